@@ -61,9 +61,10 @@ async function runTests(args, how) {
 }
 
 /**
- * Tests with real programs and sockets can fail by the load of the machine alone. So a few that failed run once more,
- * one at a time, and count by that; they are named as unsteady, since each of them is a defect of the test at least.
- * What random data found is never run again: other data would hide it.
+ * Tests with real programs and sockets can fail by the load of the machine alone. So the files of a few that failed run
+ * once more, one at a time, and count by that (whole files: tests of one story need those before them). They are
+ * reported as unsteady, since each of them is a defect of the test at least. What random data found is never run again:
+ * other data would hide it.
  */
 const MAX_UNSTEADY = 3;
 const unsteady = [];
@@ -71,17 +72,20 @@ const unsteady = [];
 async function runOnceMore() {
   const again = failed.filter(({ messages }) => !messages.some((text) => text.includes('Property failed after')));
   if (again.length > MAX_UNSTEADY) return;
-  for (const [index, one] of again.entries()) {
-    process.stdout.write(`once more: ${one.file}: ${one.name}\n`);
-    const name = `^${one.name.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&').replaceAll(' > ', '( > | )')}$`;
-    const args = ['--project', one.project, one.file, '--testNamePattern', name];
-    const { prefix } = one.how;
-    const found = await vitest(args, { name: `again-${index}`, prefix, isQuiet: true });
-    if (found?.counts.passed !== 1 || found.counts.failed > 0 || found.status !== 0) continue;
-    failed.splice(failed.indexOf(one), 1);
-    counts.failed -= 1;
-    counts.passed += 1;
-    unsteady.push(one);
+  for (const [index, file] of [...new Set(again.map((one) => one.file))].entries()) {
+    const ofFile = again.filter((one) => one.file === file);
+    process.stdout.write(`once more: ${file}\n`);
+    const { project, how } = ofFile[0];
+    const found = await vitest(['--project', project, file], {
+      name: `again-${index}`,
+      prefix: how.prefix,
+      isQuiet: true,
+    });
+    if (found === null || found.status !== 0 || found.counts.passed === 0) continue;
+    counts.failed -= ofFile.length;
+    counts.passed += ofFile.length;
+    for (const one of ofFile) failed.splice(failed.indexOf(one), 1);
+    unsteady.push(...ofFile);
   }
 }
 

@@ -1,4 +1,5 @@
 import type { X509Certificate } from 'node:crypto';
+import { commonNameOf } from '../x509/index.ts';
 import type { CheckRecord, VerificationFinding } from './record.result.ts';
 import { isSignedBy, readCertificates } from './signature.ts';
 
@@ -47,7 +48,7 @@ function checkSigned(record: CheckRecord, { expectedSerial, caPem }: SignatureOp
   checkValidity(record, certificates, add);
   checkChain(certificates, caPem, add);
   if (expectedSerial !== undefined) {
-    const isExpected = signature.serial === expectedSerial && commonName(leaf) === expectedSerial;
+    const isExpected = signature.serial === expectedSerial && commonNameOf(leaf) === expectedSerial;
     add('expected-serial', isExpected ? 'ok' : 'wrong', `expected ${expectedSerial}, found ${signature.serial}`);
   }
 }
@@ -65,19 +66,13 @@ function certificatesOf(pem: string): readonly X509Certificate[] | undefined {
 }
 
 function checkCertificate({ signature, robots }: CheckRecord, leaf: X509Certificate, add: AddFinding): void {
-  const named = commonName(leaf);
+  const named = commonNameOf(leaf);
   const serial = signature?.serial ?? '';
   if (named === undefined) add('certificate', 'wrong', 'The certificate does not name exactly one device.');
   else if (named !== serial) add('certificate', 'wrong', `The certificate belongs to ${named}, not to ${serial}.`);
   else if (!robots.some((robot) => robot.serial === named)) {
     add('certificate', 'wrong', `Signed by ${named}, which is not a robot of this record.`);
   } else add('certificate', 'ok', `${named}, fingerprint ${leaf.fingerprint256}`);
-}
-
-/** The one common name of the subject; undefined when there is none or more than one. */
-function commonName(certificate: X509Certificate): string | undefined {
-  const { CN: name } = certificate.toLegacyObject().subject ?? {};
-  return typeof name === 'string' ? name : undefined;
 }
 
 function checkValidity(

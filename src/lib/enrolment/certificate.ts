@@ -1,5 +1,6 @@
 import { type KeyObject, X509Certificate } from 'node:crypto';
 import { nameLine } from '../net/probe/index.ts';
+import { commonNameOf } from '../x509/index.ts';
 import type { CertificateView, Identity } from './model.ts';
 
 /** Why a certificate cannot be the identity of this device. */
@@ -82,7 +83,7 @@ export function judgeCertificate(chain: readonly X509Certificate[], expected: Ex
   const wrong = (reason: CertificateFault, text: string) => problems.push({ reason, text });
 
   if (!own.publicKey.equals(expected.publicKey)) wrong('wrong-key', 'public key mismatch: not the key of this device');
-  const name = commonName(own);
+  const name = commonNameOf(own);
   if (name !== expected.serial) {
     const found = name === undefined ? 'no common name, or several,' : `the common name ${JSON.stringify(name)}`;
     wrong('wrong-serial', `it has ${found}, expected the serial number ${expected.serial}`);
@@ -165,10 +166,4 @@ function issued(certificate: X509Certificate, by: X509Certificate): boolean {
     // An unsupported key type.
     return false;
   }
-}
-
-/** Undefined when there is none, or more than one. */
-function commonName(certificate: X509Certificate): string | undefined {
-  const name: unknown = certificate.toLegacyObject().subject?.CN;
-  return typeof name === 'string' ? name : undefined;
 }
