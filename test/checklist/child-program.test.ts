@@ -71,7 +71,7 @@ describe('a program beside us', () => {
   test('that ends with an envelope is reported with its error', async () => {
     const envelope = JSON.stringify({ schema: 'x', ok: false, error: { code: 'PORT_IN_USE', message: 'taken' } });
     await using part = run(`console.log(${JSON.stringify(envelope)}); process.exit(4)`);
-    await expect(wait(part)).rejects.toThrow(/exit code 4\. It said:\n {2}taken/);
+    await expect(wait(part)).rejects.toThrow(/exit code 4\. Last output:\n {2}taken/);
   });
 
   test('that cannot be started at all is reported too', async () => {

@@ -161,7 +161,7 @@ describe('the journal of a run', () => {
     const name = join(dir, 'own-20990102T030405Z-aaaaaaaa.jsonl');
     for (const [trap, code] of [
       [() => symlink(victim, name), /symbolic link/],
-      [() => link(victim, name), /2 names/],
+      [() => link(victim, name), /2 hard links/],
       [() => spawnSync('mkfifo', [name]), /not a regular file/],
     ] as const) {
       await trap();

@@ -129,7 +129,7 @@ describe('the demo on the screen', () => {
     const lines = plain(renderDemo(demo(false), '/srv')).split('\n');
     expect(lines[0]).toBe('ALL OK  A robot: 13 of 13 steps are ok.');
     expect(lines[1]).toContain('SIM-0001');
-    expect(lines.join('\n')).toContain('Report    ./gw-demo/demo.md');
+    expect(lines.join('\n')).toContain('Report  ./gw-demo/demo.md');
     expect(lines.join('\n')).toContain('Record  ./gw-demo/record.json signed by the key of SIM-0001, verified');
     expect(plain(renderDemo(demo(false, 'not-signed'), '/srv'))).toContain('record.json not signed');
     expect(lines.join('\n')).toContain('gw demo --keep');
