@@ -128,7 +128,7 @@ describe('a run of a checklist', () => {
     await writeFile(join(dir, 'identity', 'identity.json'), '{');
     const result = await run([path], { answersPath: await answers(good) });
     expect(result.record?.signedBy).toBeNull();
-    expect(warnings.join()).toMatch(/not signed by SN1: .* damaged or cut/);
+    expect(warnings.join()).toMatch(/not signed by SN1: .* is unusable: not valid JSON/);
     expect(warnings.at(-1)).toBe('The record is not signed: no identity on this machine can sign it.');
   });
 

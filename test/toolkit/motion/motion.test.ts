@@ -274,7 +274,7 @@ describe('gw tour run', () => {
     const start = (password?: string) => runTour(toolkit, { tour: 'demo', withinMs: 60_000, password }, context());
     await expect(start()).rejects.toMatchObject({
       code: 'NOT_SIGNED_IN',
-      remedy: expect.stringMatching(/--password-file.*on the gateway itself/),
+      remedy: expect.stringMatching(/--password-file.*on the gateway as the user/),
     });
     expect(await start(fake.password)).toMatchObject({ state: 'succeeded' });
     expect(fake.sessions.size).toBe(0);
