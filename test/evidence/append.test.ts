@@ -44,7 +44,7 @@ describe('an evidence file that is not where it seems to be', () => {
     });
     await rm(path);
     await link(victim, path);
-    await expect(appendRecord(path, good)).rejects.toMatchObject({ message: expect.stringContaining('2 names') });
+    await expect(appendRecord(path, good)).rejects.toMatchObject({ message: expect.stringContaining('2 hard links') });
     await rm(path);
     await symlink(join(path, '../nowhere'), path);
     await expect(appendRecord(path, good)).rejects.toMatchObject({ code: 'FILE_UNWRITABLE' });
