@@ -532,7 +532,7 @@ describe.concurrent('faults of orders', () => {
       async (sim, listener) => {
         const { xM, yM } = sim.state();
         const seen: { pos: [number, number]; ori: number }[] = [];
-        for (let count = 0; count < 40; count += 1) {
+        for (let count = 0; count < 160; count += 1) {
           listener.forget();
           seen.push(
             (await listener.next(({ topic }) => topic === '/tracked_pose')) as unknown as (typeof seen)[number],
