@@ -206,7 +206,7 @@ describe.skipIf(!hasProgram('adb'))('the tablet through the adb of Debian', { co
   });
 
   it.each([
-    ['tablet-full', 'package', 'TABLET_NO_SPACE', /Remove what is not needed/],
+    ['tablet-full', 'package', 'TABLET_NO_SPACE', /Remove unneeded data/],
     ['tablet-refuses-install', 'package', 'TABLET_REFUSED', /.+/],
     ['tablet-account', 'device-owner', 'TABLET_REFUSED', /Accounts are on the tablet/],
   ] as const)(

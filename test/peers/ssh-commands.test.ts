@@ -105,7 +105,7 @@ describe.skipIf(!isThere)('commands through a real OpenSSH server', () => {
     const run = await json('checklist', 'run', list, '--site', robot.site, '--via', via);
     expect(run.code).toBe(1);
     expect(run.data.steps).toMatchObject([{ id: 'near', verdict: 'ok' }, { id: 'there' }]);
-    expect(JSON.stringify(run.data.steps)).toContain('This looks at the gateway itself');
+    expect(JSON.stringify(run.data.steps)).toContain('This check must run on the gateway itself');
   });
 
   it('run on the far side where they listen by UDP, and stream what happens', async () => {

@@ -72,7 +72,7 @@ describe.runIf(hasNamespaces())('gw serve on a real file system', { timeout: 120
       remedy: expect.stringMatching(/move it away/),
     });
     expect(health.data.disk.media).toMatchObject({ status: 'unusable', detail: expect.stringContaining('ELOOP') });
-    expect(neighbours.data).toMatchObject({ status: 'not-checked', detail: expect.stringContaining('does not run') });
+    expect(neighbours.data).toMatchObject({ status: 'not-checked', detail: expect.stringContaining('is not running') });
     expect(mended.data.status).toBe('ok');
     expect(after.data.stop).toMatchObject({ latched: true, saved: true });
     expect(code).toBe(0);
