@@ -87,7 +87,7 @@ describe('drawings in a file', () => {
 
   it('that are none, or that cannot be read, are told with the name of the file and what to do', async () => {
     const nowhere = await errorOf(openFrom(join(folder, 'nowhere.json')));
-    expect(nowhere).toMatchObject({ code: 'FILE_UNWRITABLE', message: expect.stringContaining('There is no file') });
+    expect(nowhere).toMatchObject({ code: 'FILE_UNREADABLE', message: expect.stringContaining('File not found') });
     expect(await errorOf(openFrom(folder))).toMatchObject({ message: `${folder} is a folder.` });
     expect(await errorOf(openFrom(fileOf('empty.json', '')))).toMatchObject({ code: 'OVERLAYS_INVALID' });
     const path = fileOf('plain.json', oddDrawings);

@@ -141,8 +141,8 @@ async function readNamed(path: string, mostBytes: number): Promise<Uint8Array> {
   const read = await readBounded(path, mostBytes).catch((cause: NodeJS.ErrnoException) => {
     const missing = cause.code === 'ENOENT';
     throw new GwError(
-      'FILE_UNWRITABLE',
-      missing ? `There is no file ${path}.` : `${path} cannot be read (${cause.code ?? 'unknown reason'}).`,
+      'FILE_UNREADABLE',
+      missing ? `File not found: ${path}.` : `${path} cannot be read (${cause.code ?? 'unknown reason'}).`,
       {
         remedy: missing ? 'Check the name, and the folder that it is relative to.' : undefined,
         cause,
