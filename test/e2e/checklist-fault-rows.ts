@@ -374,7 +374,7 @@ export const cloudRows: readonly Row[] = [
     fails: [
       ['premises/enrolled', /state: expected 'enrolled', found 'not-enrolled'/],
       [enrolledSteps, /verdict: expected 'ok', found 'wrong'/, /not enrolled/],
-      ['premises/region', /there is no findings\[id=region\]/],
+      ['premises/region', /found nothing at findings\[id=region\]/],
     ],
   },
   {
