@@ -268,7 +268,11 @@ describe.skipIf(!hasNamespaces())('on a cable between two hosts (network namespa
     expectSeen(
       {
         fails: [
-          ['site/chassis-mac', /mac\.verdict: expected 'ok', found 'wrong'/, /hardware address differs from the DHCP reservation/],
+          [
+            'site/chassis-mac',
+            /mac\.verdict: expected 'ok', found 'wrong'/,
+            /hardware address differs from the DHCP reservation/,
+          ],
           [
             'site/segments',
             /found \d of \d+ wrong: .*the chassis \(192\.0\.2\.2\) is not in 192\.0\.2\.128\/28/,

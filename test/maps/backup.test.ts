@@ -147,7 +147,10 @@ describe('a backup', () => {
       ],
       [
         { what: 'image', why: 'the picture came, but it is cut off' },
-        { what: 'localisation', why: expect.stringMatching(/cut off|not as long|closed in the middle of the response/) },
+        {
+          what: 'localisation',
+          why: expect.stringMatching(/cut off|not as long|closed in the middle of the response/),
+        },
       ],
     ]);
     expect(archive.maps.every(({ image, localisation }) => image === null && localisation === null)).toBe(true);

@@ -242,7 +242,10 @@ describe('a connection that is lost over the write', () => {
     await using made = await changed();
     made.chassis.onWrite = () => 'cut-after';
     const outcome = outcomeOf(await restore(made.chassis, made.archive));
-    expect(outcome).toMatchObject({ outcome: 'written', said: expect.stringContaining('whether the chassis accepted it') });
+    expect(outcome).toMatchObject({
+      outcome: 'written',
+      said: expect.stringContaining('whether the chassis accepted it'),
+    });
     expect(made.chassis.writes).toHaveLength(1);
   });
 
