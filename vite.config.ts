@@ -93,7 +93,7 @@ export default defineConfig({
       input: { ...Object.fromEntries(commands), 'cli/main': 'src/cli/main.ts', 'cli/help': 'src/cli/help.ts' },
       external: ['typescript'],
       treeshake: {
-        // No module of ours does anything when it is loaded (test/structure), so of a module's front door only that is
+        // No module of ours does anything when it is loaded (test/structure), so of a module's entry point only that is
         // loaded which is used.
         moduleSideEffects: [
           { test: /\/src\//, sideEffects: false },

@@ -11,7 +11,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 /** In the folder that every build empties, so that it never outlives what it describes. */
 const STAMP = join('dist', '.built.json');
 const INPUT_FOLDERS = ['src', 'web', 'scripts'];
-/** What the tools are told; the lock file stands for the tools themselves. */
+/** Configuration of the tools; the lock file stands for their versions. */
 const INPUT_FILES = /^(package|package-lock|tsconfig.*)\.json$|\.config\.[cm]?[jt]s$/;
 
 function inputs() {

@@ -5,12 +5,12 @@ import { dirname, relative, resolve } from 'node:path';
 const NAMED = /^(import|export) \{([^}]*)\} from '(\.[^']+)';$/gm;
 
 /**
- * For the build: lets every import from a module's front door (`index.ts`) name the file behind it. The bundler puts
- * files together by who imports whom, so by the front door alone every command would load whole modules. Text that is
+ * For the build: lets every import from a module's entry point (`index.ts`) name the file behind it. The bundler puts
+ * files together by who imports whom, so by entry points alone every command would load whole modules. Text that is
  * not of this shape stays as it is, and is right all the same.
  */
 export function straightImports() {
-  const doors = new Map<string, Map<string, Behind>>();
+  const entryPoints = new Map<string, Map<string, Behind>>();
   return {
     name: 'gw:straight-imports',
     enforce: 'pre' as const,
@@ -18,7 +18,7 @@ export function straightImports() {
       filter: { id: /\/src\/.*\.ts$/ },
       handler(code: string, id: string) {
         const straight = code.replace(NAMED, (all: string, kind: string, names: string, from: string) =>
-          kind === 'import' && from.endsWith('/index.ts') ? straighten(names, id, from, doors) : all,
+          kind === 'import' && from.endsWith('/index.ts') ? straighten(names, id, from, entryPoints) : all,
         );
         return straight === code ? null : { code: straight, map: lineByLine(code) };
       },
@@ -37,10 +37,15 @@ interface Behind {
   readonly name: string;
 }
 
-function straighten(names: string, importer: string, from: string, doors: Map<string, Map<string, Behind>>): string {
-  const door = resolve(dirname(importer), from);
+function straighten(
+  names: string,
+  importer: string,
+  from: string,
+  entryPoints: Map<string, Map<string, Behind>>,
+): string {
+  const entryPoint = resolve(dirname(importer), from);
   const imports = specifiers(names).map(({ name, as }) => {
-    const behind = behindDoor(door, doors).get(name) ?? { file: door, name };
+    const behind = behindEntryPoint(entryPoint, entryPoints).get(name) ?? { file: entryPoint, name };
     const path = relative(dirname(importer), behind.file);
     const text = behind.name === as ? as : `${behind.name} as ${as}`;
     return `import { ${text} } from '${path.startsWith('.') ? path : `./${path}`}';`;
@@ -49,16 +54,16 @@ function straighten(names: string, importer: string, from: string, doors: Map<st
   return imports.join(' ') + '\n'.repeat(names.split('\n').length - 1);
 }
 
-function behindDoor(door: string, doors: Map<string, Map<string, Behind>>): Map<string, Behind> {
-  const known = doors.get(door);
+function behindEntryPoint(entryPoint: string, entryPoints: Map<string, Map<string, Behind>>): Map<string, Behind> {
+  const known = entryPoints.get(entryPoint);
   if (known !== undefined) return known;
   const found = new Map<string, Behind>();
-  doors.set(door, found);
-  for (const [, kind, names = '', from = ''] of readFileSync(door, 'utf8').matchAll(NAMED)) {
+  entryPoints.set(entryPoint, found);
+  for (const [, kind, names = '', from = ''] of readFileSync(entryPoint, 'utf8').matchAll(NAMED)) {
     if (kind !== 'export') continue;
-    const file = resolve(dirname(door), from);
+    const file = resolve(dirname(entryPoint), from);
     for (const { name, as } of specifiers(names)) {
-      const further = file.endsWith('/index.ts') ? behindDoor(file, doors).get(name) : undefined;
+      const further = file.endsWith('/index.ts') ? behindEntryPoint(file, entryPoints).get(name) : undefined;
       found.set(as, further ?? { file, name });
     }
   }

@@ -41,7 +41,7 @@ export async function main(argv: string[], root: string): Promise<void> {
     }
     // After long operation under load the regular end of Node was observed to spin for ever
     // (Environment::CleanupHandles). All services of the daemon are stopped and its lines written at this point.
-    if (argv[0] === 'serve') process.exit();
+    if (rest[0] === 'serve') process.exit();
   }
 }
 

@@ -60,15 +60,18 @@ describe('gw serve', () => {
     expect(readdirSync(join(robot.dir, 'state')).filter((name) => /\.(new|probe)$/.test(name))).toEqual([]);
   });
 
-  it('ends with 0 after its last line, whatever node still counts as open', async () => {
-    await using robot = await startRobot();
-    await using serve = startGw(['serve', '--site', robot.site], {
-      node: ['--import', 'data:text/javascript,setInterval(() => {}, 60_000)'],
-    });
-    await serve.says('ready');
-    const { code } = await serve.end('SIGTERM');
-    expect([code, serve.stdout().trim().split('\n').at(-1)]).toEqual([0, 'ended']);
-  });
+  it.each([{ words: ['serve'] }, { words: ['--no-color', 'serve'] }])(
+    'as $words ends with 0 after its last line, whatever node still counts as open',
+    async ({ words }) => {
+      await using robot = await startRobot();
+      await using serve = startGw([...words, '--site', robot.site], {
+        node: ['--import', 'data:text/javascript,setInterval(() => {}, 60_000)'],
+      });
+      await serve.says('ready');
+      const { code } = await serve.end('SIGTERM');
+      expect([code, serve.stdout().trim().split('\n').at(-1)]).toEqual([0, 'ended']);
+    },
+  );
 
   it('tells the same as one JSON object a line, and how it is at /api/health', async () => {
     await using robot = await startRobot();

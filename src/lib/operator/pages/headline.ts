@@ -50,7 +50,7 @@ function stoppedHeadline(state: ReturnType<typeof standing>, reasons: readonly s
   }
 }
 
-/** What the chassis says of its move over the present connection. */
+/** The state of the move, as the chassis reported it over the current connection. */
 export function standing({ link, values: { planning } }: ChassisSnapshot): ReturnType<typeof moveProgress> {
   const isCurrent = link.kind === 'connected' && planning.status === 'received' && !planning.stale;
   return moveProgress(isCurrent ? planning.value.moveState : null);
