@@ -25,7 +25,7 @@ export function parseDrawingSource(text: string): DrawingSource {
 
 /**
  * Reads drawings from the chassis or from a file, whatever form they have there. A picture that does not come is a
- * warning. Throws OVERLAYS_INVALID, MAP_UNKNOWN, ARCHIVE_INVALID, FILE_UNWRITABLE, USAGE, what opening the site
+ * warning. Throws OVERLAYS_INVALID, MAP_UNKNOWN, ARCHIVE_INVALID, FILE_UNREADABLE, USAGE, what opening the site
  * throws, and what the chassis client throws.
  */
 export function openDrawings(

@@ -136,7 +136,7 @@ async function readImage(path: string): Promise<Uint8Array> {
   });
 }
 
-/** A file that a person named. Throws FILE_UNWRITABLE. */
+/** A file named by the user. Throws FILE_UNREADABLE. */
 async function readNamed(path: string, mostBytes: number): Promise<Uint8Array> {
   const read = await readBounded(path, mostBytes).catch((cause: NodeJS.ErrnoException) => {
     const missing = cause.code === 'ENOENT';
@@ -150,7 +150,7 @@ async function readNamed(path: string, mostBytes: number): Promise<Uint8Array> {
     );
   });
   const refuse = (why: string) =>
-    new GwError('FILE_UNWRITABLE', `${path} is ${why}.`, { remedy: 'Name a file of its own, of a usual size.' });
+    new GwError('FILE_UNREADABLE', `${path} is ${why}.`, { remedy: 'Name a regular file within this size.' });
   switch (read.kind) {
     case 'bytes':
       return read.bytes;
