@@ -10,6 +10,8 @@ export const orderKinds = Object.keys(factsOfOrder) as OrderKind[];
 export interface EvidenceCheck {
   readonly serial: string;
   readonly software: string | null;
+  /** How many of the facts are verified on this chassis, or on this simulator; orders may also rely on others. */
+  readonly verified: number;
   readonly findings: readonly {
     readonly id: string;
     readonly title: string;
@@ -33,9 +35,9 @@ export async function checkEvidence(
   const { serial, software } = identity;
   const device = { serial, software, simulated: isSimulated(identity), records };
   const ids = new Set<FactId>(orders.flatMap((order) => factsOfOrder[order]));
-  const findings = [...ids].map((id) => {
-    const { usable, why } = standing(id, device, toolkit.site.motion);
-    return { id, title: id, verdict: usable ? ('ok' as const) : ('wrong' as const), detail: why };
+  const standings = [...ids].map((id) => standing(id, device, toolkit.site.motion));
+  const findings = standings.map(({ fact, usable, why }) => {
+    return { id: fact, title: fact, verdict: usable ? ('ok' as const) : ('wrong' as const), detail: why };
   });
-  return { serial, software, findings };
+  return { serial, software, verified: standings.filter(({ verifiedHere }) => verifiedHere).length, findings };
 }
