@@ -116,20 +116,20 @@ describe('connected', () => {
     const { chassis, linked } = await connected();
     await using _chassis = chassis;
     await using _linked = linked;
-    let told = 0;
+    let notified = 0;
     using _bad = linked.link.subscribe(() => {
       throw new Error('listener');
     });
     const listening = linked.link.subscribe(() => {
-      told += 1;
+      notified += 1;
     });
     chassis.publish({ topic: '/tracked_pose', pos: [0, 0], ori: 1 });
-    await until('told', () => told > 0);
+    await until('a notification', () => notified > 0);
     listening[Symbol.dispose]();
-    const before = told;
+    const before = notified;
     chassis.publish({ topic: '/tracked_pose', pos: [9, 0], ori: 1 });
     await until('the value', () => (linked.snapshot().values.pose as { value: { xM: number } }).value.xM === 9);
-    expect(told).toBe(before);
+    expect(notified).toBe(before);
   });
 
   it('keeps what was wrong, each with its count, and only so much of it', async () => {
@@ -151,17 +151,17 @@ describe('a chassis that gives many causes for complaint', () => {
     const { chassis, linked } = await connected();
     await using _chassis = chassis;
     await using _linked = linked;
-    let told = 0;
-    let toldOfRejected = 0;
+    let notified = 0;
+    let firstRejected = 0;
     using _listening = linked.link.subscribe(() => {
-      told += 1;
+      notified += 1;
       const { pose } = linked.snapshot().values;
-      if (toldOfRejected === 0 && pose.status === 'received' && pose.rejected !== undefined) toldOfRejected = told;
+      if (firstRejected === 0 && pose.status === 'received' && pose.rejected !== undefined) firstRejected = notified;
     });
     for (let i = 0; i < 2_000; i += 1) chassis.publish('{"topic":"/tracked_pose","pos":[1],"ori":"90"}');
     await until('all of them', () => linked.snapshot().complaints.some(({ count }) => count === 2_000));
-    expect(toldOfRejected).toBeGreaterThan(0);
-    expect(told).toBeLessThan(100);
+    expect(firstRejected).toBeGreaterThan(0);
+    expect(notified).toBeLessThan(100);
   });
 
   it('notifies an unreliable value without the delay of batched complaints', async () => {

@@ -110,7 +110,7 @@ describe('an unknown flag', () => {
     expect(errorOf(wrong)?.remedy).toContain('`gw oven heat --help`');
   });
 
-  it('is told with the others', () => {
+  it('is reported with the others', () => {
     expect(errorOf('--jsn', '--zzzz')?.message).toBe('Unknown flags: --jsn, --zzzz');
   });
 

@@ -29,14 +29,14 @@ describe('a slip of the finger', () => {
     expect([ok, data, error.code, error.details]).toEqual([false, null, 'USAGE', { didYouMean: [expected] }]);
   });
 
-  it('that resembles nothing is told where the commands are listed', async () => {
+  it('that resembles no command is pointed to the list of commands', async () => {
     const { code, stderr } = await runGw(['frobnicate']);
     expect(code).toBe(2);
     expect(stderr).not.toContain('Did you mean');
     expect(stderr).toContain('`gw help`');
   });
 
-  it('in the number of words is told as what it is', async () => {
+  it('of an extra word is reported as an unexpected argument', async () => {
     const { code, stderr } = await runGw(['chassis', 'probe', 'robot-7']);
     expect(code).toBe(2);
     expect(stderr).toContain('Unexpected argument of gw chassis probe: robot-7');

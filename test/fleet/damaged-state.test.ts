@@ -65,7 +65,7 @@ describe.each(['heartbeat-received.json', 'heartbeat-boots.json'])('a heartbeat 
 });
 
 describe('a heartbeat that does not run', () => {
-  it('is not shown as one that receives nobody', () => {
+  it('is not shown as one that receives no robot', () => {
     expect(neighboursView(fleet().view(), 'The file x is damaged.')).toMatchObject({
       status: 'not-checked',
       detail: expect.stringMatching(/none is sent or received: The file x is damaged\.$/),

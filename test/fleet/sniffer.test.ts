@@ -333,7 +333,7 @@ describe('noise', () => {
 });
 
 describe('without keys', () => {
-  it('everything that can be read is a heartbeat of somebody, and none of it is verified', () => {
+  it('every readable datagram is a heartbeat of some sender, and none is verified', () => {
     const { sniffer, sender } = listening(null);
     sniffer.receive(heartbeat(), '192.0.2.1');
     sniffer.receive(wrong.forged, '192.0.2.2');

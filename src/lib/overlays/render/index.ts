@@ -1,7 +1,4 @@
-/**
- * Pictures and documents of drawings. A door of its own, opened only when somebody wants one: looking at the drawings
- * of a map needs none of it.
- */
+/** Renders overlays as pictures and documents. Loaded only for that: reading the overlays of a map needs none of it. */
 export { csvColumns, toCsv } from './csv.ts';
 export { drawDiffPage, drawDiffSvg } from './diff.ts';
 
