@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { defineConfig } from 'vite';
+import { entryFacades } from './scripts/entry-facades.ts';
 import { lazyRequires } from './scripts/lazy-requires.ts';
-import { straightImports } from './scripts/straight-imports.ts';
 
 const root = import.meta.dirname;
 const { dependencies } = JSON.parse(readFileSync(`${root}/package.json`, 'utf8')) as {
@@ -59,22 +59,9 @@ const replacements = {
   load: { filter: { id: /^\0gw:/ }, handler: (id: string) => replaced[id.slice('\0gw:'.length)] },
 };
 
-/** Node reads a file with other characters into twice the memory, and takes longer for everything that it does with it. */
-const asciiOnly = {
-  name: 'gw:ascii-only',
-  generateBundle(_: unknown, files: Readonly<Record<string, { type: string; code?: string }>>) {
-    for (const file of Object.values(files)) {
-      file.code &&= file.code.replace(
-        /[^\0-\x7f]/g,
-        (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
-      );
-    }
-  },
-};
-
 export default defineConfig({
   publicDir: false,
-  plugins: [replacements, asciiOnly, straightImports(), lazyRequires(/\/@oclif\/core\/lib\//)],
+  plugins: [replacements, entryFacades(), lazyRequires(/\/@oclif\/core\/lib\//)],
   resolve: { mainFields: ['module', 'main'] },
   ssr: {
     target: 'node',
@@ -122,6 +109,8 @@ export default defineConfig({
           includeDependenciesRecursively: false,
         },
         sourcemapExcludeSources: true,
+        // Node reads a file with other characters into twice the memory, and takes longer for all that it does with it.
+        charset: 'ascii',
         comments: { legal: true, annotation: false, jsdoc: false },
       },
     },
