@@ -1,4 +1,4 @@
-import { globSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { defineConfig } from 'vite';
 import { entryFacades } from './scripts/entry-facades.ts';
 import { lazyRequires } from './scripts/lazy-requires.ts';
@@ -15,7 +15,11 @@ const { dependencies } = JSON.parse(readFileSync(`${root}/package.json`, 'utf8')
 const builtIn = ['@oclif/core', 'chalk', 'ipaddr.js', 'jsonc-parser', 'undici', 'ws', 'yaml', 'zod'];
 
 /** One entry for each command, found by its path as the manifest names it; what several share is split off. */
-const commands = globSync('src/commands/**/*.ts', { cwd: root }).map((path) => [path.slice('src/'.length, -3), path]);
+const commands = readdirSync(`${root}/src/commands`, { recursive: true, encoding: 'utf8' })
+  .filter((path) => path.endsWith('.ts'))
+  .toSorted()
+  .map((path) => path.replaceAll('\\', '/').slice(0, -'.ts'.length))
+  .map((name) => [`commands/${name}`, `src/commands/${name}.ts`]);
 
 interface ModuleGraph {
   getModuleInfo(id: string): { readonly importedIds: readonly string[] } | null;
