@@ -79,15 +79,15 @@ describe('a required module', () => {
       two: `const one_1 = require("one");\nexports.name = () => 'two of ' + one_1.name();`,
     };
     const loaded: Record<string, { both?: () => string }> = {};
-    const require = (id: string): object => {
+    const load = (id: string): object => {
       const known = loaded[id];
       if (known !== undefined) return known;
       const exports = {};
       loaded[id] = exports;
-      runInNewContext(lazy(sources[id] ?? ''), { exports, require });
+      runInNewContext(lazy(sources[id] ?? ''), { exports, require: load });
       return exports;
     };
-    require('one');
+    load('one');
     expect(Object.keys(loaded)).toEqual(['one']);
     expect(loaded.one?.both?.()).toBe('onetwo of one');
   });
