@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { defineConfig } from 'vite';
+import { asciiComments } from './scripts/ascii-comments.ts';
 import { entryFacades } from './scripts/entry-facades.ts';
 import { lazyRequires } from './scripts/lazy-requires.ts';
 
@@ -65,7 +66,7 @@ const replacements = {
 
 export default defineConfig({
   publicDir: false,
-  plugins: [replacements, entryFacades(), lazyRequires(/\/@oclif\/core\/lib\//)],
+  plugins: [replacements, asciiComments(), entryFacades(), lazyRequires(/\/@oclif\/core\/lib\//)],
   resolve: { mainFields: ['module', 'main'] },
   ssr: {
     target: 'node',
@@ -84,7 +85,7 @@ export default defineConfig({
       input: { ...Object.fromEntries(commands), 'cli/main': 'src/cli/main.ts', 'cli/help': 'src/cli/help.ts' },
       external: ['typescript'],
       treeshake: {
-        // No module of ours does anything when it is loaded (test/structure), so of a module's entry point only that is
+        // No module of gw does anything when it is loaded (test/structure), so of a module's entry point only that is
         // loaded which is used.
         moduleSideEffects: [
           { test: /\/src\//, sideEffects: false },
@@ -113,7 +114,7 @@ export default defineConfig({
           includeDependenciesRecursively: false,
         },
         sourcemapExcludeSources: true,
-        // Node reads a file with other characters into twice the memory, and takes longer for all that it does with it.
+        // Node keeps a file with any other character at twice the memory, and takes longer for all that it does with it.
         charset: 'ascii',
         comments: { legal: true, annotation: false, jsdoc: false },
       },

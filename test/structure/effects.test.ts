@@ -34,7 +34,7 @@ function isHarmless(statement: ESTree.Statement, own: ReadonlySet<string>): bool
 }
 
 /** The build drops a module of which nothing is used, and puts the others together in files of its own. */
-describe('no module of ours', () => {
+describe('no module of gw', () => {
   it('does anything else when it is loaded than to declare', () => {
     expect(paths.length).toBeGreaterThan(500);
     const found = paths.flatMap((path) => effectsOf(readFileSync(join(src, path), 'utf8')).map((text) => [path, text]));
