@@ -1,4 +1,4 @@
-import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { loadEvidenceFile } from '../../src/lib/evidence/index.ts';
 import { factsOfOrder } from '../../src/lib/motion/gate.ts';
 import { parsePasswordHash, verifyPassword } from '../../src/lib/operator/sign-in/password-hash.ts';
-import { askFaults } from '../../src/lib/sim/control/ask-faults.ts';
+import { switchFault } from '../../src/lib/sim/control/switch-fault.ts';
 import { controlSim, faultNames, startSim, stations } from '../../src/lib/sim/index.ts';
 import { type SimEvent, simEventSchema, simFaultSchema } from '../../src/lib/sim/sim.result.ts';
 import { loadSite } from '../../src/lib/site/index.ts';
@@ -111,7 +111,12 @@ describe('what a simulator writes', () => {
     expect(await readFile(join(dir, 'site.yaml'), 'utf8')).toBe('name: real robot\n');
   });
 
-  it('ends what was started when it cannot be written', async () => {
+  it('refuses a folder whose site file cannot be read', async () => {
+    await mkdir(join(dir, 'site.yaml'));
+    await expect(startSim({ dir })).rejects.toMatchObject({ code: 'FILE_UNREADABLE' });
+  });
+
+  it('ends all started parts when a file cannot be written', async () => {
     await writeFile(join(dir, 'file'), '');
     await expect(startSim({ dir: join(dir, 'file', 'below') })).rejects.toMatchObject({ code: 'FILE_UNWRITABLE' });
   });
@@ -205,22 +210,22 @@ describe('switching faults from outside', () => {
 describe('gw sim fault', () => {
   it('switches, lists, and has a published shape', async () => {
     await using _sim = await startSim({ dir });
-    const result = await askFaults({ name: 'slow', state: 'on', dir });
+    const result = await switchFault({ name: 'slow', state: 'on', dir });
     expect(simFaultSchema.parse(result)).toEqual(result);
     expect(result).toMatchObject({ dir, changed: { name: 'slow', on: true } });
-    expect((await askFaults({ list: true, dir })).faults.find(({ name }) => name === 'slow')?.on).toBe(true);
+    expect((await switchFault({ list: true, dir })).faults.find(({ name }) => name === 'slow')?.on).toBe(true);
   });
 
   it('lists what exists where no simulator runs, and claims nothing about it', async () => {
-    const result = await askFaults({ list: true, pointerFile });
+    const result = await switchFault({ list: true, pointerFile });
     expect(simFaultSchema.parse(result)).toEqual(result);
     if (result.dir === null) expect(new Set(result.faults.map(({ on }) => on))).toEqual(new Set([null]));
-    await expect(askFaults({ list: true, dir })).rejects.toMatchObject({ code: 'SIM_NOT_RUNNING' });
+    await expect(switchFault({ list: true, dir })).rejects.toMatchObject({ code: 'SIM_NOT_RUNNING' });
   });
 
   it('asks for a state and for one thing at a time', async () => {
-    await expect(askFaults({ name: 'slow', dir })).rejects.toMatchObject({ code: 'USAGE' });
-    await expect(askFaults({ name: 'slow', state: 'on', list: true, dir })).rejects.toMatchObject({ code: 'USAGE' });
-    await expect(askFaults({ name: 'rain', state: 'on', dir })).rejects.toMatchObject({ code: 'USAGE' });
+    await expect(switchFault({ name: 'slow', dir })).rejects.toMatchObject({ code: 'USAGE' });
+    await expect(switchFault({ name: 'slow', state: 'on', list: true, dir })).rejects.toMatchObject({ code: 'USAGE' });
+    await expect(switchFault({ name: 'rain', state: 'on', dir })).rejects.toMatchObject({ code: 'USAGE' });
   });
 });

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { closeServer, listenOn } from './listen.ts';
 
-/** A small HTTP service of the site: what it answers, by path. Its interface is not shown by the specification. */
+/** A minimal HTTP service of the site with one path. Its interface is not shown by the specification. */
 export interface SmallService extends AsyncDisposable {
   readonly url: string;
 }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { lackingPaths } from '../../../src/lib/sim/chassis/rest/not-simulated.ts';
+import { unsupportedPaths } from '../../../src/lib/sim/chassis/rest/not-simulated.ts';
 import { dock, type Sim, startSim } from '../../../src/lib/sim/index.ts';
 import { call, fastClock, listen, until } from '../raw-client.ts';
 
@@ -341,7 +341,7 @@ describe('where the robot stands on its charger', () => {
 
 describe('what this robot lacks', () => {
   it('is answered with 501 and what is missing, whatever the method, and never with success', async () => {
-    for (const path of [...Object.keys(lackingPaths), '/bags/x.bag/player?start_time=0', '/mappings/current']) {
+    for (const path of [...Object.keys(unsupportedPaths), '/bags/x.bag/player?start_time=0', '/mappings/current']) {
       for (const method of ['GET', 'POST', 'PATCH', 'PUT', 'DELETE']) {
         const { status, json } = await call(sim, method, path);
         expect([method, path, status]).toEqual([method, path, 501]);

@@ -185,7 +185,7 @@ describe('faults of the cloud', () => {
       for (const port of [mqtt.port, mqtt.fallbackPort, Number(new URL(storageUrl).port), tunnel.port]) {
         const socket = await secure(port, { ca: authorityOf().caPem, rejectUnauthorized: false });
         expect(socket.authorized).toBe(false);
-        expect(socket.getPeerCertificate().issuer.CN).toBe('Simulated inspection of the house');
+        expect(socket.getPeerCertificate().issuer.CN).toBe('Simulated TLS inspection CA');
         socket.destroy();
       }
     }));

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { makeCertificateRequest } from '../../../src/lib/enrolment/request.ts';
 import { createAuthority, readRequest } from '../../../src/lib/sim/cloud/certificates.ts';
-import { askFaults } from '../../../src/lib/sim/control/ask-faults.ts';
+import { switchFault } from '../../../src/lib/sim/control/switch-fault.ts';
 import { type FaultName, faultNames, faultTable, type Sim, startSim } from '../../../src/lib/sim/index.ts';
 import { loadSite } from '../../../src/lib/site/index.ts';
 
@@ -262,7 +262,7 @@ describe('the enrolment endpoint of the simulator', () => {
     await using sim = await startSim({ dir, pointerFile });
     expect(sim.enrolment).toBeNull();
     expect((await loadSite(sim.sitePath ?? '')).enrolment).toBeUndefined();
-    const asked = await askFaults({ name: 'enrolment-html', state: 'on', dir, pointerFile });
+    const asked = await switchFault({ name: 'enrolment-html', state: 'on', dir, pointerFile });
     expect(asked.note).toContain('gw sim --with enrolment');
   });
 

@@ -10,7 +10,7 @@ import { createKey, createKeyRing, readKeyRing } from '../../../src/lib/fleet/ke
 import { createNeighbours } from '../../../src/lib/fleet/neighbours.ts';
 import { createReplayGuard } from '../../../src/lib/fleet/replay-guard.ts';
 import { type Clock, silentLog } from '../../../src/lib/lifecycle/index.ts';
-import { askFaults } from '../../../src/lib/sim/control/ask-faults.ts';
+import { switchFault } from '../../../src/lib/sim/control/switch-fault.ts';
 import { createFaults } from '../../../src/lib/sim/faults.ts';
 import { startNeighbours } from '../../../src/lib/sim/fleet/neighbours.ts';
 import { type FaultName, faultNames, faultTable, startSim } from '../../../src/lib/sim/index.ts';
@@ -106,7 +106,7 @@ async function world(robots: number, { lateMs = () => 0 }: { readonly lateMs?: (
   const beganMs = clock.monotonicMs();
   const receiver = undo.use(await openReceiver());
   const secret = randomBytes(32);
-  const faults = createFaults((name, on) => neighbours.switched(name, on));
+  const faults = createFaults((name, on) => neighbours.applyFault(name, on));
   const unsent: string[] = [];
   const neighbours = undo.use(
     await startNeighbours({
@@ -484,13 +484,13 @@ describe('gw sim with neighbours', () => {
     await using receiver = await openReceiver();
     await using _sim = await startSim({ dir, robots: 1, heartbeatPort: receiver.port, clock: fastClock(40) });
     await until(() => receiver.got.length >= 2);
-    const result = await askFaults({ name: 'fleet-silent', state: 'on', dir });
+    const result = await switchFault({ name: 'fleet-silent', state: 'on', dir });
     expect(result.note).toBeUndefined();
     await new Promise((resolve) => setTimeout(resolve, 50));
     receiver.got.length = 0;
     await new Promise((resolve) => setTimeout(resolve, 200));
     expect(receiver.got).toEqual([]);
-    await askFaults({ name: 'fleet-silent', state: 'off', dir });
+    await switchFault({ name: 'fleet-silent', state: 'off', dir });
     await until(() => receiver.got.length >= 1);
     expect(receiver.got[0]?.bytes.readUInt32BE(12)).toBe(2);
   });
@@ -501,12 +501,12 @@ describe('gw sim with neighbours', () => {
     expect((await loadSite(sim.sitePath ?? '')).fleet).toBeUndefined();
     expect((await readdir(dir)).toSorted()).toEqual(['evidence.jsonl', 'sim.json', 'site.yaml']);
     expect(events.map(({ event }) => event)).not.toContain('fleet');
-    const on = await askFaults({ name: 'fleet-silent', state: 'on', dir });
+    const on = await switchFault({ name: 'fleet-silent', state: 'on', dir });
     expect(simFaultSchema.parse(on)).toEqual(on);
     expect(on.note).toContain('no neighbours');
-    expect(renderSimFault(on)).toContain('It does nothing');
-    expect((await askFaults({ name: 'fleet-silent', state: 'off', dir })).note).toBeUndefined();
-    expect((await askFaults({ name: 'slow', state: 'on', dir })).note).toBeUndefined();
+    expect(renderSimFault(on)).toContain('No effect: this simulator has no neighbours');
+    expect((await switchFault({ name: 'fleet-silent', state: 'off', dir })).note).toBeUndefined();
+    expect((await switchFault({ name: 'slow', state: 'on', dir })).note).toBeUndefined();
   });
 
   it('takes 0 to 1000 of them, and a folder for their key', async () => {

@@ -120,7 +120,7 @@ describe('the frame reader', () => {
         fc.boolean(),
         (sent, cuts, summed) => {
           const stream = Buffer.concat(sent.flatMap((one) => [packHeader(one, summed), one.payload]));
-          const reader = createFrameReader({ mostPayload: () => 500, summed: () => summed });
+          const reader = createFrameReader({ maxPayload: () => 500, summed: () => summed });
           const got: Frame[] = [];
           let at = 0;
           for (const cut of [...cuts, stream.length]) {
@@ -138,7 +138,7 @@ describe('the frame reader', () => {
   it('refuses a frame that is too long or broken, and gives nothing of it', () => {
     fc.assert(
       fc.property(bytes(400), (stream) => {
-        const reader = createFrameReader({ mostPayload: () => 100, summed: () => true });
+        const reader = createFrameReader({ maxPayload: () => 100, summed: () => true });
         const got: Frame[] = [];
         const broken = reader.feed(stream, (one) => got.push(one) > 0);
         for (const one of got) expect(one.payload.length).toBeLessThanOrEqual(100);
@@ -146,7 +146,7 @@ describe('the frame reader', () => {
       }),
     );
     const tooLong = frame('WRTE', 1, 1, Buffer.alloc(101));
-    const reader = createFrameReader({ mostPayload: () => 100, summed: () => false });
+    const reader = createFrameReader({ maxPayload: () => 100, summed: () => false });
     expect(reader.feed(tooLong, () => true)).toBe('length');
   });
 });

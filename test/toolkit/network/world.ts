@@ -117,7 +117,7 @@ export async function buildWorld(
   const authority = await createAuthority();
   const { clock = createPacedClock() } = about;
   let cloud: Cloud | undefined;
-  const faults = createFaults((name, on) => void cloud?.switched(name, on));
+  const faults = createFaults((name, on) => void cloud?.applyFault(name, on));
   cloud = undo.use(await startCloud({ authority, faults, clock }));
   const chassis = undo.use(await openPort());
   if (about.enrolled !== false) await writeIdentity(dir, authority);

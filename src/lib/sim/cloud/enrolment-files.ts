@@ -5,14 +5,14 @@ import { isRecord } from '../chassis/maps/map-store.ts';
 import { makeFolder, readIfThere } from '../files.ts';
 import { type Authority, createAuthority, restoreAuthority } from './certificates.ts';
 
-/** Relative to the folder of the simulator; the site file names the first. */
+/** Relative to the folder of the simulator. */
 export const ENROLMENT_CA_FILE = 'enrolment-ca.pem';
 const AUTHORITY_FILE = join('secrets', 'cloud-authority.json');
 const CODE_FILE = join('secrets', 'enrolment-code.txt');
 
 /**
- * The authority of the simulated cloud: the one that is kept in the folder, so that a device that was enrolled with an
- * earlier run is still known to a later one, or a new one. Without a folder it lives as long as the simulator.
+ * The CA of the simulated cloud, kept in the folder so that certificates of an earlier run stay valid; without a folder
+ * it exists as long as the simulator.
  */
 export async function openAuthority(dir: string | undefined): Promise<Authority> {
   if (dir === undefined) return createAuthority();
@@ -28,7 +28,7 @@ export async function openAuthority(dir: string | undefined): Promise<Authority>
   return authority;
 }
 
-/** Writes the code that is good next, for people who try it; gives the file's path. */
+/** Writes the next valid one-time code; returns the file's path. */
 export async function writeCode(dir: string, code: string): Promise<string> {
   const path = join(dir, CODE_FILE);
   await makeFolder(join(dir, 'secrets'), 0o700);
@@ -43,9 +43,9 @@ function readKept(text: string | undefined): Authority | undefined {
     if (!isRecord(kept) || typeof kept.caPem !== 'string' || typeof kept.keyPem !== 'string') return undefined;
     const { caPem, keyPem } = kept;
     const certificate = new X509Certificate(caPem);
-    const isGood = certificate.ca && certificate.validToDate > new Date();
-    // Somebody may have put one of the two in place of the other's.
-    return isGood && certificate.checkPrivateKey(createPrivateKey(keyPem))
+    const isValid = certificate.ca && certificate.validToDate > new Date();
+    // Certificate and key may not belong together.
+    return isValid && certificate.checkPrivateKey(createPrivateKey(keyPem))
       ? restoreAuthority({ caPem, keyPem })
       : undefined;
   } catch {

@@ -1,6 +1,6 @@
 import { PNG } from 'pngjs';
 import { describe, expect, it } from 'vitest';
-import { drawFloor } from '../../../../src/lib/sim/chassis/floor/floor.ts';
+import { createFloorGrid } from '../../../../src/lib/sim/chassis/floor/floor.ts';
 import { FREE, WALL } from '../../../../src/lib/sim/chassis/floor/grid.ts';
 import { gridFromPng, gridToPng } from '../../../../src/lib/sim/chassis/maps/map-image.ts';
 import { dock, startSim, stations } from '../../../../src/lib/sim/index.ts';
@@ -39,8 +39,8 @@ describe('maps over REST (vendor facts 1.5)', () => {
 
   it('are drawn from the grid, the same bytes each time, north up', async () => {
     await using sim = await startSim();
-    const grid = drawFloor();
-    expect(gridToPng(grid).equals(gridToPng(drawFloor()))).toBe(true);
+    const grid = createFloorGrid();
+    expect(gridToPng(grid).equals(gridToPng(createFloorGrid()))).toBe(true);
     const png = PNG.sync.read(gridToPng(grid));
     expect([png.width, png.height]).toEqual([grid.width, grid.height]);
     for (let row = 0; row < grid.height; row += 1) {
@@ -58,7 +58,7 @@ describe('maps over REST (vendor facts 1.5)', () => {
   });
 
   it('can be read back from their own picture', () => {
-    const grid = drawFloor();
+    const grid = createFloorGrid();
     const back = gridFromPng(gridToPng(grid), grid);
     expect(back?.cells).toEqual(grid.cells);
     expect(gridFromPng(Buffer.from('no picture'), grid)).toBeUndefined();
@@ -95,7 +95,7 @@ describe('maps over REST (vendor facts 1.5)', () => {
     const { status, json } = await call(sim, 'POST', '/chassis/current-map', {
       map_name: 'from data',
       carto_map: '',
-      occupancy_grid: gridToPng(drawFloor()).toString('base64'),
+      occupancy_grid: gridToPng(createFloorGrid()).toString('base64'),
       grid_resolution: 0.05,
       grid_origin_x: -3,
       grid_origin_y: -3,

@@ -52,7 +52,7 @@ describe('the text of gw sim fault', () => {
   it('shows an unknown state as not checked', () => {
     const unknown = faults.map((fault) => ({ ...fault, on: null }));
     const list = plain(renderSimFault({ dir: null, changed: null, faults: unknown }));
-    expect(list.split('\n')[0]).toBe('No simulated robot was found; these faults exist.');
+    expect(list.split('\n')[0]).toBe('No simulator is running; the states are unknown.');
     expect(list).toMatch(/cut +-- +The cable/);
     expect(list).not.toMatch(/ off /);
   });

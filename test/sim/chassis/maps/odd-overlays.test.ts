@@ -1,6 +1,6 @@
 import { PNG } from 'pngjs';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { drawOddities, drawSheet } from '../../../../src/lib/sim/chassis/maps/odd-drawings.ts';
+import { createSampleGrid, oddOverlays } from '../../../../src/lib/sim/chassis/maps/odd-overlays.ts';
 import { startSim } from '../../../../src/lib/sim/index.ts';
 import { call } from '../../raw-client.ts';
 
@@ -12,7 +12,7 @@ interface Feature {
   readonly properties: Readonly<Record<string, unknown>> | null;
 }
 
-const text = drawOddities('SIM-0001');
+const text = oddOverlays('SIM-0001');
 const collection = JSON.parse(text) as { features: (Feature | null | string)[] } & Record<string, unknown>;
 const features = collection.features.filter((entry): entry is Feature => typeof entry === 'object' && entry !== null);
 const values = (name: string) =>
@@ -80,11 +80,11 @@ describe('the shapes on the sheet', () => {
     expect(named('no-geometry')?.geometry).toBeNull();
     expect(named('no-properties')?.properties).toBeNull();
     expect(named('place-as-text')?.geometry?.coordinates).toEqual(['8.2', '-1']);
-    expect(collection.features).toEqual(expect.arrayContaining([null, 'no drawing']));
+    expect(collection.features).toEqual(expect.arrayContaining([null, 'no feature']));
   });
 
   it('hold a point beside the picture and one within the no-go zone, and keep the others on the picture', () => {
-    const { originXM, originYM, width, height, resolutionM } = drawSheet();
+    const { originXM, originYM, width, height, resolutionM } = createSampleGrid();
     const isOn = ([x, y]: readonly [number, number]) =>
       x > originXM && y > originYM && x < originXM + width * resolutionM && y < originYM + height * resolutionM;
     const off = features.filter(
