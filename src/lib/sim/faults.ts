@@ -135,10 +135,7 @@ export const faultTable = {
   'enrolment-wrong-serial': row('enrolment', 'The issued certificate contains another serial number.'),
   'enrolment-wrong-key': row('enrolment', 'The issued certificate is for another key.'),
   'enrolment-expired': row('enrolment', 'The issued certificate expired yesterday.'),
-  'enrolment-other-authority': row(
-    'enrolment',
-    'The issued certificate is from another CA than the one in the answer.',
-  ),
+  'enrolment-other-ca': row('enrolment', 'The issued certificate is from another CA than the one in the answer.'),
   'enrolment-server-purpose': row('enrolment', 'The issued certificate is valid for servers only.'),
   'enrolment-wrong-region': row('enrolment', 'The answer of the enrolment endpoint names the region xx-nowhere-1.'),
   'enrolment-clock': row('enrolment', 'The clock of the enrolment endpoint, in its Date header, is a day ahead.'),

@@ -4,13 +4,13 @@ import { systemClock } from '../lifecycle/index.ts';
 import { type ReceivedRequest, startChassis } from './chassis/chassis.ts';
 import { type Cloud, startCloud } from './cloud/cloud.ts';
 import { type EnrolmentEndpoint, startEnrolment } from './cloud/enrolment.ts';
-import { openAuthority, writeCode } from './cloud/enrolment-files.ts';
+import { openCa, writeCode } from './cloud/enrolment-files.ts';
 import { isRunning, openControl } from './control/control.ts';
 import { makeFolder } from './files.ts';
 import { MAX_NEIGHBOURS, type Neighbours, neighbourAddresses, startNeighbours } from './fleet/neighbours.ts';
 import type { Sim, SimOptions } from './model.ts';
 import { assertWrittenBySim, type SiteFiles, writeSiteFiles } from './site-files.ts';
-import { type SmallService, startBuilding, startVoice } from './small-services.ts';
+import { type SmallService, startBuildingModule, startVoiceService } from './small-services.ts';
 import { startTablet, type Tablet } from './tablet/index.ts';
 
 const DEFAULT_SERIAL = 'SIM-0001';
@@ -100,20 +100,20 @@ export async function startSim(options: SimOptions = {}): Promise<Sim> {
     onEvent({ event: 'listening', part, url });
     return url;
   }
-  const voiceUrl = await startPart('voice', startVoice);
-  const buildingUrl = await startPart('building', startBuilding);
+  const voiceUrl = await startPart('voice', startVoiceService);
+  const buildingUrl = await startPart('building', startBuildingModule);
 
   // One CA for all parts of the simulated cloud.
-  const authority = parts.has('enrolment') || parts.has('cloud') ? await openAuthority(dir) : undefined;
+  const ca = parts.has('enrolment') || parts.has('cloud') ? await openCa(dir) : undefined;
   let enrolment: (Pick<EnrolmentEndpoint, 'url' | 'requests'> & { caPem: string; newCode(): string }) | undefined;
   let codePath: string | null = null;
-  if (authority !== undefined && parts.has('enrolment')) {
+  if (ca !== undefined && parts.has('enrolment')) {
     const newCodeFile = async () => {
       if (dir !== undefined) codePath = await writeCode(dir, endpoint.newCode(serial));
     };
     const endpoint = undo.use(
       await startEnrolment({
-        authority,
+        ca,
         clock,
         faults: server.faults,
         broker: BROKER_HOST,
@@ -124,12 +124,12 @@ export async function startSim(options: SimOptions = {}): Promise<Sim> {
     );
     await newCodeFile();
     const { url, requests } = endpoint;
-    enrolment = { url, requests, caPem: authority.caPem, newCode: () => endpoint.newCode(serial) };
+    enrolment = { url, requests, caPem: ca.caPem, newCode: () => endpoint.newCode(serial) };
     onEvent({ event: 'listening', part: 'enrolment', url });
   }
 
-  if (authority !== undefined && parts.has('cloud')) {
-    cloud = undo.use(await startCloud({ authority, faults: server.faults, clock }));
+  if (ca !== undefined && parts.has('cloud')) {
+    cloud = undo.use(await startCloud({ ca, faults: server.faults, clock }));
     const { mqtt, storageUrl, tunnel } = cloud.places;
     onEvent({ event: 'listening', part: 'mqtt', url: `mqtts://${mqtt.host}:${mqtt.port}` });
     onEvent({ event: 'listening', part: 'mqtt-alpn', url: `mqtts://${mqtt.host}:${mqtt.fallbackPort}` });

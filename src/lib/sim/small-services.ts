@@ -6,7 +6,7 @@ export interface SmallService extends AsyncDisposable {
   readonly url: string;
 }
 
-export function startVoice(): Promise<SmallService> {
+export function startVoiceService(): Promise<SmallService> {
   return startSmallService('/config', {
     service: 'simulated voice assistant',
     language: 'de-DE',
@@ -15,7 +15,7 @@ export function startVoice(): Promise<SmallService> {
   });
 }
 
-export function startBuilding(): Promise<SmallService> {
+export function startBuildingModule(): Promise<SmallService> {
   return startSmallService('/status', {
     service: 'simulated building module',
     lift: { floor: 0, door: 'closed' },

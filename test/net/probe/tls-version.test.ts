@@ -4,8 +4,8 @@ import { anyVersion, runLowered } from './lowered-tls.ts';
 const certificates = `
 import { createServer } from 'node:tls';
 import { connect as tcp } from 'node:net';
-import { createAuthority } from './src/lib/sim/cloud/certificates.ts';
-const authority = await createAuthority();
+import { createCa } from './src/lib/sim/cloud/certificates.ts';
+const authority = await createCa();
 const { keyPem: key, certificatePem: cert } = await authority.issueServer({ names: ['127.0.0.1', 'localhost'] });
 `;
 

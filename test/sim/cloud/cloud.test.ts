@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parse as parseYaml } from 'yaml';
-import { type Authority, createAuthority, restoreAuthority } from '../../../src/lib/sim/cloud/certificates.ts';
+import { type CertificateAuthority, createCa, restoreCa } from '../../../src/lib/sim/cloud/certificates.ts';
 import { startListener } from '../../../src/lib/sim/cloud/listener.ts';
 import { type FaultName, faultNames, faultTable, type Sim, startSim } from '../../../src/lib/sim/index.ts';
 
@@ -24,8 +24,8 @@ function placesOf(sim: Sim) {
   return sim.cloud.places;
 }
 
-function authorityOf(): Authority {
-  return restoreAuthority(JSON.parse(readFileSync(join(dir, 'secrets/cloud-authority.json'), 'utf8')));
+function authorityOf(): CertificateAuthority {
+  return restoreCa(JSON.parse(readFileSync(join(dir, 'secrets/cloud-ca.json'), 'utf8')));
 }
 
 /** Shakes hands; rejects with node's error. */
@@ -140,7 +140,7 @@ describe('the cloud of a simulated robot', () => {
     const { ca, ...own } = await device();
     expect(await accepted(mqtt.port, { ...own, ...(ca && { ca }) })).toBe(true);
     expect(await accepted(mqtt.port, { ...(ca && { ca }) })).toBe(false);
-    expect(await accepted(mqtt.port, await device(await createAuthority()))).toBe(false);
+    expect(await accepted(mqtt.port, await device(await createCa()))).toBe(false);
     expect(await accepted(mqtt.port, await device(), 'SIM-0002')).toBe(false);
     expect(await accepted(mqtt.fallbackPort, await device())).toBe(false);
     expect(await accepted(mqtt.fallbackPort, { ...(await device()), ALPNProtocols: ['x-other-mqtt-ca'] })).toBe(false);

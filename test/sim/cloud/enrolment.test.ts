@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { makeCertificateRequest } from '../../../src/lib/enrolment/request.ts';
-import { createAuthority, readRequest } from '../../../src/lib/sim/cloud/certificates.ts';
+import { createCa, readRequest } from '../../../src/lib/sim/cloud/certificates.ts';
 import { switchFault } from '../../../src/lib/sim/control/switch-fault.ts';
 import { type FaultName, faultNames, faultTable, type Sim, startSim } from '../../../src/lib/sim/index.ts';
 import { loadSite } from '../../../src/lib/site/index.ts';
@@ -233,7 +233,7 @@ describe('the enrolment endpoint of the simulator', () => {
       expect(await readFile(site.enrolment?.caFile ?? '', 'utf8')).toBe(caPem);
       const codePath = sim.enrolment?.codePath ?? '';
       expect((await stat(codePath)).mode & 0o777).toBe(0o600);
-      expect((await stat(join(dir, 'secrets', 'cloud-authority.json'))).mode & 0o777).toBe(0o600);
+      expect((await stat(join(dir, 'secrets', 'cloud-ca.json'))).mode & 0o777).toBe(0o600);
       const code = (await readFile(codePath, 'utf8')).trim();
       expect(code).toMatch(/^([A-Z2-9]{4}-){3}[A-Z2-9]{4}$/);
       expect((await post(sim, await asking(sim, newKey(), { oneTimeCode: code }))).status).toBe(200);
@@ -244,13 +244,13 @@ describe('the enrolment endpoint of the simulator', () => {
       await using again = await startSim({ dir, with: ['enrolment'] });
       expect(again.enrolment?.caPem).toBe(caPem);
     }
-    const { keyPem } = await createAuthority();
+    const { keyPem } = await createCa();
     for (const spoiled of [
       { caPem: 'x', keyPem: 'y' },
       { caPem, keyPem: 'y' },
       { caPem, keyPem },
     ]) {
-      await writeFile(join(dir, 'secrets', 'cloud-authority.json'), JSON.stringify(spoiled));
+      await writeFile(join(dir, 'secrets', 'cloud-ca.json'), JSON.stringify(spoiled));
       await using anew = await startSim({ dir, with: ['enrolment'] });
       expect(anew.enrolment?.caPem).not.toBe(caPem);
       expect((await post(anew, await asking(anew, newKey()))).status).toBe(200);
@@ -278,7 +278,7 @@ describe('the enrolment endpoint of the simulator', () => {
 
 describe('the certificates of the simulator', () => {
   it('are for the names and addresses that were asked for', async () => {
-    const authority = await createAuthority();
+    const authority = await createCa();
     const { certificatePem } = await authority.issueServer({ names: ['localhost', '127.0.0.1', '::1'] });
     const certificate = new X509Certificate(certificatePem);
     for (const name of ['localhost']) expect(certificate.checkHost(name)).toBe(name);
@@ -288,7 +288,7 @@ describe('the certificates of the simulator', () => {
   });
 
   it('are not given for a request whose signature does not fit its key', async () => {
-    const authority = await createAuthority();
+    const authority = await createCa();
     const requestPem = await makeCertificateRequest(newKey(), 'SN1');
     const forged = forgedOf(requestPem);
     expect(await readRequest(forged)).toBeUndefined();

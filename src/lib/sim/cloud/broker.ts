@@ -1,6 +1,6 @@
 import type { TLSSocket } from 'node:tls';
 import type { Faults } from '../faults.ts';
-import type { Authority } from './certificates.ts';
+import type { CertificateAuthority } from './certificates.ts';
 import { type ConnectionHandler, createTlsHandler, type Listener, startListener } from './listener.ts';
 
 /** A client that the broker accepted. */
@@ -28,9 +28,9 @@ export interface Broker extends AsyncDisposable {
 
 export interface BrokerOptions {
   /** CA of the accepted client certificates. */
-  readonly authority: Authority;
+  readonly ca: CertificateAuthority;
   /** CA of the TLS inspection, for the fault `cloud-inspected`. */
-  readonly inspector: Authority;
+  readonly inspector: CertificateAuthority;
   readonly alpn: string;
   readonly faults: Pick<Faults, 'is'>;
   readonly port?: number;
@@ -46,7 +46,7 @@ const NOT_AUTHORIZED = 5;
  * act before a connection reaches it. Throws PORT_IN_USE.
  */
 export async function startBroker(options: BrokerOptions): Promise<Broker> {
-  const { authority, inspector, alpn, faults } = options;
+  const { ca, inspector, alpn, faults } = options;
   // Loaded on demand: a large library, needed only with the part `cloud`.
   const { Aedes } = await import('aedes');
   const seen: AcceptedClient[] = [];
@@ -65,7 +65,7 @@ export async function startBroker(options: BrokerOptions): Promise<Broker> {
   });
   for (const event of ['clientError', 'connectionError'] as const) aedes.on(event, () => {});
 
-  const own = { requestCert: true, rejectUnauthorized: true, ca: authority.caPem } as const;
+  const own = { requestCert: true, rejectUnauthorized: true, ca: ca.caPem } as const;
   const accept = (socket: TLSSocket) => {
     if (faults.is('cloud-no-connack')) socket.resume();
     else aedes.handle(socket);
@@ -75,9 +75,9 @@ export async function startBroker(options: BrokerOptions): Promise<Broker> {
     if (socket.alpnProtocol === alpn) accept(socket);
     else socket.destroy();
   };
-  const first = await createTlsHandler(authority, own, accept);
-  const second = await createTlsHandler(authority, { ...own, ALPNProtocols: [alpn] }, acceptAlpn);
-  const otherAlpn = await createTlsHandler(authority, { ...own, ALPNProtocols: ['x-other-mqtt-ca'] }, acceptAlpn);
+  const first = await createTlsHandler(ca, own, accept);
+  const second = await createTlsHandler(ca, { ...own, ALPNProtocols: [alpn] }, acceptAlpn);
+  const otherAlpn = await createTlsHandler(ca, { ...own, ALPNProtocols: ['x-other-mqtt-ca'] }, acceptAlpn);
   // Like such proxies, without client certificate and ALPN.
   const inspected = await createTlsHandler(inspector, {}, (socket) => socket.resume());
 

@@ -13,7 +13,7 @@ import { isIP } from 'node:net';
  * A certificate authority (CA) in memory for the simulated cloud: server certificates for names and addresses, client
  * certificates for certificate requests. EC P-256 and SHA-256. Keys are generated at run time.
  */
-export interface Authority {
+export interface CertificateAuthority {
   /** The CA certificate. */
   readonly caPem: string;
   /** Its private key (PKCS#8), to keep the CA over restarts. */
@@ -25,7 +25,7 @@ export interface Authority {
   /** A key and a client certificate without a request. */
   issueClientPair(commonName: string, options?: ClientCertificateOptions): Promise<IssuedPair>;
   /** A subordinate CA. Its `caPem` is its own certificate, without the chain. */
-  issueAuthority(commonName: string, options?: Validity): Promise<Authority>;
+  issueCa(commonName: string, options?: Validity): Promise<CertificateAuthority>;
 }
 
 export interface Validity {
@@ -71,12 +71,12 @@ const YEAR_MS = 365 * 24 * HOUR_MS;
 const signing = { name: 'ECDSA', hash: 'SHA-256' } as const;
 const purposes = { client: '1.3.6.1.5.5.7.3.2', server: '1.3.6.1.5.5.7.3.1' } as const;
 
-export interface AuthorityOptions extends Validity {
+export interface CaOptions extends Validity {
   readonly commonName?: string;
 }
 
 /** Creates a CA with a new key. */
-export async function createAuthority(options: AuthorityOptions = {}): Promise<Authority> {
+export async function createCa(options: CaOptions = {}): Promise<CertificateAuthority> {
   const { x509, crypto } = await load();
   const { commonName = 'Simulated cloud', ...validity } = options;
   const pair = newPair();
@@ -96,12 +96,12 @@ export async function createAuthority(options: AuthorityOptions = {}): Promise<A
     },
     crypto,
   );
-  return authorityOf(pem(certificate), pkcs8(pair.privateKey));
+  return caOf(pem(certificate), pkcs8(pair.privateKey));
 }
 
 /** The CA of a certificate and its private key, from `caPem` and `keyPem` of an earlier one. */
-export function restoreAuthority(kept: { readonly caPem: string; readonly keyPem: string }): Authority {
-  return authorityOf(kept.caPem, kept.keyPem);
+export function restoreCa(kept: { readonly caPem: string; readonly keyPem: string }): CertificateAuthority {
+  return caOf(kept.caPem, kept.keyPem);
 }
 
 /** Parses a certificate request. Undefined when it is malformed or its signature does not match its key. */
@@ -121,7 +121,7 @@ export async function readRequest(requestPem: string): Promise<ReadRequest | und
   }
 }
 
-function authorityOf(caPem: string, keyPem: string): Authority {
+function caOf(caPem: string, keyPem: string): CertificateAuthority {
   async function issue(
     commonName: string,
     publicKey: webcrypto.CryptoKey,
@@ -129,13 +129,13 @@ function authorityOf(caPem: string, keyPem: string): Authority {
     extensions: (x509: X509) => InstanceType<X509['Extension']>[],
   ): Promise<string> {
     const { x509, crypto } = await load();
-    const authority = new x509.X509Certificate(caPem);
+    const ca = new x509.X509Certificate(caPem);
     const keys = await cryptoKeys(createPrivateKey(keyPem));
     const certificate = await x509.X509CertificateGenerator.create(
       {
         serialNumber: serialNumber(),
         subject: [{ CN: [commonName] }],
-        issuer: authority.subjectName,
+        issuer: ca.subjectName,
         ...period(validity),
         signingAlgorithm: signing,
         publicKey,
@@ -194,14 +194,14 @@ function authorityOf(caPem: string, keyPem: string): Authority {
         certificatePem: await client(options.commonName ?? commonName, publicKey, options),
       };
     },
-    async issueAuthority(commonName, validity = {}) {
+    async issueCa(commonName, validity = {}) {
       const pair = newPair();
       const { publicKey } = await cryptoKeys(pair.privateKey);
       const certificatePem = await issue(commonName, publicKey, validity, (x509) => [
         new x509.BasicConstraintsExtension(true, undefined, true),
         new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.cRLSign, true),
       ]);
-      return authorityOf(certificatePem, pkcs8(pair.privateKey));
+      return caOf(certificatePem, pkcs8(pair.privateKey));
     },
   };
 }

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../../lifecycle/index.ts';
 import type { FaultName, Faults } from '../faults.ts';
 import { type Broker, startBroker } from './broker.ts';
-import { type Authority, createAuthority } from './certificates.ts';
+import { type CertificateAuthority, createCa } from './certificates.ts';
 import { CLOUD_HOST, type ConnectionHandler, createHttpsHandler, createTlsHandler, startListener } from './listener.ts';
 
 /** Addresses of the simulated cloud, as in a site file. */
@@ -21,7 +21,7 @@ export interface Cloud extends AsyncDisposable {
 
 export interface CloudOptions {
   /** CA of the server certificates and of the client certificates that the broker accepts. */
-  readonly authority: Authority;
+  readonly ca: CertificateAuthority;
   readonly faults: Pick<Faults, 'is'>;
   readonly clock: Pick<Clock, 'wall'>;
 }
@@ -41,10 +41,10 @@ const DENIED = '<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>AccessDenie
  * the storage refuses requests without a signed URL, the tunnel service completes the TLS handshake and sends nothing.
  * Throws PORT_IN_USE.
  */
-export async function startCloud({ authority, faults, clock }: CloudOptions): Promise<Cloud> {
-  const inspector = await createAuthority({ commonName: INSPECTOR_NAME });
+export async function startCloud({ ca, faults, clock }: CloudOptions): Promise<Cloud> {
+  const inspector = await createCa({ commonName: INSPECTOR_NAME });
   await using undo = new AsyncDisposableStack();
-  const broker = undo.use(await startBroker({ authority, inspector, alpn: CLOUD_ALPN, faults }));
+  const broker = undo.use(await startBroker({ ca, inspector, alpn: CLOUD_ALPN, faults }));
 
   const answer = (request: IncomingMessage, response: ServerResponse) => {
     request.resume();
@@ -60,14 +60,10 @@ export async function startCloud({ authority, faults, clock }: CloudOptions): Pr
     faults.is('cloud-silent') ? undefined : faults.is('cloud-inspected') ? inspected : own;
   const quiet = (socket: { resume(): unknown }) => void socket.resume();
   const storage = undo.use(
-    await startListener(
-      choose(await createHttpsHandler(authority, answer), await createHttpsHandler(inspector, answer)),
-    ),
+    await startListener(choose(await createHttpsHandler(ca, answer), await createHttpsHandler(inspector, answer))),
   );
   const tunnel = undo.use(
-    await startListener(
-      choose(await createTlsHandler(authority, {}, quiet), await createTlsHandler(inspector, {}, quiet)),
-    ),
+    await startListener(choose(await createTlsHandler(ca, {}, quiet), await createTlsHandler(inspector, {}, quiet))),
   );
 
   const running = undo.move();

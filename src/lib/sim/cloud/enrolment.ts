@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import type { Clock } from '../../lifecycle/index.ts';
 import { isRecord } from '../chassis/maps/map-store.ts';
 import type { Faults } from '../faults.ts';
-import { type Authority, CURVE, createAuthority, readRequest } from './certificates.ts';
+import { type CertificateAuthority, CURVE, createCa, readRequest } from './certificates.ts';
 import { CLOUD_HOST, CLOUD_NAMES, createHttpsHandler, startListener } from './listener.ts';
 
 /**
@@ -29,7 +29,7 @@ export interface ReceivedEnrolment {
 }
 
 export interface EnrolmentEndpointOptions {
-  readonly authority: Authority;
+  readonly ca: CertificateAuthority;
   readonly clock: Pick<Clock, 'wall'>;
   readonly faults: Pick<Faults, 'is'>;
   /** Host of the broker and region in every answer. */
@@ -82,8 +82,8 @@ const refusal = (status: number, code: string, message: string) => json(status, 
 
 /** Throws PORT_IN_USE. */
 export async function startEnrolment(options: EnrolmentEndpointOptions): Promise<EnrolmentEndpoint> {
-  const { authority, clock, faults, broker, region, onUsed = async () => {} } = options;
-  const otherAuthority = await createAuthority({ commonName: 'Another authority' });
+  const { ca, clock, faults, broker, region, onUsed = async () => {} } = options;
+  const otherCa = await createCa({ commonName: 'Another CA' });
   const names = [...CLOUD_NAMES, ...(options.names ?? [])] as const;
   const past = { notBefore: new Date(Date.now() - 3 * DAY_MS), notAfter: new Date(Date.now() - DAY_MS) };
   const codes = new Map<string, Code>();
@@ -95,10 +95,10 @@ export async function startEnrolment(options: EnrolmentEndpointOptions): Promise
     answer(request, response).catch(() => response.destroy());
   };
   const [own, foreign, expired, elsewhere] = await Promise.all([
-    createHttpsHandler(authority, onRequest, { names }),
-    createHttpsHandler(otherAuthority, onRequest, { names }),
-    createHttpsHandler(authority, onRequest, { names, ...past }),
-    createHttpsHandler(authority, onRequest, { names: ['elsewhere.example'] }),
+    createHttpsHandler(ca, onRequest, { names }),
+    createHttpsHandler(otherCa, onRequest, { names }),
+    createHttpsHandler(ca, onRequest, { names, ...past }),
+    createHttpsHandler(ca, onRequest, { names: ['elsewhere.example'] }),
   ]);
   const plain = createServer((socket) => socket.end('HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n'));
 
@@ -170,7 +170,7 @@ export async function startEnrolment(options: EnrolmentEndpointOptions): Promise
       return refusal(409, 'ENROLLED', 'This device is enrolled with another key.');
     }
     const kept = before?.publicKeyPem === publicKeyPem ? before.certificatePem : undefined;
-    const certificatePem = kept ?? (await authority.issueClient(requestPem));
+    const certificatePem = kept ?? (await ca.issueClient(requestPem));
     const isFirst = code.publicKeyPem === undefined;
     code.publicKeyPem = publicKeyPem;
     enrolled.set(serial, { publicKeyPem, certificatePem });
@@ -178,7 +178,7 @@ export async function startEnrolment(options: EnrolmentEndpointOptions): Promise
     if (faults.is('enrolment-answer-lost')) return 'cut';
     return json(200, {
       certificate: await issuedOrWrong(requestPem, serial, certificatePem),
-      ca: authority.caPem,
+      ca: ca.caPem,
       endpoint: broker,
       region: faults.is('enrolment-wrong-region') ? 'xx-nowhere-1' : region,
     });
@@ -186,11 +186,11 @@ export async function startEnrolment(options: EnrolmentEndpointOptions): Promise
 
   /** The certificate, or a wrong one while a fault is on. */
   async function issuedOrWrong(requestPem: string, serial: string, certificatePem: string): Promise<string> {
-    if (faults.is('enrolment-wrong-serial')) return authority.issueClient(requestPem, { commonName: `${serial}-X` });
-    if (faults.is('enrolment-expired')) return authority.issueClient(requestPem, past);
-    if (faults.is('enrolment-other-authority')) return otherAuthority.issueClient(requestPem);
-    if (faults.is('enrolment-server-purpose')) return authority.issueClient(requestPem, { purpose: 'server' });
-    if (faults.is('enrolment-wrong-key')) return (await authority.issueClientPair(serial)).certificatePem;
+    if (faults.is('enrolment-wrong-serial')) return ca.issueClient(requestPem, { commonName: `${serial}-X` });
+    if (faults.is('enrolment-expired')) return ca.issueClient(requestPem, past);
+    if (faults.is('enrolment-other-ca')) return otherCa.issueClient(requestPem);
+    if (faults.is('enrolment-server-purpose')) return ca.issueClient(requestPem, { purpose: 'server' });
+    if (faults.is('enrolment-wrong-key')) return (await ca.issueClientPair(serial)).certificatePem;
     return certificatePem;
   }
 

@@ -3,7 +3,7 @@ import { createServer as createHttpsServer } from 'node:https';
 import { createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer, type TLSSocket, type TlsOptions } from 'node:tls';
 import { closeServer, listenOn } from '../listen.ts';
-import type { Authority, Validity } from './certificates.ts';
+import type { CertificateAuthority, Validity } from './certificates.ts';
 
 /** A constant, so that the simulated cloud is never reachable from the network. */
 export const CLOUD_HOST = '127.0.0.1';
@@ -22,11 +22,11 @@ export interface ServerCertificateFields extends Validity {
 
 /** TLS with a certificate of this CA for the addresses of the simulated cloud. */
 export async function createTlsHandler(
-  authority: Authority,
+  ca: CertificateAuthority,
   options: TlsOptions,
   onSecure: (socket: TLSSocket) => void,
 ): Promise<ConnectionHandler> {
-  const { keyPem, certificatePem } = await authority.issueServer({ names: CLOUD_NAMES });
+  const { keyPem, certificatePem } = await ca.issueServer({ names: CLOUD_NAMES });
   const server = createTlsServer({ ...options, ...MIN_TLS, key: keyPem, cert: certificatePem }, (socket) => {
     socket.on('error', () => {});
     onSecure(socket);
@@ -36,11 +36,11 @@ export async function createTlsHandler(
 }
 
 export async function createHttpsHandler(
-  authority: Authority,
+  ca: CertificateAuthority,
   onRequest: RequestListener,
   fields: ServerCertificateFields = {},
 ): Promise<ConnectionHandler> {
-  const { keyPem, certificatePem } = await authority.issueServer({ names: CLOUD_NAMES, ...fields });
+  const { keyPem, certificatePem } = await ca.issueServer({ names: CLOUD_NAMES, ...fields });
   const server = createHttpsServer({ ...MIN_TLS, key: keyPem, cert: certificatePem }, onRequest);
   server.on('tlsClientError', () => {});
   return server;

@@ -29,7 +29,7 @@ export const DEFAULT_IDENTITY: Identity = {
 /** For the fault `tablet-other`. */
 export const OTHER_IDENTITY: Identity = {
   model: 'OTHER-TAB-8',
-  manufacturer: 'Somebody',
+  manufacturer: 'Example',
   product: 'othertab',
   serial: 'TABOTHER99',
 };

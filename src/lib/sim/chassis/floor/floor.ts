@@ -22,17 +22,17 @@ export const DOCKING_DISTANCE_M = 0.899;
 
 type Corner = readonly [number, number];
 
-const rooms: readonly (readonly [from: Corner, to: Corner])[] = [
+const areas: readonly (readonly [from: Corner, to: Corner])[] = [
   [[-2.75, -2.75], [4.4, 2.9]], // lobby
   [[-2.75, 3.05], [4.4, 5.75]], // kitchen
   [[4.4, 0], [12.75, 2]], // corridor
-  [[4.55, 2.15], [6.9, 5.75]], // room 101
-  [[7.05, 2.15], [9.4, 5.75]], // room 102
-  [[9.55, 2.15], [12.75, 5.75]], // room 103
-  [[4.55, -2.75], [7.4, -0.15]], // room 104
-  [[7.55, -2.75], [9, -0.15]], // shaft without a door: unreachable
+  [[4.55, 2.15], [6.9, 5.75]], // 101
+  [[7.05, 2.15], [9.4, 5.75]], // 102
+  [[9.55, 2.15], [12.75, 5.75]], // 103
+  [[4.55, -2.75], [7.4, -0.15]], // 104
+  [[7.55, -2.75], [9, -0.15]], // closed shaft, unreachable
   [[10.9, -2.1], [12.6, -0.15]], // lift
-]; // biome-ignore format: one room a line
+]; // biome-ignore format: one area a line
 const doors: readonly (readonly [from: Corner, to: Corner])[] = [
   [[3, 2.9], [4.1, 3.05]], // kitchen
   [[5.2, 2], [6.25, 2.15]], // 101
@@ -40,7 +40,7 @@ const doors: readonly (readonly [from: Corner, to: Corner])[] = [
   [[9.75, 2], [10.8, 2.15]], // 103
   [[5.5, -0.15], [6.55, 0]], // 104
   [[11.2, -0.15], [12.3, 0]], // lift
-]; // biome-ignore format: one door a line
+]; // biome-ignore format: one opening a line
 const furniture: readonly (readonly [from: Corner, to: Corner])[] = [
   [[-0.2, -2.75], [0.2, -2.55]], // dock
   [[2.6, -1.9], [4, -1.3]], // reception desk
@@ -56,7 +56,7 @@ const furniture: readonly (readonly [from: Corner, to: Corner])[] = [
 export function createFloorGrid(): Grid {
   const grid = createGrid({ width: 320, height: 180, resolutionM: 0.05, originXM: -3, originYM: -3 }, UNKNOWN);
   fillRect(grid, [-2.9, -2.9], [12.9, 5.9], WALL);
-  for (const [from, to] of [...rooms, ...doors]) fillRect(grid, from, to, FREE);
+  for (const [from, to] of [...areas, ...doors]) fillRect(grid, from, to, FREE);
   for (const [from, to] of furniture) fillRect(grid, from, to, WALL);
   return grid;
 }

@@ -102,7 +102,7 @@ function zones(): object[] {
     zone('zone-tiny', [square([8.8, 2.2], 0.01)], { regionType: 1, name: 'winzig' }),
     zone('zone-flat', [[[3.6, 1.4], [4.2, 1.4]]], { regionType: 2 }), // biome-ignore format: a ring reads better on one line
     zone('zone-empty', [], { regionType: 2 }),
-    zone('door-closed', [square([4.4, 1.4], 0.6)], { regionType: 5, name: 'Tür ohne Steuerung', mac: '' }),
+    zone('entrance-closed', [square([4.4, 1.4], 0.6)], { regionType: 5, name: 'Tür ohne Steuerung', mac: '' }),
   ];
 }
 
