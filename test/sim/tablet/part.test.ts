@@ -19,7 +19,7 @@ afterEach(async () => {
 });
 
 describe('a simulated robot with a tablet', () => {
-  it('writes where the tablet is and how it is to be set up, and the tablet can be set up so', async () => {
+  it('writes address and profile of the tablet, and the tablet can be set up with them', async () => {
     const events: SimEvent[] = [];
     await using sim = await startSim({ dir, with: ['tablet'], onEvent: (event) => events.push(event) });
     const site = await loadSite(sim.sitePath ?? '');
@@ -55,7 +55,7 @@ describe('a simulated robot with a tablet', () => {
     }
   });
 
-  it('has its faults switched like any other, and tells when the port of the tablet is closed', async () => {
+  it('has switchable faults, and reports when the port of the tablet is closed', async () => {
     const events: SimEvent[] = [];
     await using sim = await startSim({ dir, with: ['tablet'], onEvent: (event) => events.push(event) });
     expect((await switchFault({ dir, name: 'tablet-other', state: 'on' })).note).toBeUndefined();
@@ -66,14 +66,14 @@ describe('a simulated robot with a tablet', () => {
     await sim.tablet?.settled();
     expect(sim.tablet?.state().port).toBeNull();
     expect(events).toContainEqual({ event: 'note', text: 'The port of the tablet is closed.' });
-    // Who asks for the port to be opened finds it open.
+    // The port is open when the request to open it returns.
     await switchFault({ dir, name: 'tablet-opened', state: 'on' });
     expect(sim.tablet?.state().port).toBe(sim.tablet?.port);
     using again = await goOnline(sim.tablet?.port ?? 0, key);
     expect((await run(again, 'settings get global adb_enabled')).stdout).toBe('1\n');
   });
 
-  it('says that a fault of the tablet does nothing where there is none', async () => {
+  it('reports that a fault of the tablet has no effect without one', async () => {
     await using sim = await startSim({ dir });
     expect(sim.tablet).toBeNull();
     expect((await switchFault({ dir, name: 'tablet-full', state: 'on' })).note).toBe(

@@ -39,7 +39,7 @@ describe('the text of gw sim fault', () => {
     { name: 'slow', on: false, does: 'Late.' },
   ];
 
-  it('says first what was switched, or what is on', () => {
+  it('starts with the change, or with the faults that are on', () => {
     expect(renderSimFault({ dir: '/d', changed: { name: 'cut', on: true }, faults })).toBe(
       'cut is on in /d.\nThe cable is cut.',
     );
