@@ -1,7 +1,7 @@
 import { createHash, createHmac } from 'node:crypto';
 
 /**
- * Encoder of the heartbeat datagram, from the table in docs/heartheartbeat.md, without code of the decoder: a shared mistake
+ * Encoder of the heartbeat datagram, from the table in docs/heartbeat.md, without code of the decoder: a shared mistake
  * would stay hidden.
  */
 

@@ -44,7 +44,7 @@ export function createDrive(start: PoseRad, limits: () => DriveLimits) {
   let legs: Leg[] = [];
   let segment = 0;
   let waitedS = 0;
-  /** The path on which it brakes before it follows another one; abandoned it earlier would cut a corner. */
+  /** The path on which it brakes before it follows another one; leaving it earlier would cut a corner. */
   let abandoned: readonly Point[] | undefined;
 
   const approach = (from: number, to: number, by: number) => from + Math.max(-by, Math.min(by, to - from));
