@@ -251,9 +251,9 @@ describe('the enrolment endpoint of the simulator', () => {
       { caPem, keyPem },
     ]) {
       await writeFile(join(dir, 'secrets', 'cloud-ca.json'), JSON.stringify(damaged));
-      await using anew = await startSim({ dir, with: ['enrolment'] });
-      expect(anew.enrolment?.caPem).not.toBe(caPem);
-      expect((await post(anew, await asking(anew, newKey()))).status).toBe(200);
+      await using nextRun = await startSim({ dir, with: ['enrolment'] });
+      expect(nextRun.enrolment?.caPem).not.toBe(caPem);
+      expect((await post(nextRun, await asking(nextRun, newKey()))).status).toBe(200);
     }
   });
 

@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream';
 import { paths } from '../../chassis/wire.ts';
 import type { Clock } from '../../lifecycle/index.ts';
 import { createFaults, type FaultName, type Faults } from '../faults.ts';
-import { listenOn } from '../listen.ts';
+import { closeServer, listenOn } from '../listen.ts';
 import { createBoot } from './boot.ts';
 import { writeJson } from './json-writer.ts';
 import { hasTopic, type OtherOriUnit, topicMessage } from './messages.ts';
@@ -158,10 +158,7 @@ export async function startChassis(options: ChassisOptions) {
   }
 
   async function closeAll(): Promise<void> {
-    const closed = new Promise<void>((resolve) => {
-      if (!server.listening) resolve();
-      server.close(() => resolve());
-    });
+    const closed = closeServer(server);
     topicServer.drop();
     for (const socket of sockets) socket.destroy();
     await closed;

@@ -70,8 +70,8 @@ interface Device {
 }
 
 /**
- * Robots that only send heartbeats, to the port of the heartbeat on 127.0.0.1, with one timer for all. The n-th heartbeat
- * of each is due n periods after its first, however late the previous one was. Throws PORT_UNUSABLE when a source
+ * Robots that only send heartbeats, to the port of the heartbeat on 127.0.0.1, with one timer for all. The n-th of each
+ * is due n periods after its first, however late the previous one was. Throws PORT_UNUSABLE when a source
  * address cannot be bound.
  */
 export async function startNeighbours(options: NeighboursOptions): Promise<Neighbours> {

@@ -24,7 +24,7 @@ const RESERVED: ReadonlySet<string> = new Set(
 );
 
 const NO_INPUT = /^< ?\/dev\/null(?![^\s;&|])/;
-/** `$` with its following character. */
+/** Length of `< /dev/null` and the character after it. */
 const NO_INPUT_CHARS = 12;
 
 class Unreadable extends Error {}

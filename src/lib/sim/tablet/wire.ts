@@ -54,8 +54,8 @@ export interface FrameReaderOptions {
 }
 
 /**
- * Splits a byte stream into frames. Buffers at most one header and one payload of the maximum length; a larger length is
- * refused with the header.
+ * Splits a byte stream into frames. Buffers at most one header and one payload of the maximum length; a larger length
+ * is refused with the header.
  */
 export function createFrameReader({ maxPayload, summed }: FrameReaderOptions) {
   const head = Buffer.alloc(HEADER_BYTES);

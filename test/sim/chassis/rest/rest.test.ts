@@ -37,7 +37,7 @@ describe('GET /device/info', () => {
     });
   });
 
-  it('gives a reduced form without the serial number (vendor facts 1.2)', async () => {
+  it('returns a reduced form without the serial number (vendor facts 1.2)', async () => {
     const { json } = await get('/device/info/brief');
     expect(json).toMatchObject({ device: { model: 'simulated' } });
     expect(JSON.stringify(json)).not.toContain(sim.chassis.serial);

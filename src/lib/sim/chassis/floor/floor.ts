@@ -17,7 +17,7 @@ export const stations = {
 /** Pose of the robot while it charges, its back to the wall. */
 export const dock = { xM: 0, yM: -2, yawDeg: 90 } as const satisfies Place;
 
-/** Distance from charger to docking point, measured four times on one pair. @source specification, 'Map and overlays' */
+/** Distance of charger and docking point, measured four times on one pair. @source specification, 'Map and overlays' */
 export const DOCKING_DISTANCE_M = 0.899;
 
 type Corner = readonly [number, number];

@@ -15,7 +15,7 @@ export function createTrail(start: Point) {
       points.push({ xM, yM });
       if (points.length > MAX_POINTS) points.shift();
     },
-    /** Starts anew, after a new pose or another map. */
+    /** Clears the trail, after a new pose or another map. */
     begin({ xM, yM }: Point): void {
       points = [{ xM, yM }];
     },

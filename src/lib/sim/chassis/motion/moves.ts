@@ -61,8 +61,8 @@ export interface MovesOptions {
 }
 
 /**
- * The moves of one robot. The vendor describes states but no transitions. Project decision: created as moving, ends once
- * as succeeded, failed or cancelled, and a new order cancels the running one.
+ * The moves of one robot. The vendor describes states but no transitions. Project decision: created as moving, ends
+ * once as succeeded, failed or cancelled, and a new order cancels the running one.
  */
 export function createMoves(options: MovesOptions) {
   const { drive } = options;

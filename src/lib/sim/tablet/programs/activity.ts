@@ -18,7 +18,7 @@ function shortComponent(component: string): string {
   return className.startsWith(`${name}.`) ? `${name}/${className.slice(name.length)}` : component;
 }
 
-/** Like the system, dumps show only the scheme and start of a URI. */
+/** Like the system, dumps show only scheme and host of an http URL. */
 function safeAddress(data: string): string {
   const found = /^(https?:\/\/[^/?#]+)/i.exec(data);
   return found ? `${found[1]}/...` : data;
