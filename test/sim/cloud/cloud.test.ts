@@ -38,13 +38,13 @@ function secure(port: number, options: ConnectionOptions): Promise<TLSSocket> {
   return promise;
 }
 
-/** Sends bytes and returns the first answer; null without one within 300 ms or when the peer closes. */
-async function ask(socket: TLSSocket, bytes: Uint8Array | string): Promise<Buffer | null> {
+/** Sends bytes and returns the first answer; null without one within `timeoutMs` or when the peer closes. */
+async function exchange(socket: TLSSocket, bytes: Uint8Array | string, timeoutMs = 10_000): Promise<Buffer | null> {
   const { promise, resolve } = Promise.withResolvers<Buffer | null>();
   socket.once('data', resolve);
-  socket.once('end', () => resolve(null));
+  for (const event of ['end', 'close']) socket.once(event, () => resolve(null));
   socket.on('error', () => resolve(null));
-  const timer = setTimeout(() => resolve(null), 300);
+  const timer = setTimeout(() => resolve(null), timeoutMs);
   socket.write(bytes);
   const answer = await promise;
   clearTimeout(timer);
@@ -76,7 +76,7 @@ async function withFault(name: FaultName, check: (sim: Sim) => Promise<void>) {
   sim.setFault(name, false);
   await sim.settled();
   const { mqtt } = placesOf(sim);
-  const answer = await ask(await secure(mqtt.port, await device()), connectPacket(SERIAL));
+  const answer = await exchange(await secure(mqtt.port, await device()), connectPacket(SERIAL));
   expect(answer).toEqual(Buffer.from([0x20, 2, 0, 0]));
 }
 
@@ -119,10 +119,12 @@ describe('the cloud of a simulated robot', () => {
     await using sim = await running();
     const { mqtt } = placesOf(sim);
     const options = await device();
-    expect(await ask(await secure(mqtt.port, options), connectPacket(SERIAL))).toEqual(Buffer.from([0x20, 2, 0, 0]));
+    expect(await exchange(await secure(mqtt.port, options), connectPacket(SERIAL))).toEqual(
+      Buffer.from([0x20, 2, 0, 0]),
+    );
     const second = await secure(mqtt.fallbackPort, { ...options, ALPNProtocols: [mqtt.alpn] });
     expect(second.alpnProtocol).toBe(mqtt.alpn);
-    expect(await ask(second, connectPacket(SERIAL))).toEqual(Buffer.from([0x20, 2, 0, 0]));
+    expect(await exchange(second, connectPacket(SERIAL))).toEqual(Buffer.from([0x20, 2, 0, 0]));
     expect(sim.cloud?.broker.clients()).toEqual([
       { clientId: SERIAL, clean: false, byAlpn: false },
       { clientId: SERIAL, clean: false, byAlpn: true },
@@ -134,7 +136,7 @@ describe('the cloud of a simulated robot', () => {
     const { mqtt } = placesOf(sim);
     const accepted = async (port: number, options: ConnectionOptions, id = SERIAL) => {
       const socket = await secure(port, options).catch(() => null);
-      const answer = socket === null ? null : await ask(socket, connectPacket(id));
+      const answer = socket === null ? null : await exchange(socket, connectPacket(id));
       return answer?.at(3) === 0;
     };
     const { ca, ...own } = await device();
@@ -150,7 +152,7 @@ describe('the cloud of a simulated robot', () => {
     await using sim = await running();
     const { storageUrl, tunnel } = placesOf(sim);
     const ca = caOf().caPem;
-    const answer = await ask(await secure(Number(new URL(storageUrl).port), { ca }), head);
+    const answer = await exchange(await secure(Number(new URL(storageUrl).port), { ca }), head);
     expect(answer?.toString('latin1')).toMatch(/^HTTP\/1\.1 403 [\s\S]*\r\nDate: \w{3}, /);
     const socket = await secure(tunnel.port, { ca });
     expect(socket.authorized).toBe(true);
@@ -164,7 +166,7 @@ describe('faults of the cloud', () => {
       const { mqtt } = placesOf(sim);
       await expect(secure(mqtt.port, await device())).rejects.toMatchObject({ code: 'ECONNREFUSED' });
       const second = await secure(mqtt.fallbackPort, { ...(await device()), ALPNProtocols: [mqtt.alpn] });
-      expect(await ask(second, connectPacket(SERIAL))).toEqual(Buffer.from([0x20, 2, 0, 0]));
+      expect(await exchange(second, connectPacket(SERIAL))).toEqual(Buffer.from([0x20, 2, 0, 0]));
     }));
 
   it('cloud-silent: the ClientHello gets no answer', () =>
@@ -199,19 +201,21 @@ describe('faults of the cloud', () => {
 
   it('cloud-no-connack: CONNECT gets no CONNACK', () =>
     withFault('cloud-no-connack', async (sim) => {
-      expect(await ask(await secure(placesOf(sim).mqtt.port, await device()), connectPacket(SERIAL))).toBeNull();
+      expect(
+        await exchange(await secure(placesOf(sim).mqtt.port, await device()), connectPacket(SERIAL), 300),
+      ).toBeNull();
     }));
 
   it('cloud-not-allowed: CONNECT is rejected with return code 5', () =>
     withFault('cloud-not-allowed', async (sim) => {
-      const answer = await ask(await secure(placesOf(sim).mqtt.port, await device()), connectPacket(SERIAL));
+      const answer = await exchange(await secure(placesOf(sim).mqtt.port, await device()), connectPacket(SERIAL));
       expect(answer).toEqual(Buffer.from([0x20, 2, 0, 5]));
     }));
 
   it('cloud-clock-off: the date of the storage is a day ahead', () =>
     withFault('cloud-clock-off', async (sim) => {
       const socket = await secure(Number(new URL(placesOf(sim).storageUrl).port), { ca: caOf().caPem });
-      const date = /\r\nDate: (.*)\r\n/.exec((await ask(socket, head))?.toString('latin1') ?? '')?.[1] ?? '';
+      const date = /\r\nDate: (.*)\r\n/.exec((await exchange(socket, head))?.toString('latin1') ?? '')?.[1] ?? '';
       expect(Math.round((Date.parse(date) - Date.now()) / 3_600_000)).toBe(24);
     }));
 
