@@ -136,7 +136,7 @@ describe('the cloud of a simulated robot', () => {
     const { mqtt } = placesOf(sim);
     const accepted = async (port: number, options: ConnectionOptions, id = SERIAL) => {
       const socket = await secure(port, options).catch(() => null);
-      const answer = socket === null ? null : await exchange(socket, connectPacket(id));
+      const answer = socket === null ? null : await exchange(socket, connectPacket(id), 300);
       return answer?.at(3) === 0;
     };
     const { ca, ...own } = await device();
