@@ -765,6 +765,6 @@ describe('the table of faults', () => {
     // Faults of other parts have their tests there.
     const ofRobot = faultNames.filter((name) => ['network', 'answers', 'robot'].includes(faultTable[name].kind));
     expect([...seen].toSorted()).toEqual(ofRobot.toSorted());
-    for (const name of faultNames) expect(faultTable[name].does.length).toBeGreaterThan(20);
+    for (const name of faultNames) expect(faultTable[name].effect.length).toBeGreaterThan(20);
   });
 });

@@ -36,7 +36,7 @@ export function renderSimEvent(event: SimEvent): string {
 export function renderSimFault({ dir, changed, note, faults }: SimFault): string {
   const where = dir === null ? '' : ` in ${printable(dir)}`;
   if (changed !== null) {
-    const effect = faults.find(({ name }) => name === changed.name)?.does ?? '';
+    const effect = faults.find(({ name }) => name === changed.name)?.effect ?? '';
     const first = `${changed.name} is ${changed.on ? 'on' : 'off'}${where}.`;
     return changed.on ? [first, effect, ...(note === undefined ? [] : [chalk.yellow(note)])].join('\n') : first;
   }
@@ -47,6 +47,6 @@ export function renderSimFault({ dir, changed, note, faults }: SimFault): string
       : on.length === 0
         ? `No fault is on${where}.`
         : `On${where}: ${on.join(', ')}.`;
-  const rows = faults.map((fault) => [fault.name, fault.on === null ? '--' : fault.on ? 'on' : 'off', fault.does]);
+  const rows = faults.map((fault) => [fault.name, fault.on === null ? '--' : fault.on ? 'on' : 'off', fault.effect]);
   return `${first}\n\n${renderTable([{ title: 'fault' }, { title: 'state' }, { title: 'effect' }], rows)}`;
 }

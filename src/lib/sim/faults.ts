@@ -4,10 +4,10 @@ export type FaultKind = 'network' | 'answers' | 'robot' | 'fleet' | 'enrolment' 
 export interface FaultRow {
   readonly kind: FaultKind;
   /** Effect as observed by a client. */
-  readonly does: string;
+  readonly effect: string;
 }
 
-const row = (kind: FaultKind, does: string): FaultRow => ({ kind, does });
+const row = (kind: FaultKind, effect: string): FaultRow => ({ kind, effect });
 
 /** Every fault of the simulator. The command's list, docs/sim.md and the tests use this table. */
 export const faultTable = {

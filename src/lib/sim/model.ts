@@ -88,7 +88,7 @@ export interface Sim extends AsyncDisposable {
     readonly name: FaultName;
     readonly on: boolean;
     readonly kind: FaultKind;
-    readonly does: string;
+    readonly effect: string;
   }[];
   setFault(name: FaultName, on: boolean): void;
   /** Resolves when all fault changes are in effect. */

@@ -58,7 +58,7 @@ export const simFaultSchema = z.strictObject({
     z.strictObject({
       name: z.string(),
       on: z.boolean().nullable().describe('null: not checked, because no simulator runs.'),
-      does: z.string(),
+      effect: z.string(),
     }),
   ),
 });

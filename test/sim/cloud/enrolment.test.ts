@@ -299,6 +299,6 @@ describe('the certificates of the simulator', () => {
 
 it('has a description for every fault of the enrolment', () => {
   const ofEnrolment = faultNames.filter((name) => faultTable[name].kind === 'enrolment');
-  expect(ofEnrolment.every((name) => name.startsWith('enrolment-') && faultTable[name].does.length > 20)).toBe(true);
+  expect(ofEnrolment.every((name) => name.startsWith('enrolment-') && faultTable[name].effect.length > 20)).toBe(true);
   expect(ofEnrolment.length).toBe(19);
 });

@@ -26,7 +26,7 @@ const HANDLE_FILE = 'sim.json';
 interface FaultView {
   readonly name: string;
   readonly on: boolean | null;
-  readonly does: string;
+  readonly effect: string;
 }
 
 export interface ControlView {

@@ -22,7 +22,7 @@ export async function switchFault(options: SwitchFaultOptions): Promise<SimFault
       ...(set && { set }),
       ...(dir === undefined && { pointerFile }),
     });
-    const faults = view.faults.map(({ name, on, does }) => ({ name, on, does }));
+    const faults = view.faults.map(({ name, on, effect }) => ({ name, on, effect }));
     const note = set?.on === true ? withoutEffect(set.name, view) : undefined;
     return { dir: view.dir, changed: set ?? null, ...(note !== undefined && { note }), faults };
   } catch (error) {
@@ -32,7 +32,7 @@ export async function switchFault(options: SwitchFaultOptions): Promise<SimFault
     return {
       dir: null,
       changed: null,
-      faults: faultNames.map((name) => ({ name, on: null, does: faultTable[name].does })),
+      faults: faultNames.map((name) => ({ name, on: null, effect: faultTable[name].effect })),
     };
   }
 }

@@ -35,8 +35,8 @@ describe('the text of gw sim', () => {
 
 describe('the text of gw sim fault', () => {
   const faults = [
-    { name: 'cut', on: true, does: 'The cable is cut.' },
-    { name: 'slow', on: false, does: 'Late.' },
+    { name: 'cut', on: true, effect: 'The cable is cut.' },
+    { name: 'slow', on: false, effect: 'Late.' },
   ];
 
   it('starts with the change, or with the faults that are on', () => {
