@@ -141,6 +141,23 @@ module.exports = {
         ],
       },
     },
+    {
+      name: 'entry-point-of-commands',
+      comment:
+        'Commands and src/cli import index.ts of a module, a result schema, or the work of one command in the toolkit. Types cost nothing when a command starts; the simulator is loaded in parts.',
+      severity: 'error',
+      from: { path: '^src/(commands|cli)/' },
+      to: {
+        path: '^src/lib/',
+        pathNot: [
+          '^src/lib/[^/]+/index\\.ts$',
+          '^src/lib/[^/]+/[^/]+\\.result\\.ts$',
+          '^src/lib/toolkit/[^/]+/[^/]+\\.ts$',
+          '^src/lib/sim/',
+        ],
+        dependencyTypesNot: ['type-only'],
+      },
+    },
     ...Object.entries(extraEntries).map(([entry, from]) => ({
       name: `extra-entry-${entry.replace(/[/.]/g, '-')}`,
       comment: `Only ${from} may import ${entry} (besides its own module).`,

@@ -13,7 +13,7 @@ import {
   renderStepLine,
 } from '../../cli/render/checklist.ts';
 import { builtInChecklists } from '../../cli/shipped.ts';
-import { INITIALS } from '../../lib/checklist/initials.ts';
+import { INITIALS } from '../../lib/checklist/index.ts';
 import { exitCodes } from '../../lib/error/index.ts';
 import type { ChecklistRun as Result } from '../../lib/toolkit/checklist/run.result.ts';
 
@@ -176,7 +176,7 @@ machine. Moves the robot only with --robot-will-move.`;
   async #given(hosts: readonly string[], passwordFile: string | undefined) {
     const password = await readDevicePassword(passwordFile);
     if (hosts.length === 0) return { password };
-    const { secondHosts } = await import('../../lib/toolkit/network/check/from.ts');
+    const { secondHosts } = await import('../../lib/toolkit/index.ts');
     const { sshOptionsHere } = await import('../../cli/ssh-options.ts');
     return { password, fromHosts: secondHosts(hosts, sshOptionsHere(this.signal)) };
   }

@@ -39,7 +39,7 @@ export default class NetworkCheck extends GwCommand<Result> {
       const { networkCheckSchema } = await import('../../lib/toolkit/network/check.result.ts');
       return await this.runThere(flags.via, networkCheckSchema);
     }
-    const { openToolkit } = await import('../../lib/toolkit/toolkit.ts');
+    const { openToolkit } = await import('../../lib/toolkit/index.ts');
     const { checkNetwork } = await import('../../lib/toolkit/network/check.ts');
     const toolkit = await openToolkit(flags.site);
     const from = await this.secondHosts(flags.from ?? []);
@@ -54,7 +54,7 @@ export default class NetworkCheck extends GwCommand<Result> {
 
   private async secondHosts(targets: readonly string[]) {
     if (targets.length === 0) return [];
-    const { secondHosts } = await import('../../lib/toolkit/network/check/from.ts');
+    const { secondHosts } = await import('../../lib/toolkit/index.ts');
     const { sshOptionsHere } = await import('../../cli/ssh-options.ts');
     return secondHosts(targets, sshOptionsHere(this.signal));
   }

@@ -92,13 +92,13 @@ export default class OverlaysInspect extends GwCommand<Result | ExactOverlaysIns
       });
     }
     const { inspectDrawings, inspectExactly } = await import('../../lib/toolkit/overlays/inspect.ts');
-    const { isOutOfStep } = await import('../../lib/toolkit/map/change/running-map.ts');
+    const { isOutOfStep } = await import('../../lib/toolkit/index.ts');
     const optionsOf = (ssh: Ssh | undefined): OverlaysInspectOptions => ({
       source: sourceOf(flags),
       filter: { kinds: flags.kind, mark: flags.mark, near: flags.near, withFindings: flags.findings },
       ...(document !== undefined && { document: { format: document, out, force } }),
       // A file needs none.
-      openToolkit: async () => (await import('../../lib/toolkit/toolkit.ts')).openToolkit(flags.site, ssh),
+      openToolkit: async () => (await import('../../lib/toolkit/index.ts')).openToolkit(flags.site, ssh),
       siteNamed: metadata.flags.site?.setFromDefault !== true,
       now: () => new Date(),
     });
