@@ -1,7 +1,6 @@
 // What the benchmarks share: medians, whole-process timings in turn, and children that say when they are ready.
 import { spawn, spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 
 export const gw = fileURLToPath(new URL('../bin/run.js', import.meta.url));
@@ -84,15 +83,6 @@ export async function startChild(command, argv, isReady, deadlineMs = 20_000, op
 }
 
 export const isJsonReady = (line) => line.includes('"ready"');
-
-/** A port on 127.0.0.1 that was free a moment ago. */
-export async function freePort() {
-  const server = createServer();
-  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 /** Resident memory of a process in MB, of a million bytes each (Linux). */
 export function residentMb(pid) {

@@ -3,7 +3,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort, gw, isJsonReady, median, startChild } from '../measure.js';
+import { freePort } from '../../test/free-port.ts';
+import { gw, isJsonReady, median, startChild } from '../measure.js';
 
 const ROUNDS = 5;
 /** How long the slowest server keeps quiet before it speaks. */

@@ -2,11 +2,12 @@ import { spawnSync } from 'node:child_process';
 import { closeSync, constants, openSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { freePort } from '../../test/free-port.ts';
 import { summary } from '../answers.ts';
 import { startAsked } from '../asked.js';
 import { tableLines } from '../figures.ts';
 import { loadNames } from '../loads.js';
-import { diskBytes, freePort, peakResidentMb, residentMb, startChild, threadMs } from '../measure.js';
+import { diskBytes, peakResidentMb, residentMb, startChild, threadMs } from '../measure.js';
 import { askOnce, askStop, probeEvery, signInPatiently } from '../probe.js';
 import { siteBefore, startServe, startSimulator } from '../robot.js';
 

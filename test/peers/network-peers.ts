@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Authority, IssuedPair } from '../../src/lib/sim/cloud/certificates.ts';
-import { freePort } from '../e2e/gw.ts';
+import { freePort } from '../free-port.ts';
 
 const path = `${process.env.PATH}:/usr/sbin:/sbin`;
 const STREAM_MODULE = '/usr/lib/nginx/modules/ngx_stream_module.so';

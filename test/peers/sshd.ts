@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from '../e2e/gw.ts';
+import { freePort } from '../free-port.ts';
 
 const path = `${process.env.PATH}:/usr/sbin:/sbin`;
 

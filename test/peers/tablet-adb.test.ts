@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makePackageFile, startTablet, type Tablet } from '../../src/lib/sim/index.ts';
-import { freePort } from '../e2e/gw.ts';
+import { freePort } from '../free-port.ts';
 import { hasProgram } from './peer.ts';
 
 /**

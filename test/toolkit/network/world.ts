@@ -11,6 +11,7 @@ import { loadSite, type Site } from '../../../src/lib/site/index.ts';
 import type { NetworkCheck, NetworkLine } from '../../../src/lib/toolkit/network/check.result.ts';
 import { checkNetwork, type Machine, type NetworkCheckOptions } from '../../../src/lib/toolkit/network/check.ts';
 
+import { freePort } from '../../free-port.ts';
 import { createPacedClock } from '../../lifecycle/paced-clock.ts';
 
 export const SERIAL = 'SN0001';
@@ -66,12 +67,6 @@ export async function openPort(): Promise<AsyncDisposable & { readonly port: num
   };
 }
 
-/** A port on 127.0.0.1 that was free a moment ago. */
-export async function closedPort(): Promise<number> {
-  await using open = await openPort();
-  return open.port;
-}
-
 /** Installs an identity as an enrolment leaves it, for the certificate of this authority. */
 export async function writeIdentity(dir: string, authority: Authority, serial = SERIAL, endpoint = '127.0.0.1') {
   const { keyPem, certificatePem } = await authority.issueClientPair(serial);
@@ -123,7 +118,7 @@ export async function buildWorld(
   if (about.enrolled !== false) await writeIdentity(dir, authority);
   await writeFile(join(dir, 'cloud-ca.pem'), authority.caPem);
   const { mqtt, storageUrl, tunnel } = cloud.places;
-  const operatorPort = about.operatorPort ?? (await closedPort());
+  const operatorPort = about.operatorPort ?? (await freePort());
   await writeFile(
     join(dir, 'site.yaml'),
     [
