@@ -1,6 +1,7 @@
 // Scripts of this folder as processes of their own, which answer questions.
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { endProcess } from '../test/process.ts';
 
 /** Starts a script of this folder that answers questions. Ended by its pid on dispose. */
 export function startAsked(script, argv) {
@@ -25,12 +26,7 @@ export function startAsked(script, argv) {
       });
     },
     async [Symbol.asyncDispose]() {
-      if (child.exitCode !== null || child.signalCode !== null) return;
-      const exited = new Promise((resolve) => child.once('exit', resolve));
-      child.kill('SIGTERM');
-      const timer = setTimeout(() => child.kill('SIGKILL'), 6_000);
-      await exited;
-      clearTimeout(timer);
+      await endProcess(child);
     },
   };
 }

@@ -2,6 +2,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { endProcess } from '../test/process.ts';
 
 export const gw = fileURLToPath(new URL('../bin/run.js', import.meta.url));
 
@@ -61,11 +62,7 @@ export async function startChild(command, argv, isReady, deadlineMs = 20_000, op
   async function end() {
     const asked = performance.now();
     if (isOver()) return { tookMs: 0, wasAsked: false, ...how() };
-    const ended = new Promise((resolve) => child.once('exit', resolve));
-    child.kill('SIGTERM');
-    const timer = setTimeout(() => child.kill('SIGKILL'), 6_000);
-    await ended;
-    clearTimeout(timer);
+    await endProcess(child);
     return { tookMs: performance.now() - asked, wasAsked: true, ...how() };
   }
   return {
