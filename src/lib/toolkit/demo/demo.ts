@@ -8,6 +8,7 @@ import {
   assertOwnFolder,
   type Clock,
   ensureFolder,
+  firstOf,
   onAbort,
   readWhole,
   replaceFile,
@@ -70,7 +71,7 @@ export async function runDemo(options: DemoOptions): Promise<Demo> {
 
   const over = new AbortController();
   const children: ChildProgram[] = [];
-  using _aborted = onAbort(signal, () => over.abort(signal.reason));
+  const whole = firstOf(signal, over.signal);
   const onHurry = () => {
     for (const child of children) child.kill();
   };
@@ -99,9 +100,9 @@ export async function runDemo(options: DemoOptions): Promise<Demo> {
     onProgress('Starting the simulated robot');
     const simBegan = clock.monotonicMs();
     const sim = start('gw sim', simArguments(dir, operatorPort), 'sim.log');
-    const ready = readSimReady(await sim.waitFor('ready', { withinMs: READY_MS, signal: over.signal }));
+    const ready = readSimReady(await sim.waitFor('ready', { withinMs: READY_MS, signal: whole }));
     const simReady = clock.monotonicMs();
-    const context: CheckContext = { signal: over.signal, onProgress };
+    const context: CheckContext = { signal: whole, onProgress };
     const toolkit = await openToolkit(ready.sitePath);
     const readCode = () => readSecret(ready.codePath, 'the one-time code of the simulator');
     await enrolDevice(toolkit, { renew: false, readCode }, context);
@@ -111,7 +112,7 @@ export async function runDemo(options: DemoOptions): Promise<Demo> {
     const serve = start('gw serve', ['serve', '--site', ready.sitePath, '--json'], 'serve.log');
     const tablet = tryTablet(toolkit, options.searchPath, context);
     await using _tablet = { [Symbol.asyncDispose]: () => tablet.catch(() => {}) };
-    await serve.waitFor('ready', { withinMs: READY_MS, signal: over.signal });
+    await serve.waitFor('ready', { withinMs: READY_MS, signal: whole });
     const serveReady = clock.monotonicMs();
     await tablet;
 
@@ -127,7 +128,7 @@ export async function runDemo(options: DemoOptions): Promise<Demo> {
       motionAllowed: true,
       gwVersion: options.gwVersion,
       clock,
-      signal: over.signal,
+      signal: whole,
       onProgress,
       checks: { switchFault: (fault) => options.switchFault(dir, fault) },
       onStep(event) {
@@ -137,7 +138,7 @@ export async function runDemo(options: DemoOptions): Promise<Demo> {
       },
       ...(options.onResult && { onResult: options.onResult }),
     });
-    over.signal.throwIfAborted();
+    whole.throwIfAborted();
     const record = await checkRecord(join(dir, RECORD), { sitePath: ready.sitePath });
     const surface = `http://127.0.0.1:${operatorPort}/`;
     const demo: Demo = {
@@ -161,9 +162,9 @@ export async function runDemo(options: DemoOptions): Promise<Demo> {
       timer[Symbol.dispose]();
       lastResort[Symbol.dispose]();
       options.onKept(demo);
-      await aborted(over.signal);
+      await aborted(whole);
       // Ctrl-C is the regular end; the end of a child is an error.
-      if (!signal.aborted) throw over.signal.reason;
+      if (!signal.aborted) throw whole.reason;
     }
     return demo;
   } finally {
