@@ -32,7 +32,7 @@ describe('straight imports', () => {
   const importer = join(dir, 'src/lib/toolkit/check.ts');
   const straight = (code: string) => straightImports().transform.handler(code, importer)?.code ?? code;
 
-  it('name the file behind the front door, under the name that it has there', () => {
+  it('name the file behind the entry point, under the name that it has there', () => {
     expect(straight(`import { loadSite, type Site, b, plain as p } from '../site/index.ts';`)).toBe(
       [
         `import { loadSite } from '../site/load.ts';`,
@@ -42,7 +42,7 @@ describe('straight imports', () => {
     );
   });
 
-  it('go through two front doors', () => {
+  it('go through two entry points', () => {
     expect(straight(`import { deep } from '../site/index.ts';`)).toBe(`import { deep } from '../inner/deep.ts';`);
   });
 
@@ -60,7 +60,7 @@ describe('straight imports', () => {
     }
   });
 
-  it('stay with the front door for what it has itself, or hands on whole', () => {
+  it('keep the entry point for what it defines itself or exports with *', () => {
     expect(straight(`import { own, fromStar } from '../site/index.ts';`)).toBe(
       `import { own } from '../site/index.ts'; import { fromStar } from '../site/index.ts';`,
     );
