@@ -4,12 +4,6 @@ import { dirname, relative, resolve } from 'node:path';
 /** `import { a, type B as C } from './x.ts'`, and the same with export. */
 const NAMED = /^(import|export) \{([^}]*)\} from '(\.[^']+)';$/gm;
 
-/** `{ a, b } = await import('./index.ts')`. */
-const UNPACKED = /\{([^{}]*)\} = await import\('(\.[^']+\/index\.ts)'\)/g;
-
-/** `(await import('./index.ts')).a`. */
-const PICKED = /\(await import\('(\.[^']+\/index\.ts)'\)\)\.(\w+)/g;
-
 /**
  * For the build: lets every import from a module's entry point (`index.ts`) name the file behind it. The bundler puts
  * files together by who imports whom, so by entry points alone every command would load whole modules. Text that is
@@ -23,16 +17,9 @@ export function straightImports() {
     transform: {
       filter: { id: /\/src\/.*\.ts$/ },
       handler(code: string, id: string) {
-        const straight = code
-          .replace(NAMED, (all: string, kind: string, names: string, from: string) =>
-            kind === 'import' && from.endsWith('/index.ts') ? straighten(names, id, from, entryPoints) : all,
-          )
-          .replace(UNPACKED, (all: string, names: string, from: string) =>
-            straightenLazy(all, names, id, from, entryPoints),
-          )
-          .replace(PICKED, (all: string, from: string, name: string) =>
-            straightenLazy(all, name, id, from, entryPoints),
-          );
+        const straight = code.replace(NAMED, (all: string, kind: string, names: string, from: string) =>
+          kind === 'import' && from.endsWith('/index.ts') ? straighten(names, id, from, entryPoints) : all,
+        );
         return straight === code ? null : { code: straight, map: lineByLine(code) };
       },
     },
@@ -59,35 +46,12 @@ function straighten(
   const entryPoint = resolve(dirname(importer), from);
   const imports = specifiers(names).map(({ name, as }) => {
     const behind = behindEntryPoint(entryPoint, entryPoints).get(name) ?? { file: entryPoint, name };
+    const path = relative(dirname(importer), behind.file);
     const text = behind.name === as ? as : `${behind.name} as ${as}`;
-    return `import { ${text} } from '${pathTo(behind.file, importer)}';`;
+    return `import { ${text} } from '${path.startsWith('.') ? path : `./${path}`}';`;
   });
   // On one line, so that the lines of a stack stay those of the source.
   return imports.join(' ') + '\n'.repeat(names.split('\n').length - 1);
-}
-
-/** An import while running names the file itself where everything that it unpacks is of one file, under its own name. */
-function straightenLazy(
-  text: string,
-  names: string,
-  importer: string,
-  from: string,
-  entryPoints: Map<string, Map<string, Behind>>,
-): string {
-  const exported = behindEntryPoint(resolve(dirname(importer), from), entryPoints);
-  const files = new Set<string | undefined>();
-  for (const name of names.split(',').map((one) => one.split(':')[0]?.trim() ?? '')) {
-    if (name === '') continue;
-    const behind = exported.get(name);
-    files.add(behind?.name === name ? behind.file : undefined);
-  }
-  const [file] = files;
-  return files.size === 1 && file !== undefined ? text.replace(from, pathTo(file, importer)) : text;
-}
-
-function pathTo(file: string, importer: string): string {
-  const path = relative(dirname(importer), file);
-  return path.startsWith('.') ? path : `./${path}`;
 }
 
 function behindEntryPoint(entryPoint: string, entryPoints: Map<string, Map<string, Behind>>): Map<string, Behind> {

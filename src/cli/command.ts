@@ -116,7 +116,7 @@ export abstract class GwCommand<T extends object> extends Command {
 
   /** Runs this command on the remote host of --via with its gw, and returns its result. */
   protected async runThere(via: string, shape: ZodType<T>): Promise<Outcome<T>> {
-    const { remoteArguments, runRemoteGw } = await import('../lib/toolkit/index.ts');
+    const { remoteArguments, runRemoteGw } = await import('../lib/toolkit/remote-run.ts');
     const words = remoteArguments(this.id ?? '', this.argv);
     const { throughVia } = await import('./via.ts');
     const { data, ok, exitCode, warnings } = await throughVia(via, { signal: this.signal }, (ssh, signal) =>

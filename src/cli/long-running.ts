@@ -66,7 +66,7 @@ export abstract class LongRunningCommand<E extends object> extends GwCommand<E> 
     shape: ZodType<E>,
     events: { readonly onEvent: (event: E) => void; readonly isLast: (event: E) => boolean },
   ): Promise<E> {
-    const { remoteArguments, followRemoteGw } = await import('../lib/toolkit/index.ts');
+    const { remoteArguments, followRemoteGw } = await import('../lib/toolkit/remote-run.ts');
     const words = remoteArguments(this.id ?? '', this.argv);
     const { throughVia } = await import('./via.ts');
     return await throughVia(via, { signal: this.signal }, (ssh, signal) =>

@@ -14,6 +14,6 @@ export async function throughVia<T>(
   { signal, onLost }: ViaContext,
   work: (ssh: Ssh, signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  const { throughSsh } = await import('../lib/toolkit/index.ts');
+  const { throughSsh } = await import('../lib/toolkit/via.ts');
   return await throughSsh(target, { ...sshOptionsHere(signal), signal, onLost }, work);
 }

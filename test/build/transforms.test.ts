@@ -32,7 +32,7 @@ describe('straight imports', () => {
   const importer = join(dir, 'src/lib/toolkit/check.ts');
   const straight = (code: string) => straightImports().transform.handler(code, importer)?.code ?? code;
 
-  it('name the file behind the entry point, under the name that it has there', () => {
+  it('name the file behind the front door, under the name that it has there', () => {
     expect(straight(`import { loadSite, type Site, b, plain as p } from '../site/index.ts';`)).toBe(
       [
         `import { loadSite } from '../site/load.ts';`,
@@ -42,25 +42,11 @@ describe('straight imports', () => {
     );
   });
 
-  it('go through two entry points', () => {
+  it('go through two front doors', () => {
     expect(straight(`import { deep } from '../site/index.ts';`)).toBe(`import { deep } from '../inner/deep.ts';`);
   });
 
-  it('name the file also while running, where all that is unpacked is of that file under its own name', () => {
-    const lazy = (names: string) => `const { ${names} } = await import('../site/index.ts');`;
-    expect(straight(lazy('loadSite'))).toBe(`const { loadSite } = await import('../site/load.ts');`);
-    expect(straight(lazy('loadSite: load, '))).toBe(`const { loadSite: load,  } = await import('../site/load.ts');`);
-    expect(straight(lazy('deep'))).toBe(`const { deep } = await import('../inner/deep.ts');`);
-    expect(straight(`(await import('../site/index.ts')).loadSite(a)`)).toBe(
-      `(await import('../site/load.ts')).loadSite(a)`,
-    );
-    // Of two files, under another name there, not exported by name, or unknown altogether.
-    for (const names of ['loadSite, plain', 'b', 'own', 'loadSite, own', 'fromStar', '']) {
-      expect(straight(lazy(names))).toBe(lazy(names));
-    }
-  });
-
-  it('keep the entry point for what it defines itself or exports with *', () => {
+  it('stay with the front door for what it has itself, or hands on whole', () => {
     expect(straight(`import { own, fromStar } from '../site/index.ts';`)).toBe(
       `import { own } from '../site/index.ts'; import { fromStar } from '../site/index.ts';`,
     );

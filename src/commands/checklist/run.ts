@@ -176,7 +176,7 @@ machine. Moves the robot only with --robot-will-move.`;
   async #given(hosts: readonly string[], passwordFile: string | undefined) {
     const password = await readDevicePassword(passwordFile);
     if (hosts.length === 0) return { password };
-    const { secondHosts } = await import('../../lib/toolkit/index.ts');
+    const { secondHosts } = await import('../../lib/toolkit/network/check/from.ts');
     const { sshOptionsHere } = await import('../../cli/ssh-options.ts');
     return { password, fromHosts: secondHosts(hosts, sshOptionsHere(this.signal)) };
   }

@@ -54,7 +54,7 @@ export default class MapRestore extends GwCommand<Result> {
     );
     for (const note of data.notes) this.warn(printable(note));
     for (const lack of data.safetyBackup?.lacks ?? []) this.warn(printable(`the kept state lacks ${lack}`));
-    const { isOutOfStep } = await import('../../lib/toolkit/index.ts');
+    const { isOutOfStep } = await import('../../lib/toolkit/map/change/running-map.ts');
     const isWell = ['nothing-to-do', 'to-do', 'restored'].includes(data.verdict);
     const ok = isWell && !data.interrupted && !isOutOfStep(data.running);
     return { data, ok, exitCode: data.interrupted ? exitCodes.interrupted : exitCodes.checkFailed };

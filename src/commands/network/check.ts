@@ -54,7 +54,7 @@ export default class NetworkCheck extends GwCommand<Result> {
 
   private async secondHosts(targets: readonly string[]) {
     if (targets.length === 0) return [];
-    const { secondHosts } = await import('../../lib/toolkit/index.ts');
+    const { secondHosts } = await import('../../lib/toolkit/network/check/from.ts');
     const { sshOptionsHere } = await import('../../cli/ssh-options.ts');
     return secondHosts(targets, sshOptionsHere(this.signal));
   }

@@ -92,7 +92,7 @@ export default class OverlaysInspect extends GwCommand<Result | ExactOverlaysIns
       });
     }
     const { inspectDrawings, inspectExactly } = await import('../../lib/toolkit/overlays/inspect.ts');
-    const { isOutOfStep } = await import('../../lib/toolkit/index.ts');
+    const { isOutOfStep } = await import('../../lib/toolkit/map/change/running-map.ts');
     const optionsOf = (ssh: Ssh | undefined): OverlaysInspectOptions => ({
       source: sourceOf(flags),
       filter: { kinds: flags.kind, mark: flags.mark, near: flags.near, withFindings: flags.findings },
