@@ -24,21 +24,21 @@ describe('a child process of a test', () => {
   it('reports a program that cannot be started, and is disposed all the same', async () => {
     await using missing = startProcess('/nowhere/program', []);
     await expect(missing.closed).rejects.toThrow('ENOENT');
-    await expect(missing.prints('ready')).rejects.toThrow('ENOENT');
+    await expect(missing.untilOutput('ready')).rejects.toThrow('ENOENT');
   });
 
-  it('is awaited until it prints a text, also with its last words, and not beyond its end', async () => {
+  it('is awaited until it untilOutput a text, also with its last words, and not beyond its end', async () => {
     await using started = startProcess(...node(`console.log('first'); setTimeout(() => console.log('last'), 50)`));
-    await started.prints('first');
-    await started.prints('last');
-    await expect(started.prints('more')).rejects.toThrow("ended without 'more':\nfirst\nlast");
+    await started.untilOutput('first');
+    await started.untilOutput('last');
+    await expect(started.untilOutput('more')).rejects.toThrow("ended without 'more':\nfirst\nlast");
   });
 
   it('is ended at the end of the scope', async () => {
     let left: ReturnType<typeof startProcess>;
     {
       await using started = startProcess(...node(`console.log('runs'); setInterval(() => {}, 1_000)`));
-      await started.prints('runs');
+      await started.untilOutput('runs');
       left = started;
     }
     expect([left.hasEnded(), left.child.signalCode]).toEqual([true, 'SIGTERM']);

@@ -30,7 +30,7 @@ export interface Started extends AsyncDisposable {
   /** Its end, with everything that it printed. Rejects when it could not be started. */
   readonly closed: Promise<Ended>;
   /** Resolves when stdout contains this text; rejects when the program ends or `limitMs` passes before. */
-  prints(text: string, limitMs?: number): Promise<void>;
+  untilOutput(text: string, limitMs?: number): Promise<void>;
 }
 
 const KILL_AFTER_MS = 6_000;
@@ -62,7 +62,7 @@ export function startProcess(program: string, args: readonly string[], options: 
     stderr: () => stderr,
     hasEnded: () => hasEnded(child),
     closed,
-    async prints(text, limitMs = 20_000) {
+    async untilOutput(text, limitMs = 20_000) {
       const deadline = performance.now() + limitMs;
       const fault = (what: string) =>
         new Error(`${program} ${args.join(' ')} ${what} '${text}':\n${stdout}\n${stderr}`);

@@ -7,8 +7,15 @@ import { directDialer } from '../../src/lib/net/index.ts';
 import { type Authority, createAuthority } from '../../src/lib/sim/cloud/certificates.ts';
 import { loadSite } from '../../src/lib/site/index.ts';
 import { checkNetwork } from '../../src/lib/toolkit/network/check.ts';
-import { freePort } from '../free-port.ts';
-import { lineOf, machineOf, openPort, SERIAL, verdictsOf, writeIdentity } from '../toolkit/network/world.ts';
+import {
+  closedPort,
+  lineOf,
+  machineOf,
+  openPort,
+  SERIAL,
+  verdictsOf,
+  writeIdentity,
+} from '../toolkit/network/world.ts';
 import { hasNginxStream, startAlpnFront, startMosquitto, startWeb } from './network-peers.ts';
 import { hasProgram } from './peer.ts';
 import { waitFor } from './sshd.ts';
@@ -48,7 +55,7 @@ describe.skipIf(!hasAll)('the network check against mosquitto, nginx with ssl_al
       [
         'name: peers',
         `chassis: { host: 127.0.0.1, port: ${chassis.port}, serial: ${SERIAL} }`,
-        `operator: { port: ${await freePort()} }`,
+        `operator: { port: ${await closedPort()} }`,
         `enrolment: { url: 'https://127.0.0.1:${storagePort}', caFile: ca.pem }`,
         'cloud:',
         `  mqtt: { host: 127.0.0.1, port: ${port}, fallbackPort: ${fallbackPort}, alpn: ${alpn}, caFile: ca.pem }`,
@@ -92,7 +99,7 @@ describe.skipIf(!hasAll)('the network check against mosquitto, nginx with ssl_al
     await using front = await startAlpnFront(dir, cloud, { alpn: ALPN, to: broker.plainPort });
     await using storage = await startWeb(dir, 'storage', cloud);
     const result = await check({
-      port: await freePort(),
+      port: await closedPort(),
       fallbackPort: front.port,
       alpn: 'x-other-mqtt-ca',
       storagePort: storage.port,
@@ -109,7 +116,7 @@ describe.skipIf(!hasAll)('the network check against mosquitto, nginx with ssl_al
     await using broker = await startMosquitto(dir, cloud);
     await using storage = await startWeb(dir, 'storage', cloud);
     // Debian's mosquitto negotiates none.
-    const result = await check({ port: await freePort(), fallbackPort: broker.port, storagePort: storage.port });
+    const result = await check({ port: await closedPort(), fallbackPort: broker.port, storagePort: storage.port });
     expect(lineOf(result, 'mqtt-fallback.alpn').detail).toMatch(/^the server ignored ALPN/);
   });
 
@@ -117,7 +124,7 @@ describe.skipIf(!hasAll)('the network check against mosquitto, nginx with ssl_al
     await using silent = await openPort();
     await using front = await startAlpnFront(dir, cloud, { alpn: ALPN, to: silent.port });
     await using storage = await startWeb(dir, 'storage', cloud);
-    const result = await check({ port: await freePort(), fallbackPort: front.port, storagePort: storage.port });
+    const result = await check({ port: await closedPort(), fallbackPort: front.port, storagePort: storage.port });
     expect(verdictsOf(result)).toMatchObject({ 'mqtt-fallback.alpn': 'ok', 'mqtt-fallback.mqtt': 'wrong' });
     expect(lineOf(result, 'mqtt-fallback.mqtt').detail).toMatch(/^TLS established, no CONNACK received/);
   });
@@ -127,7 +134,7 @@ describe.skipIf(!hasAll)('the network check against mosquitto, nginx with ssl_al
     await using storage = await startWeb(dir, 'storage', cloud);
     const result = await check({
       port: broker.port,
-      fallbackPort: await freePort(),
+      fallbackPort: await closedPort(),
       storagePort: storage.port,
       owner: house,
     });

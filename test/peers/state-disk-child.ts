@@ -72,8 +72,8 @@ const ask = async (path: string, init: RequestInit = {}) => {
 
 async function start() {
   const args = [gw, 'serve', '--site', sitePath, '--json', '--log-level', 'error'];
-  const { child, closed, prints } = startProcess(process.execPath, args);
-  await prints('"event":"ready"', 30_000);
+  const { child, closed, untilOutput } = startProcess(process.execPath, args);
+  await untilOutput('"event":"ready"', 30_000);
   return {
     async end(signal: NodeJS.Signals) {
       child.kill(signal);

@@ -103,7 +103,11 @@ export async function gw<T = Record<string, unknown>>(
 }
 
 /** Reads the envelope; what is none ends the test with all that was said. */
-export function cameOf<T>(ended: { readonly code: number | null; readonly stdout: string; readonly stderr: string }): Came<T> {
+export function cameOf<T>(ended: {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}): Came<T> {
   try {
     return { ...(JSON.parse(ended.stdout) as Came<T>), code: ended.code };
   } catch {

@@ -67,6 +67,11 @@ export async function openPort(): Promise<AsyncDisposable & { readonly port: num
   };
 }
 
+/** A port on 127.0.0.1 that was free a moment ago. */
+export function closedPort(): Promise<number> {
+  return freePort();
+}
+
 /** Installs an identity as an enrolment leaves it, for the certificate of this authority. */
 export async function writeIdentity(dir: string, authority: Authority, serial = SERIAL, endpoint = '127.0.0.1') {
   const { keyPem, certificatePem } = await authority.issueClientPair(serial);
@@ -118,7 +123,7 @@ export async function buildWorld(
   if (about.enrolled !== false) await writeIdentity(dir, authority);
   await writeFile(join(dir, 'cloud-ca.pem'), authority.caPem);
   const { mqtt, storageUrl, tunnel } = cloud.places;
-  const operatorPort = about.operatorPort ?? (await freePort());
+  const operatorPort = about.operatorPort ?? (await closedPort());
   await writeFile(
     join(dir, 'site.yaml'),
     [
