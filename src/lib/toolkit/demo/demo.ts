@@ -1,5 +1,4 @@
 import { readdir, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { GwError } from '../../error/index.ts';
@@ -19,6 +18,7 @@ import { runChecklist } from '../checklist/run.ts';
 import type { ChecklistRunOptions } from '../checklist/run-options.ts';
 import { checkRecord } from '../checklist/verify.ts';
 import { enrolDevice } from '../enrol/enrol.ts';
+import { tryPort } from '../free-port.ts';
 import { setUpKiosk } from '../kiosk/setup.ts';
 import { type CheckContext, openToolkit, type Toolkit } from '../toolkit.ts';
 import { type ChildProgram, startProgram } from './child-program.ts';
@@ -246,18 +246,6 @@ async function choosePorts(): Promise<number> {
   const free = port5173 ?? (await tryPort(undefined, 0));
   if (free === undefined) throw new GwError('PORT_IN_USE', 'No free port for the operator surface.');
   return free;
-}
-
-/** Binds and closes; the port, or undefined when it is in use. */
-async function tryPort(host: string | undefined, port: number): Promise<number | undefined> {
-  const server = createServer();
-  const { promise, resolve: settle } = Promise.withResolvers<number | undefined>();
-  server.once('error', () => settle(undefined));
-  server.listen({ port, ...(host !== undefined && { host }) }, () => {
-    const address = server.address();
-    server.close(() => settle(typeof address === 'object' ? address?.port : undefined));
-  });
-  return promise;
 }
 
 function tooLong(ms: number): GwError {

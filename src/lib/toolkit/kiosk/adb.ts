@@ -1,14 +1,13 @@
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { constants } from 'node:fs';
 import { access, readFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { delimiter, isAbsolute, join, resolve } from 'node:path';
 import { GwError } from '../../error/index.ts';
 import { keyFingerprint } from '../../kiosk/index.ts';
 import { assertOwnFolder, type Clock, ensureFolder } from '../../lifecycle/index.ts';
 import { directDialer, reachEndpoint } from '../../net/index.ts';
 import { endChild } from '../child-process.ts';
+import { tryPort } from '../free-port.ts';
 
 export interface FindAdbOptions {
   /** The program that a person named; nothing else is looked for then. */
@@ -74,7 +73,8 @@ export async function startAdbServer(options: {
   // adb follows links where it writes its keys.
   await assertOwnFolder(keyDir);
   for (let tries = 1; ; tries += 1) {
-    const port = await freePort();
+    const port = await tryPort('127.0.0.1', 0);
+    if (port === undefined) throw new GwError('INTERNAL', 'No free port on 127.0.0.1.');
     const server = await runServer(adb, port, { keyDir, usb, clock, signal });
     if ('port' in server) return server;
     // Somebody else may have taken the port in between.
@@ -147,15 +147,4 @@ async function ownFingerprint(keyDir: string): Promise<string | null> {
   } catch {
     return null;
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new GwError('INTERNAL', 'A port has no number.');
-  return address.port;
 }
