@@ -11,8 +11,7 @@ import {
   poseUnitFinding,
   softwareFinding,
 } from './probe/device-findings.ts';
-import { listen } from './probe/listen.ts';
-import { MEASURED_NOW } from './probe/measured.ts';
+import { listen, MEASURED_NOW } from './probe/listen.ts';
 import { checkReliedFacts } from './probe/relied-facts.ts';
 import { messagesFinding, topicFindings } from './probe/topic-findings.ts';
 import type { ChassisProbe } from './probe.result.ts';

@@ -13,9 +13,11 @@ import type { CheckContext } from '../../toolkit.ts';
 import type { ChassisAccess } from '../access.ts';
 import { robotConditions } from '../condition.ts';
 import type { ChassisProbe } from '../probe.result.ts';
-import { MEASURED_NOW } from './measured.ts';
 import type { TopicsSeen } from './topic-findings.ts';
 import { addArrival, rateOf, type TopicArrivals } from './topic-rate.ts';
+
+/** Source of a value that the probe measured itself. */
+export const MEASURED_NOW = 'measured here, now';
 
 const MIN_LISTENING_MS = 2_000;
 
