@@ -86,7 +86,7 @@ export async function prepare(
 
 /** What a command of gw with --json came to. */
 export interface Came<T = Record<string, unknown>> {
-  readonly code: number;
+  readonly code: number | null;
   readonly ok: boolean;
   readonly data: T;
   readonly error: { readonly code: string; readonly message: string } | null;
@@ -103,7 +103,11 @@ export async function gw<T = Record<string, unknown>>(
 }
 
 /** Reads the envelope; what is none ends the test with all that was said. */
-export function cameOf<T>(ended: { readonly code: number; readonly stdout: string; readonly stderr: string }): Came<T> {
+export function cameOf<T>(ended: {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}): Came<T> {
   try {
     return { ...(JSON.parse(ended.stdout) as Came<T>), code: ended.code };
   } catch {
