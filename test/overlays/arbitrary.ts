@@ -173,7 +173,7 @@ const oddPlace = (): fc.Arbitrary<unknown> =>
   );
 
 /** What stands in place of a place in a broken feature. */
-const noPlace = (): fc.Arbitrary<unknown> =>
+const describeInvalidPlace = (): fc.Arbitrary<unknown> =>
   fc.oneof(fc.constantFrom<unknown>(null, [], [1], ['1', '2'], [null, 0], [[1, 2]], {}, 'x', 3), anyValue());
 
 const ring = (): fc.Arbitrary<unknown[]> =>
@@ -191,9 +191,9 @@ function oddGeometry(): fc.Arbitrary<unknown> {
     {
       weight: 2,
       arbitrary: fc.oneof(
-        of('Point', noPlace()),
-        of('LineString', fc.array(fc.oneof(oddPlace(), noPlace()), { maxLength: 3 })),
-        of('Polygon', fc.array(fc.oneof(ring(), fc.array(oddPlace(), { maxLength: 2 }), noPlace()), { maxLength: 2 })),
+        of('Point', describeInvalidPlace()),
+        of('LineString', fc.array(fc.oneof(oddPlace(), describeInvalidPlace()), { maxLength: 3 })),
+        of('Polygon', fc.array(fc.oneof(ring(), fc.array(oddPlace(), { maxLength: 2 }), describeInvalidPlace()), { maxLength: 2 })),
       ),
     },
     {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { type DeviceEvidence, factById, markRank } from '../../src/lib/evidence/index.ts';
 import { createCodeBook } from '../../src/lib/overlays/codes.ts';
 import type { CodeField } from '../../src/lib/overlays/model.ts';
-import { sayingOf } from '../../src/lib/overlays/render/wording.ts';
+import { readingText } from '../../src/lib/overlays/render/wording.ts';
 
 const fields: readonly CodeField[] = ['type', 'lineType', 'regionType', 'direction', 'startType', 'endType'];
 const book = createCodeBook(null);
@@ -124,10 +124,10 @@ describe('what was recorded on a simulator', () => {
     const simulated = { ...made, records: made.records.map((record) => ({ ...record, simulated: true as const })) };
     const meaning = createCodeBook(simulated).meaning('regionType', 1);
     expect(meaning).toMatchObject({ mark: 'BELEGT', basis: 'simulated' });
-    expect(meaning.readings.map(sayingOf)[0]).toBe('no-go zone (on a simulator)');
+    expect(meaning.readings.map(readingText)[0]).toBe('no-go zone (on a simulator)');
     const here = createCodeBook(made).meaning('regionType', 1);
     expect(here).toMatchObject({ mark: 'BELEGT', basis: 'here' });
-    expect(here.readings.map(sayingOf)[0]).toBe('no-go zone');
+    expect(here.readings.map(readingText)[0]).toBe('no-go zone');
   });
 });
 

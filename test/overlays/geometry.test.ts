@@ -35,7 +35,7 @@ const oddShape: fc.Arbitrary<Shape> = fc.oneof(
   oddPlace.map((at) => ({ kind: 'point', at }) as const),
   fc.array(oddPlace, { maxLength: 6 }).map((line) => ({ kind: 'lane', line }) as const),
   fc.array(fc.array(oddPlace, { maxLength: 6 }), { maxLength: 3 }).map((rings) => ({ kind: 'zone', rings }) as const),
-  fc.constantFrom<Shape>({ kind: 'other', type: null }, { kind: 'broken', expected: 'zone', why: 'of nothing' }),
+  fc.constantFrom<Shape>({ kind: 'other', type: null }, { kind: 'broken', expected: 'zone', problem: 'of nothing' }),
 );
 
 describe('the places of a feature', () => {
@@ -45,7 +45,7 @@ describe('the places of a feature', () => {
     expect(placesOf(zone(closed))).toEqual(closed);
     expect(placesOf(zone(closed, hole))).toEqual([...closed, ...hole]);
     expect(placesOf({ kind: 'other', type: 'MultiPoint' })).toEqual([]);
-    expect(placesOf({ kind: 'broken', expected: 'lane', why: 'of nothing' })).toEqual([]);
+    expect(placesOf({ kind: 'broken', expected: 'lane', problem: 'of nothing' })).toEqual([]);
   });
 
   it('have a box around them, and none when there are none', () => {
@@ -159,7 +159,7 @@ describe('distances', () => {
     expect(distanceToM([0, 0], zone())).toBeNull();
     expect(distanceToM([0, 0], zone([]))).toBeNull();
     expect(distanceToM([0, 0], { kind: 'other', type: null })).toBeNull();
-    expect(distanceToM([0, 0], { kind: 'broken', expected: 'point', why: 'of nothing' })).toBeNull();
+    expect(distanceToM([0, 0], { kind: 'broken', expected: 'point', problem: 'of nothing' })).toBeNull();
   });
 
   it('are never more than to any place of the feature', () => {

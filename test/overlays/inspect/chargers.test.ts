@@ -46,13 +46,13 @@ const whole = { charger: 0, dockingPoint: 1, distanceM: 5 };
 describe('charging stations', () => {
   it('are a charger and a docking point: one station, whichever of them names the other, and where both do', () => {
     expect(pairsOf(charger('d'), dockingPoint('d'))).toEqual([
-      { ...whole, namedBy: 'charger', named: 'd', namedBack: null },
+      { ...whole, linkedBy: 'charger', chargerReference: 'd', dockingPointReference: null },
     ]);
     expect(pairsOf(charger(undefined), dockingPoint('d', [3, 4], 'c'))).toEqual([
-      { ...whole, namedBy: 'docking-point', named: null, namedBack: 'c' },
+      { ...whole, linkedBy: 'docking-point', chargerReference: null, dockingPointReference: 'c' },
     ]);
     expect(pairsOf(charger('d'), dockingPoint('d', [3, 4], 'c'))).toEqual([
-      { ...whole, namedBy: 'both', named: 'd', namedBack: 'c' },
+      { ...whole, linkedBy: 'both', chargerReference: 'd', dockingPointReference: 'c' },
     ]);
     for (const features of [
       [charger('d'), dockingPoint('d', [3, 4], 'c')],
@@ -69,7 +69,7 @@ describe('charging stations', () => {
       point(7, [0, 0], { type: 9, dockingPointId: '8' }),
       point(8, [3, 4], { type: '36', dockingPointId: 7 }),
     ];
-    expect(pairsOf(nine, number)).toMatchObject([{ ...whole, namedBy: 'both' }]);
+    expect(pairsOf(nine, number)).toMatchObject([{ ...whole, linkedBy: 'both' }]);
   });
 
   it('are no racks, whatever these name, nor points of other types, of none, and other geometries', () => {
@@ -90,9 +90,9 @@ describe('charging stations', () => {
   });
 
   it('name what the reference leads to where it leads to no partner', () => {
-    const none = { charger: 0, dockingPoint: null, namedBy: null, namedBack: null, distanceM: null };
+    const none = { charger: 0, dockingPoint: null, linkedBy: null, dockingPointReference: null, distanceM: null };
     const alone = (to: unknown, ...others: unknown[]) => detailOf(charger(to), ...others)[0];
-    expect(pairsOf(charger('d'))).toEqual([{ ...none, named: 'd' }]);
+    expect(pairsOf(charger('d'))).toEqual([{ ...none, chargerReference: 'd' }]);
     expect(alone('d')).toContain('names "d", which no feature has as its id, and no docking point names it.');
     expect(alone('c')).toContain('names itself, and no docking point names it.');
     expect(alone('x', point('x', [1, 1], { type: 11 }))).toContain(
@@ -109,8 +109,8 @@ describe('charging stations', () => {
     );
     for (const id of [undefined, null, '']) {
       expect(pairsOf(charger(id), dockingPoint('d'))).toMatchObject([
-        { ...none, named: null },
-        { charger: null, dockingPoint: 1, namedBy: null },
+        { ...none, chargerReference: null },
+        { charger: null, dockingPoint: 1, linkedBy: null },
       ]);
       expect(alone(id)).toContain(', names no docking point, and no docking point names it.');
     }
@@ -127,34 +127,34 @@ describe('charging stations', () => {
   it('are not chosen where several items share the id that is referred to', () => {
     const twice = [charger('d'), dockingPoint('d'), dockingPoint('d', [1, 0])];
     expect(pairsOf(...twice)).toMatchObject([
-      { charger: 0, dockingPoint: null, namedBy: 'not-decided', distanceM: null },
-      { charger: null, dockingPoint: 1, namedBy: 'not-decided' },
-      { charger: null, dockingPoint: 2, namedBy: 'not-decided' },
+      { charger: 0, dockingPoint: null, linkedBy: 'not-decided', distanceM: null },
+      { charger: null, dockingPoint: 1, linkedBy: 'not-decided' },
+      { charger: null, dockingPoint: 2, linkedBy: 'not-decided' },
     ]);
     expect(detailOf(...twice)[0]).toContain('names "d", the id of 2 docking points: point #1 "d"');
     expect(detailOf(...twice)[1]).toContain('shares the id that a charger names: which one is meant cannot be told.');
     // The docking point that names the charger decides.
     expect(pairsOf(charger('d'), dockingPoint('d'), dockingPoint('d', [1, 0], 'c'))).toMatchObject([
-      { charger: 0, dockingPoint: 2, namedBy: 'both', distanceM: 1 },
-      { charger: null, dockingPoint: 1, namedBy: null },
+      { charger: 0, dockingPoint: 2, linkedBy: 'both', distanceM: 1 },
+      { charger: null, dockingPoint: 1, linkedBy: null },
     ]);
     // Features that can be no docking point share its id, and leave no doubt.
     expect(pairsOf(charger('d'), lane('d'), point('d', [1, 0], { type: 11 }), dockingPoint('d'))).toMatchObject([
-      { charger: 0, dockingPoint: 3, namedBy: 'charger' },
+      { charger: 0, dockingPoint: 3, linkedBy: 'charger' },
     ]);
   });
 
   it('of three items are two stations, and said to share one', () => {
     const shared = [charger('d', [0, 0], 'a'), charger('d', [3, 0], 'b'), dockingPoint('d', [3, 4], 'a')];
     expect(pairsOf(...shared)).toMatchObject([
-      { charger: 0, dockingPoint: 2, namedBy: 'both' },
-      { charger: 1, dockingPoint: 2, namedBy: 'charger' },
+      { charger: 0, dockingPoint: 2, linkedBy: 'both' },
+      { charger: 1, dockingPoint: 2, linkedBy: 'charger' },
     ]);
     expect(findingsOf(...shared)).toMatchObject([{ rule: 'docking-point-shared', features: [0, 1, 2] }]);
     const two = [charger('d'), dockingPoint('d'), dockingPoint('e', [0, 1], 'c')];
     expect(pairsOf(...two)).toMatchObject([
-      { charger: 0, dockingPoint: 1, namedBy: 'charger' },
-      { charger: 0, dockingPoint: 2, namedBy: 'docking-point' },
+      { charger: 0, dockingPoint: 1, linkedBy: 'charger' },
+      { charger: 0, dockingPoint: 2, linkedBy: 'docking-point' },
     ]);
     expect(findingsOf(...two)).toMatchObject([{ rule: 'charger-shared', features: [0, 1, 2] }]);
   });
@@ -202,9 +202,9 @@ describe('charging stations', () => {
           const [one, other] = [byIndex.get(pair.charger ?? -1), byIndex.get(pair.dockingPoint ?? -1)];
           if (one === undefined || other === undefined) continue;
           expect([one.code?.number, other.code?.number]).toEqual([9, 36]);
-          const [names, isNamed] = [one.partnerId === other.id, other.partnerId === one.id];
-          expect(pair.namedBy).toBe(names && isNamed ? 'both' : names ? 'charger' : 'docking-point');
-          expect(names || isNamed).toBe(true);
+          const [names, refersToDockingPoint] = [one.partnerId === other.id, other.partnerId === one.id];
+          expect(pair.linkedBy).toBe(names && refersToDockingPoint ? 'both' : names ? 'charger' : 'docking-point');
+          expect(names || refersToDockingPoint).toBe(true);
         }
       }),
     );

@@ -18,8 +18,8 @@ describe('JSON as it is written', () => {
   it('is cut into the members and items that a parser finds, in any hand', () => {
     fc.assert(
       fc.property(oddCollection(), choices(), (value, hand) => {
-        const { members, doubled } = membersOf(spanOf(writeJson(value, hand))) ?? {};
-        expect(doubled).toBeNull();
+        const { members, duplicateKey } = membersOf(spanOf(writeJson(value, hand))) ?? {};
+        expect(duplicateKey).toBeNull();
         const read = [...(members ?? [])].map(([key, span]) => [key, JSON.parse(jsonOf(span))] as const);
         expect(Object.fromEntries(read)).toEqual(JSON.parse(JSON.stringify(value)));
         const { features } = value as { features: unknown[] };
@@ -50,7 +50,7 @@ describe('JSON as it is written', () => {
 
   it('names a key that stands twice, and takes the last value as a parser does', () => {
     const found = membersOf(spanOf('{"a":1,"b":2,"\\u0061":3}'));
-    expect(found?.doubled).toBe('a');
+    expect(found?.duplicateKey).toBe('a');
     expect(found?.members.get('a') && jsonOf(found.members.get('a') ?? spanOf(''))).toBe('3');
   });
 

@@ -462,7 +462,7 @@ describe('features', () => {
     const why = (type: string, coordinates: unknown) => {
       const { kind, shape } = withGeometry(type, coordinates);
       expect(shape).toMatchObject({ kind: 'broken', expected: kind });
-      return shape.kind === 'broken' ? shape.why : '';
+      return shape.kind === 'broken' ? shape.problem : '';
     };
     expect(why('Point', undefined)).toBe('its coordinates are missing');
     expect(why('Point', ['1', 2])).toBe('its coordinates are without two numbers (string)');

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Inspection } from '../../../src/lib/overlays/index.ts';
 import { renderPage, renderSvg } from '../../../src/lib/overlays/render/index.ts';
-import { createGround, placeLabel } from '../../../src/lib/overlays/render/labels.ts';
+import { createOccupancy, placeLabel } from '../../../src/lib/overlays/render/labels.ts';
 import { nameText } from '../../../src/lib/overlays/render/lines.ts';
 import { signOrder, signs } from '../../../src/lib/overlays/render/marks.ts';
 import { arrowOf } from '../../../src/lib/overlays/render/plot.ts';
@@ -222,8 +222,8 @@ describe('labels', () => {
     });
     fc.assert(
       fc.property(fc.array(wish, { maxLength: 40 }), (wishes) => {
-        const ground = createGround(400, 300);
-        const boxes = wishes.flatMap((it) => placeLabel(it, ground)?.box ?? []);
+        const occupancy = createOccupancy(400, 300);
+        const boxes = wishes.flatMap((it) => placeLabel(it, occupancy)?.box ?? []);
         for (const [at, a] of boxes.entries()) {
           expect(a.x0 >= 0 && a.y0 >= 0 && a.x1 <= 400 && a.y1 <= 300).toBe(true);
           for (const b of boxes.slice(at + 1))

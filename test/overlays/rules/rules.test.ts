@@ -178,7 +178,7 @@ describe('the rule table', () => {
     expect(new Set(rulesOf(overlayRules.map(({ id }) => ({ rule: id })) as OverlayFinding[])).size).toBe(
       overlayRules.length,
     );
-    for (const { id, title, remedy, why, fact, severity } of overlayRules) {
+    for (const { id, title, remedy, reason, fact, severity } of overlayRules) {
       expect(id).toMatch(/^[a-z]+(-[a-z]+)*$/);
       for (const sentence of [remedy, why]) expect(sentence).toMatch(/^[\p{Lu}`].*\.$/su);
       expect(title).toMatch(/^[A-Z]/);
