@@ -9,7 +9,7 @@ import { drawFloor, drawOverlays } from '../../../src/lib/sim/chassis/floor/floo
 import { gridToPng } from '../../../src/lib/sim/chassis/maps/map-image.ts';
 import { drawOddities, drawSheet } from '../../../src/lib/sim/chassis/maps/odd-overlays.ts';
 
-/** A map of the simulator with its picture, looked at. */
+/** The inspection of a map of the simulator with its picture. */
 export function lookAt(
   which: 'floor' | 'sheet',
   filter: FeatureFilter = {},
@@ -33,7 +33,7 @@ export function lookAt(
   return { inspection, image };
 }
 
-/** A bare collection, looked at without any picture. */
+/** The inspection of a bare collection without a picture. */
 export function lookAtCollection(collection: object): Inspection {
   return inspectOverlays(readOverlays(JSON.stringify(collection)), { frame: null, device: null });
 }

@@ -63,7 +63,7 @@ export const overlayRules = [
     severity: 'note',
     remedy: 'None needed for gw, which carries it through unchanged. Whether the robot uses it is unknown.',
     reason:
-      'gw interprets points, lines and polygons; other geometries, and features without one, are carried through unchecked.',
+      'Points, lines and polygons are interpreted; other geometries, and features without one, are carried through unchecked.',
     fact: null,
   },
   {
