@@ -1,6 +1,6 @@
 import { PNG } from 'pngjs';
 import { describe, expect, it } from 'vitest';
-import { drawFloor } from '../../../../src/lib/sim/chassis/floor/floor.ts';
+import { createFloorGrid } from '../../../../src/lib/sim/chassis/floor/floor.ts';
 import { FREE, WALL } from '../../../../src/lib/sim/chassis/floor/grid.ts';
 import { gridFromPng, gridToPng } from '../../../../src/lib/sim/chassis/maps/map-image.ts';
 import { dock, startSim, stations } from '../../../../src/lib/sim/index.ts';
@@ -18,7 +18,7 @@ async function overlaysOf(sim: Parameters<typeof call>[0]): Promise<Feature[]> {
 }
 
 describe('maps over REST (vendor facts 1.5)', () => {
-  it('are listed without features and grid', async () => {
+  it('are listed without drawings and grid', async () => {
     await using sim = await startSim();
     const { json } = await call(sim, 'GET', '/maps/');
     expect(json).toMatchObject([
@@ -29,7 +29,7 @@ describe('maps over REST (vendor facts 1.5)', () => {
     expect(JSON.stringify(json)).not.toMatch(/overlays"|grid_/);
   });
 
-  it('come one by one with the place of their grid, the features as a JSON text, and without url', async () => {
+  it('come one by one with the place of their grid, the drawings as a JSON text, and without url', async () => {
     await using sim = await startSim();
     const { json } = await call(sim, 'GET', '/maps/1');
     expect(json).toMatchObject({ grid_origin_x: -3, grid_origin_y: -3, grid_resolution: 0.05 });
@@ -39,8 +39,8 @@ describe('maps over REST (vendor facts 1.5)', () => {
 
   it('are drawn from the grid, the same bytes each time, north up', async () => {
     await using sim = await startSim();
-    const grid = drawFloor();
-    expect(gridToPng(grid).equals(gridToPng(drawFloor()))).toBe(true);
+    const grid = createFloorGrid();
+    expect(gridToPng(grid).equals(gridToPng(createFloorGrid()))).toBe(true);
     const png = PNG.sync.read(gridToPng(grid));
     expect([png.width, png.height]).toEqual([grid.width, grid.height]);
     for (let row = 0; row < grid.height; row += 1) {
@@ -58,13 +58,13 @@ describe('maps over REST (vendor facts 1.5)', () => {
   });
 
   it('can be read back from their own picture', () => {
-    const grid = drawFloor();
+    const grid = createFloorGrid();
     const back = gridFromPng(gridToPng(grid), grid);
     expect(back?.cells).toEqual(grid.cells);
     expect(gridFromPng(Buffer.from('no picture'), grid)).toBeUndefined();
   });
 
-  it('are backed up and given back with their features', async () => {
+  it('are backed up and given back with their drawings', async () => {
     await using sim = await startSim();
     const detail = (await call(sim, 'GET', '/maps/1')).json as Record<string, unknown>;
     const picture = await (await fetch(`http://127.0.0.1:${sim.chassis.port}/maps/1.png`)).arrayBuffer();
@@ -95,7 +95,7 @@ describe('maps over REST (vendor facts 1.5)', () => {
     const { status, json } = await call(sim, 'POST', '/chassis/current-map', {
       map_name: 'from data',
       carto_map: '',
-      occupancy_grid: gridToPng(drawFloor()).toString('base64'),
+      occupancy_grid: gridToPng(createFloorGrid()).toString('base64'),
       grid_resolution: 0.05,
       grid_origin_x: -3,
       grid_origin_y: -3,
@@ -151,7 +151,7 @@ describe('maps over REST (vendor facts 1.5)', () => {
   });
 });
 
-describe('the features', () => {
+describe('the drawings', () => {
   it('hold the stations where the site file has them, kinds as text and as number (vendor facts 3, C5)', async () => {
     await using sim = await startSim();
     const features = await overlaysOf(sim);

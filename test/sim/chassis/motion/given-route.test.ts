@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { drawFloor } from '../../../../src/lib/sim/chassis/floor/floor.ts';
+import { createFloorGrid } from '../../../../src/lib/sim/chassis/floor/floor.ts';
 import { cellIndex, FREE } from '../../../../src/lib/sim/chassis/floor/grid.ts';
 import { readRoute } from '../../../../src/lib/sim/chassis/motion/move-order.ts';
 import { createRobot } from '../../../../src/lib/sim/chassis/robot.ts';
@@ -109,7 +109,7 @@ describe('a move along a given route', () => {
 });
 
 describe('any given route', () => {
-  const floor = drawFloor();
+  const floor = createFloorGrid();
 
   /** Whether the round robot at this place touches anything that is not free floor. */
   function touches({ xM, yM }: { xM: number; yM: number }): boolean {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { dock, drawFloor, stations } from '../../../../src/lib/sim/chassis/floor/floor.ts';
+import { createFloorGrid, dock, stations } from '../../../../src/lib/sim/chassis/floor/floor.ts';
 import { cellIndex, FREE } from '../../../../src/lib/sim/chassis/floor/grid.ts';
 import { reportedDegrees, wrapRad } from '../../../../src/lib/sim/chassis/motion/heading.ts';
 import { createRobot } from '../../../../src/lib/sim/chassis/robot.ts';
@@ -8,7 +8,7 @@ import { createFaults } from '../../../../src/lib/sim/faults.ts';
 
 const STEP_S = 0.05;
 const RADIUS_M = 0.25;
-const floor = drawFloor();
+const floor = createFloorGrid();
 
 function newRobot() {
   const faults = createFaults(() => {});

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { drawFloor } from '../../../../src/lib/sim/chassis/floor/floor.ts';
+import { createFloorGrid } from '../../../../src/lib/sim/chassis/floor/floor.ts';
 import { cellIndex, FREE } from '../../../../src/lib/sim/chassis/floor/grid.ts';
 import { settingTable } from '../../../../src/lib/sim/chassis/rest/settings.ts';
 import { createRobot } from '../../../../src/lib/sim/chassis/robot.ts';
@@ -66,7 +66,7 @@ describe('the settings of the robot', () => {
   });
 
   it('are obeyed, in the middle of a move too, and the robot touches nothing with any of them', () => {
-    const floor = drawFloor();
+    const floor = createFloorGrid();
     const touches = ({ xM, yM }: { xM: number; yM: number }) => {
       for (let angle = 0; angle < 2 * Math.PI; angle += Math.PI / 12) {
         const at = { xM: xM + 0.25 * Math.cos(angle), yM: yM + 0.25 * Math.sin(angle) };

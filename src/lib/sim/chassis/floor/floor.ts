@@ -53,7 +53,7 @@ const furniture: readonly (readonly [from: Corner, to: Corner])[] = [
 ]; // biome-ignore format: one piece a line
 
 /** A hotel floor, 16 m by 9 m, with its origin away from the corner so that a forgotten offset shows. */
-export function drawFloor(): Grid {
+export function createFloorGrid(): Grid {
   const grid = createGrid({ width: 320, height: 180, resolutionM: 0.05, originXM: -3, originYM: -3 }, UNKNOWN);
   fillRect(grid, [-2.9, -2.9], [12.9, 5.9], WALL);
   for (const [from, to] of [...rooms, ...doors]) fillRect(grid, from, to, FREE);
@@ -81,11 +81,11 @@ const line = (id: string, way: readonly Corner[], properties: object) => ({
 });
 
 /**
- * The overlays of the floor, as unevenly written as real ones: kinds as text and as number, one ring open,
+ * The drawings on the floor, as unevenly written as drawings come: kinds as text and as number, one ring open,
  * one feature without an id, headings in degrees and mostly as text (specification 'Angles'), the icon turned
  * by the unexplained -82.
  */
-export function drawOverlays(serial: string): string {
+export function floorOverlays(serial: string): string {
   const { A, B, C } = stations;
   return JSON.stringify({
     type: 'FeatureCollection',

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { CurrentMapWire, MapListItemWire, MapWire } from '../../../chassis/wire.ts';
-import { drawFloor, drawOverlays } from '../floor/floor.ts';
+import { createFloorGrid, floorOverlays } from '../floor/floor.ts';
 import { blockLine, blockPolygon, type Grid, type Point } from '../floor/grid.ts';
 import { gridToPng } from './map-image.ts';
-import { drawOddities, drawSheet } from './odd-overlays.ts';
+import { createSampleGrid, oddOverlays } from './odd-overlays.ts';
 
 /** A stored map. */
 export interface FloorMap {
@@ -51,19 +51,19 @@ export function createMapStore(serial: string, now: () => number) {
     return map;
   };
 
-  const grid = drawFloor();
+  const grid = createFloorGrid();
   const stored = (uid: string, name: string, more: Pick<FloorMap, 'grid' | 'overlays' | 'overlaysVersion'>) =>
     add({ uid, name, mapVersion: 1, pbstream: localisationOf(uid), ...more });
   current = stored('65f1c0de0000000000000001', 'Erdgeschoss', {
     grid,
     overlaysVersion: 4,
-    overlays: drawOverlays(serial),
+    overlays: floorOverlays(serial),
   });
   stored('3d7f4a52-0000-4000-8000-000000000002', '1. Stock', { grid, overlaysVersion: 0, overlays: EMPTY_OVERLAYS });
   stored('65f1c0de0000000000000003', 'Musterblatt', {
-    grid: drawSheet(),
+    grid: createSampleGrid(),
     overlaysVersion: 17,
-    overlays: drawOddities(serial),
+    overlays: oddOverlays(serial),
   });
 
   return {
@@ -111,7 +111,7 @@ export function createMapStore(serial: string, now: () => number) {
   };
 }
 
-/** Vendor facts 1.5: the list has neither overlays nor grid. */
+/** Vendor facts 1.5: the list has neither drawings nor grid. */
 export function mapListItem(map: FloorMap, base: string): MapListItemWire & Readonly<Record<string, unknown>> {
   const url = `${base}/maps/${map.id}`;
   return {
@@ -129,7 +129,7 @@ export function mapListItem(map: FloorMap, base: string): MapListItemWire & Read
   };
 }
 
-/** Vendor facts 1.5: one map, without `url`, with its grid's place and the overlays as a JSON text. */
+/** Vendor facts 1.5: one map, without `url`, with its grid's place and the drawings as a JSON text. */
 export function mapDetail(map: FloorMap, base: string): MapWire {
   const { url, ...item } = mapListItem(map, base);
   return {
@@ -199,7 +199,7 @@ export function gridForPlanning(map: FloorMap): Grid {
   return grid;
 }
 
-/** The chargers (kind 9) among the features of a map, headings in degrees as features have them. */
+/** The chargers (kind 9) among the drawings of a map, headings in degrees as drawings have them. */
 export function chargersOn(map: FloorMap): readonly (Point & { readonly yawDeg: number })[] {
   let collection: unknown;
   try {
