@@ -38,7 +38,7 @@ const floor = () => floorOverlays('SIM0001');
 const linesWith = (text: string, part: string) => text.split('\n').filter((line) => line.includes(part));
 
 describe('gw overlays inspect', () => {
-  it('has counts of features and findings and the source in its first line', async () => {
+  it('states counts, findings and source in its first line', async () => {
     expect((await look(floor())).first).toBe(
       `15 features (9 points, 4 zones, 2 lanes, 1 charger among them), 6 findings (1 warning, 4 notes, 1 not checked): ${path}.`,
     );
@@ -47,7 +47,7 @@ describe('gw overlays inspect', () => {
     expect(odd.first).toMatch(/^8 of 131 features \(88 points, 30 zones, 8 lanes, 5 of other kinds, 6 chargers among/);
   });
 
-  it('shows unit and mark above the values, and every reading with its mark beside a number', async () => {
+  it('shows unit and mark above the figures, and every reading with its mark beside a number', async () => {
     const { text } = await look(floor());
     expect(text).toContain(
       'Points (9): x and y in metres (HINWEIS), yaw in degrees (BELEGT stated), iconYaw in degrees (BELEGT stated',
@@ -60,7 +60,7 @@ describe('gw overlays inspect', () => {
     expect(linesWith(text, ' lane-1 ')[0]).toMatch(/HINWEIS 'virtual track'; direction 3 OFFEN unknown$/);
   });
 
-  it('shows the source of every reading, and disagreements', async () => {
+  it('names the source of every reading, and where two of them differ', async () => {
     const { text } = await look(floor());
     const at = text.indexOf('type 11');
     expect(text.slice(at).split('\n').slice(0, 3)).toEqual([
@@ -84,7 +84,7 @@ describe('gw overlays inspect', () => {
     expect(odd.text).toContain('Charging stations (2, 6 incomplete)');
   });
 
-  it('counts a charger and a docking point that refer to each other once, and no rack', async () => {
+  it('counts a charger and a docking point that refer to each other once, and a rack never', async () => {
     const named = (id: string, properties: object) => ({ ...pointAt(id.length, 0, properties), id });
     const station = collectionOf(
       named('charger', { type: 9, name: 'c', dockingPointId: 'dock' }),
@@ -123,7 +123,7 @@ describe('gw overlays inspect', () => {
     expect(linesWith(text, 'not a number: "north"')).toHaveLength(1);
   });
 
-  it('truncates long tables, with the number of other rows and how to get them', async () => {
+  it('truncates long tables, with the number of hidden rows and the flag to show them', async () => {
     const many = collectionOf(
       ...Array.from({ length: 60 }, (_, at) => pointAt(at, 0, { type: 9, name: `p${at}` }, `i${at}`)),
     );
@@ -142,7 +142,7 @@ describe('gw overlays inspect', () => {
     ]);
   });
 
-  it('prints no control characters of a map', async () => {
+  it('passes no control sequences of a map', async () => {
     await fc.assert(
       fc.asyncProperty(collectionText(), async (collection) => {
         const { result } = await look(collection);

@@ -72,7 +72,7 @@ describe('an inspection of overlays', () => {
     ]);
   });
 
-  it('has a unit for every numeric key', async () => {
+  it('has no numeric field without a documented unit', async () => {
     const result = await inspect(fileOf('units.json', mapDocument(2, oddOverlays)));
     const names = [...Object.keys(result.features[0] ?? {}), 'distanceM'].filter((name) => /(M|Deg)$/.test(name));
     expect(names.toSorted()).toEqual(Object.keys(result.fields).toSorted());
@@ -116,7 +116,7 @@ describe('an inspection of overlays', () => {
     }
   });
 
-  it('shows the filtered features and the filters', async () => {
+  it('filters features and states the filter', async () => {
     const path = fileOf('some.json', JSON.stringify(collectionOf(pointAt(0, 0, { type: 9 }, 'a'), pointAt(9, 9))));
     const near = { at: [0, 0] as const, radiusM: 2 };
     const result = await inspect(path, { filter: { kinds: ['point'], mark: 'HINWEIS', near } });
@@ -159,7 +159,7 @@ describe('an inspection of overlays', () => {
     },
   );
 
-  it('of a file truncated anywhere is an error about the file only', async () => {
+  it('of a file truncated anywhere is an error about the file, and nothing else', async () => {
     const whole = Buffer.from(mapDocument(2, oddOverlays));
     for (let length = 0; length < whole.length; length += 1) {
       const error = await errorOf(inspect(fileOf('cut.json', whole.subarray(0, length))));
@@ -167,7 +167,7 @@ describe('an inspection of overlays', () => {
     }
   });
 
-  it('of a live map has its chassis and respects its evidence records', async () => {
+  it('of a live map names its chassis and counts the facts verified on it', async () => {
     await using sim = await startSim();
     const { host, port, serial, software } = sim.chassis;
     const site = parseSite(

@@ -62,7 +62,7 @@ describe('overlays in a file', () => {
     expect(opened.warnings).toEqual([]);
   });
 
-  it('of a map object have its name, versions and frame; the picture is given separately', async () => {
+  it('of a map object include its name, versions and frame; the picture is named by hand', async () => {
     const path = fileOf('map.json', mapDocument(2, oddOverlays));
     const imagePath = fileOf('map.png', picture(40, 30));
     const opened = await openFrom(path, { imagePath });
@@ -75,7 +75,7 @@ describe('overlays in a file', () => {
     expect(await openFrom(path)).toMatchObject({ image: null, frame: { width: null, height: null } });
   });
 
-  it('warn when a picture is given without a grid', async () => {
+  it('warn about a named picture without a position', async () => {
     const { warnings } = await openFrom(fileOf('bare2.json', oddOverlays), { imagePath: fileOf('p.png', picture()) });
     expect(warnings).toEqual([expect.stringContaining('was not used: ')]);
   });
@@ -85,7 +85,7 @@ describe('overlays in a file', () => {
     expect((await openFrom(path)).label).toBe(path);
   });
 
-  it('that are invalid or unreadable are an error with file name and remedy', async () => {
+  it('that are invalid or unreadable are reported with the name of the file and a remedy', async () => {
     const nowhere = await errorOf(openFrom(join(folder, 'nowhere.json')));
     expect(nowhere).toMatchObject({ code: 'FILE_UNREADABLE', message: expect.stringContaining('File not found') });
     expect(await errorOf(openFrom(folder))).toMatchObject({ message: `${folder} is a folder.` });
@@ -136,7 +136,7 @@ describe('overlays in a backup', () => {
     expect(await openFrom(path)).toMatchObject({ image: null, warnings: ['The backup has no picture of map 1.'] });
   });
 
-  it('have the records of the site, which must exist when it was given explicitly', async () => {
+  it('count the records of the site file, which must exist when a person named it', async () => {
     const path = await backup('records.tar.gz', [1]);
     expect(await errorOf(openFrom(path, { siteNamed: true }))).toMatchObject({ code: 'SITE_FILE_NOT_FOUND' });
     const record = { fact: 'overlays.lane-direction-3', value: 'x', serial: 'S', software: 'v', how: 'h', who: 'w' };
@@ -150,7 +150,7 @@ describe('overlays in a backup', () => {
 });
 
 describe('overlays on the chassis', () => {
-  it('are those of the map in use or of the one named, with picture, identity and evidence records', async () => {
+  it('are those of the map in use or of the selected one, with picture, identity and verified facts', async () => {
     await using sim = await startSim();
     const current = await openLive(sim, 'live:current');
     const { serial, software, port } = sim.chassis;
@@ -165,7 +165,7 @@ describe('overlays on the chassis', () => {
     expect(other).toMatchObject({ map: { id: 3, name: 'Musterblatt' }, image: null, frame: { width: null } });
   });
 
-  it('of an unknown map are an error with the available maps', async () => {
+  it('of an unknown map name the existing ones', async () => {
     await using sim = await startSim();
     expect(await errorOf(openLive(sim, 'live:9'))).toMatchObject({
       code: 'MAP_UNKNOWN',
@@ -203,7 +203,7 @@ describe('overlays on the chassis', () => {
     expect((await openLive(sim, 'live:current')).warnings).toHaveLength(1);
   });
 
-  it('are not read from another chassis, and reading can be aborted', async () => {
+  it('are not read from another chassis, and reading can be interrupted', async () => {
     await using sim = await startSim();
     const { host, port } = sim.chassis;
     const site = parseSite(`name: t\nchassis: { host: ${host}, port: ${port}, serial: OTHER }\n`, join(folder, 's'));
