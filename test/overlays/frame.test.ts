@@ -21,9 +21,9 @@ describe('frameOf', () => {
   it.each([
     ['a resolution of 0', { ...map, grid_resolution: 0 }],
     ['a negative resolution', { ...map, grid_resolution: -0.05 }],
-    ['pixels larger than a room', { ...map, grid_resolution: 50 }],
-    ['a text for a number', { ...map, grid_origin_x: '-3' }],
-    ['an origin beyond every house', { ...map, grid_origin_y: 1e300 }],
+    ['pixels of 50 m', { ...map, grid_resolution: 50 }],
+    ['a string for a number', { ...map, grid_origin_x: '-3' }],
+    ['an origin out of range', { ...map, grid_origin_y: 1e300 }],
     ['an inherited number', Object.create(map) as Record<string, unknown>],
   ])('is null for %s', (_, odd) => {
     expect(frameOf(odd, null)).toBeNull();

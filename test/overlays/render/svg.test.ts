@@ -78,10 +78,10 @@ describe('the picture', () => {
     const { inspection, image } = lookAt('floor');
     const root = readMarkup(renderSvg(inspection, { title: 'Hall', image }));
     for (const { index } of inspection.selected) expect(byId(root, `m${index}`), `#${index}`).toBeDefined();
-    const told = textOf(byId(root, 'm0') as ReadElement);
-    expect(told).toContain('type 11');
-    expect(told).toContain('V Delivery Point');
-    expect(told).toContain('H table number');
+    const tooltip = textOf(byId(root, 'm0') as ReadElement);
+    expect(tooltip).toContain('type 11');
+    expect(tooltip).toContain('V Delivery Point');
+    expect(tooltip).toContain('H table number');
     expect(textOf(root)).toContain('Rezeption');
     expect(textOf(root)).toContain('0.899 m');
   });

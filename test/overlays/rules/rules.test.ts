@@ -635,7 +635,7 @@ describe('outlines', () => {
   });
 });
 
-describe('chargers and doors', () => {
+describe('chargers and door zones', () => {
   it('are vendor readings, so the findings have their mark', () => {
     const findings = faultsOf([point([1, 1], { type: 9 }), zone(square, { regionType: 4, mac: ' ' })]);
     expect(findings.map(({ rule, mark, detail }) => [rule, mark, detail])).toEqual([
@@ -667,8 +667,8 @@ describe('coordinates that look like longitude and latitude', () => {
       expect(isHinted(around(latitude, longitude, 0.04))).toBe(true);
     }
     const corner = (x: number, y: number): Place => [8.682 + x / 1e5, 50.111 + y / 1e5];
-    const room = [corner(0, 0), corner(40, 0), corner(40, 30), corner(0, 0)];
-    const site = [zone(room), lane([corner(1, 1), corner(20, 20)]), point(corner(7, 7))];
+    const outline = [corner(0, 0), corner(40, 0), corner(40, 30), corner(0, 0)];
+    const site = [zone(outline), lane([corner(1, 1), corner(20, 20)]), point(corner(7, 7))];
     expect(only(faultsOf(site, { frame: null }), 'coordinates-like-longitude-latitude')).toMatchObject({
       severity: 'warning',
       mark: 'HINWEIS',

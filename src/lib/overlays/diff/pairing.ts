@@ -46,14 +46,14 @@ export function pairUp(left: readonly Entry[], right: readonly Entry[]): Pairing
     ['nearness', byNearness],
   ] as const) {
     if (onlyA.length === 0 || onlyB.length === 0) break;
-    const taken = new Set<Entry>();
+    const matched = new Set<Entry>();
     for (const [a, b] of step(onlyA, onlyB)) {
       pairs.push({ a, b, by });
-      taken.add(a);
-      taken.add(b);
+      matched.add(a);
+      matched.add(b);
     }
-    onlyA = onlyA.filter((entry) => !taken.has(entry));
-    onlyB = onlyB.filter((entry) => !taken.has(entry));
+    onlyA = onlyA.filter((entry) => !matched.has(entry));
+    onlyB = onlyB.filter((entry) => !matched.has(entry));
   }
   pairs.sort((one, other) => one.a.index - other.a.index);
   return { pairs, onlyA, onlyB };
@@ -111,7 +111,7 @@ function byLikeness(left: readonly Entry[], right: readonly Entry[], atSamePlace
   for (const key of keys) {
     const candidates = Map.groupBy(theirs, key);
     const next = new Map<string, number>();
-    const taken = new Set<Entry>();
+    const matched = new Set<Entry>();
     for (const a of ours) {
       const own = key(a);
       const place = next.get(own) ?? 0;
@@ -119,11 +119,11 @@ function byLikeness(left: readonly Entry[], right: readonly Entry[], atSamePlace
       if (b === undefined) continue;
       next.set(own, place + 1);
       found.push([a, b]);
-      taken.add(a);
-      taken.add(b);
+      matched.add(a);
+      matched.add(b);
     }
-    ours = ours.filter((entry) => !taken.has(entry));
-    theirs = theirs.filter((entry) => !taken.has(entry));
+    ours = ours.filter((entry) => !matched.has(entry));
+    theirs = theirs.filter((entry) => !matched.has(entry));
     if (ours.length === 0 || theirs.length === 0) break;
   }
   return found;
@@ -196,7 +196,7 @@ function nearestOf(left: readonly Located[], right: readonly Located[]): [Entry,
   let ours = left;
   let theirs = right;
   for (let round = 0; round < MAX_ROUNDS && ours.length > 0 && theirs.length > 0; round += 1) {
-    const taken = new Set<Located>();
+    const matched = new Set<Located>();
     // Searched from both sides, so that exchanging the sides finds the same pairs.
     const candidates = [
       ...neighbours(ours, theirs).map(([a, b]) => [a, b] as const),
@@ -214,14 +214,14 @@ function nearestOf(left: readonly Located[], right: readonly Located[]): [Entry,
         one.a.entry.index + one.b.entry.index - (other.a.entry.index + other.b.entry.index),
     );
     for (const { a, b } of candidates) {
-      if (taken.has(a) || taken.has(b)) continue;
-      taken.add(a);
-      taken.add(b);
+      if (matched.has(a) || matched.has(b)) continue;
+      matched.add(a);
+      matched.add(b);
       found.push([a.entry, b.entry]);
     }
-    if (taken.size === 0) break;
-    ours = ours.filter((item) => !taken.has(item));
-    theirs = theirs.filter((item) => !taken.has(item));
+    if (matched.size === 0) break;
+    ours = ours.filter((item) => !matched.has(item));
+    theirs = theirs.filter((item) => !matched.has(item));
   }
   return found;
 }

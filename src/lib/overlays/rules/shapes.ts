@@ -33,8 +33,8 @@ export function findShapeFaults({ overlays: { features }, zones, steps, report }
   }
   if (unclosed.length > 0) {
     report('ring-not-closed', unclosed, () => {
-      const end = plural(unclosed.length, 'zone does', 'zones do');
-      return `${end} not end where the outline begins: ${namingAll(features, unclosed)}.`;
+      const outlines = plural(unclosed.length, 'zone outline is', 'zone outlines are');
+      return `${outlines} not closed: ${namingAll(features, unclosed)}.`;
     });
   }
   if (unfinished.length > 0) {

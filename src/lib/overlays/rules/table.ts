@@ -199,7 +199,7 @@ export const overlayRules = [
   },
   {
     id: 'ring-not-closed',
-    title: 'Zones whose outline does not end where it begins',
+    title: 'Zones with an unclosed outline',
     severity: 'note',
     remedy: 'None needed: gw reads the outline as closed.',
     reason: 'Both forms occur in vendor texts.',
