@@ -7,7 +7,7 @@ import type { MapShow as Result } from '../../lib/toolkit/map/show.result.ts';
 export default class MapShow extends GwCommand<Result> {
   static override summary = 'One map: its frame, its overlays by kind, and what a backup of it would lack.';
   static override description =
-    'Reads everything that a backup would read and stores nothing. Exits with 1 when the chassis does not return the picture or the localisation data. For the overlays see `overlays inspect`.';
+    'Reads everything that a backup would read and keeps nothing. Ends with 1 when the chassis does not give the picture or the localisation data. For the overlays themselves see overlays inspect.';
   static override examples = ['<%= config.bin %> map show 1', '<%= config.bin %> map show 2 --json'];
   static override args = {
     id: Args.string({ description: 'Number of the map, as the list gives it.', required: true }),

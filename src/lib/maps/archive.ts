@@ -47,7 +47,7 @@ export async function packArchive(archive: MapArchive): Promise<Uint8Array> {
 
 /**
  * Reads an archive and proves it whole: every file that the manifest names is there once, as long and with the
- * checksum that it says, and nothing else; each map is JSON, the separate overlays are exactly those in it,
+ * checksum that it says, and nothing else; each map is JSON, its overlays stand apart exactly as they stand in it,
  * each picture is a whole PNG. Nothing is written anywhere. Throws ARCHIVE_INVALID with every problem; `name` is
  * what the error calls the archive.
  */
@@ -189,7 +189,7 @@ async function mapOf(
   };
 }
 
-/** The exact overlays of the map itself; the separate file must be equal. */
+/** The overlays out of the map itself, which is where they stand exactly; the file beside it must say the same. */
 function overlaysOf(
   { id, overlaysForm }: ManifestMap,
   data: Uint8Array,

@@ -80,7 +80,7 @@ export interface OverlaysComparison {
   readonly problem: string | null;
 }
 
-/** `from` is the old one. A map without `overlays` counts as one without features. */
+/** `from` is taken as the old one. A map without `overlays` counts as one without features. */
 export function compareOverlays(from: string | null, to: string | null): OverlaysComparison {
   const [a, b] = [from ?? NO_FEATURES, to ?? NO_FEATURES];
   if (a === b) return { same: true, sameText: from === to, diff: null, problem: null };
@@ -108,7 +108,7 @@ export function gridOf(data: Uint8Array): MapGrid | null {
   return { originXM: x, originYM: y, resolutionM: resolution };
 }
 
-/** Identity and frame of a map's data, which a change of its overlays must not affect. */
+/** Members of a map's data that say which map it is and where it lies: they must outlive a change of its overlays. */
 const steadyMembers = ['map_name', 'uid', 'grid_origin_x', 'grid_origin_y', 'grid_resolution'];
 
 /** Which of them are not what they were, as clauses. Counters, times and addresses do not count. */

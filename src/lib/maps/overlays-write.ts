@@ -1,7 +1,7 @@
 import { readMapBack, type Sent, send, type WriteTools } from './checked-write.ts';
 import { compareOverlays, type LiveMap, NO_FEATURES, type OverlaysComparison, steadyChanges } from './live-maps.ts';
 
-/** The outcome of replacing the overlays of a map: the state of the chassis afterwards, as far as it is known. */
+/** How replacing the overlays of a map came out. Every one says what the chassis holds now, as far as it is known. */
 type OverlaysOutcome =
   /** The order surely never reached the chassis. */
   | 'not-sent'
@@ -79,7 +79,7 @@ async function putBack(
 ): Promise<OverlaysWrite> {
   const { writes, onProgress, pace } = tools;
   const id = String(before.id);
-  // A map without overlays gets an empty collection, the nearest state that a write can produce.
+  // A map that had no overlays at all gets an empty collection: that is as near as a write can come.
   const old = before.overlays ?? NO_FEATURES;
   onProgress(`map ${id}: it holds something else; putting its old overlays back`);
   const sent = await send(tools, (grace) => writes.patchOverlays(id, old, grace));

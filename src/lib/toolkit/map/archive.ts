@@ -68,7 +68,7 @@ function wholeFinding(maps: readonly MapView[]): Finding {
   const files = maps.reduce((sum, map) => sum + map.files.length, 0);
   return ok(
     start('whole', 'The file is whole'),
-    `${plural(files, 'file')} with the length and SHA-256 of the manifest, and nothing else; the separate overlays are exactly those of their map`,
+    `${plural(files, 'file')} with the length and SHA-256 of the manifest, and nothing else; the overlays stand apart exactly as in their map`,
   );
 }
 

@@ -25,7 +25,7 @@ export const overlaysDifferenceSchema = z.strictObject({
   first: z.array(z.string()).describe('The first differences, a sentence each; text of the overlays is shortened.'),
   shapes: z
     .array(shapeSchema.extend({ id: z.string().nullable(), name: z.string().nullable(), kind: refKindSchema }))
-    .describe('Place, form and size of the first features with a changed geometry, in numbers.'),
+    .describe('Place, form and size of the first features whose geometry is not the same, in numbers.'),
   problem: z.string().nullable().describe('Why they cannot be compared.'),
 });
 export type OverlaysDifference = z.infer<typeof overlaysDifferenceSchema>;
