@@ -470,9 +470,9 @@ describe('features', () => {
       return shape.kind === 'broken' ? shape.problem : '';
     };
     expect(problemOf('Point', undefined)).toBe('its coordinates are missing');
-    expect(problemOf('Point', ['1', 2])).toBe('its coordinates are without two numbers (string)');
+    expect(problemOf('Point', ['1', 2])).toBe('its coordinates are an array without two numbers (string)');
     expect(problemOf('Point', [1])).toBe('its coordinates are an array of 1, without x and y');
-    expect(problemOf('Point', [null, 2])).toBe('its coordinates are without two numbers (null)');
+    expect(problemOf('Point', [null, 2])).toBe('its coordinates are an array without two numbers (null)');
     expect(problemOf('LineString', [[0, 0]])).toBe('it needs 2 places and has 1');
     expect(problemOf('LineString', [[0, 0], { x: 1 }])).toBe('place 2 of 2 is not an array (object)');
     expect(problemOf('Polygon', [])).toBe('it has no ring');

@@ -330,9 +330,7 @@ describe('headings', () => {
       faultsOf([point([1, 1], { type: 30, name: 'A', yaw: '1.5708' })]),
       'yaw-like-radians',
     );
-    expect(detail).toBe(
-      'yaw of point #0 "A" may be in radians: 1.5708 as radians is 90 degrees to the digits written; as degrees it is 1.5708.',
-    );
+    expect(detail).toBe('yaw of point #0 "A" may be in radians: 1.5708 rad equals 90 degrees to the written digits.');
     expect([mark, severity]).toEqual([null, 'warning']);
   });
 

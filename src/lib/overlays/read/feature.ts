@@ -240,5 +240,5 @@ function describeInvalidPlace(value: unknown): string {
   if (value.length < 2) return `an array of ${value.length}, without x and y`;
   const wrong = [value[0], value[1]].find((it) => !Number.isFinite(it));
   if (typeof wrong === 'number') return 'out of range for a number';
-  return `without two numbers (${wrong === null ? 'null' : Array.isArray(wrong) ? 'array' : typeof wrong})`;
+  return `an array without two numbers (${wrong === null ? 'null' : Array.isArray(wrong) ? 'array' : typeof wrong})`;
 }

@@ -4,7 +4,7 @@ import { shorten } from '../../text/index.ts';
 /** Characters of a name on a page or in a tooltip. JSON, CSV and GeoJSON hold names of any length. Project decision. */
 const MAX_NAME_CHARS = 400;
 
-/** Printable text on one line, at max `max` characters. */
+/** Printable text on one line, at most `max` characters. */
 export function oneLine(text: string, max: number): string {
   const line = visible(bounded(text, max)).replace(/\s+/gu, ' ').trim();
   const short = shorten(line, max);
@@ -55,7 +55,7 @@ export function nameLines(name: string, max: number): string[] {
   return [...lines, shorten(rest, max)];
 }
 
-/** A number for an attribute of a picture: at max one decimal, never an exponent. */
+/** A number for an attribute of a picture: at most one decimal, never an exponent. */
 export function unit(value: number): number {
   const held = Math.max(-99_999, Math.min(99_999, value));
   return Math.round(held * 10) / 10 + 0;

@@ -26,7 +26,7 @@ export function findHeadingFaults({ overlays: { features }, report }: RuleInput)
     const turn = likelyTurnDeg(deg, written);
     if (turn === null) return;
     report('yaw-like-radians', [feature.index], () => {
-      const meant = `${deg} as radians is ${turn} degrees to the digits written; as degrees it is ${deg}`;
+      const meant = `${deg} rad equals ${turn} degrees to the written digits`;
       return `${field} of ${naming(feature)} may be in radians: ${meant}.`;
     });
   }

@@ -37,7 +37,7 @@ export const overlayRules = [
     id: 'not-a-feature-collection',
     title: 'The overlays are not written as a FeatureCollection',
     severity: 'note',
-    remedy: 'None needed for gw, which reads these features as well. Whether the chassis does is not shown.',
+    remedy: 'No action needed: gw reads these features as well. Whether the chassis does is not shown.',
     reason: 'A list of features, a single one, and an object with `features` and no `type` are read as a collection.',
     fact: 'vendor.overlays.geojson',
   },
@@ -61,7 +61,7 @@ export const overlayRules = [
     id: 'unknown-geometry',
     title: 'A geometry that gw does not render',
     severity: 'note',
-    remedy: 'None needed for gw, which carries it through unchanged. Whether the robot uses it is unknown.',
+    remedy: 'No action needed: gw carries it through unchanged. Whether the robot uses it is unknown.',
     reason:
       'Points, lines and polygons are interpreted; other geometries, and features without one, are carried through unchecked.',
     fact: null,
@@ -129,7 +129,7 @@ export const overlayRules = [
     severity: 'warning',
     remedy: 'Compare the feature with the building, and write the heading in degrees.',
     reason:
-      'To the digits written it is a usual turn in radians (a multiple of π/12, with two digits of π/4), while degrees are mostly whole. A heuristic, a project decision: gw keeps reading it as degrees.',
+      'To the written digits it equals a common angle in radians (a multiple of π/12, with two decimals of π/4), while degrees are mostly whole. A heuristic, a project decision: gw keeps reading it as degrees.',
     fact: null,
   },
   {
@@ -201,7 +201,7 @@ export const overlayRules = [
     id: 'ring-not-closed',
     title: 'Zones with an unclosed outline',
     severity: 'note',
-    remedy: 'None needed: gw reads the outline as closed.',
+    remedy: 'No action needed: gw reads the outline as closed.',
     reason: 'Both forms occur in vendor texts.',
     fact: 'vendor.overlays.geojson',
   },
