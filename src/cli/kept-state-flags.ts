@@ -1,13 +1,13 @@
 import { Flags } from '@oclif/core';
 
-/** Flags of commands that change the chassis while the robot stands, and back up its present state first. */
+/** Flags of commands that change the chassis while the robot stands still, and back up its current state first. */
 export const keptStateFlags = {
   'it-stands-still': Flags.boolean({
-    summary: 'You see that the robot stands still: continue when the chassis does not report it.',
+    summary: 'Confirm that the robot stands still, in case the chassis does not report it.',
     default: false,
   }),
   backup: Flags.file({
-    summary: 'File for the backup of the present state; by default a new file in the current folder.',
+    summary: 'File for the backup of the current state; default: a new file in the current folder.',
     helpValue: 'FILE',
   }),
 };
