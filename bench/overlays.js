@@ -1,4 +1,4 @@
-// Drawings for benchmarks: a building with as many rooms as it takes, the same ones every time.
+// Features for benchmarks: a building with as many rooms as it takes, the same ones every time.
 import { closeSync, openSync, writeSync } from 'node:fs';
 
 const ROOMS_A_ROW = 200;
@@ -7,7 +7,7 @@ const CHUNK = 2000;
 
 /**
  * Writes a FeatureCollection of `features` features, about 400 bytes each: 65 % points, 22 % zones, 13 % lanes, with
- * string and number codes as devices mix them, and one drawing in 500 with something wrong with it.
+ * string and number codes as devices mix them, and one feature in 500 with something wrong with it.
  * @param {string} path
  * @param {number} features
  */
@@ -17,7 +17,8 @@ export function writeOverlays(path, features) {
     writeSync(file, '{"type":"FeatureCollection","features":[');
     for (let from = 0; from < features; from += CHUNK) {
       const chunk = [];
-      for (let nth = from; nth < Math.min(from + CHUNK, features); nth += 1) chunk.push(JSON.stringify(drawing(nth)));
+      for (let nth = from; nth < Math.min(from + CHUNK, features); nth += 1)
+        chunk.push(JSON.stringify(roomFeature(nth)));
       writeSync(file, `${from === 0 ? '' : ','}${chunk.join(',')}`);
     }
     writeSync(file, ']}\n');
@@ -27,7 +28,7 @@ export function writeOverlays(path, features) {
 }
 
 /** Every hotel room has twenty features. */
-function drawing(nth) {
+function roomFeature(nth) {
   const room = Math.floor(nth / 20);
   const [x, y] = [(room % ROOMS_A_ROW) * ROOM_M, Math.floor(room / ROOMS_A_ROW) * ROOM_M];
   const made = inRoom(nth, nth % 20, x, y, room);

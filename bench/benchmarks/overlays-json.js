@@ -16,7 +16,7 @@ export default {
   async run() {
     const dir = mkdtempSync(join(tmpdir(), 'gw-bench-'));
     try {
-      const path = join(dir, 'drawings.json');
+      const path = join(dir, 'features.json');
       writeOverlays(path, FEATURES);
       const inspect = [gw, 'overlays', 'inspect', '--file', path, '--json'];
       checkAnswer(inspect, join(dir, 'answer.json'));
@@ -52,7 +52,7 @@ export default {
   },
 };
 
-/** Quick and wrong counts for nothing: every drawing must be in the answer. */
+/** Quick and wrong counts for nothing: every feature must be in the answer. */
 function checkAnswer(argv, path) {
   const file = openSync(path, 'w');
   spawnSync(process.execPath, argv, { stdio: ['ignore', file, 'inherit'] });

@@ -17,9 +17,9 @@ export default {
   async run() {
     const dir = mkdtempSync(join(tmpdir(), 'gw-bench-'));
     try {
-      const [drawings, page, plain] = ['drawings.json', 'page.html', 'plain.html'].map((name) => join(dir, name));
-      await writeOverlays(drawings, FEATURES);
-      const argv = [gw, 'overlays', 'inspect', '--file', drawings, '--format', 'html', '--out', page];
+      const [features, page, plain] = ['features.json', 'page.html', 'plain.html'].map((name) => join(dir, name));
+      await writeOverlays(features, FEATURES);
+      const argv = [gw, 'overlays', 'inspect', '--file', features, '--format', 'html', '--out', page];
       const made = spawnSync(process.execPath, argv, { encoding: 'utf8' });
       // 1: the overlays have faults, which does not matter here.
       if (made.status !== 0 && made.status !== 1)

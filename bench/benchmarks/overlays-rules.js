@@ -28,7 +28,7 @@ export default {
         for (let run = -2; run < RUNS; run += 1) {
           const codeBook = createCodeBook(null);
           // Another list each time: what is known of a list from an earlier run must not be used again.
-          const map = { ...overlays, drawings: [...overlays.drawings] };
+          const map = { ...overlays, features: [...overlays.features] };
           const rules = timed(() => findFaults(map, { frame, codeBook, pairs: chargerPairs(map, codeBook) }));
           const parse = timed(() => JSON.parse(text));
           if (run < 0) continue;

@@ -93,7 +93,7 @@ describe('gw chassis restart answers in its first line', () => {
       "Chassis SN-1 is back after 41 s; it had lost 2 'Floor 2', which was restored.",
     ],
     [
-      { verdict: 'changed', maps: withMap(0, { fate: 'changed', changes: ['its drawings are other ones'] }) },
+      { verdict: 'changed', maps: withMap(0, { fate: 'changed', changes: ['its overlays are other ones'] }) },
       'Chassis SN-1 is back after 41 s, but a map has changed.',
     ],
     [

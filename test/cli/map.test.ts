@@ -54,7 +54,7 @@ const show: MapShow = {
   frame: { originXM: -3, originYM: 2.5, resolutionM: 0.05, widthM: 16, heightM: 9 },
   picture: { bytes: 571, sha256: 'b', width: 320, height: 180 },
   localisation: { bytes: 41_000_000, sha256: 'c' },
-  drawings: { form: 'text', bytes: 2_800, count: { point: 1, lane: 2, zone: 0, other: 3 }, problem: null },
+  overlays: { form: 'text', bytes: 2_800, count: { point: 1, lane: 2, zone: 0, other: 3 }, problem: null },
   missing: [],
   fields: { originXM: { mark: 'HINWEIS', basis: 'vendor', source: 'vendor', unit: 'm' } },
 };
@@ -77,7 +77,7 @@ describe('gw map show', () => {
         frame: null,
         picture: null,
         localisation: null,
-        drawings: { ...show.drawings, count: null, problem: 'they are none' },
+        overlays: { ...show.overlays, count: null, problem: 'they are none' },
         missing: [
           { what: 'image', why: 'status 500' },
           { what: 'localisation', why: 'cut off' },
@@ -85,9 +85,9 @@ describe('gw map show', () => {
       }),
     );
     expect(firstLine(text)).toBe(
-      "Map 1 'Erdgeschoss' of chassis SN-1: drawings that cannot be read; a backup would lack a picture and localisation data.",
+      "Map 1 'Erdgeschoss' of chassis SN-1: overlays that cannot be read; a backup would lack a picture and localisation data.",
     );
-    expect(text).toContain('FAIL drawings: they are none');
+    expect(text).toContain('FAIL overlays: they are none');
     expect(text).toContain('FAIL no picture: status 500');
     expect(text).toContain('FAIL no localisation data: cut off');
   });
@@ -110,7 +110,7 @@ const archive: MapArchiveView = {
         { name: 'maps/1/localisation.pbstream', bytes: 60, sha256: 'b' },
       ],
       picture: { width: 320, height: 180 },
-      drawings: show.drawings,
+      overlays: show.overlays,
       missing: [],
     },
   ],
@@ -127,7 +127,7 @@ const lacking: MapArchiveView = {
     ...map,
     picture: null,
     missing: [{ what: 'image', why: 'status 500' }],
-    drawings: { ...map.drawings, count: null, problem: 'none' },
+    overlays: { ...map.overlays, count: null, problem: 'none' },
   })),
   findings: [
     {
@@ -158,7 +158,7 @@ describe('gw map backup', () => {
     expect(text).toContain('FAIL Every map has its picture:\n     map 1: status 500\n     map 2: cut off\n     Again.');
     expect(backupWarnings(lacking)).toEqual([
       'the backup of map 1 has no picture',
-      'the drawings of map 1 cannot be read',
+      'the overlays of map 1 cannot be read',
     ]);
   });
 });
@@ -175,7 +175,7 @@ describe('gw map verify', () => {
 it('lets nothing of a device or a file steer the terminal', () => {
   const evilChassis = { serial: evil, software: evil, model: evil };
   const evilItem = { ...item, uid: evil, name: evil };
-  const evilMap = { ...evilItem, files: [], picture: null, drawings: { ...show.drawings, problem: evil, count: null } };
+  const evilMap = { ...evilItem, files: [], picture: null, overlays: { ...show.overlays, problem: evil, count: null } };
   const missing = [{ what: 'image' as const, why: evil }];
   const texts = [
     renderMapList({
@@ -184,7 +184,7 @@ it('lets nothing of a device or a file steer the terminal', () => {
       maps: [evilItem],
       current: { id: 9, uid: evil, name: evil, isStored: false },
     }),
-    renderMapShow({ ...show, chassis: evilChassis, map: evilItem, drawings: evilMap.drawings, missing }),
+    renderMapShow({ ...show, chassis: evilChassis, map: evilItem, overlays: evilMap.overlays, missing }),
     renderMapVerify({
       ...archive,
       file: evil,

@@ -7,10 +7,10 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { renderOverlaysInspect } from '../../src/cli/render/overlays.ts';
 import { facts } from '../../src/lib/evidence/index.ts';
 import { drawOverlays } from '../../src/lib/sim/chassis/floor/floor.ts';
-import { drawOddities } from '../../src/lib/sim/chassis/maps/odd-drawings.ts';
-import { inspectDrawings, type OverlaysInspectOptions } from '../../src/lib/toolkit/overlays/inspect.ts';
+import { drawOddities } from '../../src/lib/sim/chassis/maps/odd-overlays.ts';
+import { inspectMapOverlays, type OverlaysInspectOptions } from '../../src/lib/toolkit/overlays/inspect.ts';
 import { collectionText } from '../overlays/arbitrary.ts';
-import { collectionOf, pointAt } from '../overlays/render/drawn.ts';
+import { collectionOf, pointAt } from '../overlays/render/rendered.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'gw-render-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -21,7 +21,7 @@ async function look(
   { isComplete = false, ...options }: Partial<OverlaysInspectOptions> & { readonly isComplete?: boolean } = {},
 ) {
   writeFileSync(path, typeof collection === 'string' ? collection : JSON.stringify(collection));
-  const result = await inspectDrawings(
+  const result = await inspectMapOverlays(
     {
       source: { kind: 'file', path },
       openToolkit: () => Promise.reject(new Error('no site')),
@@ -40,11 +40,11 @@ const linesWith = (text: string, part: string) => text.split('\n').filter((line)
 describe('gw overlays inspect', () => {
   it('answers in its first line: how many of what, how many findings, where from', async () => {
     expect((await look(floor())).first).toBe(
-      `15 drawings (9 points, 4 zones, 2 lanes, 1 charger among them), 6 findings (1 warning, 4 notes, 1 not checked): ${path}.`,
+      `15 features (9 points, 4 zones, 2 lanes, 1 charger among them), 6 findings (1 warning, 4 notes, 1 not checked): ${path}.`,
     );
-    expect((await look(collectionOf())).first).toBe(`0 drawings (0 points, 0 zones, 0 lanes), no findings: ${path}.`);
+    expect((await look(collectionOf())).first).toBe(`0 features (0 points, 0 zones, 0 lanes), no findings: ${path}.`);
     const odd = await look(drawOddities('SIM0001'), { filter: { kinds: ['lane'] } });
-    expect(odd.first).toMatch(/^8 of 131 drawings \(88 points, 30 zones, 8 lanes, 5 of other kinds, 6 chargers among/);
+    expect(odd.first).toMatch(/^8 of 131 features \(88 points, 30 zones, 8 lanes, 5 of other kinds, 6 chargers among/);
   });
 
   it('puts unit and mark over the figures, and every reading with its mark beside a number', async () => {
@@ -102,11 +102,11 @@ describe('gw overlays inspect', () => {
 
   it('reports the offset of icons as reproducible and unexplained', async () => {
     expect((await look(floor())).text).toContain(
-      'Icons: 4 of 4 drawings with both angles have their iconYaw -82 degrees from yaw: reproducible (BELEGT measured), unexplained (OFFEN).',
+      'Icons: 4 of 4 features with both angles have their iconYaw -82 degrees from yaw: reproducible (BELEGT measured), unexplained (OFFEN).',
     );
   });
 
-  it('points at every statement of the specification about maps and drawings, also at what it leaves open', async () => {
+  it('points at every statement of the specification about maps and features, also at what it leaves open', async () => {
     const { text } = await look(floor());
     for (const { id, mark } of facts.filter((fact) => fact.id.startsWith('overlays.'))) {
       expect(linesWith(text, `(${id})`)).toEqual([expect.stringMatching(new RegExp(`^${mark} `))]);
@@ -114,10 +114,10 @@ describe('gw overlays inspect', () => {
     expect((await look(floor(), { filter: { kinds: ['lane'] } })).text).toContain('the same without filters');
   });
 
-  it('says what is wrong, about which drawings, and once for each rule what to do', async () => {
+  it('says what is wrong, about which features, and once for each rule what to do', async () => {
     const { text, result } = await look(drawOddities('SIM0001'), { isComplete: true });
     expect(linesWith(text, 'WRONG ')).toHaveLength(result.summary.findings.wrong);
-    expect(linesWith(text, 'WRONG duplicate-id #111 #112: 2 drawings have the id "twice"')).toHaveLength(1);
+    expect(linesWith(text, 'WRONG duplicate-id #111 #112: 2 features have the id "twice"')).toHaveLength(1);
     const [remedy] = result.findings.flatMap((one) => (one.rule === 'yaw-not-a-number' ? [one.remedy] : []));
     expect(linesWith(text, remedy ?? '-')).toHaveLength(1);
     expect(linesWith(text, 'no number: "north"')).toHaveLength(1);
@@ -137,7 +137,7 @@ describe('gw overlays inspect', () => {
     const out = join(folder, 'out.svg');
     const { text } = await look(floor(), { document: { format: 'svg', out, force: true } });
     expect(text.split('\n')).toEqual([
-      expect.stringMatching(/^15 drawings/),
+      expect.stringMatching(/^15 features/),
       expect.stringMatching(/^svg written to .*out\.svg \([\d,]+ bytes\)\.$/),
     ]);
   });

@@ -117,19 +117,19 @@ export const chassisRows: readonly Row[] = [
     fault: 'somebody drew other zones and stations on the map',
     async brings({ sim: { chassis } }) {
       const map = (id: number) => `http://${chassis.host}:${chassis.port}/maps/${id}`;
-      const drawings = async (id: number) => ((await (await fetch(map(id))).json()) as { overlays: string }).overlays;
+      const overlays = async (id: number) => ((await (await fetch(map(id))).json()) as { overlays: string }).overlays;
       const put = async (overlays: string) => {
         const { status } = await fetch(map(1), { method: 'PATCH', body: JSON.stringify({ overlays }) });
         expect(status).toBe(200);
       };
-      const [good, odd] = [await drawings(1), await drawings(3)];
+      const [good, odd] = [await overlays(1), await overlays(3)];
       await put(odd);
       return () => put(good);
     },
     fails: [['site/overlays demo/overlays', /summary\.findings\.wrong: expected 0, found [1-9]/]],
   },
   {
-    fault: 'the drawings of the map were replaced, and the robot drives on by the old ones',
+    fault: 'the overlays of the map were replaced, and the robot drives on by the old ones',
     async brings({ sim }) {
       const { host, port } = sim.chassis;
       const map = `http://${host}:${port}/maps/1`;

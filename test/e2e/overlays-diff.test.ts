@@ -7,19 +7,19 @@ import { runGw } from './gw.ts';
 const folder = mkdtempSync(join(tmpdir(), 'gw-e2e-diff-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-const drawings = (x: number) => {
+const features = (x: number) => {
   const feature = { id: 'a', type: 'Feature', geometry: { type: 'Point', coordinates: [x, 0] }, properties: {} };
   return JSON.stringify({ type: 'FeatureCollection', features: [feature] });
 };
-writeFileSync(join(folder, 'old.json'), drawings(0));
-writeFileSync(join(folder, 'new.json'), drawings(2));
+writeFileSync(join(folder, 'old.json'), features(0));
+writeFileSync(join(folder, 'new.json'), features(2));
 const diff = (...args: string[]) => runGw(['overlays', 'diff', ...args], { cwd: folder });
 
 describe('gw overlays diff', () => {
-  it('ends with 0 when the drawings are the same and with 1 when they differ, in text and in JSON', async () => {
+  it('ends with 0 when the features are the same and with 1 when they differ, in text and in JSON', async () => {
     const same = await diff('old.json', 'old.json');
     expect(same).toMatchObject({ code: 0, stderr: '' });
-    expect(same.stdout).toMatch(/^The drawings are the same: 1 drawing, to the last character\.\n/);
+    expect(same.stdout).toMatch(/^The features are the same: 1 feature, to the last character\.\n/);
     const differs = await diff('old.json', 'new.json');
     expect(differs.code).toBe(1);
     expect(differs.stdout).toContain('moved 2 m');
@@ -40,7 +40,7 @@ describe('gw overlays diff', () => {
     expect(code).toBe(1);
     expect(stdout).toMatch(/^<svg [\s\S]*<\/svg>\n$/);
     const written = await diff('old.json', 'new.json', '--format', 'html', '--out', 'diff.html');
-    expect(written.stdout).toMatch(/^The drawings differ: .*\nhtml written to diff\.html \([\d,]+ bytes\)\.\n$/);
+    expect(written.stdout).toMatch(/^The features differ: .*\nhtml written to diff\.html \([\d,]+ bytes\)\.\n$/);
     expect(readFileSync(join(folder, 'diff.html'), 'utf8')).toMatch(/^<!DOCTYPE html>/);
     const again = await diff('old.json', 'new.json', '--format', 'html', '--out', 'diff.html');
     expect(again.code).toBe(2);
@@ -51,7 +51,7 @@ describe('gw overlays diff', () => {
     const both = await diff('old.json', 'new.json', '--json', '--format', 'svg');
     expect(both.code).toBe(2);
     expect(JSON.parse(both.stdout)).toMatchObject({ ok: false, data: null, error: { code: 'USAGE' } });
-    expect((await diff('old.json', 'live:')).stderr).toContain('names no drawings');
+    expect((await diff('old.json', 'live:')).stderr).toContain('names no features');
     expect((await diff('old.json', 'nowhere.json')).stderr).toContain('File not found: nowhere.json.');
   });
 });

@@ -28,7 +28,7 @@ describe('gw overlays inspect', () => {
   it('ends with 0 when nothing must be mended and with 1 when something must, in text and in JSON', async () => {
     const good = await inspect('--file', 'fine.json');
     expect(good).toMatchObject({ code: 0, stderr: '' });
-    expect(good.stdout).toMatch(/^2 drawings \(2 points, 0 zones, 0 lanes, 1 charger among them\), 1 finding /);
+    expect(good.stdout).toMatch(/^2 features \(2 points, 0 zones, 0 lanes, 1 charger among them\), 1 finding /);
     const bad = await inspect('--file', 'broken.json');
     expect(bad.code).toBe(1);
     expect(bad.stdout).toContain('WRONG yaw-not-a-number #0');
@@ -38,13 +38,13 @@ describe('gw overlays inspect', () => {
       expect(JSON.parse(stdout)).toMatchObject({
         schema: 'gw/overlays-inspect/1',
         ok: false,
-        data: { summary: { drawings: 1, findings: { wrong: 1 } }, features: [{ index: 0, yawDeg: null }] },
+        data: { summary: { features: 1, findings: { wrong: 1 } }, features: [{ index: 0, yawDeg: null }] },
         error: null,
       });
     }
   });
 
-  it('writes every drawing of a large map as JSON, and ends quietly when nobody reads on', async () => {
+  it('writes every feature of a large map as JSON, and ends quietly when nobody reads on', async () => {
     const { stdout } = await inspect('--file', 'many.json', '--json');
     const { data } = JSON.parse(stdout) as { data: { features: { feature: unknown }[] } };
     expect(data.features.map(({ feature }) => feature)).toEqual(many);
@@ -64,14 +64,14 @@ describe('gw overlays inspect', () => {
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({ type: 'FeatureCollection', features: [{ id: 'p0' }, { id: 'p1' }] });
     const written = await inspect('--file', 'fine.json', '--format', 'html', '--out', 'fine.html');
-    expect(written.stdout).toMatch(/^2 drawings .*\nhtml written to fine\.html \([\d,]+ bytes\)\.\n$/);
+    expect(written.stdout).toMatch(/^2 features .*\nhtml written to fine\.html \([\d,]+ bytes\)\.\n$/);
     expect(readFileSync(join(folder, 'fine.html'), 'utf8')).toMatch(/^<!DOCTYPE html>/);
     expect((await inspect('--file', 'fine.json', '--format', 'html', '--out', 'fine.html')).code).toBe(2);
   });
 
   it('takes filters, and ends with 2 on flags that mean nothing or do not fit together', async () => {
     const near = await inspect('--file', 'fine.json', '--near', '0.9,0,0.5', '--kind', 'charger,zone');
-    expect(near.stdout).toMatch(/^1 of 2 drawings /);
+    expect(near.stdout).toMatch(/^1 of 2 features /);
     for (const flags of [
       ['--near', '1,2'],
       ['--kind', 'pint'],

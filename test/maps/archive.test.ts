@@ -20,7 +20,7 @@ import {
   errorOf,
   type HandMadeEntry,
   mapDocument,
-  oddDrawings,
+  oddOverlays,
   picture,
   sampleArchive,
   tarByHand,
@@ -80,7 +80,7 @@ describe('an archive', () => {
     ]);
   });
 
-  it('holds a map without picture, localisation or drawings, and no map at all', async () => {
+  it('holds a map without picture, localisation or overlays, and no map at all', async () => {
     const missing = [
       { what: 'image', why: 'status 500' },
       { what: 'localisation', why: 'status 404' },
@@ -102,8 +102,8 @@ describe('an archive', () => {
     }
   });
 
-  it('keeps drawings exactly that came as an object, and half a surrogate pair in a text', async () => {
-    const source = oddDrawings.replaceAll('"id":"a"', '"id" : "a"');
+  it('keeps overlays exactly that came as an object, and half a surrogate pair in a text', async () => {
+    const source = oddOverlays.replaceAll('"id":"a"', '"id" : "a"');
     const asObject = archivedMap(1, {
       data: Buffer.from(`{"id":1,"overlays": ${source},"grid_resolution":0.05}`),
       overlays: source,
@@ -115,7 +115,7 @@ describe('an archive', () => {
     expect(back.maps.map(({ overlays }) => overlays)).toEqual([source, half]);
   });
 
-  it('carries any drawings exactly as the map has them, as text and as object', async () => {
+  it('carries any overlays exactly as the map has them, as text and as object', async () => {
     await fc.assert(
       fc.asyncProperty(collectionText(), async (text) => {
         const asText = mapDocument(1, text);
@@ -286,7 +286,7 @@ describe('a hostile or damaged archive is refused with every problem named, and 
       await withManifest(({ maps }) => {
         maps[0].overlaysForm = 'none';
       }),
-    ).toEqual(["manifest.json: map 1 has the drawings as 'none', but a file for them"]);
+    ).toEqual(["manifest.json: map 1 has the overlays as 'none', but a file for them"]);
     expect(
       await withManifest(({ maps }) => {
         maps[0].files.image = null;
@@ -306,14 +306,14 @@ describe('a hostile or damaged archive is refused with every problem named, and 
       'maps/1/map.json is no map: answered with HTML instead of JSON',
     ]);
     expect(await of({ data: Buffer.from('[]') })).toEqual(['maps/1/map.json is no map: it is JSON, but no object']);
-    expect(await of({ overlays: oddDrawings.replace('"a"', '"b"') })).toEqual([
-      'maps/1/overlays.json is not what maps/1/map.json holds as its drawings',
+    expect(await of({ overlays: oddOverlays.replace('"a"', '"b"') })).toEqual([
+      'maps/1/overlays.json is not what maps/1/map.json holds as its overlays',
     ]);
     expect(await of({ data: mapDocument(1, undefined) })).toEqual([
-      'maps/1/overlays.json is not what maps/1/map.json holds as its drawings',
+      'maps/1/overlays.json is not what maps/1/map.json holds as its overlays',
     ]);
     expect(await of({ overlaysForm: 'object' })).toEqual([
-      "manifest.json: map 1 has its drawings as 'text', and not as 'object'",
+      "manifest.json: map 1 has its overlays as 'text', and not as 'object'",
     ]);
     expect(await of({ image: picture().subarray(0, -20) })).toEqual([
       expect.stringMatching(/^maps\/1\/image.png is no whole picture: /),

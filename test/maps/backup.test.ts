@@ -6,7 +6,7 @@ import { backUpMaps, packArchive, parseArchive } from '../../src/lib/maps/index.
 import { directDialer } from '../../src/lib/net/index.ts';
 import { startSim } from '../../src/lib/sim/index.ts';
 import { type FakeChassis, fakeChassis } from '../chassis/peers.ts';
-import { errorOf, mapDocument, oddDrawings, picture } from './samples.ts';
+import { errorOf, mapDocument, oddOverlays, picture } from './samples.ts';
 
 interface Answers {
   list: object[];
@@ -29,7 +29,7 @@ async function chassisWithMaps(): Promise<FakeChassis & { readonly answers: Answ
   const chassis = await fakeChassis();
   const answers: Answers = { list: [item(1), item(2)], current: item(2), files: {} };
   for (const id of [1, 2]) {
-    answers.files[`/maps/${id}`] = mapDocument(id, oddDrawings);
+    answers.files[`/maps/${id}`] = mapDocument(id, oddOverlays);
     answers.files[`/maps/${id}.png`] = picture(4 + id, 5);
     answers.files[`/maps/${id}.pbstream`] = Buffer.from(`localisation of ${id}`);
   }
@@ -154,11 +154,11 @@ describe('a backup', () => {
       ],
     ]);
     expect(archive.maps.every(({ image, localisation }) => image === null && localisation === null)).toBe(true);
-    expect(archive.maps.map(({ overlays }) => overlays)).toEqual([oddDrawings, oddDrawings]);
+    expect(archive.maps.map(({ overlays }) => overlays)).toEqual([oddOverlays, oddOverlays]);
     await parseArchive(await packArchive(archive), 'x');
   });
 
-  it('with the drawings as an object, or without any, keeps them as they came', async () => {
+  it('with the overlays as an object, or without any, keeps them as they came', async () => {
     await using chassis = await chassisWithMaps();
     const source = ' { "features": [ ], "type" : "FeatureCollection" }';
     chassis.answers.files['/maps/1'] = Buffer.from(
@@ -173,7 +173,7 @@ describe('a backup', () => {
     ]);
   });
 
-  it('of drawings that nobody can read is taken all the same', async () => {
+  it('of overlays that nobody can read is taken all the same', async () => {
     await using chassis = await chassisWithMaps();
     chassis.answers.files['/maps/1'] = mapDocument(1, '{"type":"FeatureColl');
     await using client = clientOf(chassis);
@@ -228,7 +228,7 @@ describe('a backup', () => {
     const { files } = chassis.answers;
     files['/maps/2'] = (response) => void response.writeHead(404).end('{}');
     expect(await errorOf(backUp(client))).toMatchObject({ code: 'CHASSIS_REFUSED' });
-    files['/maps/2'] = mapDocument(2, oddDrawings);
+    files['/maps/2'] = mapDocument(2, oddOverlays);
     files['/maps/2.png'] = (response) => {
       chassis.booting = 0.3;
       chassis.intercept = () => false;

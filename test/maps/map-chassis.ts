@@ -6,7 +6,7 @@ import type { LookForStillness } from '../../src/lib/maps/stillness.ts';
 import { directDialer } from '../../src/lib/net/index.ts';
 import { type FakeChassis, fakeChassis } from '../chassis/peers.ts';
 import { createPacedClock } from '../lifecycle/paced-clock.ts';
-import { oddDrawings, picture } from './samples.ts';
+import { oddOverlays, picture } from './samples.ts';
 
 /** The time of whoever talks to such a chassis. */
 export const time = createPacedClock();
@@ -46,7 +46,7 @@ export interface MapChassis extends AsyncDisposable {
   load: (id: number) => void;
   /** Called before a write is done; may change the state itself. */
   onWrite: (what: 'patch' | 'create' | 'use' | 'restart', body: Record<string, unknown>, id: number) => Fate;
-  /** What is kept of drawings that are sent. */
+  /** What is kept of overlays that are sent. */
   keep: (overlays: string, map: HeldMap) => unknown;
   /** Called before each read of a map; a status spoils the answer. */
   onRead: (path: string) => Fate;
@@ -64,7 +64,7 @@ export function heldMap(id: number, changes: Partial<HeldMap> = {}): HeldMap {
     name: `Floor ${id}`,
     mapVersion: 3,
     overlaysVersion: 7,
-    overlays: oddDrawings,
+    overlays: oddOverlays,
     originXM: -3,
     image: picture(),
     localisation: Buffer.from(`localisation of ${id}`),

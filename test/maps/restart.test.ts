@@ -69,7 +69,7 @@ describe('a restart behind a backup', () => {
     });
     const { after } = await restart(chassis, archive);
     expect(after?.maps.map(({ fate }) => fate)).toEqual(['lost', 'changed', 'there']);
-    expect(after?.maps[1]?.changes).toEqual(['its drawings are other ones']);
+    expect(after?.maps[1]?.changes).toEqual(['its overlays are other ones']);
     expect(after).toMatchObject({ sameCurrent: false, current: null });
   });
 
@@ -214,10 +214,10 @@ describe('what forbids a restart', () => {
 
   const changes: readonly (readonly [what: string, change: (c: MapChassis) => unknown, reason: string])[] = [
     ['a map that is new', (c) => c.maps.set(9, heldMap(9)), 'map 9 "Floor 9" is not in it'],
-    ['other drawings', (c) => set(c, { overlays: '{"type":"FeatureCollection","features":[]}' }), 'its drawings'],
+    ['other overlays', (c) => set(c, { overlays: '{"type":"FeatureCollection","features":[]}' }), 'its overlays'],
     ['another name', (c) => set(c, { name: 'Hall' }), 'its name was "Floor 1"'],
     ['another version', (c) => set(c, { mapVersion: 4 }), 'its map_version'],
-    ['another counter of drawings', (c) => set(c, { overlaysVersion: 8 }), 'its overlays_version'],
+    ['another counter of overlays', (c) => set(c, { overlaysVersion: 8 }), 'its overlays_version'],
     ['another grid', (c) => set(c, { originXM: 0 }), 'its grid'],
     ['another picture', (c) => set(c, { image: picture(9, 9) }), 'its picture'],
     ['another map in use', (c) => Object.assign(c, { current: 2 }), 'in use is map 2 "Floor 2", at the backup'],

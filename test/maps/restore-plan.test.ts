@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ArchivedMap, LiveMap } from '../../src/lib/maps/index.ts';
 import { changesAnything, planRestore } from '../../src/lib/maps/index.ts';
-import { archivedMap, mapDocument, oddDrawings, picture } from './samples.ts';
+import { archivedMap, mapDocument, oddOverlays, picture } from './samples.ts';
 
 const inUse = (id: number) => ({ id, uid: `uid-${id}`, name: `Floor ${id}` });
 const empty = '{"type":"FeatureCollection","features":[]}';
@@ -66,13 +66,13 @@ describe('which map of the chassis is the one of the archive', () => {
 
 describe('what is done with it', () => {
   it.each([
-    ['another grid', { data: mapDocument(1, oddDrawings, { grid_origin_x: 0 }) }],
-    ['another resolution', { data: mapDocument(1, oddDrawings, { grid_resolution: 0.1 }) }],
+    ['another grid', { data: mapDocument(1, oddOverlays, { grid_origin_x: 0 }) }],
+    ['another resolution', { data: mapDocument(1, oddOverlays, { grid_resolution: 0.1 }) }],
     ['another picture', { image: picture(9, 6) }],
     ['another map_version', { mapVersion: 4 }],
     ['no grid at all', { data: Buffer.from('{}') }],
     ['a grid that cannot be read', { data: Buffer.from('{') }],
-  ] as const)('is nothing with %s: the old drawings are not written over the new map', (_what, change) => {
+  ] as const)('is nothing with %s: the old overlays are not written over the new map', (_what, change) => {
     const changes: Partial<ArchivedMap> = { ...change, overlays: empty };
     expect(first(archivedMap(1), [archivedMap(1, changes)])).toMatchObject({ verdict: 'conflict', live: 1 });
   });
@@ -93,23 +93,23 @@ describe('what is done with it', () => {
     });
   });
 
-  it('is nothing when only overlays_version differs, and a write when only the drawings do', () => {
+  it('is nothing when only overlays_version differs, and a write when only the overlays do', () => {
     expect(first(archivedMap(1), [archivedMap(1, { overlaysVersion: 99 })])).toMatchObject({ verdict: 'same' });
     expect(first(archivedMap(1), [archivedMap(1, { overlays: empty })])).toMatchObject({ verdict: 'overlays-differ' });
   });
 
-  it('is a write when the chassis has no drawings any more, and none when both never had any', () => {
+  it('is a write when the chassis has no overlays any more, and none when both never had any', () => {
     const none = { overlays: null, overlaysForm: 'none' } as const;
     expect(first(archivedMap(1), [archivedMap(1, none)])).toMatchObject({ verdict: 'overlays-differ' });
     expect(first(archivedMap(1, none), [archivedMap(1, none)])).toMatchObject({ verdict: 'same' });
     expect(first(archivedMap(1, none), [archivedMap(1, { overlays: empty })])).toMatchObject({ verdict: 'same' });
     expect(first(archivedMap(1, none), [archivedMap(1)])).toMatchObject({
       verdict: 'cannot',
-      why: expect.stringContaining('gave no drawings'),
+      why: expect.stringContaining('gave no overlays'),
     });
   });
 
-  it('cannot be a write where the chassis gives its drawings as an object', () => {
+  it('cannot be a write where the chassis gives its overlays as an object', () => {
     const asObject = { overlaysForm: 'object', overlays: empty } as const;
     expect(first(archivedMap(1), [archivedMap(1, asObject)])).toMatchObject({
       verdict: 'cannot',
@@ -117,10 +117,10 @@ describe('what is done with it', () => {
     });
   });
 
-  it('is a write also over drawings that cannot be read, and says why they were not compared', () => {
+  it('is a write also over overlays that cannot be read, and says why they were not compared', () => {
     const { maps } = plan([archivedMap(1)], [archivedMap(1, { overlays: '<html>' })]);
-    expect(maps[0]).toMatchObject({ verdict: 'overlays-differ', drawings: { same: false, diff: null } });
-    expect(maps[0]?.drawings?.problem).toEqual(expect.any(String));
+    expect(maps[0]).toMatchObject({ verdict: 'overlays-differ', overlays: { same: false, diff: null } });
+    expect(maps[0]?.overlays?.problem).toEqual(expect.any(String));
   });
 
   it('takes a map into use only where none is now, and never one that cannot be trusted', () => {

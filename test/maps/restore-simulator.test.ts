@@ -26,7 +26,7 @@ afterAll(() => rmSync(dir, { recursive: true, force: true }));
 const signal = new AbortController().signal;
 const calm = () => {};
 
-/** A simulated robot, a backup of its maps, and then other drawings on its map with the odd drawings. */
+/** A simulated robot, a backup of its maps, and then other overlays on its map with the odd overlays. */
 async function changedRobot() {
   const clock = createPacedClock();
   const sim = await startSim({ clock });
@@ -41,14 +41,14 @@ async function changedRobot() {
     onProgress: calm,
   });
   const odd = archive.maps.find(({ name }) => name === 'Musterblatt');
-  if (!odd) throw new Error('the simulator has no map with odd drawings');
+  if (!odd) throw new Error('the simulator has no map with odd overlays');
   const other = changedText(odd.overlays ?? '');
   await fetch(`http://${host}:${port}/maps/${odd.id}`, {
     method: 'PATCH',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ overlays: other }),
   });
-  const drawingsNow = async (id = odd.id) => {
+  const overlaysNow = async (id = odd.id) => {
     const reply = await fetch(`http://${host}:${port}/maps/${id}`);
     return ((await reply.json()) as { overlays: string }).overlays;
   };
@@ -79,7 +79,7 @@ async function changedRobot() {
     archive,
     odd,
     other,
-    drawingsNow,
+    overlaysNow,
     restore,
     async [Symbol.asyncDispose]() {
       await client[Symbol.asyncDispose]();
@@ -88,7 +88,7 @@ async function changedRobot() {
   };
 }
 
-/** One drawing is moved and one has lost a property, as after an afternoon in the map editor. */
+/** One feature is moved and one has lost a property, as after an afternoon in the map editor. */
 function changedText(text: string): string {
   const collection = JSON.parse(text) as {
     features: { geometry?: { type?: string; coordinates?: number[] } | null }[];
@@ -108,19 +108,19 @@ function outcomeOf(run: RestoreRun, archive: MapArchive, name = 'Musterblatt'): 
 
 const requests = (sim: Sim, method: string) => sim.requests().filter((one) => one.method === method);
 
-describe('restoring drawings on the simulated robot', () => {
+describe('restoring overlays on the simulated robot', () => {
   it('brings them back character for character', async () => {
     await using robot = await changedRobot();
     const dry = await robot.restore(false);
     expect(dry.plan.maps.find(({ archived }) => archived.name === 'Musterblatt')).toMatchObject({
       verdict: 'overlays-differ',
-      drawings: { same: false, diff: { counts: { changed: 1, moved: 1 } } },
+      overlays: { same: false, diff: { counts: { changed: 1, moved: 1 } } },
     });
     expect(requests(robot.sim, 'PATCH')).toHaveLength(1);
     const run = await robot.restore(true);
     expect(run.written?.stillness.verdict).toBe('still');
     expect(outcomeOf(run, robot.archive)).toMatchObject({ outcome: 'written', after: { sameText: true } });
-    expect(await robot.drawingsNow()).toBe(robot.odd.overlays);
+    expect(await robot.overlaysNow()).toBe(robot.odd.overlays);
     expect((await robot.restore(true)).written).toBeNull();
   });
 
@@ -133,17 +133,17 @@ describe('restoring drawings on the simulated robot', () => {
   it('says that nothing happened when the robot answers 200 and changes nothing', async () => {
     await using robot = await changedRobot();
     robot.sim.setFault('patch-ignored', true);
-    const before = await robot.drawingsNow();
+    const before = await robot.overlaysNow();
     expect(outcomeOf(await robot.restore(true), robot.archive)).toMatchObject({ outcome: 'no-effect', undone: false });
-    expect(await robot.drawingsNow()).toBe(before);
+    expect(await robot.overlaysNow()).toBe(before);
   });
 
-  it('says that the robot holds neither when it drops properties, of the old drawings too', async () => {
+  it('says that the robot holds neither when it drops properties, of the old overlays too', async () => {
     await using robot = await changedRobot();
     robot.sim.setFault('patch-drops', true);
     const outcome = outcomeOf(await robot.restore(true), robot.archive);
     expect(outcome).toMatchObject({ outcome: 'differs', undone: true, after: { same: false }, now: { same: false } });
-    if (outcome.kind !== 'drawings') throw new Error('not drawings');
+    if (outcome.kind !== 'overlays') throw new Error('not overlays');
     expect(outcome.after?.diff?.changed.some(({ values }) => values.some(({ change }) => change === 'removed'))).toBe(
       true,
     );
@@ -155,7 +155,7 @@ describe('restoring drawings on the simulated robot', () => {
     robot.sim.setFault('patch-renames', true);
     const outcome = outcomeOf(await robot.restore(true), robot.archive);
     expect(outcome).toMatchObject({ outcome: 'differs', undone: true });
-    if (outcome.kind !== 'drawings') throw new Error('not drawings');
+    if (outcome.kind !== 'overlays') throw new Error('not overlays');
     expect(outcome.after?.diff?.changed.some(({ values }) => values.some(({ name }) => name === 'id'))).toBe(true);
   });
 
@@ -166,11 +166,11 @@ describe('restoring drawings on the simulated robot', () => {
     const watching = setInterval(() => {
       if (requests(robot.sim, 'PATCH').length > patches) robot.sim.setFault('patch-drops', false);
     }, 5);
-    const before = await robot.drawingsNow();
+    const before = await robot.overlaysNow();
     const outcome = outcomeOf(await robot.restore(true), robot.archive);
     clearInterval(watching);
     expect(outcome).toMatchObject({ outcome: 'put-back', undone: true, now: { same: true } });
-    expect(await robot.drawingsNow()).toBe(before);
+    expect(await robot.overlaysNow()).toBe(before);
   });
 
   it('goes on without pictures while the backup has them, and says what was not compared', async () => {
@@ -205,9 +205,9 @@ describe('restoring drawings on the simulated robot', () => {
     robot.sim.setFault('cut', false);
     await robot.sim.settled();
     const outcome = outcomeOf(run, robot.archive);
-    if (outcome.kind !== 'drawings') throw new Error('not drawings');
+    if (outcome.kind !== 'overlays') throw new Error('not overlays');
     // The cut may come before or after everything was read back.
-    if (outcome.outcome === 'written') expect(await robot.drawingsNow()).toBe(robot.odd.overlays);
+    if (outcome.outcome === 'written') expect(await robot.overlaysNow()).toBe(robot.odd.overlays);
     else
       expect(outcome).toMatchObject({ outcome: 'unknown', why: expect.stringContaining('not connected'), now: null });
     expect(run.written?.backup?.path).toContain('before-');

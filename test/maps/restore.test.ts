@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { backUpMaps, type MapArchive, readArchive } from '../../src/lib/maps/index.ts';
 import { type MapOutcome, type RestoreRun, type RestoreWrite, restoreMaps } from '../../src/lib/maps/restore.ts';
 import { heldMap, type MapChassis, mapChassis, quickPace, standsStill, time, topicsOf } from './map-chassis.ts';
-import { errorOf, oddDrawings, picture } from './samples.ts';
+import { errorOf, oddOverlays, picture } from './samples.ts';
 
 let dir: string;
 let count = 0;
@@ -62,7 +62,7 @@ function outcomeOf(run: RestoreRun, id = 1): MapOutcome {
 }
 
 const other = '{"type":"FeatureCollection","features":[]}';
-/** Somebody changed the drawings of map 1 after the backup. */
+/** Somebody changed the overlays of map 1 after the backup. */
 async function changed(): Promise<{ chassis: MapChassis; archive: MapArchive } & AsyncDisposable> {
   const chassis = await mapChassis();
   const archive = await archiveOf(chassis);
@@ -102,7 +102,7 @@ describe('without the flag', () => {
   });
 });
 
-describe('drawings that differ', () => {
+describe('overlays that differ', () => {
   it('are written back exactly as they were in the archive, after the present state was kept', async () => {
     await using made = await changed();
     const { chassis, archive } = made;
@@ -113,9 +113,9 @@ describe('drawings that differ', () => {
       return 'usual';
     };
     const run = await restore(chassis, archive, { write: { backupPath } });
-    expect(outcomeOf(run)).toMatchObject({ kind: 'drawings', outcome: 'written', said: null, undone: false });
+    expect(outcomeOf(run)).toMatchObject({ kind: 'overlays', outcome: 'written', said: null, undone: false });
     expect(outcomeOf(run, 2)).toEqual({ kind: 'untouched' });
-    expect(chassis.writes).toEqual([{ what: 'patch', id: 1, body: { overlays: oddDrawings } }]);
+    expect(chassis.writes).toEqual([{ what: 'patch', id: 1, body: { overlays: oddOverlays } }]);
     expect(keptBeforeWrite).toBe(true);
     const kept = (await readArchive(backupPath)).archive;
     expect(kept.maps.find(({ id }) => id === 1)?.overlays).toBe(other);
@@ -185,7 +185,7 @@ describe('drawings that differ', () => {
       now: { same: true },
     });
     expect(made.chassis.maps.get(1)?.overlays).toBe(other);
-    expect(made.chassis.writes.map(({ body }) => body.overlays)).toEqual([oddDrawings, other]);
+    expect(made.chassis.writes.map(({ body }) => body.overlays)).toEqual([oddOverlays, other]);
   });
 
   it('are told to be neither the old nor the new when putting back comes out differently too', async () => {
@@ -249,7 +249,7 @@ describe('a connection that is lost over the write', () => {
     expect(made.chassis.writes).toHaveLength(1);
   });
 
-  it('leaves the old drawings when the chassis had not taken it, and is not sent a second time', async () => {
+  it('leaves the old overlays when the chassis had not taken it, and is not sent a second time', async () => {
     await using made = await changed();
     made.chassis.onWrite = () => 'cut-before';
     expect(outcomeOf(await restore(made.chassis, made.archive))).toMatchObject({ outcome: 'no-effect' });
@@ -568,7 +568,7 @@ describe('a map that was made anew since the backup', () => {
     ['grid', { originXM: 1 }, 'its grid lies elsewhere'],
     ['picture', { image: picture(9, 6) }, 'its picture is another one'],
     ['version', { mapVersion: 4 }, 'its map_version is 4 and was 3'],
-  ] as const)('keeps its own drawings: %s', async (_what, change, why) => {
+  ] as const)('keeps its own overlays: %s', async (_what, change, why) => {
     await using made = await changed();
     Object.assign(made.chassis.maps.get(1) ?? {}, change);
     const { plan, written } = await restore(made.chassis, made.archive);

@@ -56,7 +56,7 @@ function hold(overlays: unknown): void {
   chassis.writes.length = 0;
 }
 
-describe('drawings through backup and restore', () => {
+describe('overlays through backup and restore', () => {
   it('come back character for character when somebody replaced them all', async () => {
     await fc.assert(
       fc.asyncProperty(collectionText(), async (text) => {

@@ -8,7 +8,7 @@ import { watchRunningMap } from '../../src/lib/maps/running-map.ts';
 import { compareRunning } from '../../src/lib/maps/running-overlays.ts';
 import { collectionText, oddCollection } from '../overlays/arbitrary.ts';
 import { heldMap, type MapChassis, mapChassis, quickPace, standsStill, time, topicsOf } from './map-chassis.ts';
-import { oddDrawings } from './samples.ts';
+import { oddOverlays } from './samples.ts';
 
 let dir: string;
 let count = 0;
@@ -86,7 +86,7 @@ describe('the running map beside the stored one', () => {
       announced: { overlaysVersion: 7 },
       comparison: { same: false, diff: { counts: { removed: expect.any(Number) } } },
     });
-    withOverlays(chassis, oddDrawings);
+    withOverlays(chassis, oddOverlays);
     if (chassis.running) chassis.running.overlaysVersion = 99;
     expect(await look(chassis)).toMatchObject({ verdict: 'equal', announced: { overlaysVersion: 99 } });
   });
@@ -98,7 +98,7 @@ describe('the running map beside the stored one', () => {
     ['its overlays are an empty object', (c) => withOverlays(c, {}), 'cannot be compared'],
     ['its overlays are an empty text', (c) => withOverlays(c, ''), 'cannot be compared'],
     ['its overlays are no collection', (c) => withOverlays(c, '<html>'), 'cannot be compared'],
-    ['it has no uid', (c) => (c.mapInfo = () => ({ topic: '/map/info', name: 'x', overlays: oddDrawings })), 'uid'],
+    ['it has no uid', (c) => (c.mapInfo = () => ({ topic: '/map/info', name: 'x', overlays: oddOverlays })), 'uid'],
     ['the topic is not known', (c) => c.fake.unknownTopics.push('/map/info'), 'did not enable /map/info'],
     [
       'the stored map has no uid',

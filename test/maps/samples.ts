@@ -4,8 +4,8 @@ import { PNG } from 'pngjs';
 import type { GwError } from '../../src/lib/error/index.ts';
 import type { ArchivedMap, MapArchive } from '../../src/lib/maps/index.ts';
 
-/** Drawings with what a careless round trip would change: order, blanks, number forms, escapes, odd keys. */
-export const oddDrawings =
+/** Overlays with what a careless round trip would change: order, blanks, number forms, escapes, odd keys. */
+export const oddOverlays =
   '{ "features":[{"properties":{"type":"11","yaw":"90.0","__proto__":{"x":1},"name":"Café \\u00e9 <b>"},"id":"a",' +
   '"geometry":{"coordinates":[1.50,-2e0],"type":"Point"},"type":"Feature"}] ,"type":"FeatureCollection","rack":{"w":1.0}}';
 
@@ -15,7 +15,7 @@ export function picture(width = 8, height = 6): Buffer {
   return PNG.sync.write(png, { colorType: 0, inputColorType: 0, bitDepth: 8, inputHasAlpha: false });
 }
 
-/** A map document as a chassis sends it, with the drawings as JSON text. */
+/** A map document as a chassis sends it, with the overlays as JSON text. */
 export function mapDocument(id: number, overlays: unknown, more: object = {}): Buffer {
   const document = {
     id,
@@ -39,8 +39,8 @@ export function archivedMap(id: number, changes: Partial<ArchivedMap> = {}): Arc
     mapVersion: 3,
     overlaysVersion: 7,
     isCurrent: id === 1,
-    data: mapDocument(id, oddDrawings),
-    overlays: oddDrawings,
+    data: mapDocument(id, oddOverlays),
+    overlays: oddOverlays,
     overlaysForm: 'text',
     image: picture(),
     localisation: Buffer.from(`localisation of ${id}`),

@@ -172,7 +172,7 @@ const oddPlace = (): fc.Arbitrary<unknown> =>
     { weight: 1, arbitrary: fc.tuple(oddNumber(), oddNumber(), oddNumber()) },
   );
 
-/** What stands in place of a place in a broken drawing. */
+/** What stands in place of a place in a broken feature. */
 const noPlace = (): fc.Arbitrary<unknown> =>
   fc.oneof(fc.constantFrom<unknown>(null, [], [1], ['1', '2'], [null, 0], [[1, 2]], {}, 'x', 3), anyValue());
 
@@ -263,7 +263,7 @@ function oddFeature(): fc.Arbitrary<object> {
   );
 }
 
-/** A FeatureCollection with all kinds of drawings, among them some that are none. */
+/** A FeatureCollection with all kinds of features, among them some that are none. */
 export function oddCollection(): fc.Arbitrary<object> {
   const entry = fc.oneof(
     { weight: 15, arbitrary: oddFeature() as fc.Arbitrary<unknown> },
@@ -281,22 +281,22 @@ export function plainCollection(): fc.Arbitrary<object> {
     fc.tuple(fc.integer({ min, max }), fc.boolean()).map(([n, asText]) => (asText ? String(n) : n));
   const yaw = fc.integer({ min: -180, max: 180 }).map(String);
   const name = fc.constantFrom('Station A', 'Küche', 'Flur 2', 'Aufzug');
-  const feature = (geometry: fc.Arbitrary<object>, properties: fc.Arbitrary<object>) =>
+  const featureOf = (geometry: fc.Arbitrary<object>, properties: fc.Arbitrary<object>) =>
     fc.record({ type: fc.constant('Feature'), geometry, properties });
   const corner = fc.tuple(
     place(),
     fc.integer({ min: 20, max: 500 }).map((n) => n / 100),
   );
-  const drawing = fc.oneof(
-    feature(
+  const feature = fc.oneof(
+    featureOf(
       place().map((coordinates) => ({ type: 'Point', coordinates })),
       fc.record({ type: whole(1, 39), name, yaw, iconYaw: yaw, mapOverlay: fc.constant(true) }),
     ),
-    feature(
+    featureOf(
       fc.tuple(place(), place(), place()).map((coordinates) => ({ type: 'LineString', coordinates })),
       fc.record({ lineType: whole(1, 4), direction: fc.constant(3) }),
     ),
-    feature(
+    featureOf(
       corner.map(([[x, y], side]) => ({
         type: 'Polygon',
         coordinates: [
@@ -312,9 +312,9 @@ export function plainCollection(): fc.Arbitrary<object> {
       fc.record({ regionType: whole(0, 17), name, blocked: fc.constant(false) }),
     ),
   );
-  return fc.array(drawing, { maxLength: 12 }).map((features) => ({
+  return fc.array(feature, { maxLength: 12 }).map((features) => ({
     type: 'FeatureCollection',
-    features: features.map((it, index) => ({ id: `drawing-${index}`, ...it })),
+    features: features.map((it, index) => ({ id: `feature-${index}`, ...it })),
   }));
 }
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { frameOf } from '../../src/lib/overlays/index.ts';
 import { pngSize } from '../../src/lib/png/index.ts';
-import { lookAt } from './render/drawn.ts';
+import { lookAt } from './render/rendered.ts';
 
 const map = { grid_origin_x: -3, grid_origin_y: -2.5, grid_resolution: 0.05 };
 

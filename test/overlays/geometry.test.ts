@@ -38,7 +38,7 @@ const oddShape: fc.Arbitrary<Shape> = fc.oneof(
   fc.constantFrom<Shape>({ kind: 'other', type: null }, { kind: 'broken', expected: 'zone', why: 'of nothing' }),
 );
 
-describe('the places of a drawing', () => {
+describe('the places of a feature', () => {
   it('are those of its point, its line or its rings, in the order they came', () => {
     expect(placesOf({ kind: 'point', at: [1, 2] })).toEqual([[1, 2]]);
     expect(placesOf({ kind: 'lane', line: square })).toEqual(square);
@@ -154,7 +154,7 @@ describe('distances', () => {
     expect(distanceBetweenM([1, 1], [1, 1])).toBe(0);
   });
 
-  it('to a drawing without a place are not known', () => {
+  it('to a feature without a place are not known', () => {
     expect(distanceToM([0, 0], { kind: 'lane', line: [] })).toBeNull();
     expect(distanceToM([0, 0], zone())).toBeNull();
     expect(distanceToM([0, 0], zone([]))).toBeNull();
@@ -162,7 +162,7 @@ describe('distances', () => {
     expect(distanceToM([0, 0], { kind: 'broken', expected: 'point', why: 'of nothing' })).toBeNull();
   });
 
-  it('are never more than to any place of the drawing', () => {
+  it('are never more than to any place of the feature', () => {
     fc.assert(
       fc.property(place(), fc.array(place(), { minLength: 1, maxLength: 8 }), (at, places) => {
         const nearest = Math.min(...places.map((other) => distanceBetweenM(at, other)));

@@ -3,11 +3,11 @@ import { describe, expect, it } from 'vitest';
 import { type EvidenceRecord, facts } from '../../src/lib/evidence/index.ts';
 import { inspectOverlays, knownOf, readOverlays } from '../../src/lib/overlays/index.ts';
 import { oddCollection } from './arbitrary.ts';
-import { collectionOf, lookAt, lookAtCollection, pointAt } from './render/drawn.ts';
+import { collectionOf, lookAt, lookAtCollection, pointAt } from './render/rendered.ts';
 
 const foundOf = (rows: ReturnType<typeof knownOf>, fact: string) => rows.find((row) => row.fact === fact)?.found;
 
-describe('what is known about maps and drawings', () => {
+describe('what is known about maps and features', () => {
   it('points at every row of the specification about them and at everything it leaves open, once', () => {
     const rows = knownOf(lookAt('floor').inspection);
     const ids = rows.map(({ fact }) => fact);
@@ -29,17 +29,17 @@ describe('what is known about maps and drawings', () => {
 
   it('says what this map has of each', () => {
     const rows = knownOf(lookAt('floor').inspection);
-    expect(foundOf(rows, 'overlays.drawings')).toBe('9 points, 4 zones, 2 lanes here.');
+    expect(foundOf(rows, 'overlays.features')).toBe('9 points, 4 zones, 2 lanes here.');
     expect(foundOf(rows, 'overlays.version')).toBe('"5" here. Content is compared, never this counter alone.');
     expect(foundOf(rows, 'overlays.point-type-11')).toBe(
-      "3 drawings of type 11 here. Beside it stands 'table number' (HINWEIS). Stations are never derived from it.",
+      "3 features of type 11 here. Beside it stands 'table number' (HINWEIS). Stations are never derived from it.",
     );
     expect(foundOf(rows, 'overlays.no-go-region-type')).toBe(
-      "1 drawing with `regionType` 1 here; vendor SDK: 'no-go zone' (HINWEIS).",
+      "1 feature with `regionType` 1 here; vendor SDK: 'no-go zone' (HINWEIS).",
     );
-    expect(foundOf(rows, 'overlays.charging-pair-distance')).toBe('1 pair here: 0.899 m apart in the drawing.');
+    expect(foundOf(rows, 'overlays.charging-pair-distance')).toBe('1 pair here: 0.899 m apart in the feature.');
     expect(foundOf(rows, 'overlays.icon-yaw-offset-meaning')).toBe(
-      '4 of 4 drawings with both angles show -82 degrees: reproducible, unexplained.',
+      '4 of 4 features with both angles show -82 degrees: reproducible, unexplained.',
     );
     expect(foundOf(knownOf(lookAt('sheet').inspection), 'overlays.zone-speed-limit-field')).toContain('"maxSpeed" (1)');
   });
@@ -120,7 +120,7 @@ describe('what a collection holds, counted', () => {
       { in: 'properties', name: 'mac', count: 2, kinds: ['point', 'other'], types: ['text', 'null'] },
       { in: 'properties', name: '__proto__', count: 1, kinds: ['point'], types: ['object'] },
       { in: 'collection', name: 'bbox', count: 1, kinds: [], types: ['list'] },
-      { in: 'drawing', name: 'note', count: 1, kinds: ['other'], types: ['number'] },
+      { in: 'feature', name: 'note', count: 1, kinds: ['other'], types: ['number'] },
       { in: 'properties', name: 'toString', count: 1, kinds: ['other'], types: ['boolean'] },
     ]);
   });

@@ -477,7 +477,7 @@ describe.concurrent('faults of the robot', () => {
     }));
 });
 
-/** Drawings with a property that no text describes, and a reference by id. */
+/** Features with a property that no text describes, and a reference by id. */
 const sent = {
   type: 'FeatureCollection',
   features: [
@@ -494,7 +494,7 @@ const sent = {
   top: 'level',
 };
 
-/** Patches these drawings onto map 1; gives what the chassis answered and what it holds then. */
+/** Patches these features onto map 1; gives what the chassis answered and what it holds then. */
 async function patched(sim: Sim) {
   const text = JSON.stringify(sent);
   const before = (await call(sim, 'GET', '/maps/1')).json as { overlays: string; overlays_version: number };
@@ -561,7 +561,7 @@ describe.concurrent('faults of orders', () => {
 });
 
 describe.concurrent('faults of maps', () => {
-  it('overlays-version-stuck: the drawings are the new ones and the counter is the old one, also when one is sent', () =>
+  it('overlays-version-stuck: the features are the new ones and the counter is the old one, also when one is sent', () =>
     withFault('overlays-version-stuck', async (sim) => {
       const { status, reply, text, before, after } = await patched(sim);
       expect([status, reply.overlays_version]).toEqual([200, before.overlays_version]);
@@ -587,7 +587,7 @@ describe.concurrent('faults of maps', () => {
       expect(JSON.parse(kept)).toEqual(JSON.parse(own));
     }));
 
-  it('patch-renames: every drawing has another id, all different, and the rest is as sent', () =>
+  it('patch-renames: every feature has another id, all different, and the rest is as sent', () =>
     withFault('patch-renames', async (sim) => {
       const { status, after } = await patched(sim);
       expect(status).toBe(200);
@@ -605,7 +605,7 @@ describe.concurrent('faults of maps', () => {
       const { status, before, after } = await patched(sim);
       expect(status).toBe(200);
       expect(after).toEqual(before);
-      expect((await call(sim, 'PATCH', '/maps/1', { overlays: 'no drawings' })).status).toBe(400);
+      expect((await call(sim, 'PATCH', '/maps/1', { overlays: 'no features' })).status).toBe(400);
     }));
 
   it('patch-405: answers as a framework without the method does, and nothing has changed', () =>
@@ -615,7 +615,7 @@ describe.concurrent('faults of maps', () => {
       expect(after).toEqual(before);
     }));
 
-  it('running-map-keeps-overlays: stores the drawings, and takes them up when the map is taken into use again', () =>
+  it('running-map-keeps-overlays: stores the features, and takes them up when the map is taken into use again', () =>
     withFault('running-map-keeps-overlays', async (sim) => {
       const running = async () => {
         await using late = await listen(sim);

@@ -2,8 +2,8 @@ import chalk from 'chalk';
 import { markText } from '../../lib/evidence/index.ts';
 import type { ChassisRestart } from '../../lib/toolkit/chassis/restart.result.ts';
 import { printable, renderTable, renderVerdict, type Verdict } from '../output.ts';
-import { differenceLines } from './drawings-difference.ts';
 import { renderMapRestore } from './map-restore.ts';
+import { differenceLines } from './overlays-difference.ts';
 import { runningClause, runningLines } from './running-map.ts';
 
 /** `gw chassis restart` */

@@ -3,7 +3,7 @@ import { markText } from '../../lib/evidence/index.ts';
 import { plural } from '../../lib/text/index.ts';
 import type { MapRestore, RestoredMap } from '../../lib/toolkit/map/restore.result.ts';
 import { printable, renderTable, renderVerdict, type Verdict } from '../output.ts';
-import { differenceLines, differenceText } from './drawings-difference.ts';
+import { differenceLines, differenceText } from './overlays-difference.ts';
 import { runningClause, runningLines } from './running-map.ts';
 
 /** `gw map restore` */
@@ -91,7 +91,7 @@ function whatItWouldDo(maps: readonly RestoredMap[], of: string): string {
   const changed = maps.filter(({ plan }) => plan === 'overlays-differ').length;
   const missing = maps.filter(({ plan }) => plan === 'missing').length;
   const parts = [
-    ...(changed > 0 ? [`replace the drawings of ${mapsText(changed)} ${of}`] : []),
+    ...(changed > 0 ? [`replace the overlays of ${mapsText(changed)} ${of}`] : []),
     ...(missing > 0 ? [`create ${mapsText(missing)} ${of} anew`] : []),
   ];
   return parts.length === 0 ? `take a map ${of} into use` : parts.join(' and ');
@@ -103,7 +103,7 @@ function mapsText(count: number): string {
 
 const plans: Readonly<Record<RestoredMap['plan'], string>> = {
   same: 'nothing to do',
-  'overlays-differ': 'replace its drawings',
+  'overlays-differ': 'replace its overlays',
   missing: 'create it anew',
   conflict: 'left as it is',
   cannot: 'cannot be restored',
@@ -144,7 +144,7 @@ function detailsOf(map: RestoredMap): string[] {
     lines.push(...differenceLines('from what was sent to what was read back', afterWrite, '  '));
   } else if (afterWrite !== null) lines.push(`  read back: ${differenceText(afterWrite)}`);
   if (undone)
-    lines.push(`  the old drawings were sent again${undoSaid === null ? '' : `; the chassis: ${printable(undoSaid)}`}`);
+    lines.push(`  the old overlays were sent again${undoSaid === null ? '' : `; the chassis: ${printable(undoSaid)}`}`);
   if (beforeToNow !== null && map.outcome === 'differs') {
     lines.push(...differenceLines('from before to now', beforeToNow, '  '));
   }

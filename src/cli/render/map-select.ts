@@ -2,7 +2,7 @@ import chalk from 'chalk';
 import { plural } from '../../lib/text/index.ts';
 import type { MapSelect } from '../../lib/toolkit/map/select.result.ts';
 import { printable, renderVerdict } from '../output.ts';
-import { differenceLines } from './drawings-difference.ts';
+import { differenceLines } from './overlays-difference.ts';
 import { runningClause, runningLines } from './running-map.ts';
 
 /** `gw map select` */

@@ -2,7 +2,7 @@ import chalk from 'chalk';
 import { markText } from '../../lib/evidence/index.ts';
 import { plural, shorten } from '../../lib/text/index.ts';
 import type { MapArchiveView } from '../../lib/toolkit/map/archive.result.ts';
-import type { MapDrawings } from '../../lib/toolkit/map/contents/map.result.ts';
+import type { MapOverlays } from '../../lib/toolkit/map/contents/map.result.ts';
 import type { MapList } from '../../lib/toolkit/map/list.result.ts';
 import type { MapShow } from '../../lib/toolkit/map/show.result.ts';
 import { printable, renderTable, renderVerdict } from '../output.ts';
@@ -50,10 +50,10 @@ function inUseText(current: MapList['current']): string {
 
 /** `gw map show` */
 export function renderMapShow(data: MapShow): string {
-  const { chassis, map, frame, picture, localisation, drawings, missing, fields } = data;
+  const { chassis, map, frame, picture, localisation, overlays, missing, fields } = data;
   const lacking = missing.length === 0 ? 'a backup would lack nothing' : `a backup would lack ${partsText(missing)}`;
   const lines = [
-    `Map ${map.id} '${nameText(map.name)}' of ${chassisText(chassis.serial)}: ${drawingsText(drawings)}; ${lacking}.`,
+    `Map ${map.id} '${nameText(map.name)}' of ${chassisText(chassis.serial)}: ${overlaysText(overlays)}; ${lacking}.`,
     '',
   ];
   const unread = chalk.red('not given');
@@ -65,7 +65,7 @@ export function renderMapShow(data: MapShow): string {
     ['in use', map.isCurrent ? 'yes' : 'no', 'isCurrent'],
     ['lower left corner', frame === null ? unread : `x ${frame.originXM} m, y ${frame.originYM} m`, 'originXM'],
     ['resolution', frame === null ? unread : `${frame.resolutionM} m per pixel`, 'resolutionM'],
-    ['drawings', `${drawingsText(drawings)}, ${sizeText(drawings.bytes)} ${formText[drawings.form]}`, 'drawings'],
+    ['overlays', `${overlaysText(overlays)}, ${sizeText(overlays.bytes)} ${formText[overlays.form]}`, 'overlays'],
     [
       'picture',
       picture === null ? unread : `${picture.width} × ${picture.height} pixels${size}, ${sizeText(picture.bytes)}`,
@@ -79,7 +79,7 @@ export function renderMapShow(data: MapShow): string {
     return [title, value, standing === undefined ? '' : markText(standing), printable(standing?.source ?? '')];
   });
   lines.push(renderTable([{ title: 'what' }, { title: 'value' }, { title: 'mark' }, { title: 'source' }], table));
-  if (drawings.problem !== null) lines.push('', `${renderVerdict('wrong')} drawings: ${textOf(drawings.problem)}`);
+  if (overlays.problem !== null) lines.push('', `${renderVerdict('wrong')} overlays: ${textOf(overlays.problem)}`);
   if (missing.length > 0) lines.push('');
   for (const { what, why } of missing) lines.push(`${renderVerdict('wrong')} no ${partWords[what]}: ${printable(why)}`);
   return lines.join('\n');
@@ -118,7 +118,7 @@ function archiveLines({ sha256, bytes, createdAt, gwVersion, chassis, maps, find
       { title: 'map version', align: 'right' as const },
       { title: 'overlays version', align: 'right' as const },
       { title: 'in use' },
-      { title: 'drawings', align: 'right' as const },
+      { title: 'features', align: 'right' as const },
       { title: 'picture' },
       { title: 'localisation', align: 'right' as const },
     ];
@@ -134,16 +134,16 @@ function archiveLines({ sha256, bytes, createdAt, gwVersion, chassis, maps, find
 }
 
 function archivedRow(map: MapArchiveView['maps'][number]): string[] {
-  const { picture, drawings, files } = map;
+  const { picture, overlays, files } = map;
   const localisation = files.find(({ name }) => name.endsWith('.pbstream'));
-  const { point, lane, zone, other } = drawings.count ?? { point: 0, lane: 0, zone: 0, other: 0 };
+  const { point, lane, zone, other } = overlays.count ?? { point: 0, lane: 0, zone: 0, other: 0 };
   return [
     String(map.id),
     nameText(map.name),
     versionText(map.mapVersion),
     versionText(map.overlaysVersion),
     map.isCurrent ? 'yes' : '',
-    drawings.count === null ? chalk.red('unreadable') : String(point + lane + zone + other),
+    overlays.count === null ? chalk.red('unreadable') : String(point + lane + zone + other),
     picture === null ? chalk.red('missing') : `${picture.width} × ${picture.height}`,
     localisation === undefined ? chalk.red('missing') : sizeText(localisation.bytes),
   ];
@@ -175,10 +175,10 @@ function partsText(missing: MapShow['missing']): string {
   ].join(' and ');
 }
 
-function drawingsText({ count }: MapDrawings): string {
-  if (count === null) return 'drawings that cannot be read';
+function overlaysText({ count }: MapOverlays): string {
+  if (count === null) return 'overlays that cannot be read';
   const named = Object.entries(count).filter(([, number]) => number > 0);
-  if (named.length === 0) return 'no drawings';
+  if (named.length === 0) return 'no overlays';
   return named.map(([kind, number]) => plural(number, kind, kind === 'other' ? kind : `${kind}s`)).join(', ');
 }
 
@@ -216,8 +216,8 @@ function sizeText(bytes: number): string {
 
 /** What a backup lacks, a line each, for people who read only the warnings. */
 export function backupWarnings({ maps }: MapArchiveView): string[] {
-  return maps.flatMap(({ id, missing, drawings }) => [
+  return maps.flatMap(({ id, missing, overlays }) => [
     ...missing.map(({ what }) => `the backup of map ${id} has no ${partWords[what]}`),
-    ...(drawings.problem === null ? [] : [`the drawings of map ${id} cannot be read`]),
+    ...(overlays.problem === null ? [] : [`the overlays of map ${id} cannot be read`]),
   ]);
 }

@@ -34,8 +34,8 @@ export function renderOverlaysDiff(data: Data, { isComplete }: { readonly isComp
   const sections = [
     [first, ...sideLines(data)],
     changedLines(data, most),
-    onlyLines('Only in the new drawings', diff.added, most),
-    onlyLines('Only in the old drawings', diff.removed, most),
+    onlyLines('Only in the new features', diff.added, most),
+    onlyLines('Only in the old features', diff.removed, most),
     orderLines(diff, most),
     memberLines(diff, most),
     codeLines(data, most),
@@ -92,7 +92,7 @@ function onlyLines(heading: string, refs: readonly Ref[], most: number): string[
       `#${index}`,
       nameText(name),
       idText(id),
-      kind === 'no-feature' ? 'no drawing at all' : kind,
+      kind === 'no-feature' ? 'no feature at all' : kind,
       xM === null || yM === null ? NOTHING : placeWords(xM, yM),
     ]);
   const columns = columnsOf(['#', 'name', 'id', 'kind', 'place m']);

@@ -30,7 +30,7 @@ export function renderOverlaysInspect(data: Data, { isComplete }: { readonly isC
     carriedLines(view),
     ...(data.filter === null
       ? [
-          knownLines(data, 'known', 'What the specification says about maps and drawings, and what this map has of it'),
+          knownLines(data, 'known', 'What the specification says about maps and features, and what this map has of it'),
           knownLines(data, 'not-shown', 'What nobody knows, and what this map has of it'),
         ]
       : [[chalk.dim('What is known, and what nobody knows, about the whole map: the same without filters.')]]),
@@ -44,12 +44,12 @@ export function renderOverlaysInspect(data: Data, { isComplete }: { readonly isC
 // ── the answer ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 function firstLine({ summary, source, filter, running }: Data): string {
-  const { drawings, points, zones, lanes, others, chargers, selected } = summary;
+  const { features, points, zones, lanes, others, chargers, selected } = summary;
   const kinds = [counted(points, 'point'), counted(zones, 'zone'), counted(lanes, 'lane')];
   if (others > 0) kinds.push(`${others} of other kinds`);
   const pairs = chargers === 0 ? '' : `, ${counted(chargers, 'charger')} among them`;
   const some = filter === null ? '' : `${selected} of `;
-  return `${some}${counted(drawings, 'drawing')} (${kinds.join(', ')}${pairs}), ${findingsText(summary.findings)}: ${printable(source.label)}${running === null ? '' : `; ${runningClause(running)}`}.`;
+  return `${some}${counted(features, 'feature')} (${kinds.join(', ')}${pairs}), ${findingsText(summary.findings)}: ${printable(source.label)}${running === null ? '' : `; ${runningClause(running)}`}.`;
 }
 
 /** Below the first line: whether the robot drives by what is shown here. */
@@ -101,7 +101,7 @@ function sourceLines({ source, map, picture, summary }: Data): string[] {
   if (picture !== null && picture.widthPx !== null) {
     lines.push(`picture ${picture.widthPx} × ${picture.heightPx} pixels of ${picture.resolutionM} m`);
   }
-  if (summary.notFeatures > 0) lines.push(`${summary.notFeatures} entries of the collection are no drawings at all`);
+  if (summary.notFeatures > 0) lines.push(`${summary.notFeatures} entries of the collection are no features at all`);
   return lines.map((line) => chalk.dim(line));
 }
 
@@ -119,8 +119,8 @@ function findingLines({ findings }: Data, isComplete: boolean): string[] {
   const shown = isComplete ? findings : findings.slice(0, MOST_FINDINGS);
   const lines = [title(`Findings (${findings.length})`)];
   const told = new Set<string>();
-  for (const { severity, rule, drawings, detail, remedy, mark, basis } of shown) {
-    const where = drawings.length === 0 ? '' : ` ${indicesText(drawings)}`;
+  for (const { severity, rule, features, detail, remedy, mark, basis } of shown) {
+    const where = features.length === 0 ? '' : ` ${indicesText(features)}`;
     const relies = mark === null || basis === null ? '' : ` [${colourMark({ mark, basis })}]`;
     lines.push(`${severityText[severity]()} ${chalk.bold(rule)}${where}: ${printable(detail)}${relies}`);
     // Once for each rule: a map has ten points with the same fault, and one thing to do about them.

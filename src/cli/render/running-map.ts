@@ -1,7 +1,7 @@
 import chalk from 'chalk';
 import type { RunningMapView } from '../../lib/toolkit/map/change/running-map.result.ts';
 import { printable, renderVerdict, type Verdict } from '../output.ts';
-import { differenceLines } from './drawings-difference.ts';
+import { differenceLines } from './overlays-difference.ts';
 
 const verdicts: Readonly<Record<RunningMapView['verdict'], Verdict>> = {
   equal: 'ok',

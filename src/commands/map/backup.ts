@@ -7,7 +7,7 @@ import type { MapArchiveView as Result } from '../../lib/toolkit/map/archive.res
 export default class MapBackup extends GwCommand<Result> {
   static override summary = 'Take the maps of the chassis into one file.';
   static override description =
-    'Reads only. Takes data, drawings, picture and localisation data byte for byte, with checksums, serial number and software version, and reads the file back before it is put in its place. Without --map every map is taken, without --out the file is named by serial number and time, in the current folder. Ends with 1 when the chassis did not give everything; the file is written all the same and says what is missing.';
+    'Reads only. Takes data, overlays, picture and localisation data byte for byte, with checksums, serial number and software version, and reads the file back before it is put in its place. Without --map every map is taken, without --out the file is named by serial number and time, in the current folder. Ends with 1 when the chassis did not give everything; the file is written all the same and says what is missing.';
   static override examples = [
     '<%= config.bin %> map backup',
     '<%= config.bin %> map backup --out before-the-update.tar.gz',

@@ -11,9 +11,9 @@ const formats = ['table', 'json', ...documents] as const;
 const sources = 'live:current, live:ID, a file, or FILE#ID for one map of a backup';
 
 export default class OverlaysDiff extends GwCommand<Result> {
-  static override summary = 'Compare the drawings of two maps: moved, turned, recoded, added, removed.';
+  static override summary = 'Compare the features of two maps: moved, turned, recoded, added, removed.';
   static override description =
-    'Compares content: every value with its JSON type, the order, and what nobody has a meaning for; never counters. Drawings are matched by id, else by the same geometry, else by the nearest of the same kind and code within 1 m, and the table says which. Changes nothing. Ends with 1 when the drawings differ. Between two files no chassis and no site file is needed.';
+    'Compares content: every value with its JSON type, the order, and what nobody has a meaning for; never counters. Features are matched by id, else by the same geometry, else by the nearest of the same kind and code within 1 m, and the table says which. Changes nothing. Ends with 1 when the features differ. Between two files no chassis and no site file is needed.';
   static override examples = [
     '<%= config.bin %> overlays diff before.json after.json',
     '<%= config.bin %> overlays diff maps-SN0001.tar.gz live:current',
@@ -55,20 +55,20 @@ export default class OverlaysDiff extends GwCommand<Result> {
         remedy: `Write the ${format} to a file with --out FILE, or leave one of them out.`,
       });
     }
-    const { compareDrawings } = await import('../../lib/toolkit/overlays/diff.ts');
-    const { parseDrawingSource } = await import('../../lib/toolkit/overlays/source.ts');
+    const { compareMapOverlays } = await import('../../lib/toolkit/overlays/diff.ts');
+    const { parseOverlaysSource } = await import('../../lib/toolkit/overlays/source.ts');
     const { openToolkit } = await import('../../lib/toolkit/toolkit.ts');
     const { withProgress } = await import('../../cli/progress.ts');
     const options = {
-      from: parseDrawingSource(args.a),
-      to: parseDrawingSource(args.b),
+      from: parseOverlaysSource(args.a),
+      to: parseOverlaysSource(args.b),
       ...(document !== undefined && { document: { format: document, out, force } }),
       siteNamed: metadata.flags.site?.setFromDefault !== true,
       now: () => new Date(),
     };
     const result = await this.through(flags.via, (ssh, signal) =>
       withProgress({ quiet: this.jsonEnabled() }, (progress) =>
-        compareDrawings(
+        compareMapOverlays(
           { ...options, openToolkit: () => openToolkit(flags.site, ssh) },
           { signal, onProgress: (text) => progress.say(text) },
         ),

@@ -6,10 +6,10 @@ import { printable } from '../../cli/output.ts';
 import { renderOverlaysInspect } from '../../cli/render/overlays.ts';
 import { GwError } from '../../lib/error/index.ts';
 import type { Ssh } from '../../lib/net/index.ts';
-import type { DrawingFilter, SelectableKind } from '../../lib/overlays/index.ts';
+import type { FeatureFilter, SelectableKind } from '../../lib/overlays/index.ts';
 import type { OverlaysInspect as Result } from '../../lib/toolkit/overlays/inspect.result.ts';
 import type { ExactOverlaysInspect, OverlaysInspectOptions } from '../../lib/toolkit/overlays/inspect.ts';
-import type { DrawingSource } from '../../lib/toolkit/overlays/source/model.ts';
+import type { OverlaysSource } from '../../lib/toolkit/overlays/source/model.ts';
 
 const kinds = ['point', 'zone', 'lane', 'charger', 'other'] as const satisfies readonly SelectableKind[];
 const marks = ['BELEGT', 'HINWEIS', 'VORSICHT', 'OFFEN'] as const;
@@ -18,14 +18,14 @@ const formats = ['table', 'json', ...documents] as const;
 
 export default class OverlaysInspect extends GwCommand<Result | ExactOverlaysInspect> {
   static override summary =
-    'Show every drawing of a map: unit and mark of each value, what is broken, what nobody knows.';
+    'Show every feature of a map: unit and mark of each value, what is broken, what nobody knows.';
   static override description =
     'Reads the map in use, another map of the chassis, or a file: a FeatureCollection, a map as the chassis gives it, a backup of gw. Of the map in use it also compares what is stored with what the robot drives by (/map/info). Changes nothing. Ends with 1 when something must be mended, or when the robot drives by other overlays than the stored ones. With --file no chassis and no site file is needed.';
   static override examples = [
     '<%= config.bin %> overlays inspect',
     '<%= config.bin %> overlays inspect --map 3 --findings',
     '<%= config.bin %> overlays inspect --kind charger,zone --near 4.5,-2,3',
-    '<%= config.bin %> overlays inspect --file drawings.json --mark OFFEN --all',
+    '<%= config.bin %> overlays inspect --file features.json --mark OFFEN --all',
     '<%= config.bin %> overlays inspect --file maps-SN0001.tar.gz --map 3 --format html --out map.html',
     '<%= config.bin %> overlays inspect --json',
   ];
@@ -54,15 +54,15 @@ export default class OverlaysInspect extends GwCommand<Result | ExactOverlaysIns
       parse: async (input) => parseKinds(input),
     })(),
     mark: Flags.option({
-      summary: 'Only drawings with a number whose meaning is known this well.',
+      summary: 'Only features with a number whose meaning is known this well.',
       options: marks,
     })(),
-    near: Flags.custom<NonNullable<DrawingFilter['near']>>({
-      summary: 'Only drawings that reach into this circle, in metres of the map.',
+    near: Flags.custom<NonNullable<FeatureFilter['near']>>({
+      summary: 'Only features that reach into this circle, in metres of the map.',
       helpValue: 'X,Y,RADIUS',
       parse: async (input) => parseNear(input),
     })(),
-    findings: Flags.boolean({ summary: 'Only drawings that a finding is about.' }),
+    findings: Flags.boolean({ summary: 'Only features that a finding is about.' }),
     format: Flags.option({ summary: 'What to print.', options: formats, default: 'table' })(),
     out: Flags.file({ char: 'o', summary: 'Write geojson, svg, html or csv to this file.', helpValue: 'FILE' }),
     force: Flags.boolean({ summary: 'Replace the file of --out.', dependsOn: ['out'] }),
@@ -91,7 +91,7 @@ export default class OverlaysInspect extends GwCommand<Result | ExactOverlaysIns
         remedy: `Write the ${format} to a file with --out FILE, or leave one of them out.`,
       });
     }
-    const { inspectDrawings, inspectExactly } = await import('../../lib/toolkit/overlays/inspect.ts');
+    const { inspectMapOverlays, inspectExactly } = await import('../../lib/toolkit/overlays/inspect.ts');
     const { isOutOfStep } = await import('../../lib/toolkit/map/change/running-map.ts');
     const optionsOf = (ssh: Ssh | undefined): OverlaysInspectOptions => ({
       source: sourceOf(flags),
@@ -105,7 +105,7 @@ export default class OverlaysInspect extends GwCommand<Result | ExactOverlaysIns
     const result = await this.through<Result | ExactOverlaysInspect>(flags.via, (ssh, signal) =>
       this.jsonEnabled()
         ? inspectExactly(optionsOf(ssh), { signal, onProgress: () => {} })
-        : this.#withProgress((onProgress) => inspectDrawings(optionsOf(ssh), { signal, onProgress })),
+        : this.#withProgress((onProgress) => inspectMapOverlays(optionsOf(ssh), { signal, onProgress })),
     );
     for (const warning of result.warnings) this.warn(warning);
     this.#isComplete = flags.all;
@@ -134,7 +134,7 @@ function sourceOf(flags: {
   readonly map?: string | undefined;
   readonly file?: string | undefined;
   readonly image?: string | undefined;
-}): DrawingSource {
+}): OverlaysSource {
   const { map, file, image } = flags;
   if (file === undefined) return { kind: 'live', map: map ?? 'current' };
   return { kind: 'file', path: file, map, imagePath: image };
@@ -148,7 +148,7 @@ function parseKinds(input: string): readonly SelectableKind[] {
   });
 }
 
-function parseNear(input: string): NonNullable<DrawingFilter['near']> {
+function parseNear(input: string): NonNullable<FeatureFilter['near']> {
   const parts = input.split(',').map((part) => (part.trim() === '' ? Number.NaN : Number(part)));
   const [xM, yM, radiusM] = parts;
   if (parts.length !== 3 || xM === undefined || yM === undefined || radiusM === undefined) throw noCircle(input);

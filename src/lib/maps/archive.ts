@@ -47,7 +47,7 @@ export async function packArchive(archive: MapArchive): Promise<Uint8Array> {
 
 /**
  * Reads an archive and proves it whole: every file that the manifest names is there once, as long and with the
- * checksum that it says, and nothing else; each map is JSON, its drawings stand apart exactly as they stand in it,
+ * checksum that it says, and nothing else; each map is JSON, its overlays stand apart exactly as they stand in it,
  * each picture is a whole PNG. Nothing is written anywhere. Throws ARCHIVE_INVALID with every problem; `name` is
  * what the error calls the archive.
  */
@@ -171,7 +171,7 @@ async function mapOf(
   const image = bytesOf('image');
   const picture = image && (await checkPng(image));
   if (picture?.ok === false) problems.push(`${partPath(id, 'image')} is no whole picture: ${picture.problem}`);
-  const overlays = drawingsOf(map, data, bytesOf('overlays'), problems);
+  const overlays = overlaysOf(map, data, bytesOf('overlays'), problems);
   const localisation = bytesOf('localisation');
   return {
     id,
@@ -189,8 +189,8 @@ async function mapOf(
   };
 }
 
-/** The drawings out of the map itself, which is where they stand exactly; the file beside it must say the same. */
-function drawingsOf(
+/** The overlays out of the map itself, which is where they stand exactly; the file beside it must say the same. */
+function overlaysOf(
   { id, overlaysForm }: ManifestMap,
   data: Uint8Array,
   file: Uint8Array | null,
@@ -204,9 +204,9 @@ function drawingsOf(
   }
   const { text, form } = overlaysSource(data);
   const same = text === null ? file === null : file !== null && Buffer.from(text, 'utf8').equals(file);
-  if (!same) problems.push(`${partPath(id, 'overlays')} is not what ${path} holds as its drawings`);
+  if (!same) problems.push(`${partPath(id, 'overlays')} is not what ${path} holds as its overlays`);
   else if (form !== overlaysForm) {
-    problems.push(`${MANIFEST_NAME}: map ${id} has its drawings as '${form}', and not as '${overlaysForm}'`);
+    problems.push(`${MANIFEST_NAME}: map ${id} has its overlays as '${form}', and not as '${overlaysForm}'`);
   }
   return text;
 }

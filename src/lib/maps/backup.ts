@@ -92,7 +92,7 @@ export async function readMap(
     return null;
   }
 
-  onProgress(`map ${id}: reading data and drawings`);
+  onProgress(`map ${id}: reading data and overlays`);
   const data = await client.mapBytes(id, signal);
   const { text: overlays, form: overlaysForm } = overlaysSource(data);
   onProgress(`map ${id}: reading the picture`);

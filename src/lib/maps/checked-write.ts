@@ -3,7 +3,7 @@ import type { ChassisMapWrites } from '../chassis/map-writes.ts';
 import { GwError } from '../error/index.ts';
 import type { Clock } from '../lifecycle/index.ts';
 import { onAbort } from '../lifecycle/index.ts';
-import { drawingsOf, reasonOf } from './live-maps.ts';
+import { overlaysOf, reasonOf } from './live-maps.ts';
 import type { ArchivedMap } from './model.ts';
 
 /** What every write needs: the calls, time, and how much of it is left once a person has pressed Ctrl-C. */
@@ -114,8 +114,8 @@ export async function readMapBack(
   return await settle<ReadBack>(tools, settleMs, async (grace) => {
     const data = await readExisting(tools.client, id, grace);
     if (data === null) return { found: { kind: 'gone' }, expected: false };
-    const drawings = drawingsOf(data);
-    return { found: { kind: 'read', data, ...drawings }, expected: isExpected(drawings.overlays, data) };
+    const overlays = overlaysOf(data);
+    return { found: { kind: 'read', data, ...overlays }, expected: isExpected(overlays.overlays, data) };
   });
 }
 

@@ -6,7 +6,7 @@ export { packArchive, parseArchive } from './archive.ts';
 export { archiveFileName, readArchive, refuseExistingArchive, writeArchive } from './archive-file.ts';
 export { backUpMaps, pickMap, readMap } from './backup.ts';
 
-export type { DrawingsComparison, LiveMap } from './live-maps.ts';
+export type { LiveMap, OverlaysComparison } from './live-maps.ts';
 export { archivedFiles } from './manifest.ts';
 export type { TopicAccess } from './map-announcements.ts';
 

@@ -1,7 +1,7 @@
 import type { ChassisClient, ChassisIdentity, CurrentMap } from '../chassis/index.ts';
 import { GwError } from '../error/index.ts';
 import { readJsonBytes } from '../json/index.ts';
-import { type OverlaysDiff, overlaysSource, sameDrawings } from '../overlays/index.ts';
+import { diffOverlaysTexts, type OverlaysDiff, overlaysSource } from '../overlays/index.ts';
 import { pngSize } from '../png/index.ts';
 import { shorten } from '../text/index.ts';
 import type { ArchivedMap } from './model.ts';
@@ -44,7 +44,7 @@ export async function readLiveMaps(
         withoutImage.push({ id: item.id, why: reasonOf(error) });
       }
     }
-    maps.push({ ...item, data, ...drawingsOf(data), image });
+    maps.push({ ...item, data, ...overlaysOf(data), image });
   }
   return { identity, current, maps, withoutImage };
 }
@@ -55,7 +55,7 @@ export interface LiveReadOptions {
   readonly onProgress?: (text: string) => void;
 }
 
-export function drawingsOf(data: Uint8Array): Pick<ArchivedMap, 'overlays' | 'overlaysForm'> {
+export function overlaysOf(data: Uint8Array): Pick<ArchivedMap, 'overlays' | 'overlaysForm'> {
   const { text, form } = overlaysSource(data);
   return { overlays: text, overlaysForm: form };
 }
@@ -65,12 +65,12 @@ export function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message.replace(/\.$/, '') : String(error);
 }
 
-/** A collection without drawings: what a map without `overlays` is compared as. */
-export const NO_DRAWINGS = '{"type":"FeatureCollection","features":[]}';
+/** A collection without features: what a map without `overlays` is compared as. */
+export const NO_FEATURES = '{"type":"FeatureCollection","features":[]}';
 
-/** Two texts of drawings beside each other. Content decides; a text that holds no drawings is the same as itself only. */
-export interface DrawingsComparison {
-  /** Every drawing, its order, every value with its JSON type are the same. */
+/** The comparison of two texts of overlays, by content; a text that is not an overlay collection equals only itself. */
+export interface OverlaysComparison {
+  /** Every feature, its order, every value with its JSON type are the same. */
   readonly same: boolean;
   /** Character for character. */
   readonly sameText: boolean;
@@ -80,12 +80,12 @@ export interface DrawingsComparison {
   readonly problem: string | null;
 }
 
-/** `from` is taken as the old one. A map without `overlays` counts as one without drawings. */
-export function compareDrawings(from: string | null, to: string | null): DrawingsComparison {
-  const [a, b] = [from ?? NO_DRAWINGS, to ?? NO_DRAWINGS];
+/** `from` is taken as the old one. A map without `overlays` counts as one without features. */
+export function compareOverlays(from: string | null, to: string | null): OverlaysComparison {
+  const [a, b] = [from ?? NO_FEATURES, to ?? NO_FEATURES];
   if (a === b) return { same: true, sameText: from === to, diff: null, problem: null };
   try {
-    const diff = sameDrawings(a, b);
+    const diff = diffOverlaysTexts(a, b);
     return { same: diff.same, sameText: false, diff, problem: null };
   } catch (error) {
     if (!(error instanceof GwError) || error.code !== 'OVERLAYS_INVALID') throw error;
@@ -108,7 +108,7 @@ export function gridOf(data: Uint8Array): MapGrid | null {
   return { originXM: x, originYM: y, resolutionM: resolution };
 }
 
-/** Members of a map's data that say which map it is and where it lies: they must outlive a change of its drawings. */
+/** Members of a map's data that say which map it is and where it lies: they must outlive a change of its overlays. */
 const steadyMembers = ['map_name', 'uid', 'grid_origin_x', 'grid_origin_y', 'grid_resolution'];
 
 /** Which of them are not what they were, as clauses. Counters, times and addresses do not count. */

@@ -173,7 +173,7 @@ function contradictions(manifest: Manifest): string[] {
       total += one?.bytes ?? 0;
     }
     if ((files.overlays === null) !== (overlaysForm === 'none')) {
-      say(`map ${id} has the drawings as '${overlaysForm}', but ${files.overlays ? 'a' : 'no'} file for them`);
+      say(`map ${id} has the overlays as '${overlaysForm}', but ${files.overlays ? 'a' : 'no'} file for them`);
     }
     for (const what of ['image', 'localisation'] as const) {
       const told = missing.filter((one) => one.what === what).length;

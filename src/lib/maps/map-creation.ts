@@ -3,10 +3,10 @@ import type { NewMap } from '../chassis/map-writes.ts';
 import { GwError } from '../error/index.ts';
 import { type Sent, send, settle, type WriteTools } from './checked-write.ts';
 import {
-  compareDrawings,
-  type DrawingsComparison,
-  drawingsOf,
+  compareOverlays,
   gridOf,
+  type OverlaysComparison,
+  overlaysOf,
   sameBytes,
   samePictureSize,
 } from './live-maps.ts';
@@ -30,8 +30,8 @@ export interface MapCreation {
   readonly said: string | null;
   /** Number of the new map; null when it is not known. */
   readonly id: number | null;
-  /** The drawings that were sent beside those of the new map; null when nothing could be read. */
-  readonly after: DrawingsComparison | null;
+  /** The overlays that were sent beside those of the new map; null when nothing could be read. */
+  readonly after: OverlaysComparison | null;
   /** What else is not as it was sent, as clauses. */
   readonly differences: readonly string[];
   /** What could not be compared, as clauses. */
@@ -116,7 +116,7 @@ async function compareNew(tools: WriteTools, archived: ArchivedMap, item: MapLis
   const id = String(item.id);
   await client.identity(signal);
   const data = await client.mapBytes(id, signal);
-  const after = compareDrawings(archived.overlays, drawingsOf(data).overlays);
+  const after = compareOverlays(archived.overlays, overlaysOf(data).overlays);
   const differences: string[] = [];
   const notCompared: string[] = [];
   if (item.name !== archived.name) differences.push('its name is another one');

@@ -13,7 +13,7 @@ export interface ArchivedMap {
   /** GET /maps/<id>, byte for byte. */
   readonly data: Uint8Array;
   /**
-   * The drawings, exactly as they stand in `data`: the content of the JSON text, or the source of the object where
+   * The overlays, exactly as they stand in `data`: the content of the JSON text, or the source of the object where
    * the chassis sends an object. null when the map has no `overlays`.
    */
   readonly overlays: string | null;

@@ -1,8 +1,8 @@
 import { readMapBack, type Sent, send, type WriteTools } from './checked-write.ts';
-import { compareDrawings, type DrawingsComparison, type LiveMap, NO_DRAWINGS, steadyChanges } from './live-maps.ts';
+import { compareOverlays, type LiveMap, NO_FEATURES, type OverlaysComparison, steadyChanges } from './live-maps.ts';
 
-/** How replacing the drawings of a map came out. Every one says what the chassis holds now, as far as it is known. */
-type DrawingsOutcome =
+/** How replacing the overlays of a map came out. Every one says what the chassis holds now, as far as it is known. */
+type OverlaysOutcome =
   /** The order surely never reached the chassis. */
   | 'not-sent'
   /** The map holds what was to be written. */
@@ -18,18 +18,18 @@ type DrawingsOutcome =
   /** The chassis could not be asked what it holds. */
   | 'unknown';
 
-export interface DrawingsWrite {
-  readonly outcome: DrawingsOutcome;
+export interface OverlaysWrite {
+  readonly outcome: OverlaysOutcome;
   /** How the chassis took the order; null when it said yes. */
   readonly said: string | null;
-  /** How it took the order to put the old drawings back; null when it said yes, or when there was none. */
+  /** How it took the order to put the old overlays back; null when it said yes, or when there was none. */
   readonly undoSaid: string | null;
-  /** Whether the old drawings were sent again. */
+  /** Whether the old overlays were sent again. */
   readonly undone: boolean;
   /** What was to be written beside what was read after the write; null when nothing could be read. */
-  readonly after: DrawingsComparison | null;
+  readonly after: OverlaysComparison | null;
   /** What the map held before beside what was read last; null when nothing could be read. */
-  readonly now: DrawingsComparison | null;
+  readonly now: OverlaysComparison | null;
   /** What else of the map is not what it was, as clauses. */
   readonly alsoChanged: readonly string[];
   /** Why the chassis could not be asked; null otherwise. */
@@ -39,14 +39,14 @@ export interface DrawingsWrite {
 const nothing = { said: null, undoSaid: null, undone: false, after: null, now: null, alsoChanged: [], why: null };
 
 /**
- * Replaces the drawings of a map by a text that came from a chassis, reads them back and compares their content. Where
- * the map then holds neither the new nor the old drawings, the old text is put back and read back once more. Counters
+ * Replaces the overlays of a map by a text that came from a chassis, reads them back and compares their content. Where
+ * the map then holds neither the new nor the old overlays, the old text is put back and read back once more. Counters
  * decide nothing. It ends by itself also after Ctrl-C, and throws nothing that a chassis or a network can cause.
  */
-export async function writeDrawings(tools: WriteTools, before: LiveMap, wanted: string): Promise<DrawingsWrite> {
+export async function writeOverlays(tools: WriteTools, before: LiveMap, wanted: string): Promise<OverlaysWrite> {
   const { writes, onProgress, pace } = tools;
   const id = String(before.id);
-  onProgress(`map ${id}: writing its drawings`);
+  onProgress(`map ${id}: writing its overlays`);
   const sent = await send(tools, (grace) => writes.patchOverlays(id, wanted, grace));
   if (sent.kind === 'not-sent') return { ...nothing, outcome: 'not-sent', said: sent.why };
   const said = saidBy(sent);
@@ -62,7 +62,7 @@ export async function writeDrawings(tools: WriteTools, before: LiveMap, wanted: 
     ...nothing,
     said,
     after: isWanted(read.overlays),
-    now: compareDrawings(before.overlays, read.overlays),
+    now: compareOverlays(before.overlays, read.overlays),
     alsoChanged: steadyChanges(before.data, read.data),
   };
   if (result.alsoChanged.length === 0) {
@@ -75,13 +75,13 @@ export async function writeDrawings(tools: WriteTools, before: LiveMap, wanted: 
 async function putBack(
   tools: WriteTools,
   before: LiveMap,
-  result: Omit<DrawingsWrite, 'outcome'>,
-): Promise<DrawingsWrite> {
+  result: Omit<OverlaysWrite, 'outcome'>,
+): Promise<OverlaysWrite> {
   const { writes, onProgress, pace } = tools;
   const id = String(before.id);
-  // A map that had no drawings at all gets an empty collection: that is as near as a write can come.
-  const old = before.overlays ?? NO_DRAWINGS;
-  onProgress(`map ${id}: it holds something else; putting its old drawings back`);
+  // A map that had no overlays at all gets an empty collection: that is as near as a write can come.
+  const old = before.overlays ?? NO_FEATURES;
+  onProgress(`map ${id}: it holds something else; putting its old overlays back`);
   const sent = await send(tools, (grace) => writes.patchOverlays(id, old, grace));
   const undo = { undone: sent.kind !== 'not-sent', undoSaid: saidBy(sent) };
   onProgress(`map ${id}: reading back`);
@@ -91,7 +91,7 @@ async function putBack(
   if (read.kind !== 'read') {
     return { ...result, ...undo, outcome: read.kind, now: null, why: read.kind === 'unknown' ? read.why : null };
   }
-  const now = compareDrawings(before.overlays, read.overlays);
+  const now = compareOverlays(before.overlays, read.overlays);
   const alsoChanged = steadyChanges(before.data, read.data);
   const isBack = now.same && alsoChanged.length === 0;
   return { ...result, ...undo, outcome: isBack ? 'put-back' : 'differs', now, alsoChanged };
@@ -106,10 +106,10 @@ function saidBy(sent: Sent<unknown>): string | null {
 }
 
 /** Compares with one text, and each other text once: the same answer is read again and again while it settles. */
-function comparingWith(wanted: string): (text: string | null) => DrawingsComparison {
-  let last: { readonly text: string | null; readonly comparison: DrawingsComparison } | undefined;
+function comparingWith(wanted: string): (text: string | null) => OverlaysComparison {
+  let last: { readonly text: string | null; readonly comparison: OverlaysComparison } | undefined;
   return (text) => {
-    if (last === undefined || last.text !== text) last = { text, comparison: compareDrawings(wanted, text) };
+    if (last === undefined || last.text !== text) last = { text, comparison: compareOverlays(wanted, text) };
     return last.comparison;
   };
 }

@@ -1,12 +1,12 @@
 import { GwError } from '../error/index.ts';
 import { quote } from '../json/index.ts';
 import {
-  compareDrawings,
+  compareOverlays,
   comparePictures,
-  type DrawingsComparison,
   gridOf,
   type LiveMap,
   type LiveMaps,
+  type OverlaysComparison,
 } from './live-maps.ts';
 import type { MapArchive } from './model.ts';
 
@@ -45,7 +45,7 @@ function whatIsMissing(archive: MapArchive, live: LiveMap): string[] {
   if (archived.name !== live.name) reasons.push(`its name was ${quote(archived.name)}`);
   if (archived.mapVersion !== live.mapVersion) reasons.push('its map_version was another one');
   if (archived.overlaysVersion !== live.overlaysVersion) reasons.push('its overlays_version was another one');
-  if (archived.overlays !== live.overlays) reasons.push('its drawings were other ones');
+  if (archived.overlays !== live.overlays) reasons.push('its overlays were other ones');
   if (JSON.stringify(gridOf(archived.data)) !== JSON.stringify(gridOf(live.data)))
     reasons.push('its grid lay elsewhere');
   if (comparePictures(archived.image, live.image) === 'differs') reasons.push('its picture was another one');
@@ -73,7 +73,7 @@ export interface MapFate {
   readonly id: number | null;
   /** What is not as it was, as clauses. */
   readonly changes: readonly string[];
-  readonly drawings: DrawingsComparison | null;
+  readonly overlays: OverlaysComparison | null;
   /** What is no loss and should still be known, as clauses. */
   readonly notes: readonly string[];
 }
@@ -82,22 +82,22 @@ export interface MapFate {
 export function compareMaps(before: Pick<LiveMaps, 'maps'>, after: Pick<LiveMaps, 'maps'>): MapFate[] {
   return before.maps.map((map) => {
     const now = after.maps.find((other) => isSameMap(map, other));
-    if (now === undefined) return { before: map, fate: 'lost', id: null, changes: [], drawings: null, notes: [] };
-    const drawings = compareDrawings(map.overlays, now.overlays);
+    if (now === undefined) return { before: map, fate: 'lost', id: null, changes: [], overlays: null, notes: [] };
+    const overlays = compareOverlays(map.overlays, now.overlays);
     const changes = [
       ...(map.name === now.name ? [] : [`its name is ${quote(now.name)}`]),
       ...(map.mapVersion === now.mapVersion ? [] : [`its map_version is ${now.mapVersion ?? 'none'}`]),
       ...(JSON.stringify(gridOf(map.data)) === JSON.stringify(gridOf(now.data)) ? [] : ['its grid lies elsewhere']),
-      ...(drawings.same ? [] : ['its drawings are other ones']),
+      ...(overlays.same ? [] : ['its overlays are other ones']),
     ];
     const notes = [
       ...(map.id === now.id ? [] : [`its number is ${now.id} now`]),
       ...(map.overlaysVersion === now.overlaysVersion
         ? []
         : [
-            `its overlays_version is ${now.overlaysVersion ?? 'none'} now, with ${drawings.same ? 'the same' : 'other'} drawings`,
+            `its overlays_version is ${now.overlaysVersion ?? 'none'} now, with ${overlays.same ? 'the same' : 'other'} overlays`,
           ]),
     ];
-    return { before: map, fate: changes.length === 0 ? 'there' : 'changed', id: now.id, changes, drawings, notes };
+    return { before: map, fate: changes.length === 0 ? 'there' : 'changed', id: now.id, changes, overlays, notes };
   });
 }

@@ -2,24 +2,24 @@ import type { CurrentMap } from '../chassis/index.ts';
 import { GwError } from '../error/index.ts';
 import { quote } from '../json/index.ts';
 import {
-  compareDrawings,
+  compareOverlays,
   comparePictures,
-  type DrawingsComparison,
   gridOf,
   type LiveMap,
+  type OverlaysComparison,
   type PictureVerdict,
 } from './live-maps.ts';
 import type { ArchivedMap, MapArchive } from './model.ts';
 
 /** What a restore would do with one map of the archive. */
 type PlanVerdict =
-  /** The chassis holds it with the same drawings. */
+  /** The chassis holds it with the same overlays. */
   | 'same'
-  /** The chassis holds it with other drawings: they would be replaced. */
+  /** The chassis holds it with other overlays: they would be replaced. */
   | 'overlays-differ'
   /** The chassis does not hold it: it would be created. */
   | 'missing'
-  /** The chassis holds another map in its place: the old drawings are not written over it. */
+  /** The chassis holds another map in its place: the old overlays are not written over it. */
   | 'conflict'
   /** Something that the restore needs is not there. */
   | 'cannot';
@@ -30,8 +30,8 @@ export interface PlannedMap {
   readonly live: LiveMap | null;
   /** 'content': its uid is another one or none, but name, grid and picture are the same. */
   readonly matchedBy: 'uid' | 'id' | 'content' | null;
-  /** The drawings on the chassis beside those of the archive; null without a live map. */
-  readonly drawings: DrawingsComparison | null;
+  /** The overlays on the chassis beside those of the archive; null without a live map. */
+  readonly overlays: OverlaysComparison | null;
   readonly picture: PictureVerdict | null;
   /** Why it is a conflict, or cannot be; null otherwise. */
   readonly why: string | null;
@@ -140,14 +140,14 @@ function planOne(archived: ArchivedMap, { map, by, doubt }: Match, live: readonl
   const base = { live: map, matchedBy: by, picture };
   const because = doubt ?? conflictOf(archived, map, picture);
   if (because !== null) return planned(archived, { ...base, verdict: 'conflict', why: because });
-  const drawings = compareDrawings(map.overlays, archived.overlays);
+  const overlays = compareOverlays(map.overlays, archived.overlays);
   const notes = [
     ...(picture === 'not-compared' ? ['its picture was not compared: one of the two is missing'] : []),
     ...(archived.name === map.name ? [] : [`its name is ${quote(map.name)} now; a restore leaves it so`]),
   ];
-  if (drawings.same) return planned(archived, { ...base, verdict: 'same', drawings, notes });
+  if (overlays.same) return planned(archived, { ...base, verdict: 'same', overlays, notes });
   const why = obstacleOf(archived, map);
-  return planned(archived, { ...base, verdict: why === null ? 'overlays-differ' : 'cannot', drawings, why, notes });
+  return planned(archived, { ...base, verdict: why === null ? 'overlays-differ' : 'cannot', overlays, why, notes });
 }
 
 function conflictOf(archived: ArchivedMap, map: LiveMap, picture: PictureVerdict): string | null {
@@ -164,13 +164,13 @@ function conflictOf(archived: ArchivedMap, map: LiveMap, picture: PictureVerdict
   return null;
 }
 
-/** Why drawings that differ cannot be written back. */
+/** Why overlays that differ cannot be written back. */
 function obstacleOf(archived: ArchivedMap, map: LiveMap): string | null {
   if (archived.overlays === null) {
-    return 'the chassis gave no drawings for it at the backup, and only a text that came from a chassis is written back';
+    return 'the chassis gave no overlays for it at the backup, and only a text that came from a chassis is written back';
   }
   if (archived.overlaysForm === 'object' || map.overlaysForm === 'object') {
-    return 'the chassis gives its drawings as an object, and a write is described for a JSON text only';
+    return 'the chassis gives its overlays as an object, and a write is described for a JSON text only';
   }
   return null;
 }
@@ -194,7 +194,7 @@ function planned(
   archived: ArchivedMap,
   of: Pick<PlannedMap, 'verdict'> & Partial<Omit<PlannedMap, 'archived' | 'verdict'>>,
 ): PlannedMap {
-  return { archived, live: null, matchedBy: null, drawings: null, picture: null, why: null, notes: [], ...of };
+  return { archived, live: null, matchedBy: null, overlays: null, picture: null, why: null, notes: [], ...of };
 }
 
 function isSamePlace(a: Pick<LiveMap, 'data'>, b: Pick<LiveMap, 'data'>): boolean {

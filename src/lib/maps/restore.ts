@@ -10,7 +10,7 @@ import type { TopicAccess } from './map-announcements.ts';
 import { createLostMap, type MapCreation } from './map-creation.ts';
 import { takeIntoUse, type UseOutcome } from './map-use.ts';
 import type { ArchiveFile, MapArchive } from './model.ts';
-import { type DrawingsWrite, writeDrawings } from './overlays-write.ts';
+import { type OverlaysWrite, writeOverlays } from './overlays-write.ts';
 import { changesAnything, type PlannedMap, planRestore, type RestorePlan } from './restore-plan.ts';
 import { checkRunningMap, type RunningMap, type WatchedMap, watchRunningMap } from './running-map.ts';
 import { assertStill, type LookForStillness, type Stillness } from './stillness.ts';
@@ -52,7 +52,7 @@ export type MapOutcome =
   | { readonly kind: 'not-started'; readonly why: string }
   /** gw itself failed in the middle: what the chassis holds is not known. */
   | { readonly kind: 'failed'; readonly why: string }
-  | ({ readonly kind: 'drawings' } & DrawingsWrite)
+  | ({ readonly kind: 'overlays' } & OverlaysWrite)
   | ({ readonly kind: 'creation' } & MapCreation);
 
 export interface RestoreRun {
@@ -118,7 +118,7 @@ export async function restoreMaps(options: RestoreOptions): Promise<RestoreRun> 
 
 /** Whether an order left for it, or may have. */
 function isSent(outcome: MapOutcome): boolean {
-  if (outcome.kind === 'drawings' || outcome.kind === 'creation') return outcome.outcome !== 'not-sent';
+  if (outcome.kind === 'overlays' || outcome.kind === 'creation') return outcome.outcome !== 'not-sent';
   return outcome.kind === 'failed';
 }
 
@@ -193,7 +193,7 @@ async function carryOut(tools: WriteTools, plan: RestorePlan, kept: MapArchive, 
 }
 
 export function isWell(outcome: MapOutcome): boolean {
-  if (outcome.kind === 'drawings' || outcome.kind === 'creation') return outcome.outcome === 'written';
+  if (outcome.kind === 'overlays' || outcome.kind === 'creation') return outcome.outcome === 'written';
   return outcome.kind === 'untouched';
 }
 
@@ -238,6 +238,6 @@ async function writeOne(
     const why = `neither file holds ${lacks.map((what) => words[what]).join(' and ') || 'it'}, so it could not be brought back if the write destroys it`;
     return { kind: 'not-started', why };
   }
-  if (archived.overlays === null) throw new GwError('INTERNAL', 'A map without drawings was to be written.');
-  return { kind: 'drawings', ...(await writeDrawings(tools, live, archived.overlays)) };
+  if (archived.overlays === null) throw new GwError('INTERNAL', 'A map without overlays was to be written.');
+  return { kind: 'overlays', ...(await writeOverlays(tools, live, archived.overlays)) };
 }

@@ -1,7 +1,7 @@
 import type { ChassisClient, CurrentMap } from '../chassis/index.ts';
 import { GwError } from '../error/index.ts';
 import { quote } from '../json/index.ts';
-import { drawingsOf, reasonOf } from './live-maps.ts';
+import { overlaysOf, reasonOf } from './live-maps.ts';
 import {
   type Announcement,
   type MapAnnouncements,
@@ -102,7 +102,7 @@ export async function checkRunningMap(options: RunningMapOptions): Promise<Runni
       return { verdict: 'none-in-use', detail: 'no map is in use', map, announced: null, comparison: null };
     const undecidable = whyUndecidable(map);
     if (undecidable !== null) return notChecked(map, undecidable);
-    const { overlays } = drawingsOf(await client.mapBytes(String(map.id), signal));
+    const { overlays } = overlaysOf(await client.mapBytes(String(map.id), signal));
     const found = await listen(options, map, overlays);
     await client.identity(signal);
     const now = await client.currentMap(signal);

@@ -1,10 +1,10 @@
 import { GwError } from '../error/index.ts';
 import { isRecord } from '../json/index.ts';
 import { diffOverlays, type OverlaysDiff, overlaysSource, readOverlays, type ValueChange } from '../overlays/index.ts';
-import { type DrawingsComparison, NO_DRAWINGS, reasonOf } from './live-maps.ts';
+import { NO_FEATURES, type OverlaysComparison, reasonOf } from './live-maps.ts';
 
 /** Overlays as a map stores them beside those that `/map/info` announces. */
-export interface RunningComparison extends DrawingsComparison {
+export interface RunningComparison extends OverlaysComparison {
   /** What differs and says nothing about the overlays, as clauses. */
   readonly notes: readonly string[];
 }
@@ -15,7 +15,7 @@ export interface RunningComparison extends DrawingsComparison {
  * uid of the map inside of it is noted and counts as no difference.
  */
 export function compareRunning(stored: string | null, running: string, uid: string): RunningComparison {
-  const before = stored === null || stored.trim() === '' ? NO_DRAWINGS : stored;
+  const before = stored === null || stored.trim() === '' ? NO_FEATURES : stored;
   if (before === running) return { same: true, sameText: true, diff: null, problem: null, notes: [] };
   try {
     const diff = diffOverlays(readOverlays(asCollection(before), 'map'), readOverlays(asCollection(running), TOPIC));

@@ -20,7 +20,7 @@ const NO_GO_ZONE = 'no-go zone';
 const MOST_MEANING_CHARS = 60;
 
 /**
- * What the numbers of drawings mean, by everything that the ledger says of them and by what was recorded on this
+ * What the numbers of features mean, by everything that the ledger says of them and by what was recorded on this
  * device (null: no device is known, so nothing was). A number that nobody explains gets a reading that says so.
  */
 export function createCodeBook(device: DeviceEvidence | null): CodeBook {

@@ -1,7 +1,7 @@
 import type { Place, Shape } from './model.ts';
 
 /**
- * Plane geometry of drawings, in metres of the map. Nothing here throws: a shape without places gives null or nothing,
+ * Plane geometry of features, in metres of the map. Nothing here throws: a shape without places gives null or nothing,
  * and figures too large for a number come out as Infinity.
  */
 export interface Bounds {
@@ -13,7 +13,7 @@ export interface Bounds {
 
 const none: readonly Place[] = [];
 
-/** Every place of a drawing in the order it came, the closing corner of a ring included; empty when it has none. */
+/** Every place of a feature in the order it came, the closing corner of a ring included; empty when it has none. */
 export function placesOf(shape: Shape): readonly Place[] {
   if (shape.kind === 'point') return [shape.at];
   if (shape.kind === 'lane') return shape.line;
@@ -21,7 +21,7 @@ export function placesOf(shape: Shape): readonly Place[] {
   return shape.rings.length === 1 ? (shape.rings[0] ?? none) : shape.rings.flat();
 }
 
-/** The box around a drawing; null when it has no place. */
+/** The box around a feature; null when it has no place. */
 export function boundsOf(shape: Shape): Bounds | null {
   if (shape.kind === 'point') {
     const [xM, yM] = shape.at;
@@ -92,7 +92,7 @@ export function isInsideZone(place: Place, rings: readonly (readonly Place[])[])
   return inside;
 }
 
-/** How far a place is from a drawing, in metres: 0 inside a zone; null when the drawing has no place. */
+/** How far a place is from a feature, in metres: 0 inside a zone; null when the feature has no place. */
 export function distanceToM(place: Place, shape: Shape): number | null {
   if (shape.kind === 'point') return distanceBetweenM(place, shape.at);
   if (shape.kind === 'lane') return shape.line.length === 0 ? null : distanceToLineM(place, shape.line, false);
@@ -166,7 +166,7 @@ export function sideOf(a: Place, b: Place, place: Place): number {
   const left = (b[0] - a[0]) * (place[1] - a[1]);
   const right = (b[1] - a[1]) * (place[0] - a[0]);
   const side = left - right;
-  // Below this a sign is noise of the subtraction, not a statement about the drawing.
+  // Below this a sign is noise of the subtraction, not a statement about the feature.
   return Math.abs(side) <= 1e-12 * (Math.abs(left) + Math.abs(right)) ? 0 : side;
 }
 

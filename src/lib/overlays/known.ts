@@ -2,13 +2,13 @@ import { type FactId, factById, markHere, markText } from '../evidence/index.ts'
 import { quote } from '../json/index.ts';
 import { plural, pluralWord } from '../text/index.ts';
 import { iconOffsetDeg } from './inspect/survey.ts';
-import type { AngleSurvey, CodeField, DrawingKind, Inspection, KnownRow } from './model.ts';
+import type { AngleSurvey, CodeField, FeatureKind, Inspection, KnownRow } from './model.ts';
 import { soundsLikeSpeed } from './speeds.ts';
 
 type Find = (inspection: Inspection) => string;
 
 /**
- * The rows of the specification's table 'Map and overlays', in its order, then the two angles of drawings: what this
+ * The rows of the specification's table 'Map and overlays', in its order, then the two angles of features: what this
  * map has of each.
  */
 const known: readonly (readonly [FactId, Find])[] = [
@@ -16,17 +16,17 @@ const known: readonly (readonly [FactId, Find])[] = [
   [
     'overlays.map-data',
     ({ overlays }) =>
-      `${plural(overlays.drawings.length, 'drawing')} read; where the robot is, \`gw chassis watch\` shows.`,
+      `${plural(overlays.features.length, 'feature')} read; where the robot is, \`gw chassis watch\` shows.`,
   ],
   ['overlays.map-image', ({ frame }) => pictureText(frame)],
-  ['overlays.drawings', ({ survey }) => `${kindsText(survey.kinds)} here.`],
+  ['overlays.features', ({ survey }) => `${kindsText(survey.kinds)} here.`],
   ['overlays.version', ({ overlays }) => versionText(overlays.map)],
   ['overlays.point-type', (inspection) => numbersText(inspection, 'type')],
   ['overlays.point-type-11', type11Text],
   [
     'overlays.point-type-11-observed',
     (inspection) =>
-      `${plural(countOf(inspection, 'type', 11), 'drawing')} of type 11 here; what they are is not concluded.`,
+      `${plural(countOf(inspection, 'type', 11), 'feature')} of type 11 here; what they are is not concluded.`,
   ],
   [
     'overlays.point-start-end-type',
@@ -50,7 +50,7 @@ const known: readonly (readonly [FactId, Find])[] = [
   ['angles.overlay-icon-yaw', ({ survey }) => angleText(survey.iconYaw)],
 ];
 
-/** What the specification leaves open about maps and drawings: the list below that table, then its sweeping remarks. */
+/** What the specification leaves open about maps and features: the list below that table, then its sweeping remarks. */
 const notShown: readonly (readonly [FactId, Find])[] = [
   ['overlays.no-go-region-type', noGoText],
   [
@@ -64,7 +64,7 @@ const notShown: readonly (readonly [FactId, Find])[] = [
   [
     'overlays.lane-direction-3',
     (inspection) =>
-      `${plural(countOf(inspection, 'direction', 3), 'drawing')} with \`direction\` 3 here; no meaning is given.`,
+      `${plural(countOf(inspection, 'direction', 3), 'feature')} with \`direction\` 3 here; no meaning is given.`,
   ],
   ['overlays.zone-speed-limit-field', speedText],
   [
@@ -78,13 +78,13 @@ const notShown: readonly (readonly [FactId, Find])[] = [
   ],
   ['overlays.icon-yaw-offset-meaning', iconText],
   [
-    'overlays.drawing-identifiers',
+    'overlays.feature-identifiers',
     ({ survey, overlays }) =>
-      `${survey.withId} of ${plural(overlays.drawings.length, 'drawing')} ${pluralWord(survey.withId, 'has', 'have')} an id; who gave it cannot be seen.`,
+      `${survey.withId} of ${plural(overlays.features.length, 'feature')} ${pluralWord(survey.withId, 'has', 'have')} an id; who gave it cannot be seen.`,
   ],
   [
     'chassis.clock-and-zone',
-    () => 'Nothing about it stands in drawings; `gw chassis probe` shows what the chassis says.',
+    () => 'Nothing about it stands in features; `gw chassis probe` shows what the chassis says.',
   ],
   ['overlays.map-fields', mapFieldsText],
   ['overlays.point-fields', (inspection) => kindFieldsText(inspection, 'point')],
@@ -92,7 +92,7 @@ const notShown: readonly (readonly [FactId, Find])[] = [
   ['overlays.lane-fields', (inspection) => kindFieldsText(inspection, 'lane')],
 ];
 
-/** Every statement of the specification about maps and drawings, open ones included, with what this map has of it. */
+/** Every statement of the specification about maps and features, open ones included, with what this map has of it. */
 export function knownOf(inspection: Inspection): readonly KnownRow[] {
   return [
     ...known.map(([id, find]) => row('known', id, find, inspection)),
@@ -145,7 +145,7 @@ function type11Text({ codeBook, ...inspection }: Inspection): string {
     .readings.filter(({ fact, meaning }) => fact !== 'overlays.point-type-11' && meaning !== null)
     .map((reading) => `'${reading.meaning}' (${markText(reading)})`);
   const beside = others.length === 0 ? '' : ` Beside it stands ${others.join(', ')}.`;
-  return `${plural(countOf(inspection, 'type', 11), 'drawing')} of type 11 here.${beside} Stations are never derived from it.`;
+  return `${plural(countOf(inspection, 'type', 11), 'feature')} of type 11 here.${beside} Stations are never derived from it.`;
 }
 
 function noGoText({ codeBook, ...inspection }: Inspection): string {
@@ -156,16 +156,16 @@ function noGoText({ codeBook, ...inspection }: Inspection): string {
   return numbers
     .map((number) => {
       const named = codeBook.meaning('regionType', number).readings.find(({ meaning }) => meaning !== null);
-      const drawings = plural(countOf(inspection, 'regionType', number), 'drawing');
+      const features = plural(countOf(inspection, 'regionType', number), 'feature');
       const mark = named === undefined ? 'OFFEN' : markText(named);
-      return `${drawings} with \`regionType\` ${number} here; ${named?.source}: '${named?.meaning}' (${mark}).`;
+      return `${features} with \`regionType\` ${number} here; ${named?.source}: '${named?.meaning}' (${mark}).`;
     })
     .join(' ');
 }
 
 function speedText({ survey }: Inspection): string {
   const names = survey.carried.filter(({ name }) => soundsLikeSpeed(name));
-  if (names.length === 0) return 'No drawing here has a member whose name sounds like it.';
+  if (names.length === 0) return 'No feature here has a member whose name sounds like it.';
   return `Carried through, not interpreted: ${names
     .slice(0, 6)
     .map(({ name, count: times }) => `${quote(name)} (${times})`)
@@ -191,7 +191,7 @@ function mapFieldsText({ survey, overlays: { map } }: Inspection): string {
   return `Of the map: ${namesText(ofMap)}. Of the collection: ${namesText(ofCollection)}.`;
 }
 
-function kindFieldsText({ survey }: Inspection, kind: DrawingKind): string {
+function kindFieldsText({ survey }: Inspection, kind: FeatureKind): string {
   const names = survey.carried.filter(({ kinds }) => kinds.includes(kind)).map(({ name }) => name);
   return names.length === 0
     ? `No ${kind} here has another.`
@@ -220,13 +220,13 @@ function distancesText(pairs: Inspection['pairs']): string {
   if (distances.length === 0) return 'No pair here to measure.';
   const [least, most] = [Math.min(...distances.slice(0, 1000)), Math.max(...distances.slice(0, 1000))];
   const range = least === most ? `${metres(least)} m` : `${metres(least)} to ${metres(most)} m`;
-  return `${plural(distances.length, 'pair')} here: ${range} apart in the drawing.`;
+  return `${plural(distances.length, 'pair')} here: ${range} apart in the feature.`;
 }
 
 function iconText({ survey }: Inspection): string {
   const { withBoth, withOffset } = survey.icons;
-  if (withBoth === 0) return 'No drawing here has both angles.';
-  return `${withOffset} of ${plural(withBoth, 'drawing')} with both angles ${pluralWord(withOffset, 'shows', 'show')} ${iconOffsetDeg()} degrees: reproducible, unexplained.`;
+  if (withBoth === 0) return 'No feature here has both angles.';
+  return `${withOffset} of ${plural(withBoth, 'feature')} with both angles ${pluralWord(withOffset, 'shows', 'show')} ${iconOffsetDeg()} degrees: reproducible, unexplained.`;
 }
 
 function angleText({ asText, asNumber, unreadable }: AngleSurvey): string {
@@ -247,13 +247,13 @@ function countOf({ survey }: Surveyed, field: CodeField, number: number): number
 
 function carriersText({ survey }: Surveyed, field: CodeField): string {
   const carriers = survey.codes.reduce((sum, code) => sum + (code.field === field ? code.count : 0), 0);
-  return `\`${field}\` on ${plural(carriers, 'drawing')}`;
+  return `\`${field}\` on ${plural(carriers, 'feature')}`;
 }
 
 function numbersText(inspection: Surveyed, field: CodeField): string {
   const carriers = inspection.survey.codes.reduce((sum, code) => sum + (code.field === field ? code.count : 0), 0);
-  if (carriers === 0) return `No drawing here carries \`${field}\`.`;
-  return `${plural(carriers, 'drawing')} here ${pluralWord(carriers, 'carries', 'carry')} \`${field}\`: ${listOf(inspection, field)}.`;
+  if (carriers === 0) return `No feature here carries \`${field}\`.`;
+  return `${plural(carriers, 'feature')} here ${pluralWord(carriers, 'carries', 'carry')} \`${field}\`: ${listOf(inspection, field)}.`;
 }
 
 function listOf(inspection: Surveyed, field: CodeField): string {

@@ -5,8 +5,8 @@ import type { Span } from './read/json-source.ts';
 /** A place on the map: metres along x and y, in the frame of the map. */
 export type Place = readonly [xM: number, yM: number];
 
-/** What a drawing is by its geometry alone: that much GeoJSON says (HINWEIS), whatever its codes mean. */
-export type DrawingKind = 'point' | 'lane' | 'zone' | 'other';
+/** What a feature is by its geometry alone: that much GeoJSON says (HINWEIS), whatever its codes mean. */
+export type FeatureKind = 'point' | 'lane' | 'zone' | 'other';
 
 /** The geometry as far as gw understands it. Everything as it came is at `Overlays.rawOf`. */
 export type Shape =
@@ -31,8 +31,8 @@ export interface Code {
   readonly written: unknown;
 }
 
-/** An angle of a drawing: degrees, usually written as a text (specification, 'Angles'). */
-export interface DrawnAngle {
+/** An angle of a feature: degrees, usually written as a text (specification, 'Angles'). */
+export interface FeatureAngle {
   /** null when what is written is no number. Not normalised: 270 stays 270. */
   readonly deg: Degrees | null;
   readonly written: unknown;
@@ -41,23 +41,23 @@ export interface DrawnAngle {
 /** A feature of the collection as it came. Its properties may hold any key: look keys up, never copy them. */
 export type RawFeature = Readonly<Record<string, unknown>>;
 
-/** One drawing: a point, a zone, a lane, or something that gw only carries. */
-export interface Drawing {
-  /** Its place in the collection, from 0: the one name that every drawing has. */
+/** One feature: a point, a zone, a lane, or something that gw only carries. */
+export interface Feature {
+  /** Its place in the collection, from 0: the one name that every feature has. */
   readonly index: number;
   /** As it came when it is a text that is not empty, or a number (as text); null when it is missing. */
   readonly id: string | null;
-  readonly kind: DrawingKind;
+  readonly kind: FeatureKind;
   /** `name`, a number as text; null when that is missing, empty or neither text nor number. */
   readonly name: string | null;
   readonly shape: Shape;
   /** The code that says what kind of point, lane or zone it is: `type`, `lineType`, `regionType`. */
   readonly code: Code | null;
-  /** Every code that the drawing carries, `code` first. */
+  /** Every code that the feature carries, `code` first. */
   readonly codes: readonly Code[];
-  /** null when the drawing has no `yaw` or `iconYaw`. */
-  readonly yaw: DrawnAngle | null;
-  readonly iconYaw: DrawnAngle | null;
+  /** null when the feature has no `yaw` or `iconYaw`. */
+  readonly yaw: FeatureAngle | null;
+  readonly iconYaw: FeatureAngle | null;
   /** `id` as it came. */
   readonly writtenId: unknown;
   /** `dockingPointId`: on a charger its docking point, and some integrators write it on the docking point as well. */
@@ -90,24 +90,24 @@ export const overlaysContainers = [
 ] as const;
 export type OverlaysContainer = (typeof overlaysContainers)[number];
 
-/** The drawings of one map. */
+/** The features of one map. */
 export interface Overlays {
   readonly form: OverlaysForm;
   readonly container: OverlaysContainer;
-  readonly drawings: readonly Drawing[];
+  readonly features: readonly Feature[];
   /** Members of the collection beside `type` and `features`, as they came (rack defaults and the like). */
   readonly topLevel: Readonly<Record<string, unknown>>;
   /** Entries of `features` that are no objects: their places in the list. Carried through, never drawn. */
   readonly notFeatures: readonly number[];
   /**
-   * The map object around the drawings, as it came; null for a bare collection. Read from it where it is there:
+   * The map object around the features, as it came; null for a bare collection. Read from it where it is there:
    * `map_name`, `uid`, `id`, `map_version`, `overlays_version`, `grid_origin_x/y`, `grid_resolution`.
    */
   readonly map: Readonly<Record<string, unknown>> | null;
-  /** Members of the drawings that gw gives no meaning, and of their properties. */
+  /** Members of the features that gw gives no meaning, and of their properties. */
   readonly members: readonly CarriedMember[];
-  /** A drawing of these as it came. */
-  readonly rawOf: (drawing: Drawing) => RawFeature;
+  /** A feature of these as it came. */
+  readonly rawOf: (feature: Feature) => RawFeature;
   /** What was read: its JSON text, exactly. Of the collection itself, without the map around it. */
   readonly text: string;
   /** Every entry of `features` as it stands in that text, by its place in the list. */
@@ -139,7 +139,7 @@ export interface Reading {
   readonly here: { readonly verdict: 'verified' | 'contradicted'; readonly who: string; readonly when: string } | null;
 }
 
-/** A code with every reading of it, shared by all drawings that carry it. */
+/** A code with every reading of it, shared by all features that carry it. */
 export interface CodeMeaning {
   readonly field: CodeField;
   readonly number: number;
@@ -170,8 +170,8 @@ export interface OverlayFinding {
   /** Id of the rule, `yaw-like-radians`; a row of the rule table. */
   readonly rule: string;
   readonly severity: Severity;
-  /** Places of the drawings that it is about; empty when it is about the map as a whole. */
-  readonly drawings: readonly number[];
+  /** Places of the features that it is about; empty when it is about the map as a whole. */
+  readonly features: readonly number[];
   /** One sentence with the figures. Text from the device in it is bounded and on one line. */
   readonly detail: string;
   readonly remedy: string;
@@ -207,17 +207,17 @@ export type JsonType = (typeof jsonTypes)[number];
 
 /** A member that gw gives no meaning: it is carried through untouched, by name. */
 export interface CarriedMember {
-  readonly in: 'collection' | 'drawing' | 'properties';
+  readonly in: 'collection' | 'feature' | 'properties';
   readonly name: string;
-  /** Drawings that have it; 1 for a member of the collection. */
+  /** Features that have it; 1 for a member of the collection. */
   readonly count: number;
-  /** Kinds of drawings that have it; empty for a member of the collection. */
-  readonly kinds: readonly DrawingKind[];
+  /** Kinds of features that have it; empty for a member of the collection. */
+  readonly kinds: readonly FeatureKind[];
   /** In the order of `jsonTypes`. */
   readonly types: readonly JsonType[];
 }
 
-/** How an angle of the drawings is written. */
+/** How an angle of the features is written. */
 export interface AngleSurvey {
   readonly asText: number;
   readonly asNumber: number;
@@ -227,14 +227,14 @@ export interface AngleSurvey {
 
 /** What a collection holds, counted: the whole of it, whatever was selected. */
 export interface Survey {
-  readonly kinds: Readonly<Record<DrawingKind, number>>;
+  readonly kinds: Readonly<Record<FeatureKind, number>>;
   readonly withId: number;
   /** Every code that occurs, by field and then number; `number` null for what is no whole number. */
   readonly codes: readonly { readonly field: CodeField; readonly number: number | null; readonly count: number }[];
   readonly yaw: AngleSurvey;
   readonly iconYaw: AngleSurvey;
   /**
-   * Drawings where both angles can be read, and how many of them show the offset of the ledger: reproducible,
+   * Features where both angles can be read, and how many of them show the offset of the ledger: reproducible,
    * unexplained.
    */
   readonly icons: { readonly withBoth: number; readonly withOffset: number; readonly offsetDeg: number };
@@ -244,7 +244,7 @@ export interface Survey {
   readonly carriedMore: number;
 }
 
-/** One statement of the platform's specification about drawings, with what this map has of it. */
+/** One statement of the platform's specification about features, with what this map has of it. */
 export interface KnownRow {
   /** not-shown: the specification names it as open; nobody knows. */
   readonly group: 'known' | 'not-shown';
@@ -264,14 +264,14 @@ export interface KnownRow {
 export interface Inspection {
   readonly overlays: Overlays;
   readonly frame: MapFrame | null;
-  /** The drawings that the filters let through, in the order of the collection. */
-  readonly selected: readonly Drawing[];
-  /** About the selected drawings, and with no filter about the map as a whole. Worst first. */
+  /** The features that the filters let through, in the order of the collection. */
+  readonly selected: readonly Feature[];
+  /** About the selected features, and with no filter about the map as a whole. Worst first. */
   readonly findings: readonly OverlayFinding[];
   readonly codeBook: CodeBook;
   /** Every pair of the collection, selected or not. */
   readonly pairs: readonly ChargerPair[];
   readonly survey: Survey;
-  /** The chassis that the drawings are from, and what was verified on it; null when the source names none. */
+  /** The chassis that the features are from, and what was verified on it; null when the source names none. */
   readonly device: DeviceEvidence | null;
 }

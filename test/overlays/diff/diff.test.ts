@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { diffOverlays, sameDrawings } from '../../../src/lib/overlays/diff/diff.ts';
+import { diffOverlays, diffOverlaysTexts } from '../../../src/lib/overlays/diff/diff.ts';
 import type { OverlaysDiff } from '../../../src/lib/overlays/diff/diff-model.ts';
 import { readOverlays } from '../../../src/lib/overlays/read/read.ts';
 import { anyValue, choices, oddCollection, plainCollection, writeJson } from '../arbitrary.ts';
@@ -32,7 +32,7 @@ describe('two collections that are the same', () => {
         const found = diff(a, b);
         expect(found).toMatchObject({ same: true, changed: [], added: [], removed: [], reordered: [], members: [] });
         expect(found.sameText).toBe(a === b);
-        expect(sameDrawings(a, b).same).toBe(true);
+        expect(diffOverlaysTexts(a, b).same).toBe(true);
       }),
     );
   });
@@ -119,7 +119,7 @@ describe('equality', () => {
     const found = diff(of('"x":1,"x":2'), of('"x":2'));
     expect(found.same).toBe(false);
     expect(found.changed[0]?.values).toEqual([
-      { in: 'drawing', name: 'x', change: 'doubled', fromJson: '2', toJson: '2' },
+      { in: 'feature', name: 'x', change: 'doubled', fromJson: '2', toJson: '2' },
     ]);
   });
 
@@ -179,7 +179,7 @@ describe('counts', () => {
   });
 });
 
-describe('which drawing is which', () => {
+describe('which feature is which', () => {
   it('is said by an id that stands once on either side, wherever it lies', () => {
     const a = collection(feature('a', point(0, 0)), feature('b', point(5, 5)));
     const b = collection(feature('b', point(0, 0)), feature('a', point(5, 5)));
@@ -212,7 +212,7 @@ describe('which drawing is which', () => {
       'geometry x4',
     ]);
     expect(found.changed[0]?.values).toEqual([
-      { in: 'drawing', name: 'id', change: 'added', fromJson: null, toJson: '"x1"' },
+      { in: 'feature', name: 'id', change: 'added', fromJson: null, toJson: '"x1"' },
     ]);
     expect(found.changed[3]?.values[0]).toMatchObject({ name: 'id', fromJson: '"old"', toJson: '"x4"' });
   });
@@ -231,7 +231,7 @@ describe('which drawing is which', () => {
     expect(found.changed[0]).toMatchObject({ from: { index: 1, name: 'A' }, to: { index: 1, name: 'A' } });
   });
 
-  it('is a guess within 1 m of the same kind and code, which is said; beyond that it is another drawing', () => {
+  it('is a guess within 1 m of the same kind and code, which is said; beyond that it is another feature', () => {
     const a = collection(
       feature(null, point(0, 0), { type: '11' }),
       feature(null, point(10, 0), { type: '11' }),
@@ -259,7 +259,7 @@ describe('which drawing is which', () => {
     expect(moved).toEqual([[1, 0]]);
   });
 
-  it('does not guess about drawings without a place', () => {
+  it('does not guess about features without a place', () => {
     const a = collection(feature(null, null, { name: 'x' }), feature(null, null, { name: 'y' }));
     const b = collection(feature(null, null, { name: 'y' }), feature(null, null, { name: 'z' }));
     expect(diff(a, b).counts).toMatchObject({ unchanged: 1, changed: 0, added: 1, removed: 1 });
@@ -288,20 +288,20 @@ describe('overlays that are no FeatureCollection', () => {
   it('are the same as themselves, also written and packed otherwise', () => {
     for (const text of Object.values(forms)) {
       const otherwise = JSON.stringify(JSON.parse(text), null, 1);
-      expect(sameDrawings(text, otherwise)).toMatchObject({ same: true, sameText: false });
+      expect(diffOverlaysTexts(text, otherwise)).toMatchObject({ same: true, sameText: false });
       const packed = JSON.stringify({ overlays: text });
-      expect(sameDrawings(packed, JSON.stringify({ overlays: otherwise }))).toMatchObject({ same: true });
+      expect(diffOverlaysTexts(packed, JSON.stringify({ overlays: otherwise }))).toMatchObject({ same: true });
     }
   });
 
   it('differ in a feature that moved, was added or is gone', () => {
     for (const text of Object.values(forms)) {
-      const moved = sameDrawings(text, text.replace('[1,2]', '[1,3]'));
+      const moved = diffOverlaysTexts(text, text.replace('[1,2]', '[1,3]'));
       expect(moved).toMatchObject({ same: false, counts: { from: 1, to: 1, moved: 1 }, members: [] });
     }
-    expect(sameDrawings(forms.list, `[${one},{"id":"b"}]`)).toMatchObject({ same: false, counts: { added: 1 } });
-    expect(sameDrawings(forms.untyped, '{"map_uid":"u","features":[]}')).toMatchObject({ counts: { removed: 1 } });
-    expect(sameDrawings(forms.untyped, forms.untyped.replace('"u"', '"v"'))).toMatchObject({
+    expect(diffOverlaysTexts(forms.list, `[${one},{"id":"b"}]`)).toMatchObject({ same: false, counts: { added: 1 } });
+    expect(diffOverlaysTexts(forms.untyped, '{"map_uid":"u","features":[]}')).toMatchObject({ counts: { removed: 1 } });
+    expect(diffOverlaysTexts(forms.untyped, forms.untyped.replace('"u"', '"v"'))).toMatchObject({
       same: false,
       members: [{ in: 'collection', name: 'map_uid' }],
     });
@@ -310,7 +310,7 @@ describe('overlays that are no FeatureCollection', () => {
   it('differ from each other, whatever they hold', () => {
     for (const [from, a] of Object.entries(forms)) {
       for (const [to, b] of Object.entries(forms)) {
-        const found = sameDrawings(a, b);
+        const found = diffOverlaysTexts(a, b);
         expect({ from, to, same: found.same }).toEqual({ from, to, same: from === to });
         expect(found.counts).toMatchObject({ changed: 0, added: 0, removed: 0 });
         expect(found.members.length > 0).toBe(from !== to);
@@ -396,7 +396,7 @@ describe('what has changed', () => {
     const to =
       '{"type":"FeatureCollection","features":[{"id":"a","type":"Feature","properties":{"big":12345678901234567000,"new":{"__proto__":1}}}]}';
     expect(diff(from, to).changed[0]?.values).toEqual([
-      { in: 'drawing', name: 'bbox', change: 'removed', fromJson: '[ 1 ]', toJson: null },
+      { in: 'feature', name: 'bbox', change: 'removed', fromJson: '[ 1 ]', toJson: null },
       {
         in: 'properties',
         name: 'big',
@@ -405,14 +405,14 @@ describe('what has changed', () => {
         toJson: '12345678901234567000',
       },
       { in: 'properties', name: 'new', change: 'added', fromJson: null, toJson: '{"__proto__":1}' },
-      { in: 'drawing', name: 'type', change: 'added', fromJson: null, toJson: '"Feature"' },
+      { in: 'feature', name: 'type', change: 'added', fromJson: null, toJson: '"Feature"' },
     ]);
   });
 
   it('is properties as a whole where they are no object on one side', () => {
     const from = { id: 'a', properties: null } as unknown as Feature;
     expect(changeOf(from, feature('a', undefined, { x: 1 }))?.values).toContainEqual({
-      in: 'drawing',
+      in: 'feature',
       name: 'properties',
       change: 'type',
       fromJson: 'null',
@@ -420,7 +420,7 @@ describe('what has changed', () => {
     });
   });
 
-  it('is the order: the fewest drawings that stand elsewhere', () => {
+  it('is the order: the fewest features that stand elsewhere', () => {
     const all = ['a', 'b', 'c', 'd', 'e'].map((id, i) => feature(id, point(i * 5, 0)));
     const [a, b, c, d, e] = all;
     const found = diff(collection(...all), collection(d, a, b, c, e));
@@ -431,32 +431,32 @@ describe('what has changed', () => {
   });
 });
 
-describe('two texts of drawings', () => {
+describe('two texts of features', () => {
   const drawn = { type: 'FeatureCollection', features: [feature('a', point(0, 0))] };
   const wrapped = (more: object, inner: object = drawn) => JSON.stringify({ ...more, overlays: JSON.stringify(inner) });
 
   it('are compared with what stands around the collection', () => {
-    expect(sameDrawings(wrapped({ v: 1 }), wrapped({ v: 1 }))).toMatchObject({ same: true, sameText: true });
-    expect(sameDrawings(wrapped({ v: 1 }), wrapped({ v: 2 }))).toMatchObject({
+    expect(diffOverlaysTexts(wrapped({ v: 1 }), wrapped({ v: 1 }))).toMatchObject({ same: true, sameText: true });
+    expect(diffOverlaysTexts(wrapped({ v: 1 }), wrapped({ v: 2 }))).toMatchObject({
       same: false,
       members: [{ in: 'document', name: 'v', change: 'value', fromJson: '1', toJson: '2' }],
     });
     expect(
-      sameDrawings(wrapped({ v: 1 }), wrapped({ v: 1 }, { features: drawn.features, type: drawn.type })),
+      diffOverlaysTexts(wrapped({ v: 1 }), wrapped({ v: 1 }, { features: drawn.features, type: drawn.type })),
     ).toMatchObject({ same: true, sameText: false });
-    expect(sameDrawings(JSON.stringify(wrapped({ v: 1 })), JSON.stringify(wrapped({ v: 2 }))).same).toBe(false);
+    expect(diffOverlaysTexts(JSON.stringify(wrapped({ v: 1 })), JSON.stringify(wrapped({ v: 2 }))).same).toBe(false);
   });
 
   it('differ where the collection is packed in another way', () => {
     const packed = { overlays: drawn };
-    const found = sameDrawings(wrapped({}), JSON.stringify(packed));
+    const found = diffOverlaysTexts(wrapped({}), JSON.stringify(packed));
     expect(found.same).toBe(false);
     expect(found.members).toMatchObject([{ in: 'document', change: 'type' }]);
-    expect(sameDrawings(JSON.stringify(drawn), wrapped({})).same).toBe(false);
+    expect(diffOverlaysTexts(JSON.stringify(drawn), wrapped({})).same).toBe(false);
   });
 
-  it('are refused where one holds no drawings', () => {
-    expect(() => sameDrawings(JSON.stringify(drawn), '[]')).toThrow(
+  it('are refused where one holds no features', () => {
+    expect(() => diffOverlaysTexts(JSON.stringify(drawn), '[]')).toThrow(
       expect.objectContaining({ code: 'OVERLAYS_INVALID' }),
     );
   });

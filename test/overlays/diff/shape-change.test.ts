@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { diffOverlays } from '../../../src/lib/overlays/diff/diff.ts';
-import type { ChangedDrawing, ShapeChange } from '../../../src/lib/overlays/diff/diff-model.ts';
+import type { ChangedFeature, ShapeChange } from '../../../src/lib/overlays/diff/diff-model.ts';
 import { changeRows, diffLine } from '../../../src/lib/overlays/diff/diff-wording.ts';
 import { readOverlays } from '../../../src/lib/overlays/read/read.ts';
 import { oddNumber, place } from '../arbitrary.ts';
@@ -26,7 +26,7 @@ const text = (geometry: unknown) =>
   });
 const diff = (from: unknown, to: unknown) => diffOverlays(readOverlays(text(from)), readOverlays(text(to)));
 
-function changeOf(from: unknown, to: unknown): ChangedDrawing & { readonly shape: ShapeChange } {
+function changeOf(from: unknown, to: unknown): ChangedFeature & { readonly shape: ShapeChange } {
   const [change] = diff(from, to).changed;
   if (!change?.shape) throw new Error('no change of the geometry was found');
   return { ...change, shape: change.shape };
@@ -52,7 +52,7 @@ describe('a change of form', () => {
       after: '4 corners around (5, 5), 4 m²',
     });
     expect(diff(from, to).counts).toMatchObject({ moved: 1, reshaped: 1, otherwise: 0 });
-    expect(diffLine(diff(from, to))).toBe('The drawings differ: 1 of 1 changed (1 in form).');
+    expect(diffLine(diff(from, to))).toBe('The features differ: 1 of 1 changed (1 in form).');
   });
 
   it('is told from another place', () => {
@@ -60,7 +60,7 @@ describe('a change of form', () => {
     expect(moved).toMatchObject({ movedM: 0.5, largestShiftM: 0.5, isMovedAsWhole: true });
     const found = diff(zone(square(2)), zone(square(2, 5.5, 5)));
     expect(found.counts).toMatchObject({ moved: 1, reshaped: 0 });
-    expect(diffLine(found)).toBe('The drawings differ: 1 of 1 changed (1 in place).');
+    expect(diffLine(found)).toBe('The features differ: 1 of 1 changed (1 in place).');
     expect(rowOf(zone(square(2)), zone(square(2, 5.5, 5)))?.what).toBe('moved 0.5 m');
   });
 
@@ -227,7 +227,7 @@ describe('whatever differs in a geometry', () => {
         fc.pre(written(from) !== written(to));
         const found = diff(from, to);
         expect(found.same).toBe(false);
-        expect(diffLine(found)).toMatch(/^The drawings differ: /);
+        expect(diffLine(found)).toMatch(/^The features differ: /);
         const rows = changeRows(changeOf(from, to));
         expect(rows).toHaveLength(1);
         const { what, before, after } = rows[0] ?? { what: '', before: '', after: '' };

@@ -150,13 +150,13 @@ describe('charging stations', () => {
       { charger: 0, dockingPoint: 2, namedBy: 'both' },
       { charger: 1, dockingPoint: 2, namedBy: 'charger' },
     ]);
-    expect(findingsOf(...shared)).toMatchObject([{ rule: 'docking-point-shared', drawings: [0, 1, 2] }]);
+    expect(findingsOf(...shared)).toMatchObject([{ rule: 'docking-point-shared', features: [0, 1, 2] }]);
     const two = [charger('d'), dockingPoint('d'), dockingPoint('e', [0, 1], 'c')];
     expect(pairsOf(...two)).toMatchObject([
       { charger: 0, dockingPoint: 1, namedBy: 'charger' },
       { charger: 0, dockingPoint: 2, namedBy: 'docking-point' },
     ]);
-    expect(findingsOf(...two)).toMatchObject([{ rule: 'charger-shared', drawings: [0, 1, 2] }]);
+    expect(findingsOf(...two)).toMatchObject([{ rule: 'charger-shared', features: [0, 1, 2] }]);
   });
 
   it('are not in order while one of the two names something else', () => {
@@ -164,7 +164,7 @@ describe('charging stations', () => {
       'docking-reference-unresolved: point #1 "d" names point #0 "c", and point #0 "c" names "gone", which no feature has as its id.',
     ]);
     expect(findingsOf(charger('d'), dockingPoint('d', [3, 4], 'd'))).toMatchObject([
-      { rule: 'docking-reference-unresolved', drawings: [0, 1] },
+      { rule: 'docking-reference-unresolved', features: [0, 1] },
     ]);
   });
 
@@ -191,9 +191,9 @@ describe('charging stations', () => {
     fc.assert(
       fc.property(collectionText(), (text) => {
         const overlays = readOverlays(text);
-        const byIndex = new Map(overlays.drawings.map((drawing) => [drawing.index, drawing]));
+        const byIndex = new Map(overlays.features.map((feature) => [feature.index, feature]));
         const pairs = chargerPairs(overlays, book);
-        const chargers = overlays.drawings.filter(({ kind, code }) => kind === 'point' && code?.number === 9);
+        const chargers = overlays.features.filter(({ kind, code }) => kind === 'point' && code?.number === 9);
         expect(new Set(pairs.flatMap((pair) => pair.charger ?? []))).toEqual(
           new Set(chargers.map(({ index }) => index)),
         );

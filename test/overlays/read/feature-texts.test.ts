@@ -5,7 +5,7 @@ import { collectionText } from '../arbitrary.ts';
 
 /** The sources of all features. */
 function textsOf(overlays: Overlays): string[] {
-  return overlays.drawings.map(featureTexts(overlays));
+  return overlays.features.map(featureTexts(overlays));
 }
 
 describe('the source of features', () => {
@@ -16,7 +16,7 @@ describe('the source of features', () => {
         const texts = textsOf(overlays);
         for (const source of texts) expect(source).not.toMatch(/[\r\n]/);
         const read = texts.map((source): unknown => JSON.parse(Buffer.from(source).toString()));
-        expect(read).toEqual(overlays.drawings.map(overlays.rawOf));
+        expect(read).toEqual(overlays.features.map(overlays.rawOf));
       }),
     );
   });
@@ -30,7 +30,7 @@ describe('the source of features', () => {
     const odd = '{"properties":{"name":"]}\\"features\\":[{","features":[{"a":1}]},"features":[{}],"geometry":null}';
     const text = `{"name":"\\"features\\":[{}]\\\\","other":{"features":[{},{}]},"features":[${odd},null,[{}],{}],"type":"FeatureCollection"}`;
     const overlays = readOverlays(text);
-    expect(overlays.drawings.map(({ index }) => index)).toEqual([0, 3]);
+    expect(overlays.features.map(({ index }) => index)).toEqual([0, 3]);
     expect(textsOf(overlays)).toEqual([odd, '{}']);
   });
 

@@ -4,7 +4,7 @@ import { GwError } from '../../../src/lib/error/index.ts';
 import { inspectOverlays } from '../../../src/lib/overlays/inspect/inspect.ts';
 import type { Overlays } from '../../../src/lib/overlays/model.ts';
 import { overlaysSource, readOverlays } from '../../../src/lib/overlays/read/read.ts';
-import { drawSvg, toCsv, toGeojson } from '../../../src/lib/overlays/render/index.ts';
+import { renderSvg, toCsv, toGeojson } from '../../../src/lib/overlays/render/index.ts';
 import { drawOverlays } from '../../../src/lib/sim/chassis/floor/floor.ts';
 import {
   anyValue,
@@ -42,13 +42,13 @@ function foundIn(input: Uint8Array | string, what?: string): string {
   throw new Error('the input was read');
 }
 
-describe('the forms that drawings come in', () => {
+describe('the forms that features come in', () => {
   const collection = { type: 'FeatureCollection', features: [{ type: 'Feature', id: 'a' }] };
   const text = JSON.stringify(collection);
-  const form = ({ form, map, drawings, text: source }: Overlays) => ({
+  const form = ({ form, map, features, text: source }: Overlays) => ({
     form,
     map,
-    ids: drawings.map(({ id }) => id),
+    ids: features.map(({ id }) => id),
     source,
   });
 
@@ -62,7 +62,7 @@ describe('the forms that drawings come in', () => {
     });
   });
 
-  it('reads the data of a map with its drawings as JSON text or as an object', () => {
+  it('reads the data of a map with its features as JSON text or as an object', () => {
     const asText = { id: 7, overlays: text };
     expect(form(readOverlays(JSON.stringify(asText)))).toEqual({
       form: 'text-in-map',
@@ -91,26 +91,26 @@ describe('the forms that drawings come in', () => {
     expect(foundIn(JSON.stringify({ overlays: asText }))).toContain('packed more than 3 deep');
   });
 
-  it('takes a map without drawings for one with none', () => {
+  it('takes a map without features for one with none', () => {
     for (const overlays of [undefined, null, '', ' \n']) {
       const {
-        drawings,
+        features,
         text: source,
         map,
         topLevel,
       } = readOverlays(JSON.stringify({ grid_resolution: 0.05, overlays }));
-      expect({ drawings, source, resolution: map?.grid_resolution }).toEqual({
-        drawings: [],
+      expect({ features, source, resolution: map?.grid_resolution }).toEqual({
+        features: [],
         source: '',
         resolution: 0.05,
       });
       expect(Object.keys(topLevel)).toEqual([]);
     }
-    expect(readOverlays('{"overlays":"{}"}')).toMatchObject({ drawings: [], text: '{}' });
-    expect(readOverlays('{"overlays":{ }}')).toMatchObject({ drawings: [], text: '{ }' });
+    expect(readOverlays('{"overlays":"{}"}')).toMatchObject({ features: [], text: '{}' });
+    expect(readOverlays('{"overlays":{ }}')).toMatchObject({ features: [], text: '{ }' });
   });
 
-  it('does not take an entry of the list of maps, which leaves the drawings out, for a map without any', () => {
+  it('does not take an entry of the list of maps, which leaves the features out, for a map without any', () => {
     expect(foundIn('{"id":1,"map_name":"EG","overlays_version":4}')).toContain('an entry of the list of maps');
   });
 
@@ -159,7 +159,7 @@ describe('the forms that drawings come in', () => {
           text: source,
           map: at === 1 || at === 2 ? expect.anything() : null,
         });
-        expect(overlays.drawings.map(({ id }) => id)).toEqual(ids);
+        expect(overlays.features.map(({ id }) => id)).toEqual(ids);
         const { findings } = inspectOverlays(overlays, { frame: null, device: null });
         expect(findings.filter(({ rule }) => rule === 'not-a-feature-collection')).toMatchObject([
           { severity: 'note' },
@@ -171,8 +171,8 @@ describe('the forms that drawings come in', () => {
     }
     expect(readOverlays('[null,{"type":"Feature"},7]').notFeatures).toEqual([0, 2]);
     expect(readOverlays('{"map_uid":"u","features":[]}').topLevel).toEqual({ map_uid: 'u' });
-    expect(readOverlays('{"overlays":[]}')).toMatchObject({ container: 'feature-list', drawings: [], text: '[]' });
-    expect(readOverlays('{"overlays":"{\\"features\\":[]}","features":[{}]}')).toMatchObject({ drawings: [] });
+    expect(readOverlays('{"overlays":[]}')).toMatchObject({ container: 'feature-list', features: [], text: '[]' });
+    expect(readOverlays('{"overlays":"{\\"features\\":[]}","features":[{}]}')).toMatchObject({ features: [] });
     expect(readOverlays('{"features":[],"grid_resolution":0.05}').map).toMatchObject({ grid_resolution: 0.05 });
     expect(readOverlays(text).container).toBe('feature-collection');
   });
@@ -182,28 +182,28 @@ describe('the forms that drawings come in', () => {
     const large = bytesOf(`{"map_uid":"u","features":[{"id":"a"},${filler}]}`);
     const overlays = readOverlays(large);
     expect(overlays).toMatchObject({ container: 'object-with-features', topLevel: { map_uid: 'u' } });
-    expect(overlays.drawings.map(({ id }) => id)).toEqual(['a', 'x']);
+    expect(overlays.features.map(({ id }) => id)).toEqual(['a', 'x']);
     const map = bytesOf(
       `{"overlays":"[{\\"type\\":\\"Feature\\",\\"id\\":\\"in\\"}]","features":[{"id":"a"},${filler}]}`,
     );
-    expect(readOverlays(map).drawings.map(({ id }) => id)).toEqual(['in']);
+    expect(readOverlays(map).features.map(({ id }) => id)).toEqual(['in']);
     const list = readOverlays(bytesOf(`[{"type":"Feature","id":"a"},${filler}]`));
-    expect(list.drawings.map(({ id }) => id)).toEqual(['a', 'x']);
+    expect(list.features.map(({ id }) => id)).toEqual(['a', 'x']);
   });
 
-  it('gives the source of drawings without asking whether they can be read', () => {
+  it('gives the source of features without asking whether they can be read', () => {
     expect(overlaysSource(bytesOf('{"overlays":"not even JSON"}'))).toEqual({ form: 'text', text: 'not even JSON' });
     expect(overlaysSource(bytesOf('{"overlays":""}'))).toEqual({ form: 'text', text: '' });
     expect(overlaysSource(bytesOf('{"overlays": [1.50] }'))).toEqual({ form: 'object', text: '[1.50]' });
     expect(overlaysSource(bytesOf('{"\\u006fverlays": {"a":1e2} }'))).toEqual({ form: 'object', text: '{"a":1e2}' });
     expect(overlaysSource(bytesOf('{"overlays":null}'))).toEqual({ form: 'none', text: null });
     expect(overlaysSource(bytesOf('{"toString":1}'))).toEqual({ form: 'none', text: null });
-    expect(() => overlaysSource(bytesOf('[]'))).toThrow('There are no drawings of a map in the map: it is a list of 0');
+    expect(() => overlaysSource(bytesOf('[]'))).toThrow('There are no features of a map in the map: it is a list of 0');
     expect(() => overlaysSource(bytesOf('{"overlays":'))).toThrow('cut off in the middle, after 12 bytes');
   });
 });
 
-describe('what is no drawings', () => {
+describe('what is no features', () => {
   it('says of a file cut off at any byte that it is cut off, and after how many bytes', () => {
     for (const text of [realCollection, realMap]) {
       const bytes = bytesOf(text);
@@ -215,11 +215,11 @@ describe('what is no drawings', () => {
           expect.fail(`cut at ${at}: ${found}`);
         }
       }
-      expect(readOverlays(bytes).drawings.length).toBeGreaterThan(10);
+      expect(readOverlays(bytes).features.length).toBeGreaterThan(10);
     }
   });
 
-  it('says of cut-off drawings inside a map that they are cut off', () => {
+  it('says of cut-off features inside a map that they are cut off', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: realCollection.length - 1 }), (at) => {
         const overlays = realCollection.slice(0, at);
@@ -234,7 +234,7 @@ describe('what is no drawings', () => {
     const large = `{"type":"FeatureCollection","features":[${Array(40_000)
       .fill(`{"id":"${'x'.repeat(60)}"}`)
       .join()}]}`;
-    expect(readOverlays(large).drawings).toHaveLength(40_000);
+    expect(readOverlays(large).features).toHaveLength(40_000);
     expect(foundIn(large.slice(0, -2))).toContain(`cut off in the middle, after ${large.length - 2} bytes`);
     expect(foundIn(large.slice(0, 2_500_030))).toContain('cut off in the middle, after 2500030 bytes');
     expect(foundIn(`${large}]`)).toContain('not JSON');
@@ -244,7 +244,7 @@ describe('what is no drawings', () => {
     const name = '桌子é😀'.repeat(60_000);
     for (const shift of ['', ' ', '  ']) {
       const file = bytesOf(`${shift}{"type":"FeatureCollection","features":[{"properties":{"name":"${name}"}}]}`);
-      expect(readOverlays(file).drawings.map((feature) => feature.name)).toEqual([name]);
+      expect(readOverlays(file).features.map((feature) => feature.name)).toEqual([name]);
       expect(foundIn(file.subarray(0, 400_000))).toContain('cut off in the middle');
       const broken = Uint8Array.from(file);
       broken[262_144] = 0xff;
@@ -275,8 +275,8 @@ describe('what is no drawings', () => {
   });
 
   it('says what was found instead', () => {
-    expect(foundIn('')).toBe('There are no drawings of a map in the file: it is empty.');
-    expect(foundIn('\ufeff \n', 'answer')).toBe('There are no drawings of a map in the answer: it is empty.');
+    expect(foundIn('')).toBe('There are no features of a map in the file: it is empty.');
+    expect(foundIn('\ufeff \n', 'answer')).toBe('There are no features of a map in the answer: it is empty.');
     expect(foundIn('<!DOCTYPE html><p>404')).toContain('it is HTML or XML');
     expect(foundIn('[{"id":1,"uid":"u","map_name":"EG","overlays_version":4},2]')).toContain(
       'it is a list of 2 entries',
@@ -319,7 +319,7 @@ describe('what is no drawings', () => {
     const nested = (levels: number, filler: string) =>
       `{"type":"FeatureCollection","features":[{"properties":{"a":${'['.repeat(levels)}${']'.repeat(levels)}}}],"b":"${filler}"}`;
     for (const filler of ['', 'x'.repeat(3_000_000)]) {
-      expect(readOverlays(nested(150, filler)).drawings).toHaveLength(1);
+      expect(readOverlays(nested(150, filler)).features).toHaveLength(1);
       expect(foundIn(nested(1_000_000, filler))).toContain('nested deeper than 200 levels');
     }
     const top = `{"type":"FeatureCollection","features":[],"a":${'{"a":'.repeat(500_000)}1${'}'.repeat(500_000)}}`;
@@ -330,7 +330,7 @@ describe('what is no drawings', () => {
   it('throws nothing but OVERLAYS_INVALID, whatever the bytes', () => {
     const attempt = (input: Uint8Array | string) => {
       try {
-        expect(readOverlays(input).drawings).toBeInstanceOf(Array);
+        expect(readOverlays(input).features).toBeInstanceOf(Array);
       } catch (error) {
         expect((error as GwError).code, String(error)).toBe('OVERLAYS_INVALID');
       }
@@ -356,12 +356,12 @@ describe('what is no drawings', () => {
   });
 });
 
-describe('drawings', () => {
+describe('features', () => {
   const read = (...features: unknown[]) => readOverlays(JSON.stringify({ type: 'FeatureCollection', features }));
-  const one = (feature: unknown) => {
-    const [drawing] = read(feature).drawings;
-    if (drawing === undefined) return expect.fail('no drawing');
-    return drawing;
+  const one = (raw: unknown) => {
+    const [feature] = read(raw).features;
+    if (feature === undefined) return expect.fail('no feature');
+    return feature;
   };
   const withGeometry = (type: unknown, coordinates: unknown) => one({ geometry: { type, coordinates } });
 
@@ -374,7 +374,7 @@ describe('drawings', () => {
     });
     expect(point).toMatchObject({ index: 0, id: 'p', kind: 'point', name: 'A', shape: { kind: 'point', at: [1, 2] } });
     expect(point.code).toEqual({ field: 'type', number: 11, written: '11' });
-    const fields = (drawing: { codes: readonly { field: string }[] }) => drawing.codes.map(({ field }) => field);
+    const fields = (feature: { codes: readonly { field: string }[] }) => feature.codes.map(({ field }) => field);
     expect(fields(point)).toEqual(['type', 'direction']);
     const lane = one({
       geometry: {
@@ -418,7 +418,7 @@ describe('drawings', () => {
     const dock = { id: 'd', geometry: { type: 'Point', coordinates: [0, 1] }, properties: { type: 36 } };
     const overlays = read(lane, zone, dock);
     const inspection = inspectOverlays(overlays, { frame: null, device: null });
-    expect(overlays.drawings.map(({ codes }) => codes.map(({ field, number }) => [field, number]))).toEqual([
+    expect(overlays.features.map(({ codes }) => codes.map(({ field, number }) => [field, number]))).toEqual([
       [],
       [],
       [['type', 36]],
@@ -441,8 +441,8 @@ describe('drawings', () => {
     });
     // A text is no number of a point, so it is no fault of a zone either.
     expect(inspection.findings.map(({ rule }) => rule)).not.toContain('code-not-whole');
-    expect(inspection.findings.find(({ rule }) => rule === 'code-missing')?.drawings).toEqual([0]);
-    for (const output of [toCsv(inspection), drawSvg(inspection, { title: 't', image: null })]) {
+    expect(inspection.findings.find(({ rule }) => rule === 'code-missing')?.features).toEqual([0]);
+    for (const output of [toCsv(inspection), renderSvg(inspection, { title: 't', image: null })]) {
       expect(output).not.toMatch(/: charger|H charger/);
     }
   });
@@ -503,15 +503,15 @@ describe('drawings', () => {
   it('takes numbers beyond what a number can hold for no place and no angle', () => {
     const text = `{"type":"FeatureCollection","features":[{"geometry":{"type":"Point","coordinates":[1e999,0]},
       "properties":{"type":${'9'.repeat(400)},"lineType":"${'9'.repeat(30)}","yaw":1e400,"iconYaw":"-1e400"}}]}`;
-    const [drawing] = readOverlays(text).drawings;
-    expect(drawing?.shape).toEqual({
+    const [feature] = readOverlays(text).features;
+    expect(feature?.shape).toEqual({
       kind: 'broken',
       expected: 'point',
       why: 'its coordinates are beyond what a number can hold',
     });
-    expect(drawing?.codes.map(({ number }) => number)).toEqual([null]);
-    expect(drawing?.yaw?.deg).toBeNull();
-    expect(drawing?.iconYaw?.deg).toBeNull();
+    expect(feature?.codes.map(({ number }) => number)).toEqual([null]);
+    expect(feature?.yaw?.deg).toBeNull();
+    expect(feature?.iconYaw?.deg).toBeNull();
   });
 
   it('reads codes that are whole numbers in either JSON type, and keeps what was written', () => {
@@ -554,29 +554,29 @@ describe('drawings', () => {
     fc.assert(
       fc.property(fc.oneof(fc.maxSafeInteger(), fc.integer()), (it_) => {
         const geometry = { type: 'Point', coordinates: [0, 0] };
-        const [drawing] = read({ geometry, properties: { type: String(it_), yaw: String(it_) } }).drawings;
-        expect(drawing?.codes[0]?.number).toBe(it_);
-        expect(drawing?.yaw?.deg).toBe(it_);
+        const [feature] = read({ geometry, properties: { type: String(it_), yaw: String(it_) } }).features;
+        expect(feature?.codes[0]?.number).toBe(it_);
+        expect(feature?.yaw?.deg).toBe(it_);
       }),
     );
     fc.assert(
       fc.property(oddNumber(), (it_) => {
-        const [drawing] = read({ properties: { yaw: String(it_), iconYaw: it_ } }).drawings;
-        expect(drawing?.yaw?.deg).toBe(it_);
-        expect(drawing?.iconYaw?.deg).toBe(it_);
+        const [feature] = read({ properties: { yaw: String(it_), iconYaw: it_ } }).features;
+        expect(feature?.yaw?.deg).toBe(it_);
+        expect(feature?.iconYaw?.deg).toBe(it_);
       }),
     );
   });
 
   it('gives an id only where there is a text or a number', () => {
-    const ids = read(...['a', '', 0, 7.5, null, true, {}, []].map((id) => ({ id })), {}).drawings.map(({ id }) => id);
+    const ids = read(...['a', '', 0, 7.5, null, true, {}, []].map((id) => ({ id })), {}).features.map(({ id }) => id);
     expect(ids).toEqual(['a', null, '0', '7.5', null, null, null, null, null]);
   });
 
   it('counts entries that are no features and keeps the places of the others', () => {
-    const { drawings, notFeatures } = read(null, { id: 'a' }, 3, [], { id: 'b' }, 'x');
+    const { features, notFeatures } = read(null, { id: 'a' }, 3, [], { id: 'b' }, 'x');
     expect(notFeatures).toEqual([0, 2, 3, 5]);
-    expect(drawings.map(({ index, id }) => [index, id])).toEqual([
+    expect(features.map(({ index, id }) => [index, id])).toEqual([
       [1, 'a'],
       [4, 'b'],
     ]);
@@ -587,9 +587,9 @@ describe('drawings', () => {
       "features":[{"__proto__":{"id":"evil","geometry":{"type":"Point","coordinates":[1,2]}},"properties":
       {"__proto__":{"type":"9","yaw":1,"name":"evil"},"toString":1,"hasOwnProperty":2}}]}`;
     for (const filler of ['', ' '.repeat(3_000_000)]) {
-      const { drawings, topLevel, rawOf } = readOverlays(text + filler);
-      expect(drawings[0]).toMatchObject({ id: null, kind: 'other', name: null, codes: [], yaw: null });
-      const properties = drawings.map((drawing) => rawOf(drawing).properties)[0] as object;
+      const { features, topLevel, rawOf } = readOverlays(text + filler);
+      expect(features[0]).toMatchObject({ id: null, kind: 'other', name: null, codes: [], yaw: null });
+      const properties = features.map((feature) => rawOf(feature).properties)[0] as object;
       expect(Object.keys(properties)).toEqual(['__proto__', 'toString', 'hasOwnProperty']);
       expect(Object.getPrototypeOf(properties)).toBe(Object.prototype);
       expect(Object.keys(topLevel)).toEqual(['__proto__', 'constructor']);
@@ -602,17 +602,17 @@ describe('drawings', () => {
   it('carries everything through as it came, from every collection in any hand', () => {
     fc.assert(
       fc.property(fc.oneof(oddCollection(), plainCollection()), choices(), (collection, hand) => {
-        const { drawings, notFeatures, topLevel, rawOf } = readOverlays(writeJson(collection, hand));
-        const { type, features, ...more } = collection as { type: string; features: unknown[] };
+        const { features, notFeatures, topLevel, rawOf } = readOverlays(writeJson(collection, hand));
+        const { type, features: written, ...more } = collection as { type: string; features: unknown[] };
         expect(type).toBe('FeatureCollection');
         const rebuilt: unknown[] = [];
-        for (const drawing of drawings) rebuilt[drawing.index] = rawOf(drawing);
-        for (const index of notFeatures) rebuilt[index] = features[index];
-        expect(rebuilt).toEqual(features);
+        for (const feature of features) rebuilt[feature.index] = rawOf(feature);
+        for (const index of notFeatures) rebuilt[index] = written[index];
+        expect(rebuilt).toEqual(written);
         expect(Object.entries(topLevel).sort()).toEqual(Object.entries(more).sort());
-        for (const drawing of drawings) {
-          const { shape, kind, code, codes, yaw, writtenId } = drawing;
-          const raw = rawOf(drawing);
+        for (const feature of features) {
+          const { shape, kind, code, codes, yaw, writtenId } = feature;
+          const raw = rawOf(feature);
           const properties = Object(raw.properties) as Record<string, unknown>;
           expect(writtenId).toBe(raw.id);
           for (const { field, written } of codes) expect(properties[field]).toBe(written);
@@ -628,9 +628,9 @@ describe('drawings', () => {
   it('finds nothing broken in a plain collection', () => {
     fc.assert(
       fc.property(plainCollection(), choices(), (collection, hand) => {
-        const { drawings, notFeatures } = readOverlays(writeJson(collection, hand));
+        const { features, notFeatures } = readOverlays(writeJson(collection, hand));
         expect(notFeatures).toEqual([]);
-        for (const { id, shape, code } of drawings) {
+        for (const { id, shape, code } of features) {
           expect(id).not.toBeNull();
           expect(['point', 'lane', 'zone']).toContain(shape.kind);
           expect(code?.number).toBeTypeOf('number');
@@ -650,24 +650,24 @@ describe('drawings', () => {
   });
 
   it('shares what is written alike, and confuses nothing that is written otherwise', () => {
-    const { drawings } = read(
+    const { features } = read(
       ...[1, '1', 1, '1', '01', true].map((type) => ({
         geometry: { type: 'Point', coordinates: [0, 0] },
         properties: { type },
       })),
     );
-    const [a, b, c, d, e, f] = drawings;
+    const [a, b, c, d, e, f] = features;
     expect(a?.code).toBe(c?.code);
     expect(a?.codes).toBe(c?.codes);
     expect(b?.code).toBe(d?.code);
-    expect([a, b, e, f].map((drawing) => drawing?.code?.written)).toEqual([1, '1', '01', true]);
+    expect([a, b, e, f].map((feature) => feature?.code?.written)).toEqual([1, '1', '01', true]);
   });
 
-  it('reads a ring of a million corners and ten thousand drawings that all differ within seconds', () => {
+  it('reads a ring of a million corners and ten thousand features that all differ within seconds', () => {
     const ring = Array.from({ length: 1_000_000 }, (_, at) => `[${at % 1000},${at}]`).join();
     const text = `{"type":"FeatureCollection","features":[{"geometry":{"type":"Polygon","coordinates":[[${ring}]]}}]}`;
     const started = performance.now();
-    const [zone] = readOverlays(text).drawings;
+    const [zone] = readOverlays(text).features;
     expect(zone?.shape.kind === 'zone' && zone.shape.rings[0]?.length).toBe(1_000_000);
     const many = read(
       ...Array.from({ length: 10_000 }, (_, at) => ({
@@ -675,7 +675,7 @@ describe('drawings', () => {
         properties: { type: at, yaw: `${at}.5`, direction: `${at}` },
       })),
     );
-    expect(many.drawings[9_999]).toMatchObject({
+    expect(many.features[9_999]).toMatchObject({
       yaw: { deg: 9_999.5 },
       codes: [{ number: 9_999 }, { number: 9_999 }],
     });

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { visible } from '../../../src/lib/markup/index.ts';
 import { csvColumns, toCsv } from '../../../src/lib/overlays/render/index.ts';
 import { oddCollection } from '../arbitrary.ts';
-import { collectionOf, lookAt, lookAtCollection, pointAt } from './drawn.ts';
+import { collectionOf, lookAt, lookAtCollection, pointAt } from './rendered.ts';
 
 /** Reads a table strictly after RFC 4180: CRLF between records, quotes doubled, no quote in a bare cell. */
 function readCsv(text: string): string[][] {
@@ -51,7 +51,7 @@ const cellsOf = (text: string) => {
 };
 
 describe('toCsv', () => {
-  it('writes one line a drawing, with units in the names of the columns', () => {
+  it('writes one line a feature, with units in the names of the columns', () => {
     const { inspection } = lookAt('floor');
     const rows = cellsOf(toCsv(inspection));
     expect(rows).toHaveLength(15);
@@ -111,11 +111,11 @@ describe('toCsv', () => {
         expect(rows).toHaveLength(inspection.selected.length);
         for (const [at, row] of rows.entries()) {
           expect(row).toHaveLength(csvColumns.length);
-          const drawing = inspection.selected[at];
+          const feature = inspection.selected[at];
           const bare = (cell: string | undefined) => (cell?.startsWith("'") ? cell.slice(1) : cell);
           const asIs = (text: string | null | undefined) => visible(text ?? '');
-          expect([asIs(drawing?.name), `'${asIs(drawing?.name)}`]).toContain(row[3]);
-          expect(bare(row[2])).toBe(bare(asIs(drawing?.id)));
+          expect([asIs(feature?.name), `'${asIs(feature?.name)}`]).toContain(row[3]);
+          expect(bare(row[2])).toBe(bare(asIs(feature?.id)));
           for (const cell of row) expect(/^[=@]|^[+-](?!\d)/.test(cell)).toBe(false);
         }
       }),

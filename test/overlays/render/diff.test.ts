@@ -4,11 +4,11 @@ import { createCodeBook } from '../../../src/lib/overlays/codes.ts';
 import { diffOverlays } from '../../../src/lib/overlays/diff/diff.ts';
 import { frameOf } from '../../../src/lib/overlays/frame.ts';
 import { readOverlays } from '../../../src/lib/overlays/read/read.ts';
-import { drawDiffPage, drawDiffSvg } from '../../../src/lib/overlays/render/diff.ts';
+import { renderDiffPage, renderDiffSvg } from '../../../src/lib/overlays/render/diff.ts';
 import type { DiffSubject } from '../../../src/lib/overlays/render/diff-figure.ts';
 import { oddCollection } from '../arbitrary.ts';
-import { collectionOf, lookAt, pointAt, zoneOf } from './drawn.ts';
 import { elementsOf, type ReadElement, readMarkup, textOf } from './markup-reader.ts';
+import { collectionOf, lookAt, pointAt, zoneOf } from './rendered.ts';
 
 const labels = { title: 'What differs: Hall', fromLabel: 'backup.tar.gz', toLabel: 'map 1 of SIM0001' };
 const pageOptions = {
@@ -23,8 +23,8 @@ function subjectOf(a: object, b: object): DiffSubject {
   return { diff: diffOverlays(from, to), from, to, frame: null, image: null };
 }
 
-const svgOf = (a: object, b: object) => drawDiffSvg(subjectOf(a, b), labels);
-const pageOf = (a: object, b: object) => drawDiffPage(subjectOf(a, b), pageOptions);
+const svgOf = (a: object, b: object) => renderDiffSvg(subjectOf(a, b), labels);
+const pageOf = (a: object, b: object) => renderDiffPage(subjectOf(a, b), pageOptions);
 const find = (root: ReadElement, name: string) => [...elementsOf(root)].filter((element) => element.name === name);
 const byId = (root: ReadElement, id: string) =>
   [...elementsOf(root)].find(({ attributes }) => attributes.get('id') === id);
@@ -79,7 +79,7 @@ describe('a drawn difference', () => {
     expect(circles.some(({ attributes }) => !attributes.has('stroke-dasharray'))).toBe(true);
     expect(group && find(group, 'path').length).toBeGreaterThanOrEqual(3);
     expect(textOf(root)).toContain('moved 5 m');
-    expect(textOf(root)).toContain('The drawings differ: 1 of 2 changed (1 in place).');
+    expect(textOf(root)).toContain('The features differ: 1 of 2 changed (1 in place).');
     expect(textOf(root)).toContain('Grey: did not change.');
   });
 
@@ -110,8 +110,8 @@ describe('a drawn difference', () => {
     expect(byId(root, 'm-a0')).toBeDefined();
     expect(byId(root, 'm-a1')).toBeDefined();
     const words = textOf(root);
-    expect(words).toContain('Plus: only in the new drawings.');
-    expect(words).toContain('Cross: only in the old drawings.');
+    expect(words).toContain('Plus: only in the new features.');
+    expect(words).toContain('Cross: only in the old features.');
     expect(words).not.toContain('Black arrow');
   });
 
@@ -121,10 +121,10 @@ describe('a drawn difference', () => {
     const less = readOverlays(JSON.stringify(collectionOf()));
     const frame = frameOf(overlays.map, image);
     const diff = diffOverlays(overlays, less);
-    const root = prove(drawDiffSvg({ diff, from: overlays, to: less, frame, image }, labels));
+    const root = prove(renderDiffSvg({ diff, from: overlays, to: less, frame, image }, labels));
     const [picture] = find(root, 'image');
     expect(picture?.attributes.get('href')).toBe(`data:image/png;base64,${Buffer.from(image).toString('base64')}`);
-    for (const { index } of overlays.drawings) expect(byId(root, `m-r${index}`), `#${index}`).toBeDefined();
+    for (const { index } of overlays.features) expect(byId(root, `m-r${index}`), `#${index}`).toBeDefined();
   });
 
   it('says what it cannot draw', () => {
@@ -134,7 +134,7 @@ describe('a drawn difference', () => {
     expect(words).toContain('Drawn over blank paper');
   });
 
-  it('stays a document where thousands of drawings differ', () => {
+  it('stays a document where thousands of features differ', () => {
     const many = (dx: number) =>
       collectionOf(...Array.from({ length: 3000 }, (_, i) => pointAt((i % 60) + dx, Math.floor(i / 60), {}, `p${i}`)));
     const page = pageOf(many(0), many(0.2));
@@ -166,16 +166,16 @@ describe('the page of a difference', () => {
     const of = (x: string) => `{"type":"FeatureCollection","features":[{"id":"a","properties":{"x":${x}}}]}`;
     const [from, to] = [readOverlays(of('1.0')), readOverlays(of('1'))];
     const subject = { diff: diffOverlays(from, to), from, to, frame: null, image: null };
-    const words = textOf(prove(drawDiffPage(subject, pageOptions)));
+    const words = textOf(prove(renderDiffPage(subject, pageOptions)));
     expect(words).toContain(
-      'The drawings are the same: 1 drawing, in everything that is said, though written differently.',
+      'The features are the same: 1 feature, in everything that is said, though written differently.',
     );
     expect(words).toContain('properties/x1.01');
   });
 
   it('warns first of what makes the comparison say less', () => {
     const subject = subjectOf(collectionOf(), collectionOf());
-    const root = prove(drawDiffPage(subject, { ...pageOptions, warnings: ['The drawings are of two <chassis>.'] }));
-    expect(textOf(root)).toContain('The drawings are of two <chassis>.');
+    const root = prove(renderDiffPage(subject, { ...pageOptions, warnings: ['The features are of two <chassis>.'] }));
+    expect(textOf(root)).toContain('The features are of two <chassis>.');
   });
 });

@@ -4,20 +4,20 @@ import { describe, expect, it } from 'vitest';
 import { cut } from '../../../src/cli/render/overlays/words.ts';
 import { inspectOverlays } from '../../../src/lib/overlays/inspect/inspect.ts';
 import { readOverlays } from '../../../src/lib/overlays/read/read.ts';
-import { drawPage, drawSvg, toCsv, toGeojson } from '../../../src/lib/overlays/render/index.ts';
+import { renderPage, renderSvg, toCsv, toGeojson } from '../../../src/lib/overlays/render/index.ts';
 import { nameLines, nameText } from '../../../src/lib/overlays/render/lines.ts';
 import { shorten } from '../../../src/lib/text/index.ts';
-import { collectionOf, lookAtCollection, pageOptions, pointAt } from './drawn.ts';
 import { elementsOf, readMarkup, textOf } from './markup-reader.ts';
+import { collectionOf, lookAtCollection, pageOptions, pointAt } from './rendered.ts';
 
 const lookAt = (name: unknown) => lookAtCollection(collectionOf(pointAt(1, 2, { type: 9, name })));
 
 /** The name as each output holds it; of the picture both what stands beside the point and its tip. */
 function namesIn(name: unknown) {
   const inspection = lookAt(name);
-  const picture = readMarkup(drawSvg(inspection, { title: 'Hall', image: null }));
+  const picture = readMarkup(renderSvg(inspection, { title: 'Hall', image: null }));
   const of = (root: typeof picture, element: string) => [...elementsOf(root)].filter((one) => one.name === element);
-  const page = readMarkup(drawPage(inspection, pageOptions));
+  const page = readMarkup(renderPage(inspection, pageOptions));
   const [row] = of(page, 'strong').filter((one) => of(one, 'bdi').length > 0);
   const label = of(picture, 'tspan').filter(({ attributes }) => attributes.get('unicode-bidi') === 'plaintext');
   return {
@@ -56,7 +56,7 @@ describe('the text of a label', () => {
     expect(namesIn(101)).toMatchObject({ label: '101', page: '101', geojson: 101 });
     // What a number cannot hold exactly would be shown as another room.
     const text = '{"type":"FeatureCollection","features":[{"properties":{"name":12345678901234567890}}]}';
-    expect(readOverlays(text).drawings[0]?.name).toBeNull();
+    expect(readOverlays(text).features[0]?.name).toBeNull();
     for (const name of [true, null, {}, ['A']]) expect(lookAt(name).selected[0]?.name).toBeNull();
   });
 
@@ -112,7 +112,7 @@ describe('the text of a label', () => {
         frame: null,
         device: null,
       });
-      const picture = readMarkup(drawSvg(inspection, { title: 'Hall', image: null }));
+      const picture = readMarkup(renderSvg(inspection, { title: 'Hall', image: null }));
       return [...elementsOf(picture)].filter(({ name }) => name === 'tspan').map(textOf);
     };
     expect(labelled([pointAt(0, 0, { type: 123456, name: 'P' })])).toContain('123456 ');

@@ -2,14 +2,14 @@ import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Inspection } from '../../../src/lib/overlays/index.ts';
-import { drawPage, drawSvg } from '../../../src/lib/overlays/render/index.ts';
+import { renderPage, renderSvg } from '../../../src/lib/overlays/render/index.ts';
 import { createGround, placeLabel } from '../../../src/lib/overlays/render/labels.ts';
 import { nameText } from '../../../src/lib/overlays/render/lines.ts';
 import { signOrder, signs } from '../../../src/lib/overlays/render/marks.ts';
 import { arrowOf } from '../../../src/lib/overlays/render/plot.ts';
 import { oddCollection } from '../arbitrary.ts';
-import { collectionOf, lookAt, lookAtCollection, pageOptions, pointAt, zoneOf } from './drawn.ts';
 import { elementsOf, type ReadElement, readMarkup, textOf } from './markup-reader.ts';
+import { collectionOf, lookAt, lookAtCollection, pageOptions, pointAt, zoneOf } from './rendered.ts';
 
 const picture = { title: 'Hall', image: null };
 
@@ -62,21 +62,21 @@ const byId = (root: ReadElement, id: string) =>
 const find = (root: ReadElement, name: string) => [...elementsOf(root)].filter((element) => element.name === name);
 const idsOf = (root: ReadElement) =>
   new Set([...elementsOf(root)].flatMap(({ attributes }) => attributes.get('id') ?? []));
-const shown = (inspection: Inspection) => readMarkup(drawSvg(inspection, picture));
+const shown = (inspection: Inspection) => readMarkup(renderSvg(inspection, picture));
 
 describe('the picture', () => {
   it('lies over the picture of the map, embedded, at the place that the grid gives', () => {
     const { inspection, image } = lookAt('floor');
-    const [embedded] = find(prove(drawSvg(inspection, { title: 'Hall', image }), pictureElements), 'image');
+    const [embedded] = find(prove(renderSvg(inspection, { title: 'Hall', image }), pictureElements), 'image');
     expect(embedded?.attributes.get('href')).toBe(`data:image/png;base64,${Buffer.from(image).toString('base64')}`);
     const [width, height] = ['width', 'height'].map((key) => Number(embedded?.attributes.get(key)));
     expect((width ?? 0) / (height ?? 1)).toBeCloseTo(320 / 180, 2);
     expect(embedded?.attributes.get('x')).toBe('0');
   });
 
-  it('shows every drawing of the floor with its name and every reading of its number', () => {
+  it('shows every feature of the floor with its name and every reading of its number', () => {
     const { inspection, image } = lookAt('floor');
-    const root = readMarkup(drawSvg(inspection, { title: 'Hall', image }));
+    const root = readMarkup(renderSvg(inspection, { title: 'Hall', image }));
     for (const { index } of inspection.selected) expect(byId(root, `m${index}`), `#${index}`).toBeDefined();
     const told = textOf(byId(root, 'm0') as ReadElement);
     expect(told).toContain('type 11');
@@ -103,14 +103,14 @@ describe('the picture', () => {
     expect(text.replace(/\s+/g, ' ')).toContain('yaw in degrees (BELEGT stated)');
   });
 
-  it('keeps the size of the sheet when one drawing lies far away, and lists that one', () => {
+  it('keeps the size of the sheet when one feature lies far away, and lists that one', () => {
     const near = Array.from({ length: 20 }, (_, at) => pointAt(at, at % 5));
     const text = textOf(shown(lookAtCollection(collectionOf(...near, pointAt(90_000, 3)))));
     expect(text).toContain('Beyond the sheet: #20 at (90000, 3) m.');
     expect(text).toContain('5 m');
   });
 
-  it('names drawings that cannot be drawn', () => {
+  it('names features that cannot be drawn', () => {
     const multi = { type: 'Feature', geometry: { type: 'MultiPoint', coordinates: [[0, 0]] }, properties: {} };
     const none = { type: 'Feature', geometry: null, properties: {} };
     const text = textOf(shown(lookAtCollection(collectionOf(pointAt(0, 0), multi, none)))).replace(/\s+/g, ' ');
@@ -119,8 +119,8 @@ describe('the picture', () => {
 
   it('shows only what a filter chose, on a sheet of its own size', () => {
     const { inspection, image } = lookAt('floor', { near: { at: [0, -2], radiusM: 1.2 } });
-    expect(inspection.selected.length).toBeLessThan(inspection.overlays.drawings.length);
-    const root = readMarkup(drawSvg(inspection, { title: 'Hall', image }));
+    expect(inspection.selected.length).toBeLessThan(inspection.overlays.features.length);
+    const root = readMarkup(renderSvg(inspection, { title: 'Hall', image }));
     expect(byId(root, 'm3')).toBeDefined();
     expect(byId(root, 'm6')).toBeUndefined();
     expect(textOf(root)).toContain('A filter chose');
@@ -136,22 +136,22 @@ describe('the picture', () => {
       selected: lookAtCollection(collectionOf(zoneOf(ring))).selected,
     };
     const began = performance.now();
-    const svg = drawSvg(inspection, picture);
+    const svg = renderSvg(inspection, picture);
     expect(performance.now() - began).toBeLessThan(10_000);
     expect(svg.length).toBeLessThan(600_000);
   });
 
   it('leaves labels, links and badges away where there are thousands, and says so', () => {
     const many = Array.from({ length: 4500 }, (_, at) => pointAt(at % 90, Math.floor(at / 90), { type: 11, yaw: 0 }));
-    const root = prove(drawSvg(lookAtCollection(collectionOf(...many)), picture), pictureElements);
+    const root = prove(renderSvg(lookAtCollection(collectionOf(...many)), picture), pictureElements);
     expect(byId(root, 'm0')).toBeUndefined();
-    expect(textOf(root)).toContain('4500 drawings are too many for labels');
+    expect(textOf(root)).toContain('4500 features are too many for labels');
   });
 
-  it('stays well-formed and consists of nothing but shapes and text, whatever the drawings hold', () => {
+  it('stays well-formed and consists of nothing but shapes and text, whatever the features hold', () => {
     fc.assert(
       fc.property(oddCollection(), (collection) => {
-        prove(drawSvg(lookAtCollection(collection), { title: '<b>&"\u0000', image: null }), pictureElements);
+        prove(renderSvg(lookAtCollection(collection), { title: '<b>&"\u0000', image: null }), pictureElements);
       }),
       { numRuns: 150 },
     );
@@ -237,7 +237,7 @@ describe('labels', () => {
 describe('the page', () => {
   it('is one file that needs no script and loads nothing, and its policy knows its style', () => {
     const { inspection, image } = lookAt('sheet');
-    const document = drawPage(inspection, { ...pageOptions, image });
+    const document = renderPage(inspection, { ...pageOptions, image });
     const root = prove(document, pageElements);
     const style = textOf(find(root, 'style')[0] as ReadElement);
     const policy = find(root, 'meta')
@@ -248,19 +248,19 @@ describe('the page', () => {
     expect(style.includes('url(') || style.includes('@import')).toBe(false);
   });
 
-  it('says whose drawings these are, how many and how many findings', () => {
+  it('says whose features these are, how many and how many findings', () => {
     const { inspection, image } = lookAt('floor');
-    const root = readMarkup(drawPage(inspection, { ...pageOptions, image }));
+    const root = readMarkup(renderPage(inspection, { ...pageOptions, image }));
     const front = textOf(find(root, 'header')[0] as ReadElement);
     expect(front).toContain('9 points, 4 zones, 2 lanes');
     expect(front).toContain('SIM0001, software 2.12.3');
-    expect(front).toContain('map 2, drawings 5');
+    expect(front).toContain('map 2, features 5');
     expect(front).toContain('16 m × 9 m, 0.05 m per pixel');
   });
 
-  it('leads from every drawing on the map to its row and back', () => {
+  it('leads from every feature on the map to its row and back', () => {
     const { inspection, image } = lookAt('sheet');
-    const root = readMarkup(drawPage(inspection, { ...pageOptions, image }));
+    const root = readMarkup(renderPage(inspection, { ...pageOptions, image }));
     const ids = idsOf(root);
     expect(find(find(root, 'svg')[0] as ReadElement, 'a').length).toBeGreaterThan(100);
     for (const { index } of inspection.selected) expect(ids).toContain(`d${index}`);
@@ -268,7 +268,7 @@ describe('the page', () => {
 
   it('shows the numbers with every reading, mark and source, the one measured pair, and what nobody knows', () => {
     const { inspection, image } = lookAt('floor');
-    const root = readMarkup(drawPage(inspection, { ...pageOptions, image }));
+    const root = readMarkup(renderPage(inspection, { ...pageOptions, image }));
     const text = (id: string) => textOf(byId(root, id) as ReadElement);
     expect(text('numbers')).toMatch(/type 11.*VORSICHT: Delivery Point.*overlays\.point-type-11/);
     expect(text('numbers')).toMatch(/HINWEIS: table number.*vendor\.overlays\.point-types/);
@@ -284,7 +284,7 @@ describe('the page', () => {
     fc.assert(
       fc.property(oddCollection(), (collection) => {
         const inspection = lookAtCollection(collection);
-        const root = prove(drawPage(inspection, { ...pageOptions, title: '</title><script>' }), pageElements);
+        const root = prove(renderPage(inspection, { ...pageOptions, title: '</title><script>' }), pageElements);
         const ids = idsOf(root);
         for (const { attributes } of find(root, 'a')) expect(ids).toContain(attributes.get('href')?.slice(1));
         for (const { index, name } of inspection.selected) {

@@ -225,7 +225,7 @@ describe('the rule table', () => {
     const ranks = findings.map(({ severity }) => severities.indexOf(severity));
     expect(ranks).toEqual(ranks.toSorted((a, b) => a - b));
     for (const severity of severities) {
-      const firsts = findings.filter((it) => it.severity === severity).map(({ drawings }) => drawings[0] ?? -1);
+      const firsts = findings.filter((it) => it.severity === severity).map(({ features }) => features[0] ?? -1);
       expect(firsts).toEqual(firsts.toSorted((a, b) => a - b));
       expect(firsts.length).toBeGreaterThan(0);
     }
@@ -233,12 +233,12 @@ describe('the rule table', () => {
 });
 
 describe('identifiers', () => {
-  it('that several drawings share are one finding, however many share them', () => {
+  it('that several features share are one finding, however many share them', () => {
     const findings = faultsOf(Array.from({ length: 300 }, () => point([1, 1], { type: 30 }, 'same')));
-    const { drawings, detail } = only(findings, 'duplicate-id');
-    expect(drawings).toHaveLength(300);
+    const { features, detail } = only(findings, 'duplicate-id');
+    expect(features).toHaveLength(300);
     expect(detail).toBe(
-      '300 drawings have the id "same": point #0 "same", point #1 "same", point #2 "same", point #3 "same", point #4 "same" and 295 more.',
+      '300 features have the id "same": point #0 "same", point #1 "same", point #2 "same", point #3 "same", point #4 "same" and 295 more.',
     );
   });
 
@@ -254,21 +254,21 @@ describe('identifiers', () => {
       geometry: { type: 'Point', coordinates: [1, 1] },
       properties: { type: 30 },
     }));
-    expect(only(faultsOf(features), 'missing-id').drawings).toEqual([0, 1, 2]);
+    expect(only(faultsOf(features), 'missing-id').features).toEqual([0, 1, 2]);
   });
 
   it('named like parts of an object are names like any other', () => {
     const names = ['__proto__', 'constructor', 'toString'];
     expect(faultsOf(names.map((name) => point([1, 1], { type: 30 }, name)))).toEqual([]);
     expect(
-      only(faultsOf([1, 2].map((x) => point([x, 1], { type: 30 }, '__proto__'))), 'duplicate-id').drawings,
+      only(faultsOf([1, 2].map((x) => point([x, 1], { type: 30 }, '__proto__'))), 'duplicate-id').features,
     ).toEqual([0, 1]);
   });
 
-  it('keep their place in the collection behind entries that are no drawings', () => {
+  it('keep their place in the collection behind entries that are no features', () => {
     const findings = faultsOf([null, point([1, 1], { type: 30 }, 'a'), 3, point([1, 1], { type: 30 }, 'a')]);
-    expect(only(findings, 'duplicate-id').detail).toBe('2 drawings have the id "a": point #1 "a", point #3 "a".');
-    expect(only(findings, 'no-feature')).toMatchObject({ drawings: [], detail: '2 entries are no object: #0, #2.' });
+    expect(only(findings, 'duplicate-id').detail).toBe('2 features have the id "a": point #1 "a", point #3 "a".');
+    expect(only(findings, 'no-feature')).toMatchObject({ features: [], detail: '2 entries are no object: #0, #2.' });
   });
 });
 
@@ -349,8 +349,8 @@ describe('headings', () => {
 });
 
 describe('codes', () => {
-  it('of unknown meaning are one finding for each number, with all drawings that carry it', () => {
-    const features = Array.from({ length: 10_000 }, (_, nth) =>
+  it('of unknown meaning are one finding for each number, with all features that carry it', () => {
+    const lanes = Array.from({ length: 10_000 }, (_, nth) =>
       lane(
         [
           [0, 0],
@@ -359,10 +359,10 @@ describe('codes', () => {
         { lineType: 1, direction: nth % 2 === 0 ? 3 : '3' },
       ),
     );
-    const { drawings, detail, mark } = only(faultsOf(features), 'code-unknown');
-    expect(drawings).toHaveLength(10_000);
+    const { features, detail, mark } = only(faultsOf(lanes), 'code-unknown');
+    expect(features).toHaveLength(10_000);
     expect(detail).toMatch(
-      /^10000 drawings carry direction 3, and nobody knows what it means: lane #0 .* and 9995 more\.$/,
+      /^10000 features carry direction 3, and nobody knows what it means: lane #0 .* and 9995 more\.$/,
     );
     expect(mark).toBe('OFFEN');
   });
@@ -377,7 +377,7 @@ describe('codes', () => {
 
   it('that are missing are counted by kind', () => {
     const findings = faultsOf([point([1, 1], {}), zone(square, { type: 3 }), point([1, 1], { type: null })]);
-    expect(findings.map(({ rule, detail, drawings }) => [rule, detail, drawings])).toEqual([
+    expect(findings.map(({ rule, detail, features }) => [rule, detail, features])).toEqual([
       ['code-missing', expect.stringMatching(/^2 points have no type: /), [0, 2]],
       ['code-missing', expect.stringMatching(/^1 zone has no regionType: /), [1]],
     ]);
@@ -412,8 +412,8 @@ describe('the picture', () => {
         [0, 21],
       ]),
     ]);
-    const { drawings, mark, detail } = only(findings, 'outside-picture');
-    expect([drawings, mark]).toEqual([[4, 5, 6], 'HINWEIS']);
+    const { features, mark, detail } = only(findings, 'outside-picture');
+    expect([features, mark]).toEqual([[4, 5, 6], 'HINWEIS']);
     expect(detail).toContain('(x -20 to 20 m, y -20 to 20 m)');
   });
 
@@ -422,9 +422,9 @@ describe('the picture', () => {
     expect(
       only(faultsOf([point([1, 1]), point([99, 1])], { frame: unknownSize }), 'picture-not-checked'),
     ).toMatchObject({
-      drawings: [],
+      features: [],
       severity: 'not-checked',
-      detail: 'Not checked whether the drawings lie within the picture: its size is not known.',
+      detail: 'Not checked whether the features lie within the picture: its size is not known.',
     });
     expect(faultsOf([], { frame: null })).toEqual([]);
   });
@@ -455,7 +455,7 @@ describe('no-go zones', () => {
     expect(only(faultsOf(features), 'point-in-no-go-zone')).toMatchObject({
       severity: 'warning',
       mark: 'HINWEIS',
-      drawings: [0, 1],
+      features: [0, 1],
       detail:
         '1 point lies inside zone #0 "Pool", whose regionType 1 is read as \'no-go zone\' (HINWEIS, vendor SDK): point #1 "A".',
     });
@@ -481,7 +481,7 @@ describe('no-go zones', () => {
       point([2, 2]),
       point([4, 3]),
     ];
-    expect(only(faultsOf(features), 'point-in-no-go-zone').drawings).toEqual([0, 1, 3, 4]);
+    expect(only(faultsOf(features), 'point-in-no-go-zone').features).toEqual([0, 1, 3, 4]);
   });
 
   it('do not hold what lies in their holes or between their arms', () => {
@@ -705,12 +705,12 @@ describe('coordinates that look like longitude and latitude', () => {
 });
 
 describe('properties that may limit the speed', () => {
-  it('are found whether a map has a few such names or a name for every drawing, in time that grows with the map', () => {
+  it('are found whether a map has a few such names or a name for every feature, in time that grows with the map', () => {
     const named = (count: number) =>
       Array.from({ length: count }, (_, nth) => zone(square, { regionType: 2, [`speed${nth}`]: 1 }));
     for (const count of [1, 16, 17, 100]) {
       const found = faultsOf(named(count)).filter(({ rule }) => rule === 'speed-limit-uninterpreted');
-      expect(found.map(({ drawings }) => drawings)).toEqual(Array.from({ length: count }, (_, nth) => [nth]));
+      expect(found.map(({ features }) => features)).toEqual(Array.from({ length: count }, (_, nth) => [nth]));
     }
     const began = cpuSeconds();
     expect(faultsOf(named(20_000)).at(-1)?.detail).toContain('19800 more findings');
@@ -724,14 +724,14 @@ describe('properties that may limit the speed', () => {
       point([1, 1], { type: 30, speedLimit: 'slow', deep: { deeper: { speed: 1 } } }),
     ]);
     expect(
-      findings.map(({ rule, severity, mark, drawings, detail }) => [rule, severity, mark, drawings, detail]),
+      findings.map(({ rule, severity, mark, features, detail }) => [rule, severity, mark, features, detail]),
     ).toEqual([
       [
         'speed-limit-uninterpreted',
         'not-checked',
         'OFFEN',
         [0, 1, 2],
-        expect.stringContaining('3 drawings carry the property "speedLimit" (0.3 to 0.8, 2 as text).'),
+        expect.stringContaining('3 features carry the property "speedLimit" (0.3 to 0.8, 2 as text).'),
       ],
       [
         'speed-limit-uninterpreted',
@@ -746,7 +746,7 @@ describe('properties that may limit the speed', () => {
 
   it('are found beside the features too', () => {
     const text = '{"type":"FeatureCollection","maxSpeed":[1],"features":[]}';
-    expect(only(faultsOfText(text), 'speed-limit-uninterpreted')).toMatchObject({ drawings: [] });
+    expect(only(faultsOfText(text), 'speed-limit-uninterpreted')).toMatchObject({ features: [] });
   });
 });
 
@@ -759,7 +759,7 @@ function cpuSeconds(): number {
 describe('bad input', () => {
   const options = [frame, null].map((of) => ({ frame: of }));
 
-  it('never throws, and every finding is one of the table, on one line, about drawings that are there', () => {
+  it('never throws, and every finding is one of the table, on one line, about features that are there', () => {
     fc.assert(
       fc.property(
         fc.oneof(
@@ -768,8 +768,8 @@ describe('bad input', () => {
         ),
         fc.constantFrom(...options),
         (text, of) => {
-          const { drawings } = readOverlays(text);
-          const indexes = new Set(drawings.map(({ index }) => index));
+          const { features } = readOverlays(text);
+          const indexes = new Set(features.map(({ index }) => index));
           for (const finding of faultsOfText(text, of)) {
             const rule = overlayRules.find(({ id }) => id === finding.rule);
             expect(rule).toMatchObject({ severity: finding.severity, remedy: finding.remedy });
@@ -777,8 +777,8 @@ describe('bad input', () => {
             expect(finding.detail).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/);
             expect(finding.detail).toMatch(/\.$/);
             expect(finding.detail.length).toBeLessThan(1500);
-            expect(finding.drawings.filter((index) => !indexes.has(index))).toEqual([]);
-            expect(finding.drawings).toEqual([...new Set(finding.drawings)].sort((a, b) => a - b));
+            expect(finding.features.filter((index) => !indexes.has(index))).toEqual([]);
+            expect(finding.features).toEqual([...new Set(finding.features)].sort((a, b) => a - b));
           }
         },
       ),
@@ -812,9 +812,9 @@ describe('bad input', () => {
     for (let steps = 0; steps < 2000; steps += 37) {
       const findings = faultsOf(features, { steps });
       const unfinished = findings.filter(({ rule }) => rule === 'not-finished');
-      for (const { severity, drawings } of unfinished) {
+      for (const { severity, features } of unfinished) {
         expect(severity).toBe('not-checked');
-        expect(drawings.length).toBeGreaterThan(0);
+        expect(features.length).toBeGreaterThan(0);
       }
       if (unfinished.length === 0) expect(findings).toEqual(all);
     }
@@ -827,10 +827,10 @@ describe('bad input', () => {
     );
     expect(findings).toHaveLength(201);
     expect(findings.at(-1)).toMatchObject({
-      detail: '2800 more findings of the same kind, about 2800 drawings.',
+      detail: '2800 more findings of the same kind, about 2800 features.',
       mark: 'BELEGT',
     });
-    expect(new Set(findings.flatMap(({ drawings }) => drawings)).size).toBe(3000);
+    expect(new Set(findings.flatMap(({ features }) => features)).size).toBe(3000);
   });
 
   it('bounds the text of names and ids', () => {
@@ -863,7 +863,7 @@ describe('bad input', () => {
   it.each(Object.keys(rings))('ends with an outline %s', { timeout: 120_000 }, (name) => {
     const overlays = readOverlays(JSON.stringify({ type: 'FeatureCollection', features: [] }));
     const ring = rings[name]?.() ?? [];
-    const drawing = {
+    const feature = {
       index: 0,
       id: 'z',
       kind: 'zone',
@@ -879,7 +879,7 @@ describe('bad input', () => {
       speeds: [],
     } as const;
     const points = Array.from({ length: 1000 }, (_, nth) => ({
-      ...drawing,
+      ...feature,
       index: nth + 1,
       id: `p${nth}`,
       writtenId: `p${nth}`,
@@ -889,10 +889,10 @@ describe('bad input', () => {
     }));
     const codeBook = createCodeBook(null);
     const began = cpuSeconds();
-    const many = { ...overlays, drawings: [drawing, ...points] };
+    const many = { ...overlays, features: [feature, ...points] };
     const findings = findFaults(many, { frame, codeBook, pairs: [] });
     expect(cpuSeconds() - began).toBeLessThan(20);
-    expect(findings.some(({ drawings }) => drawings.includes(0))).toBe(true);
+    expect(findings.some(({ features }) => features.includes(0))).toBe(true);
   });
 
   it('ends with ten thousand zones on top of each other and as many points beside their edges', () => {

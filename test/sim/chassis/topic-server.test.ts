@@ -128,7 +128,7 @@ describe('/ws/v2/topics (vendor facts 2)', () => {
     } // biome-ignore format: the two units side by side
   });
 
-  it('gives the active map its drawings as an object and no numeric id', async () => {
+  it('gives the active map its features as an object and no numeric id', async () => {
     await using it = await open();
     it.listener.send({ enable_topic: '/map/info' });
     const info = await it.listener.next(({ topic }) => topic === '/map/info');

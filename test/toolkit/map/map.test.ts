@@ -96,7 +96,7 @@ describe('the list of maps', () => {
 });
 
 describe('one map', () => {
-  it('is shown with its frame in metres, its drawings by kind, and nothing missing', async () => {
+  it('is shown with its frame in metres, its overlays by kind, and nothing missing', async () => {
     await using sim = await startSim();
     const map = await showMap(toolkitFor(sim), { id: '1' }, context());
     expect(mapShowSchema.parse(map)).toEqual(map);
@@ -104,12 +104,12 @@ describe('one map', () => {
       map: { id: 1, name: 'Erdgeschoss', isCurrent: true },
       frame: { originXM: -3, originYM: -3, resolutionM: 0.05, widthM: 16, heightM: 9 },
       picture: { width: 320, height: 180 },
-      drawings: { form: 'text', problem: null },
+      overlays: { form: 'text', problem: null },
       missing: [],
       fields: { originXM: { mark: 'HINWEIS', unit: 'm' } },
     });
     const overlays = JSON.parse(((await call(sim, 'GET', '/maps/1')).json as { overlays: string }).overlays);
-    const { point = 0, lane = 0, zone = 0, other = 0 } = map.drawings.count ?? {};
+    const { point = 0, lane = 0, zone = 0, other = 0 } = map.overlays.count ?? {};
     expect(point + lane + zone + other).toBe(overlays.features.length);
   });
 
@@ -203,7 +203,7 @@ describe('a backup into a file', () => {
       expect(told.maps[0]?.missing.map(({ what }) => what)).toContain('image');
       expect(verdictOf(told.findings, 'image')).toBe('wrong');
       expect(verdictOf(told.findings, 'all-maps')).toBe('not-checked');
-      expect(verdictOf(told.findings, 'drawings')).toBe('ok');
+      expect(verdictOf(told.findings, 'overlays')).toBe('ok');
       expect((await verifyMapBackup({ path })).verdict).toBe('wrong');
     },
   );
@@ -232,7 +232,7 @@ describe('a backup into a file', () => {
 });
 
 describe('verifying', () => {
-  it('finds drawings that cannot be read, and a list that contradicts the map', async () => {
+  it('finds overlays that cannot be read, and a list that contradicts the map', async () => {
     const path = join(folder, 'odd.tar.gz');
     const maps = [
       archivedMap(1, { data: mapDocument(1, '{"type":"Feat'), overlays: '{"type":"Feat' }),
@@ -244,7 +244,7 @@ describe('verifying', () => {
     expect(mapArchiveSchema.parse(told)).toEqual(told);
     expect(told.findings.map(({ id, verdict }) => [id, verdict])).toEqual([
       ['whole', 'ok'],
-      ['drawings', 'wrong'],
+      ['overlays', 'wrong'],
       ['versions', 'wrong'],
       ['image', 'ok'],
       ['localisation', 'ok'],
@@ -254,7 +254,7 @@ describe('verifying', () => {
     expect(told.findings.find(({ id }) => id === 'versions')?.detail).toBe(
       'overlays_version of map 2 is 99 in the list and 7 in the map',
     );
-    expect(told.maps.map(({ drawings }) => drawings.count)).toEqual([
+    expect(told.maps.map(({ overlays }) => overlays.count)).toEqual([
       null,
       { point: 1, lane: 0, zone: 0, other: 0 },
       { point: 0, lane: 0, zone: 0, other: 0 },

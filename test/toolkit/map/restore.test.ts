@@ -19,7 +19,7 @@ import {
   time,
   topicsOf,
 } from '../../maps/map-chassis.ts';
-import { errorOf, oddDrawings } from '../../maps/samples.ts';
+import { errorOf, oddOverlays } from '../../maps/samples.ts';
 
 let dir: string;
 let count = 0;
@@ -98,7 +98,7 @@ describe('the result of a restore', () => {
     expect(result.maps[0]).toMatchObject({
       plan: 'overlays-differ',
       outcome: 'dry-run',
-      holdsNow: 'other drawings than the backup',
+      holdsNow: 'other overlays than the backup',
       difference: {
         same: false,
         counts: { added: 1 },
@@ -113,7 +113,7 @@ describe('the result of a restore', () => {
     expect(result.notes).toEqual([expect.stringContaining('the running map is compared')]);
     expect(result.next[0]).toMatch(/--write-although-never-measured --site 'robot 7\/site.yaml'$/);
     expect(firstLine(renderMapRestore(result))).toBe(
-      'Nothing was written. A restore would replace the drawings of 1 map of SN-1; now the running map 1 holds other overlays than the stored one.',
+      'Nothing was written. A restore would replace the overlays of 1 map of SN-1; now the running map 1 holds other overlays than the stored one.',
     );
   });
 
@@ -201,7 +201,7 @@ describe('the result of a restore', () => {
       'makes something else of it',
       'differs',
       'differs',
-      'neither the drawings of the backup nor those of before',
+      'neither the overlays of the backup nor those of before',
       (chassis) => {
         chassis.keep = () => '{"type":"FeatureCollection","features":[null]}';
       },
@@ -210,7 +210,7 @@ describe('the result of a restore', () => {
       'makes something else of it once',
       'differs',
       'put-back',
-      'the old drawings were put back',
+      'the old overlays were put back',
       (chassis) => {
         let first = true;
         chassis.keep = (text) => {
@@ -267,7 +267,7 @@ describe('the result of a restore', () => {
     },
   );
 
-  it('of a map that was made anew says that its drawings were left', async () => {
+  it('of a map that was made anew says that its overlays were left', async () => {
     await using chassis = await mapChassis();
     const result = await restored(chassis, () => Object.assign(chassis.maps.get(1) ?? {}, { originXM: 8 }));
     expect(result).toMatchObject({ verdict: 'obstacles', safetyBackup: null });
@@ -296,9 +296,9 @@ describe('the result of a restore', () => {
     );
   });
 
-  it('shows text of drawings bounded and without what a terminal would obey', async () => {
+  it('shows text of overlays bounded and without what a terminal would obey', async () => {
     await using chassis = await mapChassis([
-      heldMap(1, { overlays: oddDrawings.replace('Café', '\\u001b[2J'.padEnd(900, 'x')) }),
+      heldMap(1, { overlays: oddOverlays.replace('Café', '\\u001b[2J'.padEnd(900, 'x')) }),
     ]);
     const result = await restored(chassis, empties(chassis), { write: false });
     const text = renderMapRestore(result);

@@ -10,8 +10,8 @@ import { directDialer } from '../../../src/lib/net/index.ts';
 import { type Sim, startSim } from '../../../src/lib/sim/index.ts';
 import { parseSite } from '../../../src/lib/site/index.ts';
 import { overlaysDiffSchema } from '../../../src/lib/toolkit/overlays/diff.result.ts';
-import { compareDrawings, type OverlaysDiffOptions } from '../../../src/lib/toolkit/overlays/diff.ts';
-import { parseDrawingSource } from '../../../src/lib/toolkit/overlays/source.ts';
+import { compareMapOverlays, type OverlaysDiffOptions } from '../../../src/lib/toolkit/overlays/diff.ts';
+import { parseOverlaysSource } from '../../../src/lib/toolkit/overlays/source.ts';
 import type { Toolkit } from '../../../src/lib/toolkit/toolkit.ts';
 import { archivedMap, errorOf, mapDocument, sampleArchive } from '../../maps/samples.ts';
 import { call } from '../../sim/raw-client.ts';
@@ -35,15 +35,15 @@ function toolkitFor({ chassis: { host, port, serial } }: Sim): Toolkit {
 }
 
 async function compare(a: string, b: string, more: Partial<OverlaysDiffOptions> = {}) {
-  const options = { from: parseDrawingSource(a), to: parseDrawingSource(b), openToolkit: noChassis, now, ...more };
+  const options = { from: parseOverlaysSource(a), to: parseOverlaysSource(b), openToolkit: noChassis, now, ...more };
   const context = { signal: new AbortController().signal, onProgress: () => {} };
-  const compared = await compareDrawings(options, context);
+  const compared = await compareMapOverlays(options, context);
   expect(overlaysDiffSchema.parse(compared)).toEqual(compared);
   expect(JSON.parse(JSON.stringify(compared))).toEqual(compared);
   return { result: compared, document: compared.document };
 }
 
-const drawings = (x: number, properties: object = {}) => ({
+const features = (x: number, properties: object = {}) => ({
   type: 'FeatureCollection',
   features: [
     {
@@ -55,8 +55,8 @@ const drawings = (x: number, properties: object = {}) => ({
     { id: 'b', type: 'Feature', geometry: { type: 'Point', coordinates: [5, 5] }, properties: { type: 11 } },
   ],
 });
-const before = fileOf('before.json', JSON.stringify(drawings(0, { name: 'A', yaw: '0' })));
-const after = fileOf('after.json', JSON.stringify(drawings(0.5, { name: 'A', yaw: '90', type: '30' })));
+const before = fileOf('before.json', JSON.stringify(features(0, { name: 'A', yaw: '0' })));
+const after = fileOf('after.json', JSON.stringify(features(0.5, { name: 'A', yaw: '90', type: '30' })));
 
 describe('a comparison of two files', () => {
   it('needs no site file, and tells what differs with unit, mark and every reading of a changed code', async () => {
@@ -80,7 +80,7 @@ describe('a comparison of two files', () => {
   });
 
   it('is the same for one text in two forms', async () => {
-    const packed = fileOf('map.json', mapDocument(1, JSON.stringify(drawings(0, { name: 'A', yaw: '0' }))));
+    const packed = fileOf('map.json', mapDocument(1, JSON.stringify(features(0, { name: 'A', yaw: '0' }))));
     const { result } = await compare(before, packed);
     expect(result.diff).toMatchObject({ same: true, sameText: true });
     expect(result.to.source.form).toBe('text-in-map');
@@ -100,7 +100,7 @@ describe('a comparison of two files', () => {
     expect(readFileSync(out, 'utf8')).toMatch(/^<svg /);
   });
 
-  it('writes nothing where one side holds no drawings', async () => {
+  it('writes nothing where one side holds no features', async () => {
     const out = join(folder, 'never.svg');
     const broken = fileOf('broken.json', '{"type":"FeatureCollection","features":[');
     const error = await errorOf(compare(before, broken, { document: { format: 'svg', out } }));
@@ -117,18 +117,18 @@ describe('a comparison with a backup', () => {
     expect(same.result).toMatchObject({ diff: { same: true }, warnings: [] });
     const { result } = await compare(`${path}#1`, `${path}#2`, { openToolkit: noSite });
     expect(result.warnings).toEqual([
-      'The drawings are of two maps with different uid: a metre of one need not be a metre of the other.',
+      'The features are of two maps with different uid: a metre of one need not be a metre of the other.',
     ]);
     const other = join(folder, 'other.tar.gz');
     const chassis = { serial: 'ANOTHER', software: null, model: null };
     await writeArchive(other, sampleArchive({ chassis, maps: [archivedMap(1)] }), { force: false });
     const foreign = await compare(`${path}#1`, other, { openToolkit: noSite });
-    expect(foreign.result.warnings[0]).toMatch(/^The drawings are of two chassis, .* and ANOTHER\.$/);
+    expect(foreign.result.warnings[0]).toMatch(/^The features are of two chassis, .* and ANOTHER\.$/);
   });
 
   it('warns where the map was made anew in between', async () => {
     const at = (grid_origin_x: number) =>
-      mapDocument(1, JSON.stringify(drawings(0)), { grid_origin_x, grid_origin_y: 0, grid_resolution: 0.05 });
+      mapDocument(1, JSON.stringify(features(0)), { grid_origin_x, grid_origin_y: 0, grid_resolution: 0.05 });
     const { result } = await compare(fileOf('m1.json', at(0)), fileOf('m2.json', at(-1)));
     expect(result.diff.same).toBe(true);
     expect(result.warnings).toEqual([
@@ -163,10 +163,10 @@ describe('a comparison in the terminal', () => {
 
   it('answers in its first line', async () => {
     expect((await shown(before, before)).split('\n')[0]).toBe(
-      'The drawings are the same: 2 drawings, to the last character.',
+      'The features are the same: 2 features, to the last character.',
     );
     expect((await shown(before, after)).split('\n')[0]).toBe(
-      'The drawings differ: 1 of 2 changed (1 in place, 1 in heading, 1 in code).',
+      'The features differ: 1 of 2 changed (1 in place, 1 in heading, 1 in code).',
     );
   });
 
@@ -181,13 +181,13 @@ describe('a comparison in the terminal', () => {
   });
 
   it('shows what came and went, the order and the members', async () => {
-    const [a, b] = drawings(0).features;
+    const [a, b] = features(0).features;
     const of = (name: string, ...features: unknown[]) =>
       fileOf(name, JSON.stringify({ type: 'FeatureCollection', features, extra: name }));
     const text = await shown(of('one', a, b, 7), of('two', b, a, { id: 'c' }));
-    expect(text).toContain('Only in the new drawings (1)');
+    expect(text).toContain('Only in the new features (1)');
     expect(text).toMatch(/#2 +c +other +—/);
-    expect(text).toMatch(/#2 +none +no drawing at all +—/);
+    expect(text).toMatch(/#2 +none +no feature at all +—/);
     expect(text).toContain('Elsewhere in the order (1)');
     expect(text).toMatch(/extra +"one" +"two"/);
   });

@@ -8,10 +8,10 @@ import { packArchive } from '../../../src/lib/maps/index.ts';
 import { directDialer } from '../../../src/lib/net/index.ts';
 import { type Sim, startSim } from '../../../src/lib/sim/index.ts';
 import { parseSite } from '../../../src/lib/site/index.ts';
-import type { OpenDrawingsOptions } from '../../../src/lib/toolkit/overlays/source/model.ts';
-import { openDrawings, parseDrawingSource } from '../../../src/lib/toolkit/overlays/source.ts';
+import type { OpenOverlaysOptions } from '../../../src/lib/toolkit/overlays/source/model.ts';
+import { openOverlays, parseOverlaysSource } from '../../../src/lib/toolkit/overlays/source.ts';
 import type { Toolkit } from '../../../src/lib/toolkit/toolkit.ts';
-import { archivedMap, errorOf, mapDocument, oddDrawings, picture, sampleArchive } from '../../maps/samples.ts';
+import { archivedMap, errorOf, mapDocument, oddOverlays, picture, sampleArchive } from '../../maps/samples.ts';
 import { call } from '../../sim/raw-client.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'gw-source-'));
@@ -25,45 +25,45 @@ function fileOf(name: string, content: string | Uint8Array): string {
   return path;
 }
 
-function openFrom(text: string, options: Partial<OpenDrawingsOptions> & { readonly imagePath?: string } = {}) {
+function openFrom(text: string, options: Partial<OpenOverlaysOptions> & { readonly imagePath?: string } = {}) {
   const { imagePath, ...rest } = options;
-  const source = { ...parseDrawingSource(text), imagePath };
+  const source = { ...parseOverlaysSource(text), imagePath };
   const context = { signal: new AbortController().signal, onProgress: () => {} };
-  return openDrawings(source, { openToolkit: noSite, needImage: true, ...rest }, context);
+  return openOverlays(source, { openToolkit: noSite, needImage: true, ...rest }, context);
 }
 
-function openLive(sim: Sim, text: string, options: Partial<OpenDrawingsOptions> = {}) {
+function openLive(sim: Sim, text: string, options: Partial<OpenOverlaysOptions> = {}) {
   const { host, port, serial } = sim.chassis;
   const site = parseSite(`name: t\nchassis: { host: ${host}, port: ${port}, serial: ${serial} }\n`, join(folder, 's'));
   const toolkit: Toolkit = { site, dialer: directDialer, clock: systemClock };
   return openFrom(text, { openToolkit: () => Promise.resolve(toolkit), ...options });
 }
 
-describe('the name of a source of drawings', () => {
+describe('the name of a source of features', () => {
   it('is a map of the chassis, a file, or one map of a backup', () => {
-    expect(parseDrawingSource('live:current')).toEqual({ kind: 'live', map: 'current' });
-    expect(parseDrawingSource('live:3')).toEqual({ kind: 'live', map: '3' });
-    expect(parseDrawingSource('a/live.json')).toEqual({ kind: 'file', path: 'a/live.json' });
-    expect(parseDrawingSource('b.tar.gz#3')).toEqual({ kind: 'file', path: 'b.tar.gz', map: '3' });
-    expect(parseDrawingSource('#3')).toEqual({ kind: 'file', path: '#3' });
+    expect(parseOverlaysSource('live:current')).toEqual({ kind: 'live', map: 'current' });
+    expect(parseOverlaysSource('live:3')).toEqual({ kind: 'live', map: '3' });
+    expect(parseOverlaysSource('a/live.json')).toEqual({ kind: 'file', path: 'a/live.json' });
+    expect(parseOverlaysSource('b.tar.gz#3')).toEqual({ kind: 'file', path: 'b.tar.gz', map: '3' });
+    expect(parseOverlaysSource('#3')).toEqual({ kind: 'file', path: '#3' });
   });
 
   it.each(['', 'live', 'live:', 'b.tar.gz#'])('is none: %j', (text) => {
-    expect(() => parseDrawingSource(text)).toThrow(expect.objectContaining({ code: 'USAGE' }));
+    expect(() => parseOverlaysSource(text)).toThrow(expect.objectContaining({ code: 'USAGE' }));
   });
 });
 
-describe('drawings in a file', () => {
+describe('features in a file', () => {
   it('need no site and no chassis, and nothing is known of a device', async () => {
-    const path = fileOf('bare.json', oddDrawings);
+    const path = fileOf('bare.json', oddOverlays);
     const opened = await openFrom(path);
     expect(opened).toMatchObject({ label: path, image: null, frame: null, map: null, chassis: null, device: null });
-    expect(opened.overlays.drawings).toHaveLength(1);
+    expect(opened.overlays.features).toHaveLength(1);
     expect(opened.warnings).toEqual([]);
   });
 
   it('of a map object bring its name, versions and frame; the picture is named by hand', async () => {
-    const path = fileOf('map.json', mapDocument(2, oddDrawings));
+    const path = fileOf('map.json', mapDocument(2, oddOverlays));
     const imagePath = fileOf('map.png', picture(40, 30));
     const opened = await openFrom(path, { imagePath });
     expect(opened).toMatchObject({
@@ -76,12 +76,12 @@ describe('drawings in a file', () => {
   });
 
   it('warn when a picture is named that nothing says the place of', async () => {
-    const { warnings } = await openFrom(fileOf('bare2.json', oddDrawings), { imagePath: fileOf('p.png', picture()) });
-    expect(warnings).toEqual([expect.stringContaining('cannot be laid under the drawings')]);
+    const { warnings } = await openFrom(fileOf('bare2.json', oddOverlays), { imagePath: fileOf('p.png', picture()) });
+    expect(warnings).toEqual([expect.stringContaining('cannot be laid under the features')]);
   });
 
   it('may have a # in the name of the file', async () => {
-    const path = fileOf('level#2', oddDrawings);
+    const path = fileOf('level#2', oddOverlays);
     expect((await openFrom(path)).label).toBe(path);
   });
 
@@ -90,7 +90,7 @@ describe('drawings in a file', () => {
     expect(nowhere).toMatchObject({ code: 'FILE_UNREADABLE', message: expect.stringContaining('File not found') });
     expect(await errorOf(openFrom(folder))).toMatchObject({ message: `${folder} is a folder.` });
     expect(await errorOf(openFrom(fileOf('empty.json', '')))).toMatchObject({ code: 'OVERLAYS_INVALID' });
-    const path = fileOf('plain.json', oddDrawings);
+    const path = fileOf('plain.json', oddOverlays);
     expect(await errorOf(openFrom(`${path}#3`))).toMatchObject({
       code: 'USAGE',
       message: expect.stringContaining('is no backup'),
@@ -102,7 +102,7 @@ describe('drawings in a file', () => {
   });
 });
 
-describe('drawings in a backup', () => {
+describe('features in a backup', () => {
   const backup = async (name: string, ...maps: Parameters<typeof archivedMap>[]) =>
     fileOf(name, await packArchive(sampleArchive({ maps: maps.map((map) => archivedMap(...map)) })));
 
@@ -112,7 +112,7 @@ describe('drawings in a backup', () => {
     expect(opened.label).toContain(`map 1 "Floor 1" in ${path}, backup of`);
     expect(opened).toMatchObject({ map: { id: 1 }, frame: { width: 8, height: 6 }, warnings: [] });
     expect(opened.device).toMatchObject({ serial: opened.chassis?.serial, records: [] });
-    expect(opened.overlays.text).toBe(oddDrawings);
+    expect(opened.overlays.text).toBe(oddOverlays);
   });
 
   it('can be named by id and by uid', async () => {
@@ -149,7 +149,7 @@ describe('drawings in a backup', () => {
   });
 });
 
-describe('drawings on the chassis', () => {
+describe('features on the chassis', () => {
   it('are those of the map in use or of the one named, with picture, identity and what was verified', async () => {
     await using sim = await startSim();
     const current = await openLive(sim, 'live:current');
@@ -213,7 +213,7 @@ describe('drawings on the chassis', () => {
     sim.setFault('image-slow', true);
     const interrupt = new AbortController();
     const own = parseSite(`name: t\nchassis: { host: ${host}, port: ${port}, serial: ${sim.chassis.serial} }\n`, 's');
-    const opening = openDrawings(
+    const opening = openOverlays(
       { kind: 'live', map: 'current' },
       { openToolkit: () => Promise.resolve({ site: own, dialer: directDialer, clock: systemClock }), needImage: true },
       {

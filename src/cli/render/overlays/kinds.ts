@@ -6,7 +6,7 @@ import { cut, figure, MOST_ROWS, meaningText, moreText, type Reading, title } fr
 
 type Data = OverlaysInspect;
 type CodeRow = Data['codes'][number];
-/** The number that says of what kind a drawing is; null for a drawing that has none of its own. */
+/** The number that says of what kind a feature is; null for a feature that has none of its own. */
 type KindField = 'type' | 'regionType' | 'lineType' | null;
 
 export interface View {
@@ -149,7 +149,7 @@ function ownCodeText({ codes }: InspectedFeature, field: KindField): string {
   return own.number === null ? chalk.red('no number') : String(own.number);
 }
 
-/** Every reading of the number in the column before, then every other number that the drawing carries. */
+/** Every reading of the number in the column before, then every other number that the feature carries. */
 function readAsText({ codes }: InspectedFeature, own: KindField, { codeAt }: View): string {
   return codes
     .map((code) => {

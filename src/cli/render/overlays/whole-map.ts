@@ -73,7 +73,7 @@ export function codeLines({ data, isComplete }: View): string[] {
   const shown = isComplete ? codes : codes.slice(0, MOST_NUMBERS);
   const columns: Column[] = [
     { title: 'number' },
-    { title: 'drawings', align: 'right' },
+    { title: 'features', align: 'right' },
     { title: 'mark' },
     { title: 'read as' },
     { title: 'source' },
@@ -91,7 +91,7 @@ export function codeLines({ data, isComplete }: View): string[] {
     ]);
     return disagreement === null ? lines : [...lines, ['', '', '', '', chalk.dim('the two differ:'), disagreement]];
   });
-  const lines = [`${title(`Numbers (${codes.length})`)}: every reading; drawings counted on the whole map`];
+  const lines = [`${title(`Numbers (${codes.length})`)}: every reading; features counted on the whole map`];
   lines.push(renderTable(columns, rows));
   if (shown.length < codes.length) lines.push(moreText(codes.length - shown.length, '--all, --json'));
   return lines;
@@ -101,7 +101,7 @@ export function iconLines({ icons, filter }: Data): string[] {
   if (icons.withBoth === 0 || filter !== null) return [];
   const { withBoth, withOffset, offsetDeg } = icons;
   return [
-    `${title('Icons')}: ${withOffset} of ${counted(withBoth, 'drawing')} with both angles ${pluralWord(withOffset, 'has its', 'have their')} iconYaw ${offsetDeg} degrees from yaw: reproducible (${colourMark(seen)}), unexplained (${colourMark(open)}).`,
+    `${title('Icons')}: ${withOffset} of ${counted(withBoth, 'feature')} with both angles ${pluralWord(withOffset, 'has its', 'have their')} iconYaw ${offsetDeg} degrees from yaw: reproducible (${colourMark(seen)}), unexplained (${colourMark(open)}).`,
   ];
 }
 
@@ -118,7 +118,7 @@ export function carriedLines({ data, isComplete }: View): string[] {
   const columns: Column[] = [
     { title: 'name' },
     { title: 'in' },
-    { title: 'drawings', align: 'right' },
+    { title: 'features', align: 'right' },
     { title: 'written as' },
   ];
   const lines = [

@@ -1,7 +1,7 @@
 import type { Degrees } from '../../angle/index.ts';
-import type { CodeField, DrawingKind } from '../model.ts';
+import type { CodeField, FeatureKind } from '../model.ts';
 
-/** How two drawings were found to be one and the same. */
+/** How two features were found to be one and the same. */
 export type PairedBy =
   /** The same id, which stands once on either side. */
   | 'id'
@@ -10,13 +10,13 @@ export type PairedBy =
   /** Not at the same place, but the nearest of the same kind and code within 1 m. Decision of ours. */
   | 'nearness';
 
-/** A drawing as a difference names it. */
-export interface DrawingRef {
+/** A feature as a difference names it. */
+export interface FeatureRef {
   readonly index: number;
   readonly id: string | null;
   readonly name: string | null;
   /** 'no-feature' is an entry of `features` that is no object. */
-  readonly kind: DrawingKind | 'no-feature';
+  readonly kind: FeatureKind | 'no-feature';
   /** Its point, or the middle between its corners, in metres; null when it has neither. */
   readonly xM: number | null;
   readonly yM: number | null;
@@ -25,7 +25,7 @@ export interface DrawingRef {
 /** A member that is not the same on both sides. */
 export interface ValueChange {
   /** In whose members it stands. */
-  readonly in: 'collection' | 'drawing' | 'properties' | 'document';
+  readonly in: 'collection' | 'feature' | 'properties' | 'document';
   readonly name: string;
   /**
    * type: the JSON type differs, '11' against 11. doubled: the key stands twice in one object and the texts differ,
@@ -96,10 +96,10 @@ export interface ShapeChange {
   readonly first: PlaceOfChange | null;
 }
 
-/** A drawing that stands on both sides and is not the same. */
-export interface ChangedDrawing {
-  readonly from: DrawingRef;
-  readonly to: DrawingRef;
+/** A feature that stands on both sides and is not the same. */
+export interface ChangedFeature {
+  readonly from: FeatureRef;
+  readonly to: FeatureRef;
   readonly pairedBy: PairedBy;
   /** null when the geometry is the same. */
   readonly shape: ShapeChange | null;
@@ -111,7 +111,7 @@ export interface ChangedDrawing {
 
 /** The same number written in another way: 1.0 against 1. Equal, and told. */
 export interface NumberNotation {
-  /** Place of the drawing on the left side; null for a member of the collection. */
+  /** Place of the feature on the left side; null for a member of the collection. */
   readonly index: number | null;
   /** Where in it, `properties/yaw`. */
   readonly path: string;
@@ -141,20 +141,20 @@ interface DiffCounts {
 /**
  * What differs between two collections, the left one taken as the old one. Numbers count as the same when they are
  * equal as numbers; whole numbers too large for that are compared digit by digit. The order of keys and the
- * whitespace say nothing in JSON and do not count; the order of the drawings does.
+ * whitespace say nothing in JSON and do not count; the order of the features does.
  */
 export interface OverlaysDiff {
-  /** Every drawing, its order, every value with its JSON type and every member of the collection are the same. */
+  /** Every feature, its order, every value with its JSON type and every member of the collection are the same. */
   readonly same: boolean;
   /** The texts are the same character for character. */
   readonly sameText: boolean;
   readonly counts: DiffCounts;
   /** In the order of the left side. */
-  readonly changed: readonly ChangedDrawing[];
-  readonly added: readonly DrawingRef[];
-  readonly removed: readonly DrawingRef[];
-  /** The fewest drawings that one would have to lift out of the order to make both orders the same. */
-  readonly reordered: readonly { readonly from: DrawingRef; readonly to: DrawingRef }[];
+  readonly changed: readonly ChangedFeature[];
+  readonly added: readonly FeatureRef[];
+  readonly removed: readonly FeatureRef[];
+  /** The fewest features that one would have to lift out of the order to make both orders the same. */
+  readonly reordered: readonly { readonly from: FeatureRef; readonly to: FeatureRef }[];
   /** Members of the collection beside `features`, and of a document around it. */
   readonly members: readonly ValueChange[];
   /** Numbers that are equal and written differently: how many, and the first of them. */

@@ -1,6 +1,6 @@
 import { plural, shorten } from '../../text/index.ts';
 import { figure } from '../render/lines.ts';
-import type { ChangedDrawing, OverlaysDiff, PairedBy, ShapeChange, TurnChange, ValueChange } from './diff-model.ts';
+import type { ChangedFeature, OverlaysDiff, PairedBy, ShapeChange, TurnChange, ValueChange } from './diff-model.ts';
 
 /** One line of a table of changes. Texts hold what came from outside: bounded, but not escaped. */
 export interface ChangeRow {
@@ -12,7 +12,7 @@ export interface ChangeRow {
 
 /** A change as a result holds it, where an angle is any number: only read here, never passed on. */
 type ToldTurn = Pick<TurnChange, 'field' | 'fromJson' | 'toJson'> & { readonly turnedDeg: number | null };
-export type ToldChange = Omit<ChangedDrawing, 'turns'> & { readonly turns: readonly ToldTurn[] };
+export type ToldChange = Omit<ChangedFeature, 'turns'> & { readonly turns: readonly ToldTurn[] };
 
 /** Stands where there is nothing. */
 export const NOTHING = '—';
@@ -33,7 +33,7 @@ export function diffLine({
 }: Pick<OverlaysDiff, 'same' | 'sameText' | 'counts' | 'members'>): string {
   if (same) {
     const how = sameText ? 'to the last character' : 'in everything that is said, though written differently';
-    return `The drawings are the same: ${plural(counts.to, 'drawing')}, ${how}.`;
+    return `The features are the same: ${plural(counts.to, 'feature')}, ${how}.`;
   }
   const parts: string[] = [];
   if (counts.changed > 0) {
@@ -51,12 +51,12 @@ export function diffLine({
   if (counts.removed > 0) parts.push(`${counts.removed} removed`);
   if (counts.reordered > 0) parts.push(`${counts.reordered} elsewhere in the order`);
   if (members.length > 0) parts.push(`${plural(members.length, 'member')} of the collection`);
-  return `The drawings differ: ${parts.join(', ')}.`;
+  return `The features differ: ${parts.join(', ')}.`;
 }
 
-/** Everything that changed of one drawing, the place first. */
+/** Everything that changed of one feature, the place first. */
 export function changeRows({ from, to, shape, turns, codes, values }: ToldChange): ChangeRow[] {
-  const place = ({ xM, yM }: ChangedDrawing['from']) => (xM === null || yM === null ? null : placeWords(xM, yM));
+  const place = ({ xM, yM }: ChangedFeature['from']) => (xM === null || yM === null ? null : placeWords(xM, yM));
   return [
     ...(shape === null ? [] : [shapeRow(shape, place(from), place(to))]),
     ...turns.map(turnRow),
@@ -77,7 +77,7 @@ export function changeWords(change: ToldChange): string {
 
 export function valueRow({ in: where, name, change, fromJson, toJson }: ValueChange): ChangeRow {
   const member =
-    name === '' ? (where === 'document' ? 'how the drawings are packed' : 'the whole entry') : shorten(name, MOST);
+    name === '' ? (where === 'document' ? 'how the features are packed' : 'the whole entry') : shorten(name, MOST);
   const notes = { added: '', removed: '', value: '', type: ', its JSON type', doubled: ', a key that stands twice' };
   return { what: `${member}${notes[change]}`, before: short(fromJson), after: short(toJson) };
 }

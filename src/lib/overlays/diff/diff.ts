@@ -1,11 +1,11 @@
 import type { CodeBook, CodeMeaning, Overlays } from '../model.ts';
 import { jsonOf, kindOf, type Members, membersOf, type Span, spanOf } from '../read/json-source.ts';
 import { readOverlays } from '../read/read.ts';
-import type { ChangedDrawing, OverlaysDiff, ShapeChange, ValueChange } from './diff-model.ts';
-import { changeOf, differing, type NotationNotes, refOf } from './drawing-change.ts';
+import type { ChangedFeature, OverlaysDiff, ShapeChange, ValueChange } from './diff-model.ts';
+import { changeOf, differing, type NotationNotes, refOf } from './feature-change.ts';
 import { type Entry, type Pair, type Pairing, pairUp } from './pairing.ts';
 
-/** Compares two collections, `a` taken as the old one. The work grows as n log n with the number of drawings. */
+/** Compares two collections, `a` taken as the old one. The work grows as n log n with the number of features. */
 export function diffOverlays(a: Overlays, b: Overlays): OverlaysDiff {
   const sameText = a.text === b.text;
   const found = sameText ? nothing : findChanges(a, b);
@@ -13,8 +13,8 @@ export function diffOverlays(a: Overlays, b: Overlays): OverlaysDiff {
   const removed = pairing.onlyA.map(refOf);
   const added = pairing.onlyB.map(refOf);
   const reordered = outOfOrder(pairing.pairs).map((pair) => ({ from: refOf(pair.a), to: refOf(pair.b) }));
-  const from = a.drawings.length + a.notFeatures.length;
-  const to = b.drawings.length + b.notFeatures.length;
+  const from = a.features.length + a.notFeatures.length;
+  const to = b.features.length + b.notFeatures.length;
   return {
     same: [members, changed, added, removed, reordered].every((list) => list.length === 0),
     sameText,
@@ -42,10 +42,10 @@ export function diffOverlays(a: Overlays, b: Overlays): OverlaysDiff {
 }
 
 /**
- * Compares two texts of drawings, as the chassis gave or was given them. Where a text holds more than the
- * collection, what stands around it must be the same too. Throws OVERLAYS_INVALID where one holds no drawings.
+ * Compares two texts of features, as the chassis gave or was given them. Where a text holds more than the
+ * collection, what stands around it must be the same too. Throws OVERLAYS_INVALID where one holds no features.
  */
-export function sameDrawings(aText: string, bText: string): OverlaysDiff {
+export function diffOverlaysTexts(aText: string, bText: string): OverlaysDiff {
   const a = readOverlays(aText, 'overlays');
   const b = readOverlays(bText, 'overlays');
   const diff = diffOverlays(a, b);
@@ -57,11 +57,11 @@ export function sameDrawings(aText: string, bText: string): OverlaysDiff {
   return { ...diff, same, sameText, members: [...diff.members, ...around], notation: merged(diff.notation, notes) };
 }
 
-function isMoved({ shape }: ChangedDrawing): boolean {
+function isMoved({ shape }: ChangedFeature): boolean {
   return shape !== null && !isSameForm(shape);
 }
 
-function isReshaped(change: ChangedDrawing): boolean {
+function isReshaped(change: ChangedFeature): boolean {
   return isMoved(change) && change.shape?.isMovedAsWhole !== true;
 }
 
@@ -70,15 +70,15 @@ function isSameForm({ fromType, toType, largestShiftM, isReversed }: ShapeChange
   return fromType === toType && largestShiftM === 0 && !isReversed;
 }
 
-function isTurned({ turns }: ChangedDrawing): boolean {
+function isTurned({ turns }: ChangedFeature): boolean {
   return turns.some(({ turnedDeg }) => turnedDeg !== 0);
 }
 
-function isRecoded({ codes }: ChangedDrawing): boolean {
+function isRecoded({ codes }: ChangedFeature): boolean {
   return codes.some(({ from, to }) => from === null || from !== to);
 }
 
-function isChangedOtherwise({ shape, turns, codes, values }: ChangedDrawing): boolean {
+function isChangedOtherwise({ shape, turns, codes, values }: ChangedFeature): boolean {
   return (
     values.length > 0 ||
     (shape !== null && isSameForm(shape)) ||
@@ -90,7 +90,7 @@ function isChangedOtherwise({ shape, turns, codes, values }: ChangedDrawing): bo
 interface Found {
   readonly members: readonly ValueChange[];
   readonly pairing: Pairing;
-  readonly changed: readonly ChangedDrawing[];
+  readonly changed: readonly ChangedFeature[];
   readonly notation: NotationNotes;
 }
 
@@ -120,7 +120,7 @@ function findChanges(a: Overlays, b: Overlays): Found {
     return { ...nothing, members, notation: merged(notation, inOrder) };
   }
   const pairing = pairUp(before, after);
-  const changed: ChangedDrawing[] = [];
+  const changed: ChangedFeature[] = [];
   for (const pair of pairing.pairs) {
     const change = changeOf(pair, notation);
     if (change !== null) changed.push(change);
@@ -128,7 +128,7 @@ function findChanges(a: Overlays, b: Overlays): Found {
   return { members, pairing, changed, notation };
 }
 
-/** Drawings that nobody can tell apart pair up only by their order: so the order is tried first. */
+/** Features that nobody can tell apart pair up only by their order: so the order is tried first. */
 function isSameInOrder(before: readonly Entry[], after: readonly Entry[], notes: NotationNotes): boolean {
   return (
     before.length === after.length &&
@@ -142,7 +142,7 @@ function isSameInOrder(before: readonly Entry[], after: readonly Entry[], notes:
 const FEATURES = 'features';
 
 /**
- * A map without drawings has the text '': no collection, which is told from an empty one. A list of features has no
+ * A map without features has the text '': no collection, which is told from an empty one. A list of features has no
  * members, and those of a single feature are its own.
  */
 function collectionOf({ text, container }: Overlays): Members {
@@ -151,12 +151,12 @@ function collectionOf({ text, container }: Overlays): Members {
   return (isObject ? membersOf(whole) : null) ?? { whole, members: new Map(), doubled: null };
 }
 
-function entriesOf({ drawings, entries }: Overlays): Entry[] {
-  const byIndex = new Map(drawings.map((drawing) => [drawing.index, drawing]));
-  return entries.map((span, index) => ({ index, span, drawing: byIndex.get(index) ?? null }));
+function entriesOf({ features, entries }: Overlays): Entry[] {
+  const byIndex = new Map(features.map((feature) => [feature.index, feature]));
+  return entries.map((span, index) => ({ index, span, feature: byIndex.get(index) ?? null }));
 }
 
-/** The member of a map or a wrapper that holds the drawings. */
+/** The member of a map or a wrapper that holds the features. */
 const HOLDER = 'overlays';
 /** Forms stand in each other at most so deep. */
 const DEEPEST_FORM = 6;

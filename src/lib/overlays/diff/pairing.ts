@@ -1,15 +1,15 @@
 import Flatbush from 'flatbush';
 import { distanceBetweenM } from '../geometry.ts';
-import type { Drawing, Place, RawFeature } from '../model.ts';
+import type { Feature, Place, RawFeature } from '../model.ts';
 import { jsonOf, type Span } from '../read/json-source.ts';
 import type { PairedBy } from './diff-model.ts';
 import { cornersOf, middleOf } from './shape-change.ts';
 
-/** One entry of `features`: as it is written, and as a drawing when it is one. */
+/** One entry of `features`: as it is written, and as a feature when it is one. */
 export interface Entry {
   readonly index: number;
   readonly span: Span;
-  readonly drawing: Drawing | null;
+  readonly feature: Feature | null;
 }
 
 export interface Pair {
@@ -25,7 +25,7 @@ export interface Pairing {
   readonly onlyB: readonly Entry[];
 }
 
-/** Beyond this a drawing is another one. Decision of ours: stations stand further apart than an editor's hand slips. */
+/** Beyond this a feature is another one. Decision of ours: stations stand further apart than an editor's hand slips. */
 const NEAR_M = 1;
 
 /** How many neighbours are looked at in one round, and how many rounds: bounds the work where all lie in a heap. */
@@ -33,7 +33,7 @@ const NEIGHBOURS = 8;
 const ROUNDS = 4;
 
 /**
- * Which drawing on the left is which on the right: by id where it stands once on either side, else by geometry,
+ * Which feature on the left is which on the right: by id where it stands once on either side, else by geometry,
  * else the nearest of the same kind and code. The same number of pairs results when the sides are exchanged.
  */
 export function pairUp(left: readonly Entry[], right: readonly Entry[]): Pairing {
@@ -74,7 +74,7 @@ function byId(left: readonly Entry[], right: readonly Entry[]): [Entry, Entry][]
 function uniqueIds(entries: readonly Entry[]): Map<string, Entry | null> {
   const ids = new Map<string, Entry | null>();
   for (const entry of entries) {
-    const id = entry.drawing?.id;
+    const id = entry.feature?.id;
     if (typeof id === 'string') ids.set(id, ids.has(id) ? null : entry);
   }
   return ids;
@@ -94,14 +94,14 @@ function byGeometry(left: readonly Entry[], right: readonly Entry[]): [Entry, En
   return found;
 }
 
-/** Among drawings at the same place: the same content first, then what a person would call the same drawing. */
+/** Among features at the same place: the same content first, then what a person would call the same feature. */
 function byLikeness(left: readonly Entry[], right: readonly Entry[], atSamePlace: boolean): [Entry, Entry][] {
   const keys: ((entry: Entry) => string)[] = [contentKey];
   if (atSamePlace) {
     keys.push(
-      ({ drawing }) => JSON.stringify([drawing?.id, codeKey(drawing), drawing?.name]),
-      ({ drawing }) => JSON.stringify([codeKey(drawing), drawing?.name]),
-      ({ drawing }) => codeKey(drawing),
+      ({ feature }) => JSON.stringify([feature?.id, codeKey(feature), feature?.name]),
+      ({ feature }) => JSON.stringify([codeKey(feature), feature?.name]),
+      ({ feature }) => codeKey(feature),
       () => '',
     );
   }
@@ -130,8 +130,8 @@ function byLikeness(left: readonly Entry[], right: readonly Entry[], atSamePlace
 }
 
 /** '' for entries without a geometry: nothing says that two of those are the same but their content. */
-function geometryKey({ drawing, span }: Entry): string {
-  const geometry = drawing === null ? null : (JSON.parse(jsonOf(span)) as RawFeature).geometry;
+function geometryKey({ feature, span }: Entry): string {
+  const geometry = feature === null ? null : (JSON.parse(jsonOf(span)) as RawFeature).geometry;
   if (typeof geometry !== 'object' || geometry === null) return '';
   return canonical(geometry) ?? jsonOf(span);
 }
@@ -140,8 +140,8 @@ function contentKey({ span }: Entry): string {
   return canonical(JSON.parse(jsonOf(span))) ?? jsonOf(span);
 }
 
-function codeKey(drawing: Drawing | null): string {
-  return `${drawing?.kind}:${drawing?.code?.field}:${drawing?.code?.number}`;
+function codeKey(feature: Feature | null): string {
+  return `${feature?.kind}:${feature?.code?.field}:${feature?.code?.number}`;
 }
 
 const DEEPEST = 200;
@@ -174,8 +174,8 @@ interface Located {
 }
 
 function byNearness(left: readonly Entry[], right: readonly Entry[]): [Entry, Entry][] {
-  const ours = Map.groupBy(located(left), ({ entry }) => codeKey(entry.drawing));
-  const theirs = Map.groupBy(located(right), ({ entry }) => codeKey(entry.drawing));
+  const ours = Map.groupBy(located(left), ({ entry }) => codeKey(entry.feature));
+  const theirs = Map.groupBy(located(right), ({ entry }) => codeKey(entry.feature));
   const found: [Entry, Entry][] = [];
   for (const [key, group] of ours) {
     const others = theirs.get(key);
@@ -186,7 +186,7 @@ function byNearness(left: readonly Entry[], right: readonly Entry[]): [Entry, En
 
 function located(entries: readonly Entry[]): Located[] {
   return entries.flatMap((entry) => {
-    const at = entry.drawing === null ? null : middleOf(cornersOf(entry.drawing.shape));
+    const at = entry.feature === null ? null : middleOf(cornersOf(entry.feature.shape));
     return at === null ? [] : [{ entry, at }];
   });
 }
@@ -205,7 +205,7 @@ function nearestOf(left: readonly Located[], right: readonly Located[]): [Entry,
       a,
       b,
       farM: distanceBetweenM(a.at, b.at),
-      sameName: a.entry.drawing?.name === b.entry.drawing?.name,
+      sameName: a.entry.feature?.name === b.entry.feature?.name,
     }));
     candidates.sort(
       (one, other) =>

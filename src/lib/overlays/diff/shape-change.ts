@@ -1,12 +1,12 @@
 import { distanceBetweenM, isClosed, lengthM, zoneAreaM2 } from '../geometry.ts';
-import type { Drawing, Place, Shape } from '../model.ts';
+import type { Feature, Place, Shape } from '../model.ts';
 import type { Span } from '../read/json-source.ts';
 import type { ShapeChange } from './diff-model.ts';
 import { firstDifference } from './first-difference.ts';
 
 /** A geometry as it is written and as it is understood. */
 export interface WrittenShape {
-  readonly drawing: Drawing | null;
+  readonly feature: Feature | null;
   /** The member `geometry`; undefined when there is none. */
   readonly span: Span | undefined;
 }
@@ -16,7 +16,7 @@ export interface WrittenShape {
  * these says it, `first` names the first place at which the texts differ.
  */
 export function shapeChange(from: WrittenShape, to: WrittenShape): ShapeChange {
-  const [was, is] = [from.drawing?.shape, to.drawing?.shape];
+  const [was, is] = [from.feature?.shape, to.feature?.shape];
   const corners = { was: was ? cornersOf(was) : [], is: is ? cornersOf(is) : [] };
   const match = was && is ? matchOf(was, is) : null;
   const middle = { was: middleOf(corners.was), is: middleOf(corners.is) };
@@ -31,8 +31,8 @@ export function shapeChange(from: WrittenShape, to: WrittenShape): ShapeChange {
   const isReversed = match?.isTurnedRound === true && was?.kind === 'lane';
   const tells = isReversed || (largestShiftM ?? movedM ?? 0) > 0 || corners.was.length !== corners.is.length;
   return {
-    fromType: geometryType(from.drawing),
-    toType: geometryType(to.drawing),
+    fromType: geometryType(from.feature),
+    toType: geometryType(to.feature),
     movedM,
     largestShiftM,
     isMovedAsWhole: match !== null && match.way !== null && (movedM ?? 0) > 0,
@@ -50,14 +50,14 @@ export function shapeChange(from: WrittenShape, to: WrittenShape): ShapeChange {
 
 const typeOfKind = { point: 'Point', lane: 'LineString', zone: 'Polygon' } as const;
 
-function geometryType(drawing: Drawing | null): string | null {
-  if (drawing === null) return null;
-  const { shape } = drawing;
+function geometryType(feature: Feature | null): string | null {
+  if (feature === null) return null;
+  const { shape } = feature;
   if (shape.kind === 'other') return shape.type;
   return typeOfKind[shape.kind === 'broken' ? shape.expected : shape.kind];
 }
 
-/** The corners of a drawing, rings without their repeated last corner. Empty when there are none to speak of. */
+/** The corners of a feature, rings without their repeated last corner. Empty when there are none to speak of. */
 export function cornersOf(shape: Shape): readonly Place[] {
   switch (shape.kind) {
     case 'point':

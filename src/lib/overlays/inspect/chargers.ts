@@ -1,12 +1,12 @@
-import type { ChargerPair, Code, CodeBook, Drawing, Overlays } from '../model.ts';
+import type { ChargerPair, Code, CodeBook, Feature, Overlays } from '../model.ts';
 import { createReader } from '../rules/reading.ts';
 
 /** The points that may make charging stations. Their numbers (9, 36, 34) come out of the code book and nowhere else. */
 interface Items {
-  readonly chargers: readonly Drawing[];
-  readonly dockingPoints: readonly Drawing[];
+  readonly chargers: readonly Feature[];
+  readonly dockingPoints: readonly Feature[];
   /** Points read as racks that carry a reference: what they name belongs to them, and to no charger. */
-  readonly racks: readonly Drawing[];
+  readonly racks: readonly Feature[];
 }
 
 /**
@@ -19,12 +19,12 @@ interface Items {
  * items may carry the reference: a public integrator (HINWEIS)
  */
 export function chargerPairs(overlays: Overlays, codeBook: CodeBook): ChargerPair[] {
-  const { chargers, dockingPoints, racks } = itemsOf(overlays.drawings, codeBook);
+  const { chargers, dockingPoints, racks } = itemsOf(overlays.features, codeBook);
   if (chargers.length === 0 && dockingPoints.length === 0) return [];
   const [chargersById, dockingPointsById] = [byId(chargers), byId(dockingPoints)];
-  const dockingPointsOf = new Map<Drawing, Set<Drawing>>();
-  const paired = new Set<Drawing>();
-  const link = (charger: Drawing | undefined, dockingPoint: Drawing | undefined) => {
+  const dockingPointsOf = new Map<Feature, Set<Feature>>();
+  const paired = new Set<Feature>();
+  const link = (charger: Feature | undefined, dockingPoint: Feature | undefined) => {
     if (charger === undefined || dockingPoint === undefined) return;
     const linked = dockingPointsOf.get(charger);
     if (linked === undefined) dockingPointsOf.set(charger, new Set([dockingPoint]));
@@ -53,21 +53,21 @@ export function chargerPairs(overlays: Overlays, codeBook: CodeBook): ChargerPai
   return pairs;
 }
 
-function itemsOf(drawings: readonly Drawing[], codeBook: CodeBook): Items {
-  const items = { charger: [] as Drawing[], dockingPoint: [] as Drawing[], rack: [] as Drawing[] };
+function itemsOf(features: readonly Feature[], codeBook: CodeBook): Items {
+  const items = { charger: [] as Feature[], dockingPoint: [] as Feature[], rack: [] as Feature[] };
   const roleOf = createRoles(codeBook);
   // One look a number: a large map has a hundred thousand points of some ten numbers.
   const known = new Map<Code, keyof typeof items | null>();
-  for (const drawing of drawings) {
-    const { kind, code } = drawing;
+  for (const feature of features) {
+    const { kind, code } = feature;
     if (kind !== 'point' || code === null) continue;
     let role = known.get(code);
     if (role === undefined) {
       role = roleOf(code);
       known.set(code, role);
     }
-    if (role === null || (role === 'rack' && drawing.partnerId === null)) continue;
-    items[role].push(drawing);
+    if (role === null || (role === 'rack' && feature.partnerId === null)) continue;
+    items[role].push(feature);
   }
   return { chargers: items.charger, dockingPoints: items.dockingPoint, racks: items.rack };
 }
@@ -83,10 +83,10 @@ function createRoles(codeBook: CodeBook): (code: Code) => 'charger' | 'dockingPo
   };
 }
 
-type ById = ReadonlyMap<string, readonly Drawing[]>;
+type ById = ReadonlyMap<string, readonly Feature[]>;
 
-function byId(items: readonly Drawing[]): ById {
-  const known = new Map<string, Drawing[]>();
+function byId(items: readonly Feature[]): ById {
+  const known = new Map<string, Feature[]>();
   for (const item of items) {
     if (item.id === null) continue;
     const same = known.get(item.id);
@@ -97,13 +97,13 @@ function byId(items: readonly Drawing[]): ById {
 }
 
 /** The item with this id; undefined when there is none, or more than one. */
-function only(items: ById, id: string | null): Drawing | undefined {
+function only(items: ById, id: string | null): Feature | undefined {
   const found = id === null ? undefined : items.get(id);
   return found?.length === 1 ? found[0] : undefined;
 }
 
 /** By the ids alone: also where the reference of one side has no single answer and that of the other side has. */
-function linkBetween(charger: Drawing, dockingPoint: Drawing): ChargerPair['namedBy'] {
+function linkBetween(charger: Feature, dockingPoint: Feature): ChargerPair['namedBy'] {
   const isNamed = charger.partnerId !== null && charger.partnerId === dockingPoint.id;
   const isNamedBack = dockingPoint.partnerId !== null && dockingPoint.partnerId === charger.id;
   if (isNamed && isNamedBack) return 'both';
@@ -113,18 +113,18 @@ function linkBetween(charger: Drawing, dockingPoint: Drawing): ChargerPair['name
 interface Found {
   readonly chargersById: ById;
   readonly dockingPointsById: ById;
-  readonly paired: ReadonlySet<Drawing>;
+  readonly paired: ReadonlySet<Feature>;
 }
 
 /** Items without a partner that refer to an id that several share, or share an id that is referred to. */
 function undecidedAmong(
-  chargers: readonly Drawing[],
-  dockingPoints: readonly Drawing[],
+  chargers: readonly Feature[],
+  dockingPoints: readonly Feature[],
   { chargersById, dockingPointsById, paired }: Found,
-): (item: Drawing) => boolean {
-  const undecided = new Set<Drawing>();
-  const seen = new Set<readonly Drawing[]>();
-  const look = (items: readonly Drawing[], others: ById) => {
+): (item: Feature) => boolean {
+  const undecided = new Set<Feature>();
+  const seen = new Set<readonly Feature[]>();
+  const look = (items: readonly Feature[], others: ById) => {
     for (const item of items) {
       const found = item.partnerId === null || paired.has(item) ? undefined : others.get(item.partnerId);
       if (found === undefined || found.length < 2) continue;
@@ -140,13 +140,13 @@ function undecidedAmong(
 }
 
 /** Whether a docking point is named by a rack, or names one. */
-function rackTest(racks: readonly Drawing[]): (dockingPoint: Drawing) => boolean {
+function rackTest(racks: readonly Feature[]): (dockingPoint: Feature) => boolean {
   const named = new Set(racks.map(({ partnerId }) => partnerId));
   const ids = new Set(racks.flatMap(({ id }) => (id === null ? [] : [id])));
   return ({ id, partnerId }) => (id !== null && named.has(id)) || (partnerId !== null && ids.has(partnerId));
 }
 
-function pairOf(charger: Drawing | null, dockingPoint: Drawing | null, namedBy: ChargerPair['namedBy']): ChargerPair {
+function pairOf(charger: Feature | null, dockingPoint: Feature | null, namedBy: ChargerPair['namedBy']): ChargerPair {
   return {
     charger: charger?.index ?? null,
     dockingPoint: dockingPoint?.index ?? null,
@@ -157,7 +157,7 @@ function pairOf(charger: Drawing | null, dockingPoint: Drawing | null, namedBy: 
   };
 }
 
-function distanceBetween({ shape: a }: Drawing, { shape: b }: Drawing): number | null {
+function distanceBetween({ shape: a }: Feature, { shape: b }: Feature): number | null {
   if (a.kind !== 'point' || b.kind !== 'point') return null;
   const distance = Math.hypot(a.at[0] - b.at[0], a.at[1] - b.at[1]);
   return Number.isFinite(distance) ? distance : null;

@@ -3,13 +3,13 @@ import { createCodeBook } from '../codes.ts';
 import type { Inspection, MapFrame, Overlays } from '../model.ts';
 import { findFaults } from '../rules/faults.ts';
 import { chargerPairs } from './chargers.ts';
-import { type DrawingFilter, isFiltering, selectDrawings, selectFindings } from './select.ts';
+import { type FeatureFilter, isFiltering, selectFeatures, selectFindings } from './select.ts';
 import { surveyOf } from './survey.ts';
 
 export interface InspectOptions {
   readonly frame: MapFrame | null;
   readonly device: DeviceEvidence | null;
-  readonly filter?: DrawingFilter | undefined;
+  readonly filter?: FeatureFilter | undefined;
 }
 
 /**
@@ -20,7 +20,7 @@ export function inspectOverlays(overlays: Overlays, { frame, device, filter = {}
   const codeBook = createCodeBook(device);
   const pairs = chargerPairs(overlays, codeBook);
   const findings = findFaults(overlays, { frame, codeBook, pairs });
-  const selected = selectDrawings(overlays.drawings, filter, { codeBook, pairs, findings });
+  const selected = selectFeatures(overlays.features, filter, { codeBook, pairs, findings });
   return {
     overlays,
     frame,

@@ -4,8 +4,8 @@ import {
   type Code,
   type CodeField,
   codeFields,
-  type Drawing,
-  type DrawnAngle,
+  type Feature,
+  type FeatureAngle,
   type Overlays,
   type Survey,
 } from '../model.ts';
@@ -17,22 +17,22 @@ const MOST_CARRIED = 200;
 const SAME_ANGLE = 1e-6;
 
 /** Counts what a collection holds. */
-export function surveyOf({ drawings, topLevel, members }: Overlays): Survey {
+export function surveyOf({ features, topLevel, members }: Overlays): Survey {
   const kinds = { point: 0, lane: 0, zone: 0, other: 0 };
   const codes = new Map<Code, number>();
   const yaw = angleCounter();
   const iconYaw = angleCounter();
   const icons = { withBoth: 0, withOffset: 0, offsetDeg: iconOffsetDeg() };
   let withId = 0;
-  for (const drawing of drawings) {
-    kinds[drawing.kind] += 1;
-    if (drawing.id !== null) withId += 1;
-    for (const code of drawing.codes) codes.set(code, (codes.get(code) ?? 0) + 1);
-    if (drawing.yaw !== null) yaw.add(drawing.yaw);
-    if (drawing.iconYaw !== null) {
-      iconYaw.add(drawing.iconYaw);
-      if (hasOffset(drawing, icons.offsetDeg)) icons.withOffset += 1;
-      if (drawing.iconYaw.deg !== null && drawing.yaw !== null && drawing.yaw.deg !== null) icons.withBoth += 1;
+  for (const feature of features) {
+    kinds[feature.kind] += 1;
+    if (feature.id !== null) withId += 1;
+    for (const code of feature.codes) codes.set(code, (codes.get(code) ?? 0) + 1);
+    if (feature.yaw !== null) yaw.add(feature.yaw);
+    if (feature.iconYaw !== null) {
+      iconYaw.add(feature.iconYaw);
+      if (hasOffset(feature, icons.offsetDeg)) icons.withOffset += 1;
+      if (feature.iconYaw.deg !== null && feature.yaw !== null && feature.yaw.deg !== null) icons.withBoth += 1;
     }
   }
   const collection = createMemberCounter('collection');
@@ -52,7 +52,7 @@ export function surveyOf({ drawings, topLevel, members }: Overlays): Survey {
 }
 
 /** Whether its icon is turned against its heading by the offset that was seen again and again, whole turns aside. */
-export function hasOffset({ yaw, iconYaw }: Pick<Drawing, 'yaw' | 'iconYaw'>, offsetDeg: number): boolean {
+export function hasOffset({ yaw, iconYaw }: Pick<Feature, 'yaw' | 'iconYaw'>, offsetDeg: number): boolean {
   if (yaw === null || iconYaw === null || yaw.deg === null || iconYaw.deg === null) return false;
   const rest = Math.abs((iconYaw.deg - yaw.deg - offsetDeg) % 360);
   return rest <= SAME_ANGLE || 360 - rest <= SAME_ANGLE;
@@ -83,7 +83,7 @@ function angleCounter() {
   const row = { asText: 0, asNumber: 0, unreadable: 0 };
   return {
     row: row as AngleSurvey,
-    add({ deg, written }: DrawnAngle): void {
+    add({ deg, written }: FeatureAngle): void {
       if (typeof written === 'string') row.asText += 1;
       else if (typeof written === 'number') row.asNumber += 1;
       if (deg === null) row.unreadable += 1;

@@ -1,9 +1,9 @@
-import type { Drawing, Overlays } from '../model.ts';
+import type { Feature, Overlays } from '../model.ts';
 import { jsonOf, type Span } from './json-source.ts';
 
 /** Gives the source of a feature on one line: parsed numbers may have lost digits. */
-export function featureTexts({ text, entries }: Overlays): (feature: Drawing) => string {
-  const sourceOf = ({ index }: Drawing) => onOneLine(jsonOf(entries[index] as Span));
+export function featureTexts({ text, entries }: Overlays): (feature: Feature) => string {
+  const sourceOf = ({ index }: Feature) => onOneLine(jsonOf(entries[index] as Span));
   return text.isWellFormed() ? sourceOf : (feature) => withEscapedHalves(sourceOf(feature));
 }
 

@@ -2,8 +2,8 @@ import { type ParseErrorCode, visit } from 'jsonc-parser';
 import { PNG_SIGNATURE } from '../../png/index.ts';
 
 /**
- * Why bytes that should be the JSON text of drawings are none, in words: a wrong file, another encoding, half a file.
- * What is said follows 'There are no drawings of a map in the file: '.
+ * Why bytes that should be the JSON text of features are none, in words: a wrong file, another encoding, half a file.
+ * What is said follows 'There are no features of a map in the file: '.
  */
 export type TextReading =
   | { readonly ok: true; readonly text: string }

@@ -1,16 +1,16 @@
-import { type CarriedMember, codeFields, type DrawingKind, type JsonType, jsonTypes } from '../model.ts';
+import { type CarriedMember, codeFields, type FeatureKind, type JsonType, jsonTypes } from '../model.ts';
 import { soundsLikeSpeed } from '../speeds.ts';
 
 /** Names that gw reads. Everything else is carried through. */
 const readMembers: ReadonlySet<string> = new Set(['type', 'id', 'geometry', 'properties']);
 const readNames: Readonly<Record<CarriedMember['in'], ReadonlySet<string>>> = {
   collection: readMembers,
-  drawing: readMembers,
+  feature: readMembers,
   properties: new Set([...codeFields, 'yaw', 'iconYaw', 'name', 'dockingPointId']),
 };
-/** Names that gw reads on one kind of drawing only; on any other they are carried through. */
-const ownerOf: Readonly<Record<string, DrawingKind>> = { type: 'point', lineType: 'lane', regionType: 'zone' };
-const kindOrder: readonly DrawingKind[] = ['point', 'zone', 'lane', 'other'];
+/** Names that gw reads on one kind of feature only; on any other they are carried through. */
+const ownerOf: Readonly<Record<string, FeatureKind>> = { type: 'point', lineType: 'lane', regionType: 'zone' };
+const kindOrder: readonly FeatureKind[] = ['point', 'zone', 'lane', 'other'];
 
 interface Counted {
   readonly name: string;
@@ -25,10 +25,10 @@ interface Counted {
 }
 
 export interface MemberCounter {
-  /** Of an object that came from outside, with the kind of the drawing that it belongs to. */
+  /** Of an object that came from outside, with the kind of the feature that it belongs to. */
   add(
     object: Readonly<Record<string, unknown>>,
-    kind: DrawingKind | null,
+    kind: FeatureKind | null,
     /** Called where the name sounds like a speed, or the value holds others. */
     onSuspect?: (name: string, value: unknown, isSpeed: boolean) => void,
   ): void;
@@ -81,7 +81,7 @@ export function createMemberCounter(where: CarriedMember['in']): MemberCounter {
   };
 }
 
-/** A drawing has some twenty names; one with a million must not be kept twice. */
+/** A feature has some twenty names; one with a million must not be kept twice. */
 const MOST_PLACES = 64;
 
 /** Members of the collection belong to no kind. */
@@ -94,7 +94,7 @@ function readOn(where: CarriedMember['in'], name: string): number {
   return owner === undefined ? EVERY_KIND : bitOf(owner);
 }
 
-function bitOf(kind: DrawingKind): number {
+function bitOf(kind: FeatureKind): number {
   if (kind === 'point') return 1;
   if (kind === 'zone') return 2;
   return kind === 'lane' ? 4 : 8;
@@ -111,6 +111,6 @@ function typeBit(value: unknown): number {
   return Array.isArray(value) ? LIST : OBJECT;
 }
 
-function chosenOf<T extends DrawingKind | JsonType>(all: readonly T[], bits: number): T[] {
+function chosenOf<T extends FeatureKind | JsonType>(all: readonly T[], bits: number): T[] {
   return all.filter((_, at) => (bits & (1 << at)) !== 0);
 }

@@ -1,8 +1,8 @@
 import { GwError } from '../../error/index.ts';
 import { isRecord, quote, readJson } from '../../json/index.ts';
-import type { Drawing, Overlays, OverlaysContainer, OverlaysForm, RawFeature } from '../model.ts';
+import type { Feature, Overlays, OverlaysContainer, OverlaysForm, RawFeature } from '../model.ts';
 import { containerOf, featuresIn } from './container.ts';
-import { createDrawingReader } from './drawing.ts';
+import { createFeatureReader } from './feature.ts';
 import { decodeText, whyNoJson } from './foreign-text.ts';
 import { jsonOf, listIn, membersOf, spanOf } from './json-source.ts';
 
@@ -17,12 +17,12 @@ const DEEPEST = 200;
 const MOST_KEYS_SHOWN = 5;
 
 /**
- * Reads the drawings of a map: a bare collection, or the data of a map whose `overlays` hold one as JSON text, as an
+ * Reads the features of a map: a bare collection, or the data of a map whose `overlays` hold one as JSON text, as an
  * object, or in a wrapper with `overlays` of its own. An object with `features` and no `type`, a list of features and a
- * single feature are read as a collection, and `container` says so. A map without drawings gives none, with the text ''. Everything
+ * single feature are read as a collection, and `container` says so. A map without features gives none, with the text ''. Everything
  * unknown stays as it came; a key that stands twice is refused in texts up to 2 MiB, as everywhere in gw.
  * `what` is what an error calls the input. Throws OVERLAYS_INVALID and nothing else.
- * @source vendor (HINWEIS): the forms, and that drawings are GeoJSON in metres of the map
+ * @source vendor (HINWEIS): the forms, and that features are GeoJSON in metres of the map
  */
 export function readOverlays(input: Uint8Array | string, what = 'file'): Overlays {
   let place = what;
@@ -44,7 +44,7 @@ export function readOverlays(input: Uint8Array | string, what = 'file'): Overlay
       const { overlays } = value;
       form = packing > 0 ? 'wrapped' : typeof overlays === 'string' ? 'text-in-map' : 'object-in-map';
       map ??= value;
-      if (isNothing(overlays)) return noDrawings(map, form);
+      if (isNothing(overlays)) return emptyOverlays(map, form);
       place = `overlays of the ${what}`;
       if (typeof overlays !== 'string') {
         text = sourceOfMember(text, 'overlays');
@@ -53,9 +53,9 @@ export function readOverlays(input: Uint8Array | string, what = 'file'): Overlay
       }
       text = withoutMark(overlays);
     } else if (map === null && isMapData(value)) {
-      return noDrawings(value, packing > 0 ? 'wrapped' : 'text-in-map');
+      return emptyOverlays(value, packing > 0 ? 'wrapped' : 'text-in-map');
     } else if (map !== null && isRecord(value) && Object.keys(value).length === 0) {
-      return { ...noDrawings(map, form), text };
+      return { ...emptyOverlays(map, form), text };
     } else {
       throw invalid(place, `it is ${describe(value)}`);
     }
@@ -64,7 +64,7 @@ export function readOverlays(input: Uint8Array | string, what = 'file'): Overlay
 }
 
 /**
- * The drawings of a `GET /maps/<id>` document exactly as they stand in it: the content of the JSON text ('text'), or
+ * The features of a `GET /maps/<id>` document exactly as they stand in it: the content of the JSON text ('text'), or
  * the source of whatever stands there instead ('object'). Whether they can be read is not asked. A text may hold half
  * a surrogate pair, which UTF-8 cannot write. Throws OVERLAYS_INVALID when the bytes are no JSON object.
  */
@@ -82,7 +82,7 @@ function isNothing(overlays: unknown): boolean {
   return overlays === null || (typeof overlays === 'string' && overlays.trim() === '');
 }
 
-/** The list of maps names each without its drawings; only the data of a map, with its grid, can say there are none. */
+/** The list of maps names each without its features; only the data of a map, with its grid, can say there are none. */
 function isMapData(value: unknown): value is Members {
   return isRecord(value) && Object.hasOwn(value, 'grid_resolution');
 }
@@ -92,13 +92,13 @@ function mapIn(value: unknown): Members | null {
   return isMapData(value) ? value : null;
 }
 
-function noDrawings(map: Members, form: OverlaysForm): Overlays {
+function emptyOverlays(map: Members, form: OverlaysForm): Overlays {
   const rawOf = () => ({});
   const container = 'feature-collection';
   return {
     form,
     container,
-    drawings: [],
+    features: [],
     topLevel: topLevelOf({}),
     notFeatures: [],
     members: [],
@@ -118,27 +118,27 @@ interface ReadCollection {
 }
 
 function overlaysOf(value: unknown, { form, container, map, text, what }: ReadCollection): Overlays {
-  const features = featuresIn(value, container);
-  if (!Array.isArray(features)) {
-    const found = features === undefined ? 'missing' : describe(features);
+  const list = featuresIn(value, container);
+  if (!Array.isArray(list)) {
+    const found = list === undefined ? 'missing' : describe(list);
     throw invalid(what, `it is a FeatureCollection whose features are ${found}, not a list`);
   }
   const hasMembers = container === 'feature-collection' || container === 'object-with-features';
   const topLevel = topLevelOf(hasMembers && isRecord(value) ? value : {});
   const { items, levels } = listIn(text, container === 'feature-list' ? null : 'features');
   if (levels > DEEPEST) throw tooDeep(what);
-  const drawings: Drawing[] = [];
+  const features: Feature[] = [];
   const notFeatures: number[] = [];
-  const reader = createDrawingReader();
-  for (let index = 0; index < features.length; index += 1) {
-    const feature: unknown = features[index];
-    if (isRecord(feature)) drawings.push(reader.read(feature satisfies RawFeature, index));
+  const reader = createFeatureReader();
+  for (let index = 0; index < list.length; index += 1) {
+    const entry: unknown = list[index];
+    if (isRecord(entry)) features.push(reader.read(entry satisfies RawFeature, index));
     else notFeatures.push(index);
   }
-  const rawOf = ({ index }: Drawing) => features[index] as RawFeature;
+  const rawOf = ({ index }: Feature) => list[index] as RawFeature;
   const members = reader.members();
   const entries = container === 'single-feature' ? [spanOf(text)] : items;
-  return { form, container, drawings, topLevel, notFeatures, members, rawOf, map, text, entries };
+  return { form, container, features, topLevel, notFeatures, members, rawOf, map, text, entries };
 }
 
 /** Without a prototype, so that no foreign key can reach one. */
@@ -184,7 +184,7 @@ function describe(value: unknown): string {
   if (keys.length === 0) return 'an empty object';
   const { type } = value;
   if (typeof type === 'string') return `an object of the type ${quote(type)}`;
-  if (Object.hasOwn(value, 'map_name')) return 'an entry of the list of maps, which has no drawings';
+  if (Object.hasOwn(value, 'map_name')) return 'an entry of the list of maps, which has no features';
   const shown = keys.slice(0, MOST_KEYS_SHOWN).map(quote).join(', ');
   return `an object with the keys ${shown}${keys.length > MOST_KEYS_SHOWN ? ` and ${keys.length - MOST_KEYS_SHOWN} more` : ''}`;
 }
@@ -194,7 +194,7 @@ function tooDeep(what: string): GwError {
 }
 
 function invalid(what: string, found: string): GwError {
-  return new GwError('OVERLAYS_INVALID', `There are no drawings of a map in the ${what}: ${found}.`, {
+  return new GwError('OVERLAYS_INVALID', `There are no features of a map in the ${what}: ${found}.`, {
     details: { found },
   });
 }

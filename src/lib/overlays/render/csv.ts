@@ -1,8 +1,8 @@
 import { visible } from '../../markup/index.ts';
 import { cornersOf } from '../diff/shape-change.ts';
 import { lengthM, zoneAreaM2 } from '../geometry.ts';
-import type { Code, Drawing, DrawnAngle, Inspection, Shape } from '../model.ts';
-import { rulesByDrawing } from './census.ts';
+import type { Code, Feature, FeatureAngle, Inspection, Shape } from '../model.ts';
+import { rulesByFeature } from './census.ts';
 import { sayings } from './wording.ts';
 
 /** Names of the columns: the first line of every table. Names carry units. */
@@ -32,21 +32,21 @@ export const csvColumns = [
 ] as const;
 
 /**
- * The selected drawings as a table after RFC 4180: commas, CRLF, UTF-8, one line of heads. Angles and codes stand
+ * The selected features as a table after RFC 4180: commas, CRLF, UTF-8, one line of heads. Angles and codes stand
  * twice, as read and as written: `"90"` in quotes was a text in the map, 90 a number. A cell that a spreadsheet would
  * run as a formula begins with an apostrophe.
  */
 export function toCsv(inspection: Inspection): string {
   const { selected, codeBook } = inspection;
-  const rulesOf = rulesByDrawing(inspection);
+  const rulesOf = rulesByFeature(inspection);
   const said = (code: Code) =>
     code.number === null
       ? ''
       : sayings(codeBook.meaning(code.field, code.number))
           .map(({ sign, text }) => `${sign}: ${text}`)
           .join('; ');
-  const rows = selected.map((drawing) => {
-    const { index, kind, id, name, shape, code, yaw, iconYaw } = drawing;
+  const rows = selected.map((feature) => {
+    const { index, kind, id, name, shape, code, yaw, iconYaw } = feature;
     const at = shape.kind === 'point' ? shape.at : null;
     const cells: readonly (string | number | null | undefined)[] = [
       index,
@@ -69,7 +69,7 @@ export function toCsv(inspection: Inspection): string {
       code === null || code.number === null ? null : codeBook.meaning(code.field, code.number).mark,
       code === null || code.number === null ? null : codeBook.meaning(code.field, code.number).basis,
       code && said(code),
-      otherCodes(drawing, said),
+      otherCodes(feature, said),
       [...(rulesOf.get(index) ?? [])].join('; '),
     ];
     return cells.map(cellOf).join(',');
@@ -92,11 +92,11 @@ function harmless(text: string): string {
   return /^[+-]?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(text) ? text : `'${text}`;
 }
 
-function asWritten(value: Code | DrawnAngle | null): string | null {
+function asWritten(value: Code | FeatureAngle | null): string | null {
   return value === null ? null : (JSON.stringify(value.written) ?? null);
 }
 
-function otherCodes({ code, codes }: Drawing, said: (code: Code) => string): string {
+function otherCodes({ code, codes }: Feature, said: (code: Code) => string): string {
   return codes
     .filter((other) => other !== code)
     .map(
@@ -116,7 +116,7 @@ function cornersIn(shape: Shape): number | null {
   return shape.kind === 'lane' || shape.kind === 'zone' ? cornersOf(shape).length : null;
 }
 
-/** To a tenth of a millimetre: the figures are measured on a drawing. */
+/** To a tenth of a millimetre: the figures are measured on a feature. */
 function rounded(value: number): number {
   return Number(value.toFixed(4));
 }

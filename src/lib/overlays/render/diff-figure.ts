@@ -1,10 +1,10 @@
 import { type Markup, markup } from '../../markup/index.ts';
 import { plural } from '../../text/index.ts';
-import type { ChangedDrawing, DrawingRef, OverlaysDiff } from '../diff/diff-model.ts';
+import type { ChangedFeature, FeatureRef, OverlaysDiff } from '../diff/diff-model.ts';
 import { changeWords, placeInList } from '../diff/diff-wording.ts';
-import type { Drawing, MapFrame, Overlays } from '../model.ts';
+import type { Feature, MapFrame, Overlays } from '../model.ts';
 import { body, glyph, headings, NEW, OLD, type Plotted, R, STILL, wayOf } from './diff-shapes.ts';
-import { boxAround, drawLabel } from './figure.ts';
+import { boxAround, renderLabel } from './figure.ts';
 import { createGround, type Ground, placeLabel } from './labels.ts';
 import { isolated, nameText, oneLine, unit } from './lines.ts';
 import { arrowOf, boxesAlong, insideOf, middleOf, outline } from './plot.ts';
@@ -57,21 +57,21 @@ interface Item {
 }
 
 /** Draws what differs over the picture of the map; what did not change stays faint behind it. */
-export function drawDiffFigure(subject: DiffSubject, { isLinked }: { readonly isLinked: boolean }): DiffFigure {
+export function renderDiffFigure(subject: DiffSubject, { isLinked }: { readonly isLinked: boolean }): DiffFigure {
   const { diff, from, to, frame, image } = subject;
-  const before = new Map(from.drawings.map((drawing) => [drawing.index, drawing]));
-  const after = new Map(to.drawings.map((drawing) => [drawing.index, drawing]));
+  const before = new Map(from.features.map((feature) => [feature.index, feature]));
+  const after = new Map(to.features.map((feature) => [feature.index, feature]));
   const involved = [...diff.changed.flatMap((it) => [before.get(it.from.index), after.get(it.to.index)])];
   involved.push(...diff.removed.map(({ index }) => before.get(index)));
   involved.push(...diff.added.map(({ index }) => after.get(index)));
-  const drawings = involved.filter((drawing) => drawing !== undefined);
+  const features = involved.filter((feature) => feature !== undefined);
   const sheet = layOut(
-    { drawings: drawings.length > 0 ? drawings : to.drawings, frame, isPart: drawings.length > 0 },
+    { features: features.length > 0 ? features : to.features, frame, isPart: features.length > 0 },
     { longSide: 1140, shortSide: 800 },
   );
   const beyond = new Set(sheet.beyond);
-  const plot = (drawing: Drawing | undefined) =>
-    drawing === undefined || beyond.has(drawing) ? null : plotted(drawing, sheet);
+  const plot = (feature: Feature | undefined) =>
+    feature === undefined || beyond.has(feature) ? null : plotted(feature, sheet);
 
   const all: Item[] = [
     ...diff.changed.map((change) =>
@@ -81,7 +81,7 @@ export function drawDiffFigure(subject: DiffSubject, { isLinked }: { readonly is
     ...diff.added.map((ref) => oneSided('added', ref, plot(after.get(ref.index)))),
   ];
   const items = all.filter((item) => item.old !== null || item.new !== null);
-  const still = stillDrawings(diff, to);
+  const still = unchangedFeatures(diff, to);
   const isLabelled = items.length <= MOST_LABELLED;
   const ground = createGround(sheet.width, sheet.height);
   const letters = isLabelled ? letter(items, sheet, ground) : { labels: [], omitted: 0 };
@@ -105,7 +105,7 @@ export function drawDiffFigure(subject: DiffSubject, { isLinked }: { readonly is
   };
 }
 
-function changedItem(change: ChangedDrawing, old: Plotted | null, now: Plotted | null): Item {
+function changedItem(change: ChangedFeature, old: Plotted | null, now: Plotted | null): Item {
   const turn = change.turns.find(({ field }) => field === 'yaw');
   return {
     sign: 'changed',
@@ -123,14 +123,14 @@ function changedItem(change: ChangedDrawing, old: Plotted | null, now: Plotted |
   };
 }
 
-function oneSided(sign: 'added' | 'removed', { index, name, id }: DrawingRef, at: Plotted | null): Item {
+function oneSided(sign: 'added' | 'removed', { index, name, id }: FeatureRef, at: Plotted | null): Item {
   const common = { sign, label: `#${index}`, name, id, words: sign, turn: null, isMoved: false };
   return sign === 'removed'
     ? { ...common, key: `r${index}`, old: at, new: null }
     : { ...common, key: `a${index}`, old: null, new: at };
 }
 
-function plotted({ shape }: Drawing, sheet: Sheet): Plotted | null {
+function plotted({ shape }: Feature, sheet: Sheet): Plotted | null {
   if (shape.kind === 'point') {
     const [x, y] = [sheet.x(shape.at[0]), sheet.y(shape.at[1])];
     const isOn = x >= 0 && y >= 0 && x <= sheet.width && y <= sheet.height;
@@ -143,21 +143,21 @@ function plotted({ shape }: Drawing, sheet: Sheet): Plotted | null {
   return place && { x: place[0], y: place[1], isPoint: false, isClosed, outline: drawn };
 }
 
-function stillDrawings(diff: OverlaysDiff, to: Overlays): Drawing[] {
+function unchangedFeatures(diff: OverlaysDiff, to: Overlays): Feature[] {
   const touched = new Set([...diff.changed.map((change) => change.to.index), ...diff.added.map(({ index }) => index)]);
-  return to.drawings.filter(({ index }) => !touched.has(index));
+  return to.features.filter(({ index }) => !touched.has(index));
 }
 
 /** Three paths for all of them: they are only there to be recognised. */
-function stillPaths(drawings: readonly Drawing[], sheet: Sheet): Markup {
+function stillPaths(features: readonly Feature[], sheet: Sheet): Markup {
   const parts = { zone: '', lane: '', point: '' };
-  for (const drawing of drawings) {
-    const { kind } = drawing.shape;
+  for (const feature of features) {
+    const { kind } = feature.shape;
     if (kind === 'point') {
-      const place = plotted(drawing, sheet);
+      const place = plotted(feature, sheet);
       if (place) parts.point += `M${unit(place.x - 2.5)} ${unit(place.y)}h5m-2.5 -2.5v5`;
-    } else if (kind === 'zone') parts.zone += outline(drawing.shape.rings, true, sheet).d;
-    else if (kind === 'lane') parts.lane += outline([drawing.shape.line], false, sheet).d;
+    } else if (kind === 'zone') parts.zone += outline(feature.shape.rings, true, sheet).d;
+    else if (kind === 'lane') parts.lane += outline([feature.shape.line], false, sheet).d;
   }
   return markup`<path d="${parts.zone}" fill="none" stroke="${STILL}" stroke-width="1"/><path d="${parts.lane}" fill="none" stroke="${STILL}" stroke-width="1.6"/><path d="${parts.point}" fill="none" stroke="${STILL}" stroke-width="1.2"/>`;
 }
@@ -208,7 +208,7 @@ function letter(items: readonly Item[], sheet: Sheet, ground: Ground) {
       { x: at.x, y: at.y, clearance, around, avoidDeg: item.turn?.toDeg ?? null, wordings },
       ground,
     );
-    if (placed) labels.push(drawLabel(placed.box, placed.content, placed.leader));
+    if (placed) labels.push(renderLabel(placed.box, placed.content, placed.leader));
     else omitted += 1;
   }
   return { labels, omitted };
@@ -276,11 +276,11 @@ function notesOf(
   else if (sheet.picture === null || image === null)
     notes.push('Drawn over blank paper: there is no picture of the map.');
   if (all.length > 0) notes.push('The sheet shows the part of the map in which something differs.');
-  const undrawn = all.filter((item) => item.old === null && item.new === null).map(({ label }) => label);
-  if (undrawn.length > 0) notes.push(`Not on the sheet, without a place or too far out: ${listed(undrawn)}.`);
-  if (diff.reordered.length > 0) notes.push('Another place in the list of drawings cannot be drawn: see the list.');
+  const notRendered = all.filter((item) => item.old === null && item.new === null).map(({ label }) => label);
+  if (notRendered.length > 0) notes.push(`Not on the sheet, without a place or too far out: ${listed(notRendered)}.`);
+  if (diff.reordered.length > 0) notes.push('Another place in the list of features cannot be drawn: see the list.');
   if (still > MOST_STILL)
-    notes.push(`The ${still} of ${to.drawings.length} drawings that did not change are left out.`);
+    notes.push(`The ${still} of ${to.features.length} features that did not change are left out.`);
   if (!isLabelled) notes.push(`${items.length} differences are too many for labels.`);
   if (omitted > 0) notes.push(`${plural(omitted, 'label')} found no room; every difference is listed by its #.`);
   return notes;

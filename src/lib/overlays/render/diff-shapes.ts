@@ -12,7 +12,7 @@ const LEAST_ARROW = 9;
 /** Radius of a point on paper. */
 export const R = 7;
 
-/** A drawing on paper, as it was or as it is. */
+/** A feature on paper, as it was or as it is. */
 export interface Plotted {
   readonly x: number;
   readonly y: number;
@@ -79,7 +79,7 @@ export function heading(
   return markup`<path d="${shaft}${tip}" stroke="#fff" stroke-width="4.5" fill="#fff" stroke-linejoin="round"/><path d="${shaft}" stroke="${color}" stroke-width="2" fill="none"${dash}/><path d="${tip}" fill="${fill}" stroke="${color}" stroke-width="1.2"/>`;
 }
 
-/** A plus or a cross where a drawing came or went. */
+/** A plus or a cross where a feature came or went. */
 export function glyph(
   sign: 'added' | 'removed',
   { x, y, isPoint }: { x: number; y: number; isPoint: boolean },

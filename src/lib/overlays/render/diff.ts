@@ -2,7 +2,7 @@ import { factById, markText } from '../../evidence/index.ts';
 import { type Markup, markup, type Part } from '../../markup/index.ts';
 import { plural } from '../../text/index.ts';
 import { changedCodes } from '../diff/diff.ts';
-import type { DrawingRef, OverlaysDiff } from '../diff/diff-model.ts';
+import type { FeatureRef, OverlaysDiff } from '../diff/diff-model.ts';
 import {
   type ChangeRow,
   changeRows,
@@ -14,7 +14,7 @@ import {
   valueRow,
 } from '../diff/diff-wording.ts';
 import type { CodeBook, CodeMeaning } from '../model.ts';
-import { type DiffFigure, type DiffSubject, drawDiffFigure } from './diff-figure.ts';
+import { type DiffFigure, type DiffSubject, renderDiffFigure } from './diff-figure.ts';
 import { glyph, heading, NEW, OLD, STILL } from './diff-shapes.ts';
 import { pageDocument, sheetMarkup } from './document.ts';
 import { fontStack, wrap } from './lettering.ts';
@@ -40,8 +40,8 @@ export interface DiffPageOptions extends DiffPictureOptions {
 const MOST_ROWS = 2000;
 
 /** What differs as one SVG document, over the picture of the map. Nothing is loaded from anywhere. */
-export function drawDiffSvg(subject: DiffSubject, { title, fromLabel, toLabel }: DiffPictureOptions): string {
-  const figure = drawDiffFigure(subject, { isLinked: false });
+export function renderDiffSvg(subject: DiffSubject, { title, fromLabel, toLabel }: DiffPictureOptions): string {
+  const figure = renderDiffFigure(subject, { isLinked: false });
   const width = Math.max(figure.width, 760);
   const inner = width - 62;
   const head = [
@@ -68,10 +68,10 @@ export function drawDiffSvg(subject: DiffSubject, { title, fromLabel, toLabel }:
  * What differs as one HTML file for the tablet and for paper: the sheet, then every difference with what stood there
  * and what stands there now. It needs no script and loads nothing: its own policy forbids both.
  */
-export function drawDiffPage(subject: DiffSubject, options: DiffPageOptions): string {
+export function renderDiffPage(subject: DiffSubject, options: DiffPageOptions): string {
   const { title, fromLabel, toLabel, warnings, madeAt, codeBook } = options;
   const { diff } = subject;
-  const map = drawDiffFigure(subject, { isLinked: true });
+  const map = renderDiffFigure(subject, { isLinked: true });
   const facts = [
     ['Old', oneLine(fromLabel, 160)],
     ['New', oneLine(toLabel, 160)],
@@ -126,13 +126,13 @@ function samples({ shown }: DiffFigure): readonly { readonly sample: Markup; rea
   if (has('added')) {
     all.push({
       sample: markup`<circle cx="12" cy="-4" r="7" fill="${NEW}"/>${glyph('added', { x: 12, y: -4, isPoint: true })}`,
-      text: 'Plus: only in the new drawings.',
+      text: 'Plus: only in the new features.',
     });
   }
   if (has('removed')) {
     all.push({
       sample: markup`<circle cx="12" cy="-4" r="7" fill="none" stroke="${OLD}" stroke-width="2" stroke-dasharray="3.4 2.2"/>${glyph('removed', { x: 12, y: -4, isPoint: true })}`,
-      text: 'Cross: only in the old drawings.',
+      text: 'Cross: only in the old features.',
     });
   }
   if (shown.moved) {
@@ -190,7 +190,7 @@ function changedSection({ changed }: OverlaysDiff, { keys }: DiffFigure): Markup
       short: '#',
       cell: ({ change }) => linked(`c${change.to.index}`, placeInList(change.from.index, change.to.index), keys),
     },
-    { head: 'Drawing', short: 'Drawing', cell: ({ change }) => nameCell(change.to, change.from) },
+    { head: 'Feature', short: 'Feature', cell: ({ change }) => nameCell(change.to, change.from) },
     {
       head: markup`Change, before, now`,
       short: 'Change',
@@ -201,25 +201,25 @@ function changedSection({ changed }: OverlaysDiff, { keys }: DiffFigure): Markup
     },
     { head: 'Recognised by', short: 'By', cell: ({ change }) => pairedByWords[change.pairedBy] },
   ];
-  return section('changed', 'Changed', plural(changed.length, 'drawing'), [
+  return section('changed', 'Changed', plural(changed.length, 'feature'), [
     markup`<p>Places in metres, as the map has them. Values stand as they are written, with their JSON type.</p>`,
     table(columns, rows, ({ change }) => `c${change.to.index}`),
     more(changed.length - rows.length, 'rows', 'json'),
   ]);
 }
 
-function oneSidedSection(sign: 'added' | 'removed', refs: readonly DrawingRef[], { keys }: DiffFigure): Markup | null {
+function oneSidedSection(sign: 'added' | 'removed', refs: readonly FeatureRef[], { keys }: DiffFigure): Markup | null {
   if (refs.length === 0) return null;
   const prefix = sign === 'added' ? 'a' : 'r';
   const rows = refs.slice(0, MOST_ROWS);
-  const columns: readonly Column<DrawingRef>[] = [
+  const columns: readonly Column<FeatureRef>[] = [
     { head: '#', short: '#', cell: ({ index }) => linked(`${prefix}${index}`, `#${index}`, keys) },
-    { head: 'Drawing', short: 'Drawing', cell: (ref) => nameCell(ref) },
-    { head: 'Kind', short: 'Kind', cell: ({ kind }) => (kind === 'no-feature' ? 'no drawing at all' : kind) },
+    { head: 'Feature', short: 'Feature', cell: (ref) => nameCell(ref) },
+    { head: 'Kind', short: 'Kind', cell: ({ kind }) => (kind === 'no-feature' ? 'no feature at all' : kind) },
     { head: markup`Place <small>m</small>`, short: 'Place (m)', cell: placeOf },
   ];
-  const title = sign === 'added' ? 'Only in the new drawings' : 'Only in the old drawings';
-  return section(sign, title, plural(refs.length, 'drawing'), [
+  const title = sign === 'added' ? 'Only in the new features' : 'Only in the old features';
+  return section(sign, title, plural(refs.length, 'feature'), [
     table(columns, rows, ({ index }) => `${prefix}${index}`),
     more(refs.length - rows.length, 'rows', 'json'),
   ]);
@@ -231,9 +231,9 @@ function orderSection({ reordered }: OverlaysDiff): Markup | null {
   const columns: readonly Column<(typeof rows)[number]>[] = [
     { head: 'Was', short: 'Was', cell: ({ from }) => `#${from.index}` },
     { head: 'Is', short: 'Is', cell: ({ to }) => `#${to.index}` },
-    { head: 'Drawing', short: 'Drawing', cell: ({ to }) => nameCell(to) },
+    { head: 'Feature', short: 'Feature', cell: ({ to }) => nameCell(to) },
   ];
-  return section('order', 'Elsewhere in the order', plural(reordered.length, 'drawing'), [
+  return section('order', 'Elsewhere in the order', plural(reordered.length, 'feature'), [
     markup`<p>Whether the order means anything to the chassis is not known.</p>`,
     table(columns, rows),
     more(reordered.length - rows.length, 'rows', 'json'),
@@ -296,11 +296,11 @@ function linked(key: string, words: string, keys: ReadonlySet<string>): Part {
   return keys.has(key) ? markup`<a href="#m-${key}">${words}</a>` : words;
 }
 
-function nameCell({ name, id }: DrawingRef, before?: DrawingRef): Part {
+function nameCell({ name, id }: FeatureRef, before?: FeatureRef): Part {
   const shown = name ?? before?.name ?? null;
   return markup`${shown === null ? markup`<small>no name</small>` : markup`<strong>${nameMarkup(shown)}</strong>`}<br/>${id === null ? markup`<small>no id</small>` : markup`<span class="id">${oneLine(id, 80)}</span>`}`;
 }
 
-function placeOf({ xM, yM }: DrawingRef): Part {
+function placeOf({ xM, yM }: FeatureRef): Part {
   return xM === null || yM === null ? NOTHING : placeWords(xM, yM);
 }

@@ -1,6 +1,6 @@
 import { type Markup, markup, type Part } from '../../markup/index.ts';
 import { plural } from '../../text/index.ts';
-import type { ChargerPair, Drawing, Inspection } from '../model.ts';
+import type { ChargerPair, Feature, Inspection } from '../model.ts';
 import { type Box, createGround, type Ground, placeLabel } from './labels.ts';
 import { figure, oneLine, unit } from './lines.ts';
 import { hatches, type Sign, type SignStyle, signOrder, signs } from './marks.ts';
@@ -25,7 +25,7 @@ import { layOut, type Sheet } from './sheet.ts';
 import { background, margins, surround } from './surround.ts';
 import { kindWords, type LabelLines, labelsOf, lineHeight, signOf, sizeOf, tellingOf } from './wording.ts';
 
-/** Above this many drawings the sheet shows shapes without labels, tips and links: nobody could read them. */
+/** Above this many features the sheet shows shapes without labels, tips and links: nobody could read them. */
 const MOST_LABELLED = 4000;
 const MOST_EDGE_MARKS = 12;
 
@@ -34,7 +34,7 @@ export interface Figure {
   readonly content: Markup;
   readonly width: number;
   readonly height: number;
-  /** The drawings that can be pointed at, `#m12`. */
+  /** The features that can be pointed at, `#m12`. */
   readonly shapes: ReadonlySet<number>;
   /** What of the map is not on the sheet, or not as it is. Plain sentences. */
   readonly notes: readonly string[];
@@ -50,7 +50,7 @@ export interface Figure {
 }
 
 interface Item {
-  readonly drawing: Drawing;
+  readonly feature: Feature;
   readonly style: SignStyle;
   /** Where its label belongs, on paper. */
   readonly x: number;
@@ -59,24 +59,24 @@ interface Item {
   readonly flaw: 'wrong' | 'warning' | null;
 }
 
-/** Draws the selected drawings over the picture of the map. Those in `rows` lead to their row on the page, `#d12`. */
-export function drawFigure(inspection: Inspection, image: Uint8Array | null, rows: ReadonlySet<number>): Figure {
+/** Draws the selected features over the picture of the map. Those in `rows` lead to their row on the page, `#d12`. */
+export function renderFigure(inspection: Inspection, image: Uint8Array | null, rows: ReadonlySet<number>): Figure {
   const { selected, frame, codeBook, overlays } = inspection;
   const sheet = layOut(
-    { drawings: selected, frame, isPart: selected.length < overlays.drawings.length },
+    { features: selected, frame, isPart: selected.length < overlays.features.length },
     { longSide: 980, shortSide: 690 },
   );
   const beyond = new Set(sheet.beyond);
   const flaws = flawsOf(inspection);
   const items: Item[] = [];
-  const undrawn: Drawing[] = [];
-  for (const drawing of selected) {
-    if (beyond.has(drawing)) continue;
-    const item = itemOf(drawing, sheet, signs[signOf(drawing, codeBook)], flaws.get(drawing.index) ?? null);
+  const notRendered: Feature[] = [];
+  for (const feature of selected) {
+    if (beyond.has(feature)) continue;
+    const item = itemOf(feature, sheet, signs[signOf(feature, codeBook)], flaws.get(feature.index) ?? null);
     if (item) items.push(item);
-    else undrawn.push(drawing);
+    else notRendered.push(feature);
   }
-  const kinds = (kind: Drawing['kind']) => items.filter(({ drawing }) => drawing.kind === kind);
+  const kinds = (kind: Feature['kind']) => items.filter(({ feature }) => feature.kind === kind);
   const [zones, lanes, points] = [
     kinds('zone').sort((a, b) => extentOf(b) - extentOf(a)),
     kinds('lane'),
@@ -97,12 +97,12 @@ export function drawFigure(inspection: Inspection, image: Uint8Array | null, row
     isLabelled
       ? [
           arrowPaths(
-            points.flatMap(({ drawing, x, y }) =>
-              drawing.yaw?.deg == null ? [] : [arrowOf(x, y, drawing.yaw.deg, r)],
+            points.flatMap(({ feature, x, y }) =>
+              feature.yaw?.deg == null ? [] : [arrowOf(x, y, feature.yaw.deg, r)],
             ),
             r,
           ),
-          ...points.map((item) => wrapItem(item, pointMarker(item.drawing, item.style, item.x, item.y, r))),
+          ...points.map((item) => wrapItem(item, pointMarker(item.feature, item.style, item.x, item.y, r))),
         ]
       : signOrder.map((sign) =>
           markersPath(
@@ -116,11 +116,11 @@ export function drawFigure(inspection: Inspection, image: Uint8Array | null, row
     content,
     width,
     height: sheet.height + margins.top + margins.bottom,
-    shapes: new Set(isLabelled ? items.map(({ drawing }) => drawing.index) : []),
-    notes: notesOf({ sheet, undrawn, items, omitted: letters.omitted, isLabelled, image, inspection }),
+    shapes: new Set(isLabelled ? items.map(({ feature }) => feature.index) : []),
+    notes: notesOf({ sheet, notRendered, items, omitted: letters.omitted, isLabelled, image, inspection }),
     shown: {
       signs: signOrder.filter((sign) => items.some(({ style }) => style.sign === sign)),
-      arrow: isLabelled && points.some(({ drawing }) => drawing.yaw?.deg != null),
+      arrow: isLabelled && points.some(({ feature }) => feature.yaw?.deg != null),
       pair: pairs.length > 0,
       wrong: isLabelled && items.some(({ flaw }) => flaw === 'wrong'),
       warning: isLabelled && items.some(({ flaw }) => flaw === 'warning'),
@@ -129,28 +129,28 @@ export function drawFigure(inspection: Inspection, image: Uint8Array | null, row
   };
 }
 
-/** The worst finding of every drawing that has one worth a badge. */
+/** The worst finding of every feature that has one worth a badge. */
 function flawsOf({ findings }: Inspection): ReadonlyMap<number, 'wrong' | 'warning'> {
   const flaws = new Map<number, 'wrong' | 'warning'>();
-  for (const { severity, drawings } of findings) {
+  for (const { severity, features } of findings) {
     if (severity !== 'wrong' && severity !== 'warning') continue;
-    for (const index of drawings) if (severity === 'wrong' || !flaws.has(index)) flaws.set(index, severity);
+    for (const index of features) if (severity === 'wrong' || !flaws.has(index)) flaws.set(index, severity);
   }
   return flaws;
 }
 
-function itemOf(drawing: Drawing, sheet: Sheet, style: SignStyle, flaw: Item['flaw']): Item | null {
-  const { shape } = drawing;
+function itemOf(feature: Feature, sheet: Sheet, style: SignStyle, flaw: Item['flaw']): Item | null {
+  const { shape } = feature;
   if (shape.kind === 'point') {
     const [x, y] = [sheet.x(shape.at[0]), sheet.y(shape.at[1])];
     return x >= 0 && y >= 0 && x <= sheet.width && y <= sheet.height
-      ? { drawing, style, x, y, outline: null, flaw }
+      ? { feature, style, x, y, outline: null, flaw }
       : null;
   }
   if (shape.kind !== 'lane' && shape.kind !== 'zone') return null;
   const drawn = shape.kind === 'lane' ? outline([shape.line], false, sheet) : outline(shape.rings, true, sheet);
   const place = shape.kind === 'lane' ? middleOf(drawn) : insideOf(drawn);
-  return place && { drawing, style, x: place[0], y: place[1], outline: drawn, flaw };
+  return place && { feature, style, x: place[0], y: place[1], outline: drawn, flaw };
 }
 
 function extentOf({ outline: drawn }: Item): number {
@@ -173,7 +173,7 @@ function radiusFor(points: number, { width, height }: Sheet): number {
 }
 
 function pairsOn(pairs: readonly ChargerPair[], points: readonly Item[]) {
-  const byIndex = new Map(points.map((item) => [item.drawing.index, item]));
+  const byIndex = new Map(points.map((item) => [item.feature.index, item]));
   return pairs.flatMap((pair) => {
     const [charger, dock] = [pair.charger, pair.dockingPoint].map((index) =>
       index === null ? undefined : byIndex.get(index),
@@ -196,9 +196,9 @@ interface Lettering {
 
 /** Marks what is taken, then finds a place for every label: first the few that matter most. */
 function letter({ zones, lanes, points, pairs, sheet, ground, r }: Lettering, { codeBook }: Inspection) {
-  for (const { x, y, drawing } of points) {
+  for (const { x, y, feature } of points) {
     ground.take(square(x, y, r + 1));
-    if (drawing.yaw?.deg != null) for (const box of alongArrow(x, y, drawing.yaw.deg, r)) ground.take(box);
+    if (feature.yaw?.deg != null) for (const box of alongArrow(x, y, feature.yaw.deg, r)) ground.take(box);
   }
   for (const { outline: lane } of lanes)
     if (lane) for (const box of boxesAlong(lane, false, sheet)) ground.take(box, 'soft');
@@ -219,31 +219,31 @@ function letter({ zones, lanes, points, pairs, sheet, ground, r }: Lettering, { 
       ground,
     );
     // A measure that finds no room stands along its line, as in a plan: nothing on the sheet was measured but this.
-    labels.push(placed ? drawLabel(placed.box, placed.content, placed.leader) : line.along(text));
+    labels.push(placed ? renderLabel(placed.box, placed.content, placed.leader) : line.along(text));
   }
   const order = [
-    ...points.filter(({ drawing }) => drawing.name !== null),
+    ...points.filter(({ feature }) => feature.name !== null),
     ...zones,
     ...lanes,
-    ...points.filter(({ drawing }) => drawing.name === null),
+    ...points.filter(({ feature }) => feature.name === null),
   ];
-  for (const { drawing, x, y, outline: drawn } of order) {
-    const isPoint = drawing.kind === 'point';
+  for (const { feature, x, y, outline: drawn } of order) {
+    const isPoint = feature.kind === 'point';
     const placed = placeLabel(
       {
         x,
         y,
-        clearance: isPoint ? r + 3 : drawing.kind === 'lane' ? 7 : 2,
-        around: drawing.kind === 'zone' && drawn ? boxAround(drawn) : null,
-        avoidDeg: isPoint ? (drawing.yaw?.deg ?? null) : null,
-        wordings: labelsOf(drawing, codeBook, holdsNumber(drawing, r)).map((lines) => ({
+        clearance: isPoint ? r + 3 : feature.kind === 'lane' ? 7 : 2,
+        around: feature.kind === 'zone' && drawn ? boxAround(drawn) : null,
+        avoidDeg: isPoint ? (feature.yaw?.deg ?? null) : null,
+        wordings: labelsOf(feature, codeBook, holdsNumber(feature, r)).map((lines) => ({
           ...sizeOf(lines),
           content: lines,
         })),
       },
       ground,
     );
-    if (placed) labels.push(drawLabel(placed.box, placed.content, placed.leader));
+    if (placed) labels.push(renderLabel(placed.box, placed.content, placed.leader));
     else omitted += 1;
   }
   return { labels, omitted };
@@ -261,7 +261,7 @@ function square(x: number, y: number, half: number): Box {
   return { x0: x - half, y0: y - half, x1: x + half, y1: y + half };
 }
 
-export function drawLabel(
+export function renderLabel(
   box: Box,
   lines: LabelLines,
   leader: { x0: number; y0: number; x1: number; y1: number } | null,
@@ -283,15 +283,15 @@ export function drawLabel(
   return markup`${line}<g paint-order="stroke" stroke="#fff" stroke-width="3.2" stroke-linejoin="round">${rows}</g>`;
 }
 
-/** A drawing with its tip, its own anchor and, on a page, a link to its row. */
-function wrapped({ drawing }: Item, content: Part, { codeBook }: Inspection, rows: ReadonlySet<number>): Markup {
-  const inner = markup`<title>${tellingOf(drawing, codeBook)}</title>${content}`;
-  return rows.has(drawing.index)
-    ? markup`<a id="m${drawing.index}" href="#d${drawing.index}">${inner}</a>`
-    : markup`<g id="m${drawing.index}">${inner}</g>`;
+/** A feature with its tip, its own anchor and, on a page, a link to its row. */
+function wrapped({ feature }: Item, content: Part, { codeBook }: Inspection, rows: ReadonlySet<number>): Markup {
+  const inner = markup`<title>${tellingOf(feature, codeBook)}</title>${content}`;
+  return rows.has(feature.index)
+    ? markup`<a id="m${feature.index}" href="#d${feature.index}">${inner}</a>`
+    : markup`<g id="m${feature.index}">${inner}</g>`;
 }
 
-/** Where the badge of a drawing sits, and how large it is; null when it has none. */
+/** Where the badge of a feature sits, and how large it is; null when it has none. */
 function badgeAt({ flaw, outline: drawn, x, y }: Item, r: number) {
   if (flaw === null) return null;
   const corner = drawn && badgeCorner(drawn);
@@ -306,10 +306,10 @@ function badges(items: readonly Item[], r: number): Markup[] {
   });
 }
 
-/** Little arrows at the neatline for drawings that lie beyond it. */
-function edgeMarks(beyond: readonly Drawing[], sheet: Sheet): Markup[] {
-  return beyond.flatMap((drawing) => {
-    const { shape } = drawing;
+/** Little arrows at the neatline for features that lie beyond it. */
+function edgeMarks(beyond: readonly Feature[], sheet: Sheet): Markup[] {
+  return beyond.flatMap((feature) => {
+    const { shape } = feature;
     const place =
       shape.kind === 'point'
         ? shape.at
@@ -324,14 +324,14 @@ function edgeMarks(beyond: readonly Drawing[], sheet: Sheet): Markup[] {
     const turn = (Math.atan2(py - y, px - x) * 180) / Math.PI;
     const isRight = x > sheet.width - 60;
     return [
-      markup`<g><title>#${drawing.index} lies beyond the sheet</title><path d="M8 0L-6 -7V7Z" transform="translate(${unit(x)} ${unit(y)}) rotate(${unit(turn)})" fill="#111" stroke="#fff" stroke-width="1.5"/><text x="${unit(isRight ? x - 12 : x + 12)}" y="${unit(y + 4)}" font-size="10.5" font-weight="700" text-anchor="${isRight ? 'end' : 'start'}" paint-order="stroke" stroke="#fff" stroke-width="3">#${drawing.index}</text></g>`,
+      markup`<g><title>#${feature.index} lies beyond the sheet</title><path d="M8 0L-6 -7V7Z" transform="translate(${unit(x)} ${unit(y)}) rotate(${unit(turn)})" fill="#111" stroke="#fff" stroke-width="1.5"/><text x="${unit(isRight ? x - 12 : x + 12)}" y="${unit(y + 4)}" font-size="10.5" font-weight="700" text-anchor="${isRight ? 'end' : 'start'}" paint-order="stroke" stroke="#fff" stroke-width="3">#${feature.index}</text></g>`,
     ];
   });
 }
 
 interface Told {
   readonly sheet: Sheet;
-  readonly undrawn: readonly Drawing[];
+  readonly notRendered: readonly Feature[];
   readonly items: readonly Item[];
   readonly omitted: number;
   readonly isLabelled: boolean;
@@ -339,26 +339,27 @@ interface Told {
   readonly inspection: Inspection;
 }
 
-function notesOf({ sheet, undrawn, items, omitted, isLabelled, image, inspection }: Told): string[] {
+function notesOf({ sheet, notRendered, items, omitted, isLabelled, image, inspection }: Told): string[] {
   const notes: string[] = [];
   const { frame, selected, overlays } = inspection;
   if (frame === null) notes.push('Drawn over blank paper: the source says nothing of where a picture of the map lies.');
   else if (sheet.picture === null || image === null)
     notes.push('Drawn over blank paper: there is no picture of the map.');
-  if (selected.length < overlays.drawings.length) {
+  if (selected.length < overlays.features.length) {
     notes.push(
-      `A filter chose ${selected.length} of ${overlays.drawings.length} drawings; the others are not on the sheet.`,
+      `A filter chose ${selected.length} of ${overlays.features.length} features; the others are not on the sheet.`,
     );
   }
   if (sheet.beyond.length > 0)
-    notes.push(`Beyond the sheet: ${listed(sheet.beyond.map((drawing) => placeWords(drawing)))}.`);
-  if (undrawn.length > 0) notes.push(`Not drawn: ${listed(undrawn.map((drawing) => whyUndrawn(drawing)))}.`);
+    notes.push(`Beyond the sheet: ${listed(sheet.beyond.map((feature) => placeWords(feature)))}.`);
+  if (notRendered.length > 0)
+    notes.push(`Not drawn: ${listed(notRendered.map((feature) => whyNotRendered(feature)))}.`);
   const coarse = items.filter(({ outline: drawn }) => drawn?.isCoarse);
   if (coarse.length > 0)
-    notes.push(`Drawn coarsely, every few corners only: ${listed(coarse.map(({ drawing }) => `#${drawing.index}`))}.`);
+    notes.push(`Drawn coarsely, every few corners only: ${listed(coarse.map(({ feature }) => `#${feature.index}`))}.`);
   if (!isLabelled)
-    notes.push(`${items.length} drawings are too many for labels, headings and badges; a filter brings them back.`);
-  if (omitted > 0) notes.push(`${plural(omitted, 'label')} found no room; every drawing is listed by its #.`);
+    notes.push(`${items.length} features are too many for labels, headings and badges; a filter brings them back.`);
+  if (omitted > 0) notes.push(`${plural(omitted, 'label')} found no room; every feature is listed by its #.`);
   return notes;
 }
 
@@ -367,11 +368,11 @@ function listed(words: readonly string[]): string {
   return words.length <= most ? words.join(', ') : `${words.slice(0, most).join(', ')} and ${words.length - most} more`;
 }
 
-function placeWords({ index, shape }: Drawing): string {
+function placeWords({ index, shape }: Feature): string {
   return shape.kind === 'point' ? `#${index} at (${figure(shape.at[0], 2)}, ${figure(shape.at[1], 2)}) m` : `#${index}`;
 }
 
-function whyUndrawn({ index, shape, kind }: Drawing): string {
+function whyNotRendered({ index, shape, kind }: Feature): string {
   if (shape.kind === 'broken') return `#${index} (${kindWords[kind].toLowerCase()}, ${oneLine(shape.why, 80)})`;
   if (shape.kind === 'other') return `#${index} (${shape.type === null ? 'no geometry' : oneLine(shape.type, 30)})`;
   return `#${index} (farther out than a floor is wide)`;

@@ -1,9 +1,9 @@
-import type { Drawing, Inspection } from '../model.ts';
+import type { Feature, Inspection } from '../model.ts';
 import { featureTexts } from '../read/feature-texts.ts';
-import { numbersOf, rulesByDrawing } from './census.ts';
+import { numbersOf, rulesByFeature } from './census.ts';
 
 /**
- * The selected drawings as GeoJSON: every feature as its source has it, and one more with what gw reads
+ * The selected features as GeoJSON: every feature as its source has it, and one more with what gw reads
  * in it, `gw`. What holds for all of them (what the coordinates are, the frame, every reading of every number, the
  * findings) stands once, beside `features`. A collection that uses the name `gw` itself keeps it; ours then is
  * `gwReading`. Coordinates stay metres on the map, which RFC 7946 does not foresee: a viewer of world maps shows them
@@ -12,19 +12,19 @@ import { numbersOf, rulesByDrawing } from './census.ts';
 export function toGeojson(inspection: Inspection): string {
   const { selected, overlays, findings, frame } = inspection;
   const ours = freeName(inspection);
-  const rulesOf = rulesByDrawing(inspection);
+  const rulesOf = rulesByFeature(inspection);
   const about = {
     coordinates: 'metres on the map, x and y; not longitude and latitude',
     frame,
-    drawings: overlays.drawings.length,
+    features: overlays.features.length,
     selected: selected.length,
     notFeatures: overlays.notFeatures,
     codes: numbersOf(inspection).map(({ meaning, count }) => ({ ...meaning, count })),
     findings,
   };
   const textOf = featureTexts(overlays);
-  const features = selected.map((drawing) =>
-    withMember(textOf(drawing), ours, readingOf(drawing, inspection, [...(rulesOf.get(drawing.index) ?? [])])),
+  const features = selected.map((feature) =>
+    withMember(textOf(feature), ours, readingOf(feature, inspection, [...(rulesOf.get(feature.index) ?? [])])),
   );
   const members = Object.entries(overlays.topLevel).map(
     ([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)},\n`,
@@ -32,13 +32,13 @@ export function toGeojson(inspection: Inspection): string {
   return `{"type":"FeatureCollection",\n${members.join('')}"${ours}":${JSON.stringify(about)},\n"features":[\n${features.join(',\n')}\n]}\n`;
 }
 
-function readingOf(drawing: Drawing, { codeBook }: Inspection, findings: readonly string[]) {
+function readingOf(feature: Feature, { codeBook }: Inspection, findings: readonly string[]) {
   return {
-    index: drawing.index,
-    kind: drawing.kind,
-    yawDeg: drawing.yaw?.deg ?? null,
-    iconYawDeg: drawing.iconYaw?.deg ?? null,
-    codes: drawing.codes.map(({ field, number }) => ({
+    index: feature.index,
+    kind: feature.kind,
+    yawDeg: feature.yaw?.deg ?? null,
+    iconYawDeg: feature.iconYaw?.deg ?? null,
+    codes: feature.codes.map(({ field, number }) => ({
       field,
       number,
       mark: number === null ? null : codeBook.meaning(field, number).mark,
@@ -58,7 +58,7 @@ function withMember(text: string, name: string, value: unknown): string {
 function freeName({ overlays }: Inspection): string {
   const isTaken = (name: string) =>
     Object.hasOwn(overlays.topLevel, name) ||
-    overlays.members.some((member) => member.in === 'drawing' && member.name === name);
+    overlays.members.some((member) => member.in === 'feature' && member.name === name);
   const names = ['gw', 'gwReading', 'gwReading2', 'gwReading3', 'gwReading4'];
-  return names.find((name) => !isTaken(name)) ?? `gwReading-${overlays.drawings.length}-${overlays.text.length}`;
+  return names.find((name) => !isTaken(name)) ?? `gwReading-${overlays.features.length}-${overlays.text.length}`;
 }

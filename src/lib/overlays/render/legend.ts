@@ -43,7 +43,7 @@ export function explanations({ shown }: Figure): readonly { readonly sample: Mar
   }
   all.push({
     sample: markup`<text x="0" y="0" font-size="11" font-weight="700">#7</text>`,
-    text: 'Place in the list of drawings, from 0. Lanes carry no arrow: nobody knows what their direction means.',
+    text: 'Place in the list of features, from 0. Lanes carry no arrow: nobody knows what their direction means.',
   });
   return all;
 }

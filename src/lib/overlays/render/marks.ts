@@ -2,7 +2,7 @@ import type { Mark } from '../../evidence/index.ts';
 import { type Markup, markup } from '../../markup/index.ts';
 import { unit } from './lines.ts';
 
-/** What a sign shows: a mark, or that the drawing carries no number whose meaning could be known. */
+/** What a sign shows: a mark, or that the feature carries no number whose meaning could be known. */
 export type Sign = Mark | 'none';
 
 export interface SignStyle {
@@ -69,7 +69,7 @@ export const signs: Readonly<Record<Sign, SignStyle>> = {
     sign: 'none',
     word: 'no number',
     letter: '–',
-    saying: 'the drawing carries no number of its kind',
+    saying: 'the feature carries no number of its kind',
     color: '#5c5c5c',
     tint: '#ffffff',
     dash: [3, 3],

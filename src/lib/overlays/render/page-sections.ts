@@ -22,7 +22,7 @@ import {
 const MOST_FINDINGS = 1000;
 const MOST_LINKS = 12;
 
-/** `rows`: the drawings that have a row on this page, to which a finding can lead. */
+/** `rows`: the features that have a row on this page, to which a finding can lead. */
 export function findingsSection(inspection: Inspection, rows: ReadonlySet<number>): Markup {
   const { findings } = inspection;
   const shown = findings.slice(0, MOST_FINDINGS);
@@ -38,7 +38,7 @@ export function findingsSection(inspection: Inspection, rows: ReadonlySet<number
       short: 'Found',
       cell: ({ detail, rule }) => markup`${prose(detail)}<br/><small><code>${rule}</code></small>`,
     },
-    { head: 'Drawings', short: 'Drawings', cell: ({ drawings }) => links(drawings, names, rows) },
+    { head: 'Features', short: 'Features', cell: ({ features }) => links(features, names, rows) },
     { head: 'What to do', short: 'To do', cell: ({ remedy }) => prose(remedy) },
     {
       head: 'Rests on',
@@ -55,21 +55,21 @@ export function findingsSection(inspection: Inspection, rows: ReadonlySet<number
 }
 
 function namesOf({ overlays }: Inspection): ReadonlyMap<number, string> {
-  return new Map(overlays.drawings.flatMap(({ index, name }) => (name === null ? [] : [[index, name] as const])));
+  return new Map(overlays.features.flatMap(({ index, name }) => (name === null ? [] : [[index, name] as const])));
 }
 
-function links(drawings: readonly number[], names: ReadonlyMap<number, string>, rows: ReadonlySet<number>): Part {
-  if (drawings.length === 0) return markup`<small>the map as a whole</small>`;
-  const shown = drawings.slice(0, MOST_LINKS).map((index, at) => {
+function links(features: readonly number[], names: ReadonlyMap<number, string>, rows: ReadonlySet<number>): Part {
+  if (features.length === 0) return markup`<small>the map as a whole</small>`;
+  const shown = features.slice(0, MOST_LINKS).map((index, at) => {
     const name = names.get(index);
     return markup`${at > 0 ? ', ' : null}${link('d', index, rows)}${name === undefined ? null : markup` ${nameMarkup(name, 24)}`}`;
   });
-  return drawings.length > MOST_LINKS
-    ? [shown, markup` <small>and ${drawings.length - MOST_LINKS} more</small>`]
+  return features.length > MOST_LINKS
+    ? [shown, markup` <small>and ${features.length - MOST_LINKS} more</small>`]
     : shown;
 }
 
-/** `shapes`: the drawings that can be pointed at on the map. */
+/** `shapes`: the features that can be pointed at on the map. */
 export function pairsSection(inspection: Inspection, shapes: ReadonlySet<number>): Markup {
   const { pairs } = inspection;
   const names = namesOf(inspection);
@@ -127,7 +127,7 @@ export function numbersSection(inspection: Inspection): Markup {
       short: 'Number',
       cell: ({ meaning }) => markup`<code>${meaning.field}</code> <strong>${meaning.number}</strong>`,
     },
-    { head: 'Drawings', short: 'Drawings', isNumber: true, cell: ({ count }) => count },
+    { head: 'Features', short: 'Features', isNumber: true, cell: ({ count }) => count },
     { head: 'Meaning as a whole', short: 'As a whole', isTight: true, cell: ({ meaning }) => markWord(meaning) },
     {
       head: 'Every reading, with mark and source',
@@ -137,14 +137,14 @@ export function numbersSection(inspection: Inspection): Markup {
     },
   ];
   return section('numbers', 'What the numbers are read as', plural(numbers.length, 'number'), [
-    numbers.length === 0 ? markup`<p>No drawing carries a number.</p>` : table(columns, numbers.slice(0, MOST_ROWS)),
+    numbers.length === 0 ? markup`<p>No feature carries a number.</p>` : table(columns, numbers.slice(0, MOST_ROWS)),
     more(numbers.length - MOST_ROWS, 'numbers', 'json'),
   ]);
 }
 
 export function carriedSection({ survey }: Inspection): Markup | null {
   if (survey.carried.length === 0) return null;
-  const where = { collection: 'the collection', drawing: 'drawings', properties: 'properties of drawings' } as const;
+  const where = { collection: 'the collection', feature: 'features', properties: 'properties of features' } as const;
   const columns: readonly Column<(typeof survey.carried)[number]>[] = [
     { head: 'Member', short: 'Member', cell: ({ name }) => markup`<code>${oneLine(name, 80)}</code>` },
     { head: 'Of', short: 'Of', cell: (member) => where[member.in] },

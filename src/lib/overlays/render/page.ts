@@ -1,38 +1,38 @@
 import { type Markup, markup, type Part } from '../../markup/index.ts';
 import type { Inspection } from '../model.ts';
 import { pageDocument, sheetMarkup } from './document.ts';
-import { drawFigure, type Figure } from './figure.ts';
+import { type Figure, renderFigure } from './figure.ts';
 import { explanations, signsOf } from './legend.ts';
 import { fontStack } from './lettering.ts';
 import { figure, oneLine } from './lines.ts';
 import { dashOf, hatchId, marker, type SignStyle, signs } from './marks.ts';
-import { drawingRows, drawingSections } from './page-drawings.ts';
+import { featureRows, featureSections } from './page-features.ts';
 import { carriedSection, findingsSection, knownSections, numbersSection, pairsSection } from './page-sections.ts';
 import type { PictureOptions } from './svg.ts';
 import { countLine } from './wording.ts';
 
 export interface PageOptions extends PictureOptions {
-  /** Where the drawings were read: `live:7` at an address, or a file. */
+  /** Where the features were read: `live:7` at an address, or a file. */
   readonly source: string;
-  /** Whose drawings they are; null when the source does not say. */
+  /** Whose features they are; null when the source does not say. */
   readonly chassis: { readonly serial: string; readonly software: string | null } | null;
   /** When the page was made: UTC, ISO. */
   readonly madeAt: string;
 }
 
 /**
- * The whole inspection as one HTML file for the tablet and for paper: the map, its legend, findings, every drawing,
+ * The whole inspection as one HTML file for the tablet and for paper: the map, its legend, findings, every feature,
  * every reading of a number, and what nobody knows. It needs no script and loads nothing: its own policy forbids both.
  */
-export function drawPage(inspection: Inspection, options: PageOptions): string {
+export function renderPage(inspection: Inspection, options: PageOptions): string {
   const { title, image, madeAt } = options;
-  const rowsOf = drawingRows(inspection);
-  const rows = new Set([...rowsOf.values()].flatMap((drawings) => drawings.map(({ index }) => index)));
-  const map = drawFigure(inspection, image, rows);
+  const rowsOf = featureRows(inspection);
+  const rows = new Set([...rowsOf.values()].flatMap((features) => features.map(({ index }) => index)));
+  const map = renderFigure(inspection, image, rows);
   const sections: Part = [
     findingsSection(inspection, rows),
     pairsSection(inspection, map.shapes),
-    drawingSections(inspection, rowsOf, map.shapes),
+    featureSections(inspection, rowsOf, map.shapes),
     numbersSection(inspection),
     knownSections(inspection),
     carriedSection(inspection),
@@ -43,7 +43,7 @@ export function drawPage(inspection: Inspection, options: PageOptions): string {
 <p class="count">${countLine(inspection)}</p>
 <dl class="facts">${factsOf(inspection, options)}</dl>
 </header>
-${sheetMarkup(map, { whole: 'Whole map', label: 'The drawings over the picture of the map' })}
+${sheetMarkup(map, { whole: 'Whole map', label: 'The features over the picture of the map' })}
 <div class="key">
 <ul class="legend">${legend(map)}</ul>
 ${map.notes.map((note) => markup`<p class="notes">${note}</p>`)}
@@ -81,7 +81,7 @@ function factsOf({ overlays, frame }: Inspection, { source, chassis, madeAt }: P
     typeof value === 'string' || typeof value === 'number' ? oneLine(String(value), 60) : null;
   const versions = [
     ['map', text(at('map_version'))],
-    ['drawings', text(at('overlays_version'))],
+    ['features', text(at('overlays_version'))],
   ].flatMap(([what, version]) => (version == null ? [] : [`${what} ${version}`]));
   const size =
     frame?.width == null || frame.height === null
@@ -112,7 +112,7 @@ function momentOf(iso: string): string {
 }
 
 function contents({ selected, findings, survey }: Inspection): Markup[] {
-  const has = (kind: string) => selected.some((drawing) => drawing.kind === kind);
+  const has = (kind: string) => selected.some((feature) => feature.kind === kind);
   const entries: readonly (readonly [boolean, string, string])[] = [
     [true, 'findings', `Findings (${findings.length})`],
     [true, 'chargers', 'Charging stations'],

@@ -1,5 +1,5 @@
 import { type Markup, markup } from '../../markup/index.ts';
-import type { Drawing, Place } from '../model.ts';
+import type { Feature, Place } from '../model.ts';
 import type { Box } from './labels.ts';
 import { unit } from './lines.ts';
 import { dashOf, hatchId, LEAST_RADIUS_WITH_NUMBER, marker, outlineOf, type SignStyle } from './marks.ts';
@@ -7,7 +7,7 @@ import type { Sheet } from './sheet.ts';
 
 /** Units of paper. Corners nearer than this to the last one change no pixel. */
 const FINEST = 0.35;
-/** Corners of one outline. A drawing with more is drawn coarsely, and the sheet says so. */
+/** Corners of one outline. A feature with more is drawn coarsely, and the sheet says so. */
 const MOST_CORNERS = 20_000;
 
 export interface Outline {
@@ -220,15 +220,15 @@ export function markersPath(places: readonly (readonly [number, number])[], styl
   return markup`<path d="${d}" fill="${style.tint}" stroke="${style.color}" stroke-width="1"/>`;
 }
 
-export function pointMarker(drawing: Drawing, style: SignStyle, x: number, y: number, r: number): Markup {
-  return marker(style, x, y, r, holdsNumber(drawing, r) ? String(drawing.code?.number) : null);
+export function pointMarker(feature: Feature, style: SignStyle, x: number, y: number, r: number): Markup {
+  return marker(style, x, y, r, holdsNumber(feature, r) ? String(feature.code?.number) : null);
 }
 
 /** Digits that fit into the marker of a point. */
 const MOST_DIGITS = 4;
 
 /** Whether the marker of a feature has room for its number; otherwise its label has to name it. */
-export function holdsNumber({ kind, code }: Drawing, r: number): boolean {
+export function holdsNumber({ kind, code }: Feature, r: number): boolean {
   if (kind !== 'point' || code === null || code.number === null) return false;
   return r >= LEAST_RADIUS_WITH_NUMBER && String(code.number).length <= MOST_DIGITS;
 }

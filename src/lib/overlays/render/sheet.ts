@@ -1,13 +1,13 @@
 import { extentOf } from '../frame.ts';
 import { type Bounds, boundsOf } from '../geometry.ts';
-import type { Drawing, MapFrame } from '../model.ts';
+import type { Feature, MapFrame } from '../model.ts';
 
 /** Metres. A place farther out is on no floor, and its figures would spoil those of the others. */
 const FARTHEST_M = 1_000_000;
-/** How much paper there is around the drawings, as a part of their extent, and at least in metres. */
+/** How much paper there is around the features, as a part of their extent, and at least in metres. */
 const MARGIN = 0.08;
 const LEAST_MARGIN_M = 0.6;
-/** No map is shown so large that one drawing fills it: at least this many metres are on the sheet. */
+/** No map is shown so large that one feature fills it: at least this many metres are on the sheet. */
 const LEAST_EXTENT_M = 5;
 
 /** Where metres come to lie on paper. Units of paper: y downwards, as pictures have it. */
@@ -20,32 +20,32 @@ export interface Sheet {
   y(yM: number): number;
   /** Where the picture of the map lies on paper; null without one. */
   readonly picture: { readonly x: number; readonly y: number; readonly width: number; readonly height: number } | null;
-  /** Drawings with a place that lies off the paper. */
-  readonly beyond: readonly Drawing[];
+  /** Features with a place that lies off the paper. */
+  readonly beyond: readonly Feature[];
 }
 
-/** What is to be shown. `isPart`: a filter chose the drawings, so the sheet shows them and not the whole map. */
+/** What is to be shown. `isPart`: a filter chose the features, so the sheet shows them and not the whole map. */
 export interface Subject {
-  readonly drawings: readonly Drawing[];
+  readonly features: readonly Feature[];
   readonly frame: MapFrame | null;
   readonly isPart: boolean;
 }
 
 /**
- * Chooses the part of the map that is shown: the whole picture and what lies around it; only the drawings and some
- * paper around them where a filter chose some, or where there is no picture. A few drawings that lie far from all
+ * Chooses the part of the map that is shown: the whole picture and what lies around it; only the features and some
+ * paper around them where a filter chose some, or where there is no picture. A few features that lie far from all
  * others do not shrink the rest to a dot: they are listed as lying beyond the sheet.
  */
 export function layOut(
-  { drawings, frame, isPart }: Subject,
+  { features, frame, isPart }: Subject,
   most: { readonly longSide: number; readonly shortSide: number },
 ): Sheet {
-  const placed: Drawing[] = [];
+  const placed: Feature[] = [];
   const boxes: Bounds[] = [];
-  for (const drawing of drawings) {
-    const box = boxOf(drawing);
+  for (const feature of features) {
+    const box = boxOf(feature);
     if (box === null) continue;
-    placed.push(drawing);
+    placed.push(feature);
     boxes.push(box);
   }
   const picture = extentOf(frame);
@@ -77,7 +77,7 @@ export function layOut(
 
 function chooseArea(boxes: readonly Bounds[], picture: Bounds | null, isFiltered: boolean): Bounds {
   if (picture && !isFiltered) {
-    // Drawings just outside the picture are shown where they lie; those farther out are listed.
+    // Features just outside the picture are shown where they lie; those farther out are listed.
     const reach = within(picture, 0.12 * Math.max(picture.maxXM - picture.minXM, picture.maxYM - picture.minYM));
     const near = boxes.filter((box) => contains(reach, box) && !contains(picture, box));
     if (near.length === 0) return picture;
@@ -110,8 +110,8 @@ function usualOf(boxes: readonly Bounds[]): readonly Bounds[] {
   return usual.length > 0 ? usual : boxes;
 }
 
-/** The box around a drawing; null when it has no places, or absurd ones. */
-function boxOf({ shape }: Drawing): Bounds | null {
+/** The box around a feature; null when it has no places, or absurd ones. */
+function boxOf({ shape }: Feature): Bounds | null {
   const box = boundsOf(shape);
   return box !== null && farthest(box) <= FARTHEST_M ? box : null;
 }

@@ -1,7 +1,7 @@
 import { type Markup, markup, type Part } from '../../markup/index.ts';
 import type { CodeMeaning, Inspection } from '../model.ts';
 import { numbersOf } from './census.ts';
-import { drawFigure, type Figure } from './figure.ts';
+import { type Figure, renderFigure } from './figure.ts';
 import { explanations, signsOf } from './legend.ts';
 import { fontStack, widthOf, wrap } from './lettering.ts';
 import { oneLine, unit } from './lines.ts';
@@ -19,11 +19,11 @@ const LINE = 16;
 const MOST_NUMBERS = 90;
 
 /**
- * The drawings over the picture of their map as one SVG document: title, map, legend by evidence mark, and what every
+ * The features over the picture of their map as one SVG document: title, map, legend by evidence mark, and what every
  * number on it is read as. Nothing is loaded from anywhere.
  */
-export function drawSvg(inspection: Inspection, { title, image }: PictureOptions): string {
-  const figure = drawFigure(inspection, image, new Set());
+export function renderSvg(inspection: Inspection, { title, image }: PictureOptions): string {
+  const figure = renderFigure(inspection, image, new Set());
   const width = Math.max(figure.width, 760);
   const head = heading(title, inspection, width);
   const legend = legendOf(figure, inspection, width);

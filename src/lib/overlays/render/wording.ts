@@ -1,6 +1,6 @@
 import type { Basis, Mark } from '../../evidence/index.ts';
 import { plural } from '../../text/index.ts';
-import type { Code, CodeBook, CodeMeaning, Drawing, Inspection, Reading } from '../model.ts';
+import type { Code, CodeBook, CodeMeaning, Feature, Inspection, Reading } from '../model.ts';
 import { widthOf } from './lettering.ts';
 import { figure, isolated, nameLines, nameText, oneLine } from './lines.ts';
 import { type Sign, signs } from './marks.ts';
@@ -17,7 +17,7 @@ export interface Span {
 
 export type LabelLines = readonly (readonly Span[])[];
 
-export const kindWords = { point: 'Point', zone: 'Zone', lane: 'Lane', other: 'Other drawing' } as const;
+export const kindWords = { point: 'Point', zone: 'Zone', lane: 'Lane', other: 'Other feature' } as const;
 const INK = '#111111';
 const QUIET = '#555555';
 const SMALL = 10.5;
@@ -44,25 +44,25 @@ export function sayingOf({ meaning, basis, here }: Reading): string {
   return here?.verdict === 'contradicted' ? `${text} (contradicted on this device)` : text;
 }
 
-/** How well the meaning of the drawing's own number is known; 'none' when it has no number. */
-export function signOf({ code }: Drawing, codeBook: CodeBook): Sign {
+/** How well the meaning of the feature's own number is known; 'none' when it has no number. */
+export function signOf({ code }: Feature, codeBook: CodeBook): Sign {
   return code === null || code.number === null ? 'none' : codeBook.meaning(code.field, code.number).mark;
 }
 
 /**
- * What stands beside a drawing, the richest first. Every wording names its `#`, by which the tables list it.
+ * What stands beside a feature, the richest first. Every wording names its `#`, by which the tables list it.
  * `isCodeShown`: the marker of the point holds its number already.
  */
-export function labelsOf(drawing: Drawing, codeBook: CodeBook, isCodeShown: boolean): readonly LabelLines[] {
-  const number = `#${drawing.index}`;
+export function labelsOf(feature: Feature, codeBook: CodeBook, isCodeShown: boolean): readonly LabelLines[] {
+  const number = `#${feature.index}`;
   const bare: LabelLines = [[span(number, 9.5, QUIET, true)]];
-  const full = meaningLines(drawing, codeBook, true, isCodeShown);
-  const short = meaningLines(drawing, codeBook, false, isCodeShown).flat();
-  if (drawing.name === null) {
+  const full = meaningLines(feature, codeBook, true, isCodeShown);
+  const short = meaningLines(feature, codeBook, false, isCodeShown).flat();
+  if (feature.name === null) {
     const head = [span(number, 11, QUIET, true)];
     return short.length === 0 ? [bare] : [[head, ...full], [[...head, span(' ', 10.5, QUIET), ...short]], bare];
   }
-  const [whole, cut] = namesOf(drawing.name, number);
+  const [whole, cut] = namesOf(feature.name, number);
   const heads = cut === null ? [whole] : [whole, cut];
   return [...heads.map((head) => [...head, ...full]), ...heads.map((head) => [...head, short]), ...heads, bare].filter(
     (lines) => lines.every((line) => line.length > 0),
@@ -79,12 +79,12 @@ export function namesOf(name: string, number: string): readonly [LabelLines, Lab
 }
 
 /** One line a reading, since two readings stand for a disagreement; other numbers go behind the last one. */
-function meaningLines(drawing: Drawing, codeBook: CodeBook, isFull: boolean, isCodeShown: boolean): Span[][] {
+function meaningLines(feature: Feature, codeBook: CodeBook, isFull: boolean, isCodeShown: boolean): Span[][] {
   const lines: Span[][] = [];
-  for (const code of drawing.codes) {
+  for (const code of feature.codes) {
     // Where a route begins and ends is for the table: nobody knows what these numbers say.
     if (code.number === null || code.field === 'startType' || code.field === 'endType') continue;
-    const isOwn = code.field === drawing.code?.field;
+    const isOwn = code.field === feature.code?.field;
     const meaning = codeBook.meaning(code.field, code.number);
     if (isOwn) {
       const lead = isCodeShown ? [] : [span(`${code.number} `, SMALL, INK, true)];
@@ -126,16 +126,16 @@ export function lineHeight(line: readonly Span[]): number {
   return Math.max(...line.map(({ size }) => size)) * 1.18;
 }
 
-/** What a pointer over a drawing tells: everything in one line. */
-export function tellingOf(drawing: Drawing, codeBook: CodeBook): string {
+/** What a pointer over a feature tells: everything in one line. */
+export function tellingOf(feature: Feature, codeBook: CodeBook): string {
   const parts = [
-    `#${drawing.index} ${kindWords[drawing.kind]}${drawing.name === null ? '' : ` ${isolated(nameText(drawing.name))}`}`,
+    `#${feature.index} ${kindWords[feature.kind]}${feature.name === null ? '' : ` ${isolated(nameText(feature.name))}`}`,
   ];
-  if (drawing.id !== null) parts.push(`id ${isolated(oneLine(drawing.id, 60))}`);
-  for (const code of drawing.codes) parts.push(codeLine(code, codeBook));
-  if (drawing.shape.kind === 'point')
-    parts.push(`x ${figure(drawing.shape.at[0], 3)} m, y ${figure(drawing.shape.at[1], 3)} m`);
-  if (drawing.yaw) parts.push(drawing.yaw.deg === null ? 'yaw is no number' : `yaw ${figure(drawing.yaw.deg, 2)}°`);
+  if (feature.id !== null) parts.push(`id ${isolated(oneLine(feature.id, 60))}`);
+  for (const code of feature.codes) parts.push(codeLine(code, codeBook));
+  if (feature.shape.kind === 'point')
+    parts.push(`x ${figure(feature.shape.at[0], 3)} m, y ${figure(feature.shape.at[1], 3)} m`);
+  if (feature.yaw) parts.push(feature.yaw.deg === null ? 'yaw is no number' : `yaw ${figure(feature.yaw.deg, 2)}°`);
   return parts.join(' · ');
 }
 
@@ -150,10 +150,10 @@ function codeLine(code: Code, codeBook: CodeBook): string {
 
 /** How many of what, and how many findings: what the first line of every output says. */
 export function countLine({ selected, overlays, findings }: Inspection): string {
-  const count = (kind: string) => selected.filter((drawing) => drawing.kind === kind).length;
+  const count = (kind: string) => selected.filter((feature) => feature.kind === kind).length;
   const parts = (['point', 'zone', 'lane'] as const).map((kind) => plural(count(kind), kind));
   if (count('other') > 0) parts.push(`${count('other')} other`);
-  const of = selected.length < overlays.drawings.length ? ` (of ${overlays.drawings.length} drawings)` : '';
+  const of = selected.length < overlays.features.length ? ` (of ${overlays.features.length} features)` : '';
   const worst = (severity: string) => findings.filter((finding) => finding.severity === severity).length;
   const told = (['wrong', 'warning', 'note', 'not-checked'] as const)
     .filter((severity) => worst(severity) > 0)

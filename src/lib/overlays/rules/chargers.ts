@@ -1,15 +1,15 @@
 import { markText } from '../../evidence/index.ts';
 import { isRecord, quote } from '../../json/index.ts';
 import { idsOf } from '../ids.ts';
-import type { ChargerPair, Drawing } from '../model.ts';
-import { drawingAt, type RuleInput } from './input.ts';
+import type { ChargerPair, Feature } from '../model.ts';
+import { featureAt, type RuleInput } from './input.ts';
 import { createReader } from './reading.ts';
 import { listing, naming, namingAll, wording } from './wording.ts';
 
 /** Chargers and docking points that do not make pairs. */
 export function findChargerFaults(input: RuleInput): void {
   const {
-    overlays: { drawings },
+    overlays: { features },
     codeBook,
     pairs,
     report,
@@ -48,7 +48,7 @@ export function findChargerFaults(input: RuleInput): void {
     { namedBy }: ChargerPair,
   ): void {
     report(rule, [index], () => {
-      const item = drawingAt(drawings, index);
+      const item = featureAt(features, index);
       if (item === undefined) return `#${index} has no partner.`;
       const other = kind === 'charger' ? 'docking point' : 'charger';
       const read = readings[kind](item.code);
@@ -71,9 +71,9 @@ export function findChargerFaults(input: RuleInput): void {
       if (linked.length < 2) continue;
       const all = [...linked, index].sort((a, b) => a - b);
       report(rule, all, () => {
-        const item = drawingAt(drawings, index);
+        const item = featureAt(features, index);
         const what = item === undefined ? `#${index}` : naming(item);
-        return `${linked.length} ${partners} are linked with ${what}: ${namingAll(drawings, linked)}.`;
+        return `${linked.length} ${partners} are linked with ${what}: ${namingAll(features, linked)}.`;
       });
     }
   }
@@ -87,21 +87,21 @@ export function findChargerFaults(input: RuleInput): void {
   ): void {
     if (looked.has(index)) return;
     looked.add(index);
-    const item = drawingAt(drawings, index);
+    const item = featureAt(features, index);
     if (item === undefined || item.partnerId === null) return;
     const linked = partnersOf.get(index) ?? [];
-    if (linked.some((at) => drawingAt(drawings, at)?.id === item.partnerId)) return;
+    if (linked.some((at) => featureAt(features, at)?.id === item.partnerId)) return;
     report(
       'docking-reference-unresolved',
       [index, partner].sort((a, b) => a - b),
       () => {
-        return `${namingAll(drawings, [partner])} names ${naming(item)}, and ${naming(item)} ${referenceOf(item, other)}.`;
+        return `${namingAll(features, [partner])} names ${naming(item)}, and ${naming(item)} ${referenceOf(item, other)}.`;
       },
     );
   }
 
   /** What the reference of an item leads to, where it leads to no partner: `names "d", which no feature has as its id`. */
-  function referenceOf(item: Drawing, other: 'charger' | 'docking point'): string {
+  function referenceOf(item: Feature, other: 'charger' | 'docking point'): string {
     const { id, partnerId } = item;
     if (partnerId === null) {
       const { properties } = input.overlays.rawOf(item);
@@ -109,7 +109,7 @@ export function findChargerFaults(input: RuleInput): void {
       const isGiven = written !== undefined && written !== null && written !== '';
       return isGiven ? `its dockingPointId is ${wording(written)}, which names nothing` : `names no ${other}`;
     }
-    const { first, doubled } = idsOf(drawings);
+    const { first, doubled } = idsOf(features);
     const one = first.get(partnerId);
     const found = doubled.get(partnerId) ?? (one === undefined ? [] : [one]);
     const others = found.filter((feature) => feature !== item);
@@ -126,7 +126,7 @@ export function findChargerFaults(input: RuleInput): void {
 
 const MOST_NAMED = 3;
 
-function describe(feature: Drawing): string {
+function describe(feature: Feature): string {
   const { kind, code } = feature;
   if (kind !== 'point') return naming(feature);
   return code === null ? `${naming(feature)} without a type` : `${naming(feature)} of type ${wording(code.written)}`;

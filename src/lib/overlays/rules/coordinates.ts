@@ -1,6 +1,6 @@
 import { plural } from '../../text/index.ts';
 import { type Bounds, boundsOf } from '../geometry.ts';
-import type { Drawing, Place } from '../model.ts';
+import type { Feature, Place } from '../model.ts';
 import type { RuleInput } from './input.ts';
 import { FARTHEST_FROM_LAND_DEG, ONE_SPOT } from './table.ts';
 import { rounded, spot } from './wording.ts';
@@ -12,7 +12,7 @@ const MOST_LATITUDE_DEG = 90;
 
 /** How the features are held, and in which unit their coordinates seem to be. */
 export function findCoordinateFaults({ overlays, report }: RuleInput): void {
-  const { container, drawings } = overlays;
+  const { container, features } = overlays;
   if (container !== 'feature-collection') {
     report(
       'not-a-feature-collection',
@@ -20,7 +20,7 @@ export function findCoordinateFaults({ overlays, report }: RuleInput): void {
       () => `The overlays are ${containerWords[container]}, read as a collection.`,
     );
   }
-  const common = commonSpot(drawings);
+  const common = commonSpot(features);
   if (common === null || !canBeDegrees(common.box)) return;
   const { box, count } = common;
   report('coordinates-like-longitude-latitude', [], () => {
@@ -38,11 +38,11 @@ const containerWords = {
 } as const;
 
 /** The box around all places; null unless it is one spot with several features in it. Most maps end it early. */
-function commonSpot(drawings: readonly Drawing[]): { readonly box: Bounds; readonly count: number } | null {
+function commonSpot(features: readonly Feature[]): { readonly box: Bounds; readonly count: number } | null {
   let box: Bounds | null = null;
   let count = 0;
   const places: Place[] = [];
-  for (const { shape } of drawings) {
+  for (const { shape } of features) {
     const own = boundsOf(shape);
     if (own === null) continue;
     box = box === null ? own : around(box, own);

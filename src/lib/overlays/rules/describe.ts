@@ -15,7 +15,7 @@ export function describeRules(): string {
         severity,
         tableCell(title),
         tableCell(`${why} ${remedy}`),
-        fact === null ? 'the drawing itself' : `${markText(factById(fact))} \`${fact}\``,
+        fact === null ? 'the feature itself' : `${markText(factById(fact))} \`${fact}\``,
         '',
       ]
         .join(' | ')

@@ -14,7 +14,7 @@ import { findCoordinateFaults } from './coordinates.ts';
 import { findDoorFaults } from './doors.ts';
 import { findHeadingFaults } from './headings.ts';
 import { findIdentifierFaults } from './identifiers.ts';
-import { byShape, type Report, type RuleInput, type Standing, type ZoneDrawing } from './input.ts';
+import { byShape, type Report, type RuleInput, type Standing, type ZoneFeature } from './input.ts';
 import { findNoGoFaults } from './no-go.ts';
 import { findPictureFaults } from './picture.ts';
 import { findPropertyFaults } from './properties.ts';
@@ -52,41 +52,41 @@ const checks: readonly ((input: RuleInput) => void)[] = [
 ];
 
 /**
- * Holds the drawings of a map against the rule table. Worst first, then by place in the collection. Never throws, and
+ * Holds the features of a map against the rule table. Worst first, then by place in the collection. Never throws, and
  * ends in time whatever is drawn: what was not looked at to the end is a finding of its own.
  */
 export function findFaults(overlays: Overlays, options: FaultOptions): OverlayFinding[] {
   const { frame, codeBook, pairs } = options;
-  const { points, zones } = byShape(overlays.drawings);
+  const { points, zones } = byShape(overlays.features);
   const steps = options.steps ?? STEPS + STEPS_A_CORNER * cornersOf(zones);
   const kept = new Map<OverlayRuleId, Kept>();
-  const report: Report = (rule, drawings, detail, mark) => {
+  const report: Report = (rule, features, detail, mark) => {
     let of = kept.get(rule);
     if (of === undefined) {
       of = keepFor(rule);
       kept.set(rule, of);
     }
-    of.take(drawings, detail, mark);
+    of.take(features, detail, mark);
   };
   const input: RuleInput = { overlays, points, zones, frame, codeBook, pairs, steps, report };
   for (const check of checks) check(input);
   return [...kept.values()]
     .flatMap((of) => of.findings())
-    .sort((a, b) => rankOf(a) - rankOf(b) || (a.drawings[0] ?? -1) - (b.drawings[0] ?? -1));
+    .sort((a, b) => rankOf(a) - rankOf(b) || (a.features[0] ?? -1) - (b.features[0] ?? -1));
 }
 
-function cornersOf(zones: readonly ZoneDrawing[]): number {
+function cornersOf(zones: readonly ZoneFeature[]): number {
   let sum = 0;
   for (const { shape } of zones) for (const ring of shape.rings) sum += ring.length;
   return sum;
 }
 
 interface Kept {
-  take(drawings: readonly number[], detail: () => string, standing: Standing | undefined): void;
+  take(features: readonly number[], detail: () => string, standing: Standing | undefined): void;
   findings(): OverlayFinding[];
 }
 
-/** Keeps the findings of one rule: the first ones each by itself, all others as one that lists their drawings. */
+/** Keeps the findings of one rule: the first ones each by itself, all others as one that lists their features. */
 function keepFor(id: OverlayRuleId): Kept {
   const { severity, remedy, fact } = ruleById[id];
   const usual: Standing | null = fact === null ? null : factById(fact);
@@ -95,21 +95,21 @@ function keepFor(id: OverlayRuleId): Kept {
   let more = 0;
   let restStanding = usual;
   return {
-    take: (drawings, detail, standing = usual ?? undefined) => {
+    take: (features, detail, standing = usual ?? undefined) => {
       if (separate.length < SEPARATE_FINDINGS) {
-        separate.push({ rule: id, severity, drawings, detail: detail(), remedy, ...standingOf(standing) });
+        separate.push({ rule: id, severity, features, detail: detail(), remedy, ...standingOf(standing) });
         return;
       }
       more += 1;
-      for (const drawing of drawings) rest.add(drawing);
+      for (const feature of features) rest.add(feature);
       if (standing && (restStanding === null || markRank[standing.mark] > markRank[restStanding.mark]))
         restStanding = standing;
     },
     findings: () => {
       if (more === 0) return separate;
-      const drawings = [...rest].sort((a, b) => a - b);
-      const detail = `${plural(more, 'more finding')} of the same kind, about ${plural(drawings.length, 'drawing')}.`;
-      return [...separate, { rule: id, severity, drawings, detail, remedy, ...standingOf(restStanding) }];
+      const features = [...rest].sort((a, b) => a - b);
+      const detail = `${plural(more, 'more finding')} of the same kind, about ${plural(features.length, 'feature')}.`;
+      return [...separate, { rule: id, severity, features, detail, remedy, ...standingOf(restStanding) }];
     },
   };
 }

@@ -1,33 +1,33 @@
-import type { Drawing, DrawnAngle } from '../model.ts';
+import type { Feature, FeatureAngle } from '../model.ts';
 import type { RuleInput } from './input.ts';
 import { WIDEST_YAW_DEG } from './table.ts';
 import { naming, rounded, wording } from './wording.ts';
 
 /** `yaw` and `iconYaw`: no number, likely radians, beyond a turn. */
-export function findHeadingFaults({ overlays: { drawings }, report }: RuleInput): void {
-  for (const drawing of drawings) {
-    if (drawing.yaw !== null) look(drawing, 'yaw', drawing.yaw);
-    if (drawing.iconYaw !== null) look(drawing, 'iconYaw', drawing.iconYaw);
+export function findHeadingFaults({ overlays: { features }, report }: RuleInput): void {
+  for (const feature of features) {
+    if (feature.yaw !== null) look(feature, 'yaw', feature.yaw);
+    if (feature.iconYaw !== null) look(feature, 'iconYaw', feature.iconYaw);
   }
 
-  function look(drawing: Drawing, field: 'yaw' | 'iconYaw', { deg, written }: DrawnAngle): void {
+  function look(feature: Feature, field: 'yaw' | 'iconYaw', { deg, written }: FeatureAngle): void {
     if (deg === null) {
-      report('yaw-not-a-number', [drawing.index], () => {
-        return `${field} of ${naming(drawing)} is ${wording(written)}, which is no number of degrees.`;
+      report('yaw-not-a-number', [feature.index], () => {
+        return `${field} of ${naming(feature)} is ${wording(written)}, which is no number of degrees.`;
       });
       return;
     }
     if (Math.abs(deg) > WIDEST_YAW_DEG) {
-      report('yaw-beyond-turn', [drawing.index], () => {
-        return `${field} of ${naming(drawing)} is ${rounded(deg, 3)} degrees, more than a full turn.`;
+      report('yaw-beyond-turn', [feature.index], () => {
+        return `${field} of ${naming(feature)} is ${rounded(deg, 3)} degrees, more than a full turn.`;
       });
       return;
     }
     const turn = likelyTurnDeg(deg, written);
     if (turn === null) return;
-    report('yaw-like-radians', [drawing.index], () => {
+    report('yaw-like-radians', [feature.index], () => {
       const meant = `${deg} as radians is ${turn} degrees to the digits written; as degrees it is ${deg}`;
-      return `${field} of ${naming(drawing)} may be in radians: ${meant}.`;
+      return `${field} of ${naming(feature)} may be in radians: ${meant}.`;
     });
   }
 }

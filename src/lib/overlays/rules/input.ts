@@ -1,16 +1,16 @@
 import type { Basis, Mark } from '../../evidence/index.ts';
-import type { ChargerPair, CodeBook, Drawing, MapFrame, Overlays, Shape } from '../model.ts';
+import type { ChargerPair, CodeBook, Feature, MapFrame, Overlays, Shape } from '../model.ts';
 import type { OverlayRuleId } from './table.ts';
 
-export type PointDrawing = Drawing & { readonly shape: Extract<Shape, { kind: 'point' }> };
-export type ZoneDrawing = Drawing & { readonly shape: Extract<Shape, { kind: 'zone' }> };
+export type PointFeature = Feature & { readonly shape: Extract<Shape, { kind: 'point' }> };
+export type ZoneFeature = Feature & { readonly shape: Extract<Shape, { kind: 'zone' }> };
 
 /** What every rule is given. */
 export interface RuleInput {
   readonly overlays: Overlays;
-  /** Those of the drawings that have a place, by their shape. */
-  readonly points: readonly PointDrawing[];
-  readonly zones: readonly ZoneDrawing[];
+  /** Those of the features that have a place, by their shape. */
+  readonly points: readonly PointFeature[];
+  readonly zones: readonly ZoneFeature[];
   readonly frame: MapFrame | null;
   readonly codeBook: CodeBook;
   readonly pairs: readonly ChargerPair[];
@@ -26,23 +26,23 @@ export interface Standing {
 }
 
 /**
- * Takes one finding down. `drawings` are their places in the collection. `detail` is only asked for when it is shown.
+ * Takes one finding down. `features` are their places in the collection. `detail` is only asked for when it is shown.
  * `standing` where the finding knows better than the fact of its rule.
  */
 export type Report = (
   rule: OverlayRuleId,
-  drawings: readonly number[],
+  features: readonly number[],
   detail: () => string,
   standing?: Standing | undefined,
 ) => void;
 
-/** Sorts the drawings for rules that only look at some of them. */
-export function byShape(drawings: readonly Drawing[]): Pick<RuleInput, 'points' | 'zones'> {
-  const points: PointDrawing[] = [];
-  const zones: ZoneDrawing[] = [];
-  for (const drawing of drawings) {
-    if (drawing.shape.kind === 'point') points.push(drawing as PointDrawing);
-    else if (drawing.shape.kind === 'zone') zones.push(drawing as ZoneDrawing);
+/** Sorts the features for rules that only look at some of them. */
+export function byShape(features: readonly Feature[]): Pick<RuleInput, 'points' | 'zones'> {
+  const points: PointFeature[] = [];
+  const zones: ZoneFeature[] = [];
+  for (const feature of features) {
+    if (feature.shape.kind === 'point') points.push(feature as PointFeature);
+    else if (feature.shape.kind === 'zone') zones.push(feature as ZoneFeature);
   }
   return { points, zones };
 }
@@ -67,15 +67,15 @@ export function createBudget(steps: number): Budget {
   };
 }
 
-/** The drawing at a place of the collection. Entries that are no drawings leave gaps, so it is not simply the n-th. */
-export function drawingAt(drawings: readonly Drawing[], index: number): Drawing | undefined {
+/** The feature at a place of the collection. Entries that are no features leave gaps, so it is not simply the n-th. */
+export function featureAt(features: readonly Feature[], index: number): Feature | undefined {
   let low = 0;
-  let high = Math.min(index, drawings.length - 1);
+  let high = Math.min(index, features.length - 1);
   while (low <= high) {
     const middle = (low + high) >> 1;
-    const drawing = drawings[middle];
-    if (drawing === undefined || drawing.index === index) return drawing;
-    if (drawing.index < index) low = middle + 1;
+    const feature = features[middle];
+    if (feature === undefined || feature.index === index) return feature;
+    if (feature.index < index) low = middle + 1;
     else high = middle - 1;
   }
   return undefined;

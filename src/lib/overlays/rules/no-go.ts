@@ -3,7 +3,7 @@ import { markText } from '../../evidence/index.ts';
 import { plural } from '../../text/index.ts';
 import { boundsOf } from '../geometry.ts';
 import { insideTest } from './edges.ts';
-import { type Budget, createBudget, type PointDrawing, type RuleInput, type ZoneDrawing } from './input.ts';
+import { type Budget, createBudget, type PointFeature, type RuleInput, type ZoneFeature } from './input.ts';
 import { createReader, type NamedReading } from './reading.ts';
 import { scatter } from './scatter.ts';
 import { naming, namingAll } from './wording.ts';
@@ -12,7 +12,7 @@ import { naming, namingAll } from './wording.ts';
  * Points inside zones that are read as no-go zones. A point counts for the first zone that holds it, so that zones on
  * top of each other give no more findings than there are points.
  */
-export function findNoGoFaults({ overlays: { drawings }, points, zones, codeBook, steps, report }: RuleInput): void {
+export function findNoGoFaults({ overlays: { features }, points, zones, codeBook, steps, report }: RuleInput): void {
   const noGo = createReader(codeBook, /\bno-go\b/i);
   const closed = zones.filter(({ code }) => noGo(code) !== null);
   if (closed.length === 0 || points.length === 0) return;
@@ -31,12 +31,12 @@ export function findNoGoFaults({ overlays: { drawings }, points, zones, codeBook
         'zone that is read as a no-go zone',
         'zones that are read as no-go zones',
       );
-      return `Not checked to the end which points lie inside ${these}: ${namingAll(drawings, unfinished)}.`;
+      return `Not checked to the end which points lie inside ${these}: ${namingAll(features, unfinished)}.`;
     });
     return;
   }
 
-  function reportInside(zone: ZoneDrawing, read: NamedReading, inside: readonly number[]): void {
+  function reportInside(zone: ZoneFeature, read: NamedReading, inside: readonly number[]): void {
     const all = [zone.index, ...inside].sort((a, b) => a - b);
     report(
       'point-in-no-go-zone',
@@ -44,7 +44,7 @@ export function findNoGoFaults({ overlays: { drawings }, points, zones, codeBook
       () => {
         const lie = plural(inside.length, 'point lies', 'points lie');
         const reading = `regionType ${read.number} is read as '${read.meaning}' (${markText(read)}, ${read.source})`;
-        return `${lie} inside ${naming(zone)}, whose ${reading}: ${namingAll(drawings, inside)}.`;
+        return `${lie} inside ${naming(zone)}, whose ${reading}: ${namingAll(features, inside)}.`;
       },
       read,
     );
@@ -52,7 +52,7 @@ export function findNoGoFaults({ overlays: { drawings }, points, zones, codeBook
 }
 
 /** The points of a map that no zone has taken yet. */
-function createFreePoints(points: readonly PointDrawing[]) {
+function createFreePoints(points: readonly PointFeature[]) {
   const tree = new Flatbush(points.length);
   const order = scatter(points.length);
   for (const nth of order) {
@@ -67,7 +67,7 @@ function createFreePoints(points: readonly PointDrawing[]) {
       return left;
     },
     /** Takes the points inside a zone, by their places in the collection. */
-    takeInside({ shape }: ZoneDrawing, budget: Budget): number[] {
+    takeInside({ shape }: ZoneFeature, budget: Budget): number[] {
       const inside: number[] = [];
       const box = boundsOf(shape);
       if (box === null) return inside;

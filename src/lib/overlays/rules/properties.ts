@@ -6,7 +6,7 @@ import { naming, namingAll, rounded } from './wording.ts';
 
 interface SpeedProperty {
   readonly path: string;
-  readonly drawings: number[];
+  readonly features: number[];
   /** How many values are numbers, in either JSON type, and between which they lie. */
   numbers: number;
   lowest: number;
@@ -17,21 +17,21 @@ interface SpeedProperty {
 }
 
 /** Properties that may limit the speed, down to one level inside a property; and names that hide something. */
-export function findPropertyFaults({ overlays: { drawings, topLevel }, report }: RuleInput): void {
+export function findPropertyFaults({ overlays: { features, topLevel }, report }: RuleInput): void {
   const found = new Map<string, SpeedProperty>();
   for (const key of Object.keys(topLevel)) {
     for (const { path, value } of speedsIn(key, topLevel[key])) take(path, value, null);
   }
-  for (const drawing of drawings) {
-    const { index, name } = drawing;
-    for (const { path, value } of drawing.speeds) take(path, value, index);
+  for (const feature of features) {
+    const { index, name } = feature;
+    for (const { path, value } of feature.speeds) take(path, value, index);
     if (name !== null && hidesSomething(name)) {
       report('name-with-control-characters', [index], () => {
-        return `The name of ${naming(drawing)} has characters that cannot be seen.`;
+        return `The name of ${naming(feature)} has characters that cannot be seen.`;
       });
     }
   }
-  for (const { path, drawings: carriers, numbers, lowest, highest, texts, others } of found.values()) {
+  for (const { path, features: carriers, numbers, lowest, highest, texts, others } of found.values()) {
     report('speed-limit-uninterpreted', carriers, () => {
       const low = rounded(lowest, 4);
       const range = numbers === 0 ? [] : [lowest === highest ? low : `${low} to ${rounded(highest, 4)}`];
@@ -39,17 +39,17 @@ export function findPropertyFaults({ overlays: { drawings, topLevel }, report }:
       const neither = others === 0 ? [] : [`${others} neither number nor text`];
       const values = [...range, ...asText, ...neither].join(', ');
       const where = carriers.length === 0 ? 'The collection itself carries' : carry(carriers.length);
-      const which = carriers.length === 0 ? '' : `: ${namingAll(drawings, carriers)}`;
+      const which = carriers.length === 0 ? '' : `: ${namingAll(features, carriers)}`;
       return `${where} the property ${quote(path)} (${values}). Whether it limits the speed, and its unit, is not known${which}.`;
     });
   }
 
-  function take(path: string, value: unknown, drawing: number | null): void {
+  function take(path: string, value: unknown, feature: number | null): void {
     let property = found.get(path);
     if (property === undefined) {
       property = {
         path,
-        drawings: [],
+        features: [],
         numbers: 0,
         lowest: Number.POSITIVE_INFINITY,
         highest: Number.NEGATIVE_INFINITY,
@@ -58,7 +58,7 @@ export function findPropertyFaults({ overlays: { drawings, topLevel }, report }:
       };
       found.set(path, property);
     }
-    if (drawing !== null && property.drawings.at(-1) !== drawing) property.drawings.push(drawing);
+    if (feature !== null && property.features.at(-1) !== feature) property.features.push(feature);
     if (typeof value === 'string') property.texts += 1;
     else if (typeof value !== 'number') property.others += 1;
     const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
@@ -70,7 +70,7 @@ export function findPropertyFaults({ overlays: { drawings, topLevel }, report }:
 }
 
 function carry(count: number): string {
-  return plural(count, 'drawing carries', 'drawings carry');
+  return plural(count, 'feature carries', 'features carry');
 }
 
 /** Control characters, line separators, and marks that turn the direction of writing. */

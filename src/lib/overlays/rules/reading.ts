@@ -11,7 +11,7 @@ export interface NamedReading {
 }
 
 /**
- * Finds the codes that somebody reads as a certain kind of drawing. The numbers come out of the code book and nowhere
+ * Finds the codes that somebody reads as a certain kind of feature. The numbers come out of the code book and nowhere
  * else, so a reading that was verified or contradicted on this device counts as what it is. The mark is that of the
  * code: where readings differ it is no better than the weakest of them.
  */

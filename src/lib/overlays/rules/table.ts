@@ -1,7 +1,7 @@
 import type { FactId } from '../../evidence/index.ts';
 import type { Severity } from '../model.ts';
 
-/** One thing that can be wrong with drawings. */
+/** One thing that can be wrong with features. */
 export interface OverlayRule {
   /** Never changes its meaning: findings and the documentation refer to it. */
   readonly id: string;
@@ -11,7 +11,7 @@ export interface OverlayRule {
   readonly remedy: string;
   /** Why it is a fault, and where a number in it is a decision of ours, that it is. */
   readonly why: string;
-  /** What the rule relies on; its mark is the mark of the finding. null: the drawing speaks for itself. */
+  /** What the rule relies on; its mark is the mark of the finding. null: the feature speaks for itself. */
   readonly fact: FactId | null;
 }
 
@@ -24,13 +24,13 @@ export const FARTHEST_FROM_LAND_DEG = 4;
 /** A heading beyond one turn, in degrees, either way. Decision of ours. */
 export const WIDEST_YAW_DEG = 360;
 
-const redraw = 'Mend the drawing in the map editor.';
-const askAuthor = 'Ask whoever drew the map what is meant, and mend the drawing in the map editor.';
+const redraw = 'Mend the feature in the map editor.';
+const askAuthor = 'Ask whoever drew the map what is meant, and mend the feature in the map editor.';
 const verify =
   'Find out on the device what it means and record it with gw evidence record; until then build nothing on it.';
 
 /**
- * Every rule that `findFaults` checks. What makes a drawing broken is shown nowhere: the rules are decisions of ours,
+ * Every rule that `findFaults` checks. What makes a feature broken is shown nowhere: the rules are decisions of ours,
  * and those that lean on a reading of the vendor carry its mark.
  */
 export const overlayRules = [
@@ -44,7 +44,7 @@ export const overlayRules = [
   },
   {
     id: 'no-feature',
-    title: 'An entry of the collection is no drawing',
+    title: 'An entry of the collection is no feature',
     severity: 'wrong',
     remedy: 'Take the entry out of the collection, or restore the map from a backup.',
     why: 'A collection holds objects; anything else there is damage.',
@@ -52,7 +52,7 @@ export const overlayRules = [
   },
   {
     id: 'broken-geometry',
-    title: 'The coordinates of a drawing are none',
+    title: 'The coordinates of a feature are none',
     severity: 'wrong',
     remedy: redraw,
     why: 'A place is two finite numbers, a line has at least two places, a zone at least three corners.',
@@ -60,15 +60,15 @@ export const overlayRules = [
   },
   {
     id: 'unknown-geometry',
-    title: 'A drawing that gw does not draw',
+    title: 'A feature that gw does not draw',
     severity: 'note',
     remedy: 'Nothing to do for gw: it is carried through as it is. Whether the robot heeds it is not known.',
-    why: 'Points, lanes and zones are known; other geometries, and drawings without one, are carried through unchecked.',
+    why: 'Points, lanes and zones are known; other geometries, and features without one, are carried through unchecked.',
     fact: null,
   },
   {
     id: 'duplicate-id',
-    title: 'Several drawings have the same id',
+    title: 'Several features have the same id',
     severity: 'wrong',
     remedy: 'Give each of them an id of its own in the map editor; mind what refers to the old one.',
     why: 'A reference to this id (the partner of a charger) has no single answer, nor has a comparison of two maps.',
@@ -76,10 +76,10 @@ export const overlayRules = [
   },
   {
     id: 'missing-id',
-    title: 'Drawings without an id',
+    title: 'Features without an id',
     severity: 'warning',
     remedy: 'Give them an id in the map editor, or compare maps by geometry.',
-    why: 'Nothing can refer to such a drawing, and after a change it is recognised by its geometry only. An id may be absent.',
+    why: 'Nothing can refer to such a feature, and after a change it is recognised by its geometry only. An id may be absent.',
     fact: 'vendor.overlays.identifiers',
   },
   {
@@ -100,10 +100,10 @@ export const overlayRules = [
   },
   {
     id: 'code-missing',
-    title: 'Drawings that do not say of what kind they are',
+    title: 'Features that do not say of what kind they are',
     severity: 'warning',
     remedy: askAuthor,
-    why: 'Points carry `type`, lines `lineType`, zones `regionType`; without it nobody can tell what the drawing does.',
+    why: 'Points carry `type`, lines `lineType`, zones `regionType`; without it nobody can tell what the feature does.',
     fact: 'vendor.overlays.kind-json-types',
   },
   {
@@ -126,7 +126,7 @@ export const overlayRules = [
     id: 'yaw-like-radians',
     title: 'A heading that looks like radians',
     severity: 'warning',
-    remedy: 'Compare the drawing with the place itself, and write the heading in degrees.',
+    remedy: 'Compare the feature with the place itself, and write the heading in degrees.',
     why: 'To the digits written it is a usual turn in radians (a multiple of π/12, with two digits of π/4), while degrees are mostly whole. A suspicion of ours: gw keeps reading it as degrees.',
     fact: null,
   },
@@ -140,15 +140,15 @@ export const overlayRules = [
   },
   {
     id: 'outside-picture',
-    title: 'Drawings outside the picture of the map',
+    title: 'Features outside the picture of the map',
     severity: 'warning',
-    remedy: 'Check whether the drawings belong to this map; move or delete them in the map editor.',
+    remedy: 'Check whether the features belong to this map; move or delete them in the map editor.',
     why: 'Where there is no picture nothing was mapped. Points count, and lanes and zones that lie outside altogether.',
     fact: 'vendor.map.grid',
   },
   {
     id: 'picture-not-checked',
-    title: 'Whether drawings lie within the picture',
+    title: 'Whether features lie within the picture',
     severity: 'not-checked',
     remedy: 'Look at the live map, or name its picture with --image.',
     why: 'Without the grid and the size of the picture its edges are not known.',
@@ -271,7 +271,7 @@ export const overlayRules = [
     id: 'not-finished',
     title: 'A check that was not finished',
     severity: 'not-checked',
-    remedy: 'Look at these drawings in the map editor: outlines of so many corners, or so many on one spot, are odd.',
+    remedy: 'Look at these features in the map editor: outlines of so many corners, or so many on one spot, are odd.',
     why: 'Each check may take a bounded number of steps, so that no map can hold up the program. The bound is ours.',
     fact: null,
   },

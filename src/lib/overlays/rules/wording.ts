@@ -1,21 +1,21 @@
 import { quote } from '../../json/index.ts';
-import type { Drawing, Place } from '../model.ts';
-import { drawingAt } from './input.ts';
+import type { Feature, Place } from '../model.ts';
+import { featureAt } from './input.ts';
 
 const NAMED_AT_MOST = 5;
 
 /** `point #3 "Station A"`: what it is, its place in the collection, and its name or else its id. */
-export function naming(drawing: Drawing): string {
-  const kind = drawing.kind === 'other' ? 'drawing' : drawing.kind;
-  const name = drawing.name ?? drawing.id;
-  return name === null ? `${kind} #${drawing.index}` : `${kind} #${drawing.index} ${quote(name)}`;
+export function naming(feature: Feature): string {
+  const kind = feature.kind === 'other' ? 'feature' : feature.kind;
+  const name = feature.name ?? feature.id;
+  return name === null ? `${kind} #${feature.index}` : `${kind} #${feature.index} ${quote(name)}`;
 }
 
-/** The first few drawings by name, and how many more. */
-export function namingAll(drawings: readonly Drawing[], indexes: readonly number[]): string {
+/** The first few features by name, and how many more. */
+export function namingAll(features: readonly Feature[], indexes: readonly number[]): string {
   const named = indexes.slice(0, NAMED_AT_MOST).map((index) => {
-    const drawing = drawingAt(drawings, index);
-    return drawing === undefined ? `#${index}` : naming(drawing);
+    const feature = featureAt(features, index);
+    return feature === undefined ? `#${index}` : naming(feature);
   });
   return listing(named, indexes.length);
 }

@@ -37,7 +37,7 @@ const HOST = '127.0.0.1';
 const TICK_MS = 50;
 const HUGE_BYTES = 50 * 1024 * 1024;
 const MOST_CONNECTIONS = 512;
-/** Orders are small; a map with its picture and 100,000 drawings, written as a text inside a text, is not. */
+/** Orders are small; a map with its picture and 100,000 features, written as a text inside a text, is not. */
 const LARGEST_ORDER = 1024 * 1024;
 const LARGEST_MAP = 128 * 1024 * 1024;
 /** A slow picture: this many pieces with this long between them. */
@@ -326,7 +326,7 @@ function refuseUpgrade(socket: Duplex, status: string, body: string, header = ''
   socket.end(`HTTP/1.1 ${status}\r\n${header}${length}\r\n${body}`);
 }
 
-/** Where a whole map, or all drawings of one, may be sent. */
+/** Where a whole map, or all overlays of one, may be sent. */
 function takesMap(path: string): boolean {
   return path === paths.currentMap || path === '/maps' || path.startsWith('/maps/');
 }

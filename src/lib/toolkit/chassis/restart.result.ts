@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { drawingsDifferenceSchema } from '../map/change/overlays-difference.result.ts';
+import { overlaysDifferenceSchema } from '../map/change/overlays-difference.result.ts';
 import { runningMapSchema } from '../map/change/running-map.result.ts';
 import { mapAddressSchema, mapChassisSchema } from '../map/contents/map.result.ts';
 import { citedFactSchema, mapRestoreSchema, stillnessSchema, usedBackupSchema } from '../map/restore.result.ts';
@@ -36,7 +36,7 @@ export const chassisRestartSchema = z.strictObject({
         idNow: z.int().nullable(),
         changes: z.array(z.string()),
         notes: z.array(z.string()),
-        difference: drawingsDifferenceSchema.nullable().describe('Difference of the overlays, from before to now.'),
+        difference: overlaysDifferenceSchema.nullable().describe('Difference of the overlays, from before to now.'),
       }),
     )
     .describe('Every map before the restart. Compared: name, map_version, grid, overlays.'),

@@ -117,7 +117,7 @@ function viewRestart(run: RestartRun, { file, options, address }: Around): Chass
         ? before.maps.map(({ id, uid, name }) => {
             return { id, uid, name, fate: 'not-checked', idNow: null, changes: [], notes: [], difference: null };
           })
-        : after.maps.map(({ before: map, fate, id: idNow, changes, notes, drawings }) => ({
+        : after.maps.map(({ before: map, fate, id: idNow, changes, notes, overlays }) => ({
             id: map.id,
             uid: map.uid,
             name: map.name,
@@ -125,7 +125,7 @@ function viewRestart(run: RestartRun, { file, options, address }: Around): Chass
             idNow,
             changes: [...changes],
             notes: [...notes],
-            difference: drawings && !drawings.sameText ? differenceOf(drawings) : null,
+            difference: overlays && !overlays.sameText ? differenceOf(overlays) : null,
           })),
     notCompared: ['pictures', 'localisation data', 'maps that were being made and were not stored'],
     mapInUse: {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { findingSchema } from '../finding.result.ts';
-import { mapChassisSchema, mapDrawingsSchema, mapItemSchema, mapMissingSchema } from './contents/map.result.ts';
+import { mapChassisSchema, mapItemSchema, mapMissingSchema, mapOverlaysSchema } from './contents/map.result.ts';
 
 /** Shape of `gw map backup --json` and `gw map verify --json`: a backup as a file, proven. */
 export const mapArchiveSchema = z.strictObject({
@@ -17,7 +17,7 @@ export const mapArchiveSchema = z.strictObject({
       ...mapItemSchema.shape,
       files: z.array(z.strictObject({ name: z.string(), bytes: z.int(), sha256: z.string() })),
       picture: z.strictObject({ width: z.int(), height: z.int() }).nullable().describe('Size in pixels.'),
-      drawings: mapDrawingsSchema,
+      overlays: mapOverlaysSchema,
       missing: mapMissingSchema,
     }),
   ),

@@ -4,7 +4,7 @@ import { plural, shorten } from '../../text/index.ts';
 import type { Finding } from '../finding.result.ts';
 import { type FindingStart, notChecked, ok, wrong } from '../finding.ts';
 import type { MapArchiveView } from './archive.result.ts';
-import { countDrawings } from './contents/overlays.ts';
+import { countFeatures } from './contents/overlays.ts';
 
 type MapView = MapArchiveView['maps'][number];
 
@@ -24,7 +24,7 @@ export async function viewArchive(
   for (const map of archive.maps) maps.push(await viewMap(map));
   const findings = [
     wholeFinding(maps),
-    drawingsFinding(maps),
+    overlaysFinding(maps),
     countersFinding(archive.maps),
     partFinding(maps, 'image'),
     partFinding(maps, 'localisation'),
@@ -57,7 +57,7 @@ async function viewMap(map: ArchivedMap): Promise<MapView> {
     isCurrent,
     files: [...archivedFiles(map)],
     picture: picture?.ok ? { width: picture.width, height: picture.height } : null,
-    drawings: countDrawings(map),
+    overlays: countFeatures(map),
     missing: [...missing],
   };
 }
@@ -68,24 +68,24 @@ function wholeFinding(maps: readonly MapView[]): Finding {
   const files = maps.reduce((sum, map) => sum + map.files.length, 0);
   return ok(
     start('whole', 'The file is whole'),
-    `${plural(files, 'file')} with the length and SHA-256 of the manifest, and nothing else; the drawings stand apart exactly as in their map`,
+    `${plural(files, 'file')} with the length and SHA-256 of the manifest, and nothing else; the overlays stand apart exactly as in their map`,
   );
 }
 
-function drawingsFinding(maps: readonly MapView[]): Finding {
-  const about = start('drawings', 'The drawings can be read');
+function overlaysFinding(maps: readonly MapView[]): Finding {
+  const about = start('overlays', 'The overlays can be read');
   if (maps.length === 0) return notChecked(about, 'there is no map in it', null);
-  const broken = maps.filter(({ drawings }) => drawings.problem !== null);
+  const broken = maps.filter(({ overlays }) => overlays.problem !== null);
   if (broken.length === 0) {
-    const sum = maps.reduce((all, { drawings }) => {
-      const { point, lane, zone, other } = drawings.count ?? { point: 0, lane: 0, zone: 0, other: 0 };
+    const sum = maps.reduce((all, { overlays }) => {
+      const { point, lane, zone, other } = overlays.count ?? { point: 0, lane: 0, zone: 0, other: 0 };
       return all + point + lane + zone + other;
     }, 0);
-    return ok(about, `${plural(sum, 'drawing')} in ${plural(maps.length, 'map')}`);
+    return ok(about, `${plural(sum, 'feature')} in ${plural(maps.length, 'map')}`);
   }
   return wrong(
     about,
-    broken.map(({ id, drawings }) => `map ${id}: ${drawings.problem}`).join('\n'),
+    broken.map(({ id, overlays }) => `map ${id}: ${overlays.problem}`).join('\n'),
     'The backup holds them as the chassis gave them. See `gw overlays inspect --map ID` for what is wrong with them.',
   );
 }
@@ -136,7 +136,7 @@ function partFinding(maps: readonly MapView[], what: 'image' | 'localisation'): 
   return wrong(
     about,
     lacking.join('\n'),
-    'The drawings can be restored without it, but a lost map cannot be made anew. Take the backup again.',
+    'The overlays can be restored without it, but a lost map cannot be made anew. Take the backup again.',
   );
 }
 

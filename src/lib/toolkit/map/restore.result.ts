@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { factBases, marks } from '../../evidence/index.ts';
-import { drawingsDifferenceSchema } from './change/overlays-difference.result.ts';
+import { overlaysDifferenceSchema } from './change/overlays-difference.result.ts';
 import { runningMapSchema } from './change/running-map.result.ts';
 import { mapAddressSchema, mapChassisSchema } from './contents/map.result.ts';
 
@@ -46,14 +46,14 @@ const restoredMapSchema = z.strictObject({
   plan: z
     .enum(['same', 'overlays-differ', 'missing', 'conflict', 'cannot'])
     .describe(
-      'overlays-differ: its drawings are replaced. missing: it is created. conflict: the chassis holds another map in its place.',
+      'overlays-differ: its overlays are replaced. missing: it is created. conflict: the chassis holds another map in its place.',
     ),
   matchedBy: z.enum(['uid', 'id', 'content']).nullable(),
   idOnChassis: z.int().nullable().describe('Number on the chassis now; null when it is not there or not known.'),
   picture: z.enum(['same', 'differs', 'not-compared']).nullable(),
   why: z.string().nullable().describe('Why it is a conflict, or cannot be.'),
   notes: z.array(z.string()),
-  difference: drawingsDifferenceSchema.nullable().describe('From the drawings on the chassis to those of the backup.'),
+  difference: overlaysDifferenceSchema.nullable().describe('From the overlays on the chassis to those of the backup.'),
   outcome: z
     .enum([
       'dry-run',
@@ -68,14 +68,14 @@ const restoredMapSchema = z.strictObject({
       'unknown',
     ])
     .describe(
-      'put-back: the write came out differently, and the old drawings are there again. differs: it holds neither. gone: the chassis lists it no more.',
+      'put-back: the write came out differently, and the old overlays are there again. differs: it holds neither. gone: the chassis lists it no more.',
     ),
   holdsNow: z.string().describe('What the chassis holds of it now, or that this is not known.'),
   said: z.string().nullable().describe('What the chassis said against the write, or how the answer was lost.'),
-  undone: z.boolean().describe('The old drawings were sent again.'),
+  undone: z.boolean().describe('The old overlays were sent again.'),
   undoSaid: z.string().nullable(),
-  afterWrite: drawingsDifferenceSchema.nullable().describe('From what was sent to what was read after the write.'),
-  beforeToNow: drawingsDifferenceSchema.nullable().describe('From what it held before to what was read last.'),
+  afterWrite: overlaysDifferenceSchema.nullable().describe('From what was sent to what was read after the write.'),
+  beforeToNow: overlaysDifferenceSchema.nullable().describe('From what it held before to what was read last.'),
   alsoChanged: z.array(z.string()).describe('What else of the map is not what it was or was sent.'),
   notCompared: z.array(z.string()),
 });

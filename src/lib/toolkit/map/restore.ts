@@ -166,14 +166,14 @@ function outcomeWord(outcome: MapOutcome): RestoredMap['outcome'] {
       return outcome.kind;
     case 'failed':
       return 'unknown';
-    case 'drawings':
+    case 'overlays':
     case 'creation':
       return outcome.outcome;
   }
 }
 
 function viewMap(planned: PlannedMap, outcome: MapOutcome | null): RestoredMap {
-  const { archived, verdict, live, matchedBy, picture, why, notes, drawings } = planned;
+  const { archived, verdict, live, matchedBy, picture, why, notes, overlays } = planned;
   const { id, uid, name, isCurrent } = archived;
   const base = {
     id,
@@ -186,7 +186,7 @@ function viewMap(planned: PlannedMap, outcome: MapOutcome | null): RestoredMap {
     picture,
     why,
     notes: [...notes],
-    difference: drawings && differenceOf(drawings),
+    difference: overlays && differenceOf(overlays),
     outcome: outcome === null ? ('dry-run' as const) : outcomeWord(outcome),
     holdsNow: holdsNow(planned, outcome),
     said: null,
@@ -197,7 +197,7 @@ function viewMap(planned: PlannedMap, outcome: MapOutcome | null): RestoredMap {
     alsoChanged: [],
     notCompared: [],
   };
-  if (outcome?.kind === 'drawings') {
+  if (outcome?.kind === 'overlays') {
     const { said, undone, undoSaid, after, now, alsoChanged } = outcome;
     return {
       ...base,
@@ -226,8 +226,8 @@ function viewMap(planned: PlannedMap, outcome: MapOutcome | null): RestoredMap {
 /** One sentence about what the chassis holds of this map now. */
 function holdsNow({ verdict, why }: PlannedMap, outcome: MapOutcome | null): string {
   const untouched = {
-    same: 'the drawings of the backup',
-    'overlays-differ': 'other drawings than the backup',
+    same: 'the overlays of the backup',
+    'overlays-differ': 'other overlays than the backup',
     missing: 'nothing: the chassis does not have this map',
     conflict: `another map: ${why ?? ''}`,
     cannot: `what it held before; it cannot be restored: ${why ?? ''}`,
@@ -246,13 +246,13 @@ function holdsNow({ verdict, why }: PlannedMap, outcome: MapOutcome | null): str
   }
   switch (outcome.outcome) {
     case 'written':
-      return 'the drawings of the backup, read back and compared';
+      return 'the overlays of the backup, read back and compared';
     case 'no-effect':
       return 'what it held before: the write had no effect, as last read';
     case 'put-back':
-      return 'what it held before: the write came out differently, and the old drawings were put back';
+      return 'what it held before: the write came out differently, and the old overlays were put back';
     case 'differs':
-      return 'neither the drawings of the backup nor those of before';
+      return 'neither the overlays of the backup nor those of before';
     case 'gone':
       return 'nothing: the chassis lists this map no more';
   }
@@ -285,7 +285,7 @@ function notesOf({ live, plan }: RestoreRun, { archive }: ArchiveFile): string[]
       : []),
     ...(inUse
       ? [
-          `Map ${inUse.live?.id} is in use. Whether the robot takes new drawings at once is described nowhere: the running map is compared with the stored one after a write.`,
+          `Map ${inUse.live?.id} is in use. Whether the robot takes new overlays at once is described nowhere: the running map is compared with the stored one after a write.`,
         ]
       : []),
     ...live.withoutImage.map(({ id, why }) => `The picture of map ${id} did not come, so it was not compared: ${why}.`),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { drawingsDifferenceSchema } from './change/overlays-difference.result.ts';
+import { overlaysDifferenceSchema } from './change/overlays-difference.result.ts';
 import { runningMapSchema } from './change/running-map.result.ts';
 import { mapAddressSchema, mapChassisSchema } from './contents/map.result.ts';
 import { citedFactSchema, safetyBackupSchema, stillnessSchema } from './restore.result.ts';
@@ -37,7 +37,7 @@ export const mapSelectSchema = z.strictObject({
           name: z.string(),
           fate: z.enum(['changed', 'lost']),
           changes: z.array(z.string()),
-          difference: drawingsDifferenceSchema.nullable(),
+          difference: overlaysDifferenceSchema.nullable(),
         }),
       ),
     })

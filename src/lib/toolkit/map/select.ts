@@ -90,7 +90,7 @@ function verdictOf({ done }: SelectRun): MapSelect['verdict'] {
 
 function storedView(maps: NonNullable<SelectRun['done']>['maps']): NonNullable<MapSelect['stored']> {
   if (maps === null) return { verdict: 'not-checked', changes: [] };
-  const changes = maps.flatMap(({ before, fate, changes: clauses, drawings }) =>
+  const changes = maps.flatMap(({ before, fate, changes: clauses, overlays }) =>
     fate === 'there'
       ? []
       : [
@@ -99,7 +99,7 @@ function storedView(maps: NonNullable<SelectRun['done']>['maps']): NonNullable<M
             name: before.name,
             fate,
             changes: [...clauses],
-            difference: drawings && !drawings.same ? differenceOf(drawings) : null,
+            difference: overlays && !overlays.same ? differenceOf(overlays) : null,
           },
         ],
   );

@@ -2,10 +2,10 @@ import { z } from 'zod';
 import {
   mapAddressSchema,
   mapChassisSchema,
-  mapDrawingsSchema,
   mapFieldsSchema,
   mapItemSchema,
   mapMissingSchema,
+  mapOverlaysSchema,
 } from './contents/map.result.ts';
 
 const content = { bytes: z.int(), sha256: z.string() };
@@ -31,7 +31,7 @@ export const mapShowSchema = z.strictObject({
     .nullable()
     .describe('Size in pixels; null when the chassis gave no whole picture: see missing.'),
   localisation: z.strictObject(content).nullable().describe('Bytes that only a chassis understands.'),
-  drawings: mapDrawingsSchema,
+  overlays: mapOverlaysSchema,
   missing: mapMissingSchema.describe('What a backup of this map would lack.'),
   fields: mapFieldsSchema,
 });

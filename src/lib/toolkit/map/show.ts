@@ -6,7 +6,7 @@ import { frameOf, type MapFrame } from '../../overlays/index.ts';
 import { chassisAccess } from '../chassis/access.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
 import { listedFields, standingOfFields } from './contents/facts.ts';
-import { countDrawings } from './contents/overlays.ts';
+import { countFeatures } from './contents/overlays.ts';
 import type { MapShow } from './show.result.ts';
 
 /**
@@ -39,7 +39,7 @@ export async function showMap(
     frame: frame && frameInMetres(frame),
     picture: image && picture?.ok ? { ...contentOf(image), width: picture.width, height: picture.height } : null,
     localisation: localisation && contentOf(localisation),
-    drawings: countDrawings(map),
+    overlays: countFeatures(map),
     missing: [...missing],
     fields: standingOfFields([
       ...listedFields,
@@ -49,7 +49,7 @@ export async function showMap(
       'picture',
       'data',
       'localisation',
-      'drawings',
+      'overlays',
     ]),
   };
 }

@@ -15,7 +15,7 @@ const refSchema = z.strictObject({
 });
 
 const valueSchema = z.strictObject({
-  in: z.enum(['collection', 'drawing', 'properties', 'document']),
+  in: z.enum(['collection', 'feature', 'properties', 'document']),
   name: z.string(),
   change: z
     .enum(['added', 'removed', 'value', 'type', 'doubled'])
@@ -23,8 +23,8 @@ const valueSchema = z.strictObject({
   ...fromTo,
 });
 
-const drawingsDiffSchema = z.strictObject({
-  same: z.boolean().describe('Every drawing, their order, every value with its JSON type, every member.'),
+const diffSchema = z.strictObject({
+  same: z.boolean().describe('Every feature, their order, every value with its JSON type, every member.'),
   sameText: z.boolean().describe('Character for character.'),
   counts: z.strictObject({
     from: z.int().describe('Entries on the old side.'),
@@ -46,7 +46,7 @@ const drawingsDiffSchema = z.strictObject({
       to: refSchema,
       pairedBy: z
         .enum(['id', 'geometry', 'nearness'])
-        .describe('How the two were found to be one drawing. nearness is a guess.'),
+        .describe('How the two were found to be one feature. nearness is a guess.'),
       shape: shapeSchema.nullable().describe('null: the geometry is the same.'),
       turns: z.array(
         z.strictObject({
@@ -72,7 +72,7 @@ const drawingsDiffSchema = z.strictObject({
   removed: z.array(refSchema).describe('Only on the old side.'),
   reordered: z
     .array(z.strictObject({ from: refSchema, to: refSchema }))
-    .describe('The fewest drawings that stand elsewhere in the order.'),
+    .describe('The fewest features that stand elsewhere in the order.'),
   members: z
     .array(valueSchema)
     .describe('Members of the collection beside its features, and of what stands around it.'),
@@ -81,7 +81,7 @@ const drawingsDiffSchema = z.strictObject({
       numbers: z.int(),
       examples: z.array(
         z.strictObject({
-          index: z.int().nullable().describe('Drawing on the old side; null: a member of the collection.'),
+          index: z.int().nullable().describe('Feature on the old side; null: a member of the collection.'),
           path: z.string(),
           fromJson: z.string(),
           toJson: z.string(),
@@ -95,7 +95,7 @@ const drawingsDiffSchema = z.strictObject({
 export const overlaysDiffSchema = z.strictObject({
   from: sideSchema.describe('The old side, named first.'),
   to: sideSchema.describe('The new side.'),
-  diff: drawingsDiffSchema,
+  diff: diffSchema,
   fields: z.record(z.string(), fieldSchema).describe('Unit, mark and source of every number with this name.'),
   codes: z
     .array(

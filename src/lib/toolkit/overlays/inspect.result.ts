@@ -36,7 +36,7 @@ export const readingSchema = z.strictObject({
 const codeSchema = z.strictObject({
   field: codeFieldSchema,
   number: z.int().nullable().describe('null: what is written is no whole number.'),
-  count: z.int().describe('Drawings of the whole map that carry it.'),
+  count: z.int().describe('Features of the whole map that carry it.'),
   mark: markSchema.describe('How well its meaning is known: the weakest mark among the readings that name one.'),
   basis: basisSchema,
   readings: z.array(readingSchema).describe('Every reading, the best known first. With several, they disagree.'),
@@ -57,12 +57,12 @@ const featureSchema = z.strictObject({
     .describe('Its own kind first. What each number means stands once in `codes` of the result.'),
   feature: z
     .record(z.string(), z.unknown())
-    .describe('The drawing as it came: geometry, properties and everything else, numbers with all their digits.'),
+    .describe('The feature as it came: geometry, properties and everything else, numbers with all their digits.'),
 });
 export type InspectedFeature = z.infer<typeof featureSchema>;
 
 export const openedSourceSchema = z.strictObject({
-  label: z.string().describe('Where the drawings are from, for a person.'),
+  label: z.string().describe('Where the features are from, for a person.'),
   kind: z.enum(['live', 'file']),
   form: z
     .enum(['collection', 'text-in-map', 'object-in-map', 'wrapped'])
@@ -114,22 +114,22 @@ export const overlaysInspectSchema = z.strictObject({
     .nullable()
     .describe('What was asked for; null: everything.'),
   summary: z.strictObject({
-    drawings: z.int().describe('On the whole map.'),
+    features: z.int().describe('On the whole map.'),
     points: z.int(),
     lanes: z.int(),
     zones: z.int(),
     others: z.int().describe('Carried through, not understood.'),
     chargers: z.int().describe('Points among them that are read as chargers (HINWEIS), each counted once.'),
     chargingStations: z.int().describe('Pairs of a charger and a docking point; incomplete ones do not count.'),
-    notFeatures: z.int().describe('Entries of the collection that are no drawings at all.'),
-    selected: z.int().describe('Drawings that passed the filter: those in `features`.'),
+    notFeatures: z.int().describe('Entries of the collection that are no features at all.'),
+    selected: z.int().describe('Features that passed the filter: those in `features`.'),
     findings: z.record(z.enum(severities), z.int()),
   }),
   fields: z
     .record(z.string(), fieldSchema)
     .describe('Unit, mark and source of every number with this name in the result.'),
   codes: z.array(codeSchema).describe('Every code of the whole map with all that is known of it.'),
-  features: z.array(featureSchema).describe('The selected drawings in their order.'),
+  features: z.array(featureSchema).describe('The selected features in their order.'),
   chargers: z.strictObject({
     measuredOnce: knownSchema(z.number()).describe('The one pair that was measured. Not known to be a constant.'),
     pairs: z.array(
@@ -156,15 +156,15 @@ export const overlaysInspectSchema = z.strictObject({
   }),
   icons: z
     .strictObject({ withBoth: z.int(), withOffset: z.int(), offsetDeg: z.number() })
-    .describe('Drawings with both angles, and how many show the offset: reproducible, unexplained.'),
+    .describe('Features with both angles, and how many show the offset: reproducible, unexplained.'),
   carried: z
     .strictObject({
       members: z.array(
         z.strictObject({
-          in: z.enum(['collection', 'drawing', 'properties']),
+          in: z.enum(['collection', 'feature', 'properties']),
           name: z.string(),
           count: z.int(),
-          kinds: z.array(kindSchema).describe('Kinds of drawings that have it; empty for a member of the collection.'),
+          kinds: z.array(kindSchema).describe('Kinds of features that have it; empty for a member of the collection.'),
           types: z.array(z.enum(jsonTypes)),
         }),
       ),
@@ -175,10 +175,10 @@ export const overlaysInspectSchema = z.strictObject({
     z.strictObject({
       rule: z.string(),
       severity: z.enum(severities),
-      drawings: z.array(z.int()).describe('Their indices; empty when it is about the map as a whole.'),
+      features: z.array(z.int()).describe('Their indices; empty when it is about the map as a whole.'),
       detail: z.string(),
       remedy: z.string(),
-      mark: markSchema.nullable().describe('Of what the finding relies on; null: the drawing speaks for itself.'),
+      mark: markSchema.nullable().describe('Of what the finding relies on; null: the feature speaks for itself.'),
       basis: basisSchema.nullable(),
     }),
   ),
@@ -195,7 +195,7 @@ export const overlaysInspectSchema = z.strictObject({
         found: z.string().describe('What this map has of it.'),
       }),
     )
-    .describe('Every statement of the specification about maps and drawings, also what it leaves open.'),
+    .describe('Every statement of the specification about maps and features, also what it leaves open.'),
   warnings: z.array(z.string()).describe('What could not be read, and what that means.'),
   document: z
     .string()

@@ -6,7 +6,7 @@ export const fromTo = { fromJson: jsonText, toJson: jsonText };
 
 export const refKindSchema = z
   .enum(['point', 'lane', 'zone', 'other', 'no-feature'])
-  .describe('no-feature: an entry that is no drawing at all.');
+  .describe('no-feature: an entry that is no feature at all.');
 
 /** A geometry that is not the same. */
 export const shapeSchema = z.strictObject({

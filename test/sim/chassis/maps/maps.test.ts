@@ -18,7 +18,7 @@ async function overlaysOf(sim: Parameters<typeof call>[0]): Promise<Feature[]> {
 }
 
 describe('maps over REST (vendor facts 1.5)', () => {
-  it('are listed without drawings and grid', async () => {
+  it('are listed without features and grid', async () => {
     await using sim = await startSim();
     const { json } = await call(sim, 'GET', '/maps/');
     expect(json).toMatchObject([
@@ -29,7 +29,7 @@ describe('maps over REST (vendor facts 1.5)', () => {
     expect(JSON.stringify(json)).not.toMatch(/overlays"|grid_/);
   });
 
-  it('come one by one with the place of their grid, the drawings as a JSON text, and without url', async () => {
+  it('come one by one with the place of their grid, the features as a JSON text, and without url', async () => {
     await using sim = await startSim();
     const { json } = await call(sim, 'GET', '/maps/1');
     expect(json).toMatchObject({ grid_origin_x: -3, grid_origin_y: -3, grid_resolution: 0.05 });
@@ -64,7 +64,7 @@ describe('maps over REST (vendor facts 1.5)', () => {
     expect(gridFromPng(Buffer.from('no picture'), grid)).toBeUndefined();
   });
 
-  it('are backed up and given back with their drawings', async () => {
+  it('are backed up and given back with their features', async () => {
     await using sim = await startSim();
     const detail = (await call(sim, 'GET', '/maps/1')).json as Record<string, unknown>;
     const picture = await (await fetch(`http://127.0.0.1:${sim.chassis.port}/maps/1.png`)).arrayBuffer();
@@ -151,7 +151,7 @@ describe('maps over REST (vendor facts 1.5)', () => {
   });
 });
 
-describe('the drawings', () => {
+describe('the features', () => {
   it('hold the stations where the site file has them, kinds as text and as number (vendor facts 3, C5)', async () => {
     await using sim = await startSim();
     const features = await overlaysOf(sim);

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { differenceLines, differenceText } from '../../../../src/cli/render/drawings-difference.ts';
-import { compareDrawings } from '../../../../src/lib/maps/live-maps.ts';
+import { differenceLines, differenceText } from '../../../../src/cli/render/overlays-difference.ts';
+import { compareOverlays } from '../../../../src/lib/maps/live-maps.ts';
 import { createCodeBook, diffOverlays, readOverlays } from '../../../../src/lib/overlays/index.ts';
-import { drawDiffPage, drawDiffSvg } from '../../../../src/lib/overlays/render/index.ts';
-import { drawingsDifferenceSchema } from '../../../../src/lib/toolkit/map/change/overlays-difference.result.ts';
+import { renderDiffPage, renderDiffSvg } from '../../../../src/lib/overlays/render/index.ts';
+import { overlaysDifferenceSchema } from '../../../../src/lib/toolkit/map/change/overlays-difference.result.ts';
 import { differenceOf } from '../../../../src/lib/toolkit/map/change/overlays-difference.ts';
 import { place } from '../../../overlays/arbitrary.ts';
 
@@ -26,8 +26,8 @@ const text = (geometry: unknown, more: object = {}) =>
 const zone = (side: number) => text({ type: 'Polygon', coordinates: [square(side)] });
 const lane = (...line: number[][]) => text({ type: 'LineString', coordinates: line });
 const differenceBetween = (from: string, to: string) => {
-  const difference = differenceOf(compareDrawings(from, to));
-  expect(difference).toEqual(drawingsDifferenceSchema.parse(difference));
+  const difference = differenceOf(compareOverlays(from, to));
+  expect(difference).toEqual(overlaysDifferenceSchema.parse(difference));
   return difference;
 };
 
@@ -37,7 +37,7 @@ describe('the summary of a difference', () => {
     expect(difference.first).toEqual([
       'zone "Treppe" (id "z-17"): corners moved up to 5.657 m, area 100 → 4 m²: 4 corners around (5, 5), 100 m² → 4 corners around (5, 5), 4 m²',
     ]);
-    expect(differenceText(difference)).toBe('1 changed (1 with another form); 1 drawings');
+    expect(differenceText(difference)).toBe('1 changed (1 with another form); 1 features');
     expect(differenceLines('from the chassis to the backup', difference, '  ').join('\n')).not.toContain('0.000 m');
     expect(difference.shapes).toMatchObject([
       { id: 'z-17', name: 'Treppe', kind: 'zone', movedM: 0, fromAreaM2: 100, toAreaM2: 4, isMovedAsWhole: false },
@@ -52,7 +52,7 @@ describe('the summary of a difference', () => {
     expect(difference.shapes[0]).toMatchObject({ isReversed: true, fromLengthM: 4, toLengthM: 4 });
   });
 
-  it('keeps two of one name apart by their ids, and text of a drawing on its line', () => {
+  it('keeps two of one name apart by their ids, and text of a feature on its line', () => {
     const found = differenceBetween(
       zone(10),
       text({ type: 'Polygon', coordinates: [square(10)] }, { name: 'Tre\u202eppe\n0.000 m', x: 'a\u2028b' }),
@@ -67,10 +67,10 @@ describe('the summary of a difference', () => {
     if (a === undefined || b === undefined) throw new Error('nothing was read');
     const subject = { diff: diffOverlays(a, b), from: a, to: b, frame: null, image: null };
     const labels = { title: 'x', fromLabel: 'old', toLabel: 'new' };
-    const svg = drawDiffSvg(subject, labels);
+    const svg = renderDiffSvg(subject, labels);
     expect(svg).toContain('Treppe (z-17): corners moved up to 5.657 m, area 100 → 4 m²');
     expect(svg).toContain('(1 in form)');
-    const page = drawDiffPage(subject, { ...labels, codeBook: createCodeBook(null), warnings: [], madeAt: 'now' });
+    const page = renderDiffPage(subject, { ...labels, codeBook: createCodeBook(null), warnings: [], madeAt: 'now' });
     expect(page).toContain('area 100 → 4 m²');
     expect(page).toContain('4 corners around (5, 5), 100 m²');
     expect(page).toContain('z-17');

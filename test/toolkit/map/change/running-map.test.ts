@@ -14,7 +14,7 @@ import { restoreFromBackup } from '../../../../src/lib/toolkit/map/restore.ts';
 import { mapSelectSchema } from '../../../../src/lib/toolkit/map/select.result.ts';
 import { selectStoredMap } from '../../../../src/lib/toolkit/map/select.ts';
 import { overlaysInspectSchema } from '../../../../src/lib/toolkit/overlays/inspect.result.ts';
-import { inspectDrawings } from '../../../../src/lib/toolkit/overlays/inspect.ts';
+import { inspectMapOverlays } from '../../../../src/lib/toolkit/overlays/inspect.ts';
 import type { Toolkit } from '../../../../src/lib/toolkit/toolkit.ts';
 import { createPacedClock } from '../../../lifecycle/paced-clock.ts';
 import { heldMap, type MapChassis, mapChassis, time } from '../../../maps/map-chassis.ts';
@@ -41,7 +41,7 @@ function toolkitFor(
 }
 
 async function inspectCurrent(toolkit: Toolkit, map = 'current') {
-  const result = await inspectDrawings(
+  const result = await inspectMapOverlays(
     { source: { kind: 'live', map }, openToolkit: () => Promise.resolve(toolkit), now: () => new Date(0) },
     context,
   );

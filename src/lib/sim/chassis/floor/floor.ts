@@ -81,7 +81,7 @@ const line = (id: string, way: readonly Corner[], properties: object) => ({
 });
 
 /**
- * The drawings on the floor, as unevenly written as drawings come: kinds as text and as number, one ring open,
+ * The overlays of the floor, as unevenly written as real ones: kinds as text and as number, one ring open,
  * one feature without an id, headings in degrees and mostly as text (specification 'Angles'), the icon turned
  * by the unexplained -82.
  */

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Faults } from '../../faults.ts';
 import { isRecord } from './map-store.ts';
 
-/** The properties of drawings that the vendor describes (vendor facts 3) or the specification names. */
+/** The properties of features that the vendor describes (vendor facts 3) or the specification names. */
 const knownProperties: ReadonlySet<string> = new Set([
   'type',
   'lineType',
@@ -27,7 +27,7 @@ const knownProperties: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * What the chassis keeps of drawings that were patched: as they were sent, unless a fault is on. What a real one
+ * What the chassis keeps of overlays that were patched: as they were sent, unless a fault is on. What a real one
  * keeps is described nowhere and was never measured.
  */
 export function keptOverlays(overlays: string, faults: Faults): string {

@@ -3,7 +3,7 @@ import type { CurrentMapWire, MapListItemWire, MapWire } from '../../../chassis/
 import { drawFloor, drawOverlays } from '../floor/floor.ts';
 import { blockLine, blockPolygon, type Grid, type Point } from '../floor/grid.ts';
 import { gridToPng } from './map-image.ts';
-import { drawOddities, drawSheet } from './odd-drawings.ts';
+import { drawOddities, drawSheet } from './odd-overlays.ts';
 
 /** A stored map. */
 export interface FloorMap {
@@ -111,7 +111,7 @@ export function createMapStore(serial: string, now: () => number) {
   };
 }
 
-/** Vendor facts 1.5: the list has neither drawings nor grid. */
+/** Vendor facts 1.5: the list has neither overlays nor grid. */
 export function mapListItem(map: FloorMap, base: string): MapListItemWire & Readonly<Record<string, unknown>> {
   const url = `${base}/maps/${map.id}`;
   return {
@@ -129,7 +129,7 @@ export function mapListItem(map: FloorMap, base: string): MapListItemWire & Read
   };
 }
 
-/** Vendor facts 1.5: one map, without `url`, with its grid's place and the drawings as a JSON text. */
+/** Vendor facts 1.5: one map, without `url`, with its grid's place and the overlays as a JSON text. */
 export function mapDetail(map: FloorMap, base: string): MapWire {
   const { url, ...item } = mapListItem(map, base);
   return {
@@ -199,7 +199,7 @@ export function gridForPlanning(map: FloorMap): Grid {
   return grid;
 }
 
-/** The chargers (kind 9) among the drawings of a map, headings in degrees as drawings have them. */
+/** The chargers (kind 9) among the features of a map, headings in degrees as features have them. */
 export function chargersOn(map: FloorMap): readonly (Point & { readonly yawDeg: number })[] {
   let collection: unknown;
   try {

@@ -48,7 +48,7 @@ export interface RestOptions {
 }
 
 const PICTURE = 'image/png';
-/** Drawings nested deeper than this are no drawings. */
+/** Overlays nested deeper than this are refused. */
 const DEEPEST = 64;
 
 /** How long the picture of a map may be kept, in seconds: 30 days, as the vendor's example says (HINWEIS). */
@@ -284,7 +284,7 @@ function areOverlays(value: unknown): value is string {
 function depthOf(text: string): number {
   let depth = 0;
   let deepest = 0;
-  // By number, since the drawings of a large site are tens of millions of characters.
+  // By number, since the overlays of a large site are tens of millions of characters.
   for (let index = 0; index < text.length; index += 1) {
     const unit = text.charCodeAt(index);
     if (unit === 0x5b || unit === 0x7b) depth += 1;

@@ -1,21 +1,21 @@
 import { quote } from '../../../json/index.ts';
-import type { DrawingsComparison } from '../../../maps/index.ts';
+import type { OverlaysComparison } from '../../../maps/index.ts';
 import {
-  type ChangedDrawing,
+  type ChangedFeature,
   type ChangeRow,
   changeRows,
-  type DrawingRef,
+  type FeatureRef,
   type OverlaysDiff,
   valueRow,
 } from '../../../overlays/index.ts';
-import type { DrawingsDifference } from './overlays-difference.result.ts';
+import type { OverlaysDifference } from './overlays-difference.result.ts';
 
 const MOST_SENTENCES = 12;
-/** Of one drawing. */
+/** Of one feature. */
 const MOST_CHANGES = 6;
 
 /** A comparison as a result carries it: the counts, and the first differences as sentences. */
-export function differenceOf({ same, sameText, diff, problem }: DrawingsComparison): DrawingsDifference {
+export function differenceOf({ same, sameText, diff, problem }: OverlaysComparison): OverlaysDifference {
   if (diff === null) return { same, sameText, counts: null, first: [], shapes: [], problem };
   const { from, to, changed, moved, reshaped, turned, recoded, otherwise, added, removed, reordered } = diff.counts;
   const members = diff.members.length;
@@ -45,29 +45,29 @@ function sentencesOf(diff: OverlaysDiff): string[] {
   return sentences;
 }
 
-/** Place, form and size of the first drawings whose geometry is not the same, in numbers. */
-function shapesOf({ changed }: OverlaysDiff): DrawingsDifference['shapes'] {
+/** Place, form and size of the first features whose geometry is not the same, in numbers. */
+function shapesOf({ changed }: OverlaysDiff): OverlaysDifference['shapes'] {
   return changed
     .flatMap(({ from, shape }) => (shape === null ? [] : [{ id: from.id, name: from.name, kind: from.kind, ...shape }]))
     .slice(0, MOST_SENTENCES);
 }
 
-/** Name and id: several drawings may have one name, and an id alone says nothing to a person. */
-function nameOf({ index, id, name, kind }: DrawingRef): string {
+/** Name and id: several features may have one name, and an id alone says nothing to a person. */
+function nameOf({ index, id, name, kind }: FeatureRef): string {
   const what = kind === 'no-feature' ? 'entry' : kind;
   if (name === null && id === null) return `${what} at place ${index}`;
   const called = name === null ? '' : ` ${quote(name)}`;
   return `${what}${called}${id === null ? ' without id' : ` (id ${quote(id)})`}`;
 }
 
-function changesOf(change: ChangedDrawing): string[] {
+function changesOf(change: ChangedFeature): string[] {
   const rows = changeRows(change).map(rowText);
   return rows.length <= MOST_CHANGES
     ? rows
     : [...rows.slice(0, MOST_CHANGES), `and ${rows.length - MOST_CHANGES} more`];
 }
 
-/** JSON text of a drawing stands in it: what breaks a line or turns the direction of writing is spelled out. */
+/** JSON text of a feature stands in it: what breaks a line or turns the direction of writing is spelled out. */
 function rowText({ what, before, after }: ChangeRow): string {
   return `${what}: ${before} → ${after}`.replace(/[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu, (character) => {
     return /\s/u.test(character) ? ' ' : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;

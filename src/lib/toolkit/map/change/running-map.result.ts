@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { drawingsDifferenceSchema } from './overlays-difference.result.ts';
+import { overlaysDifferenceSchema } from './overlays-difference.result.ts';
 
 /** The map that the robot drives by, beside what is stored for it. */
 export const runningMapSchema = z.strictObject({
@@ -21,7 +21,7 @@ export const runningMapSchema = z.strictObject({
     })
     .nullable()
     .describe('What /map/info says of the map, without its overlays; null when nothing was received.'),
-  difference: drawingsDifferenceSchema
+  difference: overlaysDifferenceSchema
     .nullable()
     .describe('From what is stored to what is announced; null when the two were not compared.'),
   notes: z.array(z.string()).describe('What differs and says nothing about the overlays.'),

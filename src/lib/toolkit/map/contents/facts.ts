@@ -17,7 +17,7 @@ const readings = {
   data: { fact: 'overlays.map-data' },
   localisation: { fact: 'vendor.map.localisation' },
   picture: { fact: 'vendor.map.image', unit: 'pixels' },
-  drawings: { fact: 'overlays.drawings' },
+  overlays: { fact: 'overlays.features' },
 } as const satisfies Record<string, { readonly fact: FactId; readonly unit?: string }>;
 
 export type MapField = keyof typeof readings;

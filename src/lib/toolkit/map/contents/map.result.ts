@@ -31,13 +31,13 @@ export const mapMissingSchema = z.array(
   }),
 );
 
-export const mapDrawingsSchema = z.strictObject({
-  form: z.enum(['text', 'object', 'none']).describe('How the map carries its drawings.'),
+export const mapOverlaysSchema = z.strictObject({
+  form: z.enum(['text', 'object', 'none']).describe('How the map carries its overlays.'),
   bytes: z.int(),
   count: z
     .strictObject({ point: z.int(), lane: z.int(), zone: z.int(), other: z.int() })
     .nullable()
-    .describe('null when the drawings cannot be read.'),
+    .describe('null when the overlays cannot be read.'),
   problem: z.string().nullable().describe('Why they cannot be read.'),
 });
-export type MapDrawings = z.infer<typeof mapDrawingsSchema>;
+export type MapOverlays = z.infer<typeof mapOverlaysSchema>;

@@ -7,21 +7,21 @@ import type { ArchivedMap, MapArchive } from '../../../maps/index.ts';
 import { frameOf, readOverlays } from '../../../overlays/index.ts';
 import { pngSize } from '../../../png/index.ts';
 import type { CheckContext } from '../../toolkit.ts';
-import type { DrawingSource, OpenDrawingsOptions, OpenedDrawings } from './model.ts';
+import type { OpenedOverlays, OpenOverlaysOptions, OverlaysSource } from './model.ts';
 import { listed, mapOf } from './naming.ts';
 
 const MiB = 1024 * 1024;
-/** Decision of ours: 100,000 drawings take 40 MB; a text of twice this the engine could not hold. */
+/** Decision of ours: 100,000 features take 40 MB; a text of twice this the engine could not hold. */
 const MOST_BYTES = 256 * MiB;
 const MOST_IMAGE_BYTES = 64 * MiB;
 
-type FileSource = DrawingSource & { readonly kind: 'file' };
+type FileSource = OverlaysSource & { readonly kind: 'file' };
 
 export async function openFile(
   given: FileSource,
-  options: OpenDrawingsOptions,
+  options: OpenOverlaysOptions,
   { onProgress }: CheckContext,
-): Promise<OpenedDrawings> {
+): Promise<OpenedOverlays> {
   const source = await withHash(given);
   const { path, map: wanted, imagePath } = source;
   onProgress(`reading ${path}`);
@@ -38,7 +38,7 @@ export async function openFile(
   const frame = frameOf(overlays.map, image);
   if (image !== null && frame === null) {
     warnings.push(
-      `The picture ${imagePath} cannot be laid under the drawings: ${path} does not say where its lower left pixel lies (grid_origin_x, grid_origin_y, grid_resolution).`,
+      `The picture ${imagePath} cannot be laid under the features: ${path} does not say where its lower left pixel lies (grid_origin_x, grid_origin_y, grid_resolution).`,
     );
   }
   const map = mapOf(overlays, null);
@@ -73,8 +73,8 @@ function isThere(path: string): Promise<boolean> {
 async function openBackup(
   bytes: Uint8Array,
   { path, map: wanted, imagePath }: FileSource,
-  options: OpenDrawingsOptions,
-): Promise<OpenedDrawings> {
+  options: OpenOverlaysOptions,
+): Promise<OpenedOverlays> {
   const { parseArchive } = await import('../../../maps/index.ts');
   const archive = await parseArchive(bytes, path);
   const archived = pick(archive, wanted, path);
@@ -118,7 +118,7 @@ function pick({ maps }: MapArchive, wanted: string | undefined, path: string): A
   });
 }
 
-async function recordsOfSite({ openToolkit, siteNamed }: OpenDrawingsOptions): Promise<DeviceEvidence['records']> {
+async function recordsOfSite({ openToolkit, siteNamed }: OpenOverlaysOptions): Promise<DeviceEvidence['records']> {
   try {
     const { site } = await openToolkit();
     return await loadEvidenceFile(site.evidenceFile);

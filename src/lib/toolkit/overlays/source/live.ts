@@ -7,7 +7,7 @@ import type { ChassisAccess } from '../../chassis/access.ts';
 import type { RunningMapView } from '../../map/change/running-map.result.ts';
 import { viewRunningMap } from '../../map/change/running-map.ts';
 import type { CheckContext } from '../../toolkit.ts';
-import type { OpenDrawingsOptions, OpenedDrawings } from './model.ts';
+import type { OpenedOverlays, OpenOverlaysOptions } from './model.ts';
 import { listed, mapOf } from './naming.ts';
 
 const CURRENT = 'current';
@@ -15,9 +15,9 @@ const CURRENT = 'current';
 /** What only a chassis needs is loaded for a chassis only: a file is read at once. */
 export async function openLive(
   wanted: string,
-  { openToolkit, needImage, compareRunning = false }: OpenDrawingsOptions,
+  { openToolkit, needImage, compareRunning = false }: OpenOverlaysOptions,
   context: CheckContext,
-): Promise<OpenedDrawings> {
+): Promise<OpenedOverlays> {
   const toolkit = await openToolkit();
   const { chassisAccess } = await import('../../chassis/access.ts');
   const { createChassisClient } = await import('../../../chassis/index.ts');
@@ -54,7 +54,7 @@ async function readLive(
   client: ChassisClient,
   { wanted, needImage, evidenceFile }: { wanted: string; needImage: boolean; evidenceFile: string },
   { signal, onProgress }: CheckContext,
-): Promise<OpenedDrawings> {
+): Promise<OpenedOverlays> {
   const { host, port } = client.endpoint;
   onProgress(`asking ${host}:${port} for the map`);
   const { serial, software } = await client.identity(signal);
@@ -93,7 +93,7 @@ async function currentMapId(client: ChassisClient, where: string, signal: AbortS
     const name = current.name === null ? '' : ` (${quote(current.name)})`;
     throw new GwError(
       'MAP_UNKNOWN',
-      `The map in use${name} on ${where} has the id -1: it was set from data and never stored, so its drawings cannot be read.`,
+      `The map in use${name} on ${where} has the id -1: it was set from data and never stored, so its features cannot be read.`,
       { remedy: 'Store it on the chassis first, or name a stored map by its id; `gw map list` shows them.' },
     );
   }

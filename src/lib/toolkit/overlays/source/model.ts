@@ -3,8 +3,8 @@ import type { MapFrame, Overlays } from '../../../overlays/index.ts';
 import type { RunningMapView } from '../../map/change/running-map.result.ts';
 import type { Toolkit } from '../../toolkit.ts';
 
-/** Where drawings are read from. */
-export type DrawingSource =
+/** Where features are read from. */
+export type OverlaysSource =
   /** A map on the chassis: its id, or the one in use. */
   | { readonly kind: 'live'; readonly map: string }
   | {
@@ -16,7 +16,7 @@ export type DrawingSource =
       readonly imagePath?: string | undefined;
     };
 
-export interface OpenDrawingsOptions {
+export interface OpenOverlaysOptions {
   /** Called when the chassis, or the site's evidence file, is needed. */
   readonly openToolkit: () => Promise<Toolkit>;
   /** A person named the site file, so it must be there. Without, a backup is read without the site's records. */
@@ -35,7 +35,7 @@ export interface OpenedMap {
   readonly overlaysVersion: number | null;
 }
 
-export interface OpenedDrawings {
+export interface OpenedOverlays {
   /** Names the source for a person: `map 3 "Ground floor" of SN0001 at 127.0.0.1:8090`. Text from outside is quoted. */
   readonly label: string;
   readonly overlays: Overlays;
@@ -44,7 +44,7 @@ export interface OpenedDrawings {
   readonly image: Uint8Array | null;
   /** null for a bare collection. */
   readonly map: OpenedMap | null;
-  /** The chassis that the drawings are from; null when the source names none. */
+  /** The chassis that the features are from; null when the source names none. */
   readonly chassis: { readonly serial: string; readonly software: string | null } | null;
   /** That chassis, and what was verified on it. */
   readonly device: DeviceEvidence | null;

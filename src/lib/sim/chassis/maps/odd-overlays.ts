@@ -1,7 +1,7 @@
 import { createGrid, FREE, fillRect, type Grid, UNKNOWN, WALL } from '../floor/grid.ts';
 
 /**
- * The drawings of a map that nobody drives on: every kind that the vendor numbers, numbers that nobody knows, and
+ * The overlays of a map that no robot drives on: every kind that the vendor numbers, numbers that nobody knows, and
  * whatever else a reader may stumble over. None of it was seen on a real device unless a line says so.
  */
 
@@ -22,20 +22,20 @@ export function drawSheet(): Grid {
   return grid;
 }
 
-const drawing = (id: unknown, geometry: unknown, properties: unknown) => ({
+const feature = (id: unknown, geometry: unknown, properties: unknown) => ({
   ...(id !== undefined && { id }),
   type: 'Feature',
   geometry,
   properties,
 });
 const point = (id: unknown, at: unknown, properties: object) =>
-  drawing(id, { type: 'Point', coordinates: at }, { ...properties, mapOverlay: true });
+  feature(id, { type: 'Point', coordinates: at }, { ...properties, mapOverlay: true });
 const line = (id: unknown, way: unknown, properties: object) =>
-  drawing(id, { type: 'LineString', coordinates: way }, { ...properties, mapOverlay: true });
+  feature(id, { type: 'LineString', coordinates: way }, { ...properties, mapOverlay: true });
 const zone = (id: unknown, rings: unknown, properties: object) =>
-  drawing(id, { type: 'Polygon', coordinates: rings }, { ...properties, blocked: false, mapOverlay: true });
+  feature(id, { type: 'Polygon', coordinates: rings }, { ...properties, blocked: false, mapOverlay: true });
 
-/** As drawings come: the same number now as text, now as number (vendor facts 3, C5). */
+/** As features come: the same number now as text, now as number (vendor facts 3, C5). */
 const code = (number: number) => (number % 2 === 0 ? number : `${number}`);
 const hundredth = (value: number) => Math.round(value * 100) / 100 + 0;
 
@@ -172,16 +172,16 @@ function oddities(): object[] {
     point('place-as-text', ['8.2', '-1'], { type: '11' }),
     point('place-with-height', [8.2, -1, 0.3], { type: '11' }),
     point('place-half', [8.8], { type: '11' }),
-    drawing('many', { type: 'MultiPoint', coordinates: [[1, 1], [2, 1]] }, { type: '11' }), // biome-ignore format: short
-    drawing(
+    feature('many', { type: 'MultiPoint', coordinates: [[1, 1], [2, 1]] }, { type: '11' }), // biome-ignore format: short
+    feature(
       'collection',
       { type: 'GeometryCollection', geometries: [{ type: 'Point', coordinates: [2.5, 1] }] },
       { name: 'Sammlung' },
     ),
-    drawing('unknown', { type: 'Circle', coordinates: [3, 1], radius: 0.5 }, { regionType: 1 }),
-    drawing('no-geometry', null, { type: '11', name: 'ohne Ort' }),
-    drawing('no-properties', { type: 'Point', coordinates: [3, 0] }, null),
-    drawing(
+    feature('unknown', { type: 'Circle', coordinates: [3, 1], radius: 0.5 }, { regionType: 1 }),
+    feature('no-geometry', null, { type: '11', name: 'ohne Ort' }),
+    feature('no-properties', { type: 'Point', coordinates: [3, 0] }, null),
+    feature(
       'strange-keys',
       { type: 'Point', coordinates: [3.4, 0], note: 'kept' },
       // As JSON.parse gives them: own keys that every object has by inheritance.
@@ -192,7 +192,7 @@ function oddities(): object[] {
 }
 
 /**
- * The drawings of the sheet as JSON text, and not as a serialiser would write it: line breaks between the drawings,
+ * The overlays of the sheet as JSON text, and not as a serialiser would write it: line breaks between the features,
  * some letters escaped, numbers with idle zeros. Whoever writes it anew instead of carrying it through is found out.
  */
 export function drawOddities(serial: string): string {
@@ -203,7 +203,7 @@ export function drawOddities(serial: string): string {
     ...chargers(serial),
     ...oddities(),
     null,
-    'no drawing',
+    'no feature',
   ];
   const lines = features.map((feature, index) => {
     const text = JSON.stringify(feature);

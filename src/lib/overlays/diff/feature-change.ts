@@ -1,10 +1,10 @@
 import { type Degrees, turnBetween } from '../../angle/index.ts';
-import { type Code, codeFields, type Drawing, type DrawnAngle } from '../model.ts';
+import { type Code, codeFields, type Feature, type FeatureAngle } from '../model.ts';
 import { jsonOf, kindOf, type Members, membersOf, type Span, sameTokens, sameValues } from '../read/json-source.ts';
 import type {
-  ChangedDrawing,
+  ChangedFeature,
   CodeChange,
-  DrawingRef,
+  FeatureRef,
   NumberNotation,
   ShapeChange,
   TurnChange,
@@ -22,11 +22,11 @@ export interface NotationNotes {
 const EXAMPLES = 50;
 
 /** What differs between the two of a pair; null when nothing does. */
-export function changeOf({ a, b, by }: Pair, notes: NotationNotes): ChangedDrawing | null {
+export function changeOf({ a, b, by }: Pair, notes: NotationNotes): ChangedFeature | null {
   if (sameTokens(a.span, b.span)) return null;
   const place = { index: a.index, path: [] };
   const [ours, theirs] = [membersOf(a.span), membersOf(b.span)];
-  const members = differing(ours ?? a.span, theirs ?? b.span, 'drawing', place, notes);
+  const members = differing(ours ?? a.span, theirs ?? b.span, 'feature', place, notes);
   if (members.length === 0) return null;
 
   const values: ValueChange[] = [];
@@ -37,13 +37,13 @@ export function changeOf({ a, b, by }: Pair, notes: NotationNotes): ChangedDrawi
     const within = member.change === 'value' ? objectsAt(member.name, ours, theirs) : null;
     if (member.name === 'geometry' && member.change !== 'doubled') {
       shape = shapeChange(
-        { drawing: a.drawing, span: ours?.members.get('geometry') },
-        { drawing: b.drawing, span: theirs?.members.get('geometry') },
+        { feature: a.feature, span: ours?.members.get('geometry') },
+        { feature: b.feature, span: theirs?.members.get('geometry') },
       );
     } else if (member.name === 'properties' && within !== null) {
       for (const value of differing(...within, 'properties', { ...place, path: ['properties'] }, notes)) {
-        const code = codeChange(value, a.drawing, b.drawing);
-        const turn = turnChange(value, a.drawing, b.drawing);
+        const code = codeChange(value, a.feature, b.feature);
+        const turn = turnChange(value, a.feature, b.feature);
         if (code !== null) codes.push(code);
         else if (turn !== null) turns.push(turn);
         else values.push(value);
@@ -134,7 +134,7 @@ function howChanged(from?: Span, to?: Span): ValueChange['change'] {
   return kindOf(from) === kindOf(to) ? 'value' : 'type';
 }
 
-function codeChange(value: ValueChange, from: Drawing | null, to: Drawing | null): CodeChange | null {
+function codeChange(value: ValueChange, from: Feature | null, to: Feature | null): CodeChange | null {
   if (value.change === 'doubled' || !(codeFields as readonly string[]).includes(value.name)) return null;
   const was = codeIn(from, value.name);
   const is = codeIn(to, value.name);
@@ -149,11 +149,11 @@ function codeChange(value: ValueChange, from: Drawing | null, to: Drawing | null
   };
 }
 
-function codeIn(drawing: Drawing | null, field: string): Code | undefined {
-  return drawing?.codes.find((code) => code.field === field);
+function codeIn(feature: Feature | null, field: string): Code | undefined {
+  return feature?.codes.find((code) => code.field === field);
 }
 
-function turnChange(value: ValueChange, from: Drawing | null, to: Drawing | null): TurnChange | null {
+function turnChange(value: ValueChange, from: Feature | null, to: Feature | null): TurnChange | null {
   const field = value.name;
   if (value.change === 'doubled' || (field !== 'yaw' && field !== 'iconYaw')) return null;
   const fromDeg = degreesOf(from?.[field]);
@@ -162,17 +162,17 @@ function turnChange(value: ValueChange, from: Drawing | null, to: Drawing | null
   return { field, fromDeg, toDeg, turnedDeg, fromJson: value.fromJson, toJson: value.toJson };
 }
 
-function degreesOf(angle: DrawnAngle | null | undefined): Degrees | null {
+function degreesOf(angle: FeatureAngle | null | undefined): Degrees | null {
   return angle?.deg ?? null;
 }
 
-export function refOf({ index, drawing }: Entry): DrawingRef {
-  const middle = drawing === null ? null : middleOf(cornersOf(drawing.shape));
+export function refOf({ index, feature }: Entry): FeatureRef {
+  const middle = feature === null ? null : middleOf(cornersOf(feature.shape));
   return {
     index,
-    id: drawing?.id ?? null,
-    name: drawing?.name ?? null,
-    kind: drawing?.kind ?? 'no-feature',
+    id: feature?.id ?? null,
+    name: feature?.name ?? null,
+    kind: feature?.kind ?? 'no-feature',
     xM: middle?.[0] ?? null,
     yM: middle?.[1] ?? null,
   };

@@ -1,5 +1,5 @@
 import {
-  type DrawingFilter,
+  type FeatureFilter,
   frameOf,
   type Inspection,
   inspectOverlays,
@@ -7,12 +7,12 @@ import {
 } from '../../../src/lib/overlays/index.ts';
 import { drawFloor, drawOverlays } from '../../../src/lib/sim/chassis/floor/floor.ts';
 import { gridToPng } from '../../../src/lib/sim/chassis/maps/map-image.ts';
-import { drawOddities, drawSheet } from '../../../src/lib/sim/chassis/maps/odd-drawings.ts';
+import { drawOddities, drawSheet } from '../../../src/lib/sim/chassis/maps/odd-overlays.ts';
 
 /** A map of the simulator with its picture, looked at. */
 export function lookAt(
   which: 'floor' | 'sheet',
-  filter: DrawingFilter = {},
+  filter: FeatureFilter = {},
 ): { inspection: Inspection; image: Uint8Array } {
   const grid = which === 'floor' ? drawFloor() : drawSheet();
   const image = gridToPng(grid);

@@ -1,6 +1,6 @@
 import { PNG } from 'pngjs';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { drawOddities, drawSheet } from '../../../../src/lib/sim/chassis/maps/odd-drawings.ts';
+import { drawOddities, drawSheet } from '../../../../src/lib/sim/chassis/maps/odd-overlays.ts';
 import { startSim } from '../../../../src/lib/sim/index.ts';
 import { call } from '../../raw-client.ts';
 
@@ -80,7 +80,7 @@ describe('the shapes on the sheet', () => {
     expect(named('no-geometry')?.geometry).toBeNull();
     expect(named('no-properties')?.properties).toBeNull();
     expect(named('place-as-text')?.geometry?.coordinates).toEqual(['8.2', '-1']);
-    expect(collection.features).toEqual(expect.arrayContaining([null, 'no drawing']));
+    expect(collection.features).toEqual(expect.arrayContaining([null, 'no feature']));
   });
 
   it('hold a point beside the picture and one within the no-go zone, and keep the others on the picture', () => {
@@ -151,7 +151,7 @@ describe('the texts on the sheet', () => {
     for (const name of ['speedLimit', 'maxSpeed', 'max_velocity', 'limits']) expect(names).toContain(name);
   });
 
-  it('are not written as a serialiser would, with members beside the drawings', () => {
+  it('are not written as a serialiser would, with members beside the features', () => {
     expect(JSON.stringify(collection)).not.toBe(text);
     expect(JSON.stringify(collection, null, 2)).not.toBe(text);
     expect(text).toMatch(/\\u00[0-9a-f]{2}/);
@@ -172,7 +172,7 @@ describe('the sheet on the chassis', () => {
     );
   });
 
-  it('is a third map with a resolution and an origin of its own, its drawings untouched', () => {
+  it('is a third map with a resolution and an origin of its own, its features untouched', () => {
     expect(map).toMatchObject({
       map_name: 'Musterblatt',
       grid_resolution: 0.04,
@@ -183,7 +183,7 @@ describe('the sheet on the chassis', () => {
     expect([png.width, png.height]).toEqual([500, 300]);
   });
 
-  it('can be set, patched with its own drawings and told on the topic, and the chassis lives on', async () => {
+  it('can be set, patched with its own features and told on the topic, and the chassis lives on', async () => {
     await using sim = await startSim();
     expect((await call(sim, 'POST', '/chassis/current-map', { map_id: 3 })).status).toBe(200);
     await call(sim, 'POST', '/chassis/pose', { position: [0, 5, 0], ori: 0, adjust_position: false });
@@ -192,7 +192,7 @@ describe('the sheet on the chassis', () => {
     expect(((await call(sim, 'GET', '/maps/3')).json as { overlays: string }).overlays).toBe(text);
   });
 
-  it('holds drawings of 40 MB too, and gives them back as they came', async () => {
+  it('holds features of 40 MB too, and gives them back as they came', async () => {
     await using sim = await startSim();
     const name = 'x'.repeat(360);
     const feature = (index: number) =>

@@ -4,9 +4,9 @@ import type {
   CarriedMember,
   Code,
   CodeField,
-  Drawing,
-  DrawingKind,
-  DrawnAngle,
+  Feature,
+  FeatureAngle,
+  FeatureKind,
   Place,
   RawFeature,
   Shape,
@@ -20,25 +20,25 @@ const noSpeeds: readonly WrittenProperty[] = Object.freeze([]);
 
 /** Digits that a number holds exactly. */
 const MOST_DIGITS = 15;
-/** Most drawings of a map carry the same few texts; a map in which all differ must not be kept twice. */
+/** Most features of a map carry the same few texts; a map in which all differ must not be kept twice. */
 const MOST_SHARED = 4096;
 /** Places that make a lane. */
 const FEWEST_PLACES = 2;
 /** Corners that make a zone; the corner that closes its ring is not counted. */
 const FEWEST_CORNERS = 3;
 
-export interface DrawingReader {
-  read(raw: RawFeature, index: number): Drawing;
+export interface FeatureReader {
+  read(raw: RawFeature, index: number): Feature;
   /** Of all that were read: the members that gw gives no meaning. */
   members(): CarriedMember[];
 }
 
 /**
- * Makes a reader of features, for one collection. A drawing holds on to nothing of its feature but what gw reads in it,
+ * Makes a reader of features, for one collection. A feature holds on to nothing of its feature but what gw reads in it,
  * so that a large collection need not stand in memory twice: codes and angles that are written alike are one object, since a
  * large map repeats them by the ten thousand. `null` for a code or an angle counts as none.
  */
-export function createDrawingReader(): DrawingReader {
+export function createFeatureReader(): FeatureReader {
   const pointType = codeReader('type');
   const lineType = codeReader('lineType');
   const regionType = codeReader('regionType');
@@ -46,8 +46,8 @@ export function createDrawingReader(): DrawingReader {
   const startType = codeReader('startType');
   const endType = codeReader('endType');
   const noCodes = createCodeList([]);
-  const angle = shared((written): DrawnAngle => ({ deg: degreesOf(written), written }));
-  const members = createMemberCounter('drawing');
+  const angle = shared((written): FeatureAngle => ({ deg: degreesOf(written), written }));
+  const members = createMemberCounter('feature');
   const names = createMemberCounter('properties');
   let speeds = noSpeeds;
   const takeSpeeds = (name: string, value: unknown, isSpeed: boolean) => {
@@ -56,13 +56,13 @@ export function createDrawingReader(): DrawingReader {
   };
 
   /** By geometry: `type` of a line is no number of the table of points, whatever it holds, and is carried through. */
-  const ownCode = (kind: DrawingKind, properties: Readonly<Record<string, unknown>>): Code | null => {
+  const ownCode = (kind: FeatureKind, properties: Readonly<Record<string, unknown>>): Code | null => {
     if (kind === 'point') return pointType(properties.type);
     if (kind === 'lane') return lineType(properties.lineType);
     return kind === 'zone' ? regionType(properties.regionType) : null;
   };
 
-  const read = (raw: RawFeature, index: number): Drawing => {
+  const read = (raw: RawFeature, index: number): Feature => {
     const properties = isRecord(raw.properties) ? raw.properties : noProperties;
     const shape = shapeOf(raw.geometry);
     const kind = shape.kind === 'broken' ? shape.expected : shape.kind;
@@ -102,13 +102,13 @@ function nameOf(written: unknown): string | null {
   return isExact ? String(written) : null;
 }
 
-/** How a feature, or another drawing, is named by its id: a text that is not empty, or a number as text. */
+/** How a feature, or another feature, is named by its id: a text that is not empty, or a number as text. */
 function idOf(written: unknown): string | null {
   if (typeof written === 'string') return written === '' ? null : written;
   return typeof written === 'number' ? String(written) : null;
 }
 
-/** A list of codes that knows its continuations, so that drawings with the same codes have the same list. */
+/** A list of codes that knows its continuations, so that features with the same codes have the same list. */
 interface CodeList {
   readonly list: readonly Code[];
   and(code: Code | null): CodeList;
