@@ -1,7 +1,7 @@
 import { Flags } from '@oclif/core';
 
 /** Flags of commands that change the chassis while the robot stands still, and back up its current state first. */
-export const keptStateFlags = {
+export const safetyFlags = {
   'it-stands-still': Flags.boolean({
     summary: 'Confirm that the robot stands still, in case the chassis does not report it.',
     default: false,
