@@ -71,7 +71,7 @@ export type Sent<T> =
   | { readonly kind: 'answered'; readonly value: T }
   /** It surely never reached the chassis. */
   | { readonly kind: 'not-sent'; readonly why: string }
-  /** The chassis answered that it does not do it. It should have changed nothing, and nobody promises it. */
+  /** The chassis refused it, which should but need not mean that nothing was changed. */
   | { readonly kind: 'refused'; readonly why: string }
   /** It may have been accepted. */
   | { readonly kind: 'lost'; readonly why: string };
