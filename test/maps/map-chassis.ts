@@ -206,18 +206,19 @@ export async function mapChassis(maps: readonly HeldMap[] = [heldMap(1), heldMap
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const body = JSON.parse(Buffer.concat(chunks).toString() || '{}') as Record<string, unknown>;
     chassis.writes.push({ what, id, body });
-    const fate = chassis.onWrite(what, body, id);
-    if (fate === 'cut-before') request.socket.destroy();
-    else if (typeof fate === 'number') json(response, { message: `error: told to say ${fate}` }, fate);
-    else if (fate !== 'hang') {
-      write(what, id, body, fate === 'cut-after' ? silentResponse : response);
-      if (fate === 'cut-after') request.socket.destroy();
+    const handling = chassis.onWrite(what, body, id);
+    if (handling === 'cut-before') request.socket.destroy();
+    else if (typeof handling === 'number')
+      json(response, { message: `error: configured status ${handling}` }, handling);
+    else if (handling !== 'hang') {
+      write(what, id, body, handling === 'cut-after' ? silentResponse : response);
+      if (handling === 'cut-after') request.socket.destroy();
     }
   }
 
-  const usual = fake.latched;
+  const latchedBefore = fake.latched;
   fake.latched = (topic) =>
-    topic === '/map/info' ? (chassis.running ? chassis.mapInfo(chassis.running) : undefined) : usual(topic);
+    topic === '/map/info' ? (chassis.running ? chassis.mapInfo(chassis.running) : undefined) : latchedBefore(topic);
   fake.intercept = (request, response) => {
     const { method = '', url: path = '' } = request;
     if (path === '/device/info') return false;
@@ -229,10 +230,11 @@ export async function mapChassis(maps: readonly HeldMap[] = [heldMap(1), heldMap
       return true;
     }
     if (method !== 'GET') return false;
-    const fate = chassis.onRead(path);
-    if (fate === 'cut-before' || fate === 'cut-after') request.socket.destroy();
-    else if (typeof fate === 'number') json(response, { message: `error: told to say ${fate}` }, fate);
-    else if (fate === 'usual') read(path, response);
+    const handling = chassis.onRead(path);
+    if (handling === 'cut-before' || handling === 'cut-after') request.socket.destroy();
+    else if (typeof handling === 'number')
+      json(response, { message: `error: configured status ${handling}` }, handling);
+    else if (handling === 'usual') read(path, response);
     return true;
   };
   return chassis;

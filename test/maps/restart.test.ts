@@ -49,13 +49,13 @@ describe('a restart with a backup', () => {
     await using chassis = await mapChassis();
     const archive = await archiveOf(chassis);
     restartsFor(chassis, 300);
-    const told: string[] = [];
-    const run = await restart(chassis, archive, { onProgress: (text) => told.push(text) });
+    const progress: string[] = [];
+    const run = await restart(chassis, archive, { onProgress: (text) => progress.push(text) });
     expect(run).toMatchObject({ order: 'accepted', restarted: true, end: 'back', why: null });
     expect(run.signs).toContain('starting');
     expect(run.after).toMatchObject({ sameCurrent: true, maps: [{ status: 'unchanged' }, { status: 'unchanged' }] });
     expect(run.tookMs).toBeGreaterThanOrEqual(290);
-    expect(told.some((text) => text.includes('20 % done'))).toBe(true);
+    expect(progress.some((text) => text.includes('20 % done'))).toBe(true);
     expect(chassis.writes.map(({ what }) => what)).toEqual(['restart']);
   });
 

@@ -166,7 +166,10 @@ describe('overlays that differ', () => {
     await using made = await changed();
     made.chassis.onWrite = () => 400;
     const outcome = outcomeOf(await restore(made.chassis, made.archive));
-    expect(outcome).toMatchObject({ outcome: 'no-effect', orderError: expect.stringContaining('told to say 400') });
+    expect(outcome).toMatchObject({
+      outcome: 'no-effect',
+      orderError: expect.stringContaining('configured status 400'),
+    });
   });
 
   it('are rolled back when the chassis stores something else', async () => {

@@ -335,15 +335,15 @@ describe('gw map restore', () => {
     const before = process.cwd();
     process.chdir(dir);
     try {
-      const taken = `maps-${toolkit.site.chassis.serial}-before-restore-20260131T120005Z`;
-      writeFileSync(`${taken}.tar.gz`, 'of somebody else');
-      const told: string[] = [];
-      const work = { ...context, onSafetyBackup: (file: string) => told.push(file) };
+      const existing = `maps-${toolkit.site.chassis.serial}-before-restore-20260131T120005Z`;
+      writeFileSync(`${existing}.tar.gz`, 'another file');
+      const events: string[] = [];
+      const work = { ...context, onSafetyBackup: (file: string) => events.push(file) };
       const here = { ...toolkit, clock: { ...toolkit.clock, wall } };
       const result = await restoreFromBackup(here, { ...options, path }, work);
-      expect(result).toMatchObject({ verdict: 'restored', safetyBackup: { file: `${taken}2.tar.gz` } });
-      expect(told).toEqual([`${taken}2.tar.gz`]);
-      expect(readFileSync(`${taken}.tar.gz`, 'utf8')).toBe('of somebody else');
+      expect(result).toMatchObject({ verdict: 'restored', safetyBackup: { file: `${existing}2.tar.gz` } });
+      expect(events).toEqual([`${existing}2.tar.gz`]);
+      expect(readFileSync(`${existing}.tar.gz`, 'utf8')).toBe('another file');
     } finally {
       process.chdir(before);
     }
@@ -352,19 +352,19 @@ describe('gw map restore', () => {
   it('reports the safety backup before the first write', async () => {
     await using chassis = await mapChassis();
     const archive = { ids: 'all', gwVersion: '0.1.0', clock: time, signal, onProgress: calm } as const;
-    const path = join(dir, 'told.tar.gz');
+    const path = join(dir, 'reported.tar.gz');
     await writeArchive(path, await backUpMaps(chassis.client, archive), { force: false });
     empties(chassis)();
-    const told: string[] = [];
+    const events: string[] = [];
     chassis.onWrite = (what) => {
-      told.push(what);
+      events.push(what);
       return 'usual';
     };
-    const backupPath = join(dir, 'told-before.tar.gz');
-    const onSafetyBackup = (file: string) => told.push(file);
+    const backupPath = join(dir, 'reported-before.tar.gz');
+    const onSafetyBackup = (file: string) => events.push(file);
     const work = { ...context, onSafetyBackup };
     const result = await restoreFromBackup(toolkitFor(chassis), { ...options, path, backupPath }, work);
-    expect(told).toEqual([backupPath, 'patch']);
+    expect(events).toEqual([backupPath, 'patch']);
     expect(result).toMatchObject({ verdict: 'restored', stillness: { verdict: 'still' } });
   });
 });
