@@ -115,7 +115,7 @@ const archive: MapArchiveView = {
     },
   ],
   findings: [
-    { id: 'whole', title: 'The archive is complete', verdict: 'ok', detail: '2 files', remedy: null, spec: null },
+    { id: 'complete', title: 'The archive is complete', verdict: 'ok', detail: '2 files', remedy: null, spec: null },
     { id: 'restoring', title: 'It can be restored', verdict: 'not-checked', detail: 'never', remedy: null, spec: null },
   ],
 };

@@ -16,7 +16,7 @@ import {
 } from '../../src/lib/kiosk/index.ts';
 
 const endpoint = { host: '192.0.2.5', port: 5555 };
-const seen = (part: Partial<Observation> = {}): Observation => ({
+const observed = (part: Partial<Observation> = {}): Observation => ({
   at: '2026-01-31T12:00:00.000Z',
   machine: { bootId: null, uptimeS: null },
   serial: null,
@@ -36,14 +36,14 @@ const facts = {
 };
 const device = (part: Partial<typeof facts> = {}) => {
   const { serial, bootId, androidId } = { ...facts, ...part };
-  return seen({ serial, bootId, androidId });
+  return observed({ serial, bootId, androidId });
 };
 const reading = {
   by: 'setup' as const,
   profile: { name: 'Lobby', sha256: 'x' },
   verdict: 'as-profile' as const,
   steps: [],
-  seen: device(),
+  observed: device(),
 };
 
 /** Connected, configured and read, with an open port. */
@@ -57,10 +57,13 @@ const doubts = (record: TabletRecord | null) => record?.reading?.doubts.map(({ i
 
 describe('a refusal', () => {
   it('closes the record of a closed or ordered tablet, from any device', () => {
-    expect(afterRefusal(locked(), endpoint, seen()).bridge.state).toBe('closed');
+    expect(afterRefusal(locked(), endpoint, observed()).bridge.state).toBe('closed');
     const silent = afterLock(afterOrder(setUp(), false, device()), 'not-verified', 'silent', 'not-checked', device());
-    expect(afterRefusal(silent, endpoint, seen()).bridge.state).toBe('closed');
-    expect(afterRefusal(null, endpoint, seen()).bridge).toMatchObject({ state: 'closed', seen: { serial: null } });
+    expect(afterRefusal(silent, endpoint, observed()).bridge.state).toBe('closed');
+    expect(afterRefusal(null, endpoint, observed()).bridge).toMatchObject({
+      state: 'closed',
+      observed: { serial: null },
+    });
   });
 
   it('closes that of an open tablet only from the same MAC address', () => {
@@ -73,22 +76,22 @@ describe('a refusal', () => {
       [mac, other, 'not-verified'],
       [mac, mac, 'closed'],
     ] as const) {
-      const record = afterRefusal(setUp(was), endpoint, seen({ mac: now }));
+      const record = afterRefusal(setUp(was), endpoint, observed({ mac: now }));
       expect(record.bridge.state, `${was} ${now}`).toBe(state);
       // A repeated refusal changes nothing.
-      expect(afterRefusal(record, endpoint, seen({ mac: now })).bridge.state, `${was} ${now}`).toBe(state);
+      expect(afterRefusal(record, endpoint, observed({ mac: now })).bridge.state, `${was} ${now}`).toBe(state);
     }
   });
 
   it('at another address than that of the tablet closes nothing', () => {
-    const open = afterOpen(null, endpoint, 'test', seen());
-    const moved = afterRefusal(open, { ...endpoint, host: '192.0.2.9' }, seen());
+    const open = afterOpen(null, endpoint, 'test', observed());
+    const moved = afterRefusal(open, { ...endpoint, host: '192.0.2.9' }, observed());
     expect(moved).toMatchObject({ address: endpoint, bridge: { state: 'not-verified' } });
   });
 
   it('from another MAC address leaves the record of a closed tablet unchanged', () => {
     const record = locked('02:00:00:00:00:05');
-    const now = seen({ at: '2026-02-01T12:00:00.000Z', mac: '02:00:00:00:00:77' });
+    const now = observed({ at: '2026-02-01T12:00:00.000Z', mac: '02:00:00:00:00:77' });
     expect(responderOf(record, now.mac)).toBe('other');
     expect(afterRefusal(record, endpoint, now)).toEqual(record);
   });
@@ -102,8 +105,8 @@ describe('a refusal', () => {
           const where = event === 'refused-other-address' ? { ...endpoint, host: '192.0.2.9' } : endpoint;
           record =
             event === 'silent'
-              ? afterLock(record, 'not-verified', 'silent', 'not-checked', seen())
-              : afterRefusal(record, where, seen());
+              ? afterLock(record, 'not-verified', 'silent', 'not-checked', observed())
+              : afterRefusal(record, where, observed());
           expect(record.bridge.state).not.toBe('closed');
           expect(tabletRecordSchema.safeParse(record).success).toBe(true);
         }
@@ -150,18 +153,18 @@ describe('an event after a reading', () => {
     const now = { ...facts, serial: 'S2' };
     expect(afterConnection(verified, endpoint, now, device(now)).bridge).toMatchObject({
       state: 'not-verified',
-      afterRestart: { verdict: 'not-checked', seen: null },
+      afterRestart: { verdict: 'not-checked', observed: null },
     });
   });
 
   it('an open port is a doubt once it was closed; a restart by gw is a separate one', () => {
-    expect(doubts(afterOpen(setUp(), endpoint, 'test', seen()))).toEqual([]);
-    expect(doubts(afterOpen(locked(), endpoint, 'test', seen()))).toEqual(['opened']);
+    expect(doubts(afterOpen(setUp(), endpoint, 'test', observed()))).toEqual([]);
+    expect(doubts(afterOpen(locked(), endpoint, 'test', observed()))).toEqual(['opened']);
     expect(doubts(afterOrder(setUp(), true, device()))).toEqual(['restarted-by-gw']);
   });
 
   it('is no doubt about a later reading', () => {
-    const opened = afterOpen(locked(), endpoint, 'test', seen());
+    const opened = afterOpen(locked(), endpoint, 'test', observed());
     expect(doubts(afterReading(opened, { ...reading, verdict: 'differs' }))).toEqual([]);
   });
 });
@@ -169,9 +172,9 @@ describe('an event after a reading', () => {
 describe('wireless debugging that stays on', () => {
   it('is refuted only by reading the setting, not by a refused or newly locked port', () => {
     const on = afterWireless(locked('02:00:00:00:00:05'), true);
-    const refused = afterRefusal(on, endpoint, seen({ mac: '02:00:00:00:00:05' }));
+    const refused = afterRefusal(on, endpoint, observed({ mac: '02:00:00:00:00:05' }));
     expect(refused.bridge).toMatchObject({ state: 'closed', isWirelessOn: true });
-    const again = afterLock(afterOpen(refused, endpoint, 'test', seen()), 'closed', 'test', 'closed', device());
+    const again = afterLock(afterOpen(refused, endpoint, 'test', observed()), 'closed', 'test', 'closed', device());
     expect(again.bridge.isWirelessOn).toBe(true);
     expect(afterWireless(again, false).bridge.isWirelessOn).toBe(false);
   });
@@ -180,7 +183,7 @@ describe('wireless debugging that stays on', () => {
 describe('a restart of the tablet', () => {
   it('that opened the port is refuted only by one that did not', () => {
     const reopens = afterLock(locked(), 'closed', 'test', 'open', device());
-    const again = afterOpen(reopens, endpoint, 'test', seen());
+    const again = afterOpen(reopens, endpoint, 'test', observed());
     const closed = afterLock(afterOrder(again, false, device()), 'closed', 'test', 'not-checked', device());
     expect(closed.bridge.afterRestart.verdict).toBe('open');
     expect(afterLock(closed, 'closed', 'test', 'closed', device()).bridge.afterRestart.verdict).toBe('closed');
@@ -188,8 +191,11 @@ describe('a restart of the tablet', () => {
 
   it('that kept the port closed is invalidated when the port is open again', () => {
     const verified = afterLock(locked(), 'closed', 'test', 'closed', device());
-    expect(afterOpen(verified, endpoint, 'test', seen()).bridge.afterRestart.verdict).toBe('not-checked');
+    expect(afterOpen(verified, endpoint, 'test', observed()).bridge.afterRestart.verdict).toBe('not-checked');
     // An observation without a connection keeps the identity of the device.
-    expect(afterOpen(verified, endpoint, 'test', seen()).bridge.seen).toMatchObject({ serial: 'S1', bootId: 'boot-1' });
+    expect(afterOpen(verified, endpoint, 'test', observed()).bridge.observed).toMatchObject({
+      serial: 'S1',
+      bootId: 'boot-1',
+    });
   });
 });

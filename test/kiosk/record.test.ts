@@ -12,7 +12,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(dir, { recursive: true, force: true }));
 
-const seen = {
+const observed = {
   at: '2026-01-31T12:00:00.000Z',
   machine: { bootId: '11111111-1111-4111-8111-111111111111', uptimeS: 71.5 },
   serial: 'S1',
@@ -35,8 +35,8 @@ function record(bridge: {
       why: 'test',
       isOpenUnresolved: false,
       isWirelessOn: false,
-      seen,
-      afterRestart: { verdict: afterRestart, seen },
+      observed,
+      afterRestart: { verdict: afterRestart, observed },
     },
     reading: null,
   };

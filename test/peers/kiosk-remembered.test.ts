@@ -225,8 +225,8 @@ describe.skipIf(!hasProgram('adb'))('the remembered state of the tablet', { conc
     if (record?.reading == null) throw new Error('no reading stored');
     const { reading } = record;
     const store = (at: string) => {
-      const seen = { ...reading.seen, at, machine: { bootId: null, uptimeS: null } };
-      return writeTabletRecord(stateDir, { ...record, reading: { ...reading, seen } });
+      const observed = { ...reading.observed, at, machine: { bootId: null, uptimeS: null } };
+      return writeTabletRecord(stateDir, { ...record, reading: { ...reading, observed } });
     };
     await store('2020-01-01T00:00:00.000Z');
     const old = await statusOf(world);

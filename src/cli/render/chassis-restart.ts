@@ -40,7 +40,7 @@ export function renderChassisRestart(data: ChassisRestart): string {
       if (map.status === 'changed')
         lines.push(...differenceLines(`overlays of map ${map.id}, from before to now`, map.difference, '  '));
     }
-  } else lines.push('The chassis held no map before the restart.');
+  } else lines.push('The chassis had no maps before the restart.');
   lines.push('', inUseText(mapInUse));
   if (running !== null) lines.push(...runningLines(running));
   lines.push(`${renderVerdict('not-checked')} not compared: ${notCompared.join(', ')}`, '');

@@ -186,7 +186,7 @@ function lockLines({ port, afterRestart, afterRestartBasis, keepsOpening, answer
   lines.push(
     `${shown} After a restart of the tablet: ${restart}${isRemembered ? ' at the last watched restart (remembered)' : ''}`,
   );
-  if (keepsOpening !== null) lines.push(`     The tablet keeps ${printable(keepsOpening)}.`);
+  if (keepsOpening !== null) lines.push(`     Still set on the tablet: ${printable(keepsOpening)}.`);
   return lines;
 }
 

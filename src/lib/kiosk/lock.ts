@@ -84,8 +84,8 @@ export async function clearReopening(tablet: Tablet): Promise<Reopening> {
   if (!isPort((await tablet.properties()).get(PERSISTENT))) return { keepsOpening: null, wirelessStaysOn };
   // Only some builds let the shell write it, so the value read back decides.
   await tablet.run(tabletCommand`setprop ${PERSISTENT} ${''}`);
-  const kept = (await tablet.properties()).get(PERSISTENT);
-  return { keepsOpening: isPort(kept) ? `${PERSISTENT}=${kept}` : null, wirelessStaysOn };
+  const readBack = (await tablet.properties()).get(PERSISTENT);
+  return { keepsOpening: isPort(readBack) ? `${PERSISTENT}=${readBack}` : null, wirelessStaysOn };
 }
 
 const PERSISTENT = 'persist.adb.tcp.port';

@@ -8,19 +8,19 @@ import type { TabletFacts } from './tablet.ts';
  * record until an observation refutes it.
  */
 
-const NOT_CHECKED = { verdict: 'not-checked', seen: null } as const;
+const NOT_CHECKED = { verdict: 'not-checked', observed: null } as const;
 
 /** The port accepts connections, so another client may have changed any setting. */
 export function afterOpen(
   before: TabletRecord | null,
   endpoint: Endpoint,
   why: string,
-  seen: Observation,
+  observed: Observation,
 ): TabletRecord {
-  const record = before ?? emptyRecord(endpoint, seen);
+  const record = before ?? emptyRecord(endpoint, observed);
   const wasNotOpen = record.bridge.state !== 'open';
   const { afterRestart } = record.bridge;
-  const opened = record.reading === null || !wasNotOpen ? record.reading : doubted(record.reading, 'opened', seen);
+  const opened = record.reading === null || !wasNotOpen ? record.reading : doubted(record.reading, 'opened', observed);
   return {
     ...record,
     address: addressOf(endpoint),
@@ -30,7 +30,7 @@ export function afterOpen(
       why,
       isOpenUnresolved: true,
       isWirelessOn: record.bridge.isWirelessOn,
-      seen: withDevice(seen, record),
+      observed: withDevice(observed, record),
       // Only a restart refutes 'opens at every start'; an open port refutes 'stays closed'.
       afterRestart: afterRestart.verdict === 'open' ? afterRestart : NOT_CHECKED,
     },
@@ -42,20 +42,20 @@ export function afterConnection(
   before: TabletRecord | null,
   endpoint: Endpoint,
   facts: TabletFacts,
-  seen: Observation,
+  observed: Observation,
 ): TabletRecord {
-  const record = before ?? emptyRecord(endpoint, seen);
+  const record = before ?? emptyRecord(endpoint, observed);
   const change = deviceChange(record.tablet, facts);
   let { reading } = record;
   if (reading !== null) {
-    const last = reading.seen;
+    const last = reading.observed;
     const device = deviceChange(
       { serial: last.serial ?? '', androidId: last.androidId, model: record.tablet?.model ?? facts.model },
       facts,
     );
-    if (device !== undefined) reading = doubted(reading, device, seen);
+    if (device !== undefined) reading = doubted(reading, device, observed);
     // A tablet that does not report its boot id may have restarted.
-    if (facts.bootId === null || facts.bootId !== last.bootId) reading = doubted(reading, 'restarted', seen);
+    if (facts.bootId === null || facts.bootId !== last.bootId) reading = doubted(reading, 'restarted', observed);
   }
   return {
     ...record,
@@ -70,7 +70,7 @@ export function afterConnection(
             why: change === 'reset' ? 'factory reset of the tablet' : 'another tablet than before',
             isOpenUnresolved: record.bridge.isOpenUnresolved,
             isWirelessOn: false,
-            seen,
+            observed,
             afterRestart: NOT_CHECKED,
           },
   };
@@ -82,7 +82,7 @@ export function afterReading(record: TabletRecord, reading: Omit<Reading, 'doubt
 }
 
 /** ADB over TCP was ordered to end; with `restart` by a restart of the tablet, which casts doubt on the reading. */
-export function afterOrder(record: TabletRecord, restart: boolean, seen: Observation): TabletRecord {
+export function afterOrder(record: TabletRecord, restart: boolean, observed: Observation): TabletRecord {
   const { reading } = record;
   return {
     ...record,
@@ -91,9 +91,9 @@ export function afterOrder(record: TabletRecord, restart: boolean, seen: Observa
       state: 'not-verified',
       why: 'ordered to close, not yet verified',
       isOpenUnresolved: false,
-      seen,
+      observed,
     },
-    reading: reading === null || !restart ? reading : doubted(reading, 'restarted-by-gw', seen),
+    reading: reading === null || !restart ? reading : doubted(reading, 'restarted-by-gw', observed),
   };
 }
 
@@ -108,7 +108,7 @@ export function afterLock(
   state: TabletRecord['bridge']['state'],
   why: string,
   afterRestart: 'closed' | 'open' | 'not-checked',
-  seen: Observation,
+  observed: Observation,
 ): TabletRecord {
   const known = record.bridge.afterRestart;
   return {
@@ -118,10 +118,10 @@ export function afterLock(
       state,
       why,
       isOpenUnresolved: state === 'open' || record.bridge.isOpenUnresolved,
-      seen,
+      observed,
       afterRestart:
         afterRestart !== 'not-checked'
-          ? { verdict: afterRestart, seen }
+          ? { verdict: afterRestart, observed }
           : known.verdict === 'open'
             ? known
             : NOT_CHECKED,
@@ -133,7 +133,7 @@ export function afterLock(
 export type Responder = 'same' | 'other' | 'unknown';
 
 export function responderOf(record: TabletRecord | null, mac: string | null): Responder {
-  const known = record?.bridge.seen.mac ?? null;
+  const known = record?.bridge.observed.mac ?? null;
   if (known === null || mac === null) return 'unknown';
   return known === mac ? 'same' : 'other';
 }
@@ -157,14 +157,14 @@ export function responderAfterOrder(
  * now. An open tablet therefore counts as closed only when the same MAC address refuses; one that was ordered to close
  * since, or was never open, is accepted as closed.
  */
-export function afterRefusal(before: TabletRecord | null, endpoint: Endpoint, seen: Observation): TabletRecord {
+export function afterRefusal(before: TabletRecord | null, endpoint: Endpoint, observed: Observation): TabletRecord {
   const why = 'its port refuses connections';
   if (before === null) {
-    const fresh = emptyRecord(endpoint, seen);
+    const fresh = emptyRecord(endpoint, observed);
     return { ...fresh, bridge: { ...fresh.bridge, state: 'closed', why } };
   }
   const { bridge } = before;
-  const responder = responderOf(before, seen.mac);
+  const responder = responderOf(before, observed.mac);
   const isAddressSame = before.address.host === endpoint.host && before.address.port === endpoint.port;
   const isAccepted = responder === 'same' || (responder === 'unknown' && isAddressSame && !bridge.isOpenUnresolved);
   if (isAccepted) {
@@ -173,7 +173,7 @@ export function afterRefusal(before: TabletRecord | null, endpoint: Endpoint, se
       state: 'closed',
       why,
       isOpenUnresolved: false,
-      seen: withDevice(seen, before),
+      observed: withDevice(observed, before),
     } as const;
     return { ...before, bridge: closed };
   }
@@ -194,26 +194,26 @@ function deviceChange(
   return undefined;
 }
 
-function doubted(reading: Reading, id: Doubt['id'], seen: Observation): Reading {
+function doubted(reading: Reading, id: Doubt['id'], observed: Observation): Reading {
   if (reading.doubts.some((doubt) => doubt.id === id)) return reading;
-  return { ...reading, doubts: [...reading.doubts, { id, seen }] };
+  return { ...reading, doubts: [...reading.doubts, { id, observed }] };
 }
 
 /** A connection attempt identifies no device, so the last known identity is added. */
-function withDevice(seen: Observation, record: TabletRecord): Observation {
+function withDevice(observed: Observation, record: TabletRecord): Observation {
   const { bridge } = record;
-  if (responderOf(record, seen.mac) === 'other') return seen;
-  const { serial, bootId, androidId, mac } = bridge.seen;
+  if (responderOf(record, observed.mac) === 'other') return observed;
+  const { serial, bootId, androidId, mac } = bridge.observed;
   return {
-    ...seen,
-    serial: seen.serial ?? serial,
-    bootId: seen.bootId ?? bootId,
-    androidId: seen.androidId ?? androidId,
-    mac: seen.mac ?? mac,
+    ...observed,
+    serial: observed.serial ?? serial,
+    bootId: observed.bootId ?? bootId,
+    androidId: observed.androidId ?? androidId,
+    mac: observed.mac ?? mac,
   };
 }
 
-function emptyRecord(endpoint: Endpoint, seen: Observation): TabletRecord {
+function emptyRecord(endpoint: Endpoint, observed: Observation): TabletRecord {
   return {
     schema: 'gw/tablet/2',
     address: addressOf(endpoint),
@@ -223,7 +223,7 @@ function emptyRecord(endpoint: Endpoint, seen: Observation): TabletRecord {
       why: 'its port was not probed',
       isOpenUnresolved: false,
       isWirelessOn: false,
-      seen,
+      observed,
       afterRestart: NOT_CHECKED,
     },
     reading: null,

@@ -92,11 +92,11 @@ export const NO_PROVENANCE: Provenance = {
 };
 
 export function provenanceOf(
-  seen: Observation,
+  observed: Observation,
   basis: 'read-now' | 'remembered',
   now: { readonly wall: Date; readonly machine: MachineTime },
 ): Provenance {
-  const { at, serial, bootId } = seen;
-  const age = basis === 'read-now' ? { ageS: 0, ageBy: 'uptime' as const } : ageOf(seen, now);
+  const { at, serial, bootId } = observed;
+  const age = basis === 'read-now' ? { ageS: 0, ageBy: 'uptime' as const } : ageOf(observed, now);
   return { basis, at, ...age, serial, bootId };
 }

@@ -10,7 +10,7 @@ const shortText = z.string().max(300);
 /** A reason why a reading may no longer match the tablet. */
 const doubtSchema = z.strictObject({
   id: z.enum(['restarted-by-gw', 'restarted', 'opened', 'reset', 'other-device']),
-  seen: observationSchema,
+  observed: observationSchema,
 });
 export type Doubt = z.infer<typeof doubtSchema>;
 
@@ -36,7 +36,7 @@ const readingSchema = z.strictObject({
       }),
     )
     .max(200),
-  seen: observationSchema,
+  observed: observationSchema,
   doubts: z.array(doubtSchema).max(20).describe('Events since the reading that may have changed the tablet.'),
 });
 export type Reading = z.infer<typeof readingSchema>;
@@ -70,9 +70,9 @@ export const tabletRecordSchema = z.strictObject({
       isWirelessOn: z
         .boolean()
         .describe('Wireless debugging, which has a port of its own, stayed enabled at the last lock.'),
-      seen: observationSchema,
+      observed: observationSchema,
       afterRestart: z
-        .strictObject({ verdict: z.enum(['closed', 'open', 'not-checked']), seen: observationSchema.nullable() })
+        .strictObject({ verdict: z.enum(['closed', 'open', 'not-checked']), observed: observationSchema.nullable() })
         .describe('Whether the port stayed closed after a restart of the tablet.'),
     })
     .describe('ADB over TCP of the tablet.'),
@@ -149,14 +149,14 @@ const TITLE = 'ADB port of the tablet';
 function redLineOf({ address, bridge }: TabletRecord): TabletRedLine | null {
   const where = formatEndpoint(address);
   const base = { id: 'tablet-open', title: TITLE } as const;
-  const { state, why, seen, afterRestart, isWirelessOn } = bridge;
-  const serial = seen.serial === null || seen.serial === '' ? '' : `, serial ${seen.serial}`;
+  const { state, why, observed, afterRestart, isWirelessOn } = bridge;
+  const serial = observed.serial === null || observed.serial === '' ? '' : `, serial ${observed.serial}`;
   if (state === 'open') {
-    const detail = `ADB over TCP is open at ${where} (seen ${seen.at}${serial}): any client that reaches it can control the tablet.`;
+    const detail = `ADB over TCP is open at ${where} (seen ${observed.at}${serial}): any client that reaches it can control the tablet.`;
     return { ...base, detail, remedy: 'Run `gw kiosk lock`.' };
   }
   if (state === 'not-verified') {
-    const detail = `ADB over TCP at ${where} is not verified as closed (${seen.at}${serial}: ${why}).`;
+    const detail = `ADB over TCP at ${where} is not verified as closed (${observed.at}${serial}: ${why}).`;
     return {
       ...base,
       detail,
@@ -165,7 +165,7 @@ function redLineOf({ address, bridge }: TabletRecord): TabletRedLine | null {
     };
   }
   if (isWirelessOn) {
-    const detail = `Wireless debugging, another ADB port, is still enabled on the tablet of ${where} (${seen.at}${serial}).`;
+    const detail = `Wireless debugging, another ADB port, is still enabled on the tablet of ${where} (${observed.at}${serial}).`;
     return {
       ...base,
       detail,
@@ -173,7 +173,7 @@ function redLineOf({ address, bridge }: TabletRecord): TabletRedLine | null {
     };
   }
   if (afterRestart.verdict === 'open') {
-    const detail = `ADB over TCP at ${where} opens again after every restart of the tablet (${afterRestart.seen?.at ?? seen.at}).`;
+    const detail = `ADB over TCP at ${where} opens again after every restart of the tablet (${afterRestart.observed?.at ?? observed.at}).`;
     return {
       ...base,
       detail,

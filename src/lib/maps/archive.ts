@@ -189,7 +189,7 @@ async function mapOf(
   };
 }
 
-/** The overlays out of the map itself, which is where they stand exactly; the file beside it must say the same. */
+/** The overlays from the map data, which is the authoritative source; the separate file must be equal. */
 function overlaysOf(
   { id, overlaysForm }: ManifestMap,
   data: Uint8Array,
@@ -203,8 +203,8 @@ function overlaysOf(
     return null;
   }
   const { text, form } = overlaysSource(data);
-  const same = text === null ? file === null : file !== null && Buffer.from(text, 'utf8').equals(file);
-  if (!same) problems.push(`${partPath(id, 'overlays')} differs from the overlays in ${path}`);
+  const isEqual = text === null ? file === null : file !== null && Buffer.from(text, 'utf8').equals(file);
+  if (!isEqual) problems.push(`${partPath(id, 'overlays')} differs from the overlays in ${path}`);
   else if (form !== overlaysForm) {
     problems.push(`${MANIFEST_NAME}: map ${id} has its overlays in the form '${form}', expected '${overlaysForm}'`);
   }

@@ -203,7 +203,7 @@ export function isSuccess(outcome: MapOutcome): boolean {
 /** Why the next write must not start: the robot moves, or the user interrupted; null otherwise. */
 async function blockingReason({ signal, onProgress }: WriteTools, write: RestoreWrite): Promise<string | null> {
   if (signal.aborted) return 'interrupted before';
-  onProgress('checking that the robot still stands still');
+  onProgress('checking again that the robot stands still');
   try {
     assertStill(await write.checkStillness(signal), write.isConfirmedStill);
     return null;

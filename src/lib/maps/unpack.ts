@@ -92,14 +92,14 @@ function entryOf({ header, body }: ParsedTarEntry): TarEntry {
     linkName: header.linkname ?? '',
     bytes: header.size,
     async read() {
-      const whole = Buffer.allocUnsafe(header.size);
+      const content = Buffer.allocUnsafe(header.size);
       let at = 0;
       for await (const chunk of body) {
-        whole.set(chunk, at);
+        content.set(chunk, at);
         at += chunk.byteLength;
       }
       if (at !== header.size) throw new UnpackError('it is truncated');
-      return whole;
+      return content;
     },
   };
 }

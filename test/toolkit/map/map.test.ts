@@ -243,7 +243,7 @@ describe('verifying', () => {
     const view = await verifyMapBackup({ path });
     expect(mapArchiveSchema.parse(view)).toEqual(view);
     expect(view.findings.map(({ id, verdict }) => [id, verdict])).toEqual([
-      ['whole', 'ok'],
+      ['complete', 'ok'],
       ['overlays', 'wrong'],
       ['versions', 'wrong'],
       ['image', 'ok'],
@@ -265,7 +265,10 @@ describe('verifying', () => {
     const path = join(folder, 'empty.tar.gz');
     await writeArchive(path, sampleArchive({ maps: [] }), { force: false });
     const view = await verifyMapBackup({ path });
-    expect(view.findings.filter(({ verdict }) => verdict === 'ok').map(({ id }) => id)).toEqual(['whole', 'all-maps']);
+    expect(view.findings.filter(({ verdict }) => verdict === 'ok').map(({ id }) => id)).toEqual([
+      'complete',
+      'all-maps',
+    ]);
   });
 
   it('of a corrupt file is ARCHIVE_INVALID', async () => {

@@ -113,23 +113,23 @@ function matchesProfile({ tablet: { model, serial } }: KioskProfile, { facts }: 
 async function confirmClosed(toolkit: Toolkit, target: PortTarget): Promise<LockOutcome> {
   target.onProgress('The port is not open; verifying that it is closed');
   const port = await verifyClosed(target);
-  const seen = await observeNow(toolkit);
+  const observed = await observeNow(toolkit);
   const before = await readTabletRecord(toolkit.site.stateDir);
-  const answeredBy = responderOf(before, seen.mac);
+  const answeredBy = responderOf(before, observed.mac);
   if (port !== 'closed') {
     const why = port === 'open' ? 'its port still accepts connections' : 'no answer from its address';
     const record = await changeRecord(toolkit, (record) =>
       afterLock(
-        record ?? afterRefusal(null, target.endpoint, seen),
+        record ?? afterRefusal(null, target.endpoint, observed),
         port === 'open' ? 'open' : 'not-verified',
         why,
         'not-checked',
-        record === null ? seen : { ...record.bridge.seen, at: seen.at, machine: seen.machine },
+        record === null ? observed : { ...record.bridge.observed, at: observed.at, machine: observed.machine },
       ),
     );
     return outcomeOf(port, false, record?.bridge.afterRestart.verdict ?? 'not-checked', null, 'unknown');
   }
-  const after = await changeRecord(toolkit, (record) => afterRefusal(record, target.endpoint, seen));
+  const after = await changeRecord(toolkit, (record) => afterRefusal(record, target.endpoint, observed));
   const restart = after?.bridge.afterRestart.verdict ?? 'not-checked';
   const outcome = outcomeOf(port, false, restart, null, answeredBy);
   const isAccepted = after?.bridge.state === 'closed' && answeredBy !== 'other';
@@ -151,8 +151,8 @@ export async function lockTablet(
   const target = portTarget(toolkit, context);
   const { onProgress } = context;
   const order = async (restart: boolean) => {
-    const seen = await observeNow(toolkit, tablet.facts);
-    await changeRecord(toolkit, (record) => (record === null ? null : afterOrder(record, restart, seen)));
+    const observed = await observeNow(toolkit, tablet.facts);
+    await changeRecord(toolkit, (record) => (record === null ? null : afterOrder(record, restart, observed)));
     await tablet.service(restart ? 'reboot:' : 'usb:');
   };
   onProgress('Clearing settings that open the port again');
@@ -185,9 +185,9 @@ export async function lockTablet(
   // The boot id after a restart is unknown without a new connection.
   const isBootKnown = !afterRestart || isUp || restarted === 'open';
   const { facts } = tablet;
-  const seen = await observeNow(toolkit, isBootKnown ? facts : { ...facts, bootId: null });
+  const observed = await observeNow(toolkit, isBootKnown ? facts : { ...facts, bootId: null });
   const before = await readTabletRecord(toolkit.site.stateDir);
-  const answeredBy = responderAfterOrder(before, seen.mac, { isUsb: usb === true, wasOpen });
+  const answeredBy = responderAfterOrder(before, observed.mac, { isUsb: usb === true, wasOpen });
   const isOther = answeredBy === 'other' && port === 'closed';
   const state = port === 'silent' || isOther ? 'not-verified' : port;
   const after = await changeRecord(toolkit, (record) =>
@@ -199,9 +199,9 @@ export async function lockTablet(
             state,
             'another device refuses connections at its address',
             'not-checked',
-            record.bridge.seen,
+            record.bridge.observed,
           )
-        : afterLock(record, state, why, verdict, seen),
+        : afterLock(record, state, why, verdict, observed),
   );
   const wasRestarted = afterRestart && !isUp;
   const readAfterRestart =

@@ -61,7 +61,7 @@ export async function storeReading(
   steps: readonly StepOutcome[],
   verdict: Reading['verdict'] = verdictOf(steps),
 ): Promise<void> {
-  const seen = await observeNow(toolkit, facts);
+  const observed = await observeNow(toolkit, facts);
   const { robotSegment } = toolkit.site.network;
   await changeRecord(toolkit, (record) =>
     record === null
@@ -73,7 +73,7 @@ export async function storeReading(
           steps: steps.map(({ id, title, state, expected, found }) => {
             return { id, title, state: state === 'changed' ? 'ok' : state, expected, found };
           }),
-          seen,
+          observed,
         }),
   );
 }

@@ -83,19 +83,19 @@ export async function withTablet<T>(
     onProgress,
     authorizeMs,
   });
-  const seen = await observeNow(toolkit, tablet.facts);
+  const observed = await observeNow(toolkit, tablet.facts);
   await changeRecord(toolkit, (before) => {
-    const connected = afterConnection(before, endpoint, tablet.facts, usb ? { ...seen, mac: null } : seen);
-    return usb ? connected : afterOpen(connected, endpoint, 'gw connected to it by ADB', seen);
+    const connected = afterConnection(before, endpoint, tablet.facts, usb ? { ...observed, mac: null } : observed);
+    return usb ? connected : afterOpen(connected, endpoint, 'gw connected to it by ADB', observed);
   });
   return await work(tablet);
 }
 
 /** Records that the port accepts connections. */
 export async function rememberOpen(toolkit: Toolkit): Promise<void> {
-  const seen = await observeNow(toolkit);
+  const observed = await observeNow(toolkit);
   const endpoint = tabletEndpoint(toolkit);
-  await changeRecord(toolkit, (before) => afterOpen(before, endpoint, 'its port accepts connections', seen));
+  await changeRecord(toolkit, (before) => afterOpen(before, endpoint, 'its port accepts connections', observed));
 }
 
 async function refuseUnreachable(target: PortTarget, toolkit: Toolkit): Promise<void> {

@@ -44,10 +44,10 @@ export function knownSetUp(
     return { ...none, ...NO_PROVENANCE, by: null, profile: null, steps: [], doubts: [] };
   }
   const { now, isRead, hash, answeredBy, address } = current;
-  const provenance = provenanceOf(reading.seen, isRead ? 'read-now' : 'remembered', now);
-  const doubts: SetUp['doubts'] = reading.doubts.map(({ id, seen }) => ({
+  const provenance = provenanceOf(reading.observed, isRead ? 'read-now' : 'remembered', now);
+  const doubts: SetUp['doubts'] = reading.doubts.map(({ id, observed }) => ({
     id,
-    detail: `${doubtTexts[id]} (${seen.at})`,
+    detail: `${doubtTexts[id]} (${observed.at})`,
   }));
   const doubt = (id: SetUp['doubts'][number]['id'], detail: string) => doubts.push({ id, detail });
   if (!isRead) {
@@ -95,10 +95,10 @@ export function knownRestart(
   { now, answeredBy }: { readonly now: Now; readonly answeredBy: Responder },
 ): KioskStatus['restart'] {
   const known = record?.bridge.afterRestart;
-  if (known === undefined || known.seen === null) return { verdict: 'not-checked', ...NO_PROVENANCE };
+  if (known === undefined || known.observed === null) return { verdict: 'not-checked', ...NO_PROVENANCE };
   // The result of one tablet does not hold for another one.
   const verdict = answeredBy === 'other' ? 'not-checked' : known.verdict;
-  return { verdict, ...provenanceOf(known.seen, 'remembered', now) };
+  return { verdict, ...provenanceOf(known.observed, 'remembered', now) };
 }
 
 const SPEC = 'Cloud and other network paths';

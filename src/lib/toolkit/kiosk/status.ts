@@ -85,11 +85,11 @@ async function probeBridge(
   // A tablet recorded as open may have been closed by other means: verified as in a lock.
   const isNewlyClosed = first === 'closed' && before !== null && before.bridge.state !== 'closed';
   const state = isNewlyClosed ? await verifyClosed(target) : first;
-  const seen = await observeNow(toolkit);
-  const answeredBy = state === 'silent' ? 'unknown' : responderOf(before, seen.mac);
+  const observed = await observeNow(toolkit);
+  const answeredBy = state === 'silent' ? 'unknown' : responderOf(before, observed.mac);
   if (state === 'open') await rememberOpen(toolkit);
   if (state === 'closed' && isNewlyClosed) {
-    await changeRecord(toolkit, (record) => afterRefusal(record, target.endpoint, seen));
+    await changeRecord(toolkit, (record) => afterRefusal(record, target.endpoint, observed));
   }
   return { state, answeredBy };
 }

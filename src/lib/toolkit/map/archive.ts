@@ -67,7 +67,7 @@ const start = (id: string, title: string, spec: string | null = null): FindingSt
 function wholeFinding(maps: readonly MapView[]): Finding {
   const files = maps.reduce((sum, map) => sum + map.files.length, 0);
   return ok(
-    start('whole', 'The archive is complete'),
+    start('complete', 'The archive is complete'),
     `${plural(files, 'file')} with the length and SHA-256 of the manifest, and no others; overlays files equal those of their maps`,
   );
 }
