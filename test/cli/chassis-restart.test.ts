@@ -12,7 +12,7 @@ const there: Omit<ChassisRestart['maps'][number], 'id' | 'name' | 'idNow'> = {
 
 const running: NonNullable<ChassisRestart['running']> = {
   verdict: 'equal',
-  detail: 'the running map holds the overlays that are stored',
+  detail: 'the running map has the stored overlays',
   mapId: 1,
   uid: 'u',
   name: 'Floor 1',
