@@ -6,7 +6,7 @@ import { writeOverlays } from '../overlays.js';
 
 const sizes = [1_000, 10_000, 100_000];
 const RUNS = 9;
-/** The picture covers most of the building, so that some features lie outside. */
+/** The picture covers most of the building, so that some features are outside. */
 const frame = { originXM: 0, originYM: 0, resolutionM: 0.05, width: 23_000, height: 23_000 };
 
 export default {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/lib/lifecycle/index.ts';
 import { directDialer } from '../../src/lib/net/index.ts';
-import { type Authority, createAuthority } from '../../src/lib/sim/cloud/certificates.ts';
+import { type CertificateAuthority, createCa } from '../../src/lib/sim/cloud/certificates.ts';
 import { loadSite } from '../../src/lib/site/index.ts';
 import { checkNetwork } from '../../src/lib/toolkit/network/check.ts';
 import {
@@ -25,12 +25,12 @@ const hasAll = hasProgram('mosquitto') && hasProgram('nginx') && hasNginxStream(
 
 describe.skipIf(!hasAll)('the network check against mosquitto, nginx with ssl_alpn and a proxy that opens TLS', () => {
   const root = mkdtempSync(join(tmpdir(), 'gw-network-peers-'));
-  let cloud: Authority;
-  let house: Authority;
+  let cloud: CertificateAuthority;
+  let house: CertificateAuthority;
   let dir: string;
   beforeAll(async () => {
-    cloud = await createAuthority({ commonName: 'Cloud CA' });
-    house = await createAuthority({ commonName: 'House inspection CA' });
+    cloud = await createCa({ commonName: 'Cloud CA' });
+    house = await createCa({ commonName: 'House inspection CA' });
   });
   beforeEach(() => {
     dir = mkdtempSync(join(root, 'run-'));
@@ -42,7 +42,7 @@ describe.skipIf(!hasAll)('the network check against mosquitto, nginx with ssl_al
     readonly fallbackPort: number;
     readonly alpn?: string;
     readonly storagePort: number;
-    readonly owner?: Authority;
+    readonly owner?: CertificateAuthority;
   }
 
   async function check({ port, fallbackPort, alpn = ALPN, storagePort, owner = cloud }: Places) {

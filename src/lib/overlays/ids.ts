@@ -3,13 +3,13 @@ import type { Feature } from './model.ts';
 /** The features of a collection by their ids, each in the order of the collection. */
 export interface IdIndex {
   readonly first: ReadonlyMap<string, Feature>;
-  /** Ids that more than one feature has, with all of these. */
-  readonly doubled: ReadonlyMap<string, readonly Feature[]>;
+  /** Ids of more than one feature, each with its features. */
+  readonly duplicate: ReadonlyMap<string, readonly Feature[]>;
 }
 
 const indexes = new WeakMap<readonly Feature[], IdIndex>();
 
-/** Made once for a collection: for a large one it takes as long as a rule. */
+/** Cached per collection: for a large one it costs as much as a rule. */
 export function idsOf(features: readonly Feature[]): IdIndex {
   let index = indexes.get(features);
   if (index === undefined) {
@@ -21,7 +21,7 @@ export function idsOf(features: readonly Feature[]): IdIndex {
 
 function indexOf(features: readonly Feature[]): IdIndex {
   const first = new Map<string, Feature>();
-  const doubled = new Map<string, Feature[]>();
+  const duplicate = new Map<string, Feature[]>();
   for (const feature of features) {
     const { id } = feature;
     if (id === null) continue;
@@ -30,9 +30,9 @@ function indexOf(features: readonly Feature[]): IdIndex {
       first.set(id, feature);
       continue;
     }
-    const all = doubled.get(id);
-    if (all === undefined) doubled.set(id, [before, feature]);
+    const all = duplicate.get(id);
+    if (all === undefined) duplicate.set(id, [before, feature]);
     else all.push(feature);
   }
-  return { first, doubled };
+  return { first, duplicate };
 }

@@ -1,7 +1,7 @@
 /**
- * Features on a map: points, zones, lanes, chargers. Reads them in every form that a chassis or a file has, says of
- * each number what is known about it and how well, finds what is broken, and compares. Pictures have a door of their
- * own, render/index.ts.
+ * Overlays of a map: points, zones, lanes, chargers. Reads them in every form that a chassis or a file has, gives the
+ * meaning of each number with its evidence mark, finds faults, and compares. The entry point for pictures and documents
+ * is render/index.ts.
  */
 
 export { createCodeBook } from './codes.ts';

@@ -1,12 +1,12 @@
 import type { TLSSocket } from 'node:tls';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { probeHttps } from '../../../src/lib/net/probe/index.ts';
-import { type Authority, createAuthority } from '../../../src/lib/sim/cloud/certificates.ts';
+import { type CertificateAuthority, createCa } from '../../../src/lib/sim/cloud/certificates.ts';
 import { established, probe, tlsPeer } from './world.ts';
 
-let cloud: Authority;
+let cloud: CertificateAuthority;
 beforeAll(async () => {
-  cloud = await createAuthority();
+  cloud = await createCa();
 });
 
 /** Asks a server that takes each whole request head as it comes. */
@@ -24,7 +24,7 @@ async function ask(answer: (head: string, socket: TLSSocket) => void, timeoutMs 
   const { socket } = established(await probe(peer, { trusted: cloud.caPem }));
   const order: string[] = [];
   const { probe: result, info } = await probeHttps(socket, {
-    authority: 'storage.example',
+    hostHeader: 'storage.example',
     timeoutMs,
     signal: AbortSignal.timeout(10_000),
     beforeClose: async () => {

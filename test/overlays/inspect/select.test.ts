@@ -14,13 +14,13 @@ const indices = (filter: FeatureFilter, which: 'floor' | 'sheet' = 'sheet') =>
   lookAt(which, filter).inspection.selected.map(({ index }) => index);
 
 describe('a selection of features', () => {
-  it('without a filter is everything, with the findings about the map as a whole', () => {
+  it('without a filter is everything, with the findings on the map as a whole', () => {
     const { selected, overlays, findings } = lookAt('sheet').inspection;
     expect(selected).toBe(overlays.features);
     expect(findings.some(({ features }) => features.length === 0)).toBe(true);
   });
 
-  it('by kind goes by geometry, and a charger is both items of its station', () => {
+  it('by kind uses the geometry, and charger selects both items of a station', () => {
     const { selected } = lookAt('sheet', { kinds: ['zone', 'lane'] }).inspection;
     expect(new Set(selected.map(({ kind }) => kind))).toEqual(new Set(['zone', 'lane']));
     const chargers = lookAt('floor', { kinds: ['charger'] }).inspection;
@@ -28,7 +28,7 @@ describe('a selection of features', () => {
     expect(chargers.pairs).toMatchObject([{ charger: 3, dockingPoint: 4 }]);
   });
 
-  it('by mark takes the features with a number that is known that well, and no better', () => {
+  it('by mark selects the features with a number of exactly this mark', () => {
     const assumed = lookAt('floor', { mark: 'VORSICHT' }).inspection.selected;
     expect(assumed.map(({ name }) => name)).toEqual(['A', 'B', 'C']);
     const open = lookAt('sheet', { mark: 'OFFEN' }).inspection.selected.map(({ id }) => id);
@@ -38,7 +38,7 @@ describe('a selection of features', () => {
     expect(indices({ mark: 'BELEGT' })).toEqual([]);
   });
 
-  it('by place takes what reaches into the circle: also a zone around it, and nothing without a place', () => {
+  it('by place selects features that intersect the circle, also a zone around it, and none without a place', () => {
     const square: [number, number][] = [
       [-5, -5],
       [5, -5],
@@ -58,7 +58,7 @@ describe('a selection of features', () => {
     expect(near(3.9, [9, 0])).toEqual([]);
   });
 
-  it('by findings takes the features that a finding is about, and those findings', () => {
+  it('by findings selects the features with a finding, and those findings', () => {
     const { selected, findings } = lookAt('sheet', { withFindings: true }).inspection;
     const about = new Set(findings.flatMap(({ features }) => features));
     expect(selected.length).toBeGreaterThan(10);
@@ -66,7 +66,7 @@ describe('a selection of features', () => {
     expect(findings.every(({ features }) => features.length > 0)).toBe(true);
   });
 
-  it('keeps the order, passes every filter at once, and shows findings about its features only', () => {
+  it('keeps the order, combines all filters, and has the findings on its features only', () => {
     const filters = fc.record(
       {
         kinds: fc.uniqueArray(fc.constantFrom<SelectableKind>(...selectableKinds), { minLength: 1 }),

@@ -5,7 +5,7 @@ import { toGeojson } from '../../../src/lib/overlays/render/index.ts';
 import { oddCollection } from '../arbitrary.ts';
 import { collectionOf, lookAt, lookAtCollection, pointAt } from './rendered.ts';
 
-/** A feature as it came, without what gw added and without its place in the list. */
+/** A feature as received, without the member of gw and without its index. */
 function asItCame({ rawOf }: Overlays, feature: Feature, ours: string) {
   const { kind, name, id, codes, shape } = feature;
   return { raw: Object.entries(rawOf(feature)).filter(([key]) => key !== ours), kind, name, id, codes, shape };
@@ -14,7 +14,7 @@ function asItCame({ rawOf }: Overlays, feature: Feature, ours: string) {
 const parse = (text: string) => JSON.parse(text) as Record<string, unknown> & { features: Record<string, unknown>[] };
 
 describe('toGeojson', () => {
-  it('keeps every feature as it came and adds our reading as one member', () => {
+  it('keeps every feature as received and adds one member with the reading', () => {
     const { inspection } = lookAt('floor');
     const [first] = inspection.selected;
     const read = parse(toGeojson(inspection));
@@ -46,7 +46,7 @@ describe('toGeojson', () => {
     expect(text).toContain('"serial":12345678901234567890123,"height":1.50');
   });
 
-  it('gives way where a feature or the collection has a member `gw` of its own', () => {
+  it('uses another name where a feature or the collection has a member `gw`', () => {
     const own = { ...pointAt(0, 0), gw: 'theirs' };
     const read = parse(toGeojson(lookAtCollection(collectionOf(own))));
     expect(read.features[0]?.gw).toBe('theirs');
@@ -56,14 +56,14 @@ describe('toGeojson', () => {
     expect(both.gwReading2).toBeDefined();
   });
 
-  it('holds only the features that a filter chose, with their place in the whole list', () => {
+  it('holds only the filtered features, with their index in the whole list', () => {
     const { inspection } = lookAt('floor', { kinds: ['lane'] });
     const read = parse(toGeojson(inspection));
     expect(read.features.map(({ gw }) => (gw as { index: number }).index)).toEqual([13, 14]);
     expect(read.gw).toMatchObject({ features: 15, selected: 2 });
   });
 
-  it('gives the same features when it is read back', () => {
+  it('yields the same features when it is read back', () => {
     fc.assert(
       fc.property(oddCollection(), (collection) => {
         const inspection = lookAtCollection(collection);

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
 import { type EnrolmentStep, enrolmentSteps } from '../../../src/lib/enrolment/enrol.ts';
 import { loadIdentity, readPending } from '../../../src/lib/enrolment/index.ts';
-import type { Authority } from '../../../src/lib/sim/cloud/certificates.ts';
+import type { CertificateAuthority } from '../../../src/lib/sim/cloud/certificates.ts';
 import { run } from '../namespace.ts';
 import { ENROLMENT, nameOf } from '../segments.ts';
 import { type Came, gw, type Machine, SERIAL } from './day.ts';
@@ -24,7 +24,7 @@ const cuts = [
 /** Enrols the gateway and renews it twice, cut after each of the steps there are, and says what `gw enrol` said. */
 export async function enrolCut(
   gateway: Machine,
-  authority: Authority,
+  authority: CertificateAuthority,
   codes: readonly string[],
 ): Promise<{ readonly first: Came; readonly last: Came; readonly again: Came }> {
   expect(cuts.flat().toSorted()).toEqual([...enrolmentSteps].toSorted());

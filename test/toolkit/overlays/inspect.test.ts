@@ -36,15 +36,15 @@ async function inspect(path: string, options: Partial<OverlaysInspectOptions> = 
   return await inspectMapOverlays({ source, openToolkit: noChassis, now, ...options }, context);
 }
 
-/** What --json prints of it. */
+/** The output with --json. */
 async function inspectedJson(path: string, options: Partial<OverlaysInspectOptions> = {}): Promise<string> {
   const source = { kind: 'file', path } as const;
   const exact = await inspectExactly({ source, openToolkit: noChassis, now, ...options }, context);
   return Buffer.from([...jsonText(exact)].join('')).toString();
 }
 
-describe('an inspection of features', () => {
-  it('tells units, marks and every reading, and carries each feature as it came', async () => {
+describe('an inspection of overlays', () => {
+  it('has units, marks and every reading, and each feature as received', async () => {
     const result = await inspect(fileOf('map.json', mapDocument(2, oddOverlays)));
     expect(overlaysInspectSchema.parse(result)).toEqual(result);
     expect(result).toMatchObject({
@@ -72,19 +72,19 @@ describe('an inspection of features', () => {
     ]);
   });
 
-  it('has numbers under no name whose unit it does not tell', async () => {
+  it('has no numeric field without a documented unit', async () => {
     const result = await inspect(fileOf('units.json', mapDocument(2, oddOverlays)));
     const names = [...Object.keys(result.features[0] ?? {}), 'distanceM'].filter((name) => /(M|Deg)$/.test(name));
     expect(names.toSorted()).toEqual(Object.keys(result.fields).toSorted());
   });
 
-  it('of any collection fits its schema, and its JSON says the same', async () => {
+  it('of any collection matches its schema, and its JSON is equal', async () => {
     await fc.assert(
       fc.asyncProperty(collectionText(), fc.boolean(), async (text, withFindings) => {
         const path = fileOf('any.json', text);
         const result = await inspect(path, { filter: { withFindings } });
         expect(overlaysInspectSchema.safeParse(result).error).toBeUndefined();
-        // JSON has no word for what lies beyond a number; the text of the feature keeps it, and it is read back so.
+        // JSON cannot represent numbers out of range; the text of the feature keeps them.
         expect(JSON.parse(await inspectedJson(path, { filter: { withFindings } }))).toEqual(result);
       }),
       { numRuns: 40 },
@@ -101,7 +101,7 @@ describe('an inspection of features', () => {
     }
   });
 
-  it('writes a feature that is larger than a piece of output, and one with line breaks, whole and on one line', async () => {
+  it('writes a feature larger than an output chunk, and one with line breaks, whole and on one line', async () => {
     const ring = Array.from({ length: 40_000 }, (_, at) => [at, at % 7]);
     const collection = collectionOf(
       pointAt(0, 0, { name: 'é'.repeat(100) }),
@@ -116,7 +116,7 @@ describe('an inspection of features', () => {
     }
   });
 
-  it('shows what was asked for and says so', async () => {
+  it('filters features and states the filter', async () => {
     const path = fileOf('some.json', JSON.stringify(collectionOf(pointAt(0, 0, { type: 9 }, 'a'), pointAt(9, 9))));
     const near = { at: [0, 0] as const, radiusM: 2 };
     const result = await inspect(path, { filter: { kinds: ['point'], mark: 'HINWEIS', near } });
@@ -138,7 +138,7 @@ describe('an inspection of features', () => {
   ] as const)(
     'gives a document as %s, or writes it into a file that is not replaced unasked',
     async (format, start) => {
-      const path = fileOf('drawn.json', mapDocument(2, oddOverlays));
+      const path = fileOf('document.json', mapDocument(2, oddOverlays));
       const result = await inspect(path, { document: { format } });
       const { document } = result;
       expect(document).toMatch(start);
@@ -159,7 +159,7 @@ describe('an inspection of features', () => {
     },
   );
 
-  it('of a file cut off anywhere is an error about the file, and nothing else', async () => {
+  it('of a file truncated anywhere is an error about the file, and nothing else', async () => {
     const whole = Buffer.from(mapDocument(2, oddOverlays));
     for (let length = 0; length < whole.length; length += 1) {
       const error = await errorOf(inspect(fileOf('cut.json', whole.subarray(0, length))));
@@ -167,7 +167,7 @@ describe('an inspection of features', () => {
     }
   });
 
-  it('of a live map names its chassis and counts what was verified on it', async () => {
+  it('of a live map names its chassis and counts the facts verified on it', async () => {
     await using sim = await startSim();
     const { host, port, serial, software } = sim.chassis;
     const site = parseSite(

@@ -5,7 +5,7 @@ import type { ChangedFeature, OverlaysDiff, ShapeChange, ValueChange } from './d
 import { changeOf, differing, type NotationNotes, refOf } from './feature-change.ts';
 import { type Entry, type Pair, type Pairing, pairUp } from './pairing.ts';
 
-/** Compares two collections, `a` taken as the old one. The work grows as n log n with the number of features. */
+/** Compares two collections, `a` being the old one, in O(n log n). */
 export function diffOverlays(a: Overlays, b: Overlays): OverlaysDiff {
   const sameText = a.text === b.text;
   const found = sameText ? nothing : findChanges(a, b);
@@ -42,12 +42,12 @@ export function diffOverlays(a: Overlays, b: Overlays): OverlaysDiff {
 }
 
 /**
- * Compares two texts of features, as the chassis gave or was given them. Where a text holds more than the
- * collection, what stands around it must be the same too. Throws OVERLAYS_INVALID where one holds no features.
+ * Compares two overlay texts as read from or written to the chassis. Content around a collection is compared as well.
+ * Throws OVERLAYS_INVALID where one holds no overlays.
  */
 export function diffOverlaysTexts(aText: string, bText: string): OverlaysDiff {
-  const a = readOverlays(aText, 'overlays');
-  const b = readOverlays(bText, 'overlays');
+  const a = readOverlays(aText, 'first text');
+  const b = readOverlays(bText, 'second text');
   const diff = diffOverlays(a, b);
   const sameText = aText === bText;
   if (sameText || (a.form === 'collection' && b.form === 'collection')) return { ...diff, sameText };
@@ -65,7 +65,7 @@ function isReshaped(change: ChangedFeature): boolean {
   return isMoved(change) && change.shape?.isMovedAsWhole !== true;
 }
 
-/** Another third coordinate, another member, where a ring begins or closes: none of them moves anything. */
+/** A third coordinate, another member, or another start or closing of a ring moves nothing. */
 function isSameForm({ fromType, toType, largestShiftM, isReversed }: ShapeChange): boolean {
   return fromType === toType && largestShiftM === 0 && !isReversed;
 }
@@ -104,12 +104,11 @@ const nothing: Found = {
 function findChanges(a: Overlays, b: Overlays): Found {
   const notation = newNotes();
   const [left, right] = [collectionOf(a), collectionOf(b)];
-  // The members beside the features.
   const members = differing(left, right, 'collection', { index: null, path: [] }, notation, FEATURES);
   const before = entriesOf(a);
   const after = entriesOf(b);
 
-  // Between a list and a single feature no member differs, and the document does.
+  // A list and a single feature differ in the document, not in a member.
   if (members.length === 0 && a.container !== b.container) {
     const [fromJson, toJson] = [a, b].map(({ container }) => JSON.stringify(container)) as [string, string];
     members.push({ in: 'document', name: '', change: 'value', fromJson, toJson });
@@ -128,7 +127,7 @@ function findChanges(a: Overlays, b: Overlays): Found {
   return { members, pairing, changed, notation };
 }
 
-/** Features that nobody can tell apart pair up only by their order: so the order is tried first. */
+/** Identical features can be matched by order only, so the order is tried first. */
 function isSameInOrder(before: readonly Entry[], after: readonly Entry[], notes: NotationNotes): boolean {
   return (
     before.length === after.length &&
@@ -142,13 +141,13 @@ function isSameInOrder(before: readonly Entry[], after: readonly Entry[], notes:
 const FEATURES = 'features';
 
 /**
- * A map without features has the text '': no collection, which is told from an empty one. A list of features has no
- * members, and those of a single feature are its own.
+ * A map without overlays has the text '', which differs from an empty collection. A list of features has no members, and
+ * those of a single feature are its own.
  */
 function collectionOf({ text, container }: Overlays): Members {
   const whole = spanOf(text === '' ? '{}' : text);
   const isObject = container === 'feature-collection' || container === 'object-with-features';
-  return (isObject ? membersOf(whole) : null) ?? { whole, members: new Map(), doubled: null };
+  return (isObject ? membersOf(whole) : null) ?? { whole, members: new Map(), duplicateKey: null };
 }
 
 function entriesOf({ features, entries }: Overlays): Entry[] {
@@ -156,16 +155,16 @@ function entriesOf({ features, entries }: Overlays): Entry[] {
   return entries.map((span, index) => ({ index, span, feature: byIndex.get(index) ?? null }));
 }
 
-/** The member of a map or a wrapper that holds the features. */
+/** The member of a map or a wrapper that holds the collection. */
 const HOLDER = 'overlays';
-/** Forms stand in each other at most so deep. */
-const DEEPEST_FORM = 6;
+/** Nesting of strings and wrappers. */
+const MAX_FORM_DEPTH = 6;
 
-/** What stands around the collection, in the forms that readOverlays takes: a map object, a wrapper, a text. */
+/** Differences around the collection, in the forms that readOverlays accepts: a map object, a wrapper, a string. */
 function aroundChanges(from: Span, to: Span, notes: NotationNotes, depth = 0): ValueChange[] {
   const place = { index: null, path: [] };
   const [ours, theirs] = [membersOf(from), membersOf(to)];
-  if (depth < DEEPEST_FORM) {
+  if (depth < MAX_FORM_DEPTH) {
     if (kindOf(from) === 'text' && kindOf(to) === 'text') {
       return aroundChanges(contentOf(from), contentOf(to), notes, depth + 1);
     }
@@ -179,7 +178,7 @@ function aroundChanges(from: Span, to: Span, notes: NotationNotes, depth = 0): V
   return differing(ours ?? from, theirs ?? to, 'document', place, notes);
 }
 
-/** Of a text that readOverlays took: whether the features stand right here, and not further in. */
+/** Whether a text accepted by readOverlays holds the features at this level. */
 function holdsFeatures(span: Span, object: Members | null): boolean {
   if (object === null) return kindOf(span) === 'array';
   const type = object.members.get('type');
@@ -187,14 +186,14 @@ function holdsFeatures(span: Span, object: Members | null): boolean {
   return !object.members.has(HOLDER) && [FEATURES, 'geometry', 'type'].some((name) => object.members.has(name));
 }
 
-/** What a JSON text in a JSON text says. */
+/** The JSON text inside a JSON string. */
 function contentOf(span: Span): Span {
   return spanOf(String(JSON.parse(jsonOf(span))));
 }
 
-/** The pairs outside the longest run that stands in the same order on both sides. */
+/** The pairs outside the longest increasing subsequence. */
 function outOfOrder(pairs: readonly Pair[]): Pair[] {
-  /** ends[n] is the pair that ends the run of n + 1 pairs which leaves most room after it. */
+  /** ends[n] is the last pair of the run of n + 1 pairs with the smallest end. */
   const ends: number[] = [];
   const previous: number[] = [];
   for (const [i, { b }] of pairs.entries()) {
@@ -221,7 +220,7 @@ function merged(one: OverlaysDiff['notation'], other: NotationNotes): NotationNo
   return { numbers: one.numbers + other.numbers, examples: [...one.examples, ...other.examples] };
 }
 
-/** Every number that a code was changed from or to, with all that is known of it. */
+/** Every number that a code was changed from or to, with all its readings. */
 export function changedCodes({ changed }: OverlaysDiff, codeBook: CodeBook): CodeMeaning[] {
   const found = new Map<string, CodeMeaning>();
   for (const { codes } of changed) {

@@ -13,8 +13,8 @@ export interface InspectOptions {
 }
 
 /**
- * Looks at a collection from all sides: what its codes mean, which chargers belong together, what is broken. The
- * whole collection is looked at; the filter decides what is shown of it.
+ * Inspects a collection: meanings of its codes, charging stations, faults. The whole collection is checked; the filter
+ * selects the features and findings shown.
  */
 export function inspectOverlays(overlays: Overlays, { frame, device, filter = {} }: InspectOptions): Inspection {
   const codeBook = createCodeBook(device);

@@ -2,18 +2,18 @@ import type { Mark } from '../../evidence/index.ts';
 import { distanceToM } from '../geometry.ts';
 import type { ChargerPair, CodeBook, Feature, FeatureKind, OverlayFinding, Place } from '../model.ts';
 
-/** What a person can ask for: a kind by geometry, or the items of charging stations. */
+/** Selectable kinds: a kind by geometry, or the items of charging stations. */
 export const selectableKinds = ['point', 'zone', 'lane', 'charger', 'other'] as const;
 export type SelectableKind = FeatureKind | 'charger';
 
-/** Features must pass every filter that is set. */
+/** A feature must pass every filter that is set. */
 export interface FeatureFilter {
   readonly kinds?: readonly SelectableKind[] | undefined;
-  /** Features with a code whose meaning is known that well. A code that is no number has a meaning nobody knows. */
+  /** Features with a code whose meaning has this mark. A code that is not a number counts as OFFEN. */
   readonly mark?: Mark | undefined;
-  /** Features that reach into this circle; a zone around it does. Features without a place are left out. */
+  /** Features that intersect this circle, including zones around it. Features without a place are left out. */
   readonly near?: { readonly at: Place; readonly radiusM: number } | undefined;
-  /** Features that a finding is about. */
+  /** Features with a finding. */
   readonly withFindings?: boolean | undefined;
 }
 
@@ -36,17 +36,17 @@ export function selectFeatures(
   if (!isFiltering(filter)) return features;
   const { kinds, mark, near, withFindings } = filter;
   const chargers = kinds?.includes('charger') ? itemsOf(pairs) : null;
-  const faulty = withFindings === true ? new Set(findings.flatMap((finding) => finding.features)) : null;
+  const withFinding = withFindings === true ? new Set(findings.flatMap((finding) => finding.features)) : null;
   return features.filter(
     (feature) =>
-      (faulty === null || faulty.has(feature.index)) &&
+      (withFinding === null || withFinding.has(feature.index)) &&
       (kinds === undefined || kinds.includes(feature.kind) || chargers?.has(feature.index) === true) &&
       (mark === undefined || hasMark(feature, mark, codeBook)) &&
       (near === undefined || isNear(feature, near)),
   );
 }
 
-/** The findings about these features. Those about the map as a whole belong to no selection. */
+/** The findings on these features. Findings on the map as a whole belong to no selection. */
 export function selectFindings(
   findings: readonly OverlayFinding[],
   selected: readonly Feature[],
@@ -67,6 +67,6 @@ function hasMark({ codes }: Feature, mark: Mark, codeBook: CodeBook): boolean {
 }
 
 function isNear({ shape }: Feature, { at, radiusM }: { readonly at: Place; readonly radiusM: number }): boolean {
-  const far = distanceToM(at, shape);
-  return far !== null && far <= radiusM;
+  const distanceM = distanceToM(at, shape);
+  return distanceM !== null && distanceM <= radiusM;
 }

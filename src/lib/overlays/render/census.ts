@@ -2,13 +2,13 @@ import type { CodeField, CodeMeaning, Inspection } from '../model.ts';
 
 export interface CountedNumber {
   readonly meaning: CodeMeaning;
-  /** Features of the selection that carry it. */
+  /** Selected features with this number. */
   readonly count: number;
 }
 
 const fieldOrder: readonly CodeField[] = ['type', 'regionType', 'lineType', 'direction', 'startType', 'endType'];
 
-/** Every number that the selected features carry, with its meaning: by field, then by number. */
+/** Every number of the selected features with its meaning, by field, then by number. */
 export function numbersOf({ selected, codeBook }: Inspection): readonly CountedNumber[] {
   const counts = new Map<CodeField, Map<number, number>>(fieldOrder.map((field) => [field, new Map()]));
   for (const { codes } of selected) {
@@ -24,7 +24,7 @@ export function numbersOf({ selected, codeBook }: Inspection): readonly CountedN
   );
 }
 
-/** The rules that found something in a feature, by its place; each named once. */
+/** The rules with a finding on a feature, by its index; each once. */
 export function rulesByFeature({ findings }: Inspection): ReadonlyMap<number, ReadonlySet<string>> {
   const rules = new Map<number, Set<string>>();
   for (const { rule, features } of findings) {

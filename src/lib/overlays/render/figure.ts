@@ -1,7 +1,7 @@
 import { type Markup, markup, type Part } from '../../markup/index.ts';
 import { plural } from '../../text/index.ts';
 import type { ChargerPair, Feature, Inspection } from '../model.ts';
-import { type Box, createGround, type Ground, placeLabel } from './labels.ts';
+import { type Box, createOccupancy, type Occupancy, placeLabel } from './labels.ts';
 import { figure, oneLine, unit } from './lines.ts';
 import { hatches, type Sign, type SignStyle, signOrder, signs } from './marks.ts';
 import {
@@ -23,22 +23,22 @@ import {
 } from './plot.ts';
 import { layOut, type Sheet } from './sheet.ts';
 import { background, margins, surround } from './surround.ts';
-import { kindWords, type LabelLines, labelsOf, lineHeight, signOf, sizeOf, tellingOf } from './wording.ts';
+import { kindWords, type LabelLines, labelsOf, lineHeight, signOf, sizeOf, tooltipOf } from './wording.ts';
 
-/** Above this many features the sheet shows shapes without labels, tips and links: nobody could read them. */
-const MOST_LABELLED = 4000;
-const MOST_EDGE_MARKS = 12;
+/** Above this number of features the sheet shows shapes without labels, tooltips and links, which would be illegible. */
+const MAX_LABELLED = 4000;
+const MAX_EDGE_MARKS = 12;
 
-/** The map as a picture: inner markup of an `<svg>` of this size, and what must be said beside it. */
+/** The map as a picture: inner markup of an `<svg>` of this size, with notes. */
 export interface Figure {
   readonly content: Markup;
   readonly width: number;
   readonly height: number;
-  /** The features that can be pointed at, `#m12`. */
+  /** The features with an anchor, `#m12`. */
   readonly shapes: ReadonlySet<number>;
-  /** What of the map is not on the sheet, or not as it is. Plain sentences. */
+  /** Sentences on features that are missing on the sheet or simplified. */
   readonly notes: readonly string[];
-  /** What the legend has to explain. */
+  /** The signs that the legend explains. */
   readonly shown: {
     readonly signs: readonly Sign[];
     readonly arrow: boolean;
@@ -52,14 +52,14 @@ export interface Figure {
 interface Item {
   readonly feature: Feature;
   readonly style: SignStyle;
-  /** Where its label belongs, on paper. */
+  /** Anchor of its label, on paper. */
   readonly x: number;
   readonly y: number;
   readonly outline: Outline | null;
   readonly flaw: 'wrong' | 'warning' | null;
 }
 
-/** Draws the selected features over the picture of the map. Those in `rows` lead to their row on the page, `#d12`. */
+/** Renders the selected features over the picture of the map. Those in `rows` link to their row on the page, `#d12`. */
 export function renderFigure(inspection: Inspection, image: Uint8Array | null, rows: ReadonlySet<number>): Figure {
   const { selected, frame, codeBook, overlays } = inspection;
   const sheet = layOut(
@@ -83,14 +83,14 @@ export function renderFigure(inspection: Inspection, image: Uint8Array | null, r
     kinds('point'),
   ];
   const r = radiusFor(points.length, sheet);
-  const isLabelled = items.length <= MOST_LABELLED;
+  const isLabelled = items.length <= MAX_LABELLED;
   const pairs = isLabelled ? pairsOn(inspection.pairs, points) : [];
-  const ground = createGround(sheet.width, sheet.height);
+  const occupancy = createOccupancy(sheet.width, sheet.height);
   const letters = isLabelled
-    ? letter({ zones, lanes, points, pairs, sheet, ground, r }, inspection)
+    ? letter({ zones, lanes, points, pairs, sheet, occupancy, r }, inspection)
     : { labels: [], omitted: 0 };
   const { under, over } = surround(sheet);
-  const edge = isLabelled ? edgeMarks(sheet.beyond.slice(0, MOST_EDGE_MARKS), sheet) : [];
+  const edge = isLabelled ? edgeMarks(sheet.beyond.slice(0, MAX_EDGE_MARKS), sheet) : [];
   const width = Math.max(sheet.width + margins.left + margins.right, 560);
   const wrapItem = (item: Item, content: Part) => (isLabelled ? wrapped(item, content, inspection, rows) : content);
   const content = markup`<defs>${hatches()}<clipPath id="gw-sheet"><rect width="${unit(sheet.width)}" height="${unit(sheet.height)}"/></clipPath></defs><g transform="translate(${unit(margins.left + (width - sheet.width - margins.left - margins.right) / 2)} ${margins.top})"><g clip-path="url(#gw-sheet)">${background(sheet, image, frame?.width ?? null)}${under}${zones.map((item) => wrapItem(item, item.outline && zonePath(item.outline, item.style)))}${lanes.map((item) => wrapItem(item, item.outline && lanePath(item.outline, item.style)))}${pairs.map(({ line }) => line.shape)}${
@@ -129,7 +129,7 @@ export function renderFigure(inspection: Inspection, image: Uint8Array | null, r
   };
 }
 
-/** The worst finding of every feature that has one worth a badge. */
+/** The worst finding, wrong or warning, of every feature. */
 function flawsOf({ findings }: Inspection): ReadonlyMap<number, 'wrong' | 'warning'> {
   const flaws = new Map<number, 'wrong' | 'warning'>();
   for (const { severity, features } of findings) {
@@ -148,13 +148,13 @@ function itemOf(feature: Feature, sheet: Sheet, style: SignStyle, flaw: Item['fl
       : null;
   }
   if (shape.kind !== 'lane' && shape.kind !== 'zone') return null;
-  const drawn = shape.kind === 'lane' ? outline([shape.line], false, sheet) : outline(shape.rings, true, sheet);
-  const place = shape.kind === 'lane' ? middleOf(drawn) : insideOf(drawn);
-  return place && { feature, style, x: place[0], y: place[1], outline: drawn, flaw };
+  const path = shape.kind === 'lane' ? outline([shape.line], false, sheet) : outline(shape.rings, true, sheet);
+  const place = shape.kind === 'lane' ? middleOf(path) : insideOf(path);
+  return place && { feature, style, x: place[0], y: place[1], outline: path, flaw };
 }
 
-function extentOf({ outline: drawn }: Item): number {
-  const box = drawn && boxAround(drawn);
+function extentOf({ outline: path }: Item): number {
+  const box = path && boxAround(path);
   return box ? (box.x1 - box.x0) * (box.y1 - box.y0) : 0;
 }
 
@@ -166,7 +166,7 @@ export function boxAround({ rings }: Outline): Box {
   return box;
 }
 
-/** As large as reads well, smaller where there are many. */
+/** Radius of the markers, smaller where there are many. */
 function radiusFor(points: number, { width, height }: Sheet): number {
   const spacing = Math.sqrt((width * height) / Math.max(1, points));
   return Math.max(2.5, Math.min(11, spacing * 0.16));
@@ -190,35 +190,35 @@ interface Lettering {
   readonly points: readonly Item[];
   readonly pairs: ReturnType<typeof pairsOn>;
   readonly sheet: Sheet;
-  readonly ground: Ground;
+  readonly occupancy: Occupancy;
   readonly r: number;
 }
 
-/** Marks what is taken, then finds a place for every label: first the few that matter most. */
-function letter({ zones, lanes, points, pairs, sheet, ground, r }: Lettering, { codeBook }: Inspection) {
+/** Occupies markers and outlines, then places the labels, the most important first. */
+function letter({ zones, lanes, points, pairs, sheet, occupancy, r }: Lettering, { codeBook }: Inspection) {
   for (const { x, y, feature } of points) {
-    ground.take(square(x, y, r + 1));
-    if (feature.yaw?.deg != null) for (const box of alongArrow(x, y, feature.yaw.deg, r)) ground.take(box);
+    occupancy.add(square(x, y, r + 1));
+    if (feature.yaw?.deg != null) for (const box of alongArrow(x, y, feature.yaw.deg, r)) occupancy.add(box);
   }
   for (const { outline: lane } of lanes)
-    if (lane) for (const box of boxesAlong(lane, false, sheet)) ground.take(box, 'soft');
+    if (lane) for (const box of boxesAlong(lane, false, sheet)) occupancy.add(box, 'soft');
   for (const { outline: zone } of zones)
-    if (zone) for (const box of boxesAlong(zone, true, sheet)) ground.take(box, 'soft');
+    if (zone) for (const box of boxesAlong(zone, true, sheet)) occupancy.add(box, 'soft');
   for (const item of [...points, ...zones, ...lanes]) {
     const place = badgeAt(item, r);
-    if (place) ground.take(square(place.x, place.y, place.r));
+    if (place) occupancy.add(square(place.x, place.y, place.r));
   }
   const labels: Markup[] = [];
   let omitted = 0;
-  for (const { line } of pairs) for (const box of line.boxes) ground.take(box);
+  for (const { line } of pairs) for (const box of line.boxes) occupancy.add(box);
   for (const { line, text } of pairs) {
     const lines: LabelLines = [[{ text, size: 11.5, color: '#111111', isBold: true }]];
     const [x, y] = line.middle;
     const placed = placeLabel(
       { x, y, clearance: 6, around: null, avoidDeg: null, wordings: [{ ...sizeOf(lines), content: lines }] },
-      ground,
+      occupancy,
     );
-    // A measure that finds no room stands along its line, as in a plan: nothing on the sheet was measured but this.
+    // A distance that does not fit beside its line is written along it, so it is never omitted.
     labels.push(placed ? renderLabel(placed.box, placed.content, placed.leader) : line.along(text));
   }
   const order = [
@@ -227,21 +227,21 @@ function letter({ zones, lanes, points, pairs, sheet, ground, r }: Lettering, { 
     ...lanes,
     ...points.filter(({ feature }) => feature.name === null),
   ];
-  for (const { feature, x, y, outline: drawn } of order) {
+  for (const { feature, x, y, outline: path } of order) {
     const isPoint = feature.kind === 'point';
     const placed = placeLabel(
       {
         x,
         y,
         clearance: isPoint ? r + 3 : feature.kind === 'lane' ? 7 : 2,
-        around: feature.kind === 'zone' && drawn ? boxAround(drawn) : null,
+        around: feature.kind === 'zone' && path ? boxAround(path) : null,
         avoidDeg: isPoint ? (feature.yaw?.deg ?? null) : null,
         wordings: labelsOf(feature, codeBook, holdsNumber(feature, r)).map((lines) => ({
           ...sizeOf(lines),
           content: lines,
         })),
       },
-      ground,
+      occupancy,
     );
     if (placed) labels.push(renderLabel(placed.box, placed.content, placed.leader));
     else omitted += 1;
@@ -283,18 +283,18 @@ export function renderLabel(
   return markup`${line}<g paint-order="stroke" stroke="#fff" stroke-width="3.2" stroke-linejoin="round">${rows}</g>`;
 }
 
-/** A feature with its tip, its own anchor and, on a page, a link to its row. */
+/** A feature with its tooltip, its anchor and, on a page, a link to its row. */
 function wrapped({ feature }: Item, content: Part, { codeBook }: Inspection, rows: ReadonlySet<number>): Markup {
-  const inner = markup`<title>${tellingOf(feature, codeBook)}</title>${content}`;
+  const inner = markup`<title>${tooltipOf(feature, codeBook)}</title>${content}`;
   return rows.has(feature.index)
     ? markup`<a id="m${feature.index}" href="#d${feature.index}">${inner}</a>`
     : markup`<g id="m${feature.index}">${inner}</g>`;
 }
 
-/** Where the badge of a feature sits, and how large it is; null when it has none. */
-function badgeAt({ flaw, outline: drawn, x, y }: Item, r: number) {
+/** Position and size of the badge of a feature; null when it has none. */
+function badgeAt({ flaw, outline: path, x, y }: Item, r: number) {
   if (flaw === null) return null;
-  const corner = drawn && badgeCorner(drawn);
+  const corner = path && badgeCorner(path);
   if (corner) return { flaw, x: corner[0] - 2, y: corner[1] + 2, r: 6.5 };
   return { flaw, x: x + r * 1.15, y: y - r * 1.15, r: Math.min(6.5, Math.max(3.5, r * 0.6)) };
 }
@@ -306,7 +306,7 @@ function badges(items: readonly Item[], r: number): Markup[] {
   });
 }
 
-/** Little arrows at the neatline for features that lie beyond it. */
+/** Arrows at the neatline for features beyond it. */
 function edgeMarks(beyond: readonly Feature[], sheet: Sheet): Markup[] {
   return beyond.flatMap((feature) => {
     const { shape } = feature;
@@ -324,12 +324,12 @@ function edgeMarks(beyond: readonly Feature[], sheet: Sheet): Markup[] {
     const turn = (Math.atan2(py - y, px - x) * 180) / Math.PI;
     const isRight = x > sheet.width - 60;
     return [
-      markup`<g><title>#${feature.index} lies beyond the sheet</title><path d="M8 0L-6 -7V7Z" transform="translate(${unit(x)} ${unit(y)}) rotate(${unit(turn)})" fill="#111" stroke="#fff" stroke-width="1.5"/><text x="${unit(isRight ? x - 12 : x + 12)}" y="${unit(y + 4)}" font-size="10.5" font-weight="700" text-anchor="${isRight ? 'end' : 'start'}" paint-order="stroke" stroke="#fff" stroke-width="3">#${feature.index}</text></g>`,
+      markup`<g><title>#${feature.index} is beyond the sheet</title><path d="M8 0L-6 -7V7Z" transform="translate(${unit(x)} ${unit(y)}) rotate(${unit(turn)})" fill="#111" stroke="#fff" stroke-width="1.5"/><text x="${unit(isRight ? x - 12 : x + 12)}" y="${unit(y + 4)}" font-size="10.5" font-weight="700" text-anchor="${isRight ? 'end' : 'start'}" paint-order="stroke" stroke="#fff" stroke-width="3">#${feature.index}</text></g>`,
     ];
   });
 }
 
-interface Told {
+interface NoteInput {
   readonly sheet: Sheet;
   readonly notRendered: readonly Feature[];
   readonly items: readonly Item[];
@@ -339,41 +339,41 @@ interface Told {
   readonly inspection: Inspection;
 }
 
-function notesOf({ sheet, notRendered, items, omitted, isLabelled, image, inspection }: Told): string[] {
+function notesOf({ sheet, notRendered, items, omitted, isLabelled, image, inspection }: NoteInput): string[] {
   const notes: string[] = [];
   const { frame, selected, overlays } = inspection;
-  if (frame === null) notes.push('Drawn over blank paper: the source says nothing of where a picture of the map lies.');
-  else if (sheet.picture === null || image === null)
-    notes.push('Drawn over blank paper: there is no picture of the map.');
+  if (frame === null) notes.push('Rendered without the map picture: the source has no valid grid.');
+  else if (sheet.picture === null || image === null) notes.push('Rendered without the map picture: there is none.');
   if (selected.length < overlays.features.length) {
     notes.push(
-      `A filter chose ${selected.length} of ${overlays.features.length} features; the others are not on the sheet.`,
+      `Filtered: ${selected.length} of ${overlays.features.length} features; the others are not on the sheet.`,
     );
   }
   if (sheet.beyond.length > 0)
     notes.push(`Beyond the sheet: ${listed(sheet.beyond.map((feature) => placeWords(feature)))}.`);
   if (notRendered.length > 0)
-    notes.push(`Not drawn: ${listed(notRendered.map((feature) => whyNotRendered(feature)))}.`);
-  const coarse = items.filter(({ outline: drawn }) => drawn?.isCoarse);
-  if (coarse.length > 0)
-    notes.push(`Drawn coarsely, every few corners only: ${listed(coarse.map(({ feature }) => `#${feature.index}`))}.`);
+    notes.push(`Not rendered: ${listed(notRendered.map((feature) => notRenderedText(feature)))}.`);
+  const simplified = items.filter(({ outline: path }) => path?.isSimplified);
+  if (simplified.length > 0)
+    notes.push(`Simplified outlines: ${listed(simplified.map(({ feature }) => `#${feature.index}`))}.`);
   if (!isLabelled)
-    notes.push(`${items.length} features are too many for labels, headings and badges; a filter brings them back.`);
-  if (omitted > 0) notes.push(`${plural(omitted, 'label')} found no room; every feature is listed by its #.`);
+    notes.push(`${items.length} features are too many for labels, headings and badges; use a filter to show them.`);
+  if (omitted > 0)
+    notes.push(`${plural(omitted, 'label')} omitted for lack of space; every feature is listed by its #.`);
   return notes;
 }
 
 function listed(words: readonly string[]): string {
-  const most = 8;
-  return words.length <= most ? words.join(', ') : `${words.slice(0, most).join(', ')} and ${words.length - most} more`;
+  const max = 8;
+  return words.length <= max ? words.join(', ') : `${words.slice(0, max).join(', ')} and ${words.length - max} more`;
 }
 
 function placeWords({ index, shape }: Feature): string {
   return shape.kind === 'point' ? `#${index} at (${figure(shape.at[0], 2)}, ${figure(shape.at[1], 2)}) m` : `#${index}`;
 }
 
-function whyNotRendered({ index, shape, kind }: Feature): string {
-  if (shape.kind === 'broken') return `#${index} (${kindWords[kind].toLowerCase()}, ${oneLine(shape.why, 80)})`;
+function notRenderedText({ index, shape, kind }: Feature): string {
+  if (shape.kind === 'broken') return `#${index} (${kindWords[kind].toLowerCase()}, ${oneLine(shape.problem, 80)})`;
   if (shape.kind === 'other') return `#${index} (${shape.type === null ? 'no geometry' : oneLine(shape.type, 30)})`;
-  return `#${index} (farther out than a floor is wide)`;
+  return `#${index} (coordinates out of range)`;
 }

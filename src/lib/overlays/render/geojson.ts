@@ -3,15 +3,14 @@ import { featureTexts } from '../read/feature-texts.ts';
 import { numbersOf, rulesByFeature } from './census.ts';
 
 /**
- * The selected features as GeoJSON: every feature as its source has it, and one more with what gw reads
- * in it, `gw`. What holds for all of them (what the coordinates are, the frame, every reading of every number, the
- * findings) stands once, beside `features`. A collection that uses the name `gw` itself keeps it; ours then is
- * `gwReading`. Coordinates stay metres on the map, which RFC 7946 does not foresee: a viewer of world maps shows them
- * in the wrong place.
+ * The selected features as GeoJSON: every feature as in its source, with one additional member `gw` for the values that
+ * gw read. Common data (meaning of the coordinates, frame, every reading of every number, findings) is given once, beside
+ * `features`. Where the collection uses the name `gw` itself, the additional member is `gwReading`. Coordinates stay
+ * metres on the map, unlike in RFC 7946, so a viewer of world maps shows them in the wrong place.
  */
 export function toGeojson(inspection: Inspection): string {
   const { selected, overlays, findings, frame } = inspection;
-  const ours = freeName(inspection);
+  const memberName = freeName(inspection);
   const rulesOf = rulesByFeature(inspection);
   const about = {
     coordinates: 'metres on the map, x and y; not longitude and latitude',
@@ -24,12 +23,12 @@ export function toGeojson(inspection: Inspection): string {
   };
   const textOf = featureTexts(overlays);
   const features = selected.map((feature) =>
-    withMember(textOf(feature), ours, readingOf(feature, inspection, [...(rulesOf.get(feature.index) ?? [])])),
+    withMember(textOf(feature), memberName, readingOf(feature, inspection, [...(rulesOf.get(feature.index) ?? [])])),
   );
   const members = Object.entries(overlays.topLevel).map(
     ([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)},\n`,
   );
-  return `{"type":"FeatureCollection",\n${members.join('')}"${ours}":${JSON.stringify(about)},\n"features":[\n${features.join(',\n')}\n]}\n`;
+  return `{"type":"FeatureCollection",\n${members.join('')}"${memberName}":${JSON.stringify(about)},\n"features":[\n${features.join(',\n')}\n]}\n`;
 }
 
 function readingOf(feature: Feature, { codeBook }: Inspection, findings: readonly string[]) {
@@ -48,7 +47,7 @@ function readingOf(feature: Feature, { codeBook }: Inspection, findings: readonl
   };
 }
 
-/** Behind the members of the feature, as text: nothing foreign is copied into an object of ours. */
+/** Appends a member to the source text of a feature, without parsing foreign content. */
 function withMember(text: string, name: string, value: unknown): string {
   const member = `"${name}":${JSON.stringify(value)}`;
   const inner = text.slice(1, -1).trim();

@@ -1,4 +1,4 @@
-/** Renders overlays as pictures and documents. Loaded only for that: reading the overlays of a map needs none of it. */
+/** Renders overlays as pictures and documents; loaded only for these. */
 export { csvColumns, toCsv } from './csv.ts';
 export { renderDiffPage, renderDiffSvg } from './diff.ts';
 

@@ -7,17 +7,17 @@ import { hasOffset } from '../inspect/survey.ts';
 import type { Code, CodeBook, Feature, FeatureAngle, FeatureKind, Inspection } from '../model.ts';
 import { rulesByFeature } from './census.ts';
 import { figure, oneLine } from './lines.ts';
-import { type Column, link, MOST_ROWS, markBadge, more, nameMarkup, section, table, written } from './page-tables.ts';
-import { kindWords, sayings } from './wording.ts';
+import { type Column, link, MAX_ROWS, markBadge, more, nameMarkup, section, table, written } from './page-tables.ts';
+import { kindWords, readingTexts } from './wording.ts';
 
 const kinds: readonly FeatureKind[] = ['point', 'zone', 'lane', 'other'];
 
-/** The features that get a row, by kind. */
+/** The features with a row, by kind. */
 export function featureRows({ selected }: Inspection): ReadonlyMap<FeatureKind, readonly Feature[]> {
-  return new Map(kinds.map((kind) => [kind, selected.filter((feature) => feature.kind === kind).slice(0, MOST_ROWS)]));
+  return new Map(kinds.map((kind) => [kind, selected.filter((feature) => feature.kind === kind).slice(0, MAX_ROWS)]));
 }
 
-/** One table a kind, with what matters of that kind. `shapes`: the features that can be pointed at on the map. */
+/** One table per kind, with the columns of that kind. `shapes`: the features with an anchor on the map. */
 export function featureSections(
   inspection: Inspection,
   rowsOf: ReadonlyMap<FeatureKind, readonly Feature[]>,
@@ -146,24 +146,24 @@ const corners: Column<Feature> = {
   cell: ({ shape }) => {
     if (shape.kind === 'zone') return cornersOf(shape).length;
     if (shape.kind === 'lane') return shape.line.length;
-    return shape.kind === 'broken' ? markup`<small>${oneLine(shape.why, 80)}</small>` : null;
+    return shape.kind === 'broken' ? markup`<small>${oneLine(shape.problem, 80)}</small>` : null;
   },
 };
 
 function nameCell({ name, id, shape }: Feature): Part {
   const broken =
     shape.kind === 'broken' && shape.expected === 'point'
-      ? markup`<br/><small>${oneLine(shape.why, 80)}</small>`
+      ? markup`<br/><small>${oneLine(shape.problem, 80)}</small>`
       : null;
   return markup`${name === null ? markup`<small>no name</small>` : markup`<strong>${nameMarkup(name)}</strong>`}<br/>${id === null ? markup`<small>no id</small>` : markup`<span class="id">${oneLine(id, 80)}</span>`}${broken}`;
 }
 
 function codeCell(code: Code, codeBook: CodeBook): Part {
-  if (code.number === null) return markup`<code>${written(code.written)}</code> <small>no whole number</small>`;
-  const said = sayings(codeBook.meaning(code.field, code.number)).map(
+  if (code.number === null) return markup`<code>${written(code.written)}</code> <small>not a whole number</small>`;
+  const texts = readingTexts(codeBook.meaning(code.field, code.number)).map(
     ({ sign, basis, text }, at) => markup`${at > 0 ? ' · ' : null}${markBadge({ mark: sign, basis })} ${text}`,
   );
-  return markup`<strong>${code.number}</strong> ${said}`;
+  return markup`<strong>${code.number}</strong> ${texts}`;
 }
 
 function otherCodes({ code, codes }: Feature, codeBook: CodeBook): Part {
@@ -177,7 +177,7 @@ function otherCodes({ code, codes }: Feature, codeBook: CodeBook): Part {
 function angleCell(angle: FeatureAngle | null): Part {
   if (angle === null) return null;
   return angle.deg === null
-    ? markup`<code>${written(angle.written)}</code> <small>no number</small>`
+    ? markup`<code>${written(angle.written)}</code> <small>not a number</small>`
     : figure(angle.deg, 2);
 }
 

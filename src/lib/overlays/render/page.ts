@@ -12,9 +12,9 @@ import type { PictureOptions } from './svg.ts';
 import { countLine } from './wording.ts';
 
 export interface PageOptions extends PictureOptions {
-  /** Where the features were read: `live:7` at an address, or a file. */
+  /** Source of the overlays: `live:7` at an address, or a file. */
   readonly source: string;
-  /** Whose features they are; null when the source does not say. */
+  /** The chassis of the overlays; null when the source does not name it. */
   readonly chassis: { readonly serial: string; readonly software: string | null } | null;
   /** When the page was made: UTC, ISO. */
   readonly madeAt: string;
@@ -22,7 +22,7 @@ export interface PageOptions extends PictureOptions {
 
 /**
  * The whole inspection as one HTML file for the tablet and for paper: the map, its legend, findings, every feature,
- * every reading of a number, and what nobody knows. It needs no script and loads nothing: its own policy forbids both.
+ * every reading of a number, and the open questions. It has no script and loads nothing: its own policy forbids both.
  */
 export function renderPage(inspection: Inspection, options: PageOptions): string {
   const { title, image, madeAt } = options;
@@ -43,7 +43,7 @@ export function renderPage(inspection: Inspection, options: PageOptions): string
 <p class="count">${countLine(inspection)}</p>
 <dl class="facts">${factsOf(inspection, options)}</dl>
 </header>
-${sheetMarkup(map, { whole: 'Whole map', label: 'The features over the picture of the map' })}
+${sheetMarkup(map, { whole: 'Whole map', label: 'The overlays over the picture of the map' })}
 <div class="key">
 <ul class="legend">${legend(map)}</ul>
 ${map.notes.map((note) => markup`<p class="notes">${note}</p>`)}
@@ -53,7 +53,7 @@ ${map.notes.map((note) => markup`<p class="notes">${note}</p>`)}
 <main>
 ${sections}
 </main>
-<p class="notes">Made by gw, ${momentOf(madeAt)}. Of a number nobody knows the meaning of, nothing is derived; a movement never rests on this page.</p>`;
+<p class="notes">Made by gw, ${momentOf(madeAt)}. Nothing is derived from numbers of unknown meaning; movement never relies on this page.</p>`;
   return pageDocument(title, map, body);
 }
 
@@ -61,7 +61,7 @@ function legend(map: Figure): Markup[] {
   return [
     ...signsOf(map).map(
       (sign) =>
-        markup`<li>${signSample(signs[sign])}<span>${sign === 'none' ? null : markup`<b>${signs[sign].letter}</b> `}<b>${signs[sign].word}</b> ${signs[sign].saying}</span></li>`,
+        markup`<li>${signSample(signs[sign])}<span>${sign === 'none' ? null : markup`<b>${signs[sign].letter}</b> `}<b>${signs[sign].word}</b> ${signs[sign].description}</span></li>`,
     ),
     ...explanations(map).map(
       ({ sample, text }) =>
@@ -81,7 +81,7 @@ function factsOf({ overlays, frame }: Inspection, { source, chassis, madeAt }: P
     typeof value === 'string' || typeof value === 'number' ? oneLine(String(value), 60) : null;
   const versions = [
     ['map', text(at('map_version'))],
-    ['features', text(at('overlays_version'))],
+    ['overlays', text(at('overlays_version'))],
   ].flatMap(([what, version]) => (version == null ? [] : [`${what} ${version}`]));
   const size =
     frame?.width == null || frame.height === null
@@ -92,7 +92,7 @@ function factsOf({ overlays, frame }: Inspection, { source, chassis, madeAt }: P
     [
       'Chassis',
       chassis === null
-        ? 'the source does not say which'
+        ? 'not named by the source'
         : `${oneLine(chassis.serial, 60)}${chassis.software === null ? '' : `, software ${oneLine(chassis.software, 60)}`}`,
     ],
     ['Map', text(at('map_name'))],
@@ -106,7 +106,7 @@ function factsOf({ overlays, frame }: Inspection, { source, chassis, madeAt }: P
   );
 }
 
-/** To the minute, in the zone that everybody can compare. */
+/** To the minute, in UTC. */
 function momentOf(iso: string): string {
   return oneLine(iso.replace(/T(\d\d:\d\d):\d\d(\.\d+)?Z$/, ' $1 UTC'), 40);
 }
@@ -121,9 +121,9 @@ function contents({ selected, findings, survey }: Inspection): Markup[] {
     [has('lane'), 'lanes', 'Lanes'],
     [has('other'), 'others', 'Other'],
     [true, 'numbers', 'Numbers'],
-    [true, 'unknown', 'What nobody knows'],
-    [true, 'known', 'What is known'],
+    [true, 'unknown', 'Open questions'],
+    [true, 'known', 'Known'],
     [survey.carried.length > 0, 'carried', 'Carried through'],
   ];
-  return entries.flatMap(([isThere, id, word]) => (isThere ? [markup`<a href="#${id}">${word}</a>`] : []));
+  return entries.flatMap(([isShown, id, word]) => (isShown ? [markup`<a href="#${id}">${word}</a>`] : []));
 }

@@ -8,19 +8,19 @@ const fieldOf = { point: 'type', lane: 'lineType', zone: 'regionType' } as const
   CodeField
 >;
 
-interface Unknown {
+interface UnknownCode {
   readonly meaning: CodeMeaning;
   readonly features: number[];
 }
 
-/** Codes: no whole number, of unknown meaning, missing. One finding per number, however many features carry it. */
+/** Codes that are not whole numbers, unknown or missing. One finding per number, for any number of features. */
 export function findCodeFaults({ overlays: { features }, codeBook, report }: RuleInput): void {
-  const byField = new Map<CodeField, Map<number, Unknown | null>>();
+  const byField = new Map<CodeField, Map<number, UnknownCode | null>>();
   const missing = { point: [] as number[], lane: [] as number[], zone: [] as number[] };
   for (const feature of features) {
     const { kind, codes, code, index } = feature;
     if (code === null && kind !== 'other') missing[kind].push(index);
-    for (const each of codes) look(feature, each);
+    for (const each of codes) checkCode(feature, each);
   }
   for (const numbers of byField.values()) {
     for (const unknown of numbers.values()) {
@@ -31,7 +31,7 @@ export function findCodeFaults({ overlays: { features }, codeBook, report }: Rul
         carriers,
         () => {
           const by = plural(carriers.length, 'feature carries', 'features carry');
-          return `${by} ${meaning.field} ${meaning.number}, and nobody knows what it means: ${namingAll(features, carriers)}.`;
+          return `${by} ${meaning.field} ${meaning.number}, whose meaning is unknown: ${namingAll(features, carriers)}.`;
         },
         meaning,
       );
@@ -46,10 +46,10 @@ export function findCodeFaults({ overlays: { features }, codeBook, report }: Rul
     });
   }
 
-  function look(feature: Feature, { field, number, written }: Code): void {
+  function checkCode(feature: Feature, { field, number, written }: Code): void {
     if (number === null) {
       report('code-not-whole', [feature.index], () => {
-        return `${field} of ${naming(feature)} is ${wording(written)}, which is no whole number.`;
+        return `${field} of ${naming(feature)} is ${wording(written)}, which is not a whole number.`;
       });
       return;
     }
@@ -64,12 +64,12 @@ export function findCodeFaults({ overlays: { features }, codeBook, report }: Rul
       unknown = isKnown(meaning) ? null : { meaning, features: [] };
       numbers.set(number, unknown);
     }
-    // A feature carries a field once, so the same feature never comes twice.
+    // A feature has a field once, so no feature is listed twice.
     unknown?.features.push(feature.index);
   }
 }
 
-/** Whether anybody names a meaning that this device did not contradict. */
+/** Whether a reading has a meaning that this device does not contradict. */
 function isKnown({ readings }: CodeMeaning): boolean {
   return readings.some(({ meaning, here }) => meaning !== null && here?.verdict !== 'contradicted');
 }

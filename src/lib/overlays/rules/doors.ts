@@ -3,7 +3,7 @@ import type { RuleInput } from './input.ts';
 import { createReader } from './reading.ts';
 import { naming, wording } from './wording.ts';
 
-/** Door zones without the controller that the robot asks to open. */
+/** Door zones without a door controller. */
 export function findDoorFaults({ zones, codeBook, report }: RuleInput): void {
   const door = createReader(codeBook, /\bdoor\b/i);
   for (const feature of zones) {

@@ -4,15 +4,15 @@ import { idsOf } from '../ids.ts';
 import type { RuleInput } from './input.ts';
 import { listing, naming, namingAll, wording } from './wording.ts';
 
-const PLACES_SHOWN = 10;
+const MAX_INDICES_SHOWN = 10;
 
-/** Entries that are no features, and ids: doubled, missing, no text. */
+/** Entries that are not features, and ids that are duplicate, missing or not strings. */
 export function findIdentifierFaults({ overlays: { features, notFeatures }, report }: RuleInput): void {
   if (notFeatures.length > 0) {
     report('no-feature', [], () => {
-      const places = notFeatures.slice(0, PLACES_SHOWN).map((place) => `#${place}`);
-      const entries = plural(notFeatures.length, 'entry is', 'entries are');
-      return `${entries} no object: ${listing(places, notFeatures.length)}.`;
+      const places = notFeatures.slice(0, MAX_INDICES_SHOWN).map((place) => `#${place}`);
+      const entries = plural(notFeatures.length, 'entry is not an object', 'entries are not objects');
+      return `${entries}: ${listing(places, notFeatures.length)}.`;
     });
   }
 
@@ -21,10 +21,10 @@ export function findIdentifierFaults({ overlays: { features, notFeatures }, repo
     const { index, writtenId: written } = feature;
     if (written === undefined || written === null || written === '') missing.push(index);
     else if (typeof written !== 'string') {
-      report('id-not-text', [index], () => `The id of ${naming(feature)} is ${wording(written)}, not a text.`);
+      report('id-not-text', [index], () => `The id of ${naming(feature)} is ${wording(written)}, not a string.`);
     }
   }
-  for (const [id, carriers] of idsOf(features).doubled) {
+  for (const [id, carriers] of idsOf(features).duplicate) {
     const all = carriers.map(({ index }) => index);
     report('duplicate-id', all, () => `${all.length} features have the id ${quote(id)}: ${namingAll(features, all)}.`);
   }

@@ -5,38 +5,38 @@ import type { OverlayRuleId } from './table.ts';
 export type PointFeature = Feature & { readonly shape: Extract<Shape, { kind: 'point' }> };
 export type ZoneFeature = Feature & { readonly shape: Extract<Shape, { kind: 'zone' }> };
 
-/** What every rule is given. */
+/** The input of every rule. */
 export interface RuleInput {
   readonly overlays: Overlays;
-  /** Those of the features that have a place, by their shape. */
+  /** The features with a valid geometry, by shape. */
   readonly points: readonly PointFeature[];
   readonly zones: readonly ZoneFeature[];
   readonly frame: MapFrame | null;
   readonly codeBook: CodeBook;
   readonly pairs: readonly ChargerPair[];
-  /** Steps that a check may take whose work can grow faster than the map. */
+  /** Limit of steps of a check whose work can grow faster than the map. */
   readonly steps: number;
   readonly report: Report;
 }
 
-/** How well a thing is known, and on what that rests. */
-export interface Standing {
+/** An evidence mark with its basis. */
+export interface MarkWithBasis {
   readonly mark: Mark;
   readonly basis: Basis;
 }
 
 /**
- * Takes one finding down. `features` are their places in the collection. `detail` is only asked for when it is shown.
- * `standing` where the finding knows better than the fact of its rule.
+ * Records one finding. `features` are indices in the collection. `detail` is called only when it is shown. `mark`
+ * replaces the mark of the rule's fact.
  */
 export type Report = (
   rule: OverlayRuleId,
   features: readonly number[],
   detail: () => string,
-  standing?: Standing | undefined,
+  mark?: MarkWithBasis | undefined,
 ) => void;
 
-/** Sorts the features for rules that only look at some of them. */
+/** The features by shape, for rules that check some of them only. */
 export function byShape(features: readonly Feature[]): Pick<RuleInput, 'points' | 'zones'> {
   const points: PointFeature[] = [];
   const zones: ZoneFeature[] = [];
@@ -47,18 +47,18 @@ export function byShape(features: readonly Feature[]): Pick<RuleInput, 'points' 
   return { points, zones };
 }
 
-/** Counts the steps of a check down. */
+/** The remaining steps of a check. */
 export interface Budget {
-  /** Takes steps; false when there are none left, and from then on. */
-  take(steps: number): boolean;
+  /** Subtracts steps; false once none are left. */
+  spend(steps: number): boolean;
   readonly isSpent: boolean;
 }
 
 export function createBudget(steps: number): Budget {
   let left = steps;
   return {
-    take: (taken) => {
-      left -= taken;
+    spend: (spent) => {
+      left -= spent;
       return left >= 0;
     },
     get isSpent() {
@@ -67,7 +67,7 @@ export function createBudget(steps: number): Budget {
   };
 }
 
-/** The feature at a place of the collection. Entries that are no features leave gaps, so it is not simply the n-th. */
+/** The feature with an index in the collection. Entries that are not features leave gaps, so positions differ. */
 export function featureAt(features: readonly Feature[], index: number): Feature | undefined {
   let low = 0;
   let high = Math.min(index, features.length - 1);

@@ -9,20 +9,20 @@ import { scatter } from './scatter.ts';
 import { naming, namingAll } from './wording.ts';
 
 /**
- * Points inside zones that are read as no-go zones. A point counts for the first zone that holds it, so that zones on
- * top of each other give no more findings than there are points.
+ * Points inside zones that are read as no-go zones. A point counts for the first zone that contains it, so that stacked
+ * zones cause no more findings than there are points.
  */
 export function findNoGoFaults({ overlays: { features }, points, zones, codeBook, steps, report }: RuleInput): void {
   const noGo = createReader(codeBook, /\bno-go\b/i);
   const closed = zones.filter(({ code }) => noGo(code) !== null);
   if (closed.length === 0 || points.length === 0) return;
-  const free = createFreePoints(points);
+  const unassigned = createUnassignedPoints(points);
   const budget = createBudget(steps);
   for (const [place, zone] of closed.entries()) {
-    const inside = free.takeInside(zone, budget);
+    const inside = unassigned.assignInside(zone, budget);
     const read = noGo(zone.code);
     if (inside.length > 0 && read !== null) reportInside(zone, read, inside);
-    if (free.left === 0) return;
+    if (unassigned.left === 0) return;
     if (!budget.isSpent) continue;
     const unfinished = closed.slice(place).map(({ index }) => index);
     report('not-finished', unfinished, () => {
@@ -51,8 +51,8 @@ export function findNoGoFaults({ overlays: { features }, points, zones, codeBook
   }
 }
 
-/** The points of a map that no zone has taken yet. */
-function createFreePoints(points: readonly PointFeature[]) {
+/** The points of a map that are not yet assigned to a zone. */
+function createUnassignedPoints(points: readonly PointFeature[]) {
   const tree = new Flatbush(points.length);
   const order = scatter(points.length);
   for (const nth of order) {
@@ -60,23 +60,23 @@ function createFreePoints(points: readonly PointFeature[]) {
     if (at !== undefined) tree.add(at[0], at[1]);
   }
   tree.finish();
-  const isTaken = new Uint8Array(points.length);
+  const isAssigned = new Uint8Array(points.length);
   let left = points.length;
   return {
     get left() {
       return left;
     },
-    /** Takes the points inside a zone, by their places in the collection. */
-    takeInside({ shape }: ZoneFeature, budget: Budget): number[] {
+    /** Assigns the points inside a zone to it; returns their indices. */
+    assignInside({ shape }: ZoneFeature, budget: Budget): number[] {
       const inside: number[] = [];
       const box = boundsOf(shape);
       if (box === null) return inside;
       const near: number[] = [];
-      // The answer of the filter ends the search.
+      // The return value of the filter ends the search.
       tree.collides(box.minXM, box.minYM, box.maxXM, box.maxYM, (nth) => {
         const point = order[nth];
-        if (point !== undefined && isTaken[point] === 0) near.push(point);
-        return !budget.take(1);
+        if (point !== undefined && isAssigned[point] === 0) near.push(point);
+        return !budget.spend(1);
       });
       if (near.length === 0) return inside;
       const isInside = insideTest(shape.rings, near.length, budget);
@@ -85,7 +85,7 @@ function createFreePoints(points: readonly PointFeature[]) {
         const answer = point === undefined ? false : isInside(point.shape.at);
         if (answer === null) break;
         if (!answer || point === undefined) continue;
-        isTaken[nth] = 1;
+        isAssigned[nth] = 1;
         left -= 1;
         inside.push(point.index);
       }

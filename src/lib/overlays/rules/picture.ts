@@ -5,15 +5,15 @@ import type { Feature, Place } from '../model.ts';
 import type { RuleInput } from './input.ts';
 import { namingAll, rounded } from './wording.ts';
 
-/** Features outside the picture of the map: points, and lanes and zones that lie outside altogether. */
+/** Features outside the picture of the map: points, and lanes and zones that are entirely outside. */
 export function findPictureFaults({ overlays: { features }, frame, report }: RuleInput): void {
   const edges = extentOf(frame);
   if (edges === null) {
     if (!features.some(({ shape: { kind } }) => kind === 'point' || kind === 'lane' || kind === 'zone')) return;
     report('picture-not-checked', [], () =>
       frame === null
-        ? 'Not checked whether the features lie within the picture: the map gives no usable grid.'
-        : 'Not checked whether the features lie within the picture: its size is not known.',
+        ? 'Not checked whether the features lie within the picture: the map has no valid grid.'
+        : 'Not checked whether the features lie within the picture: its size is unknown.',
     );
     return;
   }

@@ -7,27 +7,27 @@ import { naming, namingAll, rounded } from './wording.ts';
 interface SpeedProperty {
   readonly path: string;
   readonly features: number[];
-  /** How many values are numbers, in either JSON type, and between which they lie. */
+  /** Count and range of the numbers, in either JSON type. */
   numbers: number;
   lowest: number;
   highest: number;
-  /** How many are texts, with a number in them or not, and how many neither number nor text. */
+  /** Count of strings, numeric or not, and of values that are neither number nor string. */
   texts: number;
   others: number;
 }
 
-/** Properties that may limit the speed, down to one level inside a property; and names that hide something. */
+/** Properties that may limit the speed, down to one level inside a property, and names with invisible characters. */
 export function findPropertyFaults({ overlays: { features, topLevel }, report }: RuleInput): void {
   const found = new Map<string, SpeedProperty>();
   for (const key of Object.keys(topLevel)) {
-    for (const { path, value } of speedsIn(key, topLevel[key])) take(path, value, null);
+    for (const { path, value } of speedsIn(key, topLevel[key])) addValue(path, value, null);
   }
   for (const feature of features) {
     const { index, name } = feature;
-    for (const { path, value } of feature.speeds) take(path, value, index);
-    if (name !== null && hidesSomething(name)) {
+    for (const { path, value } of feature.speeds) addValue(path, value, index);
+    if (name !== null && hasHiddenCharacters(name)) {
       report('name-with-control-characters', [index], () => {
-        return `The name of ${naming(feature)} has characters that cannot be seen.`;
+        return `The name of ${naming(feature)} has invisible characters.`;
       });
     }
   }
@@ -35,16 +35,16 @@ export function findPropertyFaults({ overlays: { features, topLevel }, report }:
     report('speed-limit-uninterpreted', carriers, () => {
       const low = rounded(lowest, 4);
       const range = numbers === 0 ? [] : [lowest === highest ? low : `${low} to ${rounded(highest, 4)}`];
-      const asText = texts === 0 ? [] : [`${texts} as text`];
-      const neither = others === 0 ? [] : [`${others} neither number nor text`];
+      const asText = texts === 0 ? [] : [`${texts} as string`];
+      const neither = others === 0 ? [] : [`${others} neither number nor string`];
       const values = [...range, ...asText, ...neither].join(', ');
       const where = carriers.length === 0 ? 'The collection itself carries' : carry(carriers.length);
       const which = carriers.length === 0 ? '' : `: ${namingAll(features, carriers)}`;
-      return `${where} the property ${quote(path)} (${values}). Whether it limits the speed, and its unit, is not known${which}.`;
+      return `${where} the property ${quote(path)} (${values}). Whether it limits the speed, and its unit, is unknown${which}.`;
     });
   }
 
-  function take(path: string, value: unknown, feature: number | null): void {
+  function addValue(path: string, value: unknown, feature: number | null): void {
     let property = found.get(path);
     if (property === undefined) {
       property = {
@@ -73,8 +73,8 @@ function carry(count: number): string {
   return plural(count, 'feature carries', 'features carry');
 }
 
-/** Control characters, line separators, and marks that turn the direction of writing. */
-function hidesSomething(name: string): boolean {
+/** Control characters, line separators, and direction marks. */
+function hasHiddenCharacters(name: string): boolean {
   for (let at = 0; at < name.length; at += 1) {
     const code = name.charCodeAt(at);
     if (code < 0x20 || (code >= 0x7f && code <= 0x9f)) return true;

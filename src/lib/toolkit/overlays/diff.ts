@@ -18,21 +18,21 @@ export interface OverlaysDiffOptions {
   readonly from: OverlaysSource;
   /** The new side. */
   readonly to: OverlaysSource;
-  /** A document beside the result: into `out`, or handed back. */
+  /** A document beside the result: written to `out`, or returned. */
   readonly document?: {
     readonly format: 'svg' | 'html';
     readonly out?: string | undefined;
     readonly force?: boolean;
   };
   readonly openToolkit: () => Promise<Toolkit>;
-  /** A person named the site file, so it must be there. */
+  /** The site file was given explicitly, so it must exist. */
   readonly siteNamed?: boolean | undefined;
-  /** For the date on a page. */
+  /** The date on a page. */
   readonly now: () => Date;
 }
 
 /**
- * Compares the features of two maps, each from the chassis, a file or a backup. Changes nothing. Throws what
+ * Compares the overlays of two maps, each from the chassis, a file or a backup. Changes nothing. Throws what
  * `openOverlays` throws, FILE_EXISTS, FILE_UNWRITABLE.
  */
 export async function compareMapOverlays(
@@ -43,7 +43,7 @@ export async function compareMapOverlays(
   const sides = { ...options, needImage: document !== undefined };
   const from = await openOverlays(options.from, sides, context);
   const to = await openOverlays(options.to, sides, context);
-  context.onProgress('comparing the features');
+  context.onProgress('comparing the overlays');
   const diff = diffOverlays(from.overlays, to.overlays);
   const device = deviceOf(from, to);
   const codeBook = createCodeBook(device);
@@ -70,7 +70,7 @@ export async function compareMapOverlays(
     frame: picture.frame,
     image: picture.image,
   };
-  const title = `What differs: ${to.map?.name ?? from.map?.name ?? 'features of a map'}`;
+  const title = `Difference of overlays: ${to.map?.name ?? from.map?.name ?? 'unnamed map'}`;
   const labels = { title, fromLabel: from.label, toLabel: to.label };
   const text =
     format === 'svg'
@@ -81,7 +81,7 @@ export async function compareMapOverlays(
   return { ...result, written: { format, path: out, bytes } };
 }
 
-/** Records about a device speak only where both sides are of it, or one side does not say whose it is. */
+/** Evidence records apply only where both sides are of their device, or one side names no device. */
 function deviceOf({ device: one }: OpenedOverlays, { device: other }: OpenedOverlays): DeviceEvidence | null {
   if (one === null || other === null) return one ?? other;
   return one.serial === other.serial && one.software === other.software ? other : null;
@@ -94,19 +94,17 @@ function sideOf(
   return { source: { label, kind, form: overlays.form, container: overlays.container, chassis }, map };
 }
 
-/** What would make the figures say less than they seem to. */
+/** Limits of the comparison. */
 function warningsOf(from: OpenedOverlays, to: OpenedOverlays): string[] {
   const warnings = [...new Set([...from.warnings, ...to.warnings])];
   const [one, other] = [from.chassis?.serial, to.chassis?.serial];
   if (one !== undefined && other !== undefined && one !== other) {
-    warnings.push(`The features are of two chassis, ${one} and ${other}.`);
+    warnings.push(`The overlays are of two chassis, ${one} and ${other}.`);
   }
   if (from.map?.uid && to.map?.uid && from.map.uid !== to.map.uid) {
-    warnings.push('The features are of two maps with different uid: a metre of one need not be a metre of the other.');
+    warnings.push('The overlays are of two maps with different uid: their coordinates need not agree.');
   } else if (from.frame !== null && to.frame !== null && !isSamePlace(from.frame, to.frame)) {
-    warnings.push(
-      'The pictures of the two lie differently, so the map was made anew in between: places need not agree.',
-    );
+    warnings.push('The grids of the two maps differ, so the map was created anew in between: places need not agree.');
   }
   return warnings;
 }
@@ -115,13 +113,13 @@ function isSamePlace(one: MapFrame, other: MapFrame): boolean {
   return one.originXM === other.originXM && one.originYM === other.originYM && one.resolutionM === other.resolutionM;
 }
 
-/** The side whose picture lies under the features: the new one, or the old one where only that has any. */
+/** The side whose picture is the background: the new one, or the old one where only that has a picture. */
 function pictureOf(from: OpenedOverlays, to: OpenedOverlays): OpenedOverlays {
   if (to.frame === null) return from;
   return to.image === null && from.frame !== null && isSamePlace(from.frame, to.frame) ? from : to;
 }
 
-/** Unit and mark of every number by its name in the result. */
+/** Unit and mark of every number by its key in the result. */
 function fieldsOf(device: DeviceEvidence | null): OverlaysDiffResult['fields'] {
   const field = (fact: 'vendor.overlays.geojson' | 'angles.overlay-yaw', unit: string) => {
     const { mark, basis } = markHere(fact, device);
@@ -145,7 +143,7 @@ function fieldsOf(device: DeviceEvidence | null): OverlaysDiffResult['fields'] {
   };
 }
 
-/** The same difference in lists of its own, as results have them. */
+/** The difference with mutable lists, as in results. */
 function diffView(diff: OverlaysDiff): OverlaysDiffResult['diff'] {
   return {
     same: diff.same,

@@ -18,29 +18,28 @@ import { openOverlays } from './source.ts';
 export interface OverlaysInspectOptions {
   readonly source: OverlaysSource;
   readonly filter?: FeatureFilter | undefined;
-  /** A document beside the result: into `out`, or handed back. */
+  /** A document beside the result: written to `out`, or returned. */
   readonly document?: { readonly format: DocumentFormat; readonly out?: string | undefined; readonly force?: boolean };
   readonly openToolkit: () => Promise<Toolkit>;
-  /** A person named the site file, so it must be there. */
+  /** The site file was given explicitly, so it must exist. */
   readonly siteNamed?: boolean | undefined;
-  /** For the date on a page. */
+  /** The date on a page. */
   readonly now: () => Date;
 }
 
-/** The result as JSON takes it over: every feature as its source has it, with all digits. */
+/** The result for JSON output: every feature as in its source, with all digits. */
 export type ExactOverlaysInspect = WithFeatures<RawList>;
 type WithFeatures<F> = Omit<OverlaysInspect, 'features'> & { readonly features: F };
 
 /**
- * Looks at the features of a map: reads them from the chassis or a file, says what every number means and how well
- * that is known, and what is broken. Changes nothing on the chassis. Throws what `openOverlays` throws, FILE_EXISTS,
- * FILE_UNWRITABLE.
+ * Inspects the overlays of a map: reads them from the chassis or a file, with the meaning and mark of every number and
+ * the findings. Changes nothing on the chassis. Throws what `openOverlays` throws, FILE_EXISTS, FILE_UNWRITABLE.
  */
 export function inspectMapOverlays(options: OverlaysInspectOptions, context: CheckContext): Promise<OverlaysInspect> {
   return inspect(featuresOf, options, context);
 }
 
-/** The same for an output as JSON. */
+/** The same for JSON output. */
 export function inspectExactly(options: OverlaysInspectOptions, context: CheckContext): Promise<ExactOverlaysInspect> {
   return inspect(exactFeaturesOf, options, context);
 }
@@ -52,7 +51,7 @@ async function inspect<F>(
 ): Promise<WithFeatures<F>> {
   const { source, filter = {}, document } = options;
   const opened = await openOverlays(source, { ...options, needImage: true, compareRunning: true }, context);
-  context.onProgress('looking at the features');
+  context.onProgress('inspecting the overlays');
   const { overlays, frame, device } = opened;
   const inspection = inspectOverlays(overlays, { frame, device, filter });
   const result = {
@@ -89,7 +88,7 @@ async function documentOf(
   }
 }
 
-interface Circumstances {
+interface Request {
   readonly source: OverlaysSource;
   readonly filter: FeatureFilter;
 }
@@ -97,7 +96,7 @@ interface Circumstances {
 function resultOf<F>(
   { label, map, chassis, running, warnings }: OpenedOverlays,
   inspection: Inspection,
-  { source, filter }: Circumstances,
+  { source, filter }: Request,
   features: F,
 ): Omit<WithFeatures<F>, 'document' | 'written'> {
   const { overlays, frame, selected, findings, pairs, survey } = inspection;
@@ -165,7 +164,7 @@ function countsOf(findings: Inspection['findings']): OverlaysInspect['summary'][
   return counts satisfies Record<Severity, number>;
 }
 
-/** Unit and mark of every number by its name in the result. */
+/** Unit and mark of every number by its key in the result. */
 function fieldsOf({ device }: Inspection): OverlaysInspect['fields'] {
   const field = (fact: 'vendor.overlays.geojson' | 'angles.overlay-yaw' | 'angles.overlay-icon-yaw', unit: string) => {
     const { mark, basis } = markHere(fact, device);

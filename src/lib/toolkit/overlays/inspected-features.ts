@@ -2,12 +2,12 @@ import { RawList } from '../../json/index.ts';
 import { type Code, type CodeBook, type Feature, featureTexts, type Inspection } from '../../overlays/index.ts';
 import type { InspectedFeature } from './inspect.result.ts';
 
-/** The selected features as a result has them. */
+/** The selected features for a result. */
 export function featuresOf({ overlays, selected, codeBook }: Inspection): InspectedFeature[] {
   return selected.map((feature) => ({ ...readingOf(feature, codeBook), feature: overlays.rawOf(feature) }));
 }
 
-/** The same as JSON, each feature as its source has it: parsed numbers may have lost digits. */
+/** The same as JSON, each feature as in its source, since parsed numbers may have lost digits. */
 export function exactFeaturesOf(inspection: Inspection): RawList {
   return new RawList(featureLines(inspection));
 }

@@ -18,14 +18,13 @@ export function parseOverlaysSource(text: string): OverlaysSource {
     if (hash < 1) return { kind: 'file', path: text };
     if (map !== '') return { kind: 'file', path: text.slice(0, hash), map };
   }
-  throw new GwError('USAGE', `${quote(text)} names no features.`, {
-    remedy: 'Write live:current, live:ID, a file, or FILE#ID for one map of a backup.',
+  throw new GwError('USAGE', `${quote(text)} is not a source of overlays.`, {
+    remedy: 'Use live:current, live:ID, a file, or FILE#ID for one map of a backup.',
   });
 }
 
 /**
- * Reads features from the chassis or from a file, whatever form they have there. A picture that does not come is a
- * warning. Throws OVERLAYS_INVALID, MAP_UNKNOWN, ARCHIVE_INVALID, FILE_UNREADABLE, USAGE, what opening the site
+ * Reads overlays from the chassis or a file, in any supported form. A missing picture is a warning. Throws OVERLAYS_INVALID, MAP_UNKNOWN, ARCHIVE_INVALID, FILE_UNREADABLE, USAGE, what opening the site
  * throws, and what the chassis client throws.
  */
 export function openOverlays(

@@ -168,7 +168,7 @@ describe('overlays inspect of the map in use', () => {
     };
     expect((await inspectCurrent(of(chassis))).running).toMatchObject({
       verdict: 'not-checked',
-      detail: 'another map was taken into use while the overlays were read',
+      detail: 'another map was selected while the overlays were read',
     });
   });
 });
