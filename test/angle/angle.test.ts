@@ -15,7 +15,7 @@ describe('the angle fields on the wire', () => {
     expect(decodeTrackedPoseOri(90)).toBe(90);
   });
 
-  it('never sends a heading that a radian cannot have (degrees there gave fail_reason 103)', () => {
+  it('never sends a heading outside (-π, π] (degrees there caused fail_reason 103)', () => {
     fc.assert(
       fc.property(anyDegrees, (yaw) => {
         expect(Math.abs(encodeTargetOri(yaw))).toBeLessThanOrEqual(Math.PI);
@@ -24,7 +24,7 @@ describe('the angle fields on the wire', () => {
     );
   });
 
-  it('comes back as the same direction over ±10^6 degrees', () => {
+  it('round-trips to the same direction over ±10^6 degrees', () => {
     fc.assert(
       fc.property(anyDegrees, (yaw) => {
         expect(Math.abs(turnBetween(yaw, decodeTargetOri(encodeTargetOri(yaw))))).toBeLessThan(1e-9);
@@ -32,7 +32,7 @@ describe('the angle fields on the wire', () => {
     );
   });
 
-  it('refuses what is not a finite number', () => {
+  it('rejects values that are not finite numbers', () => {
     for (const bad of [Number.NaN, Number.POSITIVE_INFINITY, '90' as unknown as number, null as unknown as number]) {
       expect(() => decodeTargetOri(bad)).toThrow(RangeError);
       expect(() => decodeTrackedPoseOri(bad)).toThrow(RangeError);
@@ -56,18 +56,18 @@ describe('degrees', () => {
     ]);
   });
 
-  it('turns the short way round', () => {
+  it('returns the shortest turn', () => {
     expect(turnBetween(degrees(170), degrees(-170))).toBe(20);
     expect(turnBetween(degrees(-170), degrees(170))).toBe(-20);
   });
 });
 
 describe('parseDegrees', () => {
-  it('reads numbers and strings as overlays carry them', () => {
+  it('parses numbers and strings as in overlays', () => {
     expect([90, '90', ' -82.5 ', '+.5', '1e2', '7.'].map(parseDegrees)).toEqual([90, 90, -82.5, 0.5, 100, 7]);
   });
 
-  it('answers undefined to everything else and never throws', () => {
+  it('returns undefined for everything else and never throws', () => {
     for (const bad of ['', ' ', '0x10', '90°', 'NaN', 'Infinity', '1e999', null, {}, [], true, Number.NaN]) {
       expect(parseDegrees(bad)).toBeUndefined();
     }

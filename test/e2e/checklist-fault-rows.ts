@@ -445,7 +445,7 @@ const tabletOptions = { searchPath: process.env.PATH, authorizeMs: 5_000, leaveO
 
 export const tabletRows: readonly Row[] = [
   {
-    fault: 'somebody switched debugging of the tablet on again',
+    fault: 'ADB over TCP of the tablet was switched on again',
     async brings({ sim }) {
       await sim.tablet?.openPort();
       return () => {};
@@ -454,7 +454,7 @@ export const tabletRows: readonly Row[] = [
       [
         'premises/debug-bridge demo/tablet',
         /findings\[id=port\]\.verdict: expected 'ok', found 'wrong'/,
-        /takes connections/,
+        /accepts connections/,
       ],
       ['premises/debug-bridge', /redLine: expected null, found/],
       ['demo/tablet', /port: expected 'closed', found 'open'/],
@@ -479,7 +479,7 @@ export const tabletRows: readonly Row[] = [
     ],
   },
   {
-    fault: 'the tablet switches debugging on at every start',
+    fault: 'the tablet switches ADB over TCP on at every start',
     async brings(world) {
       const undo = await simFault('tablet-reopens')(world);
       const toolkit = await openToolkit(world.sitePath);
@@ -492,7 +492,7 @@ export const tabletRows: readonly Row[] = [
   },
 ];
 
-/** Sets the tablet up and closes it, proven over a restart. */
+/** Configures and locks the tablet, verified after a restart. */
 export async function closeTablet(world: World): Promise<void> {
   const toolkit = await openToolkit(world.sitePath);
   const { verdict } = await setUpKiosk(toolkit, { ...tabletOptions, afterRestart: true }, context);

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createChassisClient } from '../../src/lib/chassis/index.ts';
 import {
   backUpMaps,
-  lookForStillness,
+  checkStillness,
   type MapArchive,
   type MapOutcome,
   type RestoreRun,
@@ -26,7 +26,7 @@ afterAll(() => rmSync(dir, { recursive: true, force: true }));
 const signal = new AbortController().signal;
 const calm = () => {};
 
-/** A simulated robot, a backup of its maps, and then other overlays on its map with the odd overlays. */
+/** A simulated robot with a backup of its maps, and other overlays on its map with unusual overlays. */
 async function changedRobot() {
   const clock = createPacedClock();
   const sim = await startSim({ clock });
@@ -61,8 +61,8 @@ async function changedRobot() {
       topics: { endpoint, dialer: directDialer, clock },
       write: write
         ? {
-            lookForStillness: (ending) => lookForStillness({ endpoint, dialer: directDialer, clock }, ending),
-            personSeesItStand: false,
+            checkStillness: (ending) => checkStillness({ endpoint, dialer: directDialer, clock }, ending),
+            isConfirmedStill: false,
             backupPath: join(dir, `before-${count}.tar.gz`),
             gwVersion: '0.1.0',
             onBackup: calm,
@@ -88,7 +88,7 @@ async function changedRobot() {
   };
 }
 
-/** One feature is moved and one has lost a property, as after an afternoon in the map editor. */
+/** One feature is moved and one has lost a property, as after editing. */
 function changedText(text: string): string {
   const collection = JSON.parse(text) as {
     features: { geometry?: { type?: string; coordinates?: number[] } | null }[];
@@ -109,7 +109,7 @@ function outcomeOf(run: RestoreRun, archive: MapArchive, name = 'Musterblatt'): 
 const requests = (sim: Sim, method: string) => sim.requests().filter((one) => one.method === method);
 
 describe('restoring overlays on the simulated robot', () => {
-  it('brings them back character for character', async () => {
+  it('restores them character for character', async () => {
     await using robot = await changedRobot();
     const dry = await robot.restore(false);
     expect(dry.plan.maps.find(({ archived }) => archived.name === 'Musterblatt')).toMatchObject({
@@ -124,25 +124,33 @@ describe('restoring overlays on the simulated robot', () => {
     expect((await robot.restore(true)).written).toBeNull();
   });
 
-  it('does not need overlays_version to move', async () => {
+  it('does not need a new overlays_version', async () => {
     await using robot = await changedRobot();
     robot.sim.setFault('overlays-version-stuck', true);
     expect(outcomeOf(await robot.restore(true), robot.archive)).toMatchObject({ outcome: 'written' });
   });
 
-  it('says that nothing happened when the robot answers 200 and changes nothing', async () => {
+  it('reports no effect when the robot answers 200 and changes nothing', async () => {
     await using robot = await changedRobot();
     robot.sim.setFault('patch-ignored', true);
     const before = await robot.overlaysNow();
-    expect(outcomeOf(await robot.restore(true), robot.archive)).toMatchObject({ outcome: 'no-effect', undone: false });
+    expect(outcomeOf(await robot.restore(true), robot.archive)).toMatchObject({
+      outcome: 'no-effect',
+      rolledBack: false,
+    });
     expect(await robot.overlaysNow()).toBe(before);
   });
 
-  it('says that the robot holds neither when it drops properties, of the old overlays too', async () => {
+  it('reports neither content when the robot drops properties, of the old overlays too', async () => {
     await using robot = await changedRobot();
     robot.sim.setFault('patch-drops', true);
     const outcome = outcomeOf(await robot.restore(true), robot.archive);
-    expect(outcome).toMatchObject({ outcome: 'differs', undone: true, after: { same: false }, now: { same: false } });
+    expect(outcome).toMatchObject({
+      outcome: 'differs',
+      rolledBack: true,
+      after: { same: false },
+      now: { same: false },
+    });
     if (outcome.kind !== 'overlays') throw new Error('not overlays');
     expect(outcome.after?.diff?.changed.some(({ values }) => values.some(({ change }) => change === 'removed'))).toBe(
       true,
@@ -150,16 +158,16 @@ describe('restoring overlays on the simulated robot', () => {
     expect(outcome.now?.diff?.counts.moved).toBe(0);
   });
 
-  it('says that the robot holds neither when it gives ids of its own', async () => {
+  it('reports neither content when the robot assigns its own ids', async () => {
     await using robot = await changedRobot();
     robot.sim.setFault('patch-renames', true);
     const outcome = outcomeOf(await robot.restore(true), robot.archive);
-    expect(outcome).toMatchObject({ outcome: 'differs', undone: true });
+    expect(outcome).toMatchObject({ outcome: 'differs', rolledBack: true });
     if (outcome.kind !== 'overlays') throw new Error('not overlays');
     expect(outcome.after?.diff?.changed.some(({ values }) => values.some(({ name }) => name === 'id'))).toBe(true);
   });
 
-  it('puts back what was there when the fault is gone by then', async () => {
+  it('rolls back when the fault has ended by then', async () => {
     await using robot = await changedRobot();
     robot.sim.setFault('patch-drops', true);
     const patches = requests(robot.sim, 'PATCH').length;
@@ -169,11 +177,11 @@ describe('restoring overlays on the simulated robot', () => {
     const before = await robot.overlaysNow();
     const outcome = outcomeOf(await robot.restore(true), robot.archive);
     clearInterval(watching);
-    expect(outcome).toMatchObject({ outcome: 'put-back', undone: true, now: { same: true } });
+    expect(outcome).toMatchObject({ outcome: 'rolled-back', rolledBack: true, now: { same: true } });
     expect(await robot.overlaysNow()).toBe(before);
   });
 
-  it('goes on without pictures while the backup has them, and says what was not compared', async () => {
+  it('continues without pictures on the chassis, and reports what was not compared', async () => {
     await using robot = await changedRobot();
     robot.sim.setFault('image-fails', true);
     const run = await robot.restore(true);
@@ -194,7 +202,7 @@ describe('restoring overlays on the simulated robot', () => {
     expect(requests(robot.sim, 'PATCH')).toHaveLength(1);
   });
 
-  it('never says more than it knows when the cable is cut over the write', async () => {
+  it('reports unknown when the connection is lost during the write', async () => {
     await using robot = await changedRobot();
     const patches = requests(robot.sim, 'PATCH').length;
     const watching = setInterval(() => {
@@ -206,7 +214,7 @@ describe('restoring overlays on the simulated robot', () => {
     await robot.sim.settled();
     const outcome = outcomeOf(run, robot.archive);
     if (outcome.kind !== 'overlays') throw new Error('not overlays');
-    // The cut may come before or after everything was read back.
+    // The connection may end before or after the read-back.
     if (outcome.outcome === 'written') expect(await robot.overlaysNow()).toBe(robot.odd.overlays);
     else
       expect(outcome).toMatchObject({ outcome: 'unknown', why: expect.stringContaining('not connected'), now: null });

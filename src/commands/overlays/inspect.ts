@@ -91,7 +91,7 @@ export default class OverlaysInspect extends GwCommand<Result | ExactOverlaysIns
       });
     }
     const { inspectMapOverlays, inspectExactly } = await import('../../lib/toolkit/overlays/inspect.ts');
-    const { isOutOfStep } = await import('../../lib/toolkit/map/change/running-map.ts');
+    const { isRunningDifferent } = await import('../../lib/toolkit/map/change/running-map.ts');
     const optionsOf = (ssh: Ssh | undefined): OverlaysInspectOptions => ({
       source: sourceOf(flags),
       filter: { kinds: flags.kind, mark: flags.mark, near: flags.near, withFindings: flags.findings },
@@ -109,7 +109,7 @@ export default class OverlaysInspect extends GwCommand<Result | ExactOverlaysIns
     for (const warning of result.warnings) this.warn(warning);
     this.#isComplete = flags.all;
     const { running } = result;
-    const isInStep = running === null || !isOutOfStep(running);
+    const isInStep = running === null || !isRunningDifferent(running);
     // A document does not contain it.
     if (running !== null && running.verdict !== 'equal' && document !== undefined) {
       this.warn(`running map: ${printable(running.detail)}`);

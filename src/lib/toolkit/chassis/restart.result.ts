@@ -17,7 +17,7 @@ export const chassisRestartSchema = z.strictObject({
   backup: usedBackupSchema,
   stillness: stillnessSchema,
   order: z.enum(['accepted', 'lost']).describe('lost: no response to the order, which can be caused by the restart.'),
-  said: z.string().nullable(),
+  orderError: z.string().nullable(),
   restarted: z.boolean().describe('Whether the signs prove a restart.'),
   signs: z
     .array(z.enum(['start-time', 'starting', 'silence']))
@@ -32,7 +32,7 @@ export const chassisRestartSchema = z.strictObject({
         id: z.int().describe('Number before the restart.'),
         uid: z.string().nullable(),
         name: z.string(),
-        fate: z.enum(['there', 'changed', 'lost', 'not-checked']),
+        status: z.enum(['unchanged', 'changed', 'lost', 'not-checked']),
         idNow: z.int().nullable(),
         changes: z.array(z.string()),
         notes: z.array(z.string()),

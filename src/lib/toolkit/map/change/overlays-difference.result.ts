@@ -3,15 +3,15 @@ import { refKindSchema, shapeSchema } from '../../overlays/shape-change.result.t
 
 /** The difference of two texts of overlays, in numbers and in its first sentences. */
 export const overlaysDifferenceSchema = z.strictObject({
-  same: z.boolean().describe('Every feature, its order and every value with its JSON type are the same.'),
-  sameText: z.boolean().describe('Character for character.'),
+  same: z.boolean().describe('Whether all features, their order and every value with its JSON type are equal.'),
+  sameText: z.boolean().describe('Whether the texts are identical.'),
   counts: z
     .strictObject({
       from: z.int(),
       to: z.int(),
       changed: z.int(),
-      moved: z.int().describe('Of the changed ones: another place or form.'),
-      reshaped: z.int().describe('Of the moved ones: another form, size or direction.'),
+      moved: z.int().describe('Of the changed features: another position or shape.'),
+      reshaped: z.int().describe('Of the moved features: another shape, size or direction.'),
       turned: z.int(),
       recoded: z.int(),
       otherwise: z.int(),
@@ -21,11 +21,11 @@ export const overlaysDifferenceSchema = z.strictObject({
       members: z.int().describe('Members of the collection beside its features.'),
     })
     .nullable()
-    .describe('null when the texts are the same, or when one of them cannot be read.'),
+    .describe('null when the texts are identical or one is not readable.'),
   first: z.array(z.string()).describe('The first differences, a sentence each; text of the overlays is shortened.'),
   shapes: z
     .array(shapeSchema.extend({ id: z.string().nullable(), name: z.string().nullable(), kind: refKindSchema }))
-    .describe('Place, form and size of the first features whose geometry is not the same, in numbers.'),
+    .describe('Position, shape and size of the first features with a changed geometry, in numbers.'),
   problem: z.string().nullable().describe('Why they cannot be compared.'),
 });
 export type OverlaysDifference = z.infer<typeof overlaysDifferenceSchema>;

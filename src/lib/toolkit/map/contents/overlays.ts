@@ -3,7 +3,7 @@ import type { ArchivedMap } from '../../../maps/index.ts';
 import { readOverlays } from '../../../overlays/index.ts';
 import type { MapOverlays } from './map.result.ts';
 
-/** How many features of which kind a map has. Overlays that cannot be read are a problem of the map, not an error. */
+/** Counts the features of a map by kind. Unreadable overlays are a problem in the result, not an error. */
 export function countFeatures({ data, overlays, overlaysForm: form }: ArchivedMap): MapOverlays {
   const count = { point: 0, lane: 0, zone: 0, other: 0 };
   if (overlays === null) return { form, bytes: 0, count, problem: null };
