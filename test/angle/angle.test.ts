@@ -15,7 +15,7 @@ describe('the angle fields on the wire', () => {
     expect(decodeTrackedPoseOri(90)).toBe(90);
   });
 
-  it('never sends a heading that a radian cannot have (degrees there gave fail_reason 103)', () => {
+  it('never sends a heading outside the range of radians (degrees gave fail_reason 103)', () => {
     fc.assert(
       fc.property(anyDegrees, (yaw) => {
         expect(Math.abs(encodeTargetOri(yaw))).toBeLessThanOrEqual(Math.PI);
@@ -32,7 +32,7 @@ describe('the angle fields on the wire', () => {
     );
   });
 
-  it('refuses what is not a finite number', () => {
+  it('rejects values that are not finite numbers', () => {
     for (const bad of [Number.NaN, Number.POSITIVE_INFINITY, '90' as unknown as number, null as unknown as number]) {
       expect(() => decodeTargetOri(bad)).toThrow(RangeError);
       expect(() => decodeTrackedPoseOri(bad)).toThrow(RangeError);
@@ -63,11 +63,11 @@ describe('degrees', () => {
 });
 
 describe('parseDegrees', () => {
-  it('reads numbers and strings as overlays carry them', () => {
+  it('parses numbers and strings as in overlays', () => {
     expect([90, '90', ' -82.5 ', '+.5', '1e2', '7.'].map(parseDegrees)).toEqual([90, 90, -82.5, 0.5, 100, 7]);
   });
 
-  it('answers undefined to everything else and never throws', () => {
+  it('returns undefined for everything else and never throws', () => {
     for (const bad of ['', ' ', '0x10', '90°', 'NaN', 'Infinity', '1e999', null, {}, [], true, Number.NaN]) {
       expect(parseDegrees(bad)).toBeUndefined();
     }

@@ -25,7 +25,7 @@ describe('a benchmark', () => {
     expect(started.filter((name) => !declared.includes(name))).toEqual([]);
   });
 
-  it('whose peer is missing is skipped by the name of its Debian package', () => {
+  it('is skipped with the Debian package of its missing peer', () => {
     const run = spawnSync(process.execPath, [join(root, 'bench/run.js'), 'overlays-json'], {
       encoding: 'utf8',
       env: { PATH: scratch, GW_INSTALL_PEERS: 'no' },
@@ -57,13 +57,13 @@ describe.skipIf(process.getuid?.() !== 0)('as root, missing packages', () => {
     return { stderr: run.stderr, asked: readFileSync(log, 'utf8') };
   };
 
-  it('are installed, and those that are there are not', () => {
+  it('are installed; present ones are not installed again', () => {
     const { stderr, asked } = bring({});
     expect(asked).toContain('install -y --no-install-recommends not-here\n');
     expect(stderr).toBe('installing Debian packages for a test: not-here\n');
   });
 
-  it('are left alone with GW_INSTALL_PEERS=no', () => {
+  it('are not installed with GW_INSTALL_PEERS=no', () => {
     expect(bring({ GW_INSTALL_PEERS: 'no' })).toEqual({ stderr: '', asked: '' });
   });
 });

@@ -46,8 +46,8 @@ const missed = (changes: Partial<Soak>) =>
     .filter(({ holds }) => !holds)
     .map(({ name }) => name);
 
-describe('a soak', () => {
-  it('in which everything held, holds', () => {
+describe('the verdict of a soak test', () => {
+  it('is passed where every condition held', () => {
     expect(missed({})).toEqual([]);
   });
 
@@ -94,23 +94,23 @@ describe('a soak', () => {
     ['that had to be ended by force', { ended: { code: null, signal: 'SIGKILL', tookMs: 6_010 } }, 'end in order'],
     ['that ended late', { ended: { code: 0, signal: null, tookMs: 5_200 } }, 'end in order'],
     ['that ended with an error', { ended: { code: 70, signal: null, tookMs: 20 } }, 'end in order'],
-  ])('%s does not hold', (_, changes, line) => {
+  ])('is not passed where %s', (_, changes, line) => {
     expect(missed(changes)).toContain(line);
   });
 
-  it('that was too short decides nothing about growth, which is not green', () => {
+  it('is undecided about growth after a run that was too short, and not green', () => {
     const short = judgeSoak({ ...sound, rss: sound.rss.slice(0, 150) }).find(({ name }) => name === 'RSS level');
     expect(short).toMatchObject({ value: 'not decided', holds: false });
   });
 
-  it('whose memory wanders too much decides nothing about growth either', () => {
+  it('is undecided about growth where memory use varies too much', () => {
     const wild = memory((second) => 100 + 90 * (Math.floor(second / 90) % 2));
     const line = judgeSoak({ ...sound, rss: wild }).find(({ name }) => name === 'RSS level');
     expect(line?.value).toContain('not decided');
     expect(line?.holds).toBe(false);
   });
 
-  it('may take memory until it is warm', () => {
+  it('allows memory growth during warm-up', () => {
     expect(missed({ rss: memory((second) => Math.min(150, 100 + second / 2)) })).toEqual([]);
   });
 });

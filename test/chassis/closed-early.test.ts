@@ -3,7 +3,7 @@ import { createChassisClient } from '../../src/lib/chassis/index.ts';
 import { systemClock } from '../../src/lib/lifecycle/index.ts';
 import type { Dialer } from '../../src/lib/net/index.ts';
 
-it('a client that is closed while its first request is on the way dials nothing', async () => {
+it('a client closed while its first request is pending opens no connection', async () => {
   let dials = 0;
   const dialer: Dialer = {
     way: 'direct',

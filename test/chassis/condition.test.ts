@@ -28,8 +28,8 @@ const judged = (values: LiveValues) =>
   Object.fromEntries(judgeCondition(values).map(({ id, verdict, state }) => [id, `${verdict} ${state}`]));
 const judgedAfter = (...messages: object[]) => judged(valuesAfter(...inOrder, ...messages).values);
 
-describe('what the robot reports about itself', () => {
-  it('is in order where everything was received and says so', () => {
+describe('the condition that the robot reports', () => {
+  it('is ok where every value was received and is ok', () => {
     expect(judgedAfter()).toEqual({
       'emergency-stop': 'ok not-pressed',
       'control-mode': 'ok auto',
@@ -73,7 +73,7 @@ describe('what the robot reports about itself', () => {
     expect(judgedAfter(message)[id]).toBe(expected);
   });
 
-  it('is not checked, never in order, where it was not received, was rejected, or is no longer what it says now', () => {
+  it('is not checked, never ok, where it was not received, was rejected, or is outdated', () => {
     for (const id of conditionIds) expect(judged(valuesAfter().values)[id]).toBe('not-checked missing');
     const { live } = valuesAfter(...inOrder);
     live.disconnect();
@@ -89,7 +89,7 @@ describe('what the robot reports about itself', () => {
     expect(alertsOf(valuesAfter(quoted, ...inOrder).values)).toMatchObject({ verdict: 'ok' });
   });
 
-  it('is in order only with the very values that are named so, whatever comes', () => {
+  it('is ok only with the values listed as ok, whatever arrives', () => {
     const word = fc.oneof(
       fc.constantFrom('auto', 'manual', 'positioning', 'slam', 'full', 'charging', ''),
       fc.string(),

@@ -97,7 +97,7 @@ describe('connected', () => {
     }
   });
 
-  it('calls a pose stale that has not come for three seconds, and a latched value never by age', async () => {
+  it('reports a pose stale after three seconds without a message, and a latched value never by age', async () => {
     const { chassis, linked } = await connected();
     await using _chassis = chassis;
     await using _linked = linked;
@@ -132,7 +132,7 @@ describe('connected', () => {
     expect(notified).toBe(before);
   });
 
-  it('keeps what was wrong, each with its count, and only so much of it', async () => {
+  it('keeps complaints, each with its count, in bounded number', async () => {
     const { chassis, linked } = await connected();
     await using _chassis = chassis;
     await using _linked = linked;
@@ -146,8 +146,8 @@ describe('connected', () => {
   });
 });
 
-describe('a chassis that gives many causes for complaint', () => {
-  it('is notified in batches, but at once where a value became unreliable', async () => {
+describe('a chassis with many complaints', () => {
+  it('is reported in batches, but at once where a value became unreliable', async () => {
     const { chassis, linked } = await connected();
     await using _chassis = chassis;
     await using _linked = linked;
@@ -159,12 +159,12 @@ describe('a chassis that gives many causes for complaint', () => {
       if (firstRejected === 0 && pose.status === 'received' && pose.rejected !== undefined) firstRejected = notified;
     });
     for (let i = 0; i < 2_000; i += 1) chassis.publish('{"topic":"/tracked_pose","pos":[1],"ori":"90"}');
-    await until('all of them', () => linked.snapshot().complaints.some(({ count }) => count === 2_000));
+    await until('all complaints', () => linked.snapshot().complaints.some(({ count }) => count === 2_000));
     expect(firstRejected).toBeGreaterThan(0);
     expect(notified).toBeLessThan(100);
   });
 
-  it('notifies an unreliable value without the delay of batched complaints', async () => {
+  it('reports an unreliable value without the delay of batched complaints', async () => {
     // What is gathered for a tenth of a second is never told here.
     const clock: Clock = {
       ...time,
@@ -180,7 +180,7 @@ describe('a chassis that gives many causes for complaint', () => {
     const told: unknown[] = [];
     using _subscription = linked.link.subscribe(() => told.push(reasonOf()));
     chassis.publish({ topic: '/tracked_pose', pos: [1, 2], ori: 'north' });
-    await until('it is rejected', () => reasonOf() === 'newer-rejected');
+    await until('the pose is rejected', () => reasonOf() === 'newer-rejected');
     expect(told).toContain('newer-rejected');
   });
 
@@ -190,7 +190,7 @@ describe('a chassis that gives many causes for complaint', () => {
     await using _linked = linked;
     for (let i = 0; i < 3; i += 1) chassis.publish('{');
     for (let i = 0; i < 100; i += 1) chassis.publish(`{"topic":"/unasked-${i}"}`);
-    await until('the last', () => linked.snapshot().complaints.at(-1)?.what.includes('/unasked-99') === true);
+    await until('the last complaint', () => linked.snapshot().complaints.at(-1)?.what.includes('/unasked-99') === true);
     const { complaints } = linked.snapshot();
     expect([complaints.length, complaints.find(({ count }) => count === 3)?.what]).toEqual([
       32,
@@ -198,7 +198,7 @@ describe('a chassis that gives many causes for complaint', () => {
     ]);
   });
 
-  it('by flooding the topic stream is disconnected and named, also when it is connected again', async () => {
+  it('is disconnected and named for flooding the topic stream, also after it reconnects', async () => {
     // A flood is what comes faster than this machine reads it, so this time is real.
     const { chassis, linked } = await connected(systemClock);
     await using _chassis = chassis;
@@ -219,7 +219,7 @@ describe('a chassis that gives many causes for complaint', () => {
 });
 
 describe('not connected', () => {
-  it('is a state that names the address, and never an error of the service', async () => {
+  it('is a state with the address, and never an error of the service', async () => {
     const endpoint = await closedPort();
     await using linked = await linkTo(endpoint);
     await until('refused', () => linked.kind() === 'refused', 2_000);
@@ -240,7 +240,7 @@ describe('not connected', () => {
     expect(await until('no answer', () => linked.kind() === 'no-answer')).toBeLessThan(2_000);
   });
 
-  it('is reported within two seconds when the chassis stops dead, and the values are stale', async () => {
+  it('is reported within two seconds when the chassis goes silent, and the values are stale', async () => {
     const { chassis, linked } = await connected();
     await using _chassis = chassis;
     await using _linked = linked;
@@ -285,21 +285,21 @@ describe('not connected', () => {
 });
 
 describe('another chassis at the address', () => {
-  it('is refused by name, none of its topics is opened, and it is looked at again', async () => {
+  it('is rejected with its serial, none of its topics is subscribed, and it is checked again', async () => {
     await using chassis = await fakeChassis();
     chassis.serial = 'SN-2';
     await using linked = await linkTo(chassis.endpoint);
     await until('wrong device', () => linked.kind() === 'wrong-device');
     expect(linked.snapshot().link).toMatchObject({ foundSerial: 'SN-2', detail: expect.stringContaining('"SN-2"') });
     expect(linked.snapshot().identity).toBeNull();
-    await until('asked again', () => chassis.requests.length >= 3);
+    await until('identity requested again', () => chassis.requests.length >= 3);
     expect(chassis.heard).toEqual([]);
     expect(chassis.streams.size).toBe(0);
     chassis.serial = 'SN-1';
     await until('connected', () => linked.kind() === 'connected');
   });
 
-  it('is noticed although the topic stream stands', async () => {
+  it('is detected although the topic stream stays open', async () => {
     const { chassis, linked } = await connected();
     await using _chassis = chassis;
     await using _linked = linked;
@@ -335,7 +335,7 @@ describe('the unit of the pose', () => {
   const inDegrees = (heading: number) => ((heading * 180) / Math.PI + 540) % 360;
   const inRadians = (heading: number) => heading % (2 * Math.PI);
 
-  it('is not decided by one value, and radians stay noticed until gw is started anew', async () => {
+  it('is undecided after one value; detected radians are remembered until gw restarts', async () => {
     const { chassis, linked } = await connected();
     await using _chassis = chassis;
     await using _linked = linked;
@@ -357,7 +357,7 @@ describe('the unit of the pose', () => {
     expect(linked.snapshot()).toMatchObject({ unitContradicted: true, poseUnit: { verdict: 'radians' } });
   });
 
-  it('in doubt takes the mark of the heading away, and gives it back when degrees are proven', async () => {
+  it('in doubt removes the mark of the heading, and restores it when degrees are proven', async () => {
     const { chassis, linked } = await connected();
     await using _chassis = chassis;
     await using _linked = linked;
@@ -380,7 +380,7 @@ describe('the unit of the pose', () => {
     expect(heading()).toMatchObject({ mark: 'BELEGT' });
   });
 
-  it('proven of one software says nothing about another one', async () => {
+  it('proven for one software version does not count for another', async () => {
     const { chassis, linked } = await connected();
     await using _chassis = chassis;
     await using _linked = linked;
@@ -415,7 +415,7 @@ describe('stopping', () => {
     await until('no connections', () => chassis.sockets.size === 0 && silent.sockets.size === 0, 1_000);
   });
 
-  it('works without a start, and a start after it begins anew', async () => {
+  it('works without a start, and a later start works', async () => {
     await using chassis = await fakeChassis();
     await using linked = await linkTo(chassis.endpoint);
     await linked.link.stop();

@@ -28,7 +28,7 @@ const staleness = (value: { status: string; stale?: boolean; staleReason?: strin
 ];
 
 describe('the age of a live value', () => {
-  it('ends a topic that came steadily and ceased, at the pace that it had', () => {
+  it('expires a steady topic that ceased, by its own rate', () => {
     const { live, pass, say } = bench();
     for (let i = 0; i < 12; i += 1) {
       say(wheels);
@@ -42,7 +42,7 @@ describe('the age of a live value', () => {
     expect(staleness(live.values().wheels)).toEqual([false, undefined]);
   });
 
-  it('ends no topic whose pace is not known: it may speak on change only', () => {
+  it('expires no topic of unknown rate: it may be published on change only', () => {
     const { live, pass, say } = bench();
     for (let i = 0; i < 6; i += 1) {
       say(wheels);
@@ -60,7 +60,7 @@ describe('the age of a live value', () => {
     ]);
   });
 
-  it('learns the pace anew with each connection', () => {
+  it('measures the rate again on each connection', () => {
     const { live, pass, say } = bench();
     for (let i = 0; i < 12; i += 1) {
       say(wheels);

@@ -42,7 +42,7 @@ const failureOf = (work: Promise<unknown>) =>
   );
 
 describe('reading maps', () => {
-  it('gives the document of a map byte for byte, whatever its blanks, escapes and unknown keys', async () => {
+  it('returns the document of a map byte for byte, whatever its whitespace, escapes and unknown keys', async () => {
     const body = Buffer.from(
       `\n {"never_seen" : 1.0, "overlays":"\\u007b}", "grid_origin_x":0,"grid_origin_y":-0.0 ,"grid_resolution":5e-2}\n`,
     );
@@ -51,7 +51,7 @@ describe('reading maps', () => {
     });
   });
 
-  it('takes drawings as a JSON text, as an object, as null and as nothing', async () => {
+  it('accepts overlays as a JSON text, an object, null and missing', async () => {
     for (const overlays of [map.overlays, { type: 'FeatureCollection', features: [] }, null, undefined]) {
       await withChassis({ 'GET /maps/7': { body: JSON.stringify({ ...map, overlays }) } }, async (client) => {
         await expect(client.mapBytes('7')).resolves.toBeInstanceOf(Uint8Array);
@@ -59,7 +59,7 @@ describe('reading maps', () => {
     }
   });
 
-  it('refuses what is no map', async () => {
+  it('rejects documents that are not maps', async () => {
     for (const body of ['[]', '{}', '<html>', JSON.stringify({ ...map, grid_resolution: 0 })]) {
       await withChassis({ 'GET /maps/7': { body } }, async (client) => {
         expect((await failureOf(client.mapBytes('7'))).code).toBe('CHASSIS_BAD_ANSWER');
@@ -67,7 +67,7 @@ describe('reading maps', () => {
     }
   });
 
-  it('never throws anything but an error of gw, whatever the bytes', async () => {
+  it('throws only gw errors, whatever the bytes', async () => {
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ maxLength: 60 }), async (bytes) => {
         await using peer = await answeringPeer(httpAnswer(Buffer.from(bytes)));
@@ -87,7 +87,7 @@ describe('reading maps', () => {
     });
   });
 
-  it('gives localisation data as it comes, and the refusal when there is none', async () => {
+  it('returns localisation data unchanged, and the error when there is none', async () => {
     const body = Buffer.from([0, 255, 13, 10]);
     await withChassis({ 'GET /maps/7.pbstream': { body } }, async (client) => {
       expect(Buffer.from(await client.mapLocalisation('7'))).toEqual(body);
@@ -96,7 +96,7 @@ describe('reading maps', () => {
     });
   });
 
-  it('waits longer for a map than for a word, and not for ever for a piece of it', async () => {
+  it('waits longer for a map than for a short answer, but not endlessly', async () => {
     await using peer = await rawPeer((socket) => {
       socket.once('data', () => setTimeout(() => socket.end(httpAnswer(JSON.stringify(map))), 300));
     });
@@ -105,7 +105,7 @@ describe('reading maps', () => {
     expect((await failureOf(client.currentMap())).code).toBe('CHASSIS_NOT_CONNECTED');
   });
 
-  it('never lets an id lead out of the maps', async () => {
+  it('never lets an id address a path outside the maps', async () => {
     await withChassis({}, async (client, chassis) => {
       for (const id of ['', '..', '7/../../services', '7?x', '%2e', 'a b']) {
         for (const call of [client.mapBytes, client.mapLocalisation]) {
@@ -147,7 +147,7 @@ describe('writing maps', () => {
     await work(mapWritesOf(client), seen, chassis);
   }
 
-  it('sends drawings as the very text that was given, and nothing else', async () => {
+  it('sends overlays as the exact given text, and nothing else', async () => {
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: 'binary' }), async (text) => {
         await withWrites(async (writes, seen) => {
@@ -159,7 +159,7 @@ describe('writing maps', () => {
     );
   });
 
-  it('asks for the serial number on the same connection before each of them', async () => {
+  it('verifies the serial number on the same connection before each write', async () => {
     await withWrites(async (writes, seen, chassis) => {
       const image = new Uint8Array([1]);
       await writes.patchOverlays('7', '{}');
@@ -178,7 +178,7 @@ describe('writing maps', () => {
     });
   });
 
-  it('creates a map from everything that a backup holds, and gives the number that the chassis chose', async () => {
+  it('creates a map from the full backup, and returns the number assigned by the chassis', async () => {
     await withWrites(async (writes, seen) => {
       const made = await writes.createMap({
         name: 'Erdgeschoss',

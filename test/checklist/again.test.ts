@@ -93,7 +93,7 @@ const again = { kind: 'again' } as const;
 const accept = { kind: 'accept', reason: 'late', approvedBy: 'A. Boss' } as const;
 
 describe('a step that reads the result of a check', () => {
-  test('and was not checked has that check run again when the run goes on', async () => {
+  test('and was not checked has that check run again when the run is resumed', async () => {
     const sit = sittings([check('a'), reader('r', 'a', 'first')]);
     world = { a: { sound: true, first: 'not-checked' } };
     expect(verdicts(await sit())).toEqual({ a: 'ok', r: 'not-checked' });
@@ -107,7 +107,7 @@ describe('a step that reads the result of a check', () => {
     expect(ran).toEqual([]);
   });
 
-  test('and was never reached, but would read only not-checked, has it run again as well', async () => {
+  test('and was never reached, but would read only not-checked, has it run again too', async () => {
     const sit = sittings([check('a'), reader('r', 'a', 'first')]);
     world = { a: { sound: true, first: 'not-checked' } };
     const cut = new AbortController();
@@ -117,7 +117,7 @@ describe('a step that reads the result of a check', () => {
     expect(verdicts(await sit())).toEqual({ a: 'ok', r: 'ok' });
   });
 
-  test('has a check that moves the robot run again only with the word of a person', async () => {
+  test('has a check that moves the robot run again only with the consent of a person', async () => {
     const sit = sittings([check('a', { run: 'drive', moves: true }), reader('r', 'a', 'first')]);
     world = { a: { sound: true, first: 'not-checked' } };
     await sit({ motionAllowed: true });
@@ -139,7 +139,7 @@ describe('a step that reads the result of a check', () => {
     expect(verdicts(await sit())).toEqual({ a: 'wrong', r: 'skipped' });
   });
 
-  test('looks again when the run goes on and the check was run again', async () => {
+  test('is evaluated again when the run is resumed and the check was run again', async () => {
     const sit = sittings([check('a'), reader('r', 'a', 'first')]);
     world = { a: { sound: 'not-checked', first: 'ok' } };
     expect(verdicts(await sit())).toEqual({ a: 'not-checked', r: 'ok' });
@@ -147,14 +147,14 @@ describe('a step that reads the result of a check', () => {
     expect(verdicts(await sit())).toEqual({ a: 'ok', r: 'wrong' });
   });
 
-  test('stays as it was when the check is to be taken again and cannot be', async () => {
+  test('keeps its result when the check should be repeated and cannot be', async () => {
     const sit = sittings([check('a', { run: 'drive', moves: true }), reader('r', 'a', 'first')]);
     world = { a: { sound: 'not-checked', first: 'ok' } };
     await sit({ motionAllowed: true });
     expect(verdicts(await sit())).toEqual({ a: 'not-checked', r: 'ok' });
   });
 
-  test('looks again when a person has the check run again for another one, and is not left out of it', async () => {
+  test('is evaluated again when a person repeats the check for another step, also when not selected', async () => {
     const sit = sittings([check('a'), reader('one', 'a', 'first'), reader('two', 'a', 'second')]);
     world = { a: { sound: true, first: 'ok', second: 'wrong' } };
     const { asked, decide } = decisions(again);
@@ -172,7 +172,7 @@ describe('a step that reads the result of a check', () => {
 });
 
 describe('an accepted deviation', () => {
-  test('of a check stays when that is run again for a step that reads it, and comes out in the same way', async () => {
+  test('of a check persists when that is run again for a step that reads it, with the same result', async () => {
     const sit = sittings([check('a'), reader('r', 'a', 'first')]);
     world = { a: { sound: false, first: 'wrong' } };
     const { asked, decide } = decisions(accept, again, accept);
@@ -184,7 +184,7 @@ describe('an accepted deviation', () => {
     expect(steps.r?.deviation).toMatchObject({ approvedBy: 'A. Boss' });
   });
 
-  test('of a check is asked for anew when that comes out in another way', async () => {
+  test('of a check is requested again when its result differs', async () => {
     const sit = sittings([check('a'), reader('r', 'a', 'first')]);
     world = { a: { sound: 'not-checked', first: 'wrong' } };
     const { asked, decide } = decisions(accept, again);
@@ -199,7 +199,7 @@ describe('an accepted deviation', () => {
     expect(steps.a).toMatchObject({ verdict: 'wrong', deviation: null });
   });
 
-  test('that a file gives counts for the check that is run again', async () => {
+  test('from a file counts for the check that is run again', async () => {
     const sit = sittings([check('a'), reader('r', 'a', 'first')]);
     world = { a: { sound: false, first: 'wrong' } };
     const { asked, decide } = decisions(again);
@@ -208,7 +208,7 @@ describe('an accepted deviation', () => {
     expect(steps.a).toMatchObject({ verdict: 'wrong', deviation: { approvedBy: 'B. Boss' } });
   });
 
-  test('of a check that is ok now is gone', async () => {
+  test('of a check that is ok now is removed', async () => {
     const sit = sittings([check('a'), reader('r', 'a', 'first')]);
     world = { a: { sound: false, first: 'wrong' } };
     const { decide } = decisions(accept, again);
@@ -223,7 +223,7 @@ describe('an accepted deviation', () => {
     expect(steps.a?.deviation).toBeNull();
   });
 
-  test('of a step that was not checked stays when the run goes on, and is decided anew when the step is named', async () => {
+  test('of a step that was not checked persists when the run is resumed, and is decided again when the step is named', async () => {
     const sit = sittings([check('a')]);
     world = { a: { sound: 'not-checked' } };
     await sit({ decide: decisions(accept).decide });

@@ -152,14 +152,14 @@ describe.each(await listChecklists(builtIn))('the built-in checklist %s', async 
   const answers = steps.flatMap(good).join('') || none;
   const lacking = steps.flatMap(({ id, unavailable }) => (unavailable === undefined ? [] : [id]));
 
-  test('is all ok when everything is as it expects', async () => {
+  test('is ok when every result matches', async () => {
     const result = await run(text, resultsOf(steps), answers);
     const open = result.steps.filter(({ verdict, id }) => verdict !== 'ok' && !lacking.includes(id));
     expect(open.map(({ id, why }) => `${id}: ${why}`)).toEqual([]);
     expect(result.ok).toBe(lacking.length === 0);
   });
 
-  test('asks what it was not given the means to check, and what this version lacks is never ok', async () => {
+  test('asks where it lacks the means to check, and unsupported checks are never ok', async () => {
     const instead = steps.filter((step) => step.given !== undefined).map(({ id }) => id);
     const asked = async (answer: string) => {
       const more = instead.map((id) => `${id}: ${answer}\n`).join('');
@@ -177,7 +177,7 @@ describe.each(await listChecklists(builtIn))('the built-in checklist %s', async 
     }
   });
 
-  test('has no expectation that cannot fail by itself, named with its path', async () => {
+  test('has no expectation that cannot fail on its own, named by its path', async () => {
     for (const step of steps.filter(({ run: check, reads }) => check !== undefined || reads !== undefined)) {
       for (const path of Object.keys(step.expect ?? {})) {
         const result = await run(text, resultsOf(steps, { id: step.id, path }), answers);
@@ -189,7 +189,7 @@ describe.each(await listChecklists(builtIn))('the built-in checklist %s', async 
     }
   });
 
-  test('has no question whose no, and no measured value whose bound, goes unseen', async () => {
+  test("has no question whose 'no', and no measured value whose bound, is ignored", async () => {
     for (const step of steps.filter((one) => good(one).length > 0)) {
       const bad = step.confirm === undefined ? `${step.id}: 1000000` : `${step.id}: no`;
       const others = steps.filter(({ id }) => id !== step.id).flatMap(good);

@@ -79,7 +79,7 @@ describe('the built-in checklists', async () => {
     (await listChecklists(builtIn)).map((name) => loadChecklist(`${builtIn}/${name}.yaml`, catalogue)),
   );
 
-  test.each(lists)('$name looks only at what the results of its checks have', async ({ steps }) => {
+  test.each(lists)('$name reads only paths that the results of its checks have', async ({ steps }) => {
     const lost: string[] = [];
     for (const step of steps.filter((one): one is RunStep => one.kind === 'run')) {
       const own = checklistOnly[step.run];
@@ -97,7 +97,7 @@ describe('the built-in checklists', async () => {
     expect(lost).toEqual([]);
   });
 
-  test('the walk itself finds what is there and nothing else', () => {
+  test('the path check itself finds existing paths only', () => {
     const schema = z.toJSONSchema(
       z.object({ list: z.array(z.object({ id: z.enum(['a', 'b']), deep: z.object({ x: z.number() }).nullable() })) }),
     ) as Node;

@@ -47,7 +47,7 @@ function messageOf(value: unknown): string {
 }
 
 describe('a checklist file', () => {
-  test('a valid one is compiled', () => {
+  test('is compiled when it is valid', () => {
     const list = parseChecklist(written(file(good, { ...good, id: 'again', needs: ['probe'] })), 'own.yaml', catalogue);
     expect(list.steps.map(({ id, kind, needs }) => ({ id, kind, needs }))).toEqual([
       { id: 'probe', kind: 'run', needs: [] },
@@ -55,7 +55,7 @@ describe('a checklist file', () => {
     ]);
   });
 
-  test('names every mistake at once, with its line', () => {
+  test('reports every mistake at once, with its line', () => {
     const text = written(
       file(
         { ...good, run: 'chasis probe', titel: 'x' },
@@ -102,7 +102,7 @@ describe('a checklist file', () => {
       ],
       'b, which comes later',
     ],
-  ])('is refused when a step %s', (_name, steps, text) => {
+  ])('is rejected when a step %s', (_name, steps, text) => {
     expect(messageOf(file(...steps))).toContain(text);
   });
 
@@ -145,12 +145,12 @@ describe('a checklist file', () => {
     ],
     ['cannot be checked, and runs', { unavailable: 'it has no tunnel.' }, 'unavailable beside run'],
     ['asks and expects', { run: undefined, confirm: 'Is it?' }, 'expect beside confirm'],
-  ])('is refused when a step %s', (_name, change, text) => {
+  ])('is rejected when a step %s', (_name, change, text) => {
     const step = Object.fromEntries(Object.entries({ ...good, ...change }).filter(([, value]) => value !== undefined));
     expect(messageOf(file(step))).toContain(text);
   });
 
-  test('a step with a question in its place is asked, or checked where the run was given what it needs', () => {
+  test('a step with a fallback question is asked, or checked where the run has what it needs', () => {
     const text = written(file({ ...good, given: 'password', confirm: 'Did you see it?' }));
     const asked = parseChecklist(text, 'own.yaml', catalogue).steps[0];
     expect(asked).toMatchObject({ kind: 'confirm', question: 'Did you see it?', instead: 'password' });
@@ -160,7 +160,7 @@ describe('a checklist file', () => {
     expect(sha256).toBe(parseChecklist(text, 'own.yaml', catalogue).sha256);
   });
 
-  test('nothing may need a step that this version cannot check, nor a section with one', () => {
+  test('no step may depend on an unsupported step, nor on a section with one', () => {
     const { run: _, expect: __, ...rest } = good;
     const lacking = { ...rest, id: 'tunnel', unavailable: 'it has no tunnel yet.' };
     expect(messageOf(file(lacking, { ...good, needs: ['tunnel'] }))).toContain('expected a step that can be ok');
@@ -172,7 +172,7 @@ describe('a checklist file', () => {
     expect(messageOf(file(lacking, good))).toBe('');
   });
 
-  test('is refused when it is empty, no mapping, of another shape, with aliases, or too big', () => {
+  test('is rejected when it is empty, not a mapping, of another shape, with aliases, or too large', () => {
     expect(messageOf('')).toContain('an empty file');
     expect(messageOf('- a\n')).toContain('expected keys and values');
     expect(messageOf({ ...file(good), schema: 'gw/checklist/2' })).toContain("expected 'gw/checklist/1'");
@@ -180,7 +180,7 @@ describe('a checklist file', () => {
     expect(messageOf(`# ${'x'.repeat(300_000)}\n`)).toContain('at most 256 KiB');
   });
 
-  test('any change to any value gives a valid checklist or CHECKLIST_INVALID, never another error', () => {
+  test('any change to any value yields a valid checklist or CHECKLIST_INVALID, never another error', () => {
     const keys = [
       ...Object.keys(good),
       'needs',

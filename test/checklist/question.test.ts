@@ -53,7 +53,7 @@ function technician(initials: string | null = 'KM') {
 }
 
 describe('asking the technician', () => {
-  test('takes yes, no with a remark, and an empty line as left open', async () => {
+  test('accepts yes, no with a remark, and an empty line as unanswered', async () => {
     const { input, ask, asked } = technician();
     input.write('y\nNO\ncable loose\n\n');
     expect(await ask('One?')).toEqual({
@@ -69,7 +69,7 @@ describe('asking the technician', () => {
     asked.close();
   });
 
-  test('asks again after a word that is neither', async () => {
+  test('asks again after another word', async () => {
     const { input, output, ask, asked } = technician();
     input.write('perhaps\nyes\n');
     expect(await ask('Is it?')).toMatchObject({ answer: 'yes' });
@@ -77,7 +77,7 @@ describe('asking the technician', () => {
     asked.close();
   });
 
-  test('asks once for the initials of whoever answers, until they are some', async () => {
+  test('asks once for the initials of the technician, until they are valid', async () => {
     const { input, output, ask, asked } = technician(null);
     input.write('\nfar too long a name\nK.M.\ny\ny\n');
     expect(await ask('One?')).toMatchObject({ answer: 'yes', initials: 'K.M.' });
@@ -86,7 +86,7 @@ describe('asking the technician', () => {
     asked.close();
   });
 
-  test('takes a remark and photos before the answer, and says at once which photo cannot be kept', async () => {
+  test('accepts a remark and photos before the answer, and reports an unusable photo at once', async () => {
     const { input, output, photos, ask, asked } = technician();
     input.write("r the left one is new\np\n'/tmp/a photo; $(reboot).jpg'\nphoto none.jpg\ny\n");
     expect(await ask('Are both there?')).toMatchObject({
@@ -109,7 +109,7 @@ describe('asking the technician', () => {
     asked.close();
   });
 
-  test('takes a measured value with point, comma or unit, and nothing that could be read in two ways', async () => {
+  test('accepts a measured value with point, comma or unit, and nothing ambiguous', async () => {
     const { input, output, measure: measured, asked } = technician();
     input.write('0.83\n0,83\n-2 m\n');
     expect(await measured('Width?')).toMatchObject({ answer: 'yes', value: 0.83 });
@@ -121,7 +121,7 @@ describe('asking the technician', () => {
     asked.close();
   });
 
-  test('leaves everything open once input has ended', async () => {
+  test('leaves all questions unanswered once input has ended', async () => {
     const { input, ask } = technician();
     input.end('y\n');
     expect(await ask('One?')).toMatchObject({ answer: 'yes' });
@@ -129,7 +129,7 @@ describe('asking the technician', () => {
     expect(await ask('Three?')).toMatchObject({ answer: 'skip' });
   });
 
-  test('gives up at an interruption', async () => {
+  test('ends at an interruption', async () => {
     const { ask, asked } = technician();
     const interrupt = new AbortController();
     const answer = ask('One?', interrupt.signal);
@@ -140,7 +140,7 @@ describe('asking the technician', () => {
 });
 
 describe('asking about a step that is wrong', () => {
-  test('an empty line keeps the result, again repeats the step; the reason is shown above', async () => {
+  test("an empty line keeps the result, 'again' repeats the step; the reason is shown above", async () => {
     const { input, output, decide, asked } = technician();
     input.write('\nperhaps\nagain\n');
     expect(await decide()).toEqual({ kind: 'leave' });

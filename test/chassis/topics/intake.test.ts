@@ -61,8 +61,8 @@ function taking() {
   };
 }
 
-describe('taking in what the chassis sends', () => {
-  it('does it at once while there is time, and holds nothing', () => {
+describe('processing messages of the chassis', () => {
+  it('is immediate within its time budget, and holds no messages', () => {
     const { intake, push, pass, done, holds } = taking();
     // Fifty messages a second that take a tenth of a millisecond each.
     for (let i = 0; i < 500; i += 1) {
@@ -73,7 +73,7 @@ describe('taking in what the chassis sends', () => {
     expect([holds(), intake.waiting, intake.takeHeldMs()]).toEqual([0, 0, 0]);
   });
 
-  it('rests after a stretch, holds the sender meanwhile, and loses nothing', () => {
+  it('pauses after each slice, pauses the sender meanwhile, and loses no message', () => {
     const { intake, push, next, done, isHeld } = taking();
     for (let i = 0; i < 100; i += 1) push(i, 1);
     expect(done.length).toBeLessThanOrEqual(11);
@@ -86,7 +86,7 @@ describe('taking in what the chassis sends', () => {
     expect(intake.takeHeldMs()).toBe(0);
   });
 
-  it('takes no more than half of the time, whatever comes', () => {
+  it('uses at most half of the time, whatever arrives', () => {
     fc.assert(
       fc.property(
         fc.array(
@@ -111,7 +111,7 @@ describe('taking in what the chassis sends', () => {
     );
   });
 
-  it('begins what comes during a rest only after it, in order', () => {
+  it('starts messages received during a pause only after it, in order', () => {
     const { push, next, done } = taking();
     push(1, 20);
     push(2, 0.1);
@@ -121,7 +121,7 @@ describe('taking in what the chassis sends', () => {
     expect(done).toEqual([1, 2, 3]);
   });
 
-  it('lets others have a turn between the steps of one message', () => {
+  it('yields to the event loop between the steps of one message', () => {
     const { intake, push, next, done } = taking();
     push(1, 4, 20);
     expect(done).toEqual([]);
@@ -131,7 +131,7 @@ describe('taking in what the chassis sends', () => {
     expect(turns).toBeGreaterThan(5);
   });
 
-  it('counts what the frames took before they came here', () => {
+  it('counts the time already spent on the frames', () => {
     const { intake, isHeld, next } = taking();
     intake.charge(0);
     expect(isHeld()).toBe(false);
@@ -143,7 +143,7 @@ describe('taking in what the chassis sends', () => {
     expect(isHeld()).toBe(true);
   });
 
-  it('does nothing more once it is over', () => {
+  it('processes nothing after it is disposed of', () => {
     const { intake, push, next, done, isHeld, timers } = taking();
     for (let i = 0; i < 10; i += 1) push(i, 20);
     intake[Symbol.dispose]();
@@ -189,7 +189,7 @@ describe('a flood of the topic stream', () => {
     expect(looks.at(-1)).toMatch(/^topic stream flooded: \d+ messages, [\d.]+ MB within 2.0 s, more than/);
   });
 
-  it('is found also where only some of the looks saw what came', () => {
+  it('is detected also where only some of the samples saw messages', () => {
     const looks = times(20, {}).map((look, i) =>
       i % 4 === 0 ? { ...look, frames: 32_000, heldMs: 200 } : { ...look, heldMs: 80 },
     );

@@ -6,11 +6,11 @@ import { parseTopicMessage, readTopicFrame } from '../../../src/lib/chassis/topi
 const say = (message: object) => parseTopicMessage(JSON.stringify(message));
 
 describe('a message of the topic stream', () => {
-  it('is the acknowledgement when it names the enabled topics and no topic', () => {
+  it('is an acknowledgement when it names the enabled topics and no topic', () => {
     expect(say({ enabled_topics: ['/b', '/a'] })).toEqual({ kind: 'enabled', topics: ['/b', '/a'] });
   });
 
-  it('is data with unknown fields kept', () => {
+  it('is data, with unknown fields kept', () => {
     expect(say({ topic: '/tracked_pose', pos: [1, 2, 3], ori: 90, cov: [[1]] })).toMatchObject({
       kind: 'data',
       topic: '/tracked_pose',
@@ -18,7 +18,7 @@ describe('a message of the topic stream', () => {
     });
   });
 
-  it('may be of a topic that is not read', () => {
+  it('may belong to a topic that is not subscribed', () => {
     expect(say({ topic: '/imu_state' })).toEqual({ kind: 'other', topic: '/imu_state' });
     expect(say({ topic: 'toString' })).toEqual({ kind: 'other', topic: 'toString' });
   });
@@ -55,7 +55,7 @@ describe('a message of the topic stream', () => {
       '{"topic":"/wheel_state","control_mode":"auto","emergency_stop_pressed":0}',
       '/wheel_state: emergency_stop_pressed',
     ],
-  ])('that is wrong is a complaint: %s', (text, what) => {
+  ])('that is invalid is a complaint: %s', (text, what) => {
     const message = parseTopicMessage(text);
     expect(message.kind).toBe('complaint');
     expect((message as { what: string }).what).toContain(what);
@@ -71,7 +71,7 @@ describe('a message of the topic stream', () => {
     '/map/info': { name: '7', uid: '8', map_version: 3, overlays_version: 4 },
   };
 
-  it('with any of its numbers in quotes is not used, and each of them is named', () => {
+  it('with any of its numbers quoted is rejected, and each of them is named', () => {
     const numbersIn = (value: unknown, path = ''): string[] => {
       if (typeof value === 'number') return [path];
       if (Array.isArray(value)) return value.flatMap((item, i) => numbersIn(item, `${path}[${i}]`));
@@ -104,7 +104,7 @@ describe('a message of the topic stream', () => {
     );
   });
 
-  it('never makes the reader throw, and its data is of finite numbers', () => {
+  it('never makes the parser throw, and its numbers are finite', () => {
     const topic = fc.constantFrom(...knownTopics);
     const texts = fc.oneof(
       fc.string(),
@@ -148,7 +148,7 @@ describe('a large message of the topic stream', () => {
   const frameOf = (value: unknown) => Buffer.from(typeof value === 'string' ? value : JSON.stringify(value));
   const map = { topic: '/map/info', name: 'EG', uid: 'u', map_version: 3, overlays_version: 4 };
 
-  it('of a map keeps its drawings as text, and makes nothing of them', () => {
+  it('of a map keeps its overlays as unparsed text', () => {
     const features = Array.from({ length: 200_000 }, () => ({}));
     const frame = frameOf({ ...map, overlays: { features }, more: 'kept' });
     const { message, turns } = read(frame);
@@ -158,7 +158,7 @@ describe('a large message of the topic stream', () => {
     expect(turns).toBeGreaterThan(5);
   });
 
-  it('is read as a small one is, wherever its drawings stand and however it is written', () => {
+  it('is parsed as a small one is, whatever the position and format of its overlays', () => {
     fc.assert(
       fc.property(
         fc.shuffledSubarray(Object.entries(map), { minLength: 5 }),
