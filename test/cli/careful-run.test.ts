@@ -40,7 +40,7 @@ async function run(args: readonly string[], then: (child: ChildProcess) => void)
 }
 
 describe.concurrent('work that changes a robot', () => {
-  it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('goes on to its end after %s and says so', async (signal) => {
+  it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('completes after %s and reports the interruption', async (signal) => {
     const { code, left, stdout, stderr } = await run([], (child) => child.kill(signal));
     expect(code).toBe(130);
     expect(left).toMatchObject({ finished: true });
@@ -49,7 +49,7 @@ describe.concurrent('work that changes a robot', () => {
     expect(stderr).toContain('Interrupted. Completing and verifying the started write');
   });
 
-  it('names the kept state also with --json, where nothing else is printed', async () => {
+  it('names the backup of the state also with --json, where no other progress is printed', async () => {
     const { code, stdout, stderr } = await run(['--json'], (child) => child.kill('SIGINT'));
     expect(code).toBe(130);
     expect(JSON.parse(stdout)).toMatchObject({ ok: false, data: { finished: true } });
@@ -68,7 +68,7 @@ describe.concurrent('work that changes a robot', () => {
     expect(left).toMatchObject({ finished: true });
   });
 
-  it('is ended at once by a second Ctrl-C', async () => {
+  it('ends at once on a second Ctrl-C', async () => {
     const began = performance.now();
     const { signal, left } = await run([], (child) => {
       child.kill('SIGINT');
@@ -105,14 +105,14 @@ describe.skipIf(!hasScript)('work that changes a robot, at a terminal (script of
     return { shown, left: existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as object) : null };
   }
 
-  it('goes on to its end after Ctrl-C and says so', async () => {
+  it('completes after Ctrl-C and reports the interruption', async () => {
     const { shown, left } = await press(['writing']);
     expect(left).toMatchObject({ finished: true });
     expect(shown).toContain('Interrupted. Completing and verifying the started write');
     expect(shown).toContain('finished: true');
   });
 
-  it('is ended at once by a second Ctrl-C', async () => {
+  it('ends at once on a second Ctrl-C', async () => {
     const { shown, left } = await press(['writing', 'Interrupted.'], 30_000);
     expect(shown).toContain('Interrupted.');
     expect(left).toBeNull();

@@ -23,7 +23,7 @@ async function run(args: readonly string[], then: (child: ChildProcess) => void)
 }
 
 describe.concurrent('a long-running command', () => {
-  it.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)('ends in order on %s, its last event last', async (signal) => {
+  it.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)('ends cleanly on %s, with its last event printed last', async (signal) => {
     const { code, lines, stderr } = await run(['quiet'], (child) => child.kill(signal));
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(lines[0]).toBe('ready');
@@ -49,7 +49,7 @@ describe.concurrent('a long-running command', () => {
     expect(lines).not.toContain('ended');
   });
 
-  it('is terminated with the code of an internal error when its end takes longer than 5 seconds', async () => {
+  it('is terminated with the code of an internal error when its shutdown takes longer than 5 seconds', async () => {
     const began = performance.now();
     const { code, stderr } = await run(['stuck'], (child) => child.kill('SIGTERM'));
     expect(code).toBe(70);
@@ -58,7 +58,7 @@ describe.concurrent('a long-running command', () => {
   }, 15_000);
 
   it.each(['crash', 'reject'])(
-    'ends in order after an uncaught error (%s), with the code of an internal error',
+    'ends cleanly after an uncaught error (%s), with the code of an internal error',
     async (how) => {
       const text = await run([how], () => {});
       expect(text.code).toBe(70);
@@ -73,7 +73,7 @@ describe.concurrent('a long-running command', () => {
     },
   );
 
-  it('ends when the reader of stdout is gone', async () => {
+  it('ends when stdout is closed by its reader', async () => {
     const { code, signal } = await run(['quiet'], (child) => child.stdout?.destroy());
     expect({ code, signal }).toEqual({ code: 0, signal: null });
   });

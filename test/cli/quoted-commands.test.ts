@@ -84,13 +84,13 @@ const sources = readdirSync(join(root, 'src'), { encoding: 'utf8', recursive: tr
   .filter((name) => name.endsWith('.ts'))
   .map((name) => `src/${name}`);
 
-describe('a command that is quoted', () => {
-  it.each(pages)('in %s is one that can be typed', (page) => {
+describe('a quoted command', () => {
+  it.each(pages)('in %s can be typed as printed', (page) => {
     const wrong = quotedIn(read(page)).map(({ line, part }) => ({ line, fault: faultOf(line, part) }));
     expect(wrong.filter(({ fault }) => fault !== null)).toEqual([]);
   });
 
-  it('in the examples of the help is one that can be typed, whole', () => {
+  it('in the examples of the help can be typed as printed, completely', () => {
     const examples = Object.values(commands).flatMap(({ examples }) => examples ?? []);
     expect(examples.length).toBeGreaterThan(Object.keys(commands).length);
     const wrong = examples
@@ -99,7 +99,7 @@ describe('a command that is quoted', () => {
     expect(wrong.filter(({ fault }) => fault !== null)).toEqual([]);
   });
 
-  it('in a remedy or a hint of the program is one that can be typed', () => {
+  it('in a remedy or a hint can be typed as printed', () => {
     const quoted = sources.flatMap((source) => {
       const text = read(source);
       const strings = (text.match(/'[^'\n]*'|"[^"\n]*"/g) ?? []).join('\n');
@@ -113,7 +113,7 @@ describe('a command that is quoted', () => {
     expect(wrong.filter(({ fault }) => fault !== null)).toEqual([]);
   });
 
-  it('is refused by this test when it cannot be typed', () => {
+  it('is rejected by this test when it cannot be typed', () => {
     expect(faultOf('gw site check --sight x', false)).toBe('no such flag: --sight');
     expect(faultOf('gw site czech', true)).toBe('no such command');
     expect(faultOf('gw map show', false)).toBe('0 arguments where it needs 1');

@@ -63,14 +63,14 @@ function builtFrom(file: string): readonly string[] {
 /** Libraries that take long to load, and that are there for what few commands do. */
 const dear = ['undici', 'ws', 'fastify', 'pino', 'ssh2', 'pdfkit', 'aedes', 'pngjs', 'ora', '@peculiar/x509'];
 
-describe('what is loaded', () => {
-  it('by --version is what answers it and nothing else', async () => {
+describe('the modules loaded', () => {
+  it('by --version are those that answer it and no others', async () => {
     const { files, code } = await loadedBy(['--version']);
     expect(code).toBe(0);
     expect(files).toEqual([gwBinary, join(root, 'package.json')]);
   });
 
-  it('by --help is the framework in a few files, without what commands work with', async () => {
+  it('by --help are the framework in a few files, and no modules of command work', async () => {
     for (const args of [['--help'], ['evidence', '--help'], ['site', 'check', '--help']]) {
       const { files, packages, sources } = await loadedBy(args);
       expect(packages).toContain('@oclif/core');
@@ -84,7 +84,7 @@ describe('what is loaded', () => {
     [['evidence', 'show', 'angles.target-ori', '--site', site]],
     [['evidence', 'list', '--site', site]],
     [['site', 'check', site]],
-  ])('by gw %s is what reads the site file, in some forty files, and nothing that dials', async (args) => {
+  ])('by gw %s are those that read the site file, some forty files, and no network client', async (args) => {
     const { files, packages, code } = await loadedBy(args);
     expect(code).toBe(0);
     expect(packages).toEqual(expect.arrayContaining(['@oclif/core', 'yaml', 'zod']));
@@ -94,7 +94,7 @@ describe('what is loaded', () => {
   });
 });
 
-describe('what was built', () => {
+describe('the build', () => {
   it('names file and line of the source in a stack, where it is asked for', async () => {
     const plain = await runGw(['evidence', 'show', 'no-such-fact'], {});
     expect(plain.stderr).not.toContain(' at ');
@@ -104,14 +104,14 @@ describe('what was built', () => {
     expect(readFileSync(path, 'utf8').split('\n')[Number(line) - 1]).toContain('unknownFact(');
   });
 
-  it('carries the license of every package that was built in', async () => {
+  it('carries the license of every bundled package', async () => {
     const text = readFileSync(join(root, 'dist/THIRD-PARTY-LICENSES.md'), 'utf8');
     const { packages } = await loadedBy(['site', 'check', site]);
     expect(packages.length).toBeGreaterThan(5);
     for (const name of packages) expect(text).toContain(`## ${name} - `);
   });
 
-  it('still runs the commands of a plugin, and refuses what they do not know as its own do', async () => {
+  it('still runs plugin commands, and rejects unknown words as for its own commands', async () => {
     const home = { env: { HOME: scratch, XDG_CACHE_HOME: join(scratch, 'cache') } };
     const shown = await runGw(['autocomplete', 'script', 'bash'], home);
     expect(shown.code).toBe(0);

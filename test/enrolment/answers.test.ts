@@ -110,9 +110,9 @@ const failures: Partial<Record<FaultName, Expected>> = {
 const waitedOut: ReadonlySet<string> = new Set(['enrolment-silent', 'enrolment-no-answer']);
 const patient = { ...quick, handshakeMs: 30_000, answerMs: 30_000 };
 
-describe('what goes wrong at the endpoint', () => {
+describe('failures of the endpoint', () => {
   it.each(Object.entries(failures))(
-    '%s has its own words, remedy and address, and installs nothing',
+    '%s has its own message, remedy and address, and installs nothing',
     async (name, expected) => {
       await using world = await startWorld();
       world.faults.add(name as FaultName);
@@ -138,7 +138,7 @@ describe('what goes wrong at the endpoint', () => {
     },
   );
 
-  it('is told apart for every fault that there is', () => {
+  it('are distinguished for every fault of the simulator', () => {
     const ofEnrolment = faultNames.filter(
       (name) => faultTable[name].kind === 'enrolment' && name !== 'enrolment-clock',
     );
@@ -167,7 +167,7 @@ describe('what goes wrong at the endpoint', () => {
     expect(failure).toMatchObject({ code, message: expect.stringMatching(message) });
   });
 
-  it('a sign-in page of the network with status 403 is not taken for the endpoint', async () => {
+  it('a captive portal with status 403 is not mistaken for the endpoint', async () => {
     await using world = await startWorld();
     await using raw = await startRawEndpoint(world.authority, (socket) =>
       socket.end(http(403, '<html>Blocked</html>')),
@@ -176,7 +176,7 @@ describe('what goes wrong at the endpoint', () => {
     expect(failure).toMatchObject({ code: 'ENROLMENT_BAD_ANSWER', message: expect.stringContaining('a web page') });
   });
 
-  it('an answer that breaks off, is packed, or never ends is no answer', async () => {
+  it('a truncated, compressed or endless answer is not accepted', async () => {
     await using world = await startWorld();
     const cases: [string | null, string, RegExp][] = [
       ['HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{"certificate"', 'ENROLMENT_NOT_REACHABLE', /truncated|closed/],
@@ -202,7 +202,7 @@ describe('what goes wrong at the endpoint', () => {
     }
   });
 
-  it('a stream of small pieces without end is cut at the limit', async () => {
+  it('an endless stream of small chunks is cut off at the limit', async () => {
     await using world = await startWorld();
     await using raw = await startRawEndpoint(world.authority, (socket) => {
       socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n');
@@ -213,7 +213,7 @@ describe('what goes wrong at the endpoint', () => {
     expect(failure).toMatchObject({ code: 'ENROLMENT_BAD_ANSWER', message: expect.stringContaining('longer than') });
   });
 
-  it('a certificate whose key may not sign is not used', async () => {
+  it('a certificate whose key usage forbids signing is not used', async () => {
     await using world = await startWorld();
     const { authority } = world;
     let signs = false;
@@ -233,7 +233,7 @@ describe('what goes wrong at the endpoint', () => {
     expect(await world.enrol({ url: raw.url })).toMatchObject({ resumed: true });
   });
 
-  it('a closed port and a name that nobody knows say so, with the address', async () => {
+  it('a closed port and an unknown host name are reported with the address', async () => {
     await using world = await startWorld();
     const server = createServer().listen(0, '127.0.0.1');
     await new Promise((resolve) => server.once('listening', resolve));
@@ -247,7 +247,7 @@ describe('what goes wrong at the endpoint', () => {
     });
   });
 
-  it('never repeats the one-time code, also where the endpoint does', async () => {
+  it('never repeat the one-time code, even where the endpoint does', async () => {
     await using world = await startWorld();
     const said = JSON.stringify({ error: { code: 'X', message: 'The code SECRET-CODE-77 is used.' } });
     await using raw = await startRawEndpoint(world.authority, (socket) => socket.end(http(401, said)));
@@ -257,7 +257,7 @@ describe('what goes wrong at the endpoint', () => {
     expect(await readdir(world.identityDir)).toEqual(['pending.json']);
   });
 
-  it('never repeats the one-time code where an answer that is no JSON does', async () => {
+  it('never repeat the one-time code where an answer that is not JSON does', async () => {
     await using world = await startWorld();
     const code = `C-${'7'.repeat(80)}`;
     for (const body of [code, `{"a":${code}`, `{"${code}":1,"${code}":2}`]) {
@@ -268,7 +268,7 @@ describe('what goes wrong at the endpoint', () => {
     }
   });
 
-  it('escapes what the endpoint says', async () => {
+  it('escape text of the endpoint', async () => {
     await using world = await startWorld();
     const said = JSON.stringify({ error: { message: '\u001b[2J\u202egone\n' } });
     await using raw = await startRawEndpoint(world.authority, (socket) => socket.end(http(403, said)));
@@ -276,7 +276,7 @@ describe('what goes wrong at the endpoint', () => {
     expect(failure.message).not.toMatch(/[\p{Cc}\p{Bidi_Control}]/u);
   });
 
-  it('trusts nobody else when the site file names an authority', async () => {
+  it('trust no other issuer when the site file names a CA', async () => {
     await using world = await startWorld();
     const { caPem } = await createAuthority();
     expect((await failureOf(world.enrol({ trust: caPem }))).code).toBe('ENROLMENT_UNTRUSTED');
@@ -284,7 +284,7 @@ describe('what goes wrong at the endpoint', () => {
     expect(world.endpoint.requests()).toEqual([]);
   });
 
-  it('a clock of this device that lies outside of the certificate of the endpoint is named', async () => {
+  it('a clock of this device outside the validity of the endpoint certificate is named', async () => {
     await using world = await startWorld();
     // The library judges by the clock of the machine, so the certificate moves instead.
     const notBefore = new Date(Date.now() + 86_400_000);
@@ -313,7 +313,7 @@ describe('the clock', () => {
     expect(new Date(identity.enrolledAt).getFullYear()).toBeGreaterThan(2024);
   });
 
-  it('that runs right is said to, and one that was not compared is not', async () => {
+  it('is reported as right, or as not compared', async () => {
     await using world = await startWorld();
     expect((await world.enrol()).clock.verdict).toBe('ok');
     world.faults.add('enrolment-clock');
@@ -322,7 +322,7 @@ describe('the clock', () => {
     expect(ahead.clock.aheadMs).toBeLessThan(-23 * 3_600_000);
   });
 
-  it('of this device judges alone when the answer tells no time, and is named then', async () => {
+  it('of this device alone judges when the answer has no date, and is named then', async () => {
     await using world = await startWorld();
     const { authority } = world;
     await using raw = await startRawEndpoint(authority, async (socket, request) => {
@@ -344,10 +344,10 @@ describe('the clock', () => {
   });
 });
 
-describe('reading an answer', () => {
+describe('parsing an answer', () => {
   const tried = { address: '127.0.0.1', port: 443 };
 
-  it('is never stopped by foreign bytes in another way than with ENROLMENT_BAD_ANSWER', () => {
+  it('fails on foreign bytes only with ENROLMENT_BAD_ANSWER', () => {
     const bytes = fc.oneof(
       fc.uint8Array({ maxLength: 300 }),
       fc.json().map((text) => Buffer.from(text)),
@@ -367,7 +367,7 @@ describe('reading an answer', () => {
     );
   });
 
-  it('takes a host and a region and nothing that could be mistaken for more', () => {
+  it('accepts a host and a region and nothing ambiguous', () => {
     const read = (endpoint: string, region = 'eu-central-1') =>
       readAnswer(
         Buffer.from(JSON.stringify({ certificate: 'c', ca: 'a', endpoint, region, more: 1 })),

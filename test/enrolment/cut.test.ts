@@ -55,15 +55,15 @@ async function isResumed(world: World, step: EnrolmentStep, code: string): Promi
   expect(new Set(requestsOf(endpoint)).size).toBe(1);
 }
 
-describe.concurrent('an enrolment that is cut', () => {
-  it.each(enrolmentSteps)('by a kill after %s is resumed with one key and never half installed', async (step) => {
+describe.concurrent('an interrupted enrolment', () => {
+  it.each(enrolmentSteps)('killed after %s is resumed with one key and never half installed', async (step) => {
     await using world = await startWorld();
     const code = world.endpoint.newCode(serial);
     await killedAt(world, step, code);
     await isResumed(world, step, code);
   });
 
-  it.each(enrolmentSteps)('by a failure after %s is resumed with one key and never half installed', async (step) => {
+  it.each(enrolmentSteps)('failing after %s is resumed with one key and never half installed', async (step) => {
     await using world = await startWorld();
     const code = world.endpoint.newCode(serial);
     const onStep = (done: EnrolmentStep) => {
@@ -74,7 +74,7 @@ describe.concurrent('an enrolment that is cut', () => {
   });
 
   it.each(enrolmentSteps)(
-    'by a kill after %s while it is renewed leaves the old identity or the new one',
+    'killed after %s during a renewal leaves the old identity or the new one',
     async (step) => {
       await using world = await startWorld();
       await world.enrol();
@@ -92,7 +92,7 @@ describe.concurrent('an enrolment that is cut', () => {
     },
   );
 
-  describe('right before it had cleaned up', () => {
+  describe('right before its clean-up', () => {
     const cutEnd = async (world: World, renew = false, code = world.endpoint.newCode(serial)) => {
       const onStep = (step: EnrolmentStep) => {
         if (step === 'identity-kept') throw new Error('cut');
@@ -104,7 +104,7 @@ describe.concurrent('an enrolment that is cut', () => {
       throw new Error('nobody may be asked');
     };
 
-    it('is finished without a code, and its clock was not compared', async () => {
+    it('is completed without a code, and its clock was not compared', async () => {
       await using world = await startWorld();
       await cutEnd(world);
       expect(await world.enrol({ readCode: asksNobody })).toMatchObject({
@@ -115,7 +115,7 @@ describe.concurrent('an enrolment that is cut', () => {
       expect(await contentOf(world.identityDir)).toEqual(['identity.json']);
     });
 
-    it('is not taken for the renewal that somebody wants now', async () => {
+    it('is not mistaken for a renewal that is requested now', async () => {
       await using world = await startWorld();
       await cutEnd(world);
       const before = await readCredentials(world.identityDir);
@@ -124,7 +124,7 @@ describe.concurrent('an enrolment that is cut', () => {
       expect(await contentOf(world.identityDir)).toEqual(['identity.json']);
     });
 
-    it('while it was renewed is a renewal, whether it is asked for again or not', async () => {
+    it('is a renewal if it was one, with or without --renew', async () => {
       await using world = await startWorld();
       await world.enrol();
       for (const renew of [true, false]) {
@@ -133,7 +133,7 @@ describe.concurrent('an enrolment that is cut', () => {
       }
     });
 
-    it('is no identity of another chassis that the gateway was moved to', async () => {
+    it('is not the identity of another chassis that the gateway was moved to', async () => {
       await using world = await startWorld();
       const moved = { serial: 'SN-0816', readCode: async () => world.endpoint.newCode('SN-0816') };
       await cutEnd(world);
@@ -147,7 +147,7 @@ describe.concurrent('an enrolment that is cut', () => {
       expect(await loadIdentity(world.identityDir)).toMatchObject({ serial: 'SN-0816' });
     });
 
-    it('by a version that did not write down what it was begun for, is finished as well', async () => {
+    it('is completed too when begun by a version that did not store its purpose', async () => {
       await using world = await startWorld();
       await cutEnd(world);
       const path = join(world.identityDir, 'pending.json');
@@ -157,7 +157,7 @@ describe.concurrent('an enrolment that is cut', () => {
     });
   });
 
-  it('by a lost answer gets its certificate with the same code', async () => {
+  it('obtains its certificate with the same code after a lost answer', async () => {
     await using world = await startWorld();
     const code = world.endpoint.newCode(serial);
     world.faults.add('enrolment-answer-lost');
@@ -167,7 +167,7 @@ describe.concurrent('an enrolment that is cut', () => {
     expect(new Set(requestsOf(world.endpoint)).size).toBe(1);
   });
 
-  it('tells of a renewal that was begun when it is run again without --renew', async () => {
+  it('reports a renewal under way when it is run again without --renew', async () => {
     await using world = await startWorld();
     await world.enrol();
     world.faults.add('enrolment-error');
@@ -176,7 +176,7 @@ describe.concurrent('an enrolment that is cut', () => {
     expect(failure).toMatchObject({ code: 'ALREADY_ENROLLED', remedy: expect.stringContaining('gw enrol --renew') });
   });
 
-  it('by its own user leaves nothing open and can be run again', async () => {
+  it('cancelled by its user leaves no connection open and can be run again', async () => {
     await using world = await startWorld();
     const ending = new AbortController();
     world.faults.add('enrolment-no-answer');

@@ -31,8 +31,8 @@ function secretsOf(keyPem: string): Buffer[] {
   return forms;
 }
 
-describe('what goes over the wire', () => {
-  it('is the described request, byte for byte, and never a part of the key', async () => {
+describe('the enrolment request', () => {
+  it('has the documented form, byte for byte, and never contains a part of the key', async () => {
     await using world = await startWorld();
     const seen: string[] = [];
     await using raw = await startRawEndpoint(world.authority, (socket, request) => {
@@ -66,7 +66,7 @@ describe('what goes over the wire', () => {
     for (const secret of secretsOf(keyPem)) expect(raw.received().includes(secret), secret.toString('hex')).toBe(false);
   });
 
-  it('never holds the key, in the clear and as it is sent, over a whole enrolment, its renewal and a resumed one', async () => {
+  it('never contains the key, in plaintext or as encoded, over a whole enrolment, its renewal and a resumed one', async () => {
     await using world = await startWorld();
     // Every byte of every connection passes here, in both directions.
     const wire: Buffer[] = [];
@@ -120,7 +120,7 @@ describe('what goes over the wire', () => {
     }
   });
 
-  it('is a certificate request for the serial number, signed with the key it carries', async () => {
+  it('is a certificate signing request for the serial number, signed with its own key', async () => {
     await using world = await startWorld();
     await world.enrol();
     const { keyPem } = await readCredentials(world.identityDir);
@@ -130,7 +130,7 @@ describe('what goes over the wire', () => {
     expect(createPublicKey(read?.publicKeyPem ?? '').equals(createPublicKey(keyPem))).toBe(true);
   });
 
-  it('goes to the path below the address of the site file', async () => {
+  it('is sent to the path below the address of the site file', async () => {
     await using world = await startWorld();
     const lines: (string | undefined)[] = [];
     await using raw = await startRawEndpoint(world.authority, (socket, request) => {
@@ -160,7 +160,7 @@ describe('a one-time code', () => {
     expect(codeProblem('a'.repeat(257))).toContain('longer');
   });
 
-  it('that is none is refused before anything is made, and not repeated', async () => {
+  it('that is invalid is rejected before any key is made, and not repeated', async () => {
     await using world = await startWorld();
     const failure = await failureOf(world.enrol({ readCode: async () => 'has a blank' }));
     expect(failure).toMatchObject({ code: 'USAGE' });

@@ -53,8 +53,8 @@ async function begin(): Promise<void> {
   await settled();
 }
 
-describe('a file that cannot be read at the start', () => {
-  it('counts as nothing and is named; mended, its contradictions count at once and the rest after an adoption', async () => {
+describe('a file that is unreadable at the start', () => {
+  it('counts as empty and is named; once repaired, its contradictions count at once and the rest after an adoption', async () => {
     await watch.stop();
     await writeFile(path, `${both}half a rec`);
     await begin();
@@ -90,7 +90,7 @@ const counted = () => watch.records().map(({ fact, value }) => [fact, value]);
 const revoked = () => watch.report().revoked.map(({ fact, how }) => [fact, how]);
 
 describe('an unchanged file', () => {
-  it('stays as it was read', async () => {
+  it('remains as it was read', async () => {
     await msUntil(() => false);
     expect(watch.report()).toEqual({
       status: 'as-read',
@@ -110,7 +110,7 @@ describe('an unchanged file', () => {
   });
 });
 
-describe('evidence that is taken back counts within a second, and until a restart', () => {
+describe('withdrawn evidence counts within a second, and until a restart', () => {
   const ways: readonly (readonly [how: string, change: () => Promise<void>, expected: string])[] = [
     ['a line that contradicts', () => appendFile(path, line('vendor.move.request', false)), 'contradicted'],
     [
@@ -164,7 +164,7 @@ describe('evidence that is taken back counts within a second, and until a restar
     expect(revoked()).toEqual([['angles.target-ori', 'contradicted']]);
   });
 
-  it('of another device it is no news of this one', async () => {
+  it('of another device does not affect this one', async () => {
     await appendFile(path, line('vendor.move.request', false, { serial: 'SN2' }));
     await msUntil(() => calls > 0);
     expect(watch.report()).toMatchObject({ status: 'as-read', revoked: [], waiting: [] });
@@ -197,7 +197,7 @@ describe('a file that cannot be read', () => {
   ];
 
   it.each(ways)(
-    '%s: no order relies on it within a second, and again once it is read as it was',
+    '%s: no order relies on it within a second, until it is read again unchanged',
     async (_how, change, word) => {
       await change();
       expect(await msUntil(() => calls > 0, 280)).toBeLessThanOrEqual(1_000);
@@ -211,7 +211,7 @@ describe('a file that cannot be read', () => {
     },
   );
 
-  it('for the moment in which a program writes it anew takes nothing back', async () => {
+  it('that is being rewritten by a program withdraws nothing', async () => {
     for (let i = 0; i < 3; i += 1) {
       await truncate(path, 0);
       await clock.advance(250);
@@ -228,7 +228,7 @@ describe('a file that cannot be read', () => {
 describe('evidence that is adopted while the daemon runs', () => {
   const moved = () => record('vendor.move.state');
 
-  it('counts at once when this program has written it, and is taken back like any other', async () => {
+  it('counts at once when this program has written it, and can be withdrawn like any other', async () => {
     await appendFile(path, line('vendor.move.state'));
     watch.adopt([moved()]);
     expect(counted()).toContainEqual(['vendor.move.state', true]);
@@ -239,7 +239,7 @@ describe('evidence that is adopted while the daemon runs', () => {
     expect(revoked()).toEqual([['vendor.move.state', 'contradicted']]);
   });
 
-  it('is nothing that was taken back or that waits, also where this program has found a contradiction', async () => {
+  it('excludes withdrawn and pending evidence, also where this program has found a contradiction', async () => {
     const against = record('vendor.move.cancel', false);
     await appendFile(path, line('vendor.move.cancel', false));
     watch.adopt([against]);
@@ -274,7 +274,7 @@ describe('evidence that is adopted while the daemon runs', () => {
     expect(revoked()).toEqual([]);
   });
 
-  it('as a whole file counts when a person says so, with what it adds and what it takes back', async () => {
+  it('as a whole file counts when a person confirms it, with its additions and its withdrawals', async () => {
     await writeFile(path, line('vendor.move.request') + line('vendor.move.state'));
     expect(counted()).not.toContainEqual(['vendor.move.state', true]);
     expect(await watch.adoptFile()).toEqual({
