@@ -45,8 +45,8 @@ const damages: readonly [string, (path: string) => void, RegExp][] = [
   ['larger than gw ever writes', (path) => writeFileSync(path, ' '.repeat(3_000_000)), /more than 2097152 bytes/],
 ];
 
-describe.each(['heartbeat-received.json', 'heartbeat-boots.json'])('a heartbeat whose %s is', (name) => {
-  it.each(damages)('%s does not run, names the file, and leaves it as it is', async (_, damage, why) => {
+describe.each(['heartbeat-received.json', 'heartbeat-boots.json'])('the heartbeat service with a damaged %s', (name) => {
+  it.each(damages)('%s: does not run, names the file, and leaves it unchanged', async (_, damage, why) => {
     const path = join(stateDir, name);
     damage(path);
     const { ino, size } = statSync(path);
@@ -64,8 +64,8 @@ describe.each(['heartbeat-received.json', 'heartbeat-boots.json'])('a heartbeat 
   });
 });
 
-describe('a heartbeat that does not run', () => {
-  it('is not shown as one that receives no robot', () => {
+describe('a heartbeat service that cannot run', () => {
+  it('is not shown as one that received no robot', () => {
     expect(neighboursView(fleet().view(), 'The file x is damaged.')).toMatchObject({
       status: 'not-checked',
       detail: expect.stringMatching(/none is sent or received: The file x is damaged\.$/),
@@ -82,7 +82,7 @@ describe('a heartbeat that does not run', () => {
     expect(readdirSync(stateDir)).toEqual([]);
   });
 
-  it('leaves the file of what was received as it was when it has received nothing', async () => {
+  it('leaves the file of received heartbeats unchanged when it has received none', async () => {
     const path = join(stateDir, 'heartbeat-received.json');
     writeFileSync(path, '{"format":"gw/heartbeat-received/1","refused":[["R-2",3,99]]}\n', { mode: 0o600 });
     const before = statSync(path).ino;

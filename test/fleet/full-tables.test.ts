@@ -39,8 +39,8 @@ function invent(
   return verdicts;
 }
 
-describe('a table of serials that somebody fills', () => {
-  it('leaves the robots of the site their places, before and after they were received', async () => {
+describe('a table of serials under a flood', () => {
+  it('reserves the places of the robots of the site, before and after they were received', async () => {
     const guard = createReplayGuard({ stateDir: root, clock: createFakeClock(), log: silentLog, reserved });
     await guard.load();
     expect(guard.accept({ serial: 'SN0001', bootCounter: 1, sequence: 5 })).toBe('newer');
@@ -55,7 +55,7 @@ describe('a table of serials that somebody fills', () => {
     expect(JSON.parse(readFileSync(join(root, 'heartbeat-received.json'), 'utf8')).refused).toHaveLength(MAX_SERIALS);
   });
 
-  it('holds no second place for a robot that an earlier boot received', async () => {
+  it('holds no second place for a robot that was received in an earlier boot', async () => {
     const options = { stateDir: root, clock: createFakeClock(), log: silentLog, reserved };
     const before = createReplayGuard(options);
     await before.load();
@@ -67,7 +67,7 @@ describe('a table of serials that somebody fills', () => {
     await guard.close();
   });
 
-  it('lets no robot of the site give way to another', async () => {
+  it('evicts no robot of the site for another', async () => {
     const clock = createFakeClock();
     const before = createReplayGuard({ stateDir: root, clock, log: silentLog });
     await before.load();
@@ -83,7 +83,7 @@ describe('a table of serials that somebody fills', () => {
     await guard.close();
   });
 
-  it('makes room for them when it was full before they were named, and the file stays readable', async () => {
+  it('evicts others for them when it was full before they were named, and the file stays readable', async () => {
     const clock = createFakeClock();
     const before = createReplayGuard({ stateDir: root, clock, log: silentLog });
     await before.load();
@@ -104,7 +104,7 @@ describe('a table of serials that somebody fills', () => {
     await after.close();
   });
 
-  it('refuses no robot of the site and holds its bound, whatever comes in whatever order', async () => {
+  it('rejects no robot of the site and keeps its bound, whatever arrives in whatever order', async () => {
     fc.assert(
       fc.property(
         fc.array(fc.oneof(fc.constantFrom(...ROBOTS), fc.integer({ min: 0, max: 9_000 })), { maxLength: 50 }),
@@ -132,8 +132,8 @@ describe('a table of serials that somebody fills', () => {
   });
 });
 
-describe('a list of neighbours that somebody fills', () => {
-  it('keeps the robots of the site with what was counted of them, silent ones too', async () => {
+describe('a list of neighbours under a flood', () => {
+  it('keeps the robots of the site with their counts, silent ones too', async () => {
     const clock = createFakeClock();
     const guard = createReplayGuard({ stateDir: '/proc/none', clock, log: silentLog, reserved });
     const neighbours = createNeighbours({ self, guard, clock, reserved });
@@ -155,7 +155,7 @@ describe('a list of neighbours that somebody fills', () => {
   });
 });
 
-describe('a sniffer that somebody fills', () => {
+describe('a sniffer under a flood', () => {
   it('shows each robot of the site, once, and counts the others', () => {
     const key = createKey(Buffer.alloc(32, 7));
     const sniffer = createSniffer({ keys: createKeyRing([key]), clock: createFakeClock(), reserved });
@@ -172,8 +172,8 @@ describe('a sniffer that somebody fills', () => {
   });
 });
 
-describe('what is said of a full table', () => {
-  it('is one line in the log, and another each ten minutes while it goes on', async () => {
+describe('the log of a full table', () => {
+  it('is one line, and another every ten minutes while it continues', async () => {
     const clock = createFakeClock();
     const lines: object[] = [];
     const log: Pick<Log, 'warn'> = { warn: (fields) => void lines.push(fields) };

@@ -47,7 +47,7 @@ describe('the neighbours', () => {
     expect(only()).toMatchObject({ presence: 'alive', ageMs: 0, heartbeats: 2, lost: 43_199 });
   });
 
-  it('have no presence but that of their age', () => {
+  it('have the presence of their age only', () => {
     fc.assert(
       fc.property(fc.double({ min: 0, max: 1e12, noNaN: true }), (ageMs) => {
         const expected = ageMs >= 30_000 ? 'gone' : ageMs >= 6_000 ? 'late' : 'alive';
@@ -56,7 +56,7 @@ describe('the neighbours', () => {
     );
   });
 
-  it('do not change with the clock of the wall', async () => {
+  it('do not depend on the wall clock', async () => {
     const { clock, say, only } = world();
     say({});
     await clock.advance(1_000);
@@ -66,7 +66,7 @@ describe('the neighbours', () => {
     }
   });
 
-  it('are shown with their last heartbeat and where it came from, by serial', () => {
+  it('are shown by serial with their last heartbeat and its source address', () => {
     const { say, neighbours } = world();
     say({ serial: 'R-9' }, '127.0.0.9');
     say({ serial: 'R-10', uptimeS: 7 }, '127.0.0.10');
@@ -88,7 +88,7 @@ describe('the neighbours', () => {
     expect(neighbours.ownConflict()).toBeNull();
   });
 
-  it('have lost what is missing between two heartbeats of one boot, and nothing between two boots', () => {
+  it('count gaps between two heartbeats of one boot as lost, and none between two boots', () => {
     const { say, only } = world();
     say({ bootCounter: 1, sequence: 10 });
     say({ bootCounter: 1, sequence: 11 });
@@ -103,7 +103,7 @@ describe('the neighbours', () => {
     expect(only()).toMatchObject({ heartbeats: 6, lost: 4 + 2 ** 32 - 1 - 403 });
   });
 
-  it('are 1000 at most, and the one that is silent longest gives way', async () => {
+  it('are limited to 1000, evicting the one that is silent longest', async () => {
     const { clock, say, neighbours } = world();
     const serials = Array.from({ length: 1000 }, (_, index) => `R-${1000 + index}`);
     for (const serial of serials) say({ serial });
@@ -117,7 +117,7 @@ describe('the neighbours', () => {
     ]);
   });
 
-  it('stay in order and bounded, whatever signed heartbeats come', async () => {
+  it('stay consistent and bounded, whatever signed heartbeats arrive', async () => {
     const heartbeats = fc.array(
       fc.tuple(
         fc.record({
@@ -163,7 +163,7 @@ describe('the neighbours', () => {
 });
 
 describe('two devices with one serial', () => {
-  it('are shown from where the refused one speaks, after 3 of its heartbeats, and forgotten after 30 s', async () => {
+  it('are shown with the address of the rejected one, after 3 of its heartbeats, and dropped after 30 s', async () => {
     const { clock, say, only } = world();
     say({ bootCounter: 5, instance: A }, '127.0.0.2');
     for (const [sequence, shown] of [
@@ -182,7 +182,7 @@ describe('two devices with one serial', () => {
     expect(only()?.conflictWith).toBeNull();
   });
 
-  it('are shown as long as both speak, though the other one comes by two addresses', async () => {
+  it('are shown as long as both send, though the other one uses two addresses', async () => {
     const { clock, say, only } = world();
     for (let heartbeat = 0; heartbeat < 30; heartbeat += 1) {
       say({ bootCounter: 5, instance: A, sequence: heartbeat }, '127.0.0.2');
@@ -204,7 +204,7 @@ describe('two devices with one serial', () => {
     }
   });
 
-  it('are shown from the other side when the refused one overtakes', async () => {
+  it('are shown from the other side when the rejected one overtakes', async () => {
     const { clock, say, only } = world();
     for (let heartbeat = 0; heartbeat < 4; heartbeat += 1) {
       say({ bootCounter: 5, instance: A, sequence: heartbeat }, '127.0.0.2');
@@ -217,7 +217,7 @@ describe('two devices with one serial', () => {
     expect(only()).toMatchObject({ address: '127.0.0.3', conflictWith: '127.0.0.2' });
   });
 
-  it('that took one image and share a boot counter are shown when they are received by turns', async () => {
+  it('cloned with one boot counter are shown when they are received alternately', async () => {
     const { clock, say, only } = world();
     const turns = [
       [A, 100],
@@ -236,7 +236,7 @@ describe('two devices with one serial', () => {
     expect(only()?.conflictWith).toBeNull();
   });
 
-  it('that share a boot counter are shown whatever is lost of their heartbeats on the way', async () => {
+  it('cloned with one boot counter are shown whatever heartbeats are lost', async () => {
     const fates = fc.array(fc.tuple(fc.boolean(), fc.boolean()), { minLength: 1, maxLength: 40 });
     await fc.assert(
       fc.asyncProperty(fates, fc.nat(3), async (lost, ahead) => {
@@ -254,7 +254,7 @@ describe('two devices with one serial', () => {
     );
   });
 
-  it('are not seen in a robot that starts again', async () => {
+  it('are not reported for a robot that restarts', async () => {
     const { clock, say, only } = world();
     for (let boots = 1; boots < 20; boots += 1) {
       for (let heartbeat = 0; heartbeat < 5; heartbeat += 1) {
@@ -265,7 +265,7 @@ describe('two devices with one serial', () => {
     }
   });
 
-  it('are not seen in one that took over from another with the same boot counter', async () => {
+  it('are not reported for one that replaced another with the same boot counter', async () => {
     const { clock, say, only } = world();
     for (let heartbeat = 0; heartbeat < 10; heartbeat += 1) {
       say(
@@ -277,7 +277,7 @@ describe('two devices with one serial', () => {
     }
   });
 
-  it('are not seen in one whose first heartbeats with the same boot counter were refused', () => {
+  it('are not reported for one whose first heartbeats with the same boot counter were rejected', () => {
     const { say, only } = world();
     say({ bootCounter: 5, instance: A, sequence: 100 }, '127.0.0.2');
     expect(say({ bootCounter: 5, instance: B, sequence: 100 }, '127.0.0.3')).toBe('replayed');
@@ -285,7 +285,7 @@ describe('two devices with one serial', () => {
     expect(only()?.conflictWith).toBeNull();
   });
 
-  it('are not seen in one whose heartbeats come by several ways, also late', async () => {
+  it('are not reported for one whose heartbeats arrive by several routes, also late', async () => {
     const { clock, say, only } = world();
     for (let heartbeat = 0; heartbeat < 10; heartbeat += 1) {
       say({ bootCounter: 5, sequence: heartbeat }, '127.0.0.2');
@@ -298,7 +298,7 @@ describe('two devices with one serial', () => {
     }
   });
 
-  it('are not seen in a recording that is played again and again', async () => {
+  it('are not reported for a recording that is replayed repeatedly', async () => {
     const { clock, say, only } = world();
     say({ bootCounter: 5, instance: A, sequence: 50 }, '127.0.0.2');
     for (let round = 0; round < 30; round += 1) {
@@ -310,7 +310,7 @@ describe('two devices with one serial', () => {
     }
   });
 
-  it('are told of this robot when somebody else speaks with its serial', async () => {
+  it('are reported for this robot when another device uses its serial', async () => {
     const { clock, say, neighbours } = world();
     for (let heartbeat = 0; heartbeat < 10; heartbeat += 1) {
       say({ ...self, bootCounter: 9, sequence: heartbeat }, '127.0.0.1');
@@ -324,7 +324,7 @@ describe('two devices with one serial', () => {
     expect(neighbours.ownConflict()).toBeNull();
   });
 
-  it('are not seen in a recording of this robot from before its start', async () => {
+  it('are not reported for a recording of this robot from before its start', async () => {
     const { clock, say, neighbours } = world();
     for (let round = 0; round < 30; round += 1) {
       say({ ...self, instance: A, sequence: 5 }, '127.0.0.6');

@@ -10,20 +10,20 @@ const head =
 const row = (address: string, drops: string) =>
   `  ${address}: ${address} 00000000:0000 07 00000000:00000000 00:00000000 00000000     0        0 25632 2 0000000000000000 ${drops}`;
 
-describe('what the kernel says of the port', () => {
-  it('is what it dropped on every socket of it, and how many of them are open for every address', () => {
+describe('the kernel statistics of the port', () => {
+  it('are the drops of every socket on it, and the number of sockets open on every address', () => {
     const rows = [row('00000000:B0F5', '3'), row('FFFFFFFF:B0F5', '40'), row('00000000:B0F6', '500')];
     expect(portTableIn([head, ...rows, ''].join('\n'), 45301)).toEqual({ dropped: 43, openToAll: 1 });
     expect(portTableIn([head, ''].join('\n'), 45301)).toEqual({ dropped: 0, openToAll: 0 });
   });
 
-  it('is not known where the table has no such column, or there is no table', () => {
+  it('are unknown where the table has no such column, or is missing', () => {
     expect(portTableIn('sl local_address st\n0: 00000000:B0F5 07\n', 45301)).toBeNull();
     expect(portTableIn('', 45301)).toBeNull();
     expect(readPortTable('/nowhere')).toBeNull();
   });
 
-  it('of any text is two numbers or not known', () => {
+  it('are two numbers or unknown for any text', () => {
     const texts = fc.oneof(
       fc.string(),
       fc.array(fc.string()).map((rows) => [head, ...rows].join('\n')),
@@ -37,7 +37,7 @@ describe('what the kernel says of the port', () => {
     );
   });
 
-  it('holds for this kernel and a socket that nobody reads fast enough', async () => {
+  it('match this kernel and a socket that is read too slowly', async () => {
     const socket = createSocket({ type: 'udp4', recvBufferSize: 2048 });
     socket.on('message', () => {});
     socket.bind(0, '127.0.0.1');

@@ -24,8 +24,8 @@ function world() {
   return { clock, signing, old, retired, hear };
 }
 
-describe('a key that is accepted for a stated time', () => {
-  it('is dropped when the time is over and nobody has signed with it for an hour, and once', async () => {
+describe('a key that is accepted for a limited time', () => {
+  it('is dropped once, when the time is over and no heartbeat was signed with it for an hour', async () => {
     const { clock, old, retired, hear } = world();
     expect(hear(old)).toBe('heartbeat');
     await clock.advance(24 * HOUR_MS - 1);
@@ -39,7 +39,7 @@ describe('a key that is accepted for a stated time', () => {
     expect(retired).toEqual([keyName(old)]);
   });
 
-  it('never leaves a robot behind that still signs with it', async () => {
+  it('is kept while a robot still signs with it', async () => {
     const { clock, old, retired, hear } = world();
     for (let hours = 0; hours < 100; hours += 0.9) {
       expect(hear(old)).toBe('heartbeat');
@@ -48,7 +48,7 @@ describe('a key that is accepted for a stated time', () => {
     expect(retired).toEqual([]);
   });
 
-  it('is not kept by who only names it, and no clock of the wall has a say', async () => {
+  it('is not kept by a datagram that only names it, and does not depend on the wall clock', async () => {
     const { clock, old, hear } = world();
     const forger = { ...old, sign: () => Buffer.alloc(32) };
     clock.setWall(new Date('2040-01-01'));
@@ -60,7 +60,7 @@ describe('a key that is accepted for a stated time', () => {
     expect(hear(old)).toBe('other-key');
   });
 
-  it('leaves the key that signs alone, however long it is silent', async () => {
+  it('does not affect the signing key, however long it is silent', async () => {
     const { clock, signing, hear } = world();
     await clock.advance(1_000 * HOUR_MS);
     expect(hear(signing)).toBe('heartbeat');

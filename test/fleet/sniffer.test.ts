@@ -61,13 +61,13 @@ function counted({ senders, otherHeartbeats, noise }: SniffView): number {
 }
 
 describe('a sniffer that received nothing', () => {
-  it('says so', () => {
+  it('reports it', () => {
     expect(listening().sniffer.view()).toEqual({ datagrams: 0, senders: [], otherHeartbeats: 0, noise: [] });
   });
 });
 
 describe('a sender', () => {
-  it('is shown with its last heartbeat, its age and whether its signature was looked at', async () => {
+  it('is shown with its last heartbeat, its age and whether its signature was checked', async () => {
     const { clock, hear, sender, sniffer } = listening();
     hear({ sequence: 4, uptimeS: 8 });
     hear({ sequence: 5, uptimeS: 10 });
@@ -100,7 +100,7 @@ describe('a sender', () => {
     expect(sender()).toMatchObject({ presence: 'alive', ageMs: 0, heartbeats: 2, lost: 14 });
   });
 
-  it('has lost what is missing in its sequence since it was first received, and nothing from one boot to the next', () => {
+  it('counts gaps in its sequence as lost since it was first received, and none between boots', () => {
     const { hear, sender } = listening();
     for (const sequence of [100, 101, 104, 105, 107]) hear({ sequence });
     expect(sender()).toMatchObject({ heartbeats: 5, lost: 3 });
@@ -110,7 +110,7 @@ describe('a sender', () => {
     expect(sender()).toMatchObject({ heartbeats: 7, lost: 4 });
   });
 
-  it('has replayed what is not newer than a heartbeat before, and that changes nothing else', async () => {
+  it('counts a heartbeat that is not newer than an earlier one as replayed, and nothing else changes', async () => {
     const { clock, hear, sender } = listening();
     hear({ bootCounter: 2, sequence: 9 });
     await clock.advance(1_000);
@@ -127,7 +127,7 @@ describe('a sender', () => {
     });
   });
 
-  it('has a copy when the same heartbeat comes once more within its period, and a replayed one later', async () => {
+  it('counts the same heartbeat as a copy within its period, and as replayed later', async () => {
     const { clock, hear, sender } = listening();
     hear({ sequence: 9 });
     hear({ sequence: 9 });
@@ -139,7 +139,7 @@ describe('a sender', () => {
     expect(sender()).toMatchObject({ heartbeats: 1, copies: 2, replayed: 1, ageMs: 2_000 });
   });
 
-  it('that says it is a test is one, and has nothing to do with a robot of that serial', () => {
+  it('that sends test datagrams is marked so, and is separate from a robot of that serial', () => {
     const { sniffer, hear } = listening();
     hear({ sequence: 7 });
     sniffer.receive(encodeHeartbeat(heartbeatOf({ sequence: 3 }), key, 'test'), '192.0.2.1');
@@ -151,7 +151,7 @@ describe('a sender', () => {
     ]);
   });
 
-  it('stands in the order of serial and address, whoever came first', () => {
+  it('is sorted by serial and address, whatever the order of arrival', () => {
     const { hear, sniffer } = listening();
     hear({ serial: 'R-2' });
     hear({ serial: 'R-1' }, '192.0.2.9');
@@ -165,7 +165,7 @@ describe('a sender', () => {
 });
 
 describe('period and jitter', () => {
-  it('are not known before the third heartbeat', async () => {
+  it('are unknown before the third heartbeat', async () => {
     const few = listening();
     await few.hearAfter([2_000]);
     expect(few.sender()).toMatchObject({ heartbeats: 2, periodMs: null, jitterMs: null });
@@ -174,13 +174,13 @@ describe('period and jitter', () => {
     expect(few.sender()).toMatchObject({ periodMs: 2_000, jitterMs: 0 });
   });
 
-  it('of a heartbeat that comes every 2 s are 2 s and nothing', async () => {
+  it('of a heartbeat every 2 s are 2 s and 0', async () => {
     const { hearAfter, sender } = listening();
     await hearAfter(Array.from({ length: 50 }, () => 2_000));
     expect(sender()).toMatchObject({ heartbeats: 51, lost: 0, periodMs: 2_000, jitterMs: 0 });
   });
 
-  it('are mean and standard deviation of the times from heartbeat to heartbeat', async () => {
+  it('are mean and standard deviation of the intervals', async () => {
     const { hearAfter, sender } = listening();
     await hearAfter([1_900, 2_100, 1_900, 2_100, 2_000]);
     // Deviations of 100 in four of five: the root of 4 · 100² / 4.
@@ -188,7 +188,7 @@ describe('period and jitter', () => {
     expect(sender().jitterMs).toBeCloseTo(100, 6);
   });
 
-  it('are those that come out of all times at once', async () => {
+  it('equal those computed over all intervals at once', async () => {
     const gaps = fc.array(fc.integer({ min: 0, max: 60_000 }), { minLength: 2, maxLength: 30 });
     await fc.assert(
       fc.asyncProperty(gaps, async (gapsMs) => {
@@ -203,7 +203,7 @@ describe('period and jitter', () => {
     );
   });
 
-  it('share the time over the heartbeats that were lost in it', async () => {
+  it('divide an interval by the heartbeats that were lost in it', async () => {
     const { clock, hear, sender } = listening();
     for (const [afterMs, sequence] of [
       [0, 0],
@@ -217,7 +217,7 @@ describe('period and jitter', () => {
     expect(sender()).toMatchObject({ lost: 2, periodMs: 2_000, jitterMs: 0 });
   });
 
-  it('leave out what lies between two boots', async () => {
+  it('ignore the interval between two boots', async () => {
     const { clock, hear, sender } = listening();
     for (const [afterMs, bootCounter, sequence] of [
       [0, 1, 0],
@@ -232,7 +232,7 @@ describe('period and jitter', () => {
     expect(sender()).toMatchObject({ heartbeats: 5, periodMs: 2_000, jitterMs: 0 });
   });
 
-  it('leave out more than a minute of silence, whether the sender spoke in it or slept', async () => {
+  it('ignore more than a minute of silence, whether its heartbeats were lost or the sender slept', async () => {
     for (const [silentMs, steps] of [
       [62_000, 31],
       [60_001, 1],
@@ -264,7 +264,7 @@ describe('one serial from two addresses', () => {
   const [here, there, elsewhere] = ['192.0.2.1', '192.0.2.2', '192.0.2.3'] as const;
   const [one, other] = ['1'.repeat(16), '2'.repeat(16)];
 
-  it('is two senders that name each other, each with counts of its own', () => {
+  it('is two senders that refer to each other, each with its own counts', () => {
     const { hear, sender, sniffer } = listening();
     hear({ sequence: 7 }, here);
     hear({ sequence: 3 }, there);
@@ -278,7 +278,7 @@ describe('one serial from two addresses', () => {
     expect(counted(sniffer.view())).toBe(5);
   });
 
-  it('is in conflict when two boots speak side by side, until one of them is gone', async () => {
+  it('is in conflict while two boots send concurrently, until one of them is gone', async () => {
     const { clock, hear, sender } = listening();
     hear({ instance: one }, here);
     hear({ instance: other }, there);
@@ -294,7 +294,7 @@ describe('one serial from two addresses', () => {
     expect(sender('R-1', here)).toMatchObject({ presence: 'alive', alsoFrom: [there], conflictWith: [] });
   });
 
-  it('is in no conflict with itself: one device by two ways, or a restart behind a new address', async () => {
+  it('is not in conflict with itself: one device by two routes, or a restart at a new address', async () => {
     const { clock, hear, sender } = listening();
     for (const sequence of [0, 1, 2]) {
       for (const address of [here, there]) hear({ instance: one, sequence }, address);
@@ -313,7 +313,7 @@ describe('one serial from two addresses', () => {
 });
 
 describe('noise', () => {
-  it('is counted for each address apart, by what is wrong with it', () => {
+  it('is counted for each address separately, by reason', () => {
     const { sniffer, hear } = listening();
     hear({});
     for (const [address, kinds] of [
@@ -333,7 +333,7 @@ describe('noise', () => {
 });
 
 describe('without keys', () => {
-  it('every readable datagram is a heartbeat of some sender, and none is verified', () => {
+  it('every well-formed datagram is a heartbeat of its sender, and none is verified', () => {
     const { sniffer, sender } = listening(null);
     sniffer.receive(heartbeat(), '192.0.2.1');
     sniffer.receive(wrong.forged, '192.0.2.2');
@@ -349,10 +349,10 @@ describe('without keys', () => {
   });
 });
 
-describe('what is kept', () => {
+describe('the bounds of the sniffer', () => {
   const addressOf = (index: number) => `198.51.${index >> 8}.${index & 255}`;
 
-  it('is 500 senders, and one count of all other heartbeats', () => {
+  it('are 500 senders, and one count of all other heartbeats', () => {
     const { sniffer, hear } = listening();
     for (let index = 0; index < 600; index += 1) hear({ serial: `R-${index}` });
     hear({ serial: 'R-0', sequence: 1 });
@@ -363,7 +363,7 @@ describe('what is kept', () => {
     expect(counted(view)).toBe(view.datagrams);
   });
 
-  it('is 256 addresses of noise, and one count of all others', () => {
+  it('are 256 addresses of noise, and one count of all others', () => {
     const { sniffer } = listening();
     for (let index = 0; index < 300; index += 1) sniffer.receive(wrong.forged, addressOf(index));
     sniffer.receive(wrong.malformed, addressOf(0));
@@ -375,7 +375,7 @@ describe('what is kept', () => {
     expect(datagrams).toBe(302);
   });
 
-  it('names 16 other addresses of one serial at most, also when everybody plays one recording', () => {
+  it('are 16 other addresses of one serial, also when many replay one recording', () => {
     const { sniffer } = listening();
     const bytes = heartbeat();
     for (let index = 0; index < 500; index += 1) sniffer.receive(bytes, addressOf(index));
@@ -416,7 +416,7 @@ describe('any bytes from any address', () => {
     afterMs: fc.constantFrom(0, 1, 2_000, 40_000),
   });
 
-  it('never throw, each is counted once, and no number of the view is unsound', async () => {
+  it('never throw, each is counted once, and every number of the view is finite', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(received, { maxLength: 40 }), fc.boolean(), async (all, withKeys) => {
         const { clock, sniffer } = listening(withKeys ? ring : null);

@@ -19,7 +19,7 @@ vi.mock('node:fs/promises', async (importOriginal) => {
   };
 });
 
-it('the free space of a hung file system is not checked, until it answers again', async () => {
+it('the free space of a hung file system is not checked until the file system responds again', async () => {
   const clock = createFakeClock({ startMs: 1_000_000 });
   using watch = watchDisk({ path: tmpdir(), key: 'stateDir', reserveBytes: 1, clock, log: silentLog });
   await expect.poll(() => watch.view().status).toBe('ok');

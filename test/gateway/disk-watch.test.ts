@@ -26,12 +26,12 @@ async function seen(disk: ReturnType<typeof watch>) {
 }
 
 describe('the free space of a folder', () => {
-  it('is not checked until it was looked at, which is never ok', () => {
+  it('is not checked before the first check, and never ok then', () => {
     using disk = watch(dir);
     expect(disk.view()).toMatchObject({ status: 'not-checked', freeBytes: null });
   });
 
-  it('is what its file system has free, also where the folder is not made yet', async () => {
+  it('is that of its file system, also where the folder does not exist yet', async () => {
     const { blocks, bsize } = statfsSync(dir);
     for (const path of [dir, join(dir, 'not/yet')]) {
       using disk = watch(path);
@@ -40,7 +40,7 @@ describe('the free space of a folder', () => {
     }
   });
 
-  it('is low below the reserve, and says what to do', async () => {
+  it('is low below the reserve, with a remedy', async () => {
     using disk = watch(dir, 1e18);
     expect(await seen(disk)).toMatchObject({
       status: 'low',
@@ -65,7 +65,7 @@ describe('the free space of a folder', () => {
     });
   });
 
-  it('is looked at again, so that what was mended is seen', async () => {
+  it('is checked again, so that a repair is detected', async () => {
     const clock = createFakeClock({ startMs: 1_000_000 });
     const path = join(dir, 'folder');
     writeFileSync(path, '');

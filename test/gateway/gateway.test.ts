@@ -52,7 +52,7 @@ const start = (signal = new AbortController().signal) =>
   startGateway({ ...parts(), onEvent: (event) => events.push(event), signal });
 
 describe('a start that cannot succeed', () => {
-  it('because the port is taken names the port, and undoes what had started', async () => {
+  it('because the port is in use names the port, and undoes the services that had started', async () => {
     writeSite();
     await expect(start()).rejects.toMatchObject({
       code: 'PORT_IN_USE',
@@ -74,7 +74,7 @@ describe('a start that cannot succeed', () => {
     expect(dials).toBe(before);
   });
 
-  it('because there is no site file says so before anything is dialled', async () => {
+  it('because there is no site file fails before any connection', async () => {
     await expect(start()).rejects.toMatchObject({ code: 'SITE_FILE_NOT_FOUND', exitCode: 2 });
     expect(dials).toBe(0);
     expect(events).toEqual([]);
@@ -108,7 +108,7 @@ describe('a start that cannot succeed', () => {
     expect(dials).toBe(0);
   });
 
-  it('is not refused because the evidence file is broken: nothing counts, and the line is named', async () => {
+  it('does not include a broken evidence file: no record counts, and the line is named', async () => {
     writeSite();
     writeFileSync(join(dir, 'evidence.jsonl'), 'not a record\n');
     // It came as far as the port, which is the last thing and alone refuses.
@@ -118,7 +118,7 @@ describe('a start that cannot succeed', () => {
     expect(logged.join()).toContain('the evidence file cannot be used');
   });
 
-  it('is not refused because the stop could not be kept, the media folder is a loop or the heartbeat cannot run', async () => {
+  it('does not include a stop that cannot be stored, a media folder that is a loop, or a heartbeat that cannot run', async () => {
     writeSite();
     writeFileSync(sitePath(), `${readFileSync(sitePath(), 'utf8')}fleet: { keyFile: no-such-key }\n`);
     writeFileSync(join(dir, 'state'), 'a file where the folder should be');
@@ -144,7 +144,7 @@ describe('a start that cannot succeed', () => {
 });
 
 describe('the daemon', () => {
-  it('that is asked to end before it is ready has ended, without an error', async () => {
+  it('that is stopped before it is ready ends without an error', async () => {
     writeSite();
     const ending = new AbortController();
     ending.abort();

@@ -13,7 +13,7 @@ describe('the health of the gateway', () => {
   const { disk, evidence } = partsWith();
   const folder = disk.media;
 
-  it('is ok where every part is, and also while a stop is on its way to the disk', () => {
+  it('is ok where every part is ok, and also while a stop is being written to the disk', () => {
     expect(gatewayHealth(partsWith()).status).toBe('ok');
     expect(gatewayHealth(partsWith({ stop: { saved: 'pending' } })).status).toBe('ok');
   });

@@ -60,8 +60,8 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.constant({ comeBack: true as const }) },
 );
 
-describe('lines for a reader who may stall', () => {
-  it('are never dropped for a reader who keeps up, however many they are', async () => {
+describe('lines for a reader that may stall', () => {
+  it('are never dropped for a reader that keeps up, however many they are', async () => {
     const far = reader();
     const { clock, writer } = writerTo(far.sink, 500);
     const lines = Array.from({ length: 300 }, (_, i) => `line ${i}\n`);
@@ -78,7 +78,7 @@ describe('lines for a reader who may stall', () => {
     expect(writer.state()).toMatchObject({ status: 'writing', droppedLines: 0 });
   });
 
-  it('keep their order, are never torn, and what is missing is counted where it is missing', async () => {
+  it('keep their order, are never torn, and dropped lines are counted in place', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(step, { maxLength: 80 }),
@@ -120,7 +120,7 @@ describe('lines for a reader who may stall', () => {
     );
   });
 
-  it('are dropped from the oldest on: the last one before a crash is the one that is kept', async () => {
+  it('are dropped oldest first: the last one before a crash is kept', async () => {
     const far = reader();
     const { clock, writer } = writerTo(far.sink, 300);
     for (let n = 0; n < 1_000; n += 1) writer.write(`line ${n}\n`);
@@ -134,7 +134,7 @@ describe('lines for a reader who may stall', () => {
     expect(writer.state().droppedLines).toBe(1_000 - (lines.length - 1));
   });
 
-  it('keep bounded memory while the reader stalls, and set one timer at most', () => {
+  it('use bounded memory while the reader stalls, and one timer at most', () => {
     const far = reader();
     const { clock, writer } = writerTo(far.sink, 10_000);
     for (let n = 0; n < 50_000; n += 1) writer.write(`line ${n}\n`);
@@ -142,7 +142,7 @@ describe('lines for a reader who may stall', () => {
     expect(clock.pending).toBe(1);
   });
 
-  it('go out in pieces that a pipe takes whole, so that another writer tears none', async () => {
+  it('are written in chunks that a pipe accepts atomically, so that another writer tears none', async () => {
     const far = reader();
     const { clock, writer } = writerTo(far.sink, 200_000);
     for (let n = 0; n < 200; n += 1) writer.write(`${'x'.repeat(100 + ((n * 7) % 900))}\n`);
@@ -154,7 +154,7 @@ describe('lines for a reader who may stall', () => {
     expect(Math.max(...pieces)).toBeGreaterThan(3_000);
   });
 
-  it('go out to a reader who takes one byte at a time', () => {
+  it('reach a reader that reads one byte at a time', () => {
     const far = reader();
     far.answers.push(...Array.from({ length: 30_000 }, () => 1));
     const { writer } = writerTo(far.sink, 100_000);
@@ -162,7 +162,7 @@ describe('lines for a reader who may stall', () => {
     expect(far.text()).toHaveLength(30_000);
   });
 
-  it('say that they are unread when a write does not come back', async () => {
+  it('are reported as unread when a write blocks', async () => {
     const far = reader();
     far.answers.push('later');
     const { clock, writer } = writerTo(far.sink, 300);
@@ -193,7 +193,7 @@ describe('lines for a reader who may stall', () => {
     expect(writer.state()).toEqual({ status: 'writing', failure: null, droppedLines: 0 });
   });
 
-  it('are written at the end when the reader is there, and given up in time when it is not', async () => {
+  it('are written at the end when the reader is there, and dropped after a deadline when it is not', async () => {
     const there = reader();
     there.open();
     const good = writerTo(there.sink, 1_000);
@@ -216,7 +216,7 @@ describe('lines for a reader who may stall', () => {
     expect(isDone).toBe(true);
   });
 
-  it('go out at once at the end although the last failure is to be tried again later', async () => {
+  it('are written at once at the end although the last failure is due for a later retry', async () => {
     const far = reader();
     far.answers.push('ENOSPC');
     const { writer } = writerTo(far.sink, 1_000);

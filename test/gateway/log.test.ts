@@ -37,11 +37,11 @@ describe('the log of the daemon', () => {
     ['debug', 4],
     ['warn', 2],
     ['error', 1],
-  ] as const)('at level %s holds %i of four events', async (level, count) => {
+  ] as const)('at level %s contains %i of four events', async (level, count) => {
     expect((await write({ level, format: 'json' })).trim().split('\n')).toHaveLength(count);
   });
 
-  it('says what an error was, under `error` as well', async () => {
+  it('contains the error, under `error` as well', async () => {
     const { log, writer } = await openLog({ level: 'info', format: 'json', fd });
     log.error({ error: new Error('the disk is gone') }, 'request failed');
     await writer.end(1_000);
@@ -50,7 +50,7 @@ describe('the log of the daemon', () => {
     });
   });
 
-  it('can be read by eye', async () => {
+  it('has a readable text form', async () => {
     const text = await write({ level: 'info', format: 'pretty' });
     expect(text).toMatch(/INFO.*opened/);
     expect(text).toMatch(/port: 5173/);

@@ -134,7 +134,7 @@ describe('the log on an unread output', () => {
     closeSync(fifo.fd);
   });
 
-  it('a pipe that is never read again: ends all the same', async () => {
+  it('a pipe that is never read again: still ends', async () => {
     const fifo = makeFifo();
     const child = start(fifo.fd);
     await isAlive();
@@ -177,7 +177,7 @@ describe('the log on an unread output', () => {
 });
 
 describe('the log on an output that fails', () => {
-  it('a reader that went away', async () => {
+  it('a pipe whose reader closed it', async () => {
     const child = start('pipe', { count: 5 });
     child.stderr?.destroy();
     await until(({ failure }) => failure === null || failure === 'EPIPE');
@@ -186,7 +186,7 @@ describe('the log on an output that fails', () => {
     expect(child.exitCode).toBe(0);
   });
 
-  it('a FIFO whose reader went away goes on with the next reader', async () => {
+  it('a FIFO whose reader closed it continues with the next reader', async () => {
     const fifo = makeFifo();
     const child = start(openSync(fifo.path, constants.O_WRONLY), { count: 1 });
     await until(({ status }) => status === 'writing');
@@ -200,7 +200,7 @@ describe('the log on an output that fails', () => {
     closeSync(again);
   });
 
-  it('a full disk is reported, does not block, and loses no line that fits into memory', async () => {
+  it('a full disk is reported, does not block, and no line that fits into memory is lost', async () => {
     const child = start(openSync('/dev/full', constants.O_WRONLY), { count: 5 });
     expect(await isAlive()).toMatchObject({ status: 'failing', failure: 'ENOSPC', droppedLines: 0 });
     expect(await end(child)).toBe(0);
@@ -208,7 +208,7 @@ describe('the log on an output that fails', () => {
 });
 
 describe('the log on an output that is read', () => {
-  it('a file gets every line, at its end, also after it was moved away', async () => {
+  it('a file receives every line, at its end, also after it was moved', async () => {
     const path = join(dir, 'log');
     writeFileSync(path, '{"msg":"before"}\n');
     const child = start(openSync(path, 'a'), { count: 500 });
@@ -230,7 +230,7 @@ describe('the log on an output that is read', () => {
     expect(await end(child)).toBe(0);
   });
 
-  it('nothing: a descriptor that was closed', async () => {
+  it('a closed descriptor', async () => {
     const child = start('ignore', { through: (words) => ['sh', '-c', `exec ${words.join(' ')} 2>&-`] });
     expect(await isAlive()).toMatchObject({ way: 'null', status: 'discarded' });
     expect(await end(child)).toBe(0);

@@ -92,7 +92,7 @@ const jsonLetters = fc
   .map((letters) => new Uint8Array(Buffer.from(letters.join(''))));
 
 describe('the scanner of JSON', () => {
-  it('takes what the engine takes, and nothing else', () => {
+  it('accepts what the engine accepts, and nothing else', () => {
     fc.assert(
       fc.property(fc.oneof(nearlyJson, jsonLetters, fc.uint8Array({ maxLength: 20 })), (bytes) => {
         expect(isSound(bytes)).toBe(engineTakes(bytes));
@@ -101,7 +101,7 @@ describe('the scanner of JSON', () => {
     );
   });
 
-  it('finds the same wherever the pieces end', () => {
+  it('has the same result for any chunk boundaries', () => {
     fc.assert(
       fc.property(fc.oneof(nearlyJson, jsonLetters), fc.array(fc.nat({ max: 4 })), (bytes, pieces) => {
         expect(scanned(bytes, wide, pieces)).toBe(scanned(bytes));
@@ -152,7 +152,7 @@ describe('the scanner of JSON', () => {
     ['[[]', false],
     ['{"a":1,"a":2}', true],
     ['"a" // b', false],
-  ])('takes %j: %s', (text, expected) => {
+  ])('accepts %j: %s', (text, expected) => {
     const bytes = new Uint8Array(Buffer.from(text));
     expect(isSound(bytes)).toBe(expected);
     expect(engineTakes(bytes)).toBe(expected);
@@ -167,14 +167,14 @@ describe('the scanner of JSON', () => {
     ['a byte that never is', [0xff]],
     ['a byte that follows nothing', [0x80]],
     ['a character that is cut off', [0xe2, 0x82]],
-  ])('refuses %s, inside a text and outside', (_, odd) => {
+  ])('rejects %s, inside a string and outside', (_, odd) => {
     for (const bytes of [[0x22, ...odd, 0x22], odd]) {
       expect(isSound(Uint8Array.from(bytes))).toBe(false);
       expect(engineTakes(Uint8Array.from(bytes))).toBe(false);
     }
   });
 
-  it('goes as deep as its bound, needs no stack for it, and says when it is deeper', () => {
+  it('parses to its depth limit without recursion, and reports when it is exceeded', () => {
     const nested = (levels: number) => Buffer.from(`${'[{"a":'.repeat(levels / 2)}1${'}]'.repeat(levels / 2)}`);
     expect(scanned(nested(200), { maxDepth: 200, maxValues: 1_000 })).toBe('sound');
     expect(scanned(nested(200), { maxDepth: 199, maxValues: 1_000 })).toBe('too-deep');
@@ -231,7 +231,7 @@ describe('the scanner of JSON', () => {
 });
 
 describe('checking many bytes', () => {
-  it('lets everything else have its turn', async () => {
+  it('yields to the event loop', async () => {
     const bytes = Buffer.from(`["${'a'.repeat(1024 * 1024)}"]`);
     let turns = 0;
     let isOver = false;
@@ -249,7 +249,7 @@ describe('checking many bytes', () => {
 describe('readJsonBytes with bounds', () => {
   const bounds = { maxDepth: 3, maxValues: 10 };
 
-  it('makes nothing of what holds more, and says which bound was passed', () => {
+  it('rejects what exceeds a bound before parsing, and names the bound', () => {
     expect(readJsonBytes(Buffer.from('[[[1]]]'), 'answer', bounds)).toEqual({ ok: true, value: [[[1]]] });
     expect(readJsonBytes(Buffer.from('\ufeff[1]'), 'answer', bounds)).toEqual({ ok: true, value: [1] });
     expect(readJsonBytes(Buffer.from('[[[[]]]]'), 'answer', bounds)).toEqual({

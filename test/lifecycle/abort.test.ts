@@ -5,7 +5,7 @@ import { aborted, firstOf, onAbort, untilAborted, withDeadline } from '../../src
 const listeners = (signal: AbortSignal) => getEventListeners(signal, 'abort').length;
 
 describe('onAbort', () => {
-  it('calls once, at once where it is aborted already, and not at all without a signal', () => {
+  it('calls once, immediately where the signal is aborted already, and never without a signal', () => {
     const ending = new AbortController();
     const calls: string[] = [];
     using _one = onAbort(ending.signal, () => calls.push('later'));
@@ -15,7 +15,7 @@ describe('onAbort', () => {
     expect(calls).toEqual(['later', 'at once']);
   });
 
-  it('leaves nothing behind', () => {
+  it('leaves no listener', () => {
     const ending = new AbortController();
     let calls = 0;
     {
@@ -31,7 +31,7 @@ describe('onAbort', () => {
 });
 
 describe('waiting with a signal', () => {
-  it('ends with the work, and takes its listener back', async () => {
+  it('ends with the work, and removes its listener', async () => {
     const { signal } = new AbortController();
     expect(await untilAborted(signal, Promise.resolve(7))).toBe(7);
     await expect(untilAborted(signal, Promise.reject(new Error('own')))).rejects.toThrow('own');
@@ -48,7 +48,7 @@ describe('waiting with a signal', () => {
     await expect(untilAborted(ending.signal, new Promise(() => {}))).rejects.toThrow('enough');
   });
 
-  it('takes the first of several signals, and leaves out those that are none', () => {
+  it('follows the first of several signals, and ignores missing ones', () => {
     const one = new AbortController();
     const both = firstOf(undefined, one.signal, new AbortController().signal);
     one.abort('one');

@@ -59,14 +59,14 @@ describe('a log that folds what repeats', () => {
     expect(told).toBeGreaterThan(11_500);
   });
 
-  it('lets a second address be seen beside one that floods', () => {
+  it('shows a second address beside one that floods', () => {
     const { log, lines } = setUp();
     for (let n = 0; n < 100; n += 1) log.warn({ address: '10.0.0.1' }, 'stop requested');
     log.warn({ address: '10.0.0.2', reason: 'person in the way' }, 'stop requested');
     expect(lines.at(-1)?.fields).toEqual({ address: '10.0.0.2', reason: 'person in the way' });
   });
 
-  it('begins anew after 10 s of quiet, not after 10 s of flood', async () => {
+  it('resets after 10 s without events, not after 10 s of flood', async () => {
     const { clock, log, lines } = setUp();
     for (let n = 0; n < 6; n += 1) log.info({ address: 'a' }, 'x');
     await clock.advance(10_000);
@@ -101,7 +101,7 @@ describe('a log that folds what repeats', () => {
     expect(lines).toHaveLength(18);
   });
 
-  it('loses nothing when its timer is late, as after a stall of the process', () => {
+  it('loses no event when its timer is late, as after a stall of the process', () => {
     let nowMs = 1_000_000;
     const clock = { monotonicMs: () => nowMs, after: () => ({ [Symbol.dispose]() {} }) };
     const told: (number | null)[] = [];
@@ -113,7 +113,7 @@ describe('a log that folds what repeats', () => {
     expect(told).toEqual([null, null, null, null, null, 6]);
   });
 
-  it('is bounded for messages that are no constants, too', async () => {
+  it('is bounded also for messages that are not constants', async () => {
     const { clock, log, lines } = setUp();
     for (let n = 0; n < 10_000; n += 1) log.warn({}, `message ${n}`);
     expect(lines.length).toBeLessThanOrEqual(261);
@@ -124,7 +124,7 @@ describe('a log that folds what repeats', () => {
     expect(lines.at(-1)?.message).toBe('another');
   });
 
-  it('loses no event: emitted and folded ones are all of them', async () => {
+  it('accounts for every event: emitted plus folded ones are all of them', async () => {
     const event = fc.record({ kind: fc.constantFrom('a', 'b'), address: fc.constantFrom('1', '2', undefined) });
     await fc.assert(
       fc.asyncProperty(

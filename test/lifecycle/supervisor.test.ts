@@ -67,8 +67,8 @@ function worldWith(names: readonly string[], retried: string) {
   return made;
 }
 
-describe('a service that the start does not need', () => {
-  it('fails alone: the others start, it is named with reason and remedy, and it is started again', async () => {
+describe('an optional service', () => {
+  it('fails alone: the others start, it is reported with reason and remedy, and restarted', async () => {
     const { supervisor, find, events, statusOf, clock } = worldWith(['a', 'b', 'c'], 'b');
     find('b').starts.push(new GwError('FILE_UNWRITABLE', 'the file is damaged.', { remedy: 'Move it away.' }));
     const starting = supervisor.start(never);
@@ -84,7 +84,7 @@ describe('a service that the start does not need', () => {
     expect(clock.pending).toBe(0);
   });
 
-  it('that never comes to an end with its start holds the others up for 1.5 s, and no end of the daemon', async () => {
+  it('whose start never completes delays the others by 1.5 s, and does not block the stop', async () => {
     const { supervisor, find, told, clock, statusOf } = worldWith(['a', 'b', 'c'], 'b');
     find('b').starts.push('deaf');
     const starting = supervisor.start(never);
@@ -99,7 +99,7 @@ describe('a service that the start does not need', () => {
     expect(told.slice(-3)).toEqual(['c stops', 'b stops', 'a stops']);
   });
 
-  it('that fails again and again is retried for ever, further and further apart', async () => {
+  it('that fails repeatedly is retried without end, at growing intervals', async () => {
     const { supervisor, find, clock, statusOf } = worldWith(['a', 'b'], 'a');
     for (let nth = 0; nth < 40; nth += 1) find('a').starts.push(new Error(`failure ${nth}`));
     const starting = supervisor.start(never);
@@ -111,7 +111,7 @@ describe('a service that the start does not need', () => {
     expect(clock.pending).toBe(0);
   });
 
-  it('is no reason to go on when the start is called off', async () => {
+  it('does not continue when the start is aborted', async () => {
     const { supervisor, find, told } = worldWith(['a', 'b', 'c'], 'b');
     find('b').starts.push('hang');
     const ending = new AbortController();
@@ -137,7 +137,7 @@ describe('the start', () => {
     expect(supervisor.health().map(({ status }) => status)).toEqual(['running', 'running', 'running']);
   });
 
-  it('fails as a whole with the first error, and stops what runs, in reverse', async () => {
+  it('fails as a whole with the first error, and stops running services in reverse', async () => {
     const { supervisor, told, find } = world(['a', 'b', 'c', 'd']);
     const error = new GwError('PORT_IN_USE', 'taken');
     find('c').starts.push(error);
@@ -146,7 +146,7 @@ describe('the start', () => {
     expect(supervisor.health().map(({ status }) => status)).toEqual(['stopped', 'stopped', 'stopped', 'waiting']);
   });
 
-  it('counts a service that reports its death while it is starting as failed', async () => {
+  it('counts a service that reports its crash while it is starting as failed', async () => {
     const { supervisor, find } = world(['a']);
     const a = find('a');
     const begin = a.start;
@@ -157,7 +157,7 @@ describe('the start', () => {
     await expect(supervisor.start(never)).rejects.toThrow('died in its first breath');
   });
 
-  it('gives up when it is aborted, and starts nothing more', async () => {
+  it('ends when it is aborted, and starts nothing more', async () => {
     const { supervisor, told, find } = world(['a', 'b', 'c']);
     find('b').starts.push('hang');
     const ending = new AbortController();
@@ -181,8 +181,8 @@ describe('the start', () => {
   });
 });
 
-describe('a start that hears no stop', () => {
-  it('is stopped once it is done after all', async () => {
+describe('a start that ignores the abort', () => {
+  it('is stopped once it completes', async () => {
     const { supervisor, clock, told, find, statusOf } = world(['a', 'b']);
     const { promise: slow, resolve } = Promise.withResolvers<void>();
     find('b').start = async () => {
@@ -201,7 +201,7 @@ describe('a start that hears no stop', () => {
   });
 });
 
-describe('the crash of one service', () => {
+describe('a crash of one service', () => {
   it('restarts that one after the backoff and leaves the others alone', async () => {
     const { supervisor, clock, told, find, statusOf, events } = world(['a', 'b', 'c']);
     await supervisor.start(never);
@@ -217,7 +217,7 @@ describe('the crash of one service', () => {
     expect(events.at(-2)).toMatchObject({ kind: 'failed', name: 'b', retryInMs: 1_000 });
   });
 
-  it('waits longer each time while it does not come up, up to the bound', async () => {
+  it('backs off while it does not start, up to the bound', async () => {
     const { supervisor, clock, find, events } = world(['a']);
     await supervisor.start(never);
     find('a').starts.push(...Array.from({ length: 5 }, (_, i) => new Error(`still down ${i}`)));
@@ -228,7 +228,7 @@ describe('the crash of one service', () => {
     expect(supervisor.health()[0]).toMatchObject({ status: 'running', restarts: 6, lastError: 'still down 4' });
   });
 
-  it('keeps waiting longer when it crashes again right after each restart', async () => {
+  it('continues to back off when it crashes right after each restart', async () => {
     const { supervisor, clock, find, events } = world(['a']);
     await supervisor.start(never);
     for (let i = 0; i < 3; i += 1) {
@@ -240,7 +240,7 @@ describe('the crash of one service', () => {
     ]);
   });
 
-  it('waits little again after it has run for long', async () => {
+  it('resets the backoff after it has run for long', async () => {
     const { supervisor, clock, find, events } = world(['a']);
     await supervisor.start(never);
     find('a').context?.fail(new Error('down'));
@@ -250,7 +250,7 @@ describe('the crash of one service', () => {
     expect(events.flatMap((event) => (event.kind === 'failed' ? [event.retryInMs] : []))).toEqual([1_000, 1_000]);
   });
 
-  it('is counted once, however often it is reported, and not for an earlier life', async () => {
+  it('is counted once, however often it is reported, and not for an earlier run', async () => {
     const { supervisor, clock, find, statusOf } = world(['a']);
     await supervisor.start(never);
     const first = find('a').context;
@@ -262,7 +262,7 @@ describe('the crash of one service', () => {
     expect(statusOf('a')).toMatchObject({ status: 'running', restarts: 1, lastError: 'one' });
   });
 
-  it('goes on when the broken one does not even stop', async () => {
+  it('is handled also when the crashed service does not stop', async () => {
     const { supervisor, clock, find, statusOf, events } = world(['a']);
     await supervisor.start(never);
     find('a').stops = 'never';
@@ -293,7 +293,7 @@ describe('the stop', () => {
     expect(told).toEqual([]);
   });
 
-  it('goes on after the deadline of one, and after one that throws', async () => {
+  it('continues after the deadline of one service, and after one that throws', async () => {
     const { supervisor, clock, told, find, events } = world(['a', 'b', 'c'], { stopDeadlineMs: 500 });
     await supervisor.start(never);
     find('c').stops = 'never';
@@ -306,7 +306,7 @@ describe('the stop', () => {
     expect(clock.pending).toBe(0);
   });
 
-  it('takes no longer in all than it may, however many do not stop', async () => {
+  it('stays within its total deadline, however many services do not stop', async () => {
     const names = ['a', 'b', 'c', 'd', 'e'];
     const { supervisor, clock, find } = world(names, { stopDeadlineMs: 1_500, stopAllDeadlineMs: 4_000 });
     await supervisor.start(never);
@@ -319,7 +319,7 @@ describe('the stop', () => {
     expect(done).toBe(true);
   });
 
-  it('ends a restart that is waiting, and one that is under way', async () => {
+  it('ends a pending restart, and one under way', async () => {
     for (const waitMs of [10, 1_000]) {
       const { supervisor, clock, find, statusOf } = world(['a', 'b']);
       await supervisor.start(never);
@@ -332,7 +332,7 @@ describe('the stop', () => {
     }
   });
 
-  it('does not wait for ever for a restart that hears nothing', async () => {
+  it('does not wait indefinitely for a restart that ignores the abort', async () => {
     const { supervisor, clock, find } = world(['a', 'b']);
     await supervisor.start(never);
     find('b').starts.push('deaf');
