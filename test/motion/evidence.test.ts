@@ -39,9 +39,9 @@ async function world() {
   return { chassis, evidence, bench, sent, [Symbol.asyncDispose]: () => stack.disposeAsync() };
 }
 
-describe('evidence that is taken back while the daemon runs', () => {
+describe('evidence that is withdrawn while the daemon runs', () => {
   it.each(['vendor.move.request', 'vendor.move.cancel', 'angles.target-ori', 'angles.tracked-pose-ori'])(
-    'of %s closes the gate at once and cancels the move under way',
+    'of %s closes the gate at once and cancels the current move',
     async (fact) => {
       await using parts = await world();
       const { bench, evidence, sent } = parts;
@@ -89,7 +89,7 @@ describe('evidence that is taken back while the daemon runs', () => {
     expect(sent('/chassis/moves/current')).toBe(1);
   });
 
-  it('of what only a dock needs ends no drive to a station', async () => {
+  it('that only docking relies on ends no drive to a station', async () => {
     await using parts = await world();
     const { bench, chassis, evidence, sent } = parts;
     await bench.motion.startDrive({ station: 'A' });
@@ -101,7 +101,7 @@ describe('evidence that is taken back while the daemon runs', () => {
     expect(sent('/chassis/moves/current')).toBe(0);
   });
 
-  it('cancels nothing that does not rely on it', async () => {
+  it('cancels no move that does not rely on it', async () => {
     await using parts = await world();
     const { bench, chassis, evidence, sent } = parts;
     const moving = bench.motion.execute(moveTo(3, 4));
@@ -124,7 +124,7 @@ describe('evidence that is taken back while the daemon runs', () => {
     expect(bench.motion.status().gate.open).toBe(true);
   });
 
-  it('says nothing after the service has ended', async () => {
+  it('emits no event after the service has ended', async () => {
     await using parts = await world();
     await parts.bench.motion.stop();
     let told = 0;

@@ -15,7 +15,7 @@ vi.mock('../../src/lib/motion/latch-disk.ts', async (importOriginal) => {
   };
 });
 
-it('a disk that hangs from the start on leaves the robot stopped, and a stop still reaches it', async () => {
+it('a disk that hangs from the start leaves the robot stopped, and a stop still reaches the chassis', async () => {
   await using chassis = await startScriptedChassis();
   const cancels = () => chassis.orders.filter(({ path }) => path === '/chassis/moves/current').length;
   await using bench = await startBench(chassis, { isDiskHung: true });

@@ -47,13 +47,13 @@ const verified = (ids: readonly string[]) => ids.map((id) => record(id, true));
 const asking = { chassis: { serial: SERIAL }, motion: { requireVerified: true } };
 
 describe('the facts of each kind of order', () => {
-  it('are those of the table, no more and no fewer', () => {
+  it('are exactly those of the table', () => {
     for (const [kind, ids] of Object.entries(relied)) {
       expect([...factsOfOrder[kind as Order['kind']]].sort(), kind).toEqual([...ids].sort());
     }
   });
 
-  it.each(rows)('a %s is refused when %s was contradicted here, whatever else was verified', (kind, id, others) => {
+  it.each(rows)('a %s is refused when %s was contradicted on this device, whatever else was verified', (kind, id, others) => {
     const records = [...verified(others), record(id, true), record(id, false)];
     expect(reasonsOf(kind, { records })).toEqual([
       expect.stringMatching(new RegExp(`^${id.replaceAll('.', '\\.')} was contradicted on this device`)),
@@ -61,7 +61,7 @@ describe('the facts of each kind of order', () => {
   });
 
   it.each(rows)(
-    'a %s is refused where requireVerified is set and %s alone was not verified here',
+    'a %s is refused where requireVerified is set and only %s was not verified on this device',
     (kind, id, others) => {
       const [reason, ...more] = reasonsOf(kind, { site: asking, records: verified(others) });
       expect(more).toEqual([]);
@@ -71,12 +71,12 @@ describe('the facts of each kind of order', () => {
     },
   );
 
-  it.each(rows)('a %s is refused where %s was verified with another software alone', (kind, id, others) => {
+  it.each(rows)('a %s is refused where %s was verified with another software only', (kind, id, others) => {
     const old = record(id, true, { software: '2.12.2' });
     expect(reasonsOf(kind, { site: asking, records: [...verified(others), old] })).toHaveLength(1);
   });
 
-  it.each(Object.keys(relied) as Order['kind'][])('a %s passes once all of them were verified here', (kind) => {
+  it.each(Object.keys(relied) as Order['kind'][])('a %s passes once all of them were verified on this device', (kind) => {
     expect(reasonsOf(kind, { site: asking, records: verified(relied[kind]) })).toEqual([]);
   });
 
@@ -85,8 +85,8 @@ describe('the facts of each kind of order', () => {
   });
 });
 
-describe('what was stated beside a measurement', () => {
-  it.each(['move', 'dock'] as const)('carries a %s no more once that measurement was contradicted here', (kind) => {
+describe('a fact stated beside a measurement', () => {
+  it.each(['move', 'dock'] as const)('does not permit a %s once that measurement was contradicted on this device', (kind) => {
     const against = record('angles.target-ori-in-degrees', false);
     expect(reasonsOf(kind, { records: [...recordsFor(), against] })).toEqual([
       expect.stringContaining('angles.target-ori is stated and rests on angles.target-ori-in-degrees'),
@@ -101,7 +101,7 @@ describe('records made on a simulator', () => {
   const identity = (model: string | null) =>
     readySnapshot({ identity: { serial: SERIAL, model, software: SOFTWARE, capabilities: {} } });
 
-  it.each(Object.keys(relied) as Order['kind'][])('open no gate for a %s of a robot that has their serial', (kind) => {
+  it.each(Object.keys(relied) as Order['kind'][])('do not open the gate for a %s of a robot that has their serial', (kind) => {
     for (const model of ['m1', null, '']) {
       expect(reasonsOf(kind, { records: simulated, snapshot: identity(model) }).length).toBeGreaterThan(0);
     }
@@ -129,7 +129,7 @@ describe('a goal that is BELEGT', () => {
     }
   });
 
-  it('must be measured here where the site asks for it', () => {
+  it('must be measured on this device where the site file requires it', () => {
     const input = openGate({ site: asking, records: verified(relied.move) });
     expect(judgeOrder(carrying('here'), input)).toEqual([]);
     expect(judgeOrder(carrying('measured'), input)).toHaveLength(1);

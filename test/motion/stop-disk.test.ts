@@ -99,8 +99,8 @@ async function until(holds: () => boolean): Promise<void> {
   expect(holds()).toBe(true);
 }
 
-describe('what a stop says of the disk', () => {
-  it('is that it is on its way until the disk has answered, and only then that it is saved', async () => {
+describe('the saved state of a stop', () => {
+  it('is pending until the write completes, and saved only then', async () => {
     const { latch, script } = await world();
     const { promise, resolve } = Promise.withResolvers<void>();
     script.gate = promise;
@@ -114,7 +114,7 @@ describe('what a stop says of the disk', () => {
     expect(JSON.parse(readFileSync(latchFile(), 'utf8'))).toMatchObject({ latched: true });
   });
 
-  it('is that a restart would forget it while the disk refuses; saved again by itself, it says so', async () => {
+  it('is lost at a restart while the disk fails; once saved by a retry, it is saved', async () => {
     const { latch, script, clock, counts } = await world();
     using _watching = latch.watch();
     script.isFull = true;
@@ -134,7 +134,7 @@ describe('what a stop says of the disk', () => {
     expect(JSON.parse(readFileSync(latchFile(), 'utf8'))).toMatchObject({ latched: true, by: 'tablet' });
   });
 
-  it('is true again only for what was written: a release that failed half way is taken back', async () => {
+  it('is true again only for what was written: a half-failed clear is reverted', async () => {
     const { latch, script } = await world();
     await latch.set('person in the way', 'tablet');
     script.failsAfter = 1;
@@ -144,7 +144,7 @@ describe('what a stop says of the disk', () => {
     expect(JSON.parse(readFileSync(latchFile(), 'utf8'))).toMatchObject({ latched: true, reason: 'person in the way' });
   });
 
-  it('lets a person who clears it wait 5 s at most, and holds then, also on the disk when that answers later', async () => {
+  it('makes a person who clears it wait 5 s at most; it stays set then, also on disk once that responds', async () => {
     const { latch, script, clock, counts } = await world();
     await latch.set('person in the way', 'tablet');
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -163,7 +163,7 @@ describe('what a stop says of the disk', () => {
 });
 
 describe('a stop that comes after another', () => {
-  it('is not called saved by the saving of the one before', async () => {
+  it('is not reported as saved when the one before is saved', async () => {
     const { latch, script } = await world();
     const [first, rest] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     script.gate = first.promise;
@@ -182,8 +182,8 @@ describe('a stop that comes after another', () => {
   });
 });
 
-describe('a stop that holds already', () => {
-  it('is counted with who asked, and writes nothing', async () => {
+describe('a stop that is latched already', () => {
+  it('is counted with its sender, and writes nothing', async () => {
     const { latch, counts } = await world();
     await latch.set('first', 'tablet 1');
     const before = { ...counts };
@@ -200,7 +200,7 @@ describe('a stop that holds already', () => {
     expect(repeated?.by.slice(0, 2)).toEqual(['tablet 2', 'tablet 3']);
   });
 
-  it('from an earlier life as well', async () => {
+  it('is so for a stop of an earlier run too', async () => {
     const first = await world();
     await first.latch.set('first', 'tablet 1');
     const { latch, counts } = await world();
@@ -209,7 +209,7 @@ describe('a stop that holds already', () => {
     expect(latch.state()).toMatchObject({ by: 'tablet 1', saved: true, repeated: { count: 1, by: ['tablet 2'] } });
   });
 
-  it('by gw alone, for want of a file that reads, gives way to the stop of a person, which is written', async () => {
+  it('by gw because of an unreadable file is replaced by the stop of a person, which is written', async () => {
     writeFileSync(latchFile(), 'garbage');
     const { latch, counts } = await world();
     expect(latch.state()).toMatchObject({ latched: true, by: 'gw', saved: false });
@@ -218,7 +218,7 @@ describe('a stop that holds already', () => {
     expect(latch.state()).toMatchObject({ by: 'tablet', saved: true });
   });
 
-  it('and comes while it is being cleared is a stop of its own', async () => {
+  it('is a stop of its own when requested while it is being cleared', async () => {
     const { latch } = await world();
     await latch.set('first', 'tablet 1');
     const clearing = latch.clear();
@@ -229,8 +229,8 @@ describe('a stop that holds already', () => {
   });
 });
 
-describe('looking after the disk', () => {
-  it('writes nothing while all is well', async () => {
+describe('monitoring the disk', () => {
+  it('writes nothing while all writes succeed', async () => {
     const { latch, script, clock, counts } = await world();
     script.looksAtOnce = true;
     using _watching = latch.watch();
@@ -242,7 +242,7 @@ describe('looking after the disk', () => {
     expect(statSync(stateDir).mtimeMs).toBe(before);
   });
 
-  it('proves a disk that refused at most every 10 s, and reads what it could not read before', async () => {
+  it('retries a failed disk at most every 10 s, and reads a file that was unreadable', async () => {
     const first = await world();
     await first.latch.set('first', 'tablet 1');
     const { latch, script, clock, counts } = await world();
@@ -259,7 +259,7 @@ describe('looking after the disk', () => {
     expect(latch.state()).toMatchObject({ latched: true, by: 'tablet 1' });
   });
 
-  it('reads what it could not read while the disk refused, and counts as stopped until then', async () => {
+  it('reads the file once the disk works again, and counts as stopped until then', async () => {
     const { latch, script, clock } = await (async () => {
       const scripted = scriptedDisk();
       const fake = createFakeClock({ startMs: 1_000_000 });
@@ -280,7 +280,7 @@ describe('looking after the disk', () => {
     expect(latch.trouble()).toBeNull();
   });
 
-  it('takes a disk that gives no answer for one that refuses, and asks it once', async () => {
+  it('treats a disk that hangs as failed, and sends it one request', async () => {
     const { latch, script, clock, counts } = await world();
     using _watching = latch.watch();
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -304,7 +304,7 @@ describe('the folder of the stop latch', () => {
   const make = () =>
     createStopLatch({ stateDir, clock: createFakeClock({ startMs: 1_000_000 }), log: silentLog, onChange() {} });
 
-  it('is followed into no link and no second name that lies there', async () => {
+  it('does not follow a symbolic link or a second hard link', async () => {
     const victims = ['victim-a', 'victim-b', 'victim-c'].map((name) => join(dir, name));
     for (const victim of victims) writeFileSync(victim, 'precious');
     symlinkSync(victims[0] ?? '', `${latchFile()}.probe`);
@@ -318,14 +318,14 @@ describe('the folder of the stop latch', () => {
     for (const victim of victims) expect(readFileSync(victim, 'utf8')).toBe('precious');
   });
 
-  it('that holds a pipe in the place of the file does not hold up the reading', async () => {
+  it('with a pipe in place of the file does not block reading', async () => {
     execFileSync('mkfifo', [latchFile()]);
     const latch = make();
     await latch.load();
     expect(latch.state()).toMatchObject({ latched: true, by: 'gw', reason: expect.stringContaining('regular file') });
   });
 
-  it.runIf(isRoot)('of another user is not written to and not believed, and the remedy says whose it is', async () => {
+  it.runIf(isRoot)('of another user is neither written nor trusted, and the remedy names its owner', async () => {
     writeFileSync(latchFile(), '{"format":"gw/stop-latch/1","latched":false,"reason":null,"by":null,"since":null}\n');
     chownSync(stateDir, NOBODY, NOBODY);
     const before = readFileSync(latchFile(), 'utf8');
@@ -342,7 +342,7 @@ describe('the folder of the stop latch', () => {
     expect(readFileSync(latchFile(), 'utf8')).toBe(before);
   });
 
-  it('that others may write to is no better', async () => {
+  it('that others may write to is not trusted either', async () => {
     chmodSync(stateDir, 0o777);
     const latch = make();
     await latch.load();
@@ -356,7 +356,7 @@ describe('the folder of the stop latch', () => {
     expect(latch.state().latched).toBe(false);
   });
 
-  it('is tidied of drafts that a crash left, and of no other file', async () => {
+  it('is cleaned of drafts of a crash, and of no other file', async () => {
     const draft = (age: number, name: string) => {
       writeFileSync(join(stateDir, name), 'x');
       const at = new Date(Date.parse('2026-01-31T12:00:00Z') - age);
@@ -373,7 +373,7 @@ describe('the folder of the stop latch', () => {
 });
 
 describe('kill -9 under a slow disk', () => {
-  it('leaves a disk that agrees with what was said, whenever it comes', { timeout: 60_000 }, async () => {
+  it('leaves the state on disk that was reported, at any time', { timeout: 60_000 }, async () => {
     const script = fileURLToPath(new URL('./slow-latch-child.ts', import.meta.url));
     let early = 0;
     for (let round = 0; round < 6; round += 1) {

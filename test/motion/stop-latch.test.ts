@@ -28,7 +28,7 @@ describe('the stop latch', () => {
     expect(make().state().latched).toBe(true);
   });
 
-  it('is released on a gateway that was never stopped, and makes its folder for its owner only', async () => {
+  it('is clear on a gateway that was never stopped, and creates its folder for its owner only', async () => {
     const latch = make(join(dir, 'a', 'b'));
     await latch.load();
     expect(latch.state()).toEqual({
@@ -63,7 +63,7 @@ describe('the stop latch', () => {
     expect(readdirSync(join(dir, 'state'))).toEqual(['stop-latch.json']);
   });
 
-  it('holds in memory at once, before the disk has it', async () => {
+  it('is set in memory at once, before it is on disk', async () => {
     const latch = make();
     await latch.load();
     const saving = latch.set('now', 'test');
@@ -85,14 +85,14 @@ describe('the stop latch', () => {
     expect(next.state()).toMatchObject({ latched: true, reason: 'second' });
   });
 
-  it('keeps a stop that came before the first reading', async () => {
+  it('keeps a stop that was requested before the first read', async () => {
     const latch = make();
     await latch.set('early', 'test');
     await latch.load();
     expect(latch.state()).toMatchObject({ latched: true, reason: 'early' });
   });
 
-  it('keeps such a stop also when the disk did not take it', async () => {
+  it('keeps such a stop also when writing to disk failed', async () => {
     writeFileSync(join(dir, 'state'), 'a file where the folder should be');
     const latch = make();
     await latch.set('early', 'test');
@@ -113,7 +113,7 @@ describe('the stop latch', () => {
     expect(changes).toBe(4);
   });
 
-  it('counts an unreadable file as set and says why, until it is cleared', async () => {
+  it('counts an unreadable file as set and gives the reason, until it is cleared', async () => {
     mkdirSync(join(dir, 'state'));
     mkdirSync(file());
     const latch = make();
@@ -141,7 +141,7 @@ describe('the stop latch', () => {
     expect(latch.state().reason).toMatch(why);
   });
 
-  it('takes no foreign bytes for a release', () => {
+  it('does not accept foreign bytes as cleared', () => {
     const whole = { format: 'gw/stop-latch/1', latched: false, reason: null, by: null, since: null };
     const text = JSON.stringify(whole);
     expect(parseLatch(text)).toEqual({ latched: false, reason: null, by: null, since: null });
@@ -170,7 +170,7 @@ describe('the stop latch', () => {
     );
   });
 
-  it('holds in memory and says so when the disk refuses, and never throws', async () => {
+  it('is set in memory and reports it when the disk fails, and never throws', async () => {
     writeFileSync(join(dir, 'state'), 'a file where the folder should be');
     const latch = make();
     await latch.load();
@@ -186,7 +186,7 @@ describe('the stop latch', () => {
     expect(latch.state().latched).toBe(true);
   });
 
-  it('holds after kill -9 when the stop was confirmed before it', { timeout: 30_000 }, async () => {
+  it('is set after kill -9 when the stop was confirmed before', { timeout: 30_000 }, async () => {
     const stateDir = join(dir, 'state');
     const child = spawn(process.execPath, [script, stateDir, 'once'], { stdio: ['ignore', 'pipe', 'inherit'] });
     child.stdout.on('data', (chunk) => {
@@ -198,7 +198,7 @@ describe('the stop latch', () => {
     expect(latch.state()).toMatchObject({ latched: true, reason: 'stop 0', by: 'child' });
   });
 
-  it('is as the killed process last kept it, or as it was just about to', { timeout: 30_000 }, async () => {
+  it('has the last state that the killed process wrote or was writing', { timeout: 30_000 }, async () => {
     const stateDir = join(dir, 'state');
     for (let round = 0; round < 8; round += 1) {
       const child = spawn(process.execPath, [script, stateDir], { stdio: ['ignore', 'pipe', 'inherit'] });

@@ -3,7 +3,7 @@ import { appendRecord } from '../../../src/lib/evidence/index.ts';
 import { until } from '../bench.ts';
 import { onSite, startSupervised } from './supervised.ts';
 
-it('a trial that was ended after all was seen holds nothing and records nothing', { timeout: 60_000 }, async () => {
+it('a trial cancelled after its last observation verifies nothing and records nothing', { timeout: 60_000 }, async () => {
   await using robot = await startSupervised({ evidence: true });
   const { trials } = robot.motion;
   const { serial, software } = robot.sim.chassis;
@@ -29,7 +29,7 @@ it('a trial that was ended after all was seen holds nothing and records nothing'
   }
 });
 
-it('a robot that drives on after its trial was ended is cancelled again until it stands', {
+it('a robot that drives on after its trial was ended is cancelled again until it is at rest', {
   timeout: 60_000,
 }, async () => {
   await using robot = await startSupervised({

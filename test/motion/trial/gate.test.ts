@@ -28,18 +28,18 @@ const without = (...facts: string[]) => recordsFor().filter(({ fact }) => !facts
 const driving: readonly TrialKind[] = ['stop', 'move', 'dock'];
 
 describe('the gate of a trial', () => {
-  it.each(trialKinds)('passes a %s with a person beside a robot that stands ready', (of) => {
+  it.each(trialKinds)('passes a %s with a person on site and a robot at rest', (of) => {
     expect(reasons(of)).toEqual([]);
   });
 
-  it.each(Object.keys(onSite) as (keyof TrialConditions)[])('asks for %s, by true alone', (name) => {
+  it.each(Object.keys(onSite) as (keyof TrialConditions)[])('requires %s, as literal true', (name) => {
     for (const value of [undefined, false, 1, 'true', null]) {
       const conditions = { ...onSite, [name]: value } as TrialConditions;
       for (const of of trialKinds) expect(reasons(of, {}, { conditions }), of).toHaveLength(1);
     }
   });
 
-  it('passes one without a person only where the chassis says of itself that it is simulated', () => {
+  it('passes one without a person only where the chassis reports that it is simulated', () => {
     const conditions: TrialConditions = { unattended: true };
     const identity = (model: string | null) => ({
       snapshot: readySnapshot({ identity: { serial: SERIAL, model, software: SOFTWARE, capabilities: {} } }),
@@ -77,7 +77,7 @@ describe('the gate of a trial', () => {
     expect(reasons(of, { snapshot: lost })).toHaveLength(1);
   });
 
-  it('closes for what closes it for every order: a stop, a disk, a cancel, another move, a file', () => {
+  it('closes for every reason that closes it for orders: a stop, a disk, a cancel, another move, a file', () => {
     const closed: readonly Partial<GateInput>[] = [
       { stop: { latched: true, reason: 'drill', by: 'tablet', since: null } },
       { keepingTrouble: { reason: 'The disk is full.', remedy: 'Make room.' } },
@@ -95,7 +95,7 @@ describe('the gate of a trial', () => {
     ['pose', ['vendor.pose.request'], []],
     ['dock', ['vendor.move.charge-target'], ['vendor.move.request', 'vendor.move.state', 'vendor.move.cancel']],
   ])(
-    'of a %s takes on trust what it is about, and nothing else, and nothing that was contradicted',
+    'of a %s permits its own unverified facts, no other ones, and no contradicted ones',
     (of, own, needed) => {
       expect(reasons(of, { records: without(...own) })).toEqual([]);
       for (const fact of needed) {
@@ -108,7 +108,7 @@ describe('the gate of a trial', () => {
     },
   );
 
-  it('passes none on a chassis that names no software: a record counts for one version', () => {
+  it('passes none on a chassis without a software version: a record counts for one version', () => {
     const identity = { serial: SERIAL, model: 'm1', software: null, capabilities: {} };
     expect(reasons('stop', { snapshot: readySnapshot({ identity }) })).toEqual([
       expect.stringContaining('software version'),

@@ -37,11 +37,11 @@ describe('a cancel', () => {
   };
   const verdict = (change: Partial<StopSeen>) => judgeStop({ ...sane, ...change })[0]?.verdict;
 
-  it('holds where the robot drove, was cancelled, and came to rest short of its goal', () => {
+  it('is verified where the robot drove, was cancelled, and came to rest short of its goal', () => {
     expect(judgeStop(sane)).toMatchObject([{ fact: 'vendor.move.cancel', verdict: 'holds', value: true }]);
   });
 
-  it('differs where the robot drives on', () => {
+  it('is contradicted where the robot drives on', () => {
     const poses = [...along(20_000, 21_000, 0, 0.2), ...along(21_000, 23_000, 0.2, 1)];
     expect(judgeStop({ ...sane, poses })).toMatchObject([{ verdict: 'differs', value: false }]);
     // Whatever the chassis says of it.
@@ -77,7 +77,7 @@ describe('a cancel', () => {
   } as const;
   const why = (change: Partial<StopSeen>) => judgeStop({ ...sane, ...noCancel, ...change })[0]?.why;
 
-  it('names what the chassis reported of a move that failed before the robot drove, and the remedy', () => {
+  it('names the report of the chassis on a move that failed before the robot drove, and the remedy', () => {
     expect(why({ outcome: gaveUp, poses: along(20_000, 23_000, 0, 0), plans: plans([20_050, 'failed']) })).toBe(
       'the robot was not observed driving (0.00 m), so no cancel was sent. ' +
         "The chassis reports the move as failed: fail_reason 2 (chassis text 'path blocked'). " +
@@ -85,20 +85,20 @@ describe('a cancel', () => {
     );
   });
 
-  it('does not claim that a robot stood whose position changed before its move ended', () => {
+  it('does not report a robot at rest whose position changed before its move ended', () => {
     const text = why({ outcome: gaveUp, poses: along(20_000, 21_000, 0, 0.4), plans: plans([20_050, 'failed']) });
     expect(text).toContain('the move ended before a cancel was sent, after a change of the position by 0.36 m');
     expect(text).not.toContain('not observed driving');
     expect(text).not.toContain('Clear 1.5 m');
   });
 
-  it('does not claim that a robot stood of which no pose was received', () => {
+  it('does not report a robot at rest of which no pose was received', () => {
     const text = why({ outcome: gaveUp, poses: [], plans: plans([20_050, 'failed']) });
     expect(text).toContain('no pose was received after the order, so no cancel was sent');
     expect(text).not.toContain('not observed driving');
   });
 
-  it('asks for no free space where the move was cancelled, or succeeded, without driving', () => {
+  it('does not ask for free space where the move was cancelled, or succeeded, without driving', () => {
     const poses = along(20_000, 23_000, 0, 0);
     const cancelled = { state: 'cancelled', reason: 'The move was cancelled on the chassis.' } as const;
     expect(why({ poses, outcome: cancelled })).toBe(
@@ -121,7 +121,7 @@ describe('docking', () => {
   };
   const verdict = (change: Partial<DockSeen>) => judgeDock({ ...sane, ...change })[0]?.verdict;
 
-  it('holds at the dock, and differs elsewhere or where its pose was refused with 103', () => {
+  it('is verified at the dock, and contradicted elsewhere or where its pose was refused with 103', () => {
     expect(verdict({})).toBe('holds');
     expect(verdict({ batteryStatus: null })).toBe('holds');
     expect(verdict({ dock: { xM: 3, yM: -1.4, yawDeg: 90 } })).toBe('differs');
@@ -152,7 +152,7 @@ describe('a pose', () => {
   });
   const verdicts = (input: PoseSeen) => judgePose(input).map(({ verdict, value }) => [verdict, value]);
 
-  it('holds where both headings are reported in degrees, also from 0 to 360', () => {
+  it('is verified where both headings are reported in degrees, also from 0 to 360', () => {
     const held = [
       ['holds', 'radians'],
       ['holds', true],
@@ -161,7 +161,7 @@ describe('a pose', () => {
     expect(verdicts(seen(270, 88))).toEqual(held);
   });
 
-  it('differs where the number came back, or the place is another one', () => {
+  it('is contradicted where the sent number is reported, or another place', () => {
     expect(verdicts(seen(-1.57, 1.57))).toEqual([
       ['differs', 'degrees'],
       ['not-decided', null],

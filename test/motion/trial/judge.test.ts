@@ -91,12 +91,12 @@ describe('the judge of a move', () => {
     }
   });
 
-  it('takes no course near 0 or 180 degrees for telling, where a chassis that drives backwards reports a small number', () => {
+  it('excludes courses near 0 or 180 degrees, where a chassis that drives backwards reports a small number', () => {
     expect([0, 12, -20, 160, 180, -175, 350].map(isTelling)).toEqual(Array(7).fill(false));
     expect([45, -45, 90, -90, 135, -135, 30, 150].map(isTelling)).toEqual(Array(8).fill(true));
   });
 
-  it('a heading that was taken for degrees, or not at all, is seen at the end', () => {
+  it('a heading that was read as degrees, or ignored, is detected at the end', () => {
     const turned = { towardsDeg: 90 };
     expect(judged({ ...sane, takesTarget: 'degrees', startDeg: -80 }, turned)?.[1]).toMatchObject({
       verdict: 'differs',
@@ -108,11 +108,11 @@ describe('the judge of a move', () => {
     });
   });
 
-  it('decides nothing of the unit by messages that come once a second', () => {
+  it('the unit is not decided by messages that arrive once a second', () => {
     expect(verdictOf(judged({ ...sane, everyMs: 1_000 }), unit)).toBe('not-decided');
   });
 
-  it('a chassis that reports success without having moved has no state that can be relied on', () => {
+  it('a success reported without movement verifies no state', () => {
     const findings = judged({ ...sane, drives: 'not at all' });
     expect([unit, target, request, state].map((fact) => verdictOf(findings, fact))).toEqual([
       'not-decided',
@@ -122,7 +122,7 @@ describe('the judge of a move', () => {
     ]);
   });
 
-  it('names what the chassis reported of a move that failed before the robot drove, and the remedy', () => {
+  it('names the report of the chassis on a move that failed before the robot drove, and the remedy', () => {
     const reason = "The chassis reports the move as failed: fail_reason 2 (chassis text 'path blocked').";
     const outcome = { state: 'failed', failReason: 2, reason } as const;
     const failed = { change: { outcome, readWhileMoving: null, readAfter: 'failed' } };
@@ -158,18 +158,18 @@ describe('the judge of a move', () => {
     ['that a question does not confirm', { readAfter: null }],
     ['that was not asked on its way', { readWhileMoving: null }],
     ['whose order was not answered', { moveId: null }],
-  ])('does not take a success %s for verified', (_what, change) => {
+  ])('does not count a success %s as verified', (_what, change) => {
     expect(verdictOf(judged(sane, { change }), state)).toBe('not-decided');
   });
 
   it.each<[string, Partial<MoveSeen>]>([
     ["called 'finished'", { readAfter: 'finished' }],
     ['that the topic and the answer tell differently', { readAfter: 'cancelled' }],
-  ])('an end %s contradicts what the vendor says of states', (_what, change) => {
+  ])('an end %s contradicts the states of the vendor', (_what, change) => {
     expect(verdictOf(judged(sane, { change }), state)).toBe('differs');
   });
 
-  it('never says that a fact holds which is false there, whatever the robot', { timeout: 60_000 }, () => {
+  it('never verifies a fact that is false on the robot, whatever the robot', { timeout: 60_000 }, () => {
     fc.assert(
       fc.property(
         model,
@@ -197,7 +197,7 @@ describe('the judge of a move', () => {
     );
   });
 
-  it('verifies a robot as it must be, with the noise, the speed and the pace of a real one', {
+  it('verifies a correct robot, with the noise, speed and message rate of a real one', {
     timeout: 60_000,
   }, () => {
     const real = model.map(

@@ -60,7 +60,7 @@ describe('an HTTPS probe', () => {
     expect(without).toMatchObject({ kind: 'answered', clock: null });
   });
 
-  it('detects a lost large request, and does not judge a server that closes after the first', async () => {
+  it('detects a lost large request, and is undecided for a server that closes after the first', async () => {
     const lost = await ask((head, socket) => head.length < 1_000 && socket.write(ok), 400);
     expect(lost).toMatchObject({ kind: 'answered', large: 'no-answer' });
     const closing = await ask((_, socket) => socket.end(ok.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n')));

@@ -19,7 +19,7 @@ describe('the bytes of a CONNACK', () => {
     expect(await read(Buffer.from([0x20, 2, 0, 200]))).toEqual({ kind: 'refused', returnCode: 200 });
   });
 
-  it('may come in any pieces, and with what a broker sends right after', async () => {
+  it('may arrive in any chunks, and followed by other packets', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 0, max: 255 }),
@@ -48,7 +48,7 @@ describe('the bytes of a CONNACK', () => {
     expect(await read(Buffer.from([0x20, 2, 0]))).toBeUndefined();
   });
 
-  it('that are no CONNACK are not MQTT, and a web server is recognised', async () => {
+  it('that are not a CONNACK are not MQTT, and a web server is recognised', async () => {
     expect(await read(Buffer.from('HTTP/1.1 400 Bad Request\r\n'))).toEqual({ kind: 'not-mqtt', looksLikeHttp: true });
     expect(await read(Buffer.from('SSH-2.0'))).toEqual({ kind: 'not-mqtt', looksLikeHttp: false });
     // A length that would have the reader wait for 256 MB.
@@ -70,7 +70,7 @@ describe('the bytes of a CONNACK', () => {
     );
   });
 
-  it('have the names of the standard', () => {
+  it('have reason names of the standard', () => {
     expect(returnCodeText(5)).toBe('return code 5, not authorized');
     expect(returnCodeText(77)).toBe('return code 77');
   });

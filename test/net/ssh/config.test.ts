@@ -22,7 +22,7 @@ const thrown = (work: () => unknown): GwError => {
 };
 
 describe('the configuration of SSH', () => {
-  it('says nothing when it is empty', () => {
+  it('sets nothing when it is empty', () => {
     expect(look('', 'robot')).toMatchObject({
       hostName: 'robot',
       user: 'local',
@@ -41,7 +41,7 @@ describe('the configuration of SSH', () => {
     expect([user, notes.length, existsSync(mark)]).toEqual(['local', 1, false]);
   });
 
-  it('gives the first value that fits, and what the person wrote before that', () => {
+  it('yields the first matching value, and the value of the command line before that', () => {
     const text = [
       '# before any host: for all of them',
       'Port 2200',
@@ -59,7 +59,7 @@ describe('the configuration of SSH', () => {
     expect(look(text, 'robot-7', { user: 'mine', port: 5 })).toMatchObject({ user: 'mine', port: 5 });
   });
 
-  it('adds key files up, and knows ~, quotes, remarks and tokens', () => {
+  it('accumulates key files, and supports ~, quotes, comments and tokens', () => {
     const text =
       'Host a\n IdentityFile ~/.ssh/one # mine\n IdentityFile "/keys/two of %r"\nIdentityFile %d/%h\nIdentitiesOnly yes\n';
     expect(look(text, 'a')).toMatchObject({
@@ -119,7 +119,7 @@ describe('the configuration of SSH', () => {
     expect(look('Host b\nPort nonsense', 'a').port).toBe(22);
   });
 
-  it('leads over the machines in order; the first one may have a way of its own', () => {
+  it('resolves jump hosts in order; the first one may have jump hosts of its own', () => {
     const lines = parseSshConfig(
       ['Host robot', ' ProxyJump m1,u2@m2:22022', 'Host m1', ' ProxyJump m0', 'Host m2', ' ProxyJump nowhere'].join(
         '\n',
@@ -144,7 +144,7 @@ describe('the configuration of SSH', () => {
     },
   );
 
-  it('includes other files, with patterns, and only for the hosts it is meant for', async () => {
+  it('includes other files, with patterns, and only for matching hosts', async () => {
     using folder = temporaryHome();
     mkdirSync(join(folder.home, '.ssh', 'config.d'));
     folder.write('config.d/20', 'User late\n');
@@ -195,7 +195,7 @@ describe('any text as configuration', () => {
   );
   const line = fc.array(word, { maxLength: 6 }).map((words) => words.join(' '));
 
-  it('is read, or refused with the line', () => {
+  it('is parsed, or rejected with the line', () => {
     fc.assert(
       fc.property(fc.array(line, { maxLength: 12 }), fc.stringMatching(/^[a-z0-9.-]{1,12}$/), (lines, host) => {
         try {
@@ -212,7 +212,7 @@ describe('any text as configuration', () => {
     );
   });
 
-  it('has patterns that fit as their meaning says, quickly', () => {
+  it('has patterns that match by their definition, in bounded time', () => {
     const few = fc.string({ unit: fc.constantFrom('a', 'b', '*', '?'), maxLength: 8 });
     const text = fc.string({ unit: fc.constantFrom('a', 'b'), maxLength: 10 });
     fc.assert(

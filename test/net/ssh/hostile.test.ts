@@ -102,7 +102,7 @@ describe('a login', () => {
     expect(notices.join('')).not.toMatch(/\p{Cc}/u);
   });
 
-  it('asks for the password at most three times, and never shows it', async () => {
+  it('requests the password at most three times, and never shows it', async () => {
     using folder = temporaryHome();
     await using server = await startSshServer((context) => {
       if (context.method === 'password' && context.password === 'right') context.accept();
@@ -186,7 +186,7 @@ describe('a login', () => {
     expect(patient.asked).toHaveLength(20);
   });
 
-  it('does not count the time of the user', async () => {
+  it('does not count the typing time of the user', async () => {
     using folder = temporaryHome();
     await using server = await startSshServer((context) => {
       if (context.method === 'password') context.accept();
@@ -278,7 +278,7 @@ describe('channels', () => {
     expect(got).toBe(sent.length);
   });
 
-  it('are opened once for many requests of the chassis client', async () => {
+  it('are reused for many requests of the chassis client', async () => {
     using folder = temporaryHome();
     let opened = 0;
     await using server = await startSshServer(welcome, (connection) => {
