@@ -41,7 +41,7 @@ async function listenFrom(localAddress: string, port: number): Promise<IncomingM
 }
 
 describe('GET /api/events', () => {
-  it('sends the present state, every change, and the growing ages, on both sockets', async () => {
+  it('sends the current state, every change, and the growing ages, on both sockets', async () => {
     await using server = await startServer();
     for (const port of [server.full, server.readOnly]) {
       server.link.setState({ kind: 'connected', tried });
@@ -60,7 +60,7 @@ describe('GET /api/events', () => {
     }
   });
 
-  it('makes one event of many changes', async () => {
+  it('combines many changes into one event', async () => {
     await using server = await startServer();
     await using stream = await listen(server.full);
     await stream.next('state');
@@ -74,7 +74,7 @@ describe('GET /api/events', () => {
     expect(await stream.next('state')).toMatchObject({ motion: { stop: { latched: false } } });
   });
 
-  it('lets in who has few streams when one machine has them all, and turns away who has many', async () => {
+  it('accepts a client with few streams when one machine has them all, and rejects one with many', async () => {
     await using server = await startServer();
     const streams = await Promise.all(Array.from({ length: 32 }, () => listenFrom('127.0.0.3', server.full)));
     expect(streams.map(({ statusCode }) => statusCode)).toEqual(streams.map(() => 200));
@@ -88,7 +88,7 @@ describe('GET /api/events', () => {
     for (const stream of [tablet, ...streams]) stream.destroy();
   });
 
-  it('takes so many listeners and no more, each socket for itself, and gives their places back', async () => {
+  it('limits the number of listeners per socket, and releases the places of closed ones', async () => {
     await using server = await startServer();
     const streams = [];
     for (let i = 0; i < 8; i += 1) streams.push(await listen(server.readOnly));

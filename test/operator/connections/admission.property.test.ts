@@ -31,7 +31,7 @@ const actArbitrary: fc.Arbitrary<Act> = fc.oneof(
 const countOf = (items: readonly Item[], peer: string) => items.filter((item) => item.peer === peer).length;
 
 describe('admission of connections', () => {
-  it('keeps its bounds, lets small peers in, and closes the right one, whatever came before', () => {
+  it('keeps its bounds, admits peers with few connections, and closes the right one, in any sequence', () => {
     fc.assert(
       fc.property(limitsArbitrary, fc.array(actArbitrary, { maxLength: 80 }), (limits, acts) => {
         const admission = createAdmission<Item>(limits);

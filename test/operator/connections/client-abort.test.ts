@@ -27,7 +27,7 @@ async function until(isTrue: () => boolean): Promise<void> {
 }
 
 describe('a client that aborts its request', () => {
-  it('is no error of the gateway: debug in the log, counted beside the journal', async () => {
+  it('is not an error of the gateway: debug in the log, counted outside the journal', async () => {
     const { log, lines } = listLog();
     await using server = await startServer({ password: true, more: { log } });
     const signedIn = await postJson(server.full, '/api/anmeldung', { password: PASSWORD });
@@ -44,7 +44,7 @@ describe('a client that aborts its request', () => {
     expect(data).toMatchObject({ clientAborts: 3, audit: [{ message: 'signed in', count: 1 }] });
   });
 
-  it('is not taken for one when the connection stands and something else was reset', async () => {
+  it('is not assumed when the connection is open and another one was reset', async () => {
     const { log, lines } = listLog();
     await using server = await startServer({ more: { log } });
     const reset = Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' });

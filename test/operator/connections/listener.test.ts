@@ -37,7 +37,7 @@ async function took(work: Promise<unknown>): Promise<number> {
 }
 
 describe('opening the listeners', () => {
-  it('names the port that is taken, and opens all or none', async () => {
+  it('names the port in use, and opens all or none', async () => {
     await using taken = await portOf('127.0.0.1');
     let first: Listener | undefined;
     const opening = openListeners({ handle: hello }, [
@@ -63,7 +63,7 @@ describe('opening the listeners', () => {
     expect(await isOpen(free.port)).toBe(false);
   });
 
-  it('says so when the system does not open a port for us', async () => {
+  it('reports a port that the system does not permit', async () => {
     const attempt = openListener(hello, { scope: 'full', host: '192.0.2.1', port: 0 });
     await expect(attempt).rejects.toMatchObject({ code: 'PORT_UNUSABLE' });
   });
@@ -74,7 +74,7 @@ describe('opening the listeners', () => {
     await listener.close(100);
   });
 
-  it('keeps the read-only socket a constant that the site file cannot move or take', async () => {
+  it('keeps the read-only socket at its fixed address, whatever the site file', async () => {
     expect(READ_ONLY_SOCKET).toEqual({ host: '127.0.0.1', port: 5174 });
     await using server = await startServer();
     const { site, link, motion, clock, dir } = server;
@@ -96,7 +96,7 @@ describe('opening the listeners', () => {
 });
 
 describe('closing a listener', () => {
-  it('cuts idle connections at once', async () => {
+  it('closes idle connections at once', async () => {
     const listener = await openListener(hello, { scope: 'full', host: '127.0.0.1', port: 0 });
     const silent = connect({ host: '127.0.0.1', port: listener.port });
     const agent = new Agent({ keepAlive: true });
@@ -112,7 +112,7 @@ describe('closing a listener', () => {
     expect(await isOpen(listener.port)).toBe(false);
   });
 
-  it('lets an answer finish, and cuts what takes too long', async () => {
+  it('completes an answer in progress, and disconnects one that takes too long', async () => {
     const slowly: RequestHandler = (request, response) => {
       if (request.url === '/slow') setTimeout(() => response.end('done'), 100);
     };
@@ -127,7 +127,7 @@ describe('closing a listener', () => {
     await listener.close(0);
   });
 
-  it('ends by itself with live streams open, not by the deadline that cuts what hangs', async () => {
+  it('completes with live streams open, before the deadline that disconnects hanging ones', async () => {
     await using server = await startServer();
     const asked = httpRequest({ host: '127.0.0.1', port: server.full, path: '/api/events' }).end();
     const [stream] = (await once(asked, 'response')) as [IncomingMessage];
@@ -139,8 +139,8 @@ describe('closing a listener', () => {
   });
 });
 
-describe('an expectation', () => {
-  it('changes nothing about what is answered', async () => {
+describe('an Expect header', () => {
+  it('does not change the answer', async () => {
     await using server = await startServer();
     const send = (port: number, line: string, expected: string) =>
       sendRaw(

@@ -79,8 +79,8 @@ async function full(response: ServerResponse): Promise<void> {
   await expect.poll(() => response.writableNeedDrain).toBe(true);
 }
 
-describe('what is sent to readers that do not read', () => {
-  it('is kept once for all readers of the same bytes, and little of it for each', async () => {
+describe('output to clients that do not read', () => {
+  it('is stored once for all readers of the same bytes, with little per reader', async () => {
     await using peer = await outflowing();
     for (let i = 0; i < 12; i += 1) await peer.reader('/a');
     for (const response of peer.responses) await full(response);
@@ -88,7 +88,7 @@ describe('what is sent to readers that do not read', () => {
     expect(peer.responses.every((response) => response.writableLength <= 256 * 1024)).toBe(true);
   });
 
-  it('is given up when nothing was taken for ten seconds, and not before', async () => {
+  it('is dropped when no byte was read for ten seconds, and not before', async () => {
     await using peer = await outflowing();
     const idle = await peer.reader('/a');
     const slow = await peer.reader('/a');
@@ -105,7 +105,7 @@ describe('what is sent to readers that do not read', () => {
     expect(peer.outflow.keptBytes()).toBe(0);
   });
 
-  it('still counts when all of it was handed to the connection, until the connection has sent it', async () => {
+  it('counts until the connection has sent it', async () => {
     using outflow = createOutflow(standInClock());
     const response = new ServerResponse(new IncomingMessage(new Socket()));
     let bytes = 0;
@@ -115,7 +115,7 @@ describe('what is sent to readers that do not read', () => {
     await expect.poll(() => outflow.keptBytes()).toBe(0);
   });
 
-  it('is given back to the system where it is not kept, and let go without a reader', async () => {
+  it('releases its memory when no longer used or without a reader', async () => {
     using outflow = createOutflow(standInClock(), { bodyBytes: 2 * MiB, files: 1 });
     const [first, equal, other, more] = ['a', 'a', 'b', 'c'].map((letter) => Buffer.alloc(MiB, letter)) as Buffer[];
     expect(outflow.take(first as Buffer)).toBe(first);
@@ -205,7 +205,7 @@ describe('a large map', () => {
     expect([head.status, head.headers.get('content-length'), await head.text()]).toEqual([200, `${length}`, '']);
   });
 
-  it('is read after the one that is being read, so many wait and no more, and the device information waits for none', async () => {
+  it('is queued behind the one being read in a bounded queue, and the device information is not', async () => {
     await using server = await startServer();
     const { promise: answered, resolve: answer } = Promise.withResolvers<void>();
     let atOnce = 0;
@@ -234,7 +234,7 @@ describe('a large map', () => {
   });
 });
 
-describe('live events to readers that do not read', () => {
+describe('live events to clients that do not read', () => {
   it('are bounded in total, and active readers are not disconnected', async () => {
     const clock = standInClock();
     let round = 0;

@@ -20,7 +20,7 @@ function errorsOf(): { readonly log: Log; readonly errors: string[] } {
   return { errors, log: { debug() {}, info() {}, warn() {}, error: note } };
 }
 
-describe('an upload that is not what it should be', () => {
+describe('an invalid upload', () => {
   const { log, errors } = errorsOf();
   let server: TestServer;
   let cookie: string;
@@ -46,7 +46,7 @@ describe('an upload that is not what it should be', () => {
 
   const whole = `${part(FILE, 'content')}--b--${CRLF}`;
 
-  it('is stored when nothing is wrong with it', async () => {
+  it('is stored when it is valid', async () => {
     expect((await send(whole)).status).toBe(201);
   });
 
@@ -88,7 +88,7 @@ describe('an upload that is not what it should be', () => {
     });
   }
 
-  it('is 400 or ended when the body breaks off, and is no error of the server', async () => {
+  it('is 400 or closed when the body is incomplete, and is not a server error', async () => {
     const before = await files();
     for (const cut of [0, 10, 40, 90, 95, whole.length - 3]) {
       const socket = connect({ host: '127.0.0.1', port: server.full });
@@ -104,7 +104,7 @@ describe('an upload that is not what it should be', () => {
     await expect.poll(async () => (await send(whole)).status).toBe(201);
   });
 
-  it('never ends in an error of the server, whatever bytes are sent', async () => {
+  it('never causes a server error, whatever bytes are sent', async () => {
     const boundary = fc.constantFrom('b', 'b', 'b', 'other', '-', '');
     const line = fc.oneof(
       fc.constantFrom(

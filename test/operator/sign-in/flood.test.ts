@@ -58,8 +58,8 @@ function post(port: number, localAddress: string, password: string, cookie?: str
   return promise;
 }
 
-describe('sign-in while others flood it', () => {
-  it('lets the right password in although every address of an attacker has used its tries', async () => {
+describe('sign-in under a flood', () => {
+  it('accepts the right password although every address of an attacker is blocked', async () => {
     const { signIn } = service();
     for (let address = 0; address < 254; address += 1) {
       for (let i = 0; i < failedTryRules.wrongTries; i += 1) {
@@ -71,7 +71,7 @@ describe('sign-in while others flood it', () => {
     expect(new Set((await Promise.all(flood)).map(({ kind }) => kind))).toEqual(new Set(['too-many-tries']));
   });
 
-  it('serves an address that never failed before a whole network that did', async () => {
+  it('serves an address without failures before a whole network with failures', async () => {
     const { signIn } = service();
     for (let i = 0; i < 200; i += 1) await signIn.try('wrong', { address: `192.0.2.${i}` });
     const order: string[] = [];
@@ -85,7 +85,7 @@ describe('sign-in while others flood it', () => {
     expect(hashed).toHaveLength(queueLimits.atOnce + queueLimits.waiting.failed + 1);
   });
 
-  it('serves a device that signed in before, from whatever address, before any number of new ones', async () => {
+  it('serves a known device, from whatever address, before any number of new ones', async () => {
     const { signIn, clock } = service();
     const first = await signIn.try(PASSWORD, { address: '192.0.2.1' });
     if (first.kind !== 'signed-in') throw new Error(first.kind);
@@ -101,7 +101,7 @@ describe('sign-in while others flood it', () => {
     expect(answered.filter(({ kind }) => kind === 'wrong')).toHaveLength(queueLimits.atOnce + queueLimits.waiting.new);
   });
 
-  it('serves an address again that signed in, also without its mark', async () => {
+  it('serves an address again that signed in, also without its device cookie', async () => {
     const { signIn } = service();
     expect((await signIn.try(PASSWORD, { address: '192.0.2.1' })).kind).toBe('signed-in');
     const flood = () => Array.from({ length: 200 }, (_, i) => signIn.try('wrong', { address: `10.0.0.${i}` }));
@@ -110,7 +110,7 @@ describe('sign-in while others flood it', () => {
     await Promise.all(rounds);
   });
 
-  it('serves an address that signed in and then failed after new ones, as every one that failed', async () => {
+  it('serves an address that signed in and then failed after new ones, as any that failed', async () => {
     const { signIn } = service();
     expect((await signIn.try(PASSWORD, { address: '192.0.2.1' })).kind).toBe('signed-in');
     expect((await signIn.try('mistyped', { address: '192.0.2.1' })).kind).toBe('wrong');
@@ -122,7 +122,7 @@ describe('sign-in while others flood it', () => {
     expect(ended.indexOf('192.0.2.1')).toBeGreaterThanOrEqual(4);
   });
 
-  it('does not call an address known any more once it failed', async () => {
+  it('no longer treats an address as known once it failed', async () => {
     const { signIn } = service();
     const address = '192.0.2.1';
     expect((await signIn.try(PASSWORD, { address })).kind).toBe('signed-in');
@@ -135,7 +135,7 @@ describe('sign-in while others flood it', () => {
     await Promise.all(flood);
   });
 
-  it('counts wrong passwords of a device by the device, and then by its address', async () => {
+  it('counts wrong passwords by the device first, and then by its address', async () => {
     const { signIn } = service();
     const first = await signIn.try(PASSWORD, { address: '192.0.2.1' });
     if (first.kind !== 'signed-in') throw new Error(first.kind);
@@ -148,14 +148,14 @@ describe('sign-in while others flood it', () => {
     expect(outcomes).toEqual([...Array(allowed).fill('wrong'), ...Array(12 - allowed).fill('too-many-tries')]);
   });
 
-  it('never limits a command on the gateway', async () => {
+  it('never limits commands on the gateway', async () => {
     const { signIn } = service();
     for (let i = 0; i < 20; i += 1) expect((await signIn.try('wrong', { address: null })).kind).toBe('wrong');
     const atOnce = Array.from({ length: 5 }, () => signIn.try(PASSWORD, { address: null }));
     expect((await Promise.all(atOnce)).map(({ kind }) => kind)).toEqual(Array(5).fill('signed-in'));
   });
 
-  it('does not count a password that no person can have set, and does not hash it', async () => {
+  it('neither counts nor hashes a password that cannot be set', async () => {
     const { signIn } = service();
     const long = 'x'.repeat(10_000);
     for (let i = 0; i < 20; i += 1) {
@@ -165,8 +165,8 @@ describe('sign-in while others flood it', () => {
   });
 });
 
-describe('the mark of a device', () => {
-  it('is taken as it was made, and not with one character changed, of another password, or invented', () => {
+describe('the device cookie', () => {
+  it('is accepted as issued, and rejected with one character changed, of another password, or invented', () => {
     const marks = createDeviceMarks(parsed(hashOf(PASSWORD)));
     const mark = marks.make(null);
     const name = marks.nameOf(mark);
@@ -181,8 +181,8 @@ describe('the mark of a device', () => {
   });
 });
 
-describe('the table of failed tries', () => {
-  it('is bounded, and the last to fail stays in it', () => {
+describe('the table of failed attempts', () => {
+  it('is bounded, and contains the latest failure', () => {
     const clock = standInClock();
     const failed = createFailedTries(clock);
     for (let i = 0; i < failedTryRules.keys * 2; i += 1) failed.add(`10.0.${i >> 8}.${i & 255}`);
@@ -192,7 +192,7 @@ describe('the table of failed tries', () => {
     expect(failed.count('10.0.0.0')).toBe(0);
   });
 
-  it('blocks for what is left of the minute, and remembers for longer than it blocks', () => {
+  it('blocks for the rest of the minute, and remembers longer than it blocks', () => {
     const clock = standInClock();
     const failed = createFailedTries(clock);
     for (let i = 0; i < failedTryRules.wrongTries; i += 1) {
@@ -209,7 +209,7 @@ describe('the table of failed tries', () => {
 });
 
 describe('POST /api/anmeldung over real connections from many addresses', () => {
-  it('answers 429 with its own code when the line is full, and never an error of the server', async () => {
+  it('answers 429 with its own code when the queue is full, and never a server error', async () => {
     await using server = await startServer({ password: 'costly' });
     const answers = await Promise.all(
       Array.from({ length: 120 }, (_, i) => post(server.full, `127.0.7.${i + 1}`, 'wrong')),
@@ -222,7 +222,7 @@ describe('POST /api/anmeldung over real connections from many addresses', () => 
     expect((await post(server.full, '127.0.8.1', PASSWORD)).status).toBe(200);
   }, 30_000);
 
-  it('keeps a second cookie in the browser that opens nothing and survives the sign-out', async () => {
+  it('sets a second cookie that grants no access and survives the sign-out', async () => {
     await using server = await startServer({ password: true });
     const { headers } = await post(server.full, '127.0.0.1', PASSWORD);
     const [session = '', device = ''] = headers['set-cookie'] ?? [];
@@ -235,7 +235,7 @@ describe('POST /api/anmeldung over real connections from many addresses', () => 
     expect(again.headers['set-cookie']?.[1]?.split(';')[0]).toBe(cookie);
   });
 
-  it('neither hashes nor counts the try of a client that hung up before its turn', async () => {
+  it('neither hashes nor counts the attempt of a client that disconnected before its turn', async () => {
     await using server = await startServer({ password: 'costly' });
     const flood = Array.from({ length: 60 }, (_, i) => post(server.full, `127.0.7.${i + 1}`, 'wrong'));
     await Promise.race(flood);
@@ -256,7 +256,7 @@ describe('signing out everywhere', () => {
   const settings = (port: number, cookie: string) =>
     fetch(`http://127.0.0.1:${port}/api/einstellungen`, { headers: { cookie } }).then(({ status }) => status);
 
-  it('ends every session, that of the caller too, and says how many', async () => {
+  it('ends every session, that of the caller too, and returns the number', async () => {
     await using server = await startServer({ password: true });
     const cookies = [await signIn(server.full), await signIn(server.full), await signIn(server.full)];
     for (const cookie of cookies) expect(await settings(server.full, cookie)).toBe(200);
@@ -284,7 +284,7 @@ describe('signing out everywhere', () => {
     expect(await settings(server.full, other)).toBe(401);
   });
 
-  it('counts no session that had ended by its time', async () => {
+  it('counts no session that had expired', async () => {
     await using server = await startServer({ password: true });
     await signIn(server.full);
     server.clock.advance(31 * 60_000);

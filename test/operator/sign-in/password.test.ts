@@ -40,7 +40,7 @@ describe('gw operator password', () => {
     expect(await readdir(join(dir, 'secrets'))).toEqual(['device-password']);
   });
 
-  it('says what to add when the site file names no place for it', async () => {
+  it('states what to add when the site file has no path for it', async () => {
     await writeFile(sitePath, yaml('{}'));
     await expect(setOperatorPassword(sitePath, 'correct horse')).rejects.toMatchObject({
       code: 'SITE_FILE_INVALID',
@@ -98,12 +98,12 @@ describe('asking for a new password', () => {
     await expect(ask(['a\r', 'b\r', 'c\r']).answer).rejects.toMatchObject({ code: 'USAGE' });
   });
 
-  it('ends with Ctrl-C and Ctrl-D', async () => {
+  it('ends on Ctrl-C and Ctrl-D', async () => {
     await expect(ask(['corr\u0003']).answer).rejects.toMatchObject({ code: 'INTERRUPTED' });
     await expect(ask(['\u0004']).answer).rejects.toMatchObject({ code: 'INTERRUPTED' });
   });
 
-  it('takes the first line of a pipe or a file', async () => {
+  it('reads the first line of a pipe or a file', async () => {
     const input = new PassThrough();
     input.end('from a pipe\nsecond line\n');
     const streams = { input: input as unknown as NodeJS.ReadStream, output: new PassThrough() };
