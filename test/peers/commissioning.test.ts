@@ -56,7 +56,7 @@ describe.skipIf(!hasAll)(
       await world?.[Symbol.asyncDispose]();
     });
 
-    it('premises: the gateway is enrolled over a cut after every step, with one key for each code', async () => {
+    it('premises: the gateway is enrolled with an interruption after every step, with one key for each code', async () => {
       const { gateway, cloud, enrolment } = world;
       const codes = /codes (.*)/.exec(enrolment.output())?.[1]?.split(' ') ?? [];
       expect(await gw(gateway, ['enrol', 'status'])).toMatchObject({ code: 1, data: { state: 'not-enrolled' } });
@@ -79,7 +79,7 @@ describe.skipIf(!hasAll)(
       expect(await run(nameOf('tablet'), ['--input-type=module', '-e', look])).toMatchObject({ stdout: '200\n' });
     });
 
-    it.concurrent('premises: the tablet is set up and closed for good', async () => {
+    it.concurrent('premises: the tablet is set up and its port closed permanently', async () => {
       const { gateway } = world;
       expect(await gw(gateway, ['kiosk', 'setup', '--after-restart', '--seconds', '90'])).toMatchObject({
         error: null,
@@ -88,7 +88,7 @@ describe.skipIf(!hasAll)(
       });
     });
 
-    it.concurrent('premises: what orders rely on is verified by trials, from nothing', async () => {
+    it.concurrent('premises: the facts that orders rely on are verified by trials, from none', async () => {
       const { gateway } = world;
       const facts: string[] = [];
       for (const kind of ['stop', 'move', 'dock', 'pose']) {
@@ -109,7 +109,7 @@ describe.skipIf(!hasAll)(
       ]);
     });
 
-    it('premises: the checklist ends with a signed record, which is refused when a byte changed', async () => {
+    it('premises: the checklist ends with a signed record, which is rejected when a byte changed', async () => {
       const { gateway, chassis } = world;
       chassis.signal('SIGUSR2');
       await chassis.says('turned');
@@ -145,7 +145,7 @@ describe.skipIf(!hasAll)(
       });
     });
 
-    it.concurrent('site: the network is right, wrong in four ways with a reason each, and right again', async () => {
+    it.concurrent('site: the network check passes, fails in four ways with a reason each, and passes again', async () => {
       const { dir, gateway, keep } = world;
       const office = keep(await startSshdIn(dir, { side: 'office', host: OFFICE }, publicKeyOf(gateway)));
       writeFileSync(knownHostsOf(gateway), office.knownHostLine);
@@ -218,7 +218,7 @@ describe.skipIf(!hasAll)(
     // After a restart the kiosk shell is in front as the start screen, which names no page.
     const startPage = expect.objectContaining({ id: 'start-page', state: 'differs' });
 
-    it.concurrent('site: a tablet that somebody opened is a red line until the laptop has set it up and closed it', async () => {
+    it.concurrent('site: a tablet whose port was opened is a red line until the laptop has set it up and closed it', async () => {
       const { gateway, laptop, tablet } = world;
       tablet.signal('SIGUSR2');
       await tablet.says('opened 1');

@@ -57,7 +57,7 @@ describe.skipIf(!hasProgram('openssl'))('openssl', () => {
     );
   });
 
-  it('verifies key, chain and purpose of what was installed, and the signature of the signer', async () => {
+  it('verifies key, chain and purpose of the installed identity, and the signature of the signer', async () => {
     await using world = await startWorld();
     await world.enrol();
     const { keyPem, certificatePem, caPem } = await readCredentials(world.identityDir);
@@ -87,7 +87,7 @@ describe.skipIf(!hasProgram('openssl'))('openssl', () => {
     expect(fails(check).stdout).toContain('Verification failure');
   });
 
-  it('as the authority behind the endpoint, with one between: its certificate is installed, or named what is wrong', async () => {
+  it('as the CA behind the endpoint, with an intermediate: its certificate is installed, or its fault named', async () => {
     openssl(['ecparam', '-name', 'prime256v1', '-genkey', '-noout', '-out', 'root.key']);
     const subject = (name: string) => ['-subj', `/O=Robots GmbH/CN=${name}`];
     const authority = ['-addext', 'basicConstraints=critical,CA:TRUE', '-addext', 'keyUsage=critical,keyCertSign'];

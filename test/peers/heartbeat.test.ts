@@ -153,7 +153,7 @@ function scratch(): Disposable & { readonly dir: string } {
 
 // Side by side, each on networks of its own: most of what they do is to wait for heartbeats.
 describe.skipIf(!hasNamespaces())('three gateways on one bridge (network namespaces)', { concurrent: true }, () => {
-  it('know each other by broadcast, and miss one whose cable is pulled', { timeout: 160_000 }, async () => {
+  it('receive each other by broadcast, and detect the loss of one whose cable is pulled', { timeout: 160_000 }, async () => {
     using network = layNetwork();
     const { serve, sees, check } = toolsOf(network);
     using place = scratch();
@@ -205,7 +205,7 @@ describe.skipIf(!hasNamespaces())('three gateways on one bridge (network namespa
     expect(view.robots.every(({ lost }) => lost >= 14)).toBe(true);
   });
 
-  it('miss one whose broadcasts the network drops, and know each other by unicast', { timeout: 160_000 }, async () => {
+  it('detect the loss of one whose broadcasts the network drops, and receive each other by unicast', { timeout: 160_000 }, async () => {
     using network = layNetwork();
     const { serve, sees, sniff, check } = toolsOf(network);
     using place = scratch();
@@ -266,7 +266,7 @@ describe.skipIf(!hasNamespaces())('three gateways on one bridge (network namespa
     expect(one('a', 'alive')((await sees('b', one('a', 'alive'), 1_000)).view)).toBe(true);
   });
 
-  it('refuse a recorded datagram after both sides were started anew, and one that another key signed', {
+  it('reject a recorded datagram after both sides were restarted, and one signed with another key', {
     timeout: 90_000,
   }, async () => {
     using network = layNetwork();

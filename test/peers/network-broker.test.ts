@@ -23,7 +23,7 @@ import { waitFor } from './sshd.ts';
 const ALPN = 'x-test-mqtt-ca';
 const hasAll = hasProgram('mosquitto') && hasProgram('nginx') && hasNginxStream();
 
-describe.skipIf(!hasAll)('the network check against mosquitto, nginx with ssl_alpn and a proxy that opens TLS', () => {
+describe.skipIf(!hasAll)('the network check against mosquitto, nginx with ssl_alpn and a TLS-intercepting proxy', () => {
   const root = mkdtempSync(join(tmpdir(), 'gw-network-peers-'));
   let cloud: Authority;
   let house: Authority;
@@ -72,7 +72,7 @@ describe.skipIf(!hasAll)('the network check against mosquitto, nginx with ssl_al
     );
   }
 
-  it('is let in on both ports with the certificate of the device, and signs off in order', async () => {
+  it('is accepted on both ports with the device certificate, and disconnects cleanly', async () => {
     await using broker = await startMosquitto(dir, cloud);
     await using front = await startAlpnFront(dir, cloud, { alpn: ALPN, to: broker.plainPort });
     await using storage = await startWeb(dir, 'storage', cloud);
@@ -94,7 +94,7 @@ describe.skipIf(!hasAll)('the network check against mosquitto, nginx with ssl_al
     expect(said.match(new RegExp(`as ${SERIAL} \\(p2, c0, k30`, 'g'))).toHaveLength(2);
   });
 
-  it('tells a wrong ALPN identifier from a port where nobody listens', async () => {
+  it('distinguishes a wrong ALPN identifier from a closed port', async () => {
     await using broker = await startMosquitto(dir, cloud);
     await using front = await startAlpnFront(dir, cloud, { alpn: ALPN, to: broker.plainPort });
     await using storage = await startWeb(dir, 'storage', cloud);
@@ -112,7 +112,7 @@ describe.skipIf(!hasAll)('the network check against mosquitto, nginx with ssl_al
     expect(lineOf(result, 'mqtt-direct.tcp').detail).toMatch(/^blocked: connection refused/);
   });
 
-  it('sees that a broker without ALPN takes no notice of it', async () => {
+  it('detects that a broker without ALPN ignores it', async () => {
     await using broker = await startMosquitto(dir, cloud);
     await using storage = await startWeb(dir, 'storage', cloud);
     // Debian's mosquitto negotiates none.
@@ -120,7 +120,7 @@ describe.skipIf(!hasAll)('the network check against mosquitto, nginx with ssl_al
     expect(lineOf(result, 'mqtt-fallback.alpn').detail).toMatch(/^the server ignored ALPN/);
   });
 
-  it('finds a CONNACK missing where whoever ends TLS is no broker', async () => {
+  it('reports a missing CONNACK where the TLS server is not a broker', async () => {
     await using silent = await openPort();
     await using front = await startAlpnFront(dir, cloud, { alpn: ALPN, to: silent.port });
     await using storage = await startWeb(dir, 'storage', cloud);
@@ -129,7 +129,7 @@ describe.skipIf(!hasAll)('the network check against mosquitto, nginx with ssl_al
     expect(lineOf(result, 'mqtt-fallback.mqtt').detail).toMatch(/^TLS established, no CONNACK received/);
   });
 
-  it('is told that the certificate of the device is not taken', async () => {
+  it('reports that the device certificate is rejected', async () => {
     await using broker = await startMosquitto(dir, cloud);
     await using storage = await startWeb(dir, 'storage', cloud);
     const result = await check({
@@ -143,7 +143,7 @@ describe.skipIf(!hasAll)('the network check against mosquitto, nginx with ssl_al
     expect(lineOf(result, 'mqtt-direct.mqtt').detail).toMatch(/certificate of this device/);
   });
 
-  it('recognises and names a proxy that opens TLS', async () => {
+  it('detects and names a TLS-intercepting proxy', async () => {
     await using broker = await startMosquitto(dir, cloud);
     await using proxy = await startWeb(dir, 'proxy', house);
     const result = await check({ port: broker.port, fallbackPort: proxy.port, storagePort: proxy.port });

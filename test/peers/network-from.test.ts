@@ -28,7 +28,7 @@ describe.skipIf(!hasProgram('sshd'))(
     // The gateway is this machine here, so what answers on it is what the test opened.
     const yaml = 'network: { gateway: 127.0.0.1 }';
 
-    it('finds the operator server wrong towards the customer and right beside the robot', async () => {
+    it('fails the operator server towards the customer network, and passes it in the robot segment', async () => {
       await using sshd = await startSshd();
       sshd.trust();
       await using answering = await openPort();
@@ -62,7 +62,7 @@ describe.skipIf(!hasProgram('sshd'))(
       }));
     }
 
-    it('proves nothing by a machine that hangs after the login, and ends in its time', async () => {
+    it('is not checked through a host that hangs after the login, and completes in time', async () => {
       await using sshd = await startSshd();
       sshd.trust();
       await using answering = await openPort();
@@ -82,7 +82,7 @@ describe.skipIf(!hasProgram('sshd'))(
       expect(result.sections.segment).not.toBe('ok');
     });
 
-    it('does not take the silence of a machine that hung for a while for closed ports', async () => {
+    it('does not count the silence of a host that hung for a while as closed ports', async () => {
       await using sshd = await startSshd();
       sshd.trust();
       await using answering = await openPort();
@@ -105,7 +105,7 @@ describe.skipIf(!hasProgram('sshd'))(
       });
     });
 
-    it('tells the ports that SSH lets through, and calls the others not checked', async () => {
+    it('judges the ports that SSH forwards, and reports the others as not checked', async () => {
       await using answering = await openPort();
       await using sshd = await startSshd({ config: [`PermitOpen 127.0.0.1:${answering.port}`] });
       sshd.trust();
@@ -123,7 +123,7 @@ describe.skipIf(!hasProgram('sshd'))(
       });
     });
 
-    it('proves nothing where SSH lets no connection through, or the host is not known', async () => {
+    it('is not checked where SSH forwards no connection, or the host is unknown', async () => {
       await using sshd = await startSshd({ config: ['AllowTcpForwarding no'] });
       await using world = await buildWorld(newDir(), { yaml, enrolled: false, clock: systemClock });
       const from = secondHosts([`${sshd.user}@127.0.0.1:${sshd.port}`], optionsFor(sshd));

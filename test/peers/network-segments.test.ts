@@ -50,7 +50,7 @@ const hasAll =
   hasNamespaces() && hasProgram('mosquitto') && hasProgram('nginx') && hasProgram('sshd') && hasNginxStream();
 
 describe.skipIf(!hasAll)('robot segment, customer network and outside (network namespaces)', () => {
-  it('are told right from wrong: a dropped port, a chassis that the office reaches, a port too many', {
+  it('are checked: a dropped port, a chassis reachable from the office, an extra port', {
     timeout: 120_000,
   }, async () => {
     using _networks = layNetworks();

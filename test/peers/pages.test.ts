@@ -195,7 +195,7 @@ describe.skipIf(!hasProgram('chromium'))('what the operator page claims (Chromiu
     expect(await still.page.locator('body').getAttribute('data-headline')).toBe('good');
   });
 
-  it('says so when the gateway hangs, and when it answers again', async () => {
+  it('shows when the gateway hangs, and when it answers again', async () => {
     await using live = await open();
     await live.page.goto(addressOf('/'));
     await says(live.page, 'fahrbereit');
@@ -219,7 +219,7 @@ describe.skipIf(!hasProgram('chromium'))('what the operator page claims (Chromiu
     expect(await glance(live.page)).toMatchObject({ colour: '--good', struck: [], tours: [false], outdated: false });
   });
 
-  it('says so when the gateway ends, and follows the next one without a reload', async () => {
+  it('shows when the gateway ends, and follows the next one without a reload', async () => {
     await using live = await open();
     await live.page.goto(addressOf('/service'));
     await live.page.evaluate('window.stillTheSamePage = true');
@@ -237,7 +237,7 @@ describe.skipIf(!hasProgram('chromium'))('what the operator page claims (Chromiu
     expect(await live.page.evaluate('window.stillTheSamePage')).toBe(true);
   });
 
-  it('says so when its event stream is refused, and takes it up when it is not any more', async () => {
+  it('shows when its event stream is refused, and resumes it when it is accepted', async () => {
     await using live = await open();
     await live.page.route('**/api/events', (route) => route.fulfill({ status: 503, body: '{}' }));
     await live.page.goto(addressOf('/'));
@@ -246,7 +246,7 @@ describe.skipIf(!hasProgram('chromium'))('what the operator page claims (Chromiu
     await says(live.page, 'fahrbereit', 10_000);
   });
 
-  it('turns by itself where its script does not come', async () => {
+  it('turns red as outdated where its script does not load', async () => {
     await using live = await open();
     await live.page.route('**/assets/live.js', (route) => route.abort());
     await live.page.goto(addressOf('/'));
@@ -255,7 +255,7 @@ describe.skipIf(!hasProgram('chromium'))('what the operator page claims (Chromiu
     expect(await glance(live.page)).toMatchObject({ colour: '--bad', outdated: true });
   });
 
-  it('shows what the robot reports, and takes tours away while the gate refuses', async () => {
+  it('shows the condition of the robot, and disables tours while the gate refuses', async () => {
     await using live = await open();
     await live.page.goto(addressOf('/'));
     await fault('emergency-stop', 'on');

@@ -80,7 +80,7 @@ async function webServer() {
 }
 
 describe.skipIf(!isThere)('a real OpenSSH server', { concurrent: true }, () => {
-  it('lets in with a key file, dials for us, and says how a dial failed there', async () => {
+  it('accepts a key file, forwards connections, and reports why one failed there', async () => {
     await using sshd = await startSshd();
     await using web = await webServer();
     sshd.trust();
@@ -106,7 +106,7 @@ describe.skipIf(!isThere)('a real OpenSSH server', { concurrent: true }, () => {
     expect(ssh.lost.aborted).toBe(false);
   });
 
-  it('runs programs with their words as they are, and tells how they ended', async () => {
+  it('runs programs with their arguments unchanged, and reports how they ended', async () => {
     await using sshd = await startSshd();
     sshd.trust();
     await using ssh = await openSsh(targetOf(sshd), optionsFor(sshd));
@@ -147,7 +147,7 @@ describe.skipIf(!isThere)('a real OpenSSH server', { concurrent: true }, () => {
     expect(await sleeping.ended).toEqual({ code: null, signal: userInfo().uid === 0 ? null : 'SIGTERM' });
   });
 
-  it('asks before it trusts a host, shows the fingerprint of ssh-keygen, and remembers it', async () => {
+  it('is trusted after confirmation only, with the fingerprint of ssh-keygen, and remembered', async () => {
     await using sshd = await startSshd();
     const file = join(sshd.home, '.ssh', 'known_hosts');
     const fingerprint = execFileSync('ssh-keygen', ['-lf', join(sshd.dir, 'host_ed25519.pub')], { encoding: 'utf8' });
@@ -175,7 +175,7 @@ describe.skipIf(!isThere)('a real OpenSSH server', { concurrent: true }, () => {
     await (await openSsh(targetOf(sshd), optionsFor(sshd)))[Symbol.asyncDispose]();
   });
 
-  it('hides the names it writes down when HashKnownHosts asks for it, beside a last line without its end', async () => {
+  it('is stored with a hashed name when HashKnownHosts is set, after a last line without a line end', async () => {
     await using sshd = await startSshd();
     const file = join(sshd.home, '.ssh', 'known_hosts');
     config(sshd, 'HashKnownHosts yes');
@@ -188,7 +188,7 @@ describe.skipIf(!isThere)('a real OpenSSH server', { concurrent: true }, () => {
     expect(found).toContain('found');
   });
 
-  it('refuses a changed and a forbidden key, also when a person would trust it', async () => {
+  it('is rejected with a changed or revoked key, also when a person would trust it', async () => {
     await using sshd = await startSshd({ hostKeyTypes: ['ed25519', 'rsa'] });
     const file = join(sshd.home, '.ssh', 'known_hosts');
     const trusting = person({ trust: true });
@@ -207,7 +207,7 @@ describe.skipIf(!isThere)('a real OpenSSH server', { concurrent: true }, () => {
     expect(readFileSync(file, 'utf8').split('\n')).toHaveLength(3);
   });
 
-  it('compares the kind of key that is known, and does not take an authority for a key', async () => {
+  it('is compared by the known key type, and a CA line does not count as a key', async () => {
     await using sshd = await startSshd({ hostKeyTypes: ['ed25519', 'rsa'] });
     const file = join(sshd.home, '.ssh', 'known_hosts');
     writeFileSync(file, `[127.0.0.1]:${sshd.port} ${readFileSync(join(sshd.dir, 'host_rsa.pub'), 'utf8')}`);
@@ -221,7 +221,7 @@ describe.skipIf(!isThere)('a real OpenSSH server', { concurrent: true }, () => {
     expect(asked.told.join('\n')).toMatch(/known_hosts:2: invalid known_hosts line/);
   });
 
-  it('asks for the passphrase of a key file only when the server wants that key', async () => {
+  it('requests the passphrase of a key file only when the server accepts that key', async () => {
     await using sshd = await startSshd();
     sshd.trust();
     const key = join(sshd.home, '.ssh', 'id_ed25519');
@@ -252,7 +252,7 @@ describe.skipIf(!isThere)('a real OpenSSH server', { concurrent: true }, () => {
     expect(unasked.asked.filter(({ text }) => text.includes('Passphrase'))).toEqual([]);
   });
 
-  it('gives a server two keys that wants two', async () => {
+  it('is sent two keys when it requires two', async () => {
     await using sshd = await startSshd({ config: ['AuthenticationMethods publickey,publickey'] });
     sshd.trust();
     const second = join(sshd.home, '.ssh', 'second');
@@ -265,7 +265,7 @@ describe.skipIf(!isThere)('a real OpenSSH server', { concurrent: true }, () => {
     await (await openSsh(targetOf(sshd), optionsFor(sshd)))[Symbol.asyncDispose]();
   });
 
-  it.each(['rsa', 'ecdsa', 'ed25519'] as const)('lets in with a key of kind %s', async (type) => {
+  it.each(['rsa', 'ecdsa', 'ed25519'] as const)('accepts a key of type %s', async (type) => {
     await using sshd = await startSshd();
     sshd.trust();
     const key = join(sshd.home, '.ssh', 'mine');
@@ -277,7 +277,7 @@ describe.skipIf(!isThere)('a real OpenSSH server', { concurrent: true }, () => {
     expect(asked).toHaveLength(1);
   });
 
-  it('says which key it cannot use, and why', async () => {
+  it('reports which key is unusable, and why', async () => {
     await using sshd = await startSshd();
     sshd.trust();
     execFileSync('chmod', ['644', join(sshd.home, '.ssh', 'id_ed25519')]);
@@ -297,7 +297,7 @@ describe.skipIf(!isThere)('a real OpenSSH server', { concurrent: true }, () => {
   });
 
   it.skipIf(!hasProgram('ssh-agent'))(
-    'lets in with keys of an agent, and offers only those that IdentitiesOnly names',
+    'accepts keys of an agent, and is offered only those of IdentitiesOnly',
     async () => {
       await using sshd = await startSshd();
       sshd.trust();
@@ -336,7 +336,7 @@ describe.skipIf(!isThere)('a real OpenSSH server', { concurrent: true }, () => {
     },
   );
 
-  it('follows the configuration: alias, patterns, port, user, key, and machines on the way', async () => {
+  it('is reached by the configuration: alias, patterns, port, user, key, and jump hosts', async () => {
     await using bastion = await startSshd();
     await using inner = await startSshd();
     await using last = await startSshd();
@@ -375,7 +375,7 @@ describe.skipIf(!isThere)('a real OpenSSH server', { concurrent: true }, () => {
     await expect(ssh.exec(['true'])).rejects.toBe(ssh.lost.reason);
   });
 
-  it('names the machine on the way that does not answer, or lets nothing through', async () => {
+  it('is reported with the jump host that does not answer or does not forward', async () => {
     await using sshd = await startSshd({ config: ['AllowTcpForwarding no'] });
     sshd.trust();
     const jump = `127.0.0.1:${sshd.port}`;
@@ -393,7 +393,7 @@ describe.skipIf(!isThere)('a real OpenSSH server', { concurrent: true }, () => {
     ['PermitOpen 127.0.0.1:9', ''],
     ['', 'restrict'],
     ['', 'permitopen="127.0.0.1:9"'],
-  ])('tells a channel that is refused by %s%s from a chassis that is', async (line, option) => {
+  ])('distinguishes a channel refused by %s%s from a chassis that refuses', async (line, option) => {
     await using sshd = await startSshd(line === '' ? {} : { config: [line] });
     await using web = await webServer();
     sshd.trust();
@@ -409,7 +409,7 @@ describe.skipIf(!isThere)('a real OpenSSH server', { concurrent: true }, () => {
     await client[Symbol.asyncDispose]();
   });
 
-  it('keeps connections to the chassis open, and carries its topics', async () => {
+  it('keeps connections to the chassis alive, and carries its topics', async () => {
     await using sshd = await startSshd();
     await using sim = await startSim({});
     sshd.trust();
@@ -444,7 +444,7 @@ describe.skipIf(!isThere)('a real OpenSSH server', { concurrent: true }, () => {
     expect(probe.topics.find(({ topic }) => topic === '/tracked_pose')?.messages).toBeGreaterThan(5);
   });
 
-  it('says at once that the line is lost, and fails what was on its way instead of ending it', async () => {
+  it('reports a lost connection at once, and fails pending requests instead of ending them', async () => {
     await using sshd = await startSshd();
     sshd.trust();
     const server = createTcpServer((socket) => {
@@ -471,7 +471,7 @@ describe.skipIf(!isThere)('a real OpenSSH server', { concurrent: true }, () => {
     server.close();
   });
 
-  it('notices a line over which nothing comes any more', async () => {
+  it('detects a connection without any data', async () => {
     await using sshd = await startSshd();
     let isCut = false;
     const sockets: Socket[] = [];
@@ -504,7 +504,7 @@ describe.skipIf(!isThere)('a real OpenSSH server', { concurrent: true }, () => {
     proxy.close();
   });
 
-  it('shows what the server says before the login, in plain characters', async () => {
+  it('shows the banner of the server before the login, sanitized', async () => {
     await using sshd = await startSshd();
     const banner = join(sshd.dir, 'banner');
     writeFileSync(banner, 'Robot 7\u001b[2J of the lobby\nKeep out\n');

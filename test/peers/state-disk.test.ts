@@ -38,7 +38,7 @@ describe.runIf(hasNamespaces())('gw serve on a real file system', { timeout: 120
     ['full', /no space left/, false],
     ['full later', /no space left/, true],
     ['read-only', /read-only file system/, false],
-  ])('that is %s serves, stops and says what it cannot keep, and mends by itself', async (scenario, why, runs) => {
+  ])('that is %s serves, stops, reports unsaved state, and recovers by itself', async (scenario, why, runs) => {
     const { early, stop, seen, health, neighbours, mended, saved, after, code } = await play(scenario);
     // Known from the start, not only once a stop could not be saved.
     expect(early.data.disk.state.status).toBe(scenario === 'full later' ? 'ok' : 'unusable');
@@ -61,7 +61,7 @@ describe.runIf(hasNamespaces())('gw serve on a real file system', { timeout: 120
     expect(code).toBe(0);
   });
 
-  it('that is damaged runs without the heartbeat and the media, and takes both up when a person has mended them', async () => {
+  it('that is damaged runs without heartbeat and media, and starts both after a repair', async () => {
     const { stop, health, neighbours, mended, after, code } = await play('damaged');
     expect(stop.data.stop).toMatchObject({ latched: true, saved: true });
     expect(health.data.status).toBe('degraded');

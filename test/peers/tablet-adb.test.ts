@@ -85,7 +85,7 @@ describe.skipIf(!hasProgram('adb'))("Debian's adb at the simulated tablet", () =
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('connects, is allowed once, and lists it with its names', async () => {
+  it('connects, is authorised once, and lists it with its names', async () => {
     await using tablet = await startTablet();
     await attach(tablet);
     const { stdout } = await adb(['devices', '-l']);
@@ -99,7 +99,7 @@ describe.skipIf(!hasProgram('adb'))("Debian's adb at the simulated tablet", () =
     await detach(tablet);
   });
 
-  it('calls it unauthorized until somebody allows it', async () => {
+  it('reports it unauthorized until it is allowed', async () => {
     await using tablet = await startTablet({ prompt: { afterMs: 2_000 } });
     expect((await adb(['connect', idOf(tablet)])).stdout).toContain(`failed to authenticate to ${idOf(tablet)}`);
     expect(await stateOf(tablet)).toBe('unauthorized');
@@ -155,7 +155,7 @@ describe.skipIf(!hasProgram('adb'))("Debian's adb at the simulated tablet", () =
     await detach(tablet);
   });
 
-  it.each([['--streaming'], ['--no-streaming']])('installs a package with %s, and takes it away', async (way) => {
+  it.each([['--streaming'], ['--no-streaming']])('installs a package with %s, and uninstalls it', async (way) => {
     await using tablet = await startTablet();
     await attach(tablet);
     const { code, stdout } = await on(tablet, 'install', way, '-r', file);
@@ -205,7 +205,7 @@ describe.skipIf(!hasProgram('adb'))("Debian's adb at the simulated tablet", () =
     expect((await adb(['connect', idOf(tablet)])).stdout).toContain('Connection refused');
   });
 
-  it('says what is wrong: cut in the middle, no space, not allowed any more, another tablet', async () => {
+  it('reports errors: a cut in the middle, no space, no longer authorised, another tablet', async () => {
     await using tablet = await startTablet();
     await attach(tablet);
     tablet.setFault('tablet-cut', true);
@@ -229,7 +229,7 @@ describe.skipIf(!hasProgram('adb'))("Debian's adb at the simulated tablet", () =
     await detach(tablet);
   });
 
-  it('speaks the older protocol with an older tablet', async () => {
+  it('uses the older protocol with an older tablet', async () => {
     await using tablet = await startTablet();
     tablet.setFault('tablet-old', true);
     await attach(tablet);
@@ -241,7 +241,7 @@ describe.skipIf(!hasProgram('adb'))("Debian's adb at the simulated tablet", () =
     await detach(tablet);
   });
 
-  it('serves adbkit, which speaks to it through that server', async () => {
+  it('serves adbkit, which connects through that server', async () => {
     // It is CommonJS; loaded as such it is the same here and in a program.
     const { Adb } = createRequire(import.meta.url)('@devicefarmer/adbkit') as typeof import('@devicefarmer/adbkit');
     await using tablet = await startTablet();

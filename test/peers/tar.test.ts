@@ -41,7 +41,7 @@ async function problems(path: string): Promise<readonly string[]> {
 }
 
 describe.skipIf(!hasProgram('tar'))('GNU tar', () => {
-  it('lists and unpacks a backup of ours, without a warning, to the same bytes', async () => {
+  it('lists and unpacks a backup without a warning, to the same bytes', async () => {
     const path = join(root, 'ours.tar.gz');
     const long = 2 ** 53 - 1;
     const archive = sampleArchive({ maps: [archivedMap(1), archivedMap(long)] });
@@ -59,7 +59,7 @@ describe.skipIf(!hasProgram('tar'))('GNU tar', () => {
   });
 
   it.each(['gnu', 'oldgnu', 'pax', 'ustar', 'v7'])(
-    'packs one anew in its form %s, which is read as ours is',
+    'repacks one in its format %s, which is read equally',
     async (form) => {
       const folder = unpacked(form);
       const path = join(root, `${form}.tar.gz`);
@@ -71,7 +71,7 @@ describe.skipIf(!hasProgram('tar'))('GNU tar', () => {
     },
   );
 
-  it('packs with other blocks, attributes and owners, which changes nothing', async () => {
+  it('packs with other blocks, attributes and owners, which has no effect', async () => {
     const folder = unpacked('owners');
     const path = join(root, 'owners.tar.gz');
     const odd = [
@@ -84,7 +84,7 @@ describe.skipIf(!hasProgram('tar'))('GNU tar', () => {
     expect(contents((await readArchive(path)).archive)).toEqual(contents(sampleArchive()));
   });
 
-  it('packs what no backup may hold, and it is refused by name', async () => {
+  it('packs what no backup may contain, and it is rejected by name', async () => {
     const folder = unpacked('hostile');
     const add = (name: string, ...words: string[]) => {
       const path = join(root, `${name}.tar`);
@@ -121,7 +121,7 @@ describe.skipIf(!hasProgram('tar'))('GNU tar', () => {
     expect(await add('long', long)).toEqual([expect.stringMatching(/^it holds the file "n{59}…", which/)]);
   });
 
-  it('packs without the manifest in the first place, with a label, in parts and with holes: refused', async () => {
+  it('packs without the manifest first, with a label, in parts and sparse: rejected', async () => {
     const folder = unpacked('odd');
     const pack = (name: string, ...words: string[]) => {
       const path = join(root, `${name}.tar.gz`);
@@ -137,7 +137,7 @@ describe.skipIf(!hasProgram('tar'))('GNU tar', () => {
     expect(await pack('plain-file', 'maps/1/map.json')).toEqual([expect.stringContaining('this is no backup of gw')]);
   });
 
-  it('and gzip pack in other ways: members one after the other are read, a bare tar is refused', async () => {
+  it('and gzip pack in other forms: concatenated members are read, a bare tar is rejected', async () => {
     const whole = Buffer.from(await packArchive(sampleArchive()));
     const folder = unpacked('ways');
     writeFileSync(join(folder, 'a.tar'), execFileSync('gzip', ['--decompress', '--stdout'], { input: whole }));

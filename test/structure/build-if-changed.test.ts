@@ -42,7 +42,7 @@ beforeEach(() => {
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
 describe('a build', () => {
-  it('is made where there is none, and not again while nothing has changed', () => {
+  it('runs where there is none, and not again while nothing has changed', () => {
     expect(run().status).toBe(0);
     expect(readFileSync(join(root, 'dist/deep/a.ts'), 'utf8')).toBe('a');
     expect(run().status).toBe(0);
@@ -84,7 +84,7 @@ describe('a build', () => {
     ['a built file that was changed by hand', () => put('dist/deep/a.ts', 'z')],
     ['a left-over file among the built ones', () => put('dist/old.js', '')],
     ['a torn stamp', () => put('dist/.built.json', '{"inputs"')],
-  ])('is made again for %s', (_, change) => {
+  ])('runs again for %s', (_, change) => {
     run();
     change();
     expect(run().status).toBe(0);
@@ -100,7 +100,7 @@ describe('a build', () => {
     expect(readFileSync(join(root, 'dist/deep/a.ts'), 'utf8')).toBe('changed while it was built');
   });
 
-  it('that fails is told by its exit code and tried again, also when an older one stood', () => {
+  it('that fails ends with its exit code and runs again, also when an older one existed', () => {
     run();
     put('src/deep/a.ts', 'b');
     expect(run([], { FAILS: '1' }).status).toBe(3);
@@ -111,13 +111,13 @@ describe('a build', () => {
 });
 
 describe('after an installation', () => {
-  it('nothing is built where there are no sources', () => {
+  it('is skipped where there are no sources', () => {
     rmSync(join(root, 'src'), { recursive: true });
     const { status, stderr } = run(['--prepare']);
     expect([status, stderr, builds()]).toEqual([0, '', 0]);
   });
 
-  it('without the tools it does not fail, and says what brings them', () => {
+  it('without the tools does not fail, and names the command that installs them', () => {
     rmSync(join(root, 'node_modules/vite'), { recursive: true });
     const { status, stderr } = run(['--prepare']);
     expect([status, builds()]).toEqual([0, 0]);

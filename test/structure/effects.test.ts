@@ -6,7 +6,7 @@ const src = join(import.meta.dirname, '..', '..', 'src');
 const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.ts'));
 
 /** The build drops a module that nothing is taken from, and puts the others together in files of its own. */
-it('no module of ours is imported for what it does when it is loaded, and none looks for a file by its own place', () => {
+it('no module of gw is imported for its side effects, and none locates a file by its own path', () => {
   expect(files.length).toBeGreaterThan(500);
   for (const path of files) {
     const text = readFileSync(join(src, path), 'utf8');

@@ -33,13 +33,13 @@ function opensItself(source: string): boolean {
 describe('files are opened', () => {
   const sources = globSync('src/**/*.ts', { cwd: root }).filter((path) => !path.startsWith('src/lib/lifecycle/'));
 
-  it('by lifecycle, and by those who have a reason', () => {
+  it('by lifecycle, and by modules with a listed reason', () => {
     expect(sources.length).toBeGreaterThan(500);
     const found = sources.filter((path) => opensItself(readFileSync(`${root}${path}`, 'utf8')));
     expect(found.sort()).toEqual(Object.keys(exceptions).sort());
   });
 
-  it('by nobody whom this test would not see', () => {
+  it('by no module that this test would miss', () => {
     const spellings = [
       "import { open } from 'node:fs/promises';",
       "import { type FileHandle, rm, writeFile as put } from 'node:fs/promises';",

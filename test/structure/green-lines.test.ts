@@ -13,7 +13,7 @@ const pages = [
 describe.each(pages)('docs/$page', ({ page, head }) => {
   const text = readFileSync(`${root}/docs/${page}`, 'utf8');
 
-  it('names tests that are there', () => {
+  it('names existing test files', () => {
     const named = [...text.matchAll(/`(test\/[\w/.-]+\.ts)`/g)].map(([, path]) => path ?? '');
     expect(named.length).toBeGreaterThan(30);
     expect(named.filter((path) => !existsSync(`${root}/${path}`))).toEqual([]);

@@ -21,7 +21,7 @@ const elsewhere: Readonly<Record<string, string>> = {
 };
 
 describe('the toolkit', () => {
-  it.each(globSync('src/commands/**/*.ts', { cwd: root }).sort())('has the work of %s where its name says', (path) => {
+  it.each(globSync('src/commands/**/*.ts', { cwd: root }).sort())('has the work of %s at the path of its name', (path) => {
     const command = path.slice('src/commands/'.length, -'.ts'.length);
     const own = `toolkit/${command}.ts`;
     const place = elsewhere[command] ?? own;

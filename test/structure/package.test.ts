@@ -38,7 +38,7 @@ describe('the packed tarball', () => {
     expect(lacking.filter((line) => !files.has(line.split(': ')[1] ?? ''))).toEqual([]);
   });
 
-  it('has pages named in it at all', () => {
+  it('has references to pages at all', () => {
     expect(pagesNamedIn(read('src/lib/error/table.ts'))).toContain('docs/kiosk.md');
     expect(pagesNamedIn('see docs/no-such-page.md.')).toEqual(['docs/no-such-page.md']);
   });
@@ -54,7 +54,7 @@ describe('the packed tarball', () => {
     expect(broken).toEqual([]);
   });
 
-  it('carries what an installation runs, and nothing of the work on it', () => {
+  it('carries the runtime files, and no development files', () => {
     for (const path of ['bin/run.js', 'oclif.manifest.json', 'scripts/build-if-changed.js', 'packaging/gw.service']) {
       expect(files).toContain(path);
     }

@@ -89,7 +89,7 @@ const circle = {
 };
 
 describe('the structure rules', () => {
-  it('pass a tree that keeps them', () => {
+  it('pass a tree without breaches', () => {
     const tree = {
       ...leaf,
       ...guarded,
@@ -112,7 +112,7 @@ describe('the structure rules', () => {
       expect(found.broken[path]).toEqual([rule]);
     });
 
-    it('a circle', () => {
+    it('a cycle', () => {
       const inCircle = Object.keys(circle).flatMap((path) => found.broken[path] ?? []);
       expect(inCircle).toContain('no-circular');
     });
@@ -123,7 +123,7 @@ describe('the structure rules', () => {
     });
   });
 
-  it('are not green over nothing', () => {
+  it('are not green over an empty tree', () => {
     expect(check('empty', {}).status).toBe(1);
   });
 });

@@ -18,7 +18,7 @@ const allowed = {
 const wallClock = /\bwall\(\)|\bDate\.now\(|\bnew Date\(\)/;
 
 describe('the wall clock', () => {
-  it('is read by the daemon only for what people read, so that no jump of it decides anything', () => {
+  it('is read by the daemon for display only, so that a jump of it decides nothing', () => {
     const files = ofTheDaemon.flatMap((module) =>
       readdirSync(join(lib, module), { recursive: true, encoding: 'utf8' })
         .filter((name) => name.endsWith('.ts'))
@@ -29,7 +29,7 @@ describe('the wall clock', () => {
     expect(readers.filter((file) => !(file in allowed))).toEqual([]);
   });
 
-  it('would be found', () => {
+  it('is detected where it is read', () => {
     for (const line of ['const now = clock.wall().getTime();', 'Date.now()', 'x = new Date()']) {
       expect(wallClock.test(withoutComments(line))).toBe(true);
     }

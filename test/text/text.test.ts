@@ -9,14 +9,14 @@ describe('plural', () => {
     [2, '2 maps'],
   ])('of %s', (count, said) => expect(plural(count, 'map')).toBe(said));
 
-  it('takes a plural of its own, and gives the word alone', () => {
+  it('accepts an irregular plural, and returns the word alone', () => {
     expect(plural(2, 'line was', 'lines were')).toBe('2 lines were');
     expect(pluralWord(1, 'its', 'their')).toBe('its');
   });
 });
 
 describe('shorten', () => {
-  it('never gives more than was asked for, and leaves alone what fits', () => {
+  it('never exceeds the given length, and does not change what fits', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), fc.integer({ min: 1, max: 30 }), (text, most) => {
         const short = shorten(text, most);
@@ -27,17 +27,17 @@ describe('shorten', () => {
     );
   });
 
-  it('cuts no emoji into its parts', () => {
+  it('does not split an emoji', () => {
     expect(shorten('👨‍👩‍👧‍👦👨‍👩‍👧‍👦👨‍👩‍👧‍👦', 2)).toBe('👨‍👩‍👧‍👦…');
   });
 });
 
 describe('Markdown', () => {
-  it('in a cell ends neither the cell nor the row, and makes no element', () => {
+  it('in a cell ends neither the cell nor the row, and creates no element', () => {
     expect(tableCell('a | `b`\n<script>')).toBe('a \\| `b` &lt;script>');
   });
 
-  it('of foreign text has every sign escaped', () => {
+  it('of foreign text has every special character escaped', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         const bare = escapeMarkdown(text).replace(/\\[\\`*_{}[\]<>#|~!&]/g, '');
