@@ -56,8 +56,8 @@ const errorOf = (work: Promise<unknown>) =>
     (error: unknown) => (error instanceof GwError ? error : undefined),
   );
 
-describe('words for the far side', () => {
-  it('are those of the command without the way there, with --json once', () => {
+describe('arguments for the remote host', () => {
+  it('are those of the command without the route, with --json once', () => {
     expect(
       remoteArguments('heartbeat:check', ['--via', 't@gw', '--seconds', '8', '--json', '--site=a b.yaml']),
     ).toEqual(['heartbeat', 'check', '--seconds', '8', '--site=a b.yaml', '--json']);
@@ -71,8 +71,8 @@ describe('words for the far side', () => {
   });
 });
 
-describe('a command that is run on the far side', () => {
-  it('gives its result, its warnings and its exit code, whatever a login script prints before', async () => {
+describe('a command that is run on the remote host', () => {
+  it('returns its result, its warnings and its exit code, whatever a login script prints before', async () => {
     const { ssh, ran } = farSide(['Welcome!\n', envelope().slice(0, 30), envelope().slice(30)], {
       code: 1,
       says: 'busy\n',
@@ -88,7 +88,7 @@ describe('a command that is run on the far side', () => {
     expect(notes.sort()).toEqual(['Welcome!', 'busy']);
   });
 
-  it('says when another version is there', async () => {
+  it('reports another version there', async () => {
     const { ssh } = farSide([envelope()], { version: '0.9.0' });
     expect((await runRemoteGw(ssh, ['x'], options)).warnings[0]).toMatch(/"0\.9\.0", this is 1\.0\.0/);
     const bad = farSide([envelope({ schema: 'gw/test/0' })], { version: '0.9.0' });
@@ -96,7 +96,7 @@ describe('a command that is run on the far side', () => {
     expect((await errorOf(runRemoteGw(bad.ssh, ['x'], options)))?.message).toContain('0.9.0');
   });
 
-  it('throws the errors of the far side as ours, and says where', async () => {
+  it('throws the errors of the remote host as its own, with the place', async () => {
     const error = { code: 'SECRET_UNREADABLE', message: 'no.', remedy: 'chmod', tried: { address: 'a', port: 1 } };
     const { ssh } = farSide([envelope({ schema: 'gw/error/1', ok: false, data: null, error })], { code: 2 });
     expect(await errorOf(runRemoteGw(ssh, ['x'], options))).toMatchObject({
@@ -121,7 +121,7 @@ describe('a command that is run on the far side', () => {
     expect(await errorOf(follow(farSide(failing, { code: 4 }).ssh))).toMatchObject({ code: 'PORT_IN_USE' });
   });
 
-  it('may print whatever it wants: it is a result, or an error of ours', async () => {
+  it('may print anything: it is a result, or an error of gw', async () => {
     const piece = fc.oneof(
       fc.string({ maxLength: 30 }),
       fc.uint8Array({ maxLength: 30 }),
@@ -150,7 +150,7 @@ describe('a command that is run on the far side', () => {
     );
   });
 
-  it('is refused when a line has no end', async () => {
+  it('is rejected when a line has no end', async () => {
     const endless = Array.from({ length: 5 }, () => Buffer.alloc(1024 * 1024, 'x'));
     expect(await errorOf(follow(farSide(endless).ssh))).toMatchObject({ code: 'FAR_GW_BAD_ANSWER' });
   });

@@ -32,8 +32,8 @@ async function scene() {
 const untilAborted = (signal: AbortSignal) =>
   new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 
-describe.concurrent('work through another machine', () => {
-  it('gives its result or its error, and ends the connection', async () => {
+describe.concurrent('work through a jump host', () => {
+  it('returns its result or its error, and ends the connection', async () => {
     await using here = await scene();
     let lost: AbortSignal | undefined;
     const result = await throughSsh(here.target, here.options, async (ssh) => {
@@ -47,7 +47,7 @@ describe.concurrent('work through another machine', () => {
     expect(lost?.aborted).toBe(false);
   });
 
-  it('is told when the line is lost, and cannot pass what it then found for a result', async () => {
+  it('is aborted when the connection is lost, and cannot return later findings as a result', async () => {
     await using here = await scene();
     const work = throughSsh(here.target, here.options, async (_, signal) => {
       here.server.cut();
@@ -57,7 +57,7 @@ describe.concurrent('work through another machine', () => {
     expect((await errorOf(work)).code).toBe('SSH_LOST');
   });
 
-  it('keeps a result that must not be lost sight of, beside the loss', async () => {
+  it('keeps an essential result, with the loss reported beside it', async () => {
     await using here = await scene();
     const told: string[] = [];
     const onLost = ({ code }: GwError) => void told.push(code);
@@ -70,7 +70,7 @@ describe.concurrent('work through another machine', () => {
     expect(told).toEqual(['SSH_LOST']);
   });
 
-  it('says beside the loss what goes on without it', async () => {
+  it('reports with the loss what continues without the connection', async () => {
     await using here = await scene();
     const work = throughSsh(here.target, here.options, async (_, signal) => {
       here.server.cut();
@@ -81,7 +81,7 @@ describe.concurrent('work through another machine', () => {
     expect((await errorOf(work)).message).toContain('The robot drives on.');
   });
 
-  it('asks the operator server over a connection that is kept', async () => {
+  it('queries the operator server over a kept-alive connection', async () => {
     using folder = temporaryHome();
     let opened = 0;
     const asked: string[] = [];
@@ -109,7 +109,7 @@ describe.concurrent('work through another machine', () => {
     expect(new Set(asked)).toEqual(new Set(['127.0.0.1:5173']));
   });
 
-  it('blames a line that went silent, not the chassis behind it', async () => {
+  it('reports a silent connection, not the chassis behind it', async () => {
     await using here = await scene();
     await using path = await startRawServer((near) => {
       const far = connect(here.server.port, '127.0.0.1');
@@ -131,7 +131,7 @@ describe.concurrent('work through another machine', () => {
     expect((await errorOf(work)).code).toBe('SSH_LOST');
   });
 
-  it('ends with the interruption of the person, not with a loss', async () => {
+  it('ends with the interruption of the user, not with a loss', async () => {
     await using here = await scene();
     const ending = new AbortController();
     const options = { ...here.options, signal: ending.signal };

@@ -24,8 +24,8 @@ async function find(endpoint: Endpoint, mac = false, more = '') {
   return result;
 }
 
-describe('where the chassis answers', () => {
-  it('is connected, with name, port, serial number and software', async () => {
+describe('the address check of the chassis', () => {
+  it('reports connected, with name, port, serial number and software', async () => {
     await using chassis = await fakeChassis();
     expect(await find(chassis.endpoint)).toMatchObject({
       state: 'connected',
@@ -40,7 +40,7 @@ describe('where the chassis answers', () => {
     });
   });
 
-  it('is reported for localhost too, which needs no DNS', async () => {
+  it('works for localhost too, which needs no DNS', async () => {
     await using chassis = await fakeChassis();
     const result = await find({ host: 'localhost', port: chassis.endpoint.port });
     expect(result.state).toBe('connected');
@@ -99,7 +99,7 @@ describe('where the chassis answers', () => {
     expect(mac.detail).toContain('a loopback address has no hardware address');
   });
 
-  it('is given up when the caller interrupts', async () => {
+  it('ends when the caller interrupts it', async () => {
     await using silent = await rawPeer(() => {});
     const ending = new AbortController();
     setTimeout(() => ending.abort(), 50);

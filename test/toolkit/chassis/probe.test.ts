@@ -93,7 +93,7 @@ describe.concurrent('a probe', () => {
     expect(finding('topics')?.verdict).toBe('ok');
   });
 
-  it('is wrong, and says so loudly, when the pose is in radians', async () => {
+  it('is wrong, and alerts, when the pose is in radians', async () => {
     await using chassis = await fakeChassis();
     using _turning = turning(chassis, 'radians ±π');
     const { result, finding } = await probe(chassis.endpoint, 8);
@@ -125,7 +125,7 @@ describe.concurrent('a probe', () => {
     15_000,
   );
 
-  it('listens on while nothing is decided, says what to do, and does not call it green', async () => {
+  it('continues while the unit is undecided, states what to do, and is not green', async () => {
     await using chassis = await fakeChassis();
     chassis.unknownTopics = ['/tracked_pose'];
     const still = time.every(50, () => chassis.publish({ topic: '/tracked_pose', pos: [0, 0], ori: 0.5 }));
@@ -145,7 +145,7 @@ describe.concurrent('a probe', () => {
     }
   });
 
-  it('finds a chassis without a pose and a stream that breaks', async () => {
+  it('detects a chassis without a pose and a stream that breaks', async () => {
     await using mute = await fakeChassis();
     mute.unknownTopics = ['/tracked_pose'];
     const { finding } = await probe(mute.endpoint, 2);
@@ -164,7 +164,7 @@ describe.concurrent('a probe', () => {
     expect(of('stream')?.detail).toBe('connection closed unexpectedly');
   });
 
-  it('shows no rate for a battery that comes every five seconds, though two messages came close together', async () => {
+  it('shows no rate for a battery published every five seconds, though two messages arrived close together', async () => {
     await using chassis = await fakeChassis();
     using _turning = turning(chassis, 'degrees');
     const probing = probe(chassis.endpoint, 3);
@@ -179,7 +179,7 @@ describe.concurrent('a probe', () => {
     });
   });
 
-  it('finds a pose that came once, when its topic was enabled, and one that ceased', async () => {
+  it('detects a pose that was received only once, on enabling, and one that ceased', async () => {
     await using chassis = await fakeChassis();
     const once = await probe(chassis.endpoint, 2);
     expect(once.finding('topics')).toMatchObject({
@@ -226,7 +226,7 @@ describe.concurrent('a probe', () => {
     );
   });
 
-  it('did not check what the robot does not report, and waits for it before it says so', async () => {
+  it('reports missing values as not checked, after waiting for them', async () => {
     await using chassis = await fakeChassis();
     latch(chassis, { '/wheel_state': undefined, '/alerts': undefined });
     using _turning = turning(chassis, 'degrees');
@@ -243,7 +243,7 @@ describe.concurrent('a probe', () => {
     expect(renderChassisProbe(result)).toContain('emergency stop, control mode, alerts');
   });
 
-  it('names numbers that come as text and does not ask for a map', async () => {
+  it('names numbers sent as text and does not request a map', async () => {
     await using sim = await startSim({ clock: time });
     sim.setFault('numbers-as-text', true);
     const { result, finding } = await probe(sim.chassis, 2, sim.chassis.serial);
@@ -291,7 +291,7 @@ describe.concurrent('a probe', () => {
     ['battery-low', 'battery', 'CRITICAL: 6 %'],
     ['battery-unsure', 'power', "reported 'full' at 41 %"],
     ['alert-active', 'alerts', "1012 error 'fall risk' (planning)"],
-  ])('finds what a robot reports under the fault %s', async (fault, id, detail) => {
+  ])('detects the condition of a robot under the fault %s', async (fault, id, detail) => {
     await using sim = await startSim({ clock: time });
     sim.setFault(fault, true);
     const { result, finding } = await probe(sim.chassis, 2, sim.chassis.serial);
@@ -300,14 +300,14 @@ describe.concurrent('a probe', () => {
     expect(result.condition.filter(({ verdict }) => verdict === 'not-checked')).toEqual([]);
   });
 
-  it('finds nothing wrong in what a robot in order reports', async () => {
+  it('passes the condition of a robot without faults', async () => {
     await using sim = await startSim({ clock: time });
     const { result } = await probe(sim.chassis, 3, sim.chassis.serial);
     expect(result.condition.map(({ verdict }) => verdict)).toEqual(Array(6).fill('ok'));
     expect(result.verdict).toBe('ok');
   });
 
-  it('is an error where there is nothing to probe, and where it is another chassis', async () => {
+  it('is an error without a chassis, and with another one', async () => {
     const failureOf = (endpoint: Endpoint) =>
       probe(endpoint, 2).then(
         () => expect.fail('it should have failed'),
@@ -323,7 +323,7 @@ describe.concurrent('a probe', () => {
 });
 
 describe('the clock of a chassis', () => {
-  it('is read as UTC and as the zone of this machine, because it names none', () => {
+  it('is parsed as UTC and in the time zone of this machine, because it has none', () => {
     expect(readChassisTime('2026/01/31 12:00:00')).toEqual({
       ifUtcMs: Date.UTC(2026, 0, 31, 12),
       ifSameZoneMs: new Date(2026, 0, 31, 12).getTime(),
@@ -331,7 +331,7 @@ describe('the clock of a chassis', () => {
     expect(readChassisTime('2026-01-31T12:00:00.5')?.ifUtcMs).toBe(Date.UTC(2026, 0, 31, 12));
   });
 
-  it('is not guessed from any other text', () => {
+  it('is not parsed from any other text', () => {
     for (const text of [
       '',
       'noon',

@@ -41,7 +41,7 @@ describe('watching', () => {
     await until('no connection is left', () => chassis.sockets.size === 0, 1_000);
   });
 
-  it('shows at once what the robot reports, and the faults of its messages', async () => {
+  it('shows at once the condition of the robot, and the faults of its messages', async () => {
     await using chassis = await fakeChassis();
     const { latched } = chassis;
     chassis.latched = (topic) => (topic === '/alerts' ? { topic, alerts: [] } : latched(topic));
@@ -71,7 +71,7 @@ describe('watching', () => {
     for (const view of views) expect(chassisWatchSchema.parse(JSON.parse(JSON.stringify(view)))).toEqual(view);
   });
 
-  it('ends by itself after the time it was given', async () => {
+  it('ends by itself after the given time', async () => {
     await using chassis = await fakeChassis();
     const signal = new AbortController().signal;
     const end = await watchChassis(
@@ -83,7 +83,7 @@ describe('watching', () => {
     expect(end.event === 'ended' && end.watchedMs).toBeGreaterThanOrEqual(490);
   });
 
-  it('ends at once when it was interrupted before', async () => {
+  it('ends at once when it was interrupted before its start', async () => {
     await using chassis = await fakeChassis();
     const end = await watchChassis(
       toolkitFor(chassis.endpoint.port),

@@ -69,7 +69,7 @@ test('without a second host it is a question', async () => {
   expect(result).toMatchObject({ kind: 'confirm', verdict: 'ok' });
 });
 
-test('with one it is checked from there, and a port that answers is wrong, whatever a person would say', async () => {
+test('with one it is checked from there, and an open port is wrong, whatever a person answers', async () => {
   const closed = await step([hostThatReaches()]);
   expect(closed.asked).not.toContain('unreachable-from-site');
   expect(closed.result).toMatchObject({ kind: 'run', run: 'network check', verdict: 'ok' });

@@ -55,13 +55,13 @@ test('all prerequisites missing in the site file are listed before the first ste
   expect(told.find(({ key }) => key === 'tours.acceptance')?.steps).toEqual(['tour']);
 });
 
-test('with the device password its checks need a password that is set, and the stop the same tour', async () => {
+test('with the device password its checks require a configured password, and the stop check the same tour', async () => {
   const told = await before('site', bare, { checks: { password: 'x' } });
   expect(told.find(({ key }) => key === 'tours.acceptance')?.steps).toEqual(['stop', 'tour']);
   expect(told.find(({ key }) => key === 'operator.passwordFile')?.steps).toEqual(['stop']);
 });
 
-test('lists no present prerequisite, no left-out step, and nothing for an unreadable site file', async () => {
+test('existing prerequisites, steps left out, and an unreadable site file are not listed', async () => {
   const full = {
     ...bare,
     chassis: { ...bare.chassis, mac: '02:00:00:00:00:01' },
@@ -74,7 +74,7 @@ test('lists no present prerequisite, no left-out step, and nothing for an unread
   expect(await before('site', { ...bare, nonsense: true })).toEqual([]);
 });
 
-test('the device password is asked for only where a step of this sitting can use it', async () => {
+test('the device password is requested only where a step of this run can use it', async () => {
   let asked = 0;
   const askPassword = async () => {
     asked += 1;

@@ -22,7 +22,7 @@ function standing(fake: FakeOperator, at: FakePose, takes: (set: FakePose) => Fa
 }
 
 describe('the pose read-back', () => {
-  it('sets another heading at the same place, reads it back, and sets the old pose again', async () => {
+  it('sets another heading at the same place, reads it back, and restores the original pose', async () => {
     await using fake = await startFakeOperator();
     const wishes = standing(fake, { xM: 1, yM: -2, yawDeg: 10 });
     const result = await checkPose(fake.toolkit, options, context());
@@ -34,7 +34,7 @@ describe('the pose read-back', () => {
     ]);
   });
 
-  it('chooses a heading that the robot does not have already', async () => {
+  it('chooses a heading other than the current one', async () => {
     await using fake = await startFakeOperator();
     const wishes = standing(fake, { xM: 0, yM: 0, yawDeg: 88 });
     expect((await checkPose(fake.toolkit, options, context())).set.yawDeg).toBe(-90);
@@ -45,14 +45,14 @@ describe('the pose read-back', () => {
     ['the chassis reports radians', (set: FakePose) => ({ ...set, yawDeg: (set.yawDeg * Math.PI) / 180 })],
     ['the pose changes nothing', () => ({ xM: 0, yM: 0, yawDeg: 10 })],
     ['the place is another one', (set: FakePose) => ({ ...set, xM: set.xM + 1 })],
-  ])('is wrong where %s, although the gateway says that it succeeded', async (_, takes) => {
+  ])('is wrong where %s, although the gateway reports success', async (_, takes) => {
     await using fake = await startFakeOperator();
     standing(fake, { xM: 0, yM: 0, yawDeg: 10 }, takes);
     const { findings } = await checkPose(fake.toolkit, options, context());
     expect(verdicts(findings)).toMatchObject({ 'read-back': 'wrong' });
   });
 
-  it('is not checked where no pose is received afterwards, and says that the pose is lost', async () => {
+  it('is not checked where no pose is received afterwards, and reports that the pose is lost', async () => {
     await using fake = await startFakeOperator();
     standing(fake, { xM: 0, yM: 0, yawDeg: 10 });
     const pose = fake.pose;
@@ -62,7 +62,7 @@ describe('the pose read-back', () => {
     expect(findings[1]?.remedy).toContain('0.00 m, 0.00 m, 10.0°');
   });
 
-  it('sets nothing while the robot drives, nor without a pose to go back to', async () => {
+  it('sets nothing while the robot drives, nor without an original pose to restore', async () => {
     await using fake = await startFakeOperator();
     const wishes = standing(fake, { xM: 0, yM: 0, yawDeg: 10 });
     fake.moveState = () => 'moving';
@@ -73,7 +73,7 @@ describe('the pose read-back', () => {
     expect(wishes).toEqual([]);
   });
 
-  it('sets the old pose again when it is interrupted between the two', async () => {
+  it('restores the original pose when it is interrupted between the two', async () => {
     await using fake = await startFakeOperator();
     const wishes = standing(fake, { xM: 0, yM: 0, yawDeg: 10 }, () => ({ xM: 0, yM: 0, yawDeg: 0 }));
     const ending = new AbortController();

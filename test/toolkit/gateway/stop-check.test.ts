@@ -65,7 +65,7 @@ describe('a measured stop', () => {
     });
   });
 
-  it('starts its tours as a signed-in person, where only those may', async () => {
+  it('starts its tours as a signed-in person where sign-in is required', async () => {
     await using fake = await startFakeOperator();
     driving(fake);
     const moving = fake.override;
@@ -80,7 +80,7 @@ describe('a measured stop', () => {
     expect(verdicts(findings)).toMatchObject({ driving: 'ok', holds: 'ok' });
   });
 
-  it('proves nothing where the tour ends at once, since the robot stands at its only station', async () => {
+  it('is not checked where the tour ends at once, since the robot is at its only station', async () => {
     await using fake = await startFakeOperator();
     fake.override = ({ method, url }) =>
       method === 'GET' && url === '/api/touren/lauf' ? [200, { run: { state: 'succeeded' } }] : undefined;
@@ -90,7 +90,7 @@ describe('a measured stop', () => {
     expect(fake.latched).toBe(false);
   });
 
-  it('is wrong where the robot drives on, also when the chassis says that the move was cancelled', async () => {
+  it('is wrong where the robot drives on, also when the chassis reports that the move was cancelled', async () => {
     await using fake = await startFakeOperator();
     driving(fake, (ms) => ms * 0.0003);
     const { findings, standstillMs } = await checkStop(fake.toolkit, options, context());
@@ -98,7 +98,7 @@ describe('a measured stop', () => {
     expect(standstillMs).toBeNull();
   });
 
-  it('is wrong where the chassis still reports a move of a robot that stands', async () => {
+  it('is wrong where the chassis still reports a move of a robot at rest', async () => {
     await using fake = await startFakeOperator();
     driving(fake);
     fake.moveState = () => 'moving';
@@ -107,7 +107,7 @@ describe('a measured stop', () => {
     expect(findings.find(({ id }) => id === 'standstill')?.detail).toContain("'moving'");
   });
 
-  it('is wrong where the robot stands because it reached its goal, and open where the chassis says neither', async () => {
+  it('is wrong where the robot is at rest because it reached its goal, and open where the chassis reports neither', async () => {
     await using fake = await startFakeOperator();
     const seen = driving(fake, (ms) => Math.min(ms, 1_500) * 0.0005);
     fake.moveState = () =>
@@ -147,7 +147,7 @@ describe('a measured stop', () => {
     expect(fake.asked.slice(again)).toContain('POST /api/stopp');
   });
 
-  it('is wrong where anybody clears a stop', async () => {
+  it('is wrong where a stop can be cleared without a session', async () => {
     await using fake = await startFakeOperator();
     driving(fake);
     const drives = fake.override;
@@ -160,7 +160,7 @@ describe('a measured stop', () => {
     expect(verdicts((await checkStop(fake.toolkit, options, context())).findings)).toMatchObject({ cleared: 'wrong' });
   });
 
-  it('starts nothing without a session, nor while the robot is stopped already', async () => {
+  it('starts no tour without a session, nor while the robot is stopped already', async () => {
     await using fake = await startFakeOperator();
     await expect(checkStop(fake.toolkit, { ...options, password: 'wrong' }, context())).rejects.toMatchObject({
       code: 'SIGN_IN_FAILED',
@@ -171,7 +171,7 @@ describe('a measured stop', () => {
     expect(fake.latched).toBe(true);
   });
 
-  it('leaves the robot stopped when it is interrupted on the way', async () => {
+  it('leaves the robot stopped when it is interrupted', async () => {
     await using fake = await startFakeOperator();
     const ending = new AbortController();
     fake.moveState = () => 'moving';

@@ -33,7 +33,7 @@ const verdictOf = (findings: readonly { id: string; verdict: string }[], id: str
   findings.find((finding) => finding.id === id)?.verdict;
 
 describe('the list of maps', () => {
-  it('tells each map, the one in use, and how well each field is known', async () => {
+  it('shows each map, the one in use, and the mark of each field', async () => {
     await using sim = await startSim();
     const list = await listMaps(toolkitFor(sim), context());
     expect(mapListSchema.parse(list)).toEqual(list);
@@ -48,7 +48,7 @@ describe('the list of maps', () => {
     expect(shown.filter((field) => !(field in list.fields))).toEqual([]);
   });
 
-  it('of a chassis that lost its maps is empty, and a map set from data is none of the stored ones', async () => {
+  it('of a chassis that lost its maps is empty, and a map set from data is not among the stored ones', async () => {
     await using sim = await startSim();
     const detail = (await call(sim, 'GET', '/maps/1')).json as Record<string, unknown>;
     const picture = Buffer.from(await (await fetch(`http://127.0.0.1:${sim.chassis.port}/maps/1.png`)).arrayBuffer());
@@ -81,7 +81,7 @@ describe('the list of maps', () => {
     expect(existsSync(none)).toBe(false);
   });
 
-  it('of another chassis at this address is refused', async () => {
+  it('of another chassis at this address is rejected', async () => {
     await using sim = await startSim();
     const toolkit = toolkitFor(sim, 'SN-OTHER');
     for (const work of [
@@ -96,7 +96,7 @@ describe('the list of maps', () => {
 });
 
 describe('one map', () => {
-  it('is shown with its frame in metres, its drawings by kind, and nothing missing', async () => {
+  it('is shown with its frame in metres, its features by kind, and nothing missing', async () => {
     await using sim = await startSim();
     const map = await showMap(toolkitFor(sim), { id: '1' }, context());
     expect(mapShowSchema.parse(map)).toEqual(map);
@@ -113,7 +113,7 @@ describe('one map', () => {
     expect(point + lane + zone + other).toBe(overlays.features.length);
   });
 
-  it('says what it lacks', async () => {
+  it('lists its missing parts', async () => {
     await using sim = await startSim();
     sim.setFault('image-fails', true);
     const map = await showMap(toolkitFor(sim), { id: '2' }, context());
@@ -122,7 +122,7 @@ describe('one map', () => {
     expect(map).toMatchObject({ picture: null, localisation: null, frame: { widthM: null } });
   });
 
-  it('that is not there is MAP_UNKNOWN', async () => {
+  it('that does not exist is MAP_UNKNOWN', async () => {
     await using sim = await startSim();
     const error = await errorOf(showMap(toolkitFor(sim), { id: '77' }, context()));
     expect(error).toMatchObject({ code: 'MAP_UNKNOWN', message: expect.stringContaining('It has: 1, 2') });
@@ -130,7 +130,7 @@ describe('one map', () => {
 });
 
 describe('a backup into a file', () => {
-  it('without a name of its own is one more each time, also within one second', async () => {
+  it('without a given name creates a new file each time, also within one second', async () => {
     await using sim = await startSim();
     const wall = () => new Date('2026-01-31T12:00:05.500Z');
     const toolkit = { ...toolkitFor(sim), clock: { ...systemClock, wall } };
@@ -145,7 +145,7 @@ describe('a backup into a file', () => {
     expect(readdirSync(place)).toHaveLength(3);
   });
 
-  it('is proven, and verified to the same result without a chassis', async () => {
+  it('is verified, and verified again to the same result without a chassis', async () => {
     await using sim = await startSim();
     const path = join(folder, 'all.tar.gz');
     const toolkit = toolkitFor(sim);
@@ -166,7 +166,7 @@ describe('a backup into a file', () => {
     expect(verified).toEqual(told);
   });
 
-  it('makes its folder, and tells what happens', async () => {
+  it('creates its folder, and reports its progress', async () => {
     await using sim = await startSim();
     const seen: string[] = [];
     const path = join(folder, 'not', 'there', 'yet.tar.gz');
@@ -177,7 +177,7 @@ describe('a backup into a file', () => {
     expect(seen.at(-1)).toBe('writing the backup and reading it back');
   });
 
-  it('replaces nothing without force, and asks the chassis nothing then', async () => {
+  it('replaces nothing without force, and sends no request to the chassis then', async () => {
     await using sim = await startSim();
     const path = join(folder, 'there.tar.gz');
     writeFileSync(path, 'precious');
@@ -189,7 +189,7 @@ describe('a backup into a file', () => {
   });
 
   it.each(['image-fails', 'image-cut'] as const)(
-    'while %s is wrong, written all the same, and says what is missing',
+    'while %s is wrong, still written, and lists missing parts',
     async (fault) => {
       await using sim = await startSim();
       sim.setFault(fault, true);
@@ -208,7 +208,7 @@ describe('a backup into a file', () => {
     },
   );
 
-  it('waits for a picture that comes slowly', async () => {
+  it('waits for a slow picture', async () => {
     const clock = createPacedClock();
     await using sim = await startSim({ clock });
     sim.setFault('image-slow', true);
@@ -218,7 +218,7 @@ describe('a backup into a file', () => {
     expect(told).toMatchObject({ verdict: 'ok', maps: [{ missing: [] }] });
   });
 
-  it('that is interrupted leaves nothing behind', async () => {
+  it('that is interrupted leaves no file', async () => {
     await using sim = await startSim();
     sim.setFault('image-slow', true);
     const here = mkdtempSync(join(folder, 'interrupted-'));
@@ -232,7 +232,7 @@ describe('a backup into a file', () => {
 });
 
 describe('verifying', () => {
-  it('finds drawings that cannot be read, and a list that contradicts the map', async () => {
+  it('detects invalid overlays, and a list that contradicts the map', async () => {
     const path = join(folder, 'odd.tar.gz');
     const maps = [
       archivedMap(1, { data: mapDocument(1, '{"type":"Feat'), overlays: '{"type":"Feat' }),
@@ -261,7 +261,7 @@ describe('verifying', () => {
     ]);
   });
 
-  it('of a backup without maps calls nothing checked that is not there', async () => {
+  it('of a backup without maps reports no missing part as checked', async () => {
     const path = join(folder, 'empty.tar.gz');
     await writeArchive(path, sampleArchive({ maps: [] }), { force: false });
     const told = await verifyMapBackup({ path });

@@ -91,7 +91,7 @@ const empties = (chassis: MapChassis) => () => {
 };
 
 describe('the result of a restore', () => {
-  it('of a dry run says what would be done and how', async () => {
+  it('of a dry run shows the planned steps', async () => {
     await using chassis = await mapChassis();
     const result = await restored(chassis, empties(chassis), { write: false });
     expect(result).toMatchObject({ mode: 'dry-run', verdict: 'to-do', stillness: null, safetyBackup: null });
@@ -117,7 +117,7 @@ describe('the result of a restore', () => {
     );
   });
 
-  it('that went well names what was kept first', async () => {
+  it('that succeeded names the backup taken first', async () => {
     await using chassis = await mapChassis();
     const result = await restored(chassis, empties(chassis));
     expect(result).toMatchObject({ verdict: 'restored', problem: null, safetyBackup: { maps: 2, lacks: [] } });
@@ -126,7 +126,7 @@ describe('the result of a restore', () => {
     );
   });
 
-  it('names which of stored and running map holds what where the robot drives on by the old overlays', async () => {
+  it('names the overlays of stored and running map where the robot drives by the old ones', async () => {
     await using chassis = await mapChassis();
     const result = await restored(chassis, () => {
       empties(chassis)();
@@ -144,7 +144,7 @@ describe('the result of a restore', () => {
     expect(text).not.toContain('drive one tour');
   });
 
-  it('that has nothing to write is no green line where the robot drives by something else', async () => {
+  it('that has nothing to write is no green line where the robot drives by other overlays', async () => {
     await using chassis = await mapChassis();
     const well = await restored(chassis, () => {});
     expect(well.verdict).toBe('nothing-to-do');
@@ -174,7 +174,7 @@ describe('the result of a restore', () => {
     expect(renderMapRestore(result)).toMatch(/running map -- +\/map\/info was not received/);
   });
 
-  it('says not checked, and never green, of a robot that only a person saw standing', async () => {
+  it('is not checked, and never green, for a robot that only a person saw at rest', async () => {
     await using chassis = await mapChassis();
     const result = await restored(chassis, empties(chassis), { personSeesItStand: true });
     expect(result.stillness).toEqual({ verdict: 'not-checked', detail: 'nothing was heard' });
@@ -247,7 +247,7 @@ describe('the result of a restore', () => {
   ];
 
   it.each(failures)(
-    'of a chassis that %s says so, with what it holds now',
+    'of a chassis that %s reports it, with its current maps',
     async (_, verdict, outcome, says, prepare) => {
       await using chassis = await mapChassis();
       const result = await restored(chassis, () => {
@@ -267,7 +267,7 @@ describe('the result of a restore', () => {
     },
   );
 
-  it('of a map that was made anew says that its drawings were left', async () => {
+  it('of a map that was created again states that its overlays were not restored', async () => {
     await using chassis = await mapChassis();
     const result = await restored(chassis, () => Object.assign(chassis.maps.get(1) ?? {}, { originXM: 8 }));
     expect(result).toMatchObject({ verdict: 'obstacles', safetyBackup: null });
@@ -296,7 +296,7 @@ describe('the result of a restore', () => {
     );
   });
 
-  it('shows text of drawings bounded and without what a terminal would obey', async () => {
+  it('shows text of features bounded and without control characters', async () => {
     await using chassis = await mapChassis([
       heldMap(1, { overlays: oddDrawings.replace('Café', '\\u001b[2J'.padEnd(900, 'x')) }),
     ]);
@@ -319,7 +319,7 @@ describe('gw map restore', () => {
   const options = { ids: [], write: true, itStandsStill: false, sitePath: 'site.yaml', gwVersion: '0.1.0' };
   const context = { signal, onProgress: calm, onSafetyBackup: calm };
 
-  it('does not speak to the chassis when the file is no backup', async () => {
+  it('does not contact the chassis when the file is not a backup', async () => {
     await using chassis = await mapChassis();
     const path = join(dir, 'nothing-there.tar.gz');
     const error = await errorOf(restoreFromBackup(toolkitFor(chassis), { ...options, path }, context));
@@ -327,7 +327,7 @@ describe('gw map restore', () => {
     expect(chassis.fake.requests).toEqual([]);
   });
 
-  it('keeps the present state under a name that is free where gw chooses it, and says which', async () => {
+  it('stores the current state under a free name chosen by gw, and prints it', async () => {
     await using chassis = await mapChassis();
     const archive = { ids: 'all', gwVersion: '0.1.0', clock: time, signal, onProgress: calm } as const;
     const path = join(dir, 'named.tar.gz');
@@ -352,7 +352,7 @@ describe('gw map restore', () => {
     }
   });
 
-  it('tells the safety backup before the first write', async () => {
+  it('reports the safety backup before the first write', async () => {
     await using chassis = await mapChassis();
     const archive = { ids: 'all', gwVersion: '0.1.0', clock: time, signal, onProgress: calm } as const;
     const path = join(dir, 'told.tar.gz');
@@ -372,8 +372,8 @@ describe('gw map restore', () => {
   });
 });
 
-describe('a command to be pasted', () => {
-  it('has quotes where a shell needs them', () => {
+describe('a command for pasting', () => {
+  it('is quoted where a shell requires it', () => {
     expect(commandText('gw', 'map', 'restore', "it's here.tar.gz", '--site', '$HOME/x')).toBe(
       `gw map restore 'it'\\''s here.tar.gz' --site '$HOME/x'`,
     );

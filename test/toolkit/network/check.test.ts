@@ -218,7 +218,7 @@ describe('the network check, outward', () => {
     expect(world.cloud.broker.clients()).toEqual([]);
   });
 
-  it('does not displace the cloud link of a running gateway, also of one that does not report it', async () => {
+  it('does not displace the cloud link of a running gateway, also of one that does not report its link', async () => {
     const services = [
       { name: 'cloud', status: 'running', restarts: 0, lastError: null, remedy: null, detail: 'connected' },
     ];
@@ -420,7 +420,7 @@ describe('the network check, from a second host', () => {
     ['refused', 'wrong', /connected|does not name it/],
     ['cut', undefined, null],
   ] as const)(
-    'tells a host that the gateway does not get to (%s) by whether packets came back',
+    'distinguishes an unreachable host (%s) by whether packets returned',
     async (failure, verdict, detail) => {
       await using world = await buildWorld(dir, { yaml });
       const tried = { address: '198.51.100.20', port: 22 };
@@ -445,7 +445,7 @@ describe('the network check, from a second host', () => {
     }
   });
 
-  it('is not-checked without one, and so is the whole', async () => {
+  it('is not-checked without a second host, and so is the whole', async () => {
     await using world = await buildWorld(dir, { yaml });
     const result = await world.check();
     expect(lineOf(result, 'segment.from')).toMatchObject({ verdict: 'not-checked' });

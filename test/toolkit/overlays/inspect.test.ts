@@ -43,8 +43,8 @@ async function inspectedJson(path: string, options: Partial<OverlaysInspectOptio
   return Buffer.from([...jsonText(exact)].join('')).toString();
 }
 
-describe('an inspection of drawings', () => {
-  it('tells units, marks and every reading, and carries each drawing as it came', async () => {
+describe('an inspection of overlays', () => {
+  it('has units, marks and every reading, and contains each feature unchanged', async () => {
     const result = await inspect(fileOf('map.json', mapDocument(2, oddDrawings)));
     expect(overlaysInspectSchema.parse(result)).toEqual(result);
     expect(result).toMatchObject({
@@ -72,13 +72,13 @@ describe('an inspection of drawings', () => {
     ]);
   });
 
-  it('has numbers under no name whose unit it does not tell', async () => {
+  it('has no numeric field without a documented unit', async () => {
     const result = await inspect(fileOf('units.json', mapDocument(2, oddDrawings)));
     const names = [...Object.keys(result.features[0] ?? {}), 'distanceM'].filter((name) => /(M|Deg)$/.test(name));
     expect(names.toSorted()).toEqual(Object.keys(result.fields).toSorted());
   });
 
-  it('of any collection fits its schema, and its JSON says the same', async () => {
+  it('of any collection matches its schema, and its JSON is equal', async () => {
     await fc.assert(
       fc.asyncProperty(collectionText(), fc.boolean(), async (text, withFindings) => {
         const path = fileOf('any.json', text);
@@ -91,7 +91,7 @@ describe('an inspection of drawings', () => {
     );
   });
 
-  it('keeps every digit of a drawing in its JSON, also of a selected one', async () => {
+  it('keeps every digit of a feature in its JSON, also of a selected one', async () => {
     const odd =
       '{"type":"Feature","id":"big","geometry":null,"properties":{"a":12345678901234567890,"b":1e400,"c":1.0}}';
     const plain = '{"type":"Feature","geometry":{"type":"Point","coordinates":[0,0]},"properties":{"type":9}}';
@@ -116,7 +116,7 @@ describe('an inspection of drawings', () => {
     }
   });
 
-  it('shows what was asked for and says so', async () => {
+  it('filters features and states the filter', async () => {
     const path = fileOf('some.json', JSON.stringify(collectionOf(pointAt(0, 0, { type: 9 }, 'a'), pointAt(9, 9))));
     const near = { at: [0, 0] as const, radiusM: 2 };
     const result = await inspect(path, { filter: { kinds: ['point'], mark: 'HINWEIS', near } });
@@ -136,7 +136,7 @@ describe('an inspection of drawings', () => {
     ['csv', /^\ufeff?index,/],
     ['geojson', /"FeatureCollection"/],
   ] as const)(
-    'gives a document as %s, or writes it into a file that is not replaced unasked',
+    'returns a document as %s, or writes it into a file that is not replaced without --force',
     async (format, start) => {
       const path = fileOf('drawn.json', mapDocument(2, oddDrawings));
       const result = await inspect(path, { document: { format } });
@@ -159,7 +159,7 @@ describe('an inspection of drawings', () => {
     },
   );
 
-  it('of a file cut off anywhere is an error about the file, and nothing else', async () => {
+  it('of a file truncated anywhere is an error about the file, and nothing else', async () => {
     const whole = Buffer.from(mapDocument(2, oddDrawings));
     for (let length = 0; length < whole.length; length += 1) {
       const error = await errorOf(inspect(fileOf('cut.json', whole.subarray(0, length))));
@@ -167,7 +167,7 @@ describe('an inspection of drawings', () => {
     }
   });
 
-  it('of a live map names its chassis and counts what was verified on it', async () => {
+  it('of a live map names its chassis and counts the facts verified on it', async () => {
     await using sim = await startSim();
     const { host, port, serial, software } = sim.chassis;
     const site = parseSite(

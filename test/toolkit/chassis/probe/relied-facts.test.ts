@@ -36,8 +36,8 @@ async function look(content: string, of = identity('m1'), requireVerified = fals
   return checkReliedFacts({ evidenceFile, motion: { requireVerified } }, of);
 }
 
-describe('what orders rely on, as it stands on this chassis', () => {
-  it('is green only where every fact was verified here', async () => {
+describe('the facts that orders rely on, on this chassis', () => {
+  it('are green only where every fact was verified on this chassis', async () => {
     const { finding, relied } = await look(lines(all));
     expect(finding).toMatchObject({ verdict: 'ok', remedy: null });
     expect(relied?.map(({ support }) => support)).toEqual(all.map(() => 'this-device'));
@@ -48,7 +48,7 @@ describe('what orders rely on, as it stands on this chassis', () => {
     }
   });
 
-  it('says what was measured on another device or version, and what nobody verified', async () => {
+  it('list facts measured on another device or version, and those never verified', async () => {
     const { finding, relied } = await look('');
     expect(finding.verdict).toBe('not-checked');
     // What is only stated was measured nowhere, whatever bears it out.
@@ -75,24 +75,24 @@ describe('what orders rely on, as it stands on this chassis', () => {
     ['of another chassis', lines(all, { serial: 'SN2' }), identity('m1')],
     ['made on a simulator', lines(all, { simulated: true }), identity('m1')],
     ['while the software is not known', lines(all), identity('m1', null)],
-  ])('takes no record %s for a verification', async (_what, content, of) => {
+  ])('are not verified by a record %s', async (_what, content, of) => {
     const { finding } = await look(content, of);
     expect(finding.verdict).toBe('not-checked');
     expect(finding.detail).toMatch(/^0 of /);
   });
 
-  it('is never green on a simulator, and says that it is one', async () => {
+  it('are never green on a simulator, and it is named as one', async () => {
     const { finding } = await look(lines(all, { simulated: true }), identity('simulated'));
     expect(finding).toMatchObject({ verdict: 'not-checked' });
     expect(finding.detail).toContain('verified on a simulator only');
   });
 
-  it.each(all)('is wrong when %s was contradicted here', async (id) => {
+  it.each(all)('are wrong when %s was contradicted on this chassis', async (id) => {
     const { finding } = await look(lines(all) + lines([id], { value: false }));
     expect(finding).toMatchObject({ verdict: 'wrong', detail: expect.stringContaining(id) });
   });
 
-  it('is wrong when the evidence file cannot be read', async () => {
+  it('are wrong when the evidence file cannot be read', async () => {
     expect(await look('no record\n')).toMatchObject({ relied: null, finding: { verdict: 'wrong' } });
   });
 });
