@@ -44,7 +44,7 @@ import { gwBinary } from './gw.ts';
 
 type Taken = ReadonlyMap<string, StepResult>;
 
-test('every step that gw checks itself has a fault here', () => {
+test('every step that gw checks itself has a fault in this file', () => {
   const seen = new Set(
     [...pairsOf(allRows), ...namespaceSteps, ...trialSteps].map((pair) => sameness(stepOf(pair).step)),
   );
@@ -96,7 +96,7 @@ function expectSeen(row: Pick<Row, 'fails'>, before: Taken, taken: Taken): void 
 
 /** The tests of a table: each fault is seen by its steps, all of which were ok before. */
 function testRows(rows: readonly Row[], robot: () => { readonly world: World; readonly before: Taken }): void {
-  test.each(rows)('seen: $fault', async (row) => {
+  test.each(rows)('detected: $fault', async (row) => {
     const { world, before } = robot();
     await world.goBack();
     const undo = await row.brings(world);
@@ -112,7 +112,7 @@ function testRows(rows: readonly Row[], robot: () => { readonly world: World; re
 
 /** After the faults of a table everything is as it was. */
 function testRecovery(pairs: readonly string[], robot: () => { readonly world: World }): void {
-  test('mended, their steps are ok again', async () => {
+  test('after repair, their steps are ok again', async () => {
     const { world } = robot();
     await world.goBack();
     expect(verdicts(pairs, await take(world, pairs, () => ({ resume: true })))).toEqual(allOk(pairs));
@@ -231,7 +231,7 @@ describe('faults of chassis and files', () => {
 // Meanwhile the robot with gateway and cloud is being made.
 
 describe.skipIf(!hasNamespaces())('on a cable between two hosts (network namespaces)', () => {
-  test('a hardware address that is not the reserved one, and a program that listens for everybody', async () => {
+  test('detected: a hardware address that is not the reserved one, and a program that listens on all addresses', async () => {
     await using bench = await openCable();
     const take = async (...more: string[]) => {
       const args = ['checklist', 'run', 'site', '--site', bench.site, '--initials', 'KM', '--json', ...more];
@@ -287,7 +287,7 @@ describe.skipIf(!hasNamespaces())('on a cable between two hosts (network namespa
   });
 });
 
-test.each(slowRows)('seen: $fault', async (row) => {
+test.each(slowRows)('detected: $fault', async (row) => {
   const { before, taken } = await (slow.get(row) ?? runSlowRow(row));
   expectSeen(row, before, taken);
 });
@@ -297,7 +297,7 @@ describe('with gateway and cloud', () => {
     main = await openMain();
   }, 120_000);
 
-  test('every step of every list is ok on a robot in order', () => {
+  test('every step of every list is ok on a robot without faults', () => {
     const { before } = robotInOrder();
     // The steps of trials are ok in test/e2e/trial.test.ts.
     const apart = [...namespaceSteps, namespaceQuestion, ...trialSteps, ...(hasTablet ? [] : pairsOf(tabletRows))];
@@ -319,7 +319,7 @@ describe('with gateway and cloud', () => {
   });
   describe.skipIf(!hasTablet)('faults of the tablet', () => {
     testRows(tabletRows, robotInOrder);
-    test('set up again, its steps are ok again', async () => {
+    test('after another setup, its steps are ok again', async () => {
       const { world } = robotInOrder();
       await world.goBack();
       await world.sim.tablet?.openPort();
@@ -344,7 +344,7 @@ function testQuestions(): void {
   );
 
   test.each(questions.filter(({ list, id }) => `${list}/${id}` !== namespaceQuestion))(
-    '$list/$id is ok, wrong, or open, as it is answered',
+    '$list/$id is ok, wrong, or open, according to its answer',
     async ({ list, id, step }) => {
       const { world, before } = robotInOrder();
       expect(verdicts([`${list}/${id}`], before)).toEqual(allOk([`${list}/${id}`]));

@@ -20,7 +20,7 @@ const asNode20 = [
 ];
 
 describe('gw --version', () => {
-  it('answers with name, version and platform', async () => {
+  it('prints name, version and platform', async () => {
     const { code, stdout } = await runGw(['--version']);
     expect(code).toBe(0);
     expect(stdout.trim()).toBe(`gw/${version} ${process.platform}-${process.arch} node-${process.version}`);
@@ -28,7 +28,7 @@ describe('gw --version', () => {
 });
 
 describe('on an older Node', () => {
-  it('starts itself again on the runtime that came with npm ci', async () => {
+  it('restarts itself on the runtime installed by npm ci', async () => {
     const { code, stdout, stderr } = await runGw(['--version'], { node: asNode20 });
     expect(stderr).toBe('');
     expect(code).toBe(0);
@@ -42,7 +42,7 @@ describe('on an older Node', () => {
     expect(again.stdout).toBe(direct.stdout);
   });
 
-  it('says in one line what is missing when there is no such runtime', async () => {
+  it('reports in one line the missing runtime', async () => {
     const lonely = join(scratch, 'bin');
     mkdirSync(lonely);
     copyFileSync(gwBinary, join(lonely, 'run.mjs'));
@@ -90,7 +90,7 @@ describe('every command', () => {
 
   // `gw help --help` is the list of all commands.
   it.each(commandIds.filter(([id]) => id !== 'help'))(
-    'gw %s %s answers --help on stdout with a real example',
+    'gw %s %s prints --help on stdout with a real example',
     (...id) => {
       const { code, stdout, stderr } = of(id, ways[0]);
       expect(code).toBe(0);
@@ -100,7 +100,7 @@ describe('every command', () => {
     },
   );
 
-  it.each(commandIds)('gw %s %s refuses an unknown flag with exit 2, in text and as JSON alike', (...id) => {
+  it.each(commandIds)('gw %s %s rejects an unknown flag with exit 2, in text and as JSON alike', (...id) => {
     const text = of(id, ways[1]);
     expect(text.code).toBe(2);
     expect(text.stdout).toBe('');
@@ -128,7 +128,7 @@ describe('the site file', () => {
     expect(code).toBe(2);
   });
 
-  it('is not two files at once', async () => {
+  it('cannot be two files', async () => {
     const { code, stderr } = await runGw(['site', 'check', 'one.yaml', '--site', 'two.yaml']);
     expect(stderr).toContain('Two site files are given: one.yaml and --site two.yaml.');
     expect(code).toBe(2);

@@ -46,7 +46,7 @@ async function untilFirstStep(demo: Running): Promise<void> {
 }
 
 describe('gw demo', () => {
-  test('ends green by itself in under 45 seconds, writes the report, leaves nothing running, and runs again until Ctrl-C', async () => {
+  test('ends green on its own in under 45 seconds, writes the report, leaves nothing running, and runs again until Ctrl-C', async () => {
     const began = performance.now();
     const { code, stdout, stderr } = await runGw(['demo', '--dir', dir], { limitMs: 50_000 });
     expect({ code, stdout, stderr }).toMatchObject({ code: 0 });
@@ -96,7 +96,7 @@ describe('gw demo', () => {
     expect(leftOver(demo.child.pid)).toEqual([]);
   });
 
-  test('ends when one of its programs dies, and says which and its last words', async () => {
+  test('ends when one of its programs exits, and prints which and its last lines', async () => {
     const demo = startGw(['demo', '--dir', dir]);
     await using _ended = demo;
     await untilFirstStep(demo);
@@ -108,7 +108,7 @@ describe('gw demo', () => {
     expect(leftOver(demo.child.pid)).toEqual([]);
   });
 
-  test('says so when the read-only port is taken', async () => {
+  test('reports a read-only port in use', async () => {
     const taken = createServer();
     taken.listen(5174, '127.0.0.1');
     await once(taken, 'listening');
@@ -122,7 +122,7 @@ describe('gw demo', () => {
     }
   });
 
-  test('leaves a folder alone that no demo made', async () => {
+  test('keeps a folder that no demo created', async () => {
     writeFileSync(join(dir, 'demo.md'), 'mine');
     const { code, stderr } = await runGw(['demo', '--dir', dir]);
     expect(code).toBe(2);

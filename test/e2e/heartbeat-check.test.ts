@@ -51,7 +51,7 @@ const FIVE_S = 5;
 
 // They change nothing, so they listen at the same time.
 describe.concurrent('gw heartbeat check beside a running gateway and two robots', () => {
-  it('is ok when every line is, and names the own sending and every period', { timeout: 30_000 }, async () => {
+  it('is ok when every finding is, and shows the own sending and every period', { timeout: 30_000 }, async () => {
     const result = await check(NINE_S);
     expect(verdictsOf(result, 'wrong')).toEqual([]);
     expect(verdictsOf(result, 'not-checked')).toEqual([]);
@@ -67,7 +67,7 @@ describe.concurrent('gw heartbeat check beside a running gateway and two robots'
     );
   });
 
-  it('is not decided when the site file names no robot, and says how to write that there is one', {
+  it('is undecided when the site file names no robot, and states how to declare a single robot', {
     timeout: 30_000,
   }, async () => {
     const result = await check(NINE_S, await siteNaming([]));
@@ -76,7 +76,7 @@ describe.concurrent('gw heartbeat check beside a running gateway and two robots'
     expect(result.findings.find(({ id }) => id === 'robots')?.detail).toContain(`fleet.robots: [${OWN_SERIAL}]`);
   });
 
-  it('is wrong of a robot that is named as the only one where others have its key', { timeout: 30_000 }, async () => {
+  it('is wrong for a robot named as the only one where others have its key', { timeout: 30_000 }, async () => {
     const result = await check(NINE_S, await siteNaming([OWN_SERIAL]));
     expect(result.findings.find(({ id }) => id === 'robots')?.verdict).toBe('not-applicable');
     expect(verdictsOf(result, 'wrong')).toEqual(['strangers']);
@@ -100,7 +100,7 @@ describe('gw heartbeat check of a fleet with a fault', () => {
     for (const id of ids) expect(result.findings.find((finding) => finding.id === id)?.remedy).toBeTruthy();
   });
 
-  it('is wrong once the gateway does not run: what it sent before is no green line', { timeout: 40_000 }, async () => {
+  it('is wrong once the gateway does not run: earlier heartbeats do not count', { timeout: 40_000 }, async () => {
     await world.gateway()[Symbol.asyncDispose]();
     const result = await check(FIVE_S);
     expect(verdictsOf(result, 'wrong')).toEqual(

@@ -124,7 +124,7 @@ describe('gw motion', () => {
     expect([posed.code, posed.stdout]).toEqual([0, expect.stringContaining('reports the pose that was set')]);
   }, 90_000);
 
-  it('asks for a person on every risk, and orders nothing without', async () => {
+  it('requires a person for every risk, and orders nothing without', async () => {
     const before = await moves();
     const risks = [
       ['motion', 'go', 'A'],
@@ -164,7 +164,7 @@ describe('an interrupted drive', () => {
   );
 
   it.each(['SIGINT', 'SIGHUP'] as const)(
-    'goes on after %s with --leave-running',
+    'continues after %s with --leave-running',
     async (signal) => {
       await using command = await driving('tour', 'run', 'demo', '--leave-running');
       const { code } = await command.end(signal);
@@ -189,7 +189,7 @@ describe('an interrupted drive', () => {
     expect(command.child.signalCode ?? command.child.exitCode).toMatch(/SIGINT|130/);
   }, 60_000);
 
-  it('never says that it was ended when the chassis drives on in spite of the cancel', async () => {
+  it('never reports as ended while the chassis continues to drive', async () => {
     await robot.fault('cancel-ignored', 'on');
     await using command = await driving('motion', 'go', 'C');
     const { code } = await command.end('SIGINT');
@@ -200,7 +200,7 @@ describe('an interrupted drive', () => {
     expect(command.stdout()).not.toContain('was ended');
   }, 60_000);
 
-  it('says that the robot may still be moving when the gateway is gone', async () => {
+  it('reports that the robot may still be moving when the gateway is gone', async () => {
     await using command = await driving('motion', 'go', 'C');
     await serve?.end('SIGKILL');
     const { code } = await command.end('SIGINT');
@@ -213,7 +213,7 @@ describe('an interrupted drive', () => {
 describe('gw motion stop', () => {
   beforeEach(putInOrder, 60_000);
 
-  it('stops what drives, needs no site file, and says so first', async () => {
+  it('stops the robot without a site file, and reports it first', async () => {
     expect((await startTour()).status).toBe(202);
     await drives();
     const empty = mkdtempSync(join(tmpdir(), 'gw-nowhere-'));
@@ -231,7 +231,7 @@ describe('gw motion stop', () => {
     expect((await status()).stop.latched).toBe(true);
   }, 60_000);
 
-  it('is no green STOPPED while the robot drives on, nor while the chassis is away', async () => {
+  it('is no green STOPPED while the robot drives on, nor while the chassis is disconnected', async () => {
     await robot.fault('cancel-ignored', 'on');
     expect((await startTour()).status).toBe(202);
     await drives();
@@ -249,7 +249,7 @@ describe('gw motion stop', () => {
     ]);
   }, 60_000);
 
-  it('gets through by the local socket when the network way is taken from it', async () => {
+  it('is delivered by the local socket when the network listener is blocked', async () => {
     // A port at which nothing listens stands for a full or broken socket.
     const { code, stdout } = await run('motion', 'stop', '--port', '1', '--json');
     expect(code).toBe(0);
@@ -261,7 +261,7 @@ describe('gw motion stop', () => {
 });
 
 describe.concurrent('gw motion stop without a gateway', () => {
-  it('cancels at the chassis when the gateway was killed, and does not call that stopped', async () => {
+  it('cancels at the chassis when the gateway was killed, and does not report that as stopped', async () => {
     await putInOrder();
     expect((await startTour()).status).toBe(202);
     await drives();
@@ -271,7 +271,7 @@ describe.concurrent('gw motion stop without a gateway', () => {
     expect((await moves())[0]?.state).toBe('cancelled');
   }, 60_000);
 
-  it('says what was tried, and to press the emergency stop, when no gateway answers', async () => {
+  it('lists the attempts, and asks to press the emergency stop, when no gateway answers', async () => {
     await using other = await startRobot();
     const { code, stdout } = await runGw(['motion', 'stop', '--site', other.site]);
     expect(code).toBe(3);
@@ -292,7 +292,7 @@ describe('after kill -9 in the middle of a move', () => {
     await serve?.end('SIGKILL');
   }
 
-  it('the move of before is shown, keeps the gate closed, and is cancelled; then orders pass again', async () => {
+  it('the previous move is shown, keeps the gate closed, and is cancelled; then orders pass again', async () => {
     const before = new Set((await moves()).map(({ id }) => id));
     await killInMove();
     expect((await moves())[0]?.state).toBe('moving');
@@ -304,7 +304,7 @@ describe('after kill -9 in the middle of a move', () => {
     expect((await startTour()).status).toBe(202);
   }, 60_000);
 
-  it('it is left alone where the site file says so, and no order passes beside it until it has ended', async () => {
+  it('the previous move is not cancelled where the site file says so, and no order passes until it has ended', async () => {
     await killInMove();
     // The last test: the file stays so.
     appendFileSync(robot.site, 'motion: { unownedMove: leave }\n');

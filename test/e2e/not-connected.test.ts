@@ -48,7 +48,7 @@ async function recovers(robot: SimulatedRobot): Promise<void> {
 }
 
 describe('a chassis that is lost', () => {
-  it('shows within two seconds when its process is stopped, and comes back by itself', async () => {
+  it('is shown within two seconds when its process is stopped, and recovers by itself', async () => {
     await using robot = await startRobotProcess();
     await using _serve = await startServe(robot.site);
     await until(
@@ -65,7 +65,7 @@ describe('a chassis that is lost', () => {
     await recovers(robot);
   });
 
-  it('shows when it is gone, and comes back by itself when it is there again', async () => {
+  it('is shown when it is gone, and recovers by itself when it is there again', async () => {
     await using robot = await startRobotProcess();
     await using _serve = await startServe(robot.site);
     await until(
@@ -87,7 +87,7 @@ describe('a chassis that is lost', () => {
     await recovers(robot);
   });
 
-  it('shows when the site file names a wrong address', async () => {
+  it('is shown when the site file has a wrong address', async () => {
     await using robot = await startRobot();
     const wrong = await freePort();
     const text = readFileSync(robot.site, 'utf8');
@@ -98,7 +98,7 @@ describe('a chassis that is lost', () => {
 });
 
 describe('another robot at the right address', () => {
-  it('is refused by name', async () => {
+  it('is rejected with its serial number', async () => {
     await using robot = await startRobot();
     await using _serve = await startServe(robot.site);
     await until(

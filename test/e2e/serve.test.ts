@@ -61,7 +61,7 @@ describe('gw serve', () => {
   });
 
   it.each([{ words: ['serve'] }, { words: ['--no-color', 'serve'] }])(
-    'as $words ends with 0 after its last line, whatever node still counts as open',
+    'as $words ends with 0 after its last line, whatever handles node has open',
     async ({ words }) => {
       await using robot = await startRobot();
       await using serve = startGw([...words, '--site', robot.site], {
@@ -73,7 +73,7 @@ describe('gw serve', () => {
     },
   );
 
-  it('tells the same as one JSON object a line, and how it is at /api/health', async () => {
+  it('prints the same as one JSON object per line, and reports its health at /api/health', async () => {
     await using robot = await startRobot();
     await using serve = await startServe(robot.site);
     for (const port of [robot.operatorPort, READ_ONLY_PORT]) {
@@ -108,7 +108,7 @@ describe('gw serve', () => {
     ]);
   });
 
-  it('ends in time with a tour under way, and the robot stands', async () => {
+  it('ends in time with a tour in progress, and the robot is at rest', async () => {
     await using robot = await startRobot();
     await using serve = await startServe(robot.site);
     await until(
@@ -145,7 +145,7 @@ describe('gw serve', () => {
     expect(tookMs).toBeLessThan(5_000);
   });
 
-  it('keeps a stop over kill -9', async () => {
+  it('keeps a stop across kill -9', async () => {
     await using robot = await startRobot();
     {
       await using serve = await startServe(robot.site);
@@ -158,7 +158,7 @@ describe('gw serve', () => {
     expect(refused.status).toBe(423);
   });
 
-  it('stops the robot also where it can keep neither the stop nor a socket for local commands, and says so', async () => {
+  it('stops the robot also where it can create neither the stop file nor the local socket, and reports it', async () => {
     await using robot = await startRobot();
     rmSync(join(robot.dir, 'state'), { recursive: true, force: true });
     writeFileSync(join(robot.dir, 'state'), 'a file where the folder should be');
@@ -172,7 +172,7 @@ describe('gw serve', () => {
     expect((await post(robot.operatorPort, '/api/touren/lauf', { tour: 'demo' })).status).toBe(423);
   });
 
-  it('answers a stop although evidence and device password cannot be read, and names both files', async () => {
+  it('handles a stop although evidence and device password are unreadable, and names both files', async () => {
     await using robot = await startRobot({ with: ['password'] });
     const [, file = ''] = /passwordFile: (.*)/.exec(readFileSync(robot.site, 'utf8')) ?? [];
     chmodSync(join(robot.dir, file), 0o644);
@@ -191,7 +191,7 @@ describe('gw serve', () => {
     expect((await serve.end('SIGTERM')).code).toBe(0);
   });
 
-  it('goes on when nobody reads its lines any more', async () => {
+  it('continues when its output is not read any more', async () => {
     await using robot = await startRobot();
     await using serve = await startServe(robot.site);
     serve.child.stdout?.destroy();
@@ -208,7 +208,7 @@ describe('gw serve', () => {
 });
 
 describe('gw serve that cannot start', () => {
-  it('says so for a taken read-only port, in text and in JSON, and leaves nothing open', async () => {
+  it('reports a read-only port in use, in text and in JSON, and leaves nothing open', async () => {
     await using robot = await startRobot();
     const taken = createServer().listen(READ_ONLY_PORT, '127.0.0.1');
     try {
@@ -227,7 +227,7 @@ describe('gw serve that cannot start', () => {
     }
   });
 
-  it('says so for a bad site file and for a secret that others may read', async () => {
+  it('reports an invalid site file and a secret that others may read', async () => {
     await using robot = await startRobot({ with: ['password'] });
     const good = readFileSync(robot.site, 'utf8');
     writeFileSync(robot.site, `${good}readOnlyPort: 5175\n`);

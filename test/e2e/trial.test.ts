@@ -47,7 +47,7 @@ function answersFor(robot: Robot): string {
   return path;
 }
 
-describe('a robot that nothing was verified on', { timeout: 240_000 }, () => {
+describe('a robot without evidence', { timeout: 240_000 }, () => {
   let robot: Robot;
   let serve: Awaited<ReturnType<typeof startServe>>;
   beforeAll(async () => {
@@ -70,7 +70,7 @@ describe('a robot that nothing was verified on', { timeout: 240_000 }, () => {
     expect(reply.status).toBe(201);
   };
 
-  test('a trial without the words of a person is refused before anything is asked', async () => {
+  test('a trial without the confirmations of a person is refused before any question', async () => {
     const { code, stderr } = await runGw([
       'evidence',
       'verify',
@@ -100,7 +100,7 @@ describe('a robot that nothing was verified on', { timeout: 240_000 }, () => {
   });
 
   test.each(['drifting-pose', 'emergency-stop', 'localisation-lost'] as const)(
-    '%s: refused, and why is written down',
+    '%s: refused, and the reason is recorded',
     async (name) => {
       await robot.fault(name, 'on');
       const { code, data } = await verify(robot, 'stop');
@@ -111,7 +111,7 @@ describe('a robot that nothing was verified on', { timeout: 240_000 }, () => {
     },
   );
 
-  test('the list of the site takes it to green by script: every fact that an order relies on is measured', async () => {
+  test("the checklist 'site' verifies by script every fact that an order relies on", async () => {
     const answers = answersFor(robot);
     const run = async (...more: readonly string[]) => {
       const words = [
@@ -187,7 +187,7 @@ describe('a robot that nothing was verified on', { timeout: 240_000 }, () => {
     expect((await gate()).gate.open).toBe(true);
   });
 
-  test('killed: the gateway cancels the robot by itself, and nothing is recorded', async () => {
+  test('killed: the gateway cancels the move, and nothing is recorded', async () => {
     const before = records(robot).length;
     const began = reports(robot).length;
     // So that it still drives when the gateway misses the sign of life.
@@ -224,7 +224,7 @@ describe('a robot that nothing was verified on', { timeout: 240_000 }, () => {
     expect(records(robot).at(-1)).toMatchObject({ fact: 'vendor.move.cancel', value: false });
   });
 
-  test('radians: refused, and the gate says why', async () => {
+  test('radians: refused, and the gate gives the reason', async () => {
     await runGw([
       'evidence',
       'record',

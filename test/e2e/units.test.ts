@@ -14,7 +14,7 @@ async function proveDegrees(robot: Robot) {
 }
 
 describe('a chassis that reports radians against the measured fact', () => {
-  it('fails the probe loudly and closes the gate until gw is started anew', async () => {
+  it('fails the probe with an alert and closes the gate until gw is restarted', async () => {
     await using robot = await startRobot();
     {
       await using _serve = await startServe(robot.site);
@@ -100,7 +100,7 @@ describe.concurrent('a chassis that reports degrees', () => {
     });
   });
 
-  it('is not decided while it stands, which is not green', async () => {
+  it('is undecided while it is at rest, which is not green', async () => {
     await using robot = await startRobot();
     const probe = await runGw(['chassis', 'probe', '--site', robot.site, '--seconds', '3']);
     expect(probe.code).toBe(0);
@@ -108,7 +108,7 @@ describe.concurrent('a chassis that reports degrees', () => {
     expect(probe.stdout).toMatch(/^-- +Pose is in degrees: the heading did not change/m);
   });
 
-  it('gives no cause to doubt on a tour, and proves itself on it', async () => {
+  it('raises no doubt on a tour, and is proven on it', async () => {
     await using robot = await startRobot();
     await using _serve = await startServe(robot.site);
     await until(

@@ -83,8 +83,8 @@ const stop = (port: number) =>
     body: '{"reason":"test"}',
   });
 
-describe('gw serve whose output nobody reads', () => {
-  it.each([['text'], ['json']])('starts, answers, stops the robot and ends in order (%s)', async (how) => {
+describe('gw serve with unread output', () => {
+  it.each([['text'], ['json']])('starts, answers, stops the robot and ends cleanly (%s)', async (how) => {
     await using robot = await startRobot();
     using stdout = stalledPipe();
     using stderr = stalledPipe();
@@ -101,7 +101,7 @@ describe('gw serve whose output nobody reads', () => {
     expect(performance.now() - began).toBeLessThan(5_000);
   });
 
-  it('tells everything in order once the reader is back, and goes on', async () => {
+  it('prints all events in order once the reader is back, and continues', async () => {
     await using robot = await startRobot();
     using stdout = stalledPipe();
     using stderr = stalledPipe();
@@ -136,7 +136,7 @@ describe('gw serve whose output nobody reads', () => {
     ['is read', true],
     ['stalls', false],
   ])(
-    'ends with 70 after an error that nobody caught, and its last line is out where the log %s',
+    'ends with 70 after an uncaught error, with its last line written where the log %s',
     async (_how, isRead) => {
       await using robot = await startRobot();
       using stderr = stalledPipe();
@@ -156,7 +156,7 @@ describe('gw serve whose output nobody reads', () => {
     },
   );
 
-  it('writes a flood of stops as a few lines with their number', async () => {
+  it('writes a flood of stops as a few lines with their count', async () => {
     await using robot = await startRobot();
     await using serve = startGw(['serve', '--site', robot.site]);
     await serve.says('ready');
