@@ -17,7 +17,7 @@ const file = (path: string, text: string): string => {
   return full;
 };
 
-describe('direct imports', () => {
+describe('straight imports', () => {
   file('src/lib/inner/index.ts', `export { deep } from './deep.ts';\n`);
   file(
     'src/lib/site/index.ts',
@@ -32,7 +32,7 @@ describe('direct imports', () => {
   const importer = join(dir, 'src/lib/toolkit/check.ts');
   const straight = (code: string) => straightImports().transform.handler(code, importer)?.code ?? code;
 
-  it('name the file behind the entry point, under its name there', () => {
+  it('name the file behind the front door, under the name that it has there', () => {
     expect(straight(`import { loadSite, type Site, b, plain as p } from '../site/index.ts';`)).toBe(
       [
         `import { loadSite } from '../site/load.ts';`,
@@ -42,17 +42,17 @@ describe('direct imports', () => {
     );
   });
 
-  it('resolve through two entry points', () => {
+  it('go through two front doors', () => {
     expect(straight(`import { deep } from '../site/index.ts';`)).toBe(`import { deep } from '../inner/deep.ts';`);
   });
 
-  it('keep the entry point for what it defines itself or re-exports whole', () => {
+  it('stay with the front door for what it has itself, or hands on whole', () => {
     expect(straight(`import { own, fromStar } from '../site/index.ts';`)).toBe(
       `import { own } from '../site/index.ts'; import { fromStar } from '../site/index.ts';`,
     );
   });
 
-  it('leave everything else unchanged', () => {
+  it('leave everything else as it is', () => {
     for (const code of [
       `import type { Site } from '../site/index.ts';`,
       `import { x } from '../site/load.ts';`,
@@ -64,7 +64,7 @@ describe('direct imports', () => {
     }
   });
 
-  it('keep line numbers, as the source map states', () => {
+  it('keep every line where it was, as the map says', () => {
     const code = `import {\n  loadSite,\n  b,\n} from '../site/index.ts';\n\nthrow new Error(); // line 6\n`;
     const result = straightImports().transform.handler(code, importer);
     expect(result?.code.split('\n')[5]).toBe('throw new Error(); // line 6');
@@ -75,7 +75,7 @@ describe('direct imports', () => {
 describe('lazy requires', () => {
   const lazy = (code: string) => lazyRequires(/./).transform.handler(code)?.code ?? code;
 
-  it('load at first use, once, and with the helper in scope', () => {
+  it('load at the first use, once, and with the helper that was around', () => {
     const code = [
       `const a_1 = require("a");`,
       `const b_1 = __importDefault(require("b"));`,
@@ -105,18 +105,18 @@ describe('lazy requires', () => {
     expect(loaded.toSorted()).toEqual(['a', 'b']);
   });
 
-  it('leave code of other compilers unchanged', () => {
+  it('leave what is not written by that compiler', () => {
     for (const code of [`const { a } = require("a");`, `var x = require('x');`, `import a from 'a';`]) {
       expect(lazy(code)).toBe(code);
     }
   });
 
-  it('leave a file unchanged that refers to the module in another way', () => {
+  it('leave a file with a mention of another kind', () => {
     const code = `const a_1 = require("a");\nexports.b = [...a_1[0], a_1.c];`;
     expect(lazy(code)).toBe(code);
   });
 
-  it('apply to nearly all files of the framework', () => {
+  it('hold for nearly all files of the framework', () => {
     const core = dirname(createRequire(import.meta.url).resolve('@oclif/core'));
     const paths = readdirSync(core, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.js'));
     const codes = paths.map((path) => readFileSync(join(core, path), 'utf8'));
