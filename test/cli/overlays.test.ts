@@ -106,7 +106,7 @@ describe('gw overlays inspect', () => {
     );
   });
 
-  it('refers to every statement of the specification about maps and overlays, also on open points', async () => {
+  it('points at every statement of the specification about maps and drawings, also at what it leaves open', async () => {
     const { text } = await look(floor());
     for (const { id, mark } of facts.filter((fact) => fact.id.startsWith('overlays.'))) {
       expect(linesWith(text, `(${id})`)).toEqual([expect.stringMatching(new RegExp(`^${mark} `))]);
@@ -114,7 +114,7 @@ describe('gw overlays inspect', () => {
     expect((await look(floor(), { filter: { kinds: ['lane'] } })).text).toContain('the same without filters');
   });
 
-  it('lists findings with their features, and the remedy once per rule', async () => {
+  it('says what is wrong, about which drawings, and once for each rule what to do', async () => {
     const { text, result } = await look(drawOddities('SIM0001'), { isComplete: true });
     expect(linesWith(text, 'WRONG ')).toHaveLength(result.summary.findings.wrong);
     expect(linesWith(text, 'WRONG duplicate-id #111 #112: 2 drawings have the id "twice"')).toHaveLength(1);

@@ -12,7 +12,7 @@ import { collectionOf, lookAt, lookAtCollection, pageOptions, pointAt } from '..
 import { openDocument, sizes } from './browser.ts';
 import { chromiumFlags, hasProgram } from './peer.ts';
 
-describe.skipIf(!hasProgram('chromium'))('pictures of overlays in a real browser (Chromium)', () => {
+describe.skipIf(!hasProgram('chromium'))('pictures of drawings in a real browser (Chromium)', () => {
   let browser: Browser;
   let dir: string;
 
@@ -42,7 +42,7 @@ describe.skipIf(!hasProgram('chromium'))('pictures of overlays in a real browser
     await close();
   });
 
-  it('the map scales without script, and a feature links to its row', async () => {
+  it('the map grows and shrinks without a script, and a drawing leads to its row', async () => {
     const { page, problems, close } = await open('page.html', pageOf(lookAt('floor')));
     const width = () => page.evaluate('document.querySelector(".sheet svg").getBoundingClientRect().width');
     const readable = Number(await width());

@@ -96,7 +96,7 @@ describe('the list of maps', () => {
 });
 
 describe('one map', () => {
-  it('is shown with its frame in metres, its features by kind, and nothing missing', async () => {
+  it('is shown with its frame in metres, its drawings by kind, and nothing missing', async () => {
     await using sim = await startSim();
     const map = await showMap(toolkitFor(sim), { id: '1' }, context());
     expect(mapShowSchema.parse(map)).toEqual(map);
@@ -232,7 +232,7 @@ describe('a backup into a file', () => {
 });
 
 describe('verifying', () => {
-  it('detects invalid overlays, and a list that contradicts the map', async () => {
+  it('finds drawings that cannot be read, and a list that contradicts the map', async () => {
     const path = join(folder, 'odd.tar.gz');
     const maps = [
       archivedMap(1, { data: mapDocument(1, '{"type":"Feat'), overlays: '{"type":"Feat' }),

@@ -267,7 +267,7 @@ describe('the result of a restore', () => {
     },
   );
 
-  it('of a map that was created again states that its overlays were not restored', async () => {
+  it('of a map that was made anew says that its drawings were left', async () => {
     await using chassis = await mapChassis();
     const result = await restored(chassis, () => Object.assign(chassis.maps.get(1) ?? {}, { originXM: 8 }));
     expect(result).toMatchObject({ verdict: 'obstacles', safetyBackup: null });
@@ -296,7 +296,7 @@ describe('the result of a restore', () => {
     );
   });
 
-  it('shows text of features bounded and without control characters', async () => {
+  it('shows text of drawings bounded and without what a terminal would obey', async () => {
     await using chassis = await mapChassis([
       heldMap(1, { overlays: oddDrawings.replace('Café', '\\u001b[2J'.padEnd(900, 'x')) }),
     ]);

@@ -100,7 +100,7 @@ describe('a comparison of two files', () => {
     expect(readFileSync(out, 'utf8')).toMatch(/^<svg /);
   });
 
-  it('writes nothing where one side has no overlays', async () => {
+  it('writes nothing where one side holds no drawings', async () => {
     const out = join(folder, 'never.svg');
     const broken = fileOf('broken.json', '{"type":"FeatureCollection","features":[');
     const error = await errorOf(compare(before, broken, { document: { format: 'svg', out } }));

@@ -43,8 +43,8 @@ async function inspectedJson(path: string, options: Partial<OverlaysInspectOptio
   return Buffer.from([...jsonText(exact)].join('')).toString();
 }
 
-describe('an inspection of overlays', () => {
-  it('has units, marks and every reading, and contains each feature unchanged', async () => {
+describe('an inspection of drawings', () => {
+  it('tells units, marks and every reading, and carries each drawing as it came', async () => {
     const result = await inspect(fileOf('map.json', mapDocument(2, oddDrawings)));
     expect(overlaysInspectSchema.parse(result)).toEqual(result);
     expect(result).toMatchObject({
@@ -91,7 +91,7 @@ describe('an inspection of overlays', () => {
     );
   });
 
-  it('keeps every digit of a feature in its JSON, also of a selected one', async () => {
+  it('keeps every digit of a drawing in its JSON, also of a selected one', async () => {
     const odd =
       '{"type":"Feature","id":"big","geometry":null,"properties":{"a":12345678901234567890,"b":1e400,"c":1.0}}';
     const plain = '{"type":"Feature","geometry":{"type":"Point","coordinates":[0,0]},"properties":{"type":9}}';

@@ -39,7 +39,7 @@ function openLive(sim: Sim, text: string, options: Partial<OpenDrawingsOptions> 
   return openFrom(text, { openToolkit: () => Promise.resolve(toolkit), ...options });
 }
 
-describe('the name of a source of overlays', () => {
+describe('the name of a source of drawings', () => {
   it('is a map of the chassis, a file, or one map of a backup', () => {
     expect(parseDrawingSource('live:current')).toEqual({ kind: 'live', map: 'current' });
     expect(parseDrawingSource('live:3')).toEqual({ kind: 'live', map: '3' });
@@ -53,7 +53,7 @@ describe('the name of a source of overlays', () => {
   });
 });
 
-describe('overlays in a file', () => {
+describe('drawings in a file', () => {
   it('need no site and no chassis, and have no device', async () => {
     const path = fileOf('bare.json', oddDrawings);
     const opened = await openFrom(path);
@@ -102,7 +102,7 @@ describe('overlays in a file', () => {
   });
 });
 
-describe('overlays in a backup', () => {
+describe('drawings in a backup', () => {
   const backup = async (name: string, ...maps: Parameters<typeof archivedMap>[]) =>
     fileOf(name, await packArchive(sampleArchive({ maps: maps.map((map) => archivedMap(...map)) })));
 
@@ -149,7 +149,7 @@ describe('overlays in a backup', () => {
   });
 });
 
-describe('overlays on the chassis', () => {
+describe('drawings on the chassis', () => {
   it('are those of the map in use or of the selected one, with picture, identity and verified facts', async () => {
     await using sim = await startSim();
     const current = await openLive(sim, 'live:current');

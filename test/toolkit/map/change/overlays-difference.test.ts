@@ -52,7 +52,7 @@ describe('the summary of a difference', () => {
     expect(difference.shapes[0]).toMatchObject({ isReversed: true, fromLengthM: 4, toLengthM: 4 });
   });
 
-  it('distinguishes two of one name by their ids, and keeps text of a feature on its line', () => {
+  it('keeps two of one name apart by their ids, and text of a drawing on its line', () => {
     const found = differenceBetween(
       zone(10),
       text({ type: 'Polygon', coordinates: [square(10)] }, { name: 'Tre\u202eppe\n0.000 m', x: 'a\u2028b' }),
