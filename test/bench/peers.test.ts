@@ -9,7 +9,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 const scratch = mkdtempSync(join(tmpdir(), 'gw-peers-'));
 afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 
-/** Programs that are not ours and that a benchmark starts. */
+/** Foreign programs that a benchmark starts. */
 const foreign = ['adb', 'chromium', 'jq', 'nginx', 'openssl', 'sshd', 'wrk'];
 
 describe('a benchmark', () => {

@@ -17,7 +17,7 @@ const look = (second: number, restarts = 0, status = 'running') => ({
 
 const looks = Array.from({ length: 900 }, (_, second) => look(second));
 
-/** A quarter of an hour in which everything held. */
+/** The samples of 15 minutes in which every condition held. */
 const sound: Soak = {
   wantedMs: 15 * MINUTE_MS,
   lastedMs: 15 * MINUTE_MS + 3,
@@ -40,7 +40,7 @@ const sound: Soak = {
   },
 };
 
-/** Names of the lines that do not hold. */
+/** Names of the conditions that did not hold. */
 const missed = (changes: Partial<Soak>) =>
   judgeSoak({ ...sound, ...changes })
     .filter(({ holds }) => !holds)
@@ -52,49 +52,49 @@ describe('the verdict of a soak test', () => {
   });
 
   it.each<[string, Partial<Soak>, string]>([
-    ['that was cut short', { lastedMs: 14 * MINUTE_MS }, 'ran for'],
-    ['whose memory rose for a moment between two looks', { peakRssMb: 301 }, 'peak RSS'],
-    ['whose memory rose at one look', { rss: memory((second) => (second === 500 ? 301 : 130)) }, 'peak RSS'],
-    ['whose memory grows slowly', { rss: memory((second) => 130 + second / 40) }, 'RSS level'],
+    ['a run that was cut short', { lastedMs: 14 * MINUTE_MS }, 'ran for'],
+    ['memory that peaked between two samples', { peakRssMb: 301 }, 'peak RSS'],
+    ['memory that peaked in one sample', { rss: memory((second) => (second === 500 ? 301 : 130)) }, 'peak RSS'],
+    ['memory that grows slowly', { rss: memory((second) => 130 + second / 40) }, 'RSS level'],
     [
-      'whose service was started anew, and forgot it',
+      'a service that restarted and lost its count',
       { health: [...looks, look(901, 1), look(902)] },
       'restarts of services',
     ],
-    ['whose service does not come back', { health: [...looks, look(901, 0, 'restarting')] }, 'restarts of services'],
-    ['whose last look was not answered', { health: [...looks, null] }, 'restarts of services'],
-    ['that was never asked for health', { health: [] }, 'restarts of services'],
-    ['whose health names no service', { health: [{ upForMs: 1, services: [] }] }, 'restarts of services'],
-    ['in which the process began anew', { health: [...looks, look(3)] }, 'life of the process'],
-    ['in which the process ended', { isOver: true }, 'life of the process'],
-    ['without a stop', { stops: [] }, 'stops, one a minute'],
-    ['with a stop too few', { stops: sound.stops.slice(1) }, 'stops, one a minute'],
-    ['with a slow stop', { stops: [...sound.stops, { ms: 1_001, ok: true, what: '' }] }, 'stops, one a minute'],
+    ['a service that does not come back', { health: [...looks, look(901, 0, 'restarting')] }, 'restarts of services'],
+    ['a last sample without an answer', { health: [...looks, null] }, 'restarts of services'],
+    ['a run without a health sample', { health: [] }, 'restarts of services'],
+    ['health samples without services', { health: [{ upForMs: 1, services: [] }] }, 'restarts of services'],
+    ['a process that restarted', { health: [...looks, look(3)] }, 'life of the process'],
+    ['a process that ended', { isOver: true }, 'life of the process'],
+    ['a run without a stop', { stops: [] }, 'stops, one a minute'],
+    ['a run with one stop too few', { stops: sound.stops.slice(1) }, 'stops, one a minute'],
+    ['a run with a slow stop', { stops: [...sound.stops, { ms: 1_001, ok: true, what: '' }] }, 'stops, one a minute'],
     [
-      'with a refused stop',
+      'a run with a refused stop',
       { stops: [...sound.stops, { ms: 1, ok: false, what: 'status 429' }] },
       'stops, one a minute',
     ],
     [
-      'in which no browser received an event',
+      'a run in which no browser received an event',
       { clients: { ...sound.clients, browser: { did: { 'GET 200': 5 } } } },
       'clients did their work',
     ],
     [
-      'in which a kind of client never lived',
+      'a run without one kind of client',
       { clients: { ...sound.clients, hoarder: { did: {} } } },
       'clients did their work',
     ],
     [
-      'in which no tour ever started',
+      'a run without a tour',
       { clients: { ...sound.clients, 'tour starter': { did: { 'GET 200': 9 } } } },
       'clients did their work',
     ],
-    ['without a fault', { faults: { switched: 0, failed: 9 } }, 'faults switched'],
-    ['that had to be ended by force', { ended: { code: null, signal: 'SIGKILL', tookMs: 6_010 } }, 'end in order'],
-    ['that ended late', { ended: { code: 0, signal: null, tookMs: 5_200 } }, 'end in order'],
-    ['that ended with an error', { ended: { code: 70, signal: null, tookMs: 20 } }, 'end in order'],
-  ])('is not passed where %s', (_, changes, line) => {
+    ['a run without a fault', { faults: { switched: 0, failed: 9 } }, 'faults switched'],
+    ['a daemon that had to be killed', { ended: { code: null, signal: 'SIGKILL', tookMs: 6_010 } }, 'end in order'],
+    ['a daemon that ended late', { ended: { code: 0, signal: null, tookMs: 5_200 } }, 'end in order'],
+    ['a daemon that ended with an error', { ended: { code: 70, signal: null, tookMs: 20 } }, 'end in order'],
+  ])('is not passed for %s', (_, changes, line) => {
     expect(missed(changes)).toContain(line);
   });
 

@@ -30,7 +30,7 @@ async function failureOf(work: Promise<unknown>): Promise<GwError> {
   return error as GwError;
 }
 
-/** What the client says to one canned answer to GET /device/info. */
+/** The result of the client for one fixed answer to GET /device/info. */
 async function saidTo(answer: string | Buffer): Promise<GwError> {
   await using peer = await answeringPeer(answer);
   await using client = clientOf(peer, { timeoutMs: 800 });
@@ -179,20 +179,20 @@ describe.concurrent('a bad answer is reported as such', () => {
     ['a truncated string', json('{"device": {"sn": "SN'), 'the JSON is cut off in the middle'],
     ['NaN', json('{"device": {"sn": "SN-1"}, "x": NaN}'), 'the answer contains NaN, which is no JSON number'],
     ['minus infinity', json('{"x": -Infinity}'), 'the answer contains Infinity, which is no JSON number'],
-    ['a doubled key', json('{"device": {"sn": "SN-1", "sn": "SN-2"}}'), 'the JSON names the key "sn" twice'],
-    ['a doubled key in disguise', json('{"device": {"sn": "SN-1", "s\\u006e": "SN-2"}}'), 'the key "sn" twice'],
+    ['a duplicate key', json('{"device": {"sn": "SN-1", "sn": "SN-2"}}'), 'the JSON names the key "sn" twice'],
+    ['an escaped duplicate key', json('{"device": {"sn": "SN-1", "s\\u006e": "SN-2"}}'), 'the key "sn" twice'],
     ['a wrong type', json('{"device": {"sn": 7}}'), 'device.sn: expected string, received number'],
     ['no serial number', json('{"device": {"model": "m1"}}'), 'device.sn: expected string, received undefined'],
     ['a list', json('[]'), 'unexpected response shape'],
     ['deep nesting', json(`{"a":${'['.repeat(5_000)}${']'.repeat(5_000)}}`), 'nested deeper than 200 levels'],
     ['bytes', json(Buffer.from([0x22, 0xff, 0xfe, 0x22]).toString('latin1')), 'unexpected response shape'],
-    ['bytes that are no text', httpAnswer(Buffer.from([0x7b, 0xff, 0xfe, 0x7d])), 'the answer is not text'],
+    ['bytes that are not text', httpAnswer(Buffer.from([0x7b, 0xff, 0xfe, 0x7d])), 'the answer is not text'],
     ['another protocol', 'SSH-2.0-OpenSSH_9.2\r\n', 'malformed HTTP response'],
     ['a status', httpAnswer('{}', {}, '404 Not Found'), 'status 404 for GET /device/info'],
-    ['a packed answer', httpAnswer(good, { 'content-encoding': 'gzip' }), 'unrequested content encoding "gzip"'],
+    ['a compressed answer', httpAnswer(good, { 'content-encoding': 'gzip' }), 'unrequested content encoding "gzip"'],
     ['an announced flood', httpAnswer('{}', { 'content-length': 52_428_800 }), 'response larger than 1 MiB'],
     [
-      'a cut body',
+      'a truncated body',
       httpAnswer(good, { 'content-length': good.length + 10 }),
       'connection closed in the middle of the response',
     ],
@@ -245,7 +245,7 @@ describe.concurrent('a bad answer is reported as such', () => {
 });
 
 describe('a flood', () => {
-  /** Sends `total` bytes of an answer without a length, as fast as they are taken; tells how many went out. */
+  /** Sends `total` bytes of an answer without a length, as fast as they are read; returns the number sent. */
   async function flood(total: number, head = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n[') {
     let sent = 0;
     const peer = await rawPeer((socket) => {
@@ -275,7 +275,7 @@ describe('a flood', () => {
     const error = await failureOf(client.identity());
     expect(error.message).toContain('response larger than 1 MiB');
     await expect.poll(() => peer.sockets.size).toBe(0);
-    // What was read, plus what the two kernels buffer on the way.
+    // The bytes read, plus those buffered by the two kernels.
     expect(sent()).toBeLessThan(16 * 1024 * 1024);
   });
 
@@ -478,7 +478,7 @@ describe.concurrent('forward', () => {
         return true;
       };
       const forward = () => client.forward('/maps/1', { maxBytes: 32 * 1024 * 1024 });
-      // As it came: blanks, a key that stands twice, digits that no number keeps.
+      // Unchanged: whitespace, a duplicate key, digits that a number would lose.
       body = `\n{"a": 0.1000000000000000055511151231257827, "a" : 12345678901234567890 , "b":"${'x'.repeat(3_000_000)}"}`;
       const reply = await forward();
       expect([reply.content, Buffer.from(reply.body).toString() === body]).toEqual(['json', true]);

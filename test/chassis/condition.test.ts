@@ -12,7 +12,7 @@ const inOrder = [
   { topic: '/alerts', alerts: [] },
 ];
 
-/** Live values after these messages, over a connection that stands. */
+/** Live values after these messages, over an open connection. */
 function valuesAfter(...messages: object[]): { values: LiveValues; live: ReturnType<typeof createLiveValues> } {
   const live = createLiveValues(systemClock);
   live.connect();

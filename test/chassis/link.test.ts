@@ -15,7 +15,7 @@ import {
 } from './peers.ts';
 
 const time = createPacedClock();
-/** In the time of the link, which no busy machine shortens. */
+/** In the clock of the link, which a busy machine does not shorten. */
 const until = time.until;
 
 interface Linked extends AsyncDisposable {
@@ -165,7 +165,7 @@ describe('a chassis with many complaints', () => {
   });
 
   it('reports an unreliable value without the delay of batched complaints', async () => {
-    // What is gathered for a tenth of a second is never told here.
+    // Complaints batched for a tenth of a second are never reported here.
     const clock: Clock = {
       ...time,
       after: (ms, call) => time.after(ms === 100 ? 3_600_000 : ms, call),
@@ -199,7 +199,7 @@ describe('a chassis with many complaints', () => {
   });
 
   it('is disconnected and named for flooding the topic stream, also after it reconnects', async () => {
-    // A flood is what comes faster than this machine reads it, so this time is real.
+    // A flood depends on the speed of this machine, so this time is real.
     const { chassis, linked } = await connected(systemClock);
     await using _chassis = chassis;
     await using _linked = linked;
@@ -347,7 +347,7 @@ describe('the unit of the pose', () => {
     await until('contradicted', () => linked.snapshot().unitContradicted);
     expect(linked.snapshot()).toMatchObject({
       poseUnit: { verdict: 'radians', doubt: null },
-      // A number of which nobody says any more what it means.
+      // A number without a known unit.
       values: { pose: { mark: 'OFFEN', parts: { xM: { mark: 'HINWEIS' }, yawDeg: { mark: 'OFFEN' } } } },
     });
     await linked.link.stop();

@@ -3,7 +3,7 @@ import { createLiveValues } from '../../src/lib/chassis/live-values.ts';
 import { parseTopicMessage } from '../../src/lib/chassis/topics/message.ts';
 import { systemClock } from '../../src/lib/lifecycle/index.ts';
 
-/** Live values on a clock that the test moves. */
+/** Live values on a clock that the test advances. */
 function bench() {
   let now = 1_234_567;
   const live = createLiveValues({ ...systemClock, monotonicMs: () => now });

@@ -106,7 +106,7 @@ describe('a move order', () => {
     const bodies: [body: string, answer: string][] = [
       ['{"message":"error: no map"}', 'error: no map'],
       ['{"detail":"no current map"}', 'no current map'],
-      // What the vendor's own client prefers where there is more than one.
+      // The one that the vendor's own client prefers where there are several.
       ['{"message":"bad request","detail":"no current map","error":"x"}', 'no current map'],
       ['{"detail":{"code":5,"why":"no map"}}', '{"code":5,"why":"no map"}'],
       ['{"target_x":["A valid number is required."]}', '{"target_x":["A valid number is required."]}'],

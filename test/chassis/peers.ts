@@ -3,10 +3,10 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { Endpoint } from '../../src/lib/net/index.ts';
 
-/** A peer on a loopback port of its own; disposing it cuts every connection. */
+/** A peer on a loopback port of its own; disposing it closes every connection. */
 export interface Peer extends AsyncDisposable {
   readonly endpoint: Endpoint;
-  /** How many connections were accepted. */
+  /** Number of accepted connections. */
   readonly connections: () => number;
   readonly sockets: ReadonlySet<Socket>;
 }
@@ -17,7 +17,7 @@ async function listen<T extends Server>(server: T, port = 0): Promise<Peer> {
   server.on('connection', (socket: Socket) => {
     connections += 1;
     sockets.add(socket);
-    // Read, so that the end of a connection is noticed.
+    // Reads, so that the end of a connection is detected.
     socket.resume();
     socket.on('error', () => {});
     socket.on('close', () => sockets.delete(socket));
@@ -35,7 +35,7 @@ async function listen<T extends Server>(server: T, port = 0): Promise<Peer> {
   };
 }
 
-/** A peer that does with each connection what the test says. */
+/** A peer whose behaviour on each connection is given by the test. */
 export async function rawPeer(onSocket: (socket: Socket) => void): Promise<Peer> {
   return listen(createServer(onSocket));
 }
@@ -79,17 +79,17 @@ export function deviceInfo(serial = 'SN-1', more: object = {}): object {
 export interface FakeChassis extends Peer {
   serial: string;
   caps: Record<string, boolean>;
-  /** Answers 503 to all but the start progress. */
+  /** Answers 503 to every request except the start progress. */
   booting: number | null;
-  /** Takes a request before the fake does; true when it has answered. */
+  /** Handles a request before the default routes; true when it has answered. */
   intercept: (request: IncomingMessage, response: ServerResponse) => boolean;
-  /** Topics that it leaves out of its acknowledgement. */
+  /** Topics missing in its acknowledgement. */
   unknownTopics: string[];
-  /** What a topic re-sends to a new subscriber; by default one sound message of each that gw reads. */
+  /** Latched messages of a topic; by default one valid message of each topic that gw reads. */
   latched: (topic: string) => object | string | undefined;
   readonly requests: string[];
   readonly bodies: { path: string; method: string; body: unknown; headers: IncomingMessage['headers'] }[];
-  /** Messages of the clients of the topic stream. */
+  /** Messages received from the clients of the topic stream. */
   readonly heard: unknown[];
   readonly streams: ReadonlySet<WebSocket>;
   publish(message: object | string | Buffer): void;
@@ -194,7 +194,7 @@ export async function fakeChassis(port = 0): Promise<FakeChassis> {
   return chassis;
 }
 
-/** Waits until something is so; fails by name when it does not become so in time. */
+/** Waits until a condition holds; fails with its label after the time limit. */
 export async function until(what: string, is: () => boolean, mostMs = 4_000): Promise<number> {
   const began = performance.now();
   while (!is()) {

@@ -8,7 +8,7 @@ import { directDialer } from '../../src/lib/net/index.ts';
 import { type FaultName, type Sim, type SimOptions, startSim as startRobot } from '../../src/lib/sim/index.ts';
 import { createPacedClock } from '../lifecycle/paced-clock.ts';
 
-/** The time of every robot here, and of whoever talks to it. */
+/** The clock of every robot here, and of its clients. */
 const clock = createPacedClock();
 const { until } = clock;
 const startSim = (options: SimOptions = {}) => startRobot({ clock, ...options });
@@ -103,7 +103,7 @@ describe('the simulated chassis', () => {
 });
 
 describe.concurrent('each fault of the simulated chassis', () => {
-  /** What the client says to it, and how the link comes to stand while the fault lasts. */
+  /** The error of the client, and the state of the link while the fault lasts. */
   const faults: readonly [FaultName, string, readonly string[], string][] = [
     ['cut', 'CHASSIS_NOT_CONNECTED', ['cut', 'refused'], 'not connected'],
     ['silent', 'CHASSIS_NOT_CONNECTED', ['silent', 'no-answer'], 'not connected: no answer'],

@@ -15,7 +15,7 @@ import {
 import { GwError } from '../../src/lib/error/index.ts';
 import { systemClock } from '../../src/lib/lifecycle/index.ts';
 
-/** What the check of a step finds right now; an error is thrown. */
+/** The current result of each check; an error is thrown. */
 let world: Record<string, object> = {};
 let ran: string[] = [];
 const look = async (options: unknown) => {
@@ -51,7 +51,7 @@ beforeEach(() => {
   ran = [];
 });
 
-/** A sitting of a run; what it takes is known to the next one, as from the journal. */
+/** One run; its results are known to the next one, as from the journal. */
 function sittings(steps: readonly object[]) {
   const file = { schema: 'gw/checklist/1', name: 'own', title: 'Own', purpose: 'To see.', steps };
   const checklist = parseChecklist(stringify(file, { aliasDuplicateObjects: false }), 'own.yaml', catalogue);
@@ -74,7 +74,7 @@ function sittings(steps: readonly object[]) {
       ...rest,
     });
     for (const one of taken) earlier.set(one.result.id, one);
-    // What is shown at the end is what a journal would give back.
+    // The final results equal those that a journal would restore.
     for (const one of results) if (one.at !== null) expect(earlier.get(one.id)?.result).toEqual(one);
     return Object.fromEntries(results.map((one) => [one.id, one])) as Record<string, StepResult>;
   };
@@ -102,7 +102,7 @@ describe('a step that reads the result of a check', () => {
     expect(ran).toEqual(['a']);
     expect(verdicts(steps)).toEqual({ a: 'ok', r: 'ok' });
     expect(steps.r?.earlier).toMatchObject([{ verdict: 'not-checked' }]);
-    // All is settled now.
+    // Every step has a final result now.
     await sit();
     expect(ran).toEqual([]);
   });
@@ -135,7 +135,7 @@ describe('a step that reads the result of a check', () => {
     const steps = await sit({ only: ['a'] });
     expect(verdicts(steps)).toEqual({ a: 'wrong', r: 'skipped' });
     expect(steps.r?.why).toBe("This step reads the result of 'a', which has none.");
-    // Nor does the next sitting remember it.
+    // The next run does not remember it either.
     expect(verdicts(await sit())).toEqual({ a: 'wrong', r: 'skipped' });
   });
 

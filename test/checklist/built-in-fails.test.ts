@@ -18,9 +18,9 @@ import { systemClock } from '../../src/lib/lifecycle/index.ts';
 import { createCatalogue } from '../../src/lib/toolkit/catalogue.ts';
 
 /**
- * Every expectation of every built-in step must be able to fail, by itself and by name; every question and every
- * measured value too. The results are made from the expectations here: whether the checks themselves see what is wrong
- * is for the tests of the checks.
+ * Every expectation of every built-in step must be able to fail, on its own and by name; every question and every
+ * measured value too. The results are derived from the expectations here: the tests of the checks cover the detection
+ * of faults.
  */
 
 const builtIn = fileURLToPath(new URL('../../checklists', import.meta.url));
@@ -37,7 +37,7 @@ interface RawStep {
   readonly expect?: Raw;
 }
 
-/** A value that meets what is written. */
+/** A value that satisfies the matcher. */
 function meeting(written: unknown): unknown {
   if (written === 'all-ok') return [{ verdict: 'ok' }];
   if (written === 'not-empty' || written === 'exists') return 'x';
@@ -60,7 +60,7 @@ function partsOf(path: string): readonly PathPart[] {
   return parts;
 }
 
-/** Puts a value where a path leads, and makes what is not there on the way. */
+/** Sets a value at a path, creating missing parents. */
 function put(into: object, path: string, value: unknown): void {
   const parts = partsOf(path);
   let here = into as Record<string, unknown>;
@@ -69,7 +69,7 @@ function put(into: object, path: string, value: unknown): void {
     const empty = next === undefined ? value : next.kind === 'key' ? {} : [];
     if (part.kind === 'key') {
       const there = here[part.key];
-      // Two steps may look at different items of one list.
+      // Two steps may read different items of one list.
       if (next === undefined && Array.isArray(there) && Array.isArray(value)) there.push(...value);
       else if (next === undefined || there === undefined) here[part.key] = empty;
       here = here[part.key] as typeof here;
@@ -83,7 +83,7 @@ function put(into: object, path: string, value: unknown): void {
   }
 }
 
-/** A result for every check, which meets all that is expected of it; `broken` is one expectation that it does not meet. */
+/** A result for every check that satisfies all expectations except `broken`. */
 function resultsOf(steps: readonly RawStep[], broken?: { readonly id: string; readonly path: string }) {
   const results = new Map<string, object>();
   for (const step of steps) {

@@ -18,7 +18,7 @@ import { listLibrary, runChecklist, showChecklist } from '../../src/lib/toolkit/
 
 const builtIn = fileURLToPath(new URL('../../checklists', import.meta.url));
 
-/** Headings of the specification that hold rules; a step may add which rule of the list it means. */
+/** Headings of the specification that contain rules; a step may add the rule of the list. */
 const sections = [
   'Core network rule',
   'Network segments',
@@ -195,7 +195,7 @@ steps:
           subject: null,
         },
       );
-      // Samples that come late on a busy machine leave a doubt in place of the proof.
+      // Samples that are late on a busy machine cause a doubt in place of the proof.
       expect(result.steps[2]).toMatchObject({
         verdict: 'wrong',
         why: expect.stringMatching(/found '(?:radians|not-decided)'/),

@@ -77,7 +77,7 @@ describe('the chassis state reported by the gateway', () => {
     ['a redirect', (_request, reply) => reply.writeHead(302, { location: 'http://127.0.0.1:1/' }).end()],
     ['too much', (_request, reply) => reply.end('x'.repeat(2 * 1024 * 1024))],
     [
-      'half an answer',
+      'a truncated answer',
       (_request, reply) => void reply.writeHead(200, { 'content-length': 100 }).write('{', () => reply.destroy()),
     ],
   ])('%s is OPERATOR_NOT_REACHABLE with the tried address', async (_name, listener) => {

@@ -1,4 +1,4 @@
-// Works through a list of questions and is killed at one of them: `node journal-child.ts DIR DIE_AT [RESUME]`.
+// Runs a list of questions and is killed at one of them: `node journal-child.ts DIR DIE_AT [RESUME]`.
 // Prints the id of every step once its result would be shown to a person.
 import { appendFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';

@@ -30,7 +30,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(dir, { recursive: true, force: true }));
 
-/** Runs the child; the ids that it showed. */
+/** Runs the child; returns the ids that it printed. */
 function work(dieAt: string, ...more: string[]): { shown: string[]; killed: boolean } {
   const { stdout, signal, status, stderr } = spawnSync(process.execPath, [child, dir, dieAt, ...more], {
     encoding: 'utf8',
@@ -49,7 +49,7 @@ describe('the journal of a run', () => {
     expect([...(taken?.keys() ?? [])]).toEqual(all.slice(0, 5));
     expect(taken?.get('q2')?.result.answer).toMatchObject({ answer: 'yes', initials: 'KM', remark: 'remark of q2' });
     expect(found?.state.attachments).toEqual([expect.objectContaining({ name: '001-q3.jpg', bytes: jpeg.length })]);
-    // Killed again at a later step, then to the end.
+    // Killed again at a later step, then run to the end.
     expect(work('q7', 'resume')).toEqual({ shown: ['q5', 'q6', 'q7'], killed: true });
     expect(work('', 'resume')).toEqual({ shown: all.slice(8), killed: false });
     expect(await lines('asked')).toEqual(all);
@@ -185,13 +185,13 @@ describe('the journal of a run', () => {
     const one = await beginJournal(dir, begun(['SN1']));
     await expect(resumeJournal(one.path)).rejects.toMatchObject({ code: 'RUN_OPEN', exitCode: 4 });
     await one[Symbol.asyncDispose]();
-    // A lock of a program that is gone holds nobody up.
+    // A lock of a program that has ended does not block.
     await writeFile(`${one.path}.lock`, '999999999');
     {
       await using again = await resumeJournal(one.path);
       expect(again.path).toBe(one.path);
     }
-    // Nor does one of another life of the same process number, as in a container that was started anew.
+    // Nor does a lock of an earlier process with the same id, as in a container that was restarted.
     await writeFile(`${one.path}.lock`, `${process.pid} 1`);
     await using again = await resumeJournal(one.path);
     expect(again.path).toBe(one.path);

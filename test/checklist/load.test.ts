@@ -11,7 +11,7 @@ const catalogue: Catalogue = {
   'tour run': { ...entry, moves: true, with: z.strictObject({ tour: z.string() }) },
 };
 
-/** The same checks, with a run that was given what they can use. */
+/** The same checks, with a run that has every option that they can use. */
 const given: Catalogue = {
   ...catalogue,
   'chassis probe': { ...(catalogue['chassis probe'] as (typeof catalogue)[string]), given: ['password'] },
@@ -110,41 +110,45 @@ describe('a checklist file', () => {
     ['has neither run nor confirm', { run: undefined, expect: undefined }, 'a step without run, reads, confirm'],
     ['has both run and confirm', { confirm: 'Is it?' }, 'confirm beside run'],
     ['expects nothing', { expect: {} }, 'a step without expectations proves nothing'],
-    ['moves the robot without saying so', { run: 'tour run', with: { tour: 'a' } }, "true: 'tour run' moves the robot"],
+    [
+      'moves the robot without declaring it',
+      { run: 'tour run', with: { tour: 'a' } },
+      "true: 'tour run' moves the robot",
+    ],
     [
       'lacks an option of its check',
       { run: 'tour run', moves: true },
       'steps[0].with.tour: found nothing, expected text',
     ],
     [
-      'gives an option out of bounds',
+      'has an option out of bounds',
       { with: { seconds: 900 } },
       'steps[0].with.seconds: found 900, expected at most 60',
     ],
     ['shows a broken path', { shows: 'serial {identity..serial}' }, 'expected text with paths in braces'],
     ['has no remedy', { remedy: undefined }, 'steps[0].remedy: found nothing'],
-    ['reads a step that is not there', { run: undefined, reads: 'prob' }, 'the id of an earlier step with run:'],
+    ['reads a missing step', { run: undefined, reads: 'prob' }, 'the id of an earlier step with run:'],
     ['reads itself', { run: undefined, reads: 'probe' }, 'the id of an earlier step with run:'],
-    ['reads and gives options', { run: undefined, reads: 'x', with: {} }, 'with beside reads'],
-    ['checks and asks, and says not when', { confirm: 'Is it?' }, 'confirm beside run'],
+    ['reads a result and has options', { run: undefined, reads: 'x', with: {} }, 'with beside reads'],
+    ['has a check and a question without a condition', { confirm: 'Is it?' }, 'confirm beside run'],
     [
-      'needs what it is given, and asks nothing without',
+      'depends on an option, without a fallback question',
       { given: 'password' },
       'the question to ask when the check cannot run',
     ],
-    ['needs something that no run is given', { given: 'money', confirm: 'Is it?' }, 'steps[0].given'],
+    ['depends on an unknown option', { given: 'money', confirm: 'Is it?' }, 'steps[0].given'],
     [
-      'measures, and is given something',
+      'measures, and depends on an option',
       { run: undefined, measure: 'How far?', unit: 'm', given: 'password' },
       'given beside measure',
     ],
     [
-      'cannot be checked, and expects',
+      'is unsupported, and has expectations',
       { run: undefined, unavailable: 'it has no tunnel.' },
       'expect beside unavailable',
     ],
-    ['cannot be checked, and runs', { unavailable: 'it has no tunnel.' }, 'unavailable beside run'],
-    ['asks and expects', { run: undefined, confirm: 'Is it?' }, 'expect beside confirm'],
+    ['is unsupported, and has a check', { unavailable: 'it has no tunnel.' }, 'unavailable beside run'],
+    ['asks, and has expectations', { run: undefined, confirm: 'Is it?' }, 'expect beside confirm'],
   ])('is rejected when a step %s', (_name, change, text) => {
     const step = Object.fromEntries(Object.entries({ ...good, ...change }).filter(([, value]) => value !== undefined));
     expect(messageOf(file(step))).toContain(text);

@@ -191,7 +191,7 @@ describe('matchers', () => {
       found: '1 of 2 not checked: B',
     });
     expect(match('ok', 'not-checked').verdict).toBe('not-checked');
-    // It is there, not empty and text, and still no answer.
+    // It exists, is a text and not empty, and still not an answer.
     for (const raw of ['exists', 'not-empty', { exists: false }, { matches: '^[a-z-]+$' }, { contains: 'checked' }]) {
       expect(match(raw, 'not-checked').verdict, JSON.stringify(raw)).toBe('not-checked');
     }

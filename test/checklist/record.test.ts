@@ -34,7 +34,7 @@ const catalogue: Catalogue = {
     moves: false,
     with: z.strictObject({}),
     software: () => ({ value: '1.2.3', mark: 'BELEGT', source: 'measured here' }),
-    // Half a character and a key that every object has, as a foreign device may send them.
+    // A lone surrogate and an inherited property name, as a foreign device may send them.
     run: async () => ({ sound: true, odd: 'a\ud800b', ['__proto__' as string]: 1, latencyMs: 12.25 }),
   },
 };
@@ -70,7 +70,7 @@ async function signerOf(serial: string, from: Authority = authority, more: objec
   return { serial, certificatePem, sign: (bytes) => sign('sha256', bytes, { key: keyPem, dsaEncoding }) };
 }
 
-/** A record of a run with a photo, as the toolkit makes it. */
+/** A record of a run with a photo, as the toolkit creates it. */
 async function make(answers: string, more: Partial<RecordRobot> = {}): Promise<CheckRecord> {
   const subject = { site: 'Lobby', serial: 'SN1' };
   await using journal = await beginJournal(join(dir, 'runs'), {
@@ -302,7 +302,7 @@ describe('a record', () => {
     const half = 0x7fffffff800000007fffffffffffffffde737d56d38bcf4279dce5617e3192a8n;
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 64, maxLength: 64 }), (bytes) => {
-        // Of a real signature s lies below the order.
+        // In a valid signature s is below the order.
         bytes[32] = Math.min(bytes[32] ?? 0, 0xfe);
         const { signature } = signRecord(record, { ...signer, sign: () => bytes });
         const value = Buffer.from(signature?.value ?? '', 'base64');
@@ -415,7 +415,7 @@ describe('a record', () => {
 
 describe('the canonical text', () => {
   test('is the one of RFC 8785', () => {
-    // The example of its section 3.2.2 and the order of its section 3.2.3.
+    // The example of RFC 8785, section 3.2.2, and the order of section 3.2.3.
     const value = JSON.parse(
       '{"numbers":[333333333.33333329,1E30,4.50,2e-3,0.000000000000000000000000001],"string":"\\u20ac$\\u000F\\u000aA\'\\u0042\\u0022\\u005c\\\\\\"\\/","literals":[null,true,false]}',
     );

@@ -286,9 +286,9 @@ describe('choosing steps', () => {
     const list = parse(parts);
     expect([...selectSteps(list, { only: [], from: 'c' }).chosen]).toEqual(['c', 'b']);
     expect([...selectSteps(list, { only: [], from: 'r' }).chosen].sort()).toEqual(['a', 'b', 'c', 'r']);
-    // Whoever takes a check again wants to know what its readers now say.
+    // A repeated check has its readers evaluated again.
     expect([...selectSteps(list, { only: ['a'], from: null }).again].sort()).toEqual(['a', 'r']);
-    // And whoever wants a reading anew wants it measured anew.
+    // A repeated reading has its check run again.
     expect([...selectSteps(list, { only: ['r'], from: null }).again].sort()).toEqual(['a', 'r']);
   });
 
@@ -404,10 +404,10 @@ describe('measured values and figures', () => {
   });
 
   test.each([
-    ['a word for a number', 'door: yes\n', 'expected a number (m), or skip'],
+    ['a word in place of a number', 'door: yes\n', 'expected a number (m), or skip'],
     ['a number and a word', 'door: { value: 1, answer: yes }\n', 'only the value'],
-    ['a number for a question', 'q: 3\n', 'yes, no or skip: this is a question'],
-    ['nothing but a remark', 'q: { remark: x }\n', 'an answer: yes, no or skip'],
+    ['a number as the answer of a question', 'q: 3\n', 'yes, no or skip: this is a question'],
+    ['a remark only', 'q: { remark: x }\n', 'an answer: yes, no or skip'],
     ['a value that is not finite', 'door: .inf\n', 'found'],
     ['initials that are a sentence', 'q: { answer: yes, initials: all of us }\n', 'at most 8 letters'],
     ['a deviation without a name', 'q: { answer: no, accept: { reason: x } }\n', 'accept.by'],

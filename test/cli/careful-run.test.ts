@@ -17,7 +17,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
-/** Starts the work, calls `then` once it is under way, and gives its end. */
+/** Starts the work, calls `then` once it has begun, and returns its result. */
 async function run(args: readonly string[], then: (child: ChildProcess) => void) {
   count += 1;
   const file = join(dir, `${count}.json`);
@@ -40,14 +40,17 @@ async function run(args: readonly string[], then: (child: ChildProcess) => void)
 }
 
 describe.concurrent('work that changes a robot', () => {
-  it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('completes after %s and reports the interruption', async (signal) => {
-    const { code, left, stdout, stderr } = await run([], (child) => child.kill(signal));
-    expect(code).toBe(130);
-    expect(left).toMatchObject({ finished: true });
-    expect(stdout).toBe('finished: true\n');
-    expect(stderr).toContain('Backup of the present state: before.tar.gz');
-    expect(stderr).toContain('Interrupted. Completing and verifying the started write');
-  });
+  it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
+    'completes after %s and reports the interruption',
+    async (signal) => {
+      const { code, left, stdout, stderr } = await run([], (child) => child.kill(signal));
+      expect(code).toBe(130);
+      expect(left).toMatchObject({ finished: true });
+      expect(stdout).toBe('finished: true\n');
+      expect(stderr).toContain('Backup of the present state: before.tar.gz');
+      expect(stderr).toContain('Interrupted. Completing and verifying the started write');
+    },
+  );
 
   it('names the backup of the state also with --json, where no other progress is printed', async () => {
     const { code, stdout, stderr } = await run(['--json'], (child) => child.kill('SIGINT'));
@@ -80,14 +83,14 @@ describe.concurrent('work that changes a robot', () => {
   });
 });
 
-// A moving line brings a signal listener of its own, which no test without a terminal meets.
+// A progress line installs a signal listener, which tests without a terminal do not cover.
 describe.skipIf(!hasScript)('work that changes a robot, at a terminal (script of util-linux)', () => {
-  /** Presses Ctrl-C as the keyboard sends it, each time that the next of these texts is shown. */
+  /** Sends Ctrl-C as the keyboard does, each time that the next of these texts is shown. */
   async function press(at: readonly string[], endingMs = 300) {
     count += 1;
     const file = join(dir, `${count}.json`);
     const line = `stty cols 80; exec '${process.execPath}' '${script}' '${file}' ${endingMs}`;
-    // As at a terminal of a person: where CI is set no moving line is drawn.
+    // As at an interactive terminal: where CI is set no progress line is shown.
     const { CI: _, ...env } = process.env;
     const terminal = spawn('script', ['-qefc', line, '/dev/null'], {
       stdio: ['pipe', 'pipe', 'inherit'],

@@ -72,7 +72,7 @@ describe('colour codes', () => {
       const text = readFileSync(`${root}${path}`, 'utf8');
       return /import chalk\b/.test(text) && /process\.std(out|err)|output\.write/.test(text);
     });
-    // Its one use of process.stderr asks how wide the terminal is.
+    // Its one use of process.stderr reads the width of the terminal.
     expect(colouring).toEqual(['src/cli/output.ts']);
   });
 });

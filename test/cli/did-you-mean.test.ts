@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type KnownCommand, knownCommands, unknownCommandError, unknownFlagError } from '../../src/cli/did-you-mean.ts';
 
-/** As the framework gives them: it calls every command a topic, too. */
+/** As the framework lists them: every command is a topic, too. */
 const known = knownCommands({
   commands: [
     { id: 'kettle:boil', args: {} },

@@ -21,7 +21,7 @@ class Captured extends Help {
 }
 
 async function helpOf(load: () => Promise<Config>, words: string[]): Promise<string> {
-  // Rendering renames what it renders, so every page has a configuration of its own.
+  // Rendering modifies the command names, so every page has a configuration of its own.
   const help = new Captured(await load());
   await help.showHelp(words);
   return help.lines.join('\n');

@@ -97,7 +97,7 @@ describe('gw heartbeat sniff', () => {
     expect(text).toMatch(
       /^alive +SN0007 +192\.0\.2\.17 +1794 +6 +0 +2\.000 s +3 ms +moving, 87 %, 2\.12\.3, up 60 min$/m,
     );
-    // What it does not know it does not say, and what cannot be known yet is no zero.
+    // Unknown values are not shown, and values that cannot be known yet are not 0.
     expect(text).toMatch(/^alive +SN0009 +192\.0\.2\.19 +2 +0 +0 +- +- +up 27 h$/m);
     expect(text.split('\n').at(-1)).toBe('42 datagrams in 12.3 s on UDP port 45301');
     expect(text).not.toContain('sends from');
@@ -245,7 +245,7 @@ describe('gw heartbeat sniff', () => {
         const senders = [sender({ serial, address, software }), sender({ serial, address, software })];
         const calm = received([sender(), sender()], { noise: [{ ...row, address: '192.0.2.1' }] });
         const view = received(senders, { noise: [{ ...row, address }] });
-        // Our own colours are taken away first, and nothing else: they are the only sequences that end in m.
+        // The colours of gw are removed first, and nothing else: only they end in m.
         const text = renderHeartbeatView(view).replace(ownColours, '');
         expect(text).not.toMatch(steering);
         expect(text.split('\n')).toHaveLength(plain(calm).split('\n').length);

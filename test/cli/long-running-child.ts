@@ -1,4 +1,4 @@
-// A long-running command for long-running.test.ts: what it does when it is asked to end is its first argument.
+// A long-running command for long-running.test.ts; its first argument is its behaviour when asked to end.
 import { fileURLToPath } from 'node:url';
 import type { Outcome } from '../../src/cli/command.ts';
 import { LongRunningCommand } from '../../src/cli/long-running.ts';

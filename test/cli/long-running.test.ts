@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 
 const script = fileURLToPath(new URL('./long-running-child.ts', import.meta.url));
 
-/** Starts the command and calls `then` once it has told its first event; resolves with its end. */
+/** Starts the command and calls `then` after its first event; resolves with its result. */
 async function run(args: readonly string[], then: (child: ChildProcess) => void) {
   const child = spawn(process.execPath, [script, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
   let [stdout, stderr] = ['', ''];
@@ -23,12 +23,15 @@ async function run(args: readonly string[], then: (child: ChildProcess) => void)
 }
 
 describe.concurrent('a long-running command', () => {
-  it.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)('ends cleanly on %s, with its last event printed last', async (signal) => {
-    const { code, lines, stderr } = await run(['quiet'], (child) => child.kill(signal));
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(lines[0]).toBe('ready');
-    expect(lines.at(-1)).toBe('ended');
-  });
+  it.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
+    'ends cleanly on %s, with its last event printed last',
+    async (signal) => {
+      const { code, lines, stderr } = await run(['quiet'], (child) => child.kill(signal));
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+      expect(lines[0]).toBe('ready');
+      expect(lines.at(-1)).toBe('ended');
+    },
+  );
 
   it('prints one JSON object per line with --json', async () => {
     const { code, lines } = await run(['quiet', '--json'], (child) => child.kill('SIGTERM'));

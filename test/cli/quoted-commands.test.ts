@@ -9,7 +9,7 @@ interface Command {
   >;
   readonly args: Readonly<Record<string, { readonly required?: boolean }>>;
   readonly examples?: readonly string[];
-  /** false: takes as many arguments as are given. */
+  /** false: accepts any number of arguments. */
   readonly strict?: boolean;
 }
 
@@ -17,14 +17,14 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
 const commands: Readonly<Record<string, Command>> = JSON.parse(read('oclif.manifest.json')).commands;
 
-/** The words of a command line up to where the shell takes over; quotes hold words together. */
+/** The words of a command line up to a shell operator; quotes keep words together. */
 function wordsOf(line: string): string[] {
   const words = line.match(/'[^']*'|"[^"]*"|\S+/g) ?? [];
   const end = words.findIndex((word) => /^(#|\||>|2>|<|&|&&|;|\\)/.test(word));
   return end === -1 ? words : words.slice(0, end);
 }
 
-/** What is wrong with a command line as a person would type it; null for nothing. `part`: arguments may be left out. */
+/** The error of a command line as typed; null for none. `part`: arguments may be missing. */
 function faultOf(line: string, part: boolean): string | null {
   const words = wordsOf(line.replaceAll('<%= config.bin %>', 'gw')).slice(1);
   const nouns = words.slice(0, words.findIndex((word) => !/^[a-z][a-z-]*$/.test(word)) >>> 0);
@@ -60,16 +60,16 @@ function faultOf(line: string, part: boolean): string | null {
   return part || given >= needed ? null : `${given} arguments where it needs ${needed}`;
 }
 
-/** Bytes of the heartbeat's key id that look like a command. */
+/** Bytes of the heartbeat's key id that resemble a command. */
 const notCommands = ['gw heartbeat key id'];
 
-/** Command lines of a page: whole ones of its fenced blocks, and those named in running text. */
+/** Command lines of a page: complete ones of its fenced blocks, and those named in running text. */
 function quotedIn(text: string): { line: string; part: boolean }[] {
   const blocks = [...text.matchAll(/^```[^\n]*\n(.*?)^```/gms)].flatMap(([, block = '']) => block.split('\n'));
   const prose = text.replace(/^```.*?^```/gms, '');
   return [
     ...blocks
-      // What stands two blanks behind a command says what it is for.
+      // Text two spaces after a command is its description.
       .flatMap((line) => line.match(/^ *(?:\$ )?(?:[A-Z_]+=\S+ )?(gw .*?)(?: {2,}.*)?$/)?.[1] ?? [])
       .map((line) => ({ line, part: false })),
     ...[...prose.matchAll(/`(gw [^`]*)`/g)].map(([, line = '']) => ({ line: line.replaceAll('\n', ' '), part: true })),

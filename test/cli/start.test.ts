@@ -28,15 +28,15 @@ beforeAll(async () => {
 afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 
 interface Loaded extends Ended {
-  /** Files that the loader read. */
+  /** Files read by the loader. */
   readonly files: readonly string[];
-  /** Packages that these files are, or were built from. */
+  /** Packages that these files belong to, or were built from. */
   readonly packages: readonly string[];
-  /** Our own source files that they were built from. */
+  /** Source files of gw that they were built from. */
   readonly sources: readonly string[];
 }
 
-/** What a run of the built program loads, read from the loader itself and from the maps of what was built. */
+/** The modules that a run of the built program loads, from the loader and the source maps. */
 async function loadedBy(args: readonly string[]): Promise<Loaded> {
   const list = join(scratch, 'modules.txt');
   const ended = await runGw(args, { node: ['--import', spy], env: { GW_TEST_MODULES: list } });
@@ -50,7 +50,7 @@ async function loadedBy(args: readonly string[]): Promise<Loaded> {
   return { ...ended, files, packages: [...new Set(packages)].sort(), sources };
 }
 
-/** What only hands on, or is the bundler's own, is built from no file and has no map. */
+/** Chunks that only re-export, or are of the bundler, have no source file and no map. */
 function builtFrom(file: string): readonly string[] {
   if (!existsSync(`${file}.map`)) {
     expect(readFileSync(file, 'utf8')).not.toMatch(/^\/\/ (src|node_modules)\//m);
@@ -60,7 +60,7 @@ function builtFrom(file: string): readonly string[] {
   return sources.map((path) => join(dirname(file), path));
 }
 
-/** Libraries that take long to load, and that are there for what few commands do. */
+/** Libraries that take long to load and are used by few commands. */
 const dear = ['undici', 'ws', 'fastify', 'pino', 'ssh2', 'pdfkit', 'aedes', 'pngjs', 'ora', '@peculiar/x509'];
 
 describe('the modules loaded', () => {

@@ -18,7 +18,7 @@ interface Expected {
   readonly details?: object;
 }
 
-/** What each fault of the endpoint is called, to the person. */
+/** Code and message of each fault of the endpoint. */
 const failures: Partial<Record<FaultName, Expected>> = {
   'enrolment-silent': {
     code: 'ENROLMENT_NOT_REACHABLE',
@@ -106,7 +106,7 @@ const failures: Partial<Record<FaultName, Expected>> = {
   },
 };
 
-/** Only what never comes is waited for briefly: on a busy machine a sound answer takes its time too. */
+/** Only answers that never arrive have a short timeout: on a busy machine a valid answer is slow too. */
 const waitedOut: ReadonlySet<string> = new Set(['enrolment-silent', 'enrolment-no-answer']);
 const patient = { ...quick, handshakeMs: 30_000, answerMs: 30_000 };
 
@@ -130,9 +130,9 @@ describe('failures of the endpoint', () => {
         }),
       });
       expect(await loadIdentity(world.identityDir)).toBeNull();
-      // Nothing reached an endpoint that did not prove who it is.
+      // No request was sent to an endpoint without a verified certificate.
       if (expected.code === 'ENROLMENT_UNTRUSTED') expect(world.endpoint.requests()).toEqual([]);
-      // And it is no end: with the fault gone the same key is enrolled.
+      // Without the fault the same key is enrolled afterwards.
       world.faults.clear();
       expect(await world.enrol(more)).toMatchObject({ resumed: true, identity: { serial } });
     },
@@ -286,7 +286,7 @@ describe('failures of the endpoint', () => {
 
   it('a clock of this device outside the validity of the endpoint certificate is named', async () => {
     await using world = await startWorld();
-    // The library judges by the clock of the machine, so the certificate moves instead.
+    // The library uses the clock of the machine, so the certificate is moved instead.
     const notBefore = new Date(Date.now() + 86_400_000);
     const { keyPem, certificatePem } = await world.authority.issueServer({ names: ['127.0.0.1'], notBefore });
     const authority = { ...world.authority, issueServer: async () => ({ keyPem, certificatePem }) };
@@ -308,7 +308,7 @@ describe('the clock', () => {
     const { clock, identity } = await world.enrol({ clock: behind });
     expect(clock).toMatchObject({ verdict: 'wrong', deviceAt: '2001-01-01T00:00:00.000Z' });
     expect(clock.aheadMs).toBeLessThan(-20 * 365 * 86_400_000);
-    // Records carry the time of the endpoint, not that of a clock that is known to be wrong.
+    // Records contain the time of the endpoint, not that of a clock that is known to be wrong.
     expect(identity.enrolledAt).toBe(clock.serverAt);
     expect(new Date(identity.enrolledAt).getFullYear()).toBeGreaterThan(2024);
   });

@@ -52,7 +52,7 @@ describe('parsing certificates', () => {
       fc.property(fc.oneof(fc.string(), cut, changed), (text) => {
         const certificates = readCertificates(text);
         if (certificates === undefined) return;
-        // A changed certificate may still be read; it is not signed by the authority any more.
+        // A changed certificate may still be parsed; its signature by the CA is invalid.
         const same = certificates[0]?.raw.equals(read(certificatePem)[0]?.raw ?? Buffer.alloc(0)) === true;
         if (!same) expect(judge(text, authority.caPem)).not.toEqual([]);
       }),

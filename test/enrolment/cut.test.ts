@@ -11,7 +11,7 @@ import { failureOf, requestsOf, serial, startWorld, type World } from './world.t
 
 const child = fileURLToPath(new URL('./enrol-child.ts', import.meta.url));
 
-/** Enrols in another process, which dies right after the step. */
+/** Enrols in another process, which is killed right after the step. */
 async function killedAt(world: World, killAt: EnrolmentStep, code: string, renew = false): Promise<void> {
   const { url, identityDir, trust, device } = world.options();
   const run = spawn(process.execPath, ['--no-warnings', child], { stdio: ['pipe', 'ignore', 'pipe'] });
@@ -24,7 +24,7 @@ async function killedAt(world: World, killAt: EnrolmentStep, code: string, renew
   expect([exitCode, signal], stderr).toEqual([null, 'SIGKILL']);
 }
 
-/** What the folder holds and how closed it is. */
+/** Files of the folder with their modes. */
 async function contentOf(identityDir: string): Promise<string[]> {
   expect((await stat(identityDir)).mode & 0o777).toBe(0o700);
   const names = await readdir(identityDir);
@@ -32,7 +32,7 @@ async function contentOf(identityDir: string): Promise<string[]> {
   return names.toSorted();
 }
 
-/** After a cut: whole or not there, and resumed to its end with the one key that anybody ever heard of. */
+/** After an interruption: complete or absent, and resumed to its end with the same key. */
 async function isResumed(world: World, step: EnrolmentStep, code: string): Promise<void> {
   const { identityDir, endpoint } = world;
   await contentOf(identityDir);
@@ -51,7 +51,7 @@ async function isResumed(world: World, step: EnrolmentStep, code: string): Promi
   expect(await contentOf(identityDir)).toEqual(['identity.json']);
   const { keyPem } = await readCredentials(identityDir);
   if (kept !== undefined) expect(isSameKey(kept, keyPem)).toBe(true);
-  // The same bytes whenever it asked: one key, one request.
+  // The same bytes in every attempt: one key, one request.
   expect(new Set(requestsOf(endpoint)).size).toBe(1);
 }
 
@@ -73,24 +73,21 @@ describe.concurrent('an interrupted enrolment', () => {
     await isResumed(world, step, code);
   });
 
-  it.each(enrolmentSteps)(
-    'killed after %s during a renewal leaves the old identity or the new one',
-    async (step) => {
-      await using world = await startWorld();
-      await world.enrol();
-      const before = await readCredentials(world.identityDir);
-      const code = world.endpoint.newCode(serial);
-      await killedAt(world, step, code, true);
-      const between = await readCredentials(world.identityDir);
-      const isReplaced = enrolmentSteps.indexOf(step) >= enrolmentSteps.indexOf('identity-placed');
-      expect(isSameKey(between.keyPem, before.keyPem)).toBe(!isReplaced);
-      if (step !== 'cleaned-up') await world.enrol({ renew: true, readCode: async () => code });
-      const after = await readCredentials(world.identityDir);
-      expect(isSameKey(after.keyPem, before.keyPem)).toBe(false);
-      expect(await contentOf(world.identityDir)).toEqual(['identity.json']);
-      expect(new Set(requestsOf(world.endpoint)).size).toBe(2);
-    },
-  );
+  it.each(enrolmentSteps)('killed after %s during a renewal leaves the old identity or the new one', async (step) => {
+    await using world = await startWorld();
+    await world.enrol();
+    const before = await readCredentials(world.identityDir);
+    const code = world.endpoint.newCode(serial);
+    await killedAt(world, step, code, true);
+    const between = await readCredentials(world.identityDir);
+    const isReplaced = enrolmentSteps.indexOf(step) >= enrolmentSteps.indexOf('identity-placed');
+    expect(isSameKey(between.keyPem, before.keyPem)).toBe(!isReplaced);
+    if (step !== 'cleaned-up') await world.enrol({ renew: true, readCode: async () => code });
+    const after = await readCredentials(world.identityDir);
+    expect(isSameKey(after.keyPem, before.keyPem)).toBe(false);
+    expect(await contentOf(world.identityDir)).toEqual(['identity.json']);
+    expect(new Set(requestsOf(world.endpoint)).size).toBe(2);
+  });
 
   describe('right before its clean-up', () => {
     const cutEnd = async (world: World, renew = false, code = world.endpoint.newCode(serial)) => {

@@ -95,7 +95,7 @@ describe('an installed identity', () => {
     for (const place of [at - 1, at, at + 3, at + 27, at + 28, at + 60]) {
       await writeFile(path, `${text.slice(0, place)}"${text.slice(place + 1)}`);
       const failure = await failureOf(readCredentials(world.identityDir)).catch(() => null);
-      // The quote may take the place of one that was there.
+      // The quote may replace an existing one.
       if (failure !== null) expect(failure.code).toBe('IDENTITY_BROKEN');
       expect(JSON.stringify(failure)).not.toContain(secret.slice(4, 16));
     }
@@ -114,7 +114,7 @@ describe('an installed identity', () => {
       [{ keyPem: other.keyPem }, /public key mismatch/],
       [{ serial: 'SN-0816' }, /common name "SN-0815", expected the serial number SN-0816/],
       [{ caPem: stranger.caPem }, /does not end in/],
-      // An authority that is not self-signed is no end of a path.
+      // A CA that is not self-signed does not end a path.
       [{ ...(await between.issueClientPair(serial)), caPem: between.caPem }, /does not end in/],
       [{ ...(await authority.issueClientPair(serial, { purpose: 'server' })) }, /extended key usage/],
       [{ certificatePem: authority.caPem }, /public key mismatch/],
@@ -128,14 +128,14 @@ describe('an installed identity', () => {
       const failure = await failureOf(loadIdentity(identityDir));
       expect(failure).toMatchObject({ code: 'IDENTITY_BROKEN', message: expect.stringMatching(message) });
     }
-    // With the authority between in its chain it is whole.
+    // With the intermediate CA the chain is complete.
     const pair = await between.issueClientPair(serial);
     const certificatePem = `${pair.certificatePem}${between.caPem}`;
     await writeFile(path, JSON.stringify({ ...file, keyPem: pair.keyPem, certificatePem }));
     expect(await loadIdentity(identityDir)).toMatchObject({
       certificate: { pem: certificatePem, issuer: 'CN=between' },
     });
-    // Without the extension the use is not restricted.
+    // Without the extension the key usage is not restricted.
     await writeFile(path, JSON.stringify({ ...file, ...(await authority.issueClientPair(serial, { purpose: null })) }));
     expect(await loadIdentity(identityDir)).not.toBeNull();
   });
@@ -186,7 +186,7 @@ describe('a second run', () => {
       code: 'ALREADY_ENROLLED',
       message: 'This gateway is enrolled as SN-0815; its chassis is SN-0816.',
     });
-    // Nobody types a code for nothing.
+    // The code is requested only when it is used.
     expect(asked).toEqual([]);
     expect(world.endpoint.requests().length).toBe(1);
   });
@@ -273,7 +273,7 @@ describe('the folder', () => {
       message: expect.stringMatching(/Unfinished enrolment of SN-0815 .* this chassis is SN-0816/),
       remedy: expect.stringContaining(join(world.identityDir, 'pending.json')),
     });
-    // Back at the first chassis it goes on.
+    // With the first chassis again it is resumed.
     expect(await world.enrol()).toMatchObject({ resumed: true });
     await writeFile(join(world.identityDir, 'pending.json'), '{}', { mode: 0o600 });
     expect(await failureOf(world.enrol())).toMatchObject({

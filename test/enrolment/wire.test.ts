@@ -10,7 +10,7 @@ import { readRequest } from '../../src/lib/sim/cloud/certificates.ts';
 import { http, startRawEndpoint } from './raw-endpoint.ts';
 import { device, failureOf, quick, serial, startWorld } from './world.ts';
 
-/** Every form in which the private half of a key could be written, 16 bytes long and more. */
+/** Every encoding of the private key, 16 bytes long and more. */
 function secretsOf(keyPem: string): Buffer[] {
   const key = createPrivateKey(keyPem);
   const d = Buffer.from(key.export({ format: 'jwk' }).d ?? '', 'base64url');
@@ -23,7 +23,7 @@ function secretsOf(keyPem: string): Buffer[] {
     Buffer.from(BigInt(`0x${d.toString('hex')}`).toString()),
     key.export({ type: 'pkcs8', format: 'der' }).subarray(0, 68),
     key.export({ type: 'sec1', format: 'der' }).subarray(0, 39),
-    // The lines of the PEM in which the number stands, in each phase of base64.
+    // The lines of the PEM that contain the number, in each phase of base64.
     ...[0, 1, 2].map((phase) => Buffer.from(d.subarray(phase).toString('base64').slice(0, 36))),
     Buffer.from('PRIVATE KEY'),
   ];
@@ -103,7 +103,7 @@ describe('the enrolment request', () => {
     expect(new Set(keys).size).toBe(3);
     const sent = Buffer.concat(wire);
     expect(sent.length).toBeGreaterThan(8_000);
-    // What was inside of TLS: the bodies as the endpoint read them.
+    // The content of TLS: the bodies as received by the endpoint.
     const inside = Buffer.from(
       world.endpoint
         .requests()

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { type Fact, type FactId, facts, findFact, isDisagreement, type Mark } from '../../src/lib/evidence/index.ts';
 
 /**
- * Written by hand from the specification, line by line: what it says or leaves open, with the mark that it carries
- * or implies, and the facts of the ledger that hold it.
+ * Written by hand from the specification, line by line: each statement or open point, its explicit or implied mark, and
+ * the facts of the ledger that contain it.
  */
 type Row = readonly [said: string, mark: Mark, ...ids: readonly FactId[]];
 
@@ -244,8 +244,8 @@ describe('every statement of the specification is in the ledger', () => {
 });
 
 /**
- * Written by hand from the specification: the BELEGT facts of which it says that they were measured, observed, seen or
- * reported back, on a device. Everything else that is BELEGT it only states, or saw while a simulator stood in.
+ * Written by hand from the specification: the BELEGT facts that it states as measured, observed, seen or reported back
+ * on a device. All other BELEGT facts are only stated, or were seen on a simulator.
  */
 const measuredOnDevice: readonly FactId[] = [
   'angles.tracked-pose-ori',

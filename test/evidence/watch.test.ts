@@ -70,13 +70,13 @@ describe('a file that is unreadable at the start', () => {
   });
 });
 
-/** The watch reads real files, so every look is waited for; only when it looks is up to the test. */
+/** The watch reads real files, so every check is awaited; only the time of the check is up to the test. */
 async function settled(ms = 0): Promise<void> {
   await setTimeout(ms);
   for (let idle = 0; idle < 5; idle = isDiskAsked() ? 0 : idle + 1) await setImmediate();
 }
 
-/** Milliseconds of the clock until it holds; `realMs` of real time for each look. */
+/** Clock milliseconds until the condition holds; `realMs` of real time for each check. */
 async function msUntil(holds: () => boolean, realMs?: number): Promise<number> {
   for (let ms = 0; ms <= 5_000; ms += 50) {
     if (holds()) return ms;
@@ -114,7 +114,7 @@ describe('withdrawn evidence counts within a second, and until a restart', () =>
   const ways: readonly (readonly [how: string, change: () => Promise<void>, expected: string])[] = [
     ['a line that contradicts', () => appendFile(path, line('vendor.move.request', false)), 'contradicted'],
     [
-      'a file put in its place',
+      'another file in its place',
       async () => {
         await writeFile(`${path}.new`, both + line('vendor.move.request', false));
         await rename(`${path}.new`, path);
@@ -122,7 +122,7 @@ describe('withdrawn evidence counts within a second, and until a restart', () =>
       'contradicted',
     ],
     [
-      'a link put in its place',
+      'a link in its place',
       async () => {
         await writeFile(join(dir, 'other'), both + line('vendor.move.request', false));
         await symlink('other', `${path}.new`);
@@ -130,7 +130,7 @@ describe('withdrawn evidence counts within a second, and until a restart', () =>
       },
       'contradicted',
     ],
-    ['a line taken out', () => writeFile(path, line('vendor.move.cancel')), 'gone'],
+    ['a removed line', () => writeFile(path, line('vendor.move.cancel')), 'gone'],
     ['an emptied file', () => truncate(path, 0), 'gone'],
     ['a deleted file', () => rm(path), 'gone'],
     [
@@ -146,7 +146,7 @@ describe('withdrawn evidence counts within a second, and until a restart', () =>
     expect(revoked()).toContainEqual(['vendor.move.request', expected]);
     expect(watch.report()).toMatchObject({ status: 'revoked', detail: expect.stringContaining('restarted') });
     expect(counted()).not.toContainEqual(['vendor.move.request', true]);
-    // What was there at the start comes back, and counts only after a restart.
+    // Evidence of the start is restored, and counts only after a restart.
     await rm(path, { force: true });
     await writeFile(path, both);
     expect(await msUntil(() => watch.report().waiting.length > 0)).toBeLessThanOrEqual(1_000);
@@ -188,12 +188,12 @@ describe('evidence that is added', () => {
 describe('a file that cannot be read', () => {
   const ways: readonly (readonly [how: string, change: () => Promise<void>, word: RegExp])[] = [
     ['a broken line', () => appendFile(path, 'vendor.move.request does not hold\n'), /not a JSON object/],
-    ['half a line that stays half', () => appendFile(path, line('vendor.move.request', false).slice(0, 40)), /JSON/],
+    ['a line that stays incomplete', () => appendFile(path, line('vendor.move.request', false).slice(0, 40)), /JSON/],
     ['a folder', () => rm(path).then(() => execFileSync('mkdir', [path]) && undefined), /folder/],
     ['a pipe', () => rm(path).then(() => execFileSync('mkfifo', [path]) && undefined), /regular file/],
     ['a link to itself', () => rm(path).then(() => symlink('evidence.jsonl', path)), /cannot be opened/],
     ['too many bytes', () => truncate(path, 5 * 1024 * 1024), /bytes/],
-    ['no text', () => writeFile(path, Buffer.from([0xff, 0xfe, 0x0a])), /UTF-8/],
+    ['binary data', () => writeFile(path, Buffer.from([0xff, 0xfe, 0x0a])), /UTF-8/],
   ];
 
   it.each(ways)(
@@ -249,7 +249,7 @@ describe('evidence that is adopted while the daemon runs', () => {
     expect(watch.report()).toMatchObject(asRead);
     await msUntil(() => false);
     expect(watch.report()).toMatchObject(asRead);
-    // What was adopted can be lost like what was read.
+    // Adopted evidence can be lost like evidence that was read.
     await writeFile(path, both);
     await msUntil(() => false);
     expect(watch.report().waiting).toMatchObject([{ fact: 'vendor.move.cancel' }]);
@@ -282,7 +282,7 @@ describe('evidence that is adopted while the daemon runs', () => {
       adopted: ['vendor.move.state'],
       revoked: ['vendor.move.cancel'],
     });
-    // What drives relied on what is taken back.
+    // The current move relied on the withdrawn evidence.
     expect(calls).toBe(1);
     expect(watch.report()).toMatchObject({ status: 'as-read', waiting: [] });
     await writeFile(path, 'no record\n');

@@ -23,7 +23,7 @@ async function bound(port = 0): Promise<Socket> {
   return socket;
 }
 
-/** Numbers that arrive, and the port that each came from. */
+/** Received numbers, each with its source port. */
 async function receiver() {
   const socket = await bound();
   const numbers: number[] = [];
@@ -41,7 +41,7 @@ const numbered = (sequence: number) => {
   return bytes;
 };
 
-/** Nothing leaves this machine: no broadcast, and only its own address. */
+/** No datagram leaves this machine: no broadcast, and only loopback addresses. */
 function start(options: Partial<Omit<BeaconOptions, 'broadcast'>> & { readonly clock: Clock }) {
   const log = createListLog();
   const beacon = startBeacon({
@@ -56,10 +56,10 @@ function start(options: Partial<Omit<BeaconOptions, 'broadcast'>> & { readonly c
   return { beacon, log };
 }
 
-/** Not 0, so that no sum passes for a difference. */
+/** Not 0, so that a sum cannot pass for a difference. */
 const START_MS = 86_400_000;
 
-/** When each heartbeat was due since the start, and its sequence. */
+/** Due time of each heartbeat since the start, and its sequence. */
 function schedule(clock: Clock) {
   const heartbeats: { readonly atMs: number; readonly sequence: number }[] = [];
   const datagram = (sequence: number) => {
@@ -70,21 +70,18 @@ function schedule(clock: Clock) {
 }
 
 describe('the beacon', () => {
-  it.each([0, 0.25, 0.999])(
-    'sends its first heartbeat after a random part of a period (%d)',
-    async (random) => {
-      const clock = createFakeClock({ startMs: START_MS, random });
-      const { heartbeats, datagram } = schedule(clock);
-      const { beacon } = start({ clock, datagram });
-      await using _ = beacon;
-      if (random > 0) {
-        await clock.advance(random * PERIOD_MS - 1);
-        expect(heartbeats).toEqual([]);
-        await clock.advance(1);
-      } else await clock.advance(0);
-      expect(heartbeats).toEqual([{ atMs: random * PERIOD_MS, sequence: 0 }]);
-    },
-  );
+  it.each([0, 0.25, 0.999])('sends its first heartbeat after a random part of a period (%d)', async (random) => {
+    const clock = createFakeClock({ startMs: START_MS, random });
+    const { heartbeats, datagram } = schedule(clock);
+    const { beacon } = start({ clock, datagram });
+    await using _ = beacon;
+    if (random > 0) {
+      await clock.advance(random * PERIOD_MS - 1);
+      expect(heartbeats).toEqual([]);
+      await clock.advance(1);
+    } else await clock.advance(0);
+    expect(heartbeats).toEqual([{ atMs: random * PERIOD_MS, sequence: 0 }]);
+  });
 
   it('sends every 2 s from then on with increasing sequence, without drift over 1,000 heartbeats', async () => {
     const clock = createFakeClock({ startMs: START_MS, random: 0.3 });
@@ -173,7 +170,7 @@ describe('the beacon', () => {
   it('sends to one destination though another one fails', async () => {
     const clock = createFakeClock({ random: 0 });
     const { port, numbers } = await receiver();
-    // A sender without the right to broadcast is refused an address that is one, here that of the loopback network.
+    // A sender without SO_BROADCAST cannot send to a broadcast address, here that of the loopback network.
     const { beacon } = start({ clock, port, unicast: ['127.255.255.255', HERE] });
     await using _ = beacon;
     await clock.advance(PERIOD_MS);
@@ -250,7 +247,7 @@ describe('the beacon', () => {
     let disposed: Promise<void> = Promise.resolve();
     const { port } = await receiver();
     const { beacon, log } = start({ clock, port, unicast: [HERE] });
-    // In the same turn as the heartbeat, whose socket is not bound yet.
+    // In the same event loop turn as the heartbeat, whose socket is not bound yet.
     clock.after(1000, () => {
       disposed = Promise.resolve(beacon[Symbol.asyncDispose]());
     });

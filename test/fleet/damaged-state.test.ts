@@ -40,29 +40,32 @@ const damages: readonly [string, (path: string) => void, RegExp][] = [
   ['all zeros', (path) => writeFileSync(path, Buffer.alloc(512)), /invalid content/],
   ['not text', (path) => writeFileSync(path, Buffer.from([0xff, 0xfe, 0x00, 0x80])), /invalid content/],
   ['empty', (path) => writeFileSync(path, ''), /invalid content/],
-  ['a pipe that nobody writes to', (path) => void execFileSync('mkfifo', [path]), /not a regular file/],
+  ['a pipe without a writer', (path) => void execFileSync('mkfifo', [path]), /not a regular file/],
   ['a folder', (path) => mkdirSync(path), /EISDIR/],
   ['larger than gw ever writes', (path) => writeFileSync(path, ' '.repeat(3_000_000)), /more than 2097152 bytes/],
 ];
 
-describe.each(['heartbeat-received.json', 'heartbeat-boots.json'])('the heartbeat service with a damaged %s', (name) => {
-  it.each(damages)('%s: does not run, names the file, and leaves it unchanged', async (_, damage, why) => {
-    const path = join(stateDir, name);
-    damage(path);
-    const { ino, size } = statSync(path);
-    const heartbeat = fleet();
-    await expect(heartbeat.start(never)).rejects.toMatchObject({
-      code: 'FILE_UNREADABLE',
-      message: expect.stringMatching(new RegExp(`${name}.*${why.source}`)),
-      remedy: expect.stringMatching(/^Inspect the file\./),
+describe.each(['heartbeat-received.json', 'heartbeat-boots.json'])(
+  'the heartbeat service with a damaged %s',
+  (name) => {
+    it.each(damages)('%s: does not run, names the file, and leaves it unchanged', async (_, damage, why) => {
+      const path = join(stateDir, name);
+      damage(path);
+      const { ino, size } = statSync(path);
+      const heartbeat = fleet();
+      await expect(heartbeat.start(never)).rejects.toMatchObject({
+        code: 'FILE_UNREADABLE',
+        message: expect.stringMatching(new RegExp(`${name}.*${why.source}`)),
+        remedy: expect.stringMatching(/^Inspect the file\./),
+      });
+      // No silent restart from empty: recordings would be accepted, and two boots would share a counter.
+      expect(statSync(path)).toMatchObject({ ino, size });
+      expect(heartbeat.failedStart).toBe('is-retried');
+      expect(heartbeat.view()).toMatchObject({ running: false, sending: null });
+      await heartbeat.stop();
     });
-    // No silent beginning anew: recordings would pass, and two boots would share a counter.
-    expect(statSync(path)).toMatchObject({ ino, size });
-    expect(heartbeat.failedStart).toBe('is-retried');
-    expect(heartbeat.view()).toMatchObject({ running: false, sending: null });
-    await heartbeat.stop();
-  });
-});
+  },
+);
 
 describe('a heartbeat service that cannot run', () => {
   it('is not shown as one that received no robot', () => {
@@ -89,7 +92,7 @@ describe('a heartbeat service that cannot run', () => {
     const guard = createReplayGuard({ stateDir, clock: createFakeClock({ startMs: 1_000_000 }), log: silentLog });
     await guard.load();
     await guard.close();
-    // On a full disk writing it would hide why the heartbeat did not start.
+    // On a full disk writing it would hide the reason why the heartbeat did not start.
     expect(statSync(path).ino).toBe(before);
     expect(readFileSync(path, 'utf8')).toContain('"R-2",3,99');
   });

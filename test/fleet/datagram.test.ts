@@ -12,8 +12,8 @@ import {
 } from '../../src/lib/fleet/datagram.ts';
 import { createKey, createKeyRing } from '../../src/lib/fleet/keys.ts';
 
-// The datagram is written here a second time, from the table in docs/heartbeat.md and with node:crypto alone, so that a
-// wrong offset cannot stand in the test and in the code at once.
+// The datagram is encoded here a second time, from the table in docs/heartbeat.md and with node:crypto only, so that a
+// wrong offset cannot be in the test and in the code alike.
 const secret = Buffer.from(Array.from({ length: 32 }, (_, index) => index));
 const otherSecret = Buffer.alloc(32, 0xa5);
 const idOf = (of: Buffer) => createHash('sha256').update('gw heartbeat key id\0').update(of).digest().subarray(0, 4);
@@ -131,7 +131,7 @@ const uint32 = () => fc.oneof(fc.constantFrom(0, 1, 0x7fffffff, 0x80000000, 0xff
 const int32 = () => fc.integer({ min: -0x80000000, max: 0x7fffffff });
 const threeValued = () => fc.constantFrom(true, false, null);
 const serials = () => fc.stringMatching(/^[A-Za-z0-9:_-]{1,128}$/);
-/** What fits, to the last millimetre and thousandth. */
+/** The largest values that fit, to the last millimetre and thousandth. */
 const fitting = () => fc.double({ min: -2147483.647, max: 2147483.647, noNaN: true });
 const texts = () =>
   fc
@@ -154,7 +154,7 @@ const heartbeats = (): fc.Arbitrary<Heartbeat> =>
     }),
   });
 
-/** As many whole characters as 64 bytes hold, counted one by one. */
+/** As many complete characters as fit into 64 bytes, counted one by one. */
 function upTo64Bytes(text: string): string {
   let kept = '';
   for (const character of text) {
@@ -254,7 +254,7 @@ describe('a datagram written by hand', () => {
     for (const [what, changes] of Object.entries(contradictions)) {
       expect(kindOf(signed(byHand(changes))), what).toBe('malformed');
     }
-    // Some signatures begin with a byte that could pass for one more letter.
+    // Some signatures begin with a byte that is a valid letter.
     for (let sequence = 0; sequence < 100; sequence += 1) {
       expect(kindOf(signed(byHand({ sequence, softwareBytes: 7 })))).toBe('malformed');
     }

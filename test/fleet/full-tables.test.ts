@@ -92,7 +92,7 @@ describe('a table of serials under a flood', () => {
     const guard = createReplayGuard({ stateDir: root, clock, log: silentLog, reserved });
     await guard.load();
     for (const serial of ROBOTS) expect(guard.accept({ serial, bootCounter: 1, sequence: 0 })).toBe('newer');
-    // The ones that gave way are strangers from now on: nothing of theirs passes a second time.
+    // The evicted ones are foreign robots from now on: none of their heartbeats is accepted again.
     for (let i = 0; i < 3; i += 1) {
       expect(guard.accept({ serial: `X-${i}`, bootCounter: 1, sequence: 0 })).toBe('table-full');
     }

@@ -95,7 +95,7 @@ describe('the key files of a site', () => {
   const read = (keyFile: string, ...acceptedKeyFiles: string[]): Promise<KeyRing> =>
     readKeyRing({ keyFile, acceptedKeyFiles });
 
-  /** Everything that somebody may get to see of the refusal, which must hold nothing of what is in the file. */
+  /** All visible text of the refusal, which must contain nothing of the file. */
   async function refusalOf(reading: Promise<KeyRing>, ...secret: string[]): Promise<string> {
     const error = await reading.then(
       () => expect.fail('was read'),
@@ -105,7 +105,7 @@ describe('the key files of a site', () => {
     expect(error).toMatchObject({ code: 'SECRET_UNREADABLE', exitCode: 2 });
     const told = [error.message, error.remedy, error.stack, error.cause, JSON.stringify(error.details)].join('\n');
     for (const text of secret) {
-      // A part of a key is a part too many.
+      // Not even a part of a key may be shown.
       for (let at = 0; at + 8 <= text.length; at += 1) expect(told).not.toContain(text.slice(at, at + 8));
     }
     return `${error.message}\n${error.remedy}`;
@@ -132,7 +132,7 @@ describe('the key files of a site', () => {
   it.each([
     ['a digit too few', FIRST.slice(1)],
     ['a digit too many', `${FIRST}0`],
-    ['a letter that is no digit', `g${FIRST.slice(1)}`],
+    ['a letter that is not a hex digit', `g${FIRST.slice(1)}`],
     ['a blank in front', ` ${FIRST}`],
     ['two line ends', `${FIRST}\n\n`],
     ['two keys', `${FIRST}\n${SECOND}\n`],

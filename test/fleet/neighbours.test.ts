@@ -11,7 +11,7 @@ const PERIOD_MS = 2000;
 const self = { serial: 'R-0', instance: '0'.repeat(16) };
 const [A, B, C] = ['a', 'b', 'c'].map((letter) => letter.repeat(16)) as [string, string, string];
 
-/** The guard is the real one, never loaded: it then writes nothing. */
+/** The guard is the real one, but not loaded, so it writes nothing. */
 function world() {
   const clock = createFakeClock();
   const guard = createReplayGuard({ stateDir: '/proc/none', clock, log: silentLog });
@@ -293,7 +293,7 @@ describe('two devices with one serial', () => {
       if (heartbeat > 1) expect(say({ bootCounter: 5, sequence: heartbeat - 1 }, '127.0.0.4')).toBe('replayed');
       expect(only()).toMatchObject({ address: '127.0.0.2', conflictWith: null });
       await clock.advance(PERIOD_MS);
-      // As old as this it was kept and sent again.
+      // A heartbeat of this age was recorded and replayed.
       expect(say({ bootCounter: 5, sequence: heartbeat }, '127.0.0.3')).toBe('replayed');
     }
   });

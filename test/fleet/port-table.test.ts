@@ -44,7 +44,7 @@ describe('the kernel statistics of the port', () => {
     await once(socket, 'listening');
     const { port } = socket.address();
     const sender = createSocket('udp4');
-    // One turn of the event loop takes none of them off.
+    // One turn of the event loop reads none of them.
     for (let nth = 0; nth < 500; nth += 1) sender.send(Buffer.alloc(400), port, '127.0.0.1');
     await new Promise<void>((resolve) => sender.send(Buffer.alloc(1), port, '127.0.0.1', () => resolve()));
     expect(portTableIn(readFileSync('/proc/net/udp', 'utf8'), port)?.dropped).toBeGreaterThan(100);

@@ -27,10 +27,10 @@ interface Counted {
 }
 const heartbeat = (sequence: number, bootCounter = 1, serial = 'R-1'): Counted => ({ serial, bootCounter, sequence });
 
-/** Time enough for a write that should not be there. */
+/** Enough time for an unwanted write. */
 const soon = () => new Promise((resolve) => setTimeout(resolve, 30));
 
-/** Guards that follow one another on one disk. `restart` ends the one before in order, `crash` as a power cut would. */
+/** Successive guards on one disk. `restart` ends the one before cleanly, `crash` as a power cut would. */
 async function world() {
   const clock = createFakeClock();
   const log = createListLog();
@@ -56,9 +56,9 @@ async function world() {
     rows,
     dir: () => dir,
     accept: (counted: Counted) => guard.accept(counted) === 'newer',
-    /** Until the file on the disk refuses this heartbeat; no timer is moved. */
+    /** Waits until the file on disk rejects this heartbeat; no timer is advanced. */
     kept: (counted: Counted) => vi.waitFor(() => expect(covers(counted)).toBe(true), { interval: 1, timeout: 5_000 }),
-    /** Moves time by 10 s until a write has brought the file here: one that is under way takes the place of the next. */
+    /** Advances time by 10 s until a write has updated the file: a write in progress replaces the next. */
     written: (expected: [string, number, number][]) =>
       vi.waitFor(
         async () => {
@@ -71,7 +71,7 @@ async function world() {
       await guard.close();
       await begin();
     },
-    /** What is on the disk now goes on; what the old guard still does happens on another disk. */
+    /** The new guard continues with the current disk; later writes of the old guard go to another disk. */
     async crash() {
       boots += 1;
       const next = join(root, `disk-${boots}`);
@@ -268,7 +268,8 @@ describe('the replay guard', () => {
         'info replay guard state is saved again',
       ]);
     });
-    // The disk is back: what a crash must not forget is written at once again, and a second failure is said again.
+    // The disk is back: state that a crash must not lose is written at once again, and a second failure is reported
+    // again.
     expect(at.accept(heartbeat(0, 2))).toBe(true);
     await at.kept(heartbeat(0, 2));
     rmSync(at.dir(), { recursive: true });
@@ -363,7 +364,7 @@ describe('the replay guard', () => {
       fc.asyncProperty(steps, async (all) => {
         rmSync(root, { recursive: true, force: true });
         await using at = await world();
-        /** The newest that was received, and whether a crash came since. */
+        /** The newest received heartbeat, and whether a crash occurred since. */
         const model = new Map<string, { newest: Counted; crashed: boolean }>();
         for (const step of all) {
           if (step === 'restart') await at.restart();

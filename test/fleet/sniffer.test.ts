@@ -15,7 +15,7 @@ const ring = createKeyRing([key]);
 type BeatValues = Parameters<typeof heartbeatOf>[0];
 const heartbeat = (values: BeatValues = {}) => encodeHeartbeat(heartbeatOf(values), key);
 
-/** Changes bytes before the signature and signs anew, with node:crypto alone. */
+/** Changes bytes before the signature and signs again, with node:crypto only. */
 function changed(change: (bytes: Buffer) => void, by = secret): Buffer {
   const bytes = Buffer.from(heartbeat().subarray(0, -32));
   change(bytes);
@@ -37,7 +37,7 @@ function listening(keys: typeof ring | null = ring) {
     clock,
     sniffer,
     hear: (values: BeatValues, address = '192.0.2.1') => sniffer.receive(heartbeat(values), address),
-    /** Beats with the sequences from 0, each after so many milliseconds. */
+    /** Heartbeats with the sequences from 0, each after the given milliseconds. */
     async hearAfter(gapsMs: readonly number[]) {
       sniffer.receive(heartbeat({ sequence: 0 }), '192.0.2.1');
       for (const [index, gapMs] of gapsMs.entries()) {
@@ -52,7 +52,7 @@ function listening(keys: typeof ring | null = ring) {
   };
 }
 
-/** Every datagram stands in exactly one of the counts. */
+/** Every datagram is in exactly one of the counts. */
 function counted({ senders, otherHeartbeats, noise }: SniffView): number {
   const ofNoise = ({ malformed, otherVersion, otherKey, forged }: Noise) =>
     malformed + otherVersion + otherKey + forged;
@@ -305,7 +305,7 @@ describe('one serial from two addresses', () => {
       expect(sender('R-1', address).alsoFrom).toHaveLength(2);
       expect(sender('R-1', address).conflictWith).toEqual([]);
     }
-    // A restart behind the old address as well: the boot began there after the other one was last received.
+    // A restart at the old address as well: the boot began there after the other one was last received.
     await clock.advance(2_000);
     hear({ instance: other, bootCounter: 2, sequence: 1 }, here);
     expect(sender('R-1', here).conflictWith).toEqual([]);
@@ -395,7 +395,7 @@ describe('any bytes from any address', () => {
       .tuple(fc.nat(0xffff), fc.uint8Array({ minLength: 1, maxLength: 64 }))
       .map(([length, pattern]) => Buffer.alloc(length, pattern)),
   );
-  // Behind a head and a length that fit: without a key any of it may be a heartbeat.
+  // After a valid header and length: without a key any of it may be a heartbeat.
   const framed = fc.uint8Array({ maxLength: 440, size: 'max' }).map((rest) => {
     const bytes = Buffer.concat([heartbeat().subarray(0, 12), Buffer.from(rest)]);
     if (bytes.length >= 32) bytes.writeUInt16BE(bytes.length - 32, 6);
@@ -432,7 +432,7 @@ describe('any bytes from any address', () => {
           expect(Number.isSafeInteger(lost) && lost >= 0).toBe(true);
           for (const number of [periodMs ?? 0, jitterMs ?? 0]) expect(number >= 0 && number < 60_001).toBe(true);
           expect(verified).toBe(withKeys);
-          // Of both only the first 16 are named.
+          // Only the first 16 of both are listed.
           if (alsoFrom.length < 16) expect(alsoFrom).toEqual(expect.arrayContaining([...conflictWith]));
         }
       }),

@@ -38,7 +38,7 @@ const counting: Dialer = {
   },
 };
 
-/** A start that comes as far as the operator server ends there: its port is taken. */
+/** A start that reaches the operator server ends there: its port is in use. */
 function writeSite(more = ''): void {
   writeFileSync(
     sitePath(),
@@ -111,7 +111,7 @@ describe('a start that cannot succeed', () => {
   it('does not include a broken evidence file: no record counts, and the line is named', async () => {
     writeSite();
     writeFileSync(join(dir, 'evidence.jsonl'), 'not a record\n');
-    // It came as far as the port, which is the last thing and alone refuses.
+    // It reached the port, which is the last step and the only failure.
     await expect(start()).rejects.toMatchObject({ code: 'PORT_IN_USE' });
     const detail = expect.stringMatching(/no order relies on it.*evidence\.jsonl:1/s);
     expect(events).toContainEqual(expect.objectContaining({ event: 'started', service: 'evidence', detail }));
@@ -123,7 +123,7 @@ describe('a start that cannot succeed', () => {
     writeFileSync(sitePath(), `${readFileSync(sitePath(), 'utf8')}fleet: { keyFile: no-such-key }\n`);
     writeFileSync(join(dir, 'state'), 'a file where the folder should be');
     symlinkSync('media', join(dir, 'media'));
-    // It came as far as the port, which is the last thing and alone refuses.
+    // It reached the port, which is the last step and the only failure.
     await expect(start()).rejects.toMatchObject({ code: 'PORT_IN_USE' });
     expect(events).toContainEqual(expect.objectContaining({ event: 'failed', service: 'fleet' }));
     expect(events).toContainEqual(

@@ -8,7 +8,7 @@ type Answer = number | 'EAGAIN' | 'ENOSPC' | 'later';
 
 const failed = (code: string) => Object.assign(new Error(code), { code });
 
-/** A reader that takes what it is told to take, and remembers it. `open`: takes everything. */
+/** A reader that accepts writes as configured, and collects them. `open`: accepts everything. */
 function reader() {
   const taken: Buffer[] = [];
   const answers: Answer[] = [];
@@ -33,7 +33,7 @@ function reader() {
     answers,
     text: () => Buffer.concat(taken).toString(),
     pieces: () => taken.map(({ length }) => length),
-    /** Lets a write that did not come back come back. */
+    /** Completes a pending write. */
     comeBack() {
       const go = pending;
       pending = null;

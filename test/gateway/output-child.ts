@@ -1,5 +1,5 @@
-// Writes `count` numbered lines of 100 bytes to fd 2 the way the daemon does, then one of `bytes` every 20 ms where that
-// is given, and reports into a file how it goes. When the file `<report>.end` is there it ends.
+// Writes `count` numbered lines of 100 bytes to fd 2 as the daemon does, then one of `bytes` every 20 ms where that
+// is set, and writes its state to a report file. Ends when the file `<report>.end` exists.
 import { existsSync, renameSync, writeFileSync } from 'node:fs';
 import { openLog } from '../../src/lib/gateway/index.ts';
 import { openOutputSink } from '../../src/lib/gateway/output-sink.ts';

@@ -44,7 +44,7 @@ afterEach(async () => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-/** Starts the writer with this as its stderr; more than any kind of output holds by itself, unless told otherwise. */
+/** Starts the writer with this as its stderr; by default with more lines than any kind of output can buffer. */
 function start(
   stderr: StdioOptions[number],
   { count = 8_000, bytes = 0, through = (words: string[]) => words } = {},
@@ -66,7 +66,7 @@ async function until(isTrue: (report: Report) => boolean): Promise<Report> {
   throw new Error(`not so: ${JSON.stringify(read())}`);
 }
 
-/** The event loop turns: the report is written anew. */
+/** The event loop runs: the report is rewritten. */
 async function isAlive(): Promise<Report> {
   const { turns } = await until(() => true);
   return until((now) => now.turns > turns + 2);
@@ -84,7 +84,7 @@ function makeFifo(): { path: string; fd: number } {
   return { path, fd: openSync(path, constants.O_RDWR | constants.O_NONBLOCK) };
 }
 
-/** Reads what is there until `isEnough`. */
+/** Reads available data until `isEnough`. */
 async function drain(fd: number, isEnough: (text: string) => boolean): Promise<string> {
   const buffer = Buffer.alloc(65_536);
   let text = '';
@@ -104,7 +104,7 @@ const parsed = (text: string) =>
     .split('\n')
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 
-/** Every line is there or counted where it is missing. */
+/** Every line is present or counted at its position. */
 function expectWhole(text: string, count: number, dropped: number): void {
   let next = 0;
   let told = 0;

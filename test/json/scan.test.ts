@@ -10,7 +10,7 @@ import {
 import { readJsonBytes } from '../../src/lib/json/read.ts';
 
 const wide: JsonBounds = { maxDepth: 100_000, maxValues: 1_000_000 };
-/** A byte order mark is no JSON for the engine, and the scanner must see it. */
+/** A byte order mark is not JSON for the engine, and the scanner must detect it. */
 const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 function engineTakes(bytes: Uint8Array): boolean {
@@ -29,14 +29,14 @@ function scanned(bytes: Uint8Array, bounds = wide, pieces: readonly number[] = [
     scanner.push(bytes, from, Math.min(from + length, bytes.length));
     from = Math.min(from + length, bytes.length);
   }
-  // As a view of its own: what comes next need not lie in the same memory.
+  // As a separate view: the next chunk need not be in the same memory.
   scanner.push(bytes.slice(from));
   return scanner.end();
 }
 
 const isSound = (bytes: Uint8Array) => scanned(bytes) === 'sound';
 
-/** Bytes that are nearly JSON: sound texts with something cut, doubled, changed or put in. */
+/** Bytes that are nearly JSON: valid texts with parts removed, duplicated, changed or inserted. */
 const nearlyJson = fc
   .tuple(
     fc.oneof(
@@ -86,7 +86,7 @@ const nearlyJson = fc
     return new Uint8Array(bytes);
   });
 
-/** Only bytes that JSON is made of, so that many of them are sound. */
+/** Only bytes that occur in JSON, so that many texts are valid. */
 const jsonLetters = fc
   .array(fc.constantFrom(...'{}[]:,"\\/bfnrtu0123456789aAeE+-. \n\r\t'), { maxLength: 12 })
   .map((letters) => new Uint8Array(Buffer.from(letters.join(''))));
@@ -163,10 +163,10 @@ describe('the scanner of JSON', () => {
     ['a slash in two bytes', [0xc0, 0xaf]],
     ['a long form in three bytes', [0xe0, 0x80, 0xaf]],
     ['a long form in four bytes', [0xf0, 0x80, 0x80, 0xaf]],
-    ['a character behind the last one', [0xf4, 0x90, 0x80, 0x80]],
-    ['a byte that never is', [0xff]],
-    ['a byte that follows nothing', [0x80]],
-    ['a character that is cut off', [0xe2, 0x82]],
+    ['a character after the last code point', [0xf4, 0x90, 0x80, 0x80]],
+    ['a byte that UTF-8 never contains', [0xff]],
+    ['a continuation byte without a start', [0x80]],
+    ['a truncated character', [0xe2, 0x82]],
   ])('rejects %s, inside a string and outside', (_, odd) => {
     for (const bytes of [[0x22, ...odd, 0x22], odd]) {
       expect(isSound(Uint8Array.from(bytes))).toBe(false);
@@ -179,7 +179,7 @@ describe('the scanner of JSON', () => {
     expect(scanned(nested(200), { maxDepth: 200, maxValues: 1_000 })).toBe('sound');
     expect(scanned(nested(200), { maxDepth: 199, maxValues: 1_000 })).toBe('too-deep');
     expect(scanned(nested(100_000))).toBe('sound');
-    // A bound that is passed is found before the end, and what follows is not looked at.
+    // An exceeded bound is detected before the end, and the rest is not scanned.
     const scanner = createJsonScanner({ maxDepth: 2, maxValues: 10 });
     expect(scanner.push(Buffer.from('[[['))).toBe(false);
     expect(scanner.push(Buffer.from('no JSON'))).toBe(false);

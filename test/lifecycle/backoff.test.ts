@@ -73,7 +73,7 @@ describe('the system clock', () => {
     const timer = systemClock.every(2, () => {
       often += 1;
     });
-    // Timers of a busy machine run late, and several missed turns of one become a single one.
+    // Timers of a busy machine are late, and several missed intervals become one.
     await vi.waitFor(() => expect([once, often > 1]).toEqual([1, true]), { timeout: 10_000 });
     timer[Symbol.dispose]();
     const seen = often;

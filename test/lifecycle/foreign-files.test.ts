@@ -35,7 +35,7 @@ beforeEach(() => {
   writeFileSync(victim, 'precious');
 });
 afterEach(() => {
-  // No trap may have sprung, whatever was tried.
+  // No trap may have been triggered by any attempt.
   expect(readFileSync(victim, 'utf8')).toBe('precious');
   rmSync(dir, { recursive: true, force: true });
 });
@@ -89,7 +89,7 @@ describe('a file that is appended to', () => {
     ] as const) {
       await expect(openExisting(at(name)), name).rejects.toMatchObject({ code: expect.stringMatching(why) });
     }
-    // Reading changes nothing: a backup by second names is no reason to refuse.
+    // Reading changes nothing: a backup by hard links is no reason to refuse.
     await (await openExisting(at('second'), constants.O_RDONLY)).close();
   });
 });

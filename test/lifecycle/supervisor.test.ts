@@ -12,7 +12,7 @@ const backoff = { firstMs: 1_000, maxMs: 8_000 };
 
 interface Scripted extends Service {
   context: ServiceContext | undefined;
-  /** What the next starts do: an error is thrown, 'hang' waits for the signal, 'deaf' waits for ever. */
+  /** Outcomes of the next starts: an error is thrown, 'hang' waits for the signal, 'deaf' never ends. */
   readonly starts: (unknown | 'hang' | 'deaf')[];
   stops: 'at once' | 'never' | 'throws';
 }
@@ -60,7 +60,7 @@ function world(names: readonly string[], options: { stopDeadlineMs?: number; sto
 
 const never = new AbortController().signal;
 
-/** A world with one service that the start does not need. */
+/** A supervisor with one optional service. */
 function worldWith(names: readonly string[], retried: string) {
   const made = world(names);
   Object.assign(made.find(retried), { failedStart: 'is-retried' });
@@ -78,7 +78,7 @@ describe('an optional service', () => {
     expect(statusOf('b')).toMatchObject({ restarts: 1, lastError: 'the file is damaged.', remedy: 'Move it away.' });
     expect(events).toContainEqual(expect.objectContaining({ kind: 'failed', name: 'b', retryInMs: 1_000 }));
     await clock.advance(1_000);
-    // What happened stays; what is to be done about it is over.
+    // The event stays in the list; its remedy is removed.
     expect(statusOf('b')).toMatchObject({ status: 'running', lastError: 'the file is damaged.', remedy: null });
     await supervisor.stop();
     expect(clock.pending).toBe(0);

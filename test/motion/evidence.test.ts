@@ -4,7 +4,7 @@ import { moveTo, startBench, until } from './bench.ts';
 import { startScriptedChassis } from './scripted-chassis.ts';
 import { recordsFor, SERIAL, SOFTWARE } from './snapshot.ts';
 
-/** An evidence file of the test's own, told as the watch tells it. */
+/** An evidence file of the test, notified as by the watch. */
 function changing(): EvidenceSource & { set(records: readonly EvidenceRecord[], trouble?: string | null): void } {
   const listeners = new Set<() => void>();
   let now: readonly EvidenceRecord[] = recordsFor();

@@ -25,7 +25,7 @@ const tried = { address: '192.0.2.7', port: 8090, forMs: 1500 };
 
 const reasonsOf = (order: Order, input: GateInput) => judgeOrder(order, input).map(({ reason }) => reason);
 const withLink = (link: LinkState) => openGate({ snapshot: readySnapshot({ link }) });
-/** As a JSON body or a cast would bring it past the compiler. */
+/** As a JSON body or a cast would bypass the compiler. */
 const forged = (mark: unknown, value: unknown = goal, more: object = {}) =>
   ({ kind: 'move', goal: { value, mark, basis: 'measured', source: 'test', ...more } }) as unknown as Order;
 
@@ -172,7 +172,7 @@ describe('the state of the robot', () => {
   it.each([
     ['3000 ms old', { ageMs: 3_000 }, true],
     ['older than 3 s', { ageMs: 3_001 }, false],
-    ['of no age', { ageMs: Number.NaN }, false],
+    ['of unknown age', { ageMs: Number.NaN }, false],
     ['stale', { ageMs: 10, stale: true }, false],
   ])('a pose that is %s', (_, over, passes) => {
     const snapshot = withValues({ pose: heard({ xM: 0, yM: 0, yawDeg: degrees(0) }, over) });

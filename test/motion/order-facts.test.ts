@@ -6,8 +6,8 @@ import { factsOfOrder, type Order } from '../../src/lib/motion/index.ts';
 import { openGate, readySnapshot, recordsFor, SERIAL, SOFTWARE } from './snapshot.ts';
 
 /**
- * Written by hand from what each kind of order sends and reads: `target_ori`, `ori` of a pose, the heading that is
- * read back, and the calls of the vendor. Not derived from the gate, so that a fact which the gate forgets is missed.
+ * Written by hand from the fields that each kind of order sends and reads: `target_ori`, `ori` of a pose, the heading
+ * that is read back, and the vendor calls. Not derived from the gate, so that a fact missing in the gate is detected.
  */
 const relied: Record<Order['kind'], readonly string[]> = {
   move: [
@@ -53,12 +53,15 @@ describe('the facts of each kind of order', () => {
     }
   });
 
-  it.each(rows)('a %s is refused when %s was contradicted on this device, whatever else was verified', (kind, id, others) => {
-    const records = [...verified(others), record(id, true), record(id, false)];
-    expect(reasonsOf(kind, { records })).toEqual([
-      expect.stringMatching(new RegExp(`^${id.replaceAll('.', '\\.')} was contradicted on this device`)),
-    ]);
-  });
+  it.each(rows)(
+    'a %s is refused when %s was contradicted on this device, whatever else was verified',
+    (kind, id, others) => {
+      const records = [...verified(others), record(id, true), record(id, false)];
+      expect(reasonsOf(kind, { records })).toEqual([
+        expect.stringMatching(new RegExp(`^${id.replaceAll('.', '\\.')} was contradicted on this device`)),
+      ]);
+    },
+  );
 
   it.each(rows)(
     'a %s is refused where requireVerified is set and only %s was not verified on this device',
@@ -76,9 +79,12 @@ describe('the facts of each kind of order', () => {
     expect(reasonsOf(kind, { site: asking, records: [...verified(others), old] })).toHaveLength(1);
   });
 
-  it.each(Object.keys(relied) as Order['kind'][])('a %s passes once all of them were verified on this device', (kind) => {
-    expect(reasonsOf(kind, { site: asking, records: verified(relied[kind]) })).toEqual([]);
-  });
+  it.each(Object.keys(relied) as Order['kind'][])(
+    'a %s passes once all of them were verified on this device',
+    (kind) => {
+      expect(reasonsOf(kind, { site: asking, records: verified(relied[kind]) })).toEqual([]);
+    },
+  );
 
   it.each(Object.keys(relied) as Order['kind'][])('a %s passes by default on what was measured elsewhere', (kind) => {
     expect(reasonsOf(kind, { records: recordsFor() })).toEqual([]);
@@ -86,14 +92,17 @@ describe('the facts of each kind of order', () => {
 });
 
 describe('a fact stated beside a measurement', () => {
-  it.each(['move', 'dock'] as const)('does not permit a %s once that measurement was contradicted on this device', (kind) => {
-    const against = record('angles.target-ori-in-degrees', false);
-    expect(reasonsOf(kind, { records: [...recordsFor(), against] })).toEqual([
-      expect.stringContaining('angles.target-ori is stated and rests on angles.target-ori-in-degrees'),
-    ]);
-    const held = record('angles.target-ori', 'radians');
-    expect(reasonsOf(kind, { records: [...recordsFor(), against, held] })).toEqual([]);
-  });
+  it.each(['move', 'dock'] as const)(
+    'does not permit a %s once that measurement was contradicted on this device',
+    (kind) => {
+      const against = record('angles.target-ori-in-degrees', false);
+      expect(reasonsOf(kind, { records: [...recordsFor(), against] })).toEqual([
+        expect.stringContaining('angles.target-ori is stated and rests on angles.target-ori-in-degrees'),
+      ]);
+      const held = record('angles.target-ori', 'radians');
+      expect(reasonsOf(kind, { records: [...recordsFor(), against, held] })).toEqual([]);
+    },
+  );
 });
 
 describe('records made on a simulator', () => {
@@ -101,12 +110,15 @@ describe('records made on a simulator', () => {
   const identity = (model: string | null) =>
     readySnapshot({ identity: { serial: SERIAL, model, software: SOFTWARE, capabilities: {} } });
 
-  it.each(Object.keys(relied) as Order['kind'][])('do not open the gate for a %s of a robot that has their serial', (kind) => {
-    for (const model of ['m1', null, '']) {
-      expect(reasonsOf(kind, { records: simulated, snapshot: identity(model) }).length).toBeGreaterThan(0);
-    }
-    expect(reasonsOf(kind, { records: simulated, snapshot: identity('simulated') })).toEqual([]);
-  });
+  it.each(Object.keys(relied) as Order['kind'][])(
+    'do not open the gate for a %s of a robot that has their serial',
+    (kind) => {
+      for (const model of ['m1', null, '']) {
+        expect(reasonsOf(kind, { records: simulated, snapshot: identity(model) }).length).toBeGreaterThan(0);
+      }
+      expect(reasonsOf(kind, { records: simulated, snapshot: identity('simulated') })).toEqual([]);
+    },
+  );
 });
 
 describe('an evidence file that cannot be read', () => {

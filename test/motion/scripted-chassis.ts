@@ -10,33 +10,33 @@ interface SeenOrder {
   readonly body: Record<string, unknown>;
 }
 
-/** An answer, or a fate: `drop` takes the request and cuts the connection, `hang` never answers. */
+/** An answer, or a failure: `drop` accepts the request and closes the connection, `hang` never answers. */
 type Answer = { readonly status: number; readonly json?: unknown } | 'drop' | 'hang';
 
 /**
- * A chassis without a mind of its own: it tells what a test says and keeps what it is asked, so that a lost reply, a
- * late state or a foreign move happen exactly when a test wants them. Its shapes are the vendor's.
+ * A scripted chassis: it publishes and answers what a test sets and records its requests, so that a lost reply, a late
+ * state or a foreign move occur at a defined moment. Its shapes are those of the vendor.
  */
 export interface ScriptedChassis extends AsyncDisposable {
   readonly host: string;
   readonly port: number;
-  /** What was asked to move, stop or place the robot, in order of arrival. */
+  /** Requests that move, stop or place the robot, in order of arrival. */
   readonly orders: SeenOrder[];
-  /** Every question about a move. */
+  /** Every query of a move. */
   readonly questions: string[];
-  /** What POST /chassis/moves answers; by default the next number, and the robot is moving. */
+  /** The answer to POST /chassis/moves; by default the next number, and the robot is moving. */
   onMove: (body: Record<string, unknown>) => Answer | Promise<Answer>;
   onCancel: () => Answer | Promise<Answer>;
   onPose: (body: Record<string, unknown>) => Answer | Promise<Answer>;
-  /** What GET /chassis/moves/<id> answers. */
+  /** The answer to GET /chassis/moves/<id>. */
   onQuestion: (id: number) => Answer;
   readonly lastMoveId: number;
-  /** Tells a state on /planning_state; latched as the vendor says. */
+  /** Publishes a state on /planning_state; latched as the vendor documents. */
   plan(change: { action_id?: number; move_state?: string; fail_reason?: number; fail_reason_str?: string }): void;
-  /** Publishes no /planning_state, whatever a subscriber asks for. */
+  /** Publishes no /planning_state, whatever topics are enabled. */
   holdsPlan: boolean;
   pose: { pos: [number, number]; ori: number } | null;
-  /** Called before each message of /tracked_pose, so that a robot turns by messages, however late they come. */
+  /** Called before each message of /tracked_pose, so that the robot turns per message, whatever the delays. */
   beforePose: () => void;
   serial: string;
   cut(): Promise<void>;

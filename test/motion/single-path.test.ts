@@ -25,7 +25,7 @@ describe('the single path to movement', () => {
         const goal = { ...carried, value: place, source: 'test' };
         return { kind, goal, pose: goal } as unknown as Order;
       });
-    // Every assumed or open fact of the ledger, worn as a goal.
+    // Every VORSICHT or OFFEN fact of the ledger, used as a goal.
     const assumed = facts
       .filter(({ mark }) => mark === 'VORSICHT' || mark === 'OFFEN')
       .map(

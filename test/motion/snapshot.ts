@@ -16,7 +16,7 @@ export function heard<T>(value: T, over: { ageMs?: number; stale?: boolean } = {
   };
 }
 
-/** A robot that stands ready: connected, the right one, sure of its position. */
+/** A robot ready for orders: connected, the right serial, reliable position. */
 export function readySnapshot(over: Partial<ChassisSnapshot> = {}): ChassisSnapshot {
   const notHeard = { status: 'not-received' } as const;
   return {

@@ -40,7 +40,7 @@ afterEach(() => {
 const latchFile = () => join(stateDir, 'stop-latch.json');
 const refusal = () => new GwError('FILE_UNWRITABLE', 'ENOSPC: no space left.', { remedy: 'Make room.' });
 
-/** A disk whose answers the test gives, over the real one. */
+/** A disk whose results the test sets, over the real one. */
 function scriptedDisk() {
   const real = createLatchDisk(stateDir);
   const counts = { writes: 0, proofs: 0, looks: 0 };
@@ -48,13 +48,13 @@ function scriptedDisk() {
     counts,
     isFull: false,
     isUnreadable: false,
-    /** So many writes reach the disk and fail all the same: the file was renamed, the folder not synced. */
+    /** Number of writes that reach the disk and still fail: the file was renamed, the folder not synced. */
     failsAfter: 0,
-    /** Looks ask no disk: the time of a test runs faster than one. */
+    /** Checks read no disk: the clock of a test runs faster than a disk. */
     looksAtOnce: false,
     /** Writes wait for it. */
     gate: Promise.resolve() as Promise<void>,
-    /** Proofs and looks wait for it. */
+    /** Retries and checks wait for it. */
     lookGate: Promise.resolve() as Promise<void>,
   };
   const disk: LatchDisk = {
@@ -93,7 +93,7 @@ async function world() {
   return { ...scripted, clock, latch };
 }
 
-/** Lets the real disk answer, whatever the clock of the test says. */
+/** Waits for the real disk, independent of the clock of the test. */
 async function until(holds: () => boolean): Promise<void> {
   for (let round = 0; round < 500 && !holds(); round += 1) await new Promise((resolve) => setTimeout(resolve, 10));
   expect(holds()).toBe(true);
@@ -155,7 +155,7 @@ describe('the saved state of a stop', () => {
     await refused;
     expect(latch.state()).toMatchObject({ latched: true });
     resolve();
-    // The stop, the release that came too late, and the stop again.
+    // The stop, the clear that was too late, and the stop again.
     await until(() => counts.writes === 3 && latch.state().saved === true);
     expect(JSON.parse(readFileSync(latchFile(), 'utf8'))).toMatchObject({ latched: true });
     expect(latch.state()).toMatchObject({ latched: true, reason: 'person in the way' });
@@ -195,7 +195,7 @@ describe('a stop that is latched already', () => {
     const { repeated, ...state } = latch.state();
     expect(state).toMatchObject({ reason: 'first', by: 'tablet 1', saved: true });
     expect(repeated).toMatchObject({ count: 10_001, last: { reason: 'last', by: 'tablet 1' } });
-    // Bounded, whoever asks.
+    // Bounded, whatever the sender.
     expect(repeated?.by).toHaveLength(16);
     expect(repeated?.by.slice(0, 2)).toEqual(['tablet 2', 'tablet 3']);
   });
@@ -384,7 +384,7 @@ describe('kill -9 under a slow disk', () => {
       let told = '';
       child.stdout.on('data', (chunk) => {
         told += String(chunk);
-        // Some are killed with the stop on its way, some after it was said to be saved.
+        // Some are killed while the stop is being written, some after it was reported as saved.
         if (told.includes(round % 2 === 0 ? 'pending' : 'true')) child.kill('SIGKILL');
       });
       await new Promise((resolve) => child.on('close', resolve));
@@ -394,7 +394,7 @@ describe('kill -9 under a slow disk', () => {
       else early += 1;
       expect(typeof kept).toBe('object');
     }
-    // The half of the rounds that asked for it was killed before it was saved.
+    // The half of the rounds that were to be killed early was killed before the stop was saved.
     expect(early).toBeGreaterThanOrEqual(1);
   });
 });

@@ -205,7 +205,7 @@ describe('the stop latch', () => {
       let told = '';
       child.stdout.on('data', (chunk) => {
         told += String(chunk);
-        // Later in each round, so that the kill meets different steps.
+        // Later in each round, so that the kill occurs at different steps.
         if (told.split('\n').length > 3 + round * 5) setTimeout(() => child.kill('SIGKILL'), round * 0.7);
       });
       const signal = await new Promise((resolve) => child.on('close', (_, by) => resolve(by)));
@@ -217,7 +217,7 @@ describe('the stop latch', () => {
       const [last = '', number = ''] = told.split('\n').filter(Boolean).at(-1)?.split(' ') ?? [];
       const isStop = latched && reason === `stop ${number}`;
       const isReleased = !latched && reason === null;
-      // A change that was told to be kept is kept; one that had begun is there whole or not at all.
+      // A change reported as saved is on disk; one that had begun is complete or absent.
       if (last === 'cleared') expect({ round, isReleased }).toEqual({ round, isReleased: true });
       else expect({ round, last, latched, reason, sound: isStop || isReleased }).toMatchObject({ sound: true });
       expect(['setting', 'clearing', 'cleared']).toContain(last);

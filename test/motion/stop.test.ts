@@ -27,7 +27,7 @@ const foreignMove = () => chassis.plan({ action_id: 77, move_state: 'moving' });
 
 describe('a stop', () => {
   it('is sent to the chassis at once, whatever the state of the disk, and reports whether it is saved', async () => {
-    // A pipe in the place of the folder would hang who opens it, a file refuses: neither may hold up the cancel.
+    // A pipe in place of the folder would block an open, a file fails: neither may delay the cancel.
     rmSync(bench.stateDir, { recursive: true });
     writeFileSync(bench.stateDir, 'a file where the folder was');
     foreignMove();

@@ -21,7 +21,7 @@ const cancels = () => chassis.orders.filter(({ path }) => path === '/chassis/mov
 const leg = (count: number) => until(() => moves().length >= count, `leg ${count}`);
 const tour = () => bench.motion.status().tour;
 const ended = () => until(() => tour() !== null && tour()?.state !== 'running', 'the end of the tour');
-/** The robot arrives by itself, a moment after each order. */
+/** The robot arrives automatically, shortly after each order. */
 const arrives = () => {
   chassis.onMove = () => {
     const id = 100 + moves().length;

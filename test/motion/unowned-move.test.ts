@@ -251,7 +251,7 @@ describe('a move of gw itself', () => {
   it('that a query reported as ended does not close the gate because the topic is late', async () => {
     const { motion } = await open({ file: { motion: { unownedMove: 'leave' } } });
     chassis.onQuestion = (id) => ({ status: 200, json: { id, state: 'succeeded' } });
-    // The topic still says 'moving': nothing came since the order.
+    // The topic still reports 'moving': no message was received since the order.
     expect(await motion.execute(moveTo(3, 4))).toMatchObject({ state: 'succeeded' });
     expect(motion.status()).toMatchObject({ unownedMove: null, gate: { open: true } });
   });

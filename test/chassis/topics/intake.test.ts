@@ -6,7 +6,7 @@ import { createFakeClock } from '../../lifecycle/fake-clock.ts';
 
 const MiB = 1024 * 1024;
 
-/** An intake on a clock of its own that stands still but for what the work of a test takes. */
+/** An intake on a clock that advances only by the work of a test. */
 function taking() {
   let now = 1_000_000;
   const timers: { at: number; fn: () => void }[] = [];
@@ -50,7 +50,7 @@ function taking() {
     pass: (ms: number) => {
       now += ms;
     },
-    /** Lets the next rest end. */
+    /** Ends the next pause. */
     next(): boolean {
       const timer = timers.shift();
       if (timer === undefined) return false;
@@ -104,7 +104,7 @@ describe('processing messages of the chassis', () => {
           expect(done).toEqual(sent.map((_, i) => i));
           const worked = sent.reduce((sum, { stepMs, steps }) => sum + stepMs * steps, 0);
           const last = sent.at(-1) ?? { stepMs: 0, steps: 1 };
-          // But for the first stretch, and the last step, which is followed by nothing.
+          // Except for the first slice, and the last step, which is followed by none.
           expect(worked - 5 - last.stepMs).toBeLessThanOrEqual((now() - began) / 2 + 1e-6);
         },
       ),
@@ -171,17 +171,20 @@ describe('a flood of the topic stream', () => {
       'one large map',
       [...times(20, {}), { ms: 900, heldMs: 700, frames: 1, large: 1, bytes: 16 * MiB }, ...times(20, {})],
     ],
-    ['a few maps that a slow machine takes long for', times(100, { ms: 1_000, heldMs: 900, large: 0.5, frames: 10 })],
-    ['a machine that is slow itself', times(100, { ms: 600, heldMs: 500, frames: 30 })],
-    ['much that is read as it comes', times(100, { frames: 3_000, heldMs: 10 })],
-    ['what is over within a second', [...times(20, {}), ...times(2, { heldMs: 190, frames: 9_000 }), ...times(20, {})]],
+    ['a few maps that a slow machine processes slowly', times(100, { ms: 1_000, heldMs: 900, large: 0.5, frames: 10 })],
+    ['a slow machine', times(100, { ms: 600, heldMs: 500, frames: 30 })],
+    ['high volume processed as it arrives', times(100, { frames: 3_000, heldMs: 10 })],
+    [
+      'a burst shorter than a second',
+      [...times(20, {}), ...times(2, { heldMs: 190, frames: 9_000 }), ...times(20, {})],
+    ],
   ])('is not %s', (_, looks) => {
     expect(judged(looks).filter((end) => end !== null)).toEqual([]);
   });
 
   it.each<[string, Partial<Sample>]>([
     ['many small messages', { heldMs: 120, frames: 3_000, bytes: 100_000 }],
-    ['messages that wait for long after they came', { heldMs: 200, frames: 250, bytes: 500 }],
+    ['messages that are processed long after they arrived', { heldMs: 200, frames: 250, bytes: 500 }],
     ['large messages', { heldMs: 120, large: 2, frames: 2, bytes: 2 * MiB }],
   ])('is %s: named with figures within two seconds', (_, look) => {
     const looks = judged([...times(20, {}), ...times(10, look)]);

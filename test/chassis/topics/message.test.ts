@@ -137,7 +137,7 @@ function text(value: unknown): string {
 }
 
 describe('a large message of the topic stream', () => {
-  /** With how many turns in between. */
+  /** Number of event loop turns in between. */
   function read(frame: Buffer) {
     const steps = readTopicFrame(frame);
     for (let turns = 0; ; turns += 1) {
@@ -177,23 +177,23 @@ describe('a large message of the topic stream', () => {
   });
 
   it.each<[string, string | object, string]>([
-    ['of many alerts', { topic: '/alerts', alerts: Array.from({ length: 6_000 }, () => ({})) }, 'holds more than 5000'],
     [
-      'of one long text',
+      'with many alerts',
+      { topic: '/alerts', alerts: Array.from({ length: 6_000 }, () => ({})) },
+      'holds more than 5000',
+    ],
+    [
+      'with one long text',
       { topic: '/alerts', alerts: [], more: 'x'.repeat(70_000) },
       'message larger than 64 KiB without its overlays',
     ],
-    ['nested without end', '['.repeat(1_000_000), 'nested deeper than 200 levels'],
+    ['very deeply nested', '['.repeat(1_000_000), 'nested deeper than 200 levels'],
     ['of too many values', `[${'1,'.repeat(4_000_001)}1]`, 'holds more than 4000000 values'],
-    ['that is no JSON', 'x'.repeat(1_000_000), 'the message is not JSON'],
-    ['that is cut off', `${JSON.stringify({ ...map, overlays: 'x'.repeat(20_000) }).slice(0, -1)}`, 'is not JSON'],
-    ['of no object', `[${'1,'.repeat(4_500)}1]`, 'is JSON, but not an object'],
+    ['that is not JSON', 'x'.repeat(1_000_000), 'the message is not JSON'],
+    ['that is truncated', `${JSON.stringify({ ...map, overlays: 'x'.repeat(20_000) }).slice(0, -1)}`, 'is not JSON'],
+    ['that is not an object', `[${'1,'.repeat(4_500)}1]`, 'is JSON, but not an object'],
     ['that has drawings twice', `{"overlays":"${'x'.repeat(20_000)}","overlays":1}`, 'names the key "overlays" twice'],
-    [
-      'that names a key twice',
-      `{"overlays":"${'x'.repeat(20_000)}","topic":1,"topic":1}`,
-      'names the key "topic" twice',
-    ],
+    ['with a duplicate key', `{"overlays":"${'x'.repeat(20_000)}","topic":1,"topic":1}`, 'names the key "topic" twice'],
   ])('%s is a complaint', (_, frame, what) => {
     const { message } = read(frameOf(frame));
     expect(message).toEqual({ kind: 'complaint', what: expect.stringContaining(what) });

@@ -40,7 +40,7 @@ const failureOf = (work: Promise<unknown>) =>
     (error: unknown) => error as GwError,
   );
 
-/** A peer that opens the WebSocket as it should and then does what the test says with the bare connection. */
+/** A peer that opens the WebSocket correctly and then gives the raw connection to the test. */
 async function bareWebSocket(then: (socket: Socket) => void): Promise<Peer> {
   return rawPeer((socket) => {
     socket.once('data', (data) => {
@@ -124,7 +124,7 @@ describe('a received message', () => {
     ['reserved bits', [0xf1, 1, 0x61]],
     ['an unknown kind of frame', [0x83, 0]],
     ['a masked frame', [0x81, 0x81, 0, 0, 0, 0, 0x61]],
-    ['text that is no UTF-8', [0x81, 2, 0xff, 0xfe]],
+    ['text that is not UTF-8', [0x81, 2, 0xff, 0xfe]],
     ['a message larger than 16 MiB', [0x81, 127, 0, 0, 0, 0, 4, 0, 0, 0]],
   ])('that is %s ends the stream with a reason, even as the first bytes', async (_, bytes) => {
     await using peer = await bareWebSocket((socket) => socket.write(Buffer.from(bytes)));
@@ -239,7 +239,7 @@ function frame(opcode: number, payload: Buffer | string): Buffer {
     : Buffer.concat([head, bytes]);
 }
 
-/** Sends the same bytes again and again, as fast as they are taken. */
+/** Sends the same bytes repeatedly, as fast as they are read. */
 function flooding(bytes: Buffer): Promise<Peer> {
   const blob = Buffer.concat(Array.from({ length: Math.max(1, Math.floor(262_144 / bytes.length)) }, () => bytes));
   return bareWebSocket((socket) => {
@@ -273,7 +273,7 @@ describe('a chassis that sends more than can be read', () => {
       expect(end).toMatchObject({ failure: 'bad-answer', isFlood: true });
       expect(end.detail).toMatch(/^topic stream flooded: \d+ messages, [\d.]+ MB within [\d.]+ s/);
       expect(complaints()).toContain('topic stream flooded: the chassis sent more than gw can read');
-      // It takes two seconds, in which at least some timers came to their turn.
+      // Within these two seconds at least some timers fired.
       expect(turns).toBeGreaterThan(5);
     },
     20_000,
@@ -308,7 +308,7 @@ describe('a chassis that sends more than can be read', () => {
     });
     const { stream } = await listenTo(peer);
     using _stream = stream;
-    /** What the frames of the client carry; they are masked (RFC 6455, 5.3). */
+    /** The payloads of the client's frames; they are masked (RFC 6455, 5.3). */
     const pongs = () => {
       const bytes = Buffer.concat(answered);
       const found: string[] = [];
@@ -347,7 +347,7 @@ describe('backpressure on the chassis', () => {
         return socket;
       },
     };
-    // No time passes, so no more of it is given to the chassis.
+    // No time passes, so the time budget of the chassis does not grow.
     const clock = createFakeClock({ startMs: 1_000_000 });
     using _stream = await openTopicStream({
       ...{ endpoint: peer.endpoint, dialer, clock, topics: TOPICS, listForm: true },

@@ -24,7 +24,7 @@ function judged(...connections: readonly (readonly PoseSample[])[]) {
   return judge.verdict();
 }
 
-/** The same robot, seen in one encoding. */
+/** The same robot, reported in one encoding. */
 function seen(encoding: Encoding, doings: readonly Doing[], delivery: Delivery = calm(10), turns = 0) {
   return judged(samplesOf(encoding, { deg: 30, turns }, doings, delivery));
 }
@@ -126,7 +126,7 @@ describe('degrees', () => {
   it.each(inDegrees)('are proven by one full turn by hand, at usual speeds and rates: %s', (encoding) => {
     for (const hz of [1, 2, 5, 10, 20]) {
       for (const degPerS of [20, 40, 60, 100]) {
-        // At 100 degrees a second and one message a second four messages are all there is of a circle.
+        // At 100 degrees a second and one message a second a circle has four messages.
         const circles = hz === 1 && degPerS === 100 ? 2 : 1;
         const { verdict, reason } = seen(encoding, turned(degPerS, circles), calm(hz), 3);
         expect([hz, degPerS, verdict]).toEqual([hz, degPerS, 'degrees']);
@@ -179,7 +179,7 @@ describe('degrees', () => {
 });
 
 describe('courses', () => {
-  /** A robot with one heading, pushed to and fro along an axis as nobody can drive it. */
+  /** A robot with one heading, pushed to and fro along an axis that it cannot drive along. */
   const pushed = (ori: number, axis: number) =>
     Array.from({ length: 2_000 }, (_, i) => {
       const along = Math.abs(((i / 10) % 20) - 10) * 0.5;
@@ -195,7 +195,7 @@ describe('courses', () => {
   it('with a constant heading error, as where 0 is not along +x, prove nothing', () => {
     for (const encoding of [...inDegrees, ...inRadians]) {
       const quarter = encoding.startsWith('degrees') ? 90 : Math.PI / 2;
-      // So slow that nothing but the courses can decide it.
+      // So slow that only the courses can decide it.
       const samples = samplesOf(encoding, { deg: 30, turns: 2 }, tour(5), { ...calm(10), noiseDeg: 1 });
       const shifted = samples.map((sample) => ({ ...sample, ori: sample.ori + quarter }));
       expect([encoding, judged(shifted).verdict]).toEqual([encoding, 'not-decided']);
@@ -286,7 +286,7 @@ describe('radians', () => {
 });
 
 describe('a turn tracked within one range of radians', () => {
-  /** A heading by its number, one sample each `everyMs`, of a robot that stays where it is. */
+  /** A heading by its number, one sample each `everyMs`, of a robot that does not change its position. */
   const headings = (count: number, everyMs: number, ori: (i: number) => number): PoseSample[] =>
     Array.from({ length: count }, (_, i) => ({ ori: ori(i), xM: 1, yM: 2, atMs: 7_654_321 + i * everyMs }));
 

@@ -3,7 +3,9 @@ import { appendRecord } from '../../../src/lib/evidence/index.ts';
 import { until } from '../bench.ts';
 import { onSite, startSupervised } from './supervised.ts';
 
-it('a trial cancelled after its last observation verifies nothing and records nothing', { timeout: 60_000 }, async () => {
+it('a trial cancelled after its last observation verifies nothing and records nothing', {
+  timeout: 60_000,
+}, async () => {
   await using robot = await startSupervised({ evidence: true });
   const { trials } = robot.motion;
   const { serial, software } = robot.sim.chassis;
@@ -13,7 +15,7 @@ it('a trial cancelled after its last observation verifies nothing and records no
   await appendRecord(robot.site.evidenceFile, proven);
   robot.evidence.adopt([proven]);
   const { id } = await trials.start({ kind: 'pose', who: 'J. Doe', conditions: onSite });
-  // Both headings were set and reported by then.
+  // By then both headings were set and reported.
   await until(() => trials.keepAlive(id)?.phase.startsWith('Restores the original pose') === true, 'the end', 40_000);
   await trials.cancel('somebody walked in');
   await until(() => trials.view()?.state === 'ended', 'the end', 20_000);

@@ -6,7 +6,7 @@ import type { FaultName } from '../../../src/lib/sim/index.ts';
 import { until } from '../bench.ts';
 import { onSite, startSupervised, verdicts } from './supervised.ts';
 
-/** What a trial that the gate refuses comes to: the error, and what was written down. */
+/** The result of a trial that the gate refuses: the error, and its records. */
 async function refused(fault: FaultName, kind: TrialKind = 'stop') {
   await using robot = await startSupervised({ faults: [fault], evidence: kind === 'dock' });
   const ended = await robot.conduct({ kind }).catch(() => robot.motion.trials.view());
@@ -52,7 +52,7 @@ describe('a robot with a fault', { timeout: 120_000 }, () => {
     });
     expect(alarms[0]).toMatch(/^PRESS THE EMERGENCY STOP/);
     expect(robot.sim.state().moving).toBe(false);
-    // A cancel that does not work closes what would need it, trials too.
+    // A cancel that does not work closes the gate for everything that relies on it, trials too.
     const second = motion.trials.start({ kind: 'stop', who: 'J. Doe', conditions: onSite });
     await expect(second).rejects.toMatchObject({
       code: 'MOTION_REFUSED',
@@ -149,7 +149,7 @@ describe('a trial that is ended early', { timeout: 60_000 }, () => {
       const ended = await following;
       expect(ended, fault).toMatchObject({ outcome: 'cancelled', recorded: [] });
       expect(Object.values(verdicts(ended))).not.toContain('holds');
-      // Where nobody can see the robot any more, the person beside it is told.
+      // Without a connection to the robot the person beside it is alerted.
       if (fault === 'cut') expect(ended.alarm).toMatch(/^PRESS THE EMERGENCY STOP/);
     }
   });

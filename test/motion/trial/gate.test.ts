@@ -8,7 +8,7 @@ import { type TrialConditions, type TrialKind, trialKinds } from '../../../src/l
 import { heard, openGate, readySnapshot, recordsFor, SERIAL, SOFTWARE, withValues } from '../snapshot.ts';
 
 const onSite: TrialConditions = { robotWillMove: true, spaceFree: true, emergencyStopInHand: true };
-/** The robot of these tests stands at 1 m, 2 m. */
+/** The robot of these tests is at 1 m, 2 m. */
 const at = (wayM: number) => chosen({ xM: 1, yM: 2 + wayM, yawDeg: degrees(90) }, 'test');
 const orderOf: Record<TrialKind, (wayM: number) => Order> = {
   stop: (wayM) => ({ kind: 'move', goal: at(wayM) }),
@@ -94,19 +94,16 @@ describe('the gate of a trial', () => {
     ['move', ['vendor.move.request', 'vendor.move.state'], ['vendor.move.cancel']],
     ['pose', ['vendor.pose.request'], []],
     ['dock', ['vendor.move.charge-target'], ['vendor.move.request', 'vendor.move.state', 'vendor.move.cancel']],
-  ])(
-    'of a %s permits its own unverified facts, no other ones, and no contradicted ones',
-    (of, own, needed) => {
-      expect(reasons(of, { records: without(...own) })).toEqual([]);
-      for (const fact of needed) {
-        expect(reasons(of, { records: without(fact) })).toEqual([expect.stringContaining(`${fact} is from a vendor`)]);
-      }
-      for (const fact of [...own, ...needed, 'angles.tracked-pose-ori']) {
-        const records = [...recordsFor(), record(fact, true), record(fact, false)];
-        expect(reasons(of, { records })).toEqual([expect.stringContaining(`${fact} was contradicted on this device`)]);
-      }
-    },
-  );
+  ])('of a %s permits its own unverified facts, no other ones, and no contradicted ones', (of, own, needed) => {
+    expect(reasons(of, { records: without(...own) })).toEqual([]);
+    for (const fact of needed) {
+      expect(reasons(of, { records: without(fact) })).toEqual([expect.stringContaining(`${fact} is from a vendor`)]);
+    }
+    for (const fact of [...own, ...needed, 'angles.tracked-pose-ori']) {
+      const records = [...recordsFor(), record(fact, true), record(fact, false)];
+      expect(reasons(of, { records })).toEqual([expect.stringContaining(`${fact} was contradicted on this device`)]);
+    }
+  });
 
   it('passes none on a chassis without a software version: a record counts for one version', () => {
     const identity = { serial: SERIAL, model: 'm1', software: null, capabilities: {} };

@@ -5,7 +5,7 @@ import { judgePose, type PoseSeen } from '../../../src/lib/motion/trial/judge/po
 import { judgeStop, type StopSeen } from '../../../src/lib/motion/trial/judge/stop.ts';
 import type { PlanSample, PoseSample } from '../../../src/lib/motion/trial/samples.ts';
 
-/** Poses along +y every 100 ms, from one place to another within a time; the clock of the trial began long before. */
+/** Poses along +y every 100 ms, from one place to another within a time; the clock of the trial started long before. */
 function along(fromMs: number, toMs: number, fromM: number, toM: number, ori = 90): PoseSample[] {
   const samples: PoseSample[] = [];
   for (let atMs = fromMs; atMs < toMs; atMs += 100) {
@@ -44,7 +44,7 @@ describe('a cancel', () => {
   it('is contradicted where the robot drives on', () => {
     const poses = [...along(20_000, 21_000, 0, 0.2), ...along(21_000, 23_000, 0.2, 1)];
     expect(judgeStop({ ...sane, poses })).toMatchObject([{ verdict: 'differs', value: false }]);
-    // Whatever the chassis says of it.
+    // Whatever the chassis reports.
     expect(verdict({ poses, plans: plans([20_100, 'moving'], [22_900, 'succeeded']), readAfter: 'succeeded' })).toBe(
       'differs',
     );
@@ -56,15 +56,15 @@ describe('a cancel', () => {
     ['the cancel was not answered', { cancelAnsweredAtMs: null }],
     ['the chassis answered slowly', { answeredInMs: 3_000 }],
     ['it had arrived by itself', { plans: plans([20_100, 'moving'], [21_020, 'succeeded']), readAfter: 'succeeded' }],
-    ['it stands at its goal', { goal: { xM: 3, yM: 0.3 } }],
-    ['no pose came since', { poses: along(20_000, 21_000, 0, 0.2) }],
+    ['it is at rest at its goal', { goal: { xM: 3, yM: 0.3 } }],
+    ['no pose was received since', { poses: along(20_000, 21_000, 0, 0.2) }],
     [
       'the cancelled move is another one',
       { plans: plans([20_100, 'moving'], [21_020, 'cancelled']).map((plan) => ({ ...plan, actionId: 8 })) },
     ],
-    ['the states are of before the order', { plans: plans([19_000, 'moving'], [19_500, 'cancelled']) }],
-    ['the answer says otherwise', { readAfter: 'moving' }],
-    ['the position leapt', { poses: [...along(20_000, 21_000, 0, 0.2), ...along(21_000, 23_000, -1, -1)] }],
+    ['the states are from before the order', { plans: plans([19_000, 'moving'], [19_500, 'cancelled']) }],
+    ['the answer contradicts it', { readAfter: 'moving' }],
+    ['the position jumped', { poses: [...along(20_000, 21_000, 0, 0.2), ...along(21_000, 23_000, -1, -1)] }],
   ])('is not decided where %s', (_what, change) => {
     expect(['not-decided', 'differs']).toContain(verdict(change));
     expect(verdict(change)).toBe('not-decided');
@@ -133,9 +133,9 @@ describe('docking', () => {
     ['it failed for another reason', { outcome: { state: 'failed', failReason: 101, reason: 'x' } }],
     ['it was cancelled', { outcome: { state: 'cancelled', failReason: null, reason: 'x' } }],
     ['the battery does not charge', { batteryStatus: 'discharging' }],
-    ['it stood there before', { start: rest(-0.6) }],
-    ['it was never seen moving', { plans: plans([23_990, 'succeeded']) }],
-    ['no pose came since', { poses: along(20_000, 24_000, 0, -0.6) }],
+    ['it was there before', { start: rest(-0.6) }],
+    ['it was never observed moving', { plans: plans([23_990, 'succeeded']) }],
+    ['no pose was received since', { poses: along(20_000, 24_000, 0, -0.6) }],
   ])('is not decided where %s', (_what, change) => {
     expect(verdict(change)).toBe('not-decided');
   });
@@ -174,7 +174,7 @@ describe('a pose', () => {
 
   it.each([
     ['the heading stayed as it was', seen(10, 10)],
-    ['only one of them came back', seen(-90, 10)],
+    ['only one of them was reported', seen(-90, 10)],
     [
       'it was not reported',
       seen(-90, 90, {
@@ -184,7 +184,7 @@ describe('a pose', () => {
         ],
       }),
     ],
-    ['one was set only', seen(-90, 90, { sets: [{ setDeg: 90, reported: rest(0, 90) }] })],
+    ['only one was set', seen(-90, 90, { sets: [{ setDeg: 90, reported: rest(0, 90) }] })],
   ])('is not decided where %s', (_what, input) => {
     expect(verdicts(input).map(([verdict]) => verdict)).toEqual(['not-decided', 'not-decided']);
   });

@@ -14,7 +14,7 @@ const sane: RobotModel = {
   ...{ jump: null, drives: 'to the goal' },
 };
 
-/** The trial as it would be planned and judged; null where the gateway would not have ordered anything. */
+/** The trial as planned and judged; null where the gateway would not have ordered a move. */
 function judged(
   robot: RobotModel,
   options: { distanceM?: number; towardsDeg?: number; chance?: () => number; change?: Partial<MoveSeen> } = {},
@@ -131,7 +131,7 @@ describe('the judge of a move', () => {
       `the robot was not observed driving (0.00 m). ${reason} ` +
         'Clear 1.5 m ahead of the robot on the course 90° of the map, or turn the robot; then run the trial again.',
     );
-    // A robot that drove half of its way has free space ahead of it or not: nothing is claimed of it.
+    // A robot that drove half of its path may have free space ahead or not: no statement is made.
     expect(why({ ...sane, drives: 'half the way' })).toBe(`the move did not succeed: ${reason}`);
   });
 
@@ -154,9 +154,12 @@ describe('the judge of a move', () => {
         ],
       },
     ],
-    ['that was never seen moving', { plans: [{ atMs: 9_000, actionId: 7, moveState: 'succeeded', failReason: 0 }] }],
-    ['that a question does not confirm', { readAfter: null }],
-    ['that was not asked on its way', { readWhileMoving: null }],
+    [
+      'that was never observed moving',
+      { plans: [{ atMs: 9_000, actionId: 7, moveState: 'succeeded', failReason: 0 }] },
+    ],
+    ['that a query does not confirm', { readAfter: null }],
+    ['that was not queried during the move', { readWhileMoving: null }],
     ['whose order was not answered', { moveId: null }],
   ])('does not count a success %s as verified', (_what, change) => {
     expect(verdictOf(judged(sane, { change }), state)).toBe('not-decided');
@@ -164,7 +167,7 @@ describe('the judge of a move', () => {
 
   it.each<[string, Partial<MoveSeen>]>([
     ["called 'finished'", { readAfter: 'finished' }],
-    ['that the topic and the answer tell differently', { readAfter: 'cancelled' }],
+    ['that topic and answer report differently', { readAfter: 'cancelled' }],
   ])('an end %s contradicts the states of the vendor', (_what, change) => {
     expect(verdictOf(judged(sane, { change }), state)).toBe('differs');
   });
@@ -181,7 +184,7 @@ describe('the judge of a move', () => {
           const findings = judged(robot, { distanceM, chance });
           if (!isDegrees(robot.encoding)) {
             expect(verdictOf(findings, unit)).not.toBe('holds');
-            // Which unit the heading at the end is in is not known then.
+            // The unit of the final heading is unknown then.
             expect(verdictOf(findings, target)).not.toBe('holds');
           }
           if (robot.takesTarget !== 'radians') expect(verdictOf(findings, target)).not.toBe('holds');

@@ -77,7 +77,7 @@ it('a trial whose samples cannot be kept is not verified', { timeout: 60_000 }, 
   await writeFile(attachmentFolder(robot.site.evidenceFile), 'a file where the folder should be');
   const { trials } = robot.motion;
   const began = await trials.start({ kind: 'stop', who: 'J. Doe', conditions: onSite });
-  // Only who began it keeps it alive.
+  // Only the client that started it can keep it alive.
   expect(trials.keepAlive(`${began.id}0`)).toBeNull();
   const ended = await robot.follow(began);
   expect(ended).toMatchObject({

@@ -9,7 +9,7 @@ beforeAll(async () => {
   cloud = await createAuthority();
 });
 
-/** Asks a server that takes each whole request head as it comes. */
+/** Probes a server that handles each complete request head on arrival. */
 async function ask(answer: (head: string, socket: TLSSocket) => void, timeoutMs = 1_000) {
   await using peer = await tlsPeer(cloud, {}, (socket) => {
     let come = '';

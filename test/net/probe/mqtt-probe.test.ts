@@ -51,7 +51,7 @@ describe('the bytes of a CONNACK', () => {
   it('that are not a CONNACK are not MQTT, and a web server is recognised', async () => {
     expect(await read(Buffer.from('HTTP/1.1 400 Bad Request\r\n'))).toEqual({ kind: 'not-mqtt', looksLikeHttp: true });
     expect(await read(Buffer.from('SSH-2.0'))).toEqual({ kind: 'not-mqtt', looksLikeHttp: false });
-    // A length that would have the reader wait for 256 MB.
+    // A length that would make the parser wait for 256 MB.
     expect(await read(Buffer.from([0x20, 0xff, 0xff, 0xff, 0x7f]))).toMatchObject({ kind: 'not-mqtt' });
   });
 
@@ -124,7 +124,7 @@ describe('a handshake with a broker', () => {
     const demands = { requestCert: true, rejectUnauthorized: true, ca: cloud.caPem } as const;
     await using peer = await tlsPeer(cloud, demands);
     const { socket, ended } = established(await probe(peer, { trusted: cloud.caPem }));
-    // With TLS 1.3 the refusal of a missing certificate comes after the handshake.
+    // With TLS 1.3 a missing certificate is rejected after the handshake.
     await new Promise((resolve) => setTimeout(resolve, 100));
     const result = await probeMqtt(socket, {
       clientId: 'SN',

@@ -9,7 +9,7 @@ const authority = await createAuthority();
 const { keyPem: key, certificatePem: cert } = await authority.issueServer({ names: ['127.0.0.1', 'localhost'] });
 `;
 
-/** A server that speaks TLS 1.1 alone. */
+/** A server that supports TLS 1.1 only. */
 const oldServer = `
 const old = createServer({ key, cert, minVersion: 'TLSv1.1', maxVersion: 'TLSv1.1', ciphers: 'ALL:@SECLEVEL=0' }, (s) => s.on('error', () => {}));
 old.on('tlsClientError', () => {});

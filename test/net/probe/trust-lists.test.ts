@@ -24,7 +24,7 @@ afterAll(async () => {
   await rm(dir, { recursive: true });
 });
 
-/** What a process of its own finds: the lists of a process are read once, from what its environment names. */
+/** The result in a separate process: a process reads the lists once, from its environment. */
 async function found(env: Readonly<Record<string, string>>) {
   const world = new URL('./world.ts', import.meta.url).href;
   const program = `
@@ -44,7 +44,9 @@ async function found(env: Readonly<Record<string, string>>) {
 }
 
 describe('the trust lists that verify a chain', () => {
-  it('distinguish the list of the operating system and NODE_EXTRA_CA_CERTS from the list of Node', { timeout: 30_000 }, async () => {
+  it('distinguish the list of the operating system and NODE_EXTRA_CA_CERTS from the list of Node', {
+    timeout: 30_000,
+  }, async () => {
     const [file, none] = [join(dir, 'ca.pem'), join(dir, 'none.pem')];
     expect(await found({ SSL_CERT_FILE: file })).toEqual({ kind: 'trusted', by: 'system' });
     expect(await found({ SSL_CERT_FILE: none, NODE_EXTRA_CA_CERTS: file })).toEqual({ kind: 'trusted', by: 'extra' });

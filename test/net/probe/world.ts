@@ -28,12 +28,12 @@ async function listening(server: Server): Promise<Peer> {
   };
 }
 
-/** Something on a port that is no TLS server. */
+/** A listener that is not a TLS server. */
 export function plainPeer(take: (socket: Socket) => void): Promise<Peer> {
   return listening(createServer(take));
 }
 
-/** A TLS server whose certificate this authority issued. */
+/** A TLS server whose certificate this CA issued. */
 export async function tlsPeer(
   authority: Authority,
   about: TlsOptions & { readonly names?: readonly [string]; readonly notBefore?: Date; readonly notAfter?: Date } = {},
@@ -49,14 +49,14 @@ export async function tlsPeer(
   return listening(server);
 }
 
-/** Dials and shakes hands; within 2 s unless said otherwise. */
+/** Connects and completes the handshake; by default within 2 s. */
 export async function probe(peer: Endpoint, about: Partial<Parameters<typeof probeTls>[1]> = {}): Promise<TlsProbe> {
   const signal = about.signal ?? AbortSignal.timeout(10_000);
   const stream = await directDialer.dial(peer, { timeoutMs: 2_000, signal });
   return probeTls(stream, { host: peer.host, trusted: 'system', timeoutMs: 2_000, ...about, signal });
 }
 
-/** The established handshake; a failure of the test otherwise. */
+/** The established handshake; otherwise the test fails. */
 export function established(result: TlsProbe): Extract<TlsProbe, { kind: 'established' }> {
   if (result.kind !== 'established') throw new Error(`not established: ${JSON.stringify(result)}`);
   return result;

@@ -67,7 +67,7 @@ describe('the configuration of SSH', () => {
       identitiesOnly: true,
     });
     expect(look('IdentityFile none', 'a').identityFiles).toEqual([]);
-    // As `ssh -G` of OpenSSH reads them.
+    // As `ssh -G` of OpenSSH parses them.
     expect(look('IdentityFile /x/a#b', 'a').identityFiles).toEqual(['/x/a#b']);
     expect(look("IdentityFile '/x/single quoted'", 'a').identityFiles).toEqual(['/x/single quoted']);
     expect(look('IdentityAgent none', 'a').identityAgent).toBeNull();

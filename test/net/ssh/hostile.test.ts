@@ -83,7 +83,7 @@ describe('a login', () => {
   it('ends when the server floods it with banners, and shows only the first lines', async () => {
     using folder = temporaryHome();
     await using server = await startSshServer((_, connection) => {
-      // The library says a banner once; what makes it say one again is inside.
+      // The library sends a banner once; sending another one needs its internals.
       const { _protocol: inside } = connection as unknown as {
         _protocol: { _banner: string; serviceAccept(name: string): void };
       };

@@ -50,7 +50,7 @@ describe('the key of a host', () => {
   });
 
   it('has the fingerprint of ssh-keygen', () => {
-    // A public key of the test vectors of RFC 8032 (7.1, TEST 1); its fingerprint was taken with ssh-keygen -l.
+    // A public key of the test vectors of RFC 8032 (7.1, TEST 1); its fingerprint is from ssh-keygen -l.
     const key = Buffer.from('d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a', 'hex');
     const field = (bytes: Buffer) => Buffer.concat([Buffer.from([0, 0, 0, bytes.length]), bytes]);
     const blob = Buffer.concat([field(Buffer.from('ssh-ed25519')), field(key)]);
