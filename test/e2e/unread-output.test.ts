@@ -135,26 +135,23 @@ describe('gw serve with unread output', () => {
   it.each([
     ['is read', true],
     ['stalls', false],
-  ])(
-    'ends with 70 after an uncaught error, with its last line written where the log %s',
-    async (_how, isRead) => {
-      await using robot = await startRobot();
-      using stderr = stalledPipe();
-      const crash = join(robot.dir, 'crash.mjs');
-      writeFileSync(crash, "process.on('SIGUSR2', () => { throw new Error('nobody caught this'); });");
-      await using serve = startGw(['serve', '--site', robot.site], {
-        stderr: stderr.theirs,
-        node: ['--import', crash],
-      });
-      await serve.says('ready');
-      if (isRead) stderr.read();
-      const began = performance.now();
-      serve.child.kill('SIGUSR2');
-      expect(await exitOf(serve)).toBe(70);
-      expect(performance.now() - began).toBeLessThan(5_000);
-      expect(stderr.read().includes('nobody caught this')).toBe(isRead);
-    },
-  );
+  ])('ends with 70 after an uncaught error, with its last line written where the log %s', async (_how, isRead) => {
+    await using robot = await startRobot();
+    using stderr = stalledPipe();
+    const crash = join(robot.dir, 'crash.mjs');
+    writeFileSync(crash, "process.on('SIGUSR2', () => { throw new Error('nobody caught this'); });");
+    await using serve = startGw(['serve', '--site', robot.site], {
+      stderr: stderr.theirs,
+      node: ['--import', crash],
+    });
+    await serve.says('ready');
+    if (isRead) stderr.read();
+    const began = performance.now();
+    serve.child.kill('SIGUSR2');
+    expect(await exitOf(serve)).toBe(70);
+    expect(performance.now() - began).toBeLessThan(5_000);
+    expect(stderr.read().includes('nobody caught this')).toBe(isRead);
+  });
 
   it('writes a flood of stops as a few lines with their count', async () => {
     await using robot = await startRobot();

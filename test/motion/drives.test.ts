@@ -45,11 +45,14 @@ describe('a single drive', () => {
     expect(drive()).toMatchObject({ state: 'failed', reason: expect.stringContaining('fail_reason 103') });
   });
 
-  it.each(['nowhere', 'toString', '__proto__', ''])('rejects the unknown station %j and orders nothing', async (station) => {
-    await expect(bench.motion.startDrive({ station })).rejects.toMatchObject({ code: 'STATION_UNKNOWN' });
-    expect(drive()).toBeNull();
-    expect(moves()).toEqual([]);
-  });
+  it.each(['nowhere', 'toString', '__proto__', ''])(
+    'rejects the unknown station %j and orders nothing',
+    async (station) => {
+      await expect(bench.motion.startDrive({ station })).rejects.toMatchObject({ code: 'STATION_UNKNOWN' });
+      expect(drive()).toBeNull();
+      expect(moves()).toEqual([]);
+    },
+  );
 
   it('rejects a dock that is not in the site file', () => {
     expect(() => planDrive({ stations: {} }, { dock: true })).toThrow(

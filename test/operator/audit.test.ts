@@ -3,7 +3,7 @@ import { ask, postJson, signIn, startServer } from './server.ts';
 
 const conditions = { robotWillMove: true, spaceFree: true, emergencyStopInHand: true };
 
-/** Each act of a person that changes the robot, its evidence or its sessions, with the audit event that it must leave. */
+/** Each action of a person that changes the robot, its evidence or its sessions, with its required audit event. */
 const acts = [
   ['POST', '/api/stopp', { reason: 'guest' }, 'stop requested'],
   ['DELETE', '/api/stopp', undefined, 'stop cleared'],

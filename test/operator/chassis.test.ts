@@ -328,7 +328,7 @@ describe('voice service and building module', () => {
       'PEER_NOT_REACHABLE',
       'The address of the voice service is this gateway itself.',
     ]);
-    // What another gateway or proxy forwarded is served as ever.
+    // Requests forwarded by another gateway or proxy are served as usual.
     const via = { via: '1.1 gw-0123456789abcdef, 1.0 proxy' };
     expect((await ask(server.full, '/api/health', { headers: via })).status).toBe(200);
     relay.close();

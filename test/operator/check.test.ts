@@ -18,7 +18,7 @@ const socketsOf = ({ full, readOnly }: TestServer): CheckedSockets => ({
   readOnly: { host: '127.0.0.1', port: readOnly },
 });
 
-/** Something else that listens where the operator server should. */
+/** Another server at the address of the operator server. */
 async function listen(listener: RequestListener) {
   const server = createServer(listener);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -54,7 +54,7 @@ describe('docs/operator.md', () => {
     const leading = (name: string) => rows[name]?.map((text) => text.split(/[,:]/)[0]);
     expect(leading('Connections in all')).toEqual(both(({ total }) => total));
     expect(leading('Connections of one address (IPv6: of one /64)')).toEqual([String(full.perPeer), 'none']);
-    // Everybody who comes through the tunnel is one address.
+    // All clients through the tunnel have one address.
     expect([readOnly.perPeer, readOnly.smallPeer]).toEqual([readOnly.total, readOnly.total]);
     expect(page).toContain(`if that has more than ${full.smallPeer};`);
     expect(leading('Headers, from the first byte or from the connect')).toEqual(both((limits) => s(limits.headersMs)));

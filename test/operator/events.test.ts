@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { get, startServer } from './server.ts';
 import { tried } from './stand-ins.ts';
 
-/** Reads events of one stream as they come. */
+/** Reads the events of one stream on arrival. */
 async function listen(port: number) {
   const abort = new AbortController();
   const response = await fetch(`http://127.0.0.1:${port}/api/events`, { signal: abort.signal });
@@ -32,7 +32,7 @@ async function listen(port: number) {
   };
 }
 
-/** A stream of a machine of its own. */
+/** A stream of another source address. */
 async function listenFrom(localAddress: string, port: number): Promise<IncomingMessage> {
   const asked = request({ host: '127.0.0.1', port, localAddress, path: '/api/events', agent: false }).end();
   const [response] = (await once(asked, 'response')) as [IncomingMessage];
@@ -78,12 +78,12 @@ describe('GET /api/events', () => {
     await using server = await startServer();
     const streams = await Promise.all(Array.from({ length: 32 }, () => listenFrom('127.0.0.3', server.full)));
     expect(streams.map(({ statusCode }) => statusCode)).toEqual(streams.map(() => 200));
-    // One more of the same machine has no better claim than those that are there.
+    // Another one of the same address has no priority over the existing ones.
     expect((await listenFrom('127.0.0.3', server.full)).statusCode).toBe(503);
     const ended = streams.map((stream) => once(stream.resume(), 'end'));
     const tablet = await listenFrom('127.0.0.2', server.full);
     expect(tablet.statusCode).toBe(200);
-    // Which of them came first is up to the kernel.
+    // The order of arrival is up to the kernel.
     await Promise.race(ended);
     for (const stream of [tablet, ...streams]) stream.destroy();
   });

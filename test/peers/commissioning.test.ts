@@ -28,8 +28,8 @@ const onSite = ['--robot-will-move', '--space-free', '--emergency-stop-in-hand']
 const publicKeyOf = ({ home }: Machine) => join(home, '.ssh', 'id_ed25519.pub');
 const knownHostsOf = ({ home }: Machine) => join(home, '.ssh', 'known_hosts');
 
-/** A run in which every step of the shipped list was taken, is ok, and was signed by the robot. */
-/** Signed, and everything ok but what this version of gw cannot check. */
+/** A run in which every step of the shipped list was run, is ok, and was signed by the robot. */
+/** Signed, and every step ok except those that this version of gw cannot check. */
 function expectSigned(came: Came<ChecklistRun>, steps: readonly string[], lacking: readonly string[] = []): void {
   expect(came.error).toBeNull();
   const open = came.data.steps.filter(({ verdict }) => verdict !== 'ok');
@@ -41,7 +41,7 @@ function expectSigned(came: Came<ChecklistRun>, steps: readonly string[], lackin
   expect(came).toMatchObject({ code: ok ? 0 : 1, ok, data: { ok, record: { signedBy: SERIAL } } });
 }
 
-// One story: each chapter goes on where the ones before ended. Those that run side by side share nothing but the machines.
+// One scenario: each test continues from the state of the previous ones. Concurrent tests share only the machines.
 describe.skipIf(!hasAll)(
   'a commissioning from enrolment to the signed record (network namespaces)',
   {
@@ -123,7 +123,7 @@ describe.skipIf(!hasAll)(
 
     it('site: the laptop reaches the chassis through SSH to this gateway, and not to one with another key', async () => {
       const { dir, gateway, laptop, keep } = world;
-      // The technician takes along what was verified on this robot.
+      // The technician copies the evidence of this robot.
       copyFileSync(join(gateway.dir, 'evidence.jsonl'), join(laptop.dir, 'evidence.jsonl'));
       const bin = join(dir, 'bin');
       mkdirSync(bin);
@@ -162,7 +162,7 @@ describe.skipIf(!hasAll)(
         const open = checked.lines
           .filter(({ verdict }) => verdict !== 'ok')
           .map(({ id, verdict }) => `${id} ${verdict}`);
-        // Addresses name no region, and one rule of the specification can be seen from no machine of the robot.
+        // Addresses have no region, and one rule of the specification cannot be checked from any machine of the robot.
         expect(open).toEqual([
           ...['mqtt', 'storage', 'tunnel', 'enrolment'].map((host) => `region.${host} not-checked`),
           'segment.configured-only not-checked',
@@ -183,7 +183,7 @@ describe.skipIf(!hasAll)(
       drop('mqtt8883', false);
 
       {
-        // The router itself answers in place of storage and tunnel.
+        // The router answers in place of storage and tunnel.
         const house = await createAuthority({ commonName: 'House Inspection CA' });
         ip('-n', nameOf('wall'), 'addr', 'add', `${STORAGE}/32`, 'dev', 'lo');
         const place = { side: nameOf('wall'), host: STORAGE, port: 443 };
@@ -215,7 +215,7 @@ describe.skipIf(!hasAll)(
       await expectRight();
     });
 
-    // After a restart the kiosk shell is in front as the start screen, which names no page.
+    // After a restart the kiosk shell is in front as the start screen, without a page.
     const startPage = expect.objectContaining({ id: 'start-page', state: 'differs' });
 
     it.concurrent('site: a tablet whose port was opened is a red line until the laptop has set it up and closed it', async () => {
@@ -232,7 +232,7 @@ describe.skipIf(!hasAll)(
         data: { verdict: 'done', lock: { verdict: 'closed', port: 'closed', wasOpen: true }, redLine: null },
       });
       expect(await gw(gateway, ['kiosk', 'status'])).toMatchObject({
-        // That the laptop has mended what the gateway found is not known to the gateway, which reads again below.
+        // The gateway does not know that the laptop repaired its findings; it reads again below.
         code: 1,
         data: {
           port: 'closed',
@@ -242,7 +242,7 @@ describe.skipIf(!hasAll)(
           restart: { verdict: 'not-checked' },
         },
       });
-      // Over a restart it is proven by the gateway itself, which the checklist asks next.
+      // The gateway verifies it over a restart, in the next step of the checklist.
       tablet.signal('SIGUSR2');
       await tablet.says('opened 2');
       expect(await gw(gateway, ['kiosk', 'lock', '--after-restart', '--seconds', '90'])).toMatchObject({

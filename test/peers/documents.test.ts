@@ -93,7 +93,7 @@ describe.skipIf(!hasProgram('pdftotext'))('documents as PDF in an independent re
     await writeFile(path, content);
     const run = (program: string, ...words: string[]) => {
       const { status, stdout, stderr } = spawnSync(program, words, { encoding: 'utf8' });
-      // It speaks up where a file is not as it must be.
+      // It prints warnings for an invalid file.
       expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
       return stdout;
     };

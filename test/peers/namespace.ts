@@ -3,7 +3,7 @@ import { once } from 'node:events';
 
 export interface InsideOptions {
   readonly env?: Readonly<Record<string, string>>;
-  /** Nothing by default. */
+  /** Empty by default. */
   readonly input?: string;
   /** Node by default. */
   readonly program?: string;

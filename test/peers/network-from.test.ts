@@ -25,7 +25,7 @@ describe.skipIf(!hasProgram('sshd'))(
     afterAll(() => rmSync(scratch, { recursive: true, force: true }));
     const newDir = () => mkdtempSync(join(scratch, 'world-'));
 
-    // The gateway is this machine here, so what answers on it is what the test opened.
+    // The gateway is this machine, so the open ports are those of the test.
     const yaml = 'network: { gateway: 127.0.0.1 }';
 
     it('fails the operator server towards the customer network, and passes it in the robot segment', async () => {
@@ -49,7 +49,9 @@ describe.skipIf(!hasProgram('sshd'))(
       expect(lineOf(robot, id(1))).toMatchObject({ verdict: 'ok' });
     });
 
-    /** The second host of this server; something happens to it right after the login, before the first knock. */
+    /**
+     * The second host of this server; the test breaks it right after the login, before the first connection attempt.
+     */
     function hostOf(sshd: Sshd, onLogin: () => void): SecondHost[] {
       const target = `${sshd.user}@127.0.0.1:${sshd.port}`;
       return secondHosts([target], optionsFor(sshd)).map((host) => ({
@@ -74,7 +76,7 @@ describe.skipIf(!hasProgram('sshd'))(
       });
       const began = performance.now();
       const result = await world.check({ from: hostOf(sshd, () => sshd.pause()) });
-      // A line is lost after 6 s of silence; nothing waits for longer than that.
+      // A connection counts as lost after 6 s of silence; no wait is longer.
       expect(performance.now() - began).toBeLessThan(15_000);
       const lines = result.lines.filter(({ id }) => id.startsWith('segment.from-'));
       expect(lines).toMatchObject([{ id: 'segment.from-1', verdict: 'not-checked' }]);
@@ -94,7 +96,7 @@ describe.skipIf(!hasProgram('sshd'))(
       });
       const paused = () => {
         sshd.pause();
-        // Longer than a knock may take, and shorter than the line is believed.
+        // Longer than the timeout of an attempt, and shorter than that of the connection.
         setTimeout(() => sshd.resume(), 4_800);
       };
       const result = await world.check({ from: hostOf(sshd, paused) });

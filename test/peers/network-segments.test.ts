@@ -86,7 +86,7 @@ describe.skipIf(!hasAll)('robot segment, customer network and outside (network n
         [
           'name: segments',
           `chassis: { host: ${CHASSIS}, serial: ${SERIAL} }`,
-          // Its senders wait for nobody, whichever way the beats go.
+          // Its senders are independent, whatever the route of the heartbeats.
           `fleet: { keyFile: heartbeat, unicast: [${CHASSIS}] }`,
           `enrolment: { url: 'https://${STORAGE}', caFile: ca.pem }`,
           'cloud:',
@@ -104,7 +104,7 @@ describe.skipIf(!hasAll)('robot segment, customer network and outside (network n
       separate();
 
       const right = await check(home, site, from);
-      // Addresses name no region, and one rule of the specification can be seen from no machine of the robot.
+      // Addresses have no region, and one rule of the specification cannot be checked from any machine of the robot.
       expect(
         right.lines.filter(({ verdict }) => verdict !== 'ok').map(({ id, verdict }) => `${id} ${verdict}`),
       ).toEqual([
@@ -117,7 +117,7 @@ describe.skipIf(!hasAll)('robot segment, customer network and outside (network n
       expect(right.verdict).toBe('not-checked');
       expect(verdictsOf(right)).toMatchObject({ 'segment.from-1.configured-only': 'ok', 'inward.ssh': 'ok' });
 
-      // The same host without an agreement: the gateway reaches it, and that is the very thing that may not be.
+      // The same host without an agreement: the gateway reaches it, which is not permitted.
       const unnamed = join(dir, 'unnamed.yaml');
       writeFileSync(unnamed, readFileSync(site, 'utf8').replace(`, devices: [${agreed}]`, ''));
       const reached = await check(home, unnamed, from);
@@ -146,7 +146,8 @@ describe.skipIf(!hasAll)('robot segment, customer network and outside (network n
       );
       expect(broker.said()).not.toContain('closed its connection');
 
-      // The far side hangs in the middle of its knocking, which the router drops: that proves nothing closed.
+      // The remote host hangs in the middle of its connection attempts, which the router drops: no port is proven
+      // closed.
       const logins = () => office.said().match(/Accepted publickey/g)?.length ?? 0;
       const before = logins();
       const began = performance.now();
@@ -158,7 +159,7 @@ describe.skipIf(!hasAll)('robot segment, customer network and outside (network n
         expect(performance.now() - began).toBeLessThan(20_000);
         const told = hung.lines.filter(({ id }) => id.startsWith('segment.from-'));
         expect(told[0]).toMatchObject({ id: 'segment.from-1', verdict: 'not-checked' });
-        // Whether this machine had connected to it before it hung is a matter of the moment, and true either way.
+        // Whether this machine connected before it hung depends on timing; both are valid.
         expect(told.slice(1).every(({ id }) => id === 'segment.from-1.configured-only')).toBe(true);
         expect(hung.verdict).toBe('not-checked');
       } finally {
@@ -173,7 +174,7 @@ describe.skipIf(!hasAll)('robot segment, customer network and outside (network n
       expect(lineOf(blocked, 'mqtt-direct.tcp').detail).toMatch(/^blocked: no answer within/);
       drop('mqtt8883', false);
 
-      // A path that is narrower than the cables at its ends, first one that says so, then one that is silent about it.
+      // A path with a smaller MTU than the cables at its ends, first with ICMP, then without.
       ip('-n', nameOf('wall'), 'link', 'set', 'to-outside', 'mtu', '1300');
       const narrow = await check(home, site, []);
       expect(lineOf(narrow, 'mtu').verdict).toBe('ok');

@@ -50,7 +50,7 @@ const addressOf = (path: string) => `http://127.0.0.1:${robot.operatorPort}${pat
 describe.skipIf(!hasProgram('chromium'))('the pages in a real browser (Chromium)', () => {
   beforeAll(startAll);
 
-  /** Opens a page and notes everything that went wrong in it. */
+  /** Opens a page and records its errors. */
   async function open(path: string, size: { width: number; height: number }, javaScriptEnabled: boolean) {
     const context = await newContext({ viewport: size, javaScriptEnabled });
     const page = await context.newPage();
@@ -89,7 +89,7 @@ describe.skipIf(!hasProgram('chromium'))('the pages in a real browser (Chromium)
     '%s: %s keeps a large STOPP in view, however far it is scrolled',
     async (_name, path, size) => {
       const { page, close } = await open(path, size, true);
-      // Many reasons above it, as after a day on which much went wrong.
+      // Many reasons above it, as after a day with many faults.
       await page.evaluate(
         '(document.querySelector("h1 ~ p") ?? document.querySelector("h1")).append("Grund ".repeat(400))',
       );
@@ -138,7 +138,7 @@ describe.skipIf(!hasProgram('chromium'))('the pages in a real browser (Chromium)
   });
 });
 
-/** What the page claims at a glance, as the browser draws it. */
+/** The visible claim of the page, as rendered by the browser. */
 async function glance(page: Page) {
   return (await page.evaluate(`(() => {
     const style = (selector) => getComputedStyle(document.querySelector(selector));
@@ -292,7 +292,7 @@ describe.skipIf(!hasProgram('chromium'))('what the operator page claims (Chromiu
     await says(live.page, 'fahrbereit', 12_000);
   });
 
-  // The last one: proven radians count until the gateway is started anew.
+  // The last one: proven radians count until the gateway is restarted.
   it.each(sizes)(
     'under radians, on a $name: never green, the heading struck out, tours off, STOPP on',
     async (size) => {

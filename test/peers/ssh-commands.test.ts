@@ -34,7 +34,7 @@ describe.skipIf(!isThere)('commands through a real OpenSSH server', () => {
     await robot?.[Symbol.asyncDispose]();
   });
 
-  /** A gw on the far side; `before` may answer some words by itself. */
+  /** A gw on the remote host; `before` may answer some arguments itself. */
   function installGw(bin: string, before: string): void {
     writeFileSync(join(bin, 'gw'), `#!/bin/sh\n${before}\nexec ${process.execPath} ${gwBinary} "$@"\n`);
     chmodSync(join(bin, 'gw'), 0o755);
@@ -63,7 +63,7 @@ describe.skipIf(!isThere)('commands through a real OpenSSH server', () => {
     expect(address).toMatchObject({ ok: true, code: 0, data: { state: 'connected', way: `via ${via}` } });
     expect(text.code).toBe(0);
     expect(text.stdout).toContain(via);
-    // The robot stands, so its unit is not decided; that is nothing wrong.
+    // The robot is at rest, so its unit is undecided, which is not an error.
     expect(probe.data).toMatchObject({ verdict: 'ok', poseUnit: { verdict: 'not-decided', doubt: null } });
     expect(done.map(({ error }, n) => [others[n], error])).toEqual(others.map((words) => [words, null]));
     expect(sshd.log()).toContain('Accepted publickey');

@@ -20,7 +20,7 @@ import { makeKey, type Sshd, startSshd, waitFor } from './sshd.ts';
 
 const isThere = hasProgram('sshd') && hasProgram('ssh-keygen');
 
-/** Answers what it was told to, and remembers what it was asked. */
+/** Answers as configured, and records the prompts. */
 function person(answers: { trust?: boolean; secrets?: (string | null)[] } = {}) {
   const secrets = [...(answers.secrets ?? [])];
   const asked: SecretQuestion[] = [];
@@ -61,7 +61,7 @@ async function errorOf(work: Promise<unknown>): Promise<GwError> {
   return error as GwError;
 }
 
-/** An HTTP server that says how many connections were made to it. */
+/** An HTTP server that counts its connections. */
 async function webServer() {
   let connections = 0;
   const server = createServer((request, response) => response.end(`you asked for ${request.url}`));
@@ -98,7 +98,7 @@ describe.skipIf(!isThere)('a real OpenSSH server', { concurrent: true }, () => {
       failure: 'refused',
       tried: { address: '127.0.0.1', port: 1, via: targetOf(sshd) },
     });
-    // A name that no resolver asks anybody about.
+    // A name that a resolver rejects without a query.
     const unknown = ssh.dialer.dial({ host: 'no..name', port: 1 }, { timeoutMs: 20_000 });
     expect(await errorOf(unknown)).toMatchObject({ failure: 'unknown-name' });
     const aborted = ssh.dialer.dial(web.endpoint, { timeoutMs: 2_000, signal: AbortSignal.abort(new Error('enough')) });
@@ -143,7 +143,7 @@ describe.skipIf(!isThere)('a real OpenSSH server', { concurrent: true }, () => {
     stop.abort();
     sleeping.stdout.resume();
     sleeping.stderr.resume();
-    // OpenSSH passes signals on for every user but root.
+    // OpenSSH passes signals on for every user except root.
     expect(await sleeping.ended).toEqual({ code: null, signal: userInfo().uid === 0 ? null : 'SIGTERM' });
   });
 
@@ -167,9 +167,9 @@ describe.skipIf(!isThere)('a real OpenSSH server', { concurrent: true }, () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
     expect(execFileSync('ssh-keygen', ['-F', host, '-f', file], { encoding: 'utf8' })).toContain('found');
 
-    // Known now: nobody is asked.
+    // Known now: no question is asked.
     await (await openSsh(targetOf(sshd), optionsFor(sshd)))[Symbol.asyncDispose]();
-    // Hidden by OpenSSH's own program: still known.
+    // Hashed by ssh-keygen: still known.
     execFileSync('ssh-keygen', ['-q', '-H', '-f', file], { stdio: 'ignore' });
     expect(readFileSync(file, 'utf8')).not.toContain('127.0.0.1');
     await (await openSsh(targetOf(sshd), optionsFor(sshd)))[Symbol.asyncDispose]();
@@ -228,7 +228,7 @@ describe.skipIf(!isThere)('a real OpenSSH server', { concurrent: true }, () => {
     rmSync(key);
     rmSync(`${key}.pub`);
     makeKey(key, 'ed25519', 'open sesame');
-    // Its public part stands in front of the locked one as well.
+    // The encrypted file contains its public key in plain text too.
     sshd.authorize(`${key}.pub`);
     rmSync(`${key}.pub`);
     const knows = person({ secrets: ['wrong', 'open sesame'] });
@@ -318,7 +318,7 @@ describe.skipIf(!isThere)('a real OpenSSH server', { concurrent: true }, () => {
         execFileSync('ssh-add', ['-q', key], { env, stdio: 'ignore' });
         rmSync(key);
         const options = optionsFor(sshd, { agentSocket: socket });
-        // The public part that is left names the right one, so it is offered first.
+        // The remaining public key selects the right one, so it is offered first.
         await (await openSsh(targetOf(sshd), options))[Symbol.asyncDispose]();
         expect(sshd.log()).not.toContain('Failed publickey');
         config(sshd, 'IdentitiesOnly yes', `IdentityFile ${join(sshd.dir, 'other1')}`);
@@ -366,7 +366,7 @@ describe.skipIf(!isThere)('a real OpenSSH server', { concurrent: true }, () => {
     const far = await ssh.exec(['echo', 'there']);
     expect(await text(far.stdout)).toBe('there\n');
 
-    // The line to a machine in the middle is a line to the last one, too.
+    // The connection to a jump host is a connection to the last host, too.
     const lost = once(ssh.lost, 'abort');
     await inner.stop();
     await lost;
@@ -403,7 +403,7 @@ describe.skipIf(!isThere)('a real OpenSSH server', { concurrent: true }, () => {
     const error = await errorOf(ssh.dialer.dial(web.endpoint, { timeoutMs: 2_000 }));
     expect(error.code).toBe('SSH_CHANNEL_REFUSED');
     expect(error.tried).toMatchObject({ ...{ address: '127.0.0.1', port: web.endpoint.port }, via: targetOf(sshd) });
-    // What the client of the chassis makes of it is the same.
+    // The result of the chassis client is the same.
     const client = createChassisClient({ endpoint: web.endpoint, dialer: ssh.dialer, clock: systemClock });
     expect((await errorOf(client.identity())).code).toBe('SSH_CHANNEL_REFUSED');
     await client[Symbol.asyncDispose]();
@@ -493,7 +493,7 @@ describe.skipIf(!isThere)('a real OpenSSH server', { concurrent: true }, () => {
     const { port } = proxy.address() as AddressInfo;
     sshd.trust(port);
     await using ssh = await openSsh(`${sshd.user}@127.0.0.1:${port}`, optionsFor(sshd));
-    // An idle line that stands is none that is lost.
+    // An idle connection is not a lost one.
     await new Promise((resolve) => setTimeout(resolve, 8_000));
     expect(ssh.lost.aborted).toBe(false);
     const lost = once(ssh.lost, 'abort');

@@ -1,5 +1,5 @@
 // Runs in a mount and network namespace of its own: `gw serve` on state folders that are full, read-only or damaged.
-// Prints what a person would see, one JSON object; the test judges it.
+// Prints the visible state as one JSON object, which the test judges.
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -20,14 +20,14 @@ fleet: { keyFile: key, broadcast: false }
 disk: { reserveMb: 1 }
 `,
 );
-// Room for the reserve and a little more.
+// Free space for the reserve and a little more.
 const mount = () => execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=2m,mode=700', 'none', state]);
 const remount = (mode: 'ro' | 'rw') => execFileSync('mount', ['-o', `remount,${mode}`, state]);
 const fill = () => {
   try {
     writeFileSync(filler, Buffer.alloc(4_000_000));
   } catch {
-    // It is full now, as it is to be.
+    // It is full now, as intended.
   }
 };
 

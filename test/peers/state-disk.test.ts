@@ -11,7 +11,7 @@ import { hasNamespaces } from './peer.ts';
 const child = fileURLToPath(new URL('./state-disk-child.ts', import.meta.url));
 const script = 'ip link set lo up && exec "$@"';
 
-/** Real file systems of the kernel, seen by this one program alone. */
+/** Real file systems of the kernel, mounted for this one program only. */
 async function play(scenario: string) {
   const dir = mkdtempSync(join(tmpdir(), 'gw-state-disk-'));
   try {
@@ -27,7 +27,7 @@ async function play(scenario: string) {
   }
 }
 
-/** It is tried again and again, and may be at it. */
+/** It is retried repeatedly, and may be starting. */
 const triedAgain = { status: expect.stringMatching(/^(?:re)?starting$/), lastError: expect.stringMatching(/./) };
 
 const service = (health: { data: { services: { name: string }[] } }, name: string) =>
@@ -56,7 +56,7 @@ describe.runIf(hasNamespaces())('gw serve on a real file system', { timeout: 120
     expect(neighbours.data.status).toBe(runs ? 'listening' : 'not-checked');
     expect(mended.data).toMatchObject({ status: 'ok', disk: { state: { status: 'ok' } } });
     expect(saved.data.stop).toMatchObject({ latched: true, saved: true, unsavedBecause: null });
-    // It was said to be saved, so it outlives kill -9.
+    // It was reported as saved, so it survives kill -9.
     expect(after.data.stop).toMatchObject({ latched: true, saved: true });
     expect(code).toBe(0);
   });
@@ -66,7 +66,7 @@ describe.runIf(hasNamespaces())('gw serve on a real file system', { timeout: 120
     expect(stop.data.stop).toMatchObject({ latched: true, saved: true });
     expect(health.data.status).toBe('degraded');
     expect(service(health, 'fleet')).toMatchObject({
-      // It is tried again and again, and may be at it.
+      // It is retried repeatedly, and may be starting.
       status: expect.stringMatching(/^(?:re)?starting$/),
       lastError: expect.stringMatching(/heartbeat-received\.json cannot be read/),
       remedy: expect.stringMatching(/move it away/),

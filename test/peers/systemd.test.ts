@@ -14,7 +14,7 @@ const program = join(scratch, 'gw');
 writeFileSync(program, '#!/bin/sh\n');
 chmodSync(program, 0o755);
 
-/** systemd-analyze about a unit file; it looks whether the program exists, which is not installed here. */
+/** systemd-analyze on a unit file; it checks that the program exists, which is not installed here. */
 function analyze(words: readonly string[], text: string, installed = true) {
   const path = join(scratch, 'gw.service');
   writeFileSync(path, installed ? text.replace('ExecStart=/usr/local/bin/gw ', `ExecStart=${program} `) : text);
@@ -28,7 +28,7 @@ describe.skipIf(!hasProgram('systemd-analyze'))('systemd-analyze on the unit of 
   });
 
   it('would report a wrong key, a wrong value, and a missing program', () => {
-    // A key that it does not know is a line of output, and no failure.
+    // An unknown key is a line of output, not a failure.
     expect(analyze(['verify'], unit.replace('TasksMax=', 'TaskMax=')).output).toContain('TaskMax');
     expect(analyze(['verify'], unit.replace('Restart=always', 'Restart=allways')).output).toContain('allways');
     expect(analyze(['verify'], unit, false).status).not.toBe(0);

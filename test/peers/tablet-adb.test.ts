@@ -10,8 +10,8 @@ import { freePort } from '../e2e/gw.ts';
 import { hasProgram } from './peer.ts';
 
 /**
- * Debian's adb, unmodified, against the simulated tablet. It has a server of its own on a port of its own and a home in
- * a temporary folder; that server is ended by its own `kill-server`.
+ * Debian's adb, unmodified, against the simulated tablet, with a server on a port of its own and a home in a temporary
+ * folder; that server is ended by its own `kill-server`.
  */
 
 const folder = mkdtempSync(join(tmpdir(), 'gw-adb-test-'));
@@ -60,7 +60,7 @@ async function until(what: () => boolean | Promise<boolean>): Promise<void> {
   throw new Error('it did not come to that');
 }
 
-/** Connects, and waits until adb calls it a device. */
+/** Connects, and waits until adb lists it as a device. */
 async function attach(tablet: Tablet): Promise<void> {
   await adb(['connect', idOf(tablet)]);
   await until(async () => (await stateOf(tablet)) === 'device');
@@ -165,7 +165,7 @@ describe.skipIf(!hasProgram('adb'))("Debian's adb at the simulated tablet", () =
       versionCode: 12,
       sha256: sha256(readFileSync(file)),
     });
-    // What was pushed for it is gone again.
+    // The pushed file is removed again.
     expect((await on(tablet, 'shell', 'ls /data/local/tmp')).stdout).toBe('');
     expect(await on(tablet, 'uninstall', 'org.example.kiosk')).toMatchObject({ code: 0, stdout: 'Success\n' });
     expect((await on(tablet, 'uninstall', 'org.example.kiosk')).code).toBe(1);
@@ -196,7 +196,7 @@ describe.skipIf(!hasProgram('adb'))("Debian's adb at the simulated tablet", () =
     await until(() => tablet.state().phase === 'restarting' && tablet.state().port === null);
     await adb(['disconnect', `127.0.0.1:${free}`]);
     await until(() => tablet.state().phase === 'running');
-    // What was set for now is forgotten; what was set to stay is not.
+    // Volatile properties are lost; persistent ones are not.
     expect(tablet.state().port).toBe(tablet.port);
     await attach(tablet);
     expect((await on(tablet, 'usb')).stdout).toBe('restarting in USB mode\n');
@@ -242,7 +242,7 @@ describe.skipIf(!hasProgram('adb'))("Debian's adb at the simulated tablet", () =
   });
 
   it('serves adbkit, which connects through that server', async () => {
-    // It is CommonJS; loaded as such it is the same here and in a program.
+    // It is CommonJS; it is loaded as such.
     const { Adb } = createRequire(import.meta.url)('@devicefarmer/adbkit') as typeof import('@devicefarmer/adbkit');
     await using tablet = await startTablet();
     await attach(tablet);

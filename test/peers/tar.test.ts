@@ -14,7 +14,7 @@ function tar(cwd: string, ...words: string[]): string {
   return execFileSync('tar', words, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
 }
 
-/** A folder of its own that holds the files of a sound backup, as somebody has who unpacked one. */
+/** A folder of its own with the unpacked files of a valid backup. */
 function unpacked(name: string): string {
   const folder = join(root, name);
   mkdirSync(folder);

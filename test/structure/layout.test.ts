@@ -21,13 +21,16 @@ const elsewhere: Readonly<Record<string, string>> = {
 };
 
 describe('the toolkit', () => {
-  it.each(globSync('src/commands/**/*.ts', { cwd: root }).sort())('has the work of %s at the path of its name', (path) => {
-    const command = path.slice('src/commands/'.length, -'.ts'.length);
-    const own = `toolkit/${command}.ts`;
-    const place = elsewhere[command] ?? own;
-    expect(existsSync(`${root}src/lib/${place}`), place).toBe(true);
-    if (place !== own) expect(existsSync(`${root}src/lib/${own}`), own).toBe(false);
-  });
+  it.each(globSync('src/commands/**/*.ts', { cwd: root }).sort())(
+    'has the work of %s at the path of its name',
+    (path) => {
+      const command = path.slice('src/commands/'.length, -'.ts'.length);
+      const own = `toolkit/${command}.ts`;
+      const place = elsewhere[command] ?? own;
+      expect(existsSync(`${root}src/lib/${place}`), place).toBe(true);
+      if (place !== own) expect(existsSync(`${root}src/lib/${own}`), own).toBe(false);
+    },
+  );
 
   it('has at most a dozen files beside its topics', () => {
     const files = readdirSync(`${root}src/lib/toolkit`, { withFileTypes: true }).filter((entry) => entry.isFile());

@@ -58,7 +58,7 @@ describe('admission of connections', () => {
           if (!isPeerFull && !isFull) expect([kind, evicted]).toEqual(['admitted', null]);
           else if (closable.length === 0) expect(kind).toBe('refused');
           else {
-            // With anything to close, nobody is refused.
+            // With any connection to close, no new one is refused.
             expect(kind).toBe('admitted');
             if (evicted === null) throw new Error('something had to be closed');
             expect(closable).toContain(evicted);

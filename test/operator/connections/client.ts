@@ -9,7 +9,7 @@ import {
 export const head = (line: string, ...more: string[]) =>
   `${[`${line} HTTP/1.1`, 'Host: localhost', ...more].join('\r\n')}\r\n\r\n`;
 
-/** A client that one can watch: what it received, and when the server closed it. All of 127/8 is this machine. */
+/** An observable client: the bytes it received, and when the server closed it. All of 127/8 is this machine. */
 export async function client(port: number, localAddress = '127.0.0.1', reads = true) {
   const socket: Socket = connect({ host: '127.0.0.1', port, localAddress });
   const { promise: closed, resolve } = Promise.withResolvers<void>();

@@ -27,7 +27,7 @@ describe('a flood of connections', () => {
     tablet.send(head('GET /'));
     expect(await tablet.until((text) => text.includes('ok'))).toContain(OK);
     expect(await answerTo(server.port, 'POST /', '127.0.0.2')).toBe(OK);
-    // The address that is at its limit is not shut out either.
+    // The address at its limit is not locked out either.
     expect(await answerTo(server.port, 'POST /', '127.0.0.5')).toBe(OK);
     for (const one of greedy) one.socket.destroy();
   });
@@ -83,7 +83,7 @@ describe('a flood of connections', () => {
       streams.push(stream);
     }
     expect(await answerTo(server.full, 'POST /api/stopp', '127.0.0.2')).toBe(OK);
-    // A quarter of all is kept; of the others the oldest goes.
+    // A quarter of all is kept; of the others the oldest is closed.
     await streams[2]?.closed;
     expect(streams.map((stream) => stream.isClosed())).toEqual([false, false, true, false, false, false, false, false]);
     for (const stream of streams) stream.socket.destroy();
@@ -122,7 +122,7 @@ describe('a flood of connections', () => {
 });
 
 describe('requests on one connection', () => {
-  /** Keeps every request until it is told to answer. */
+  /** Keeps every request open until the test answers it. */
   function holding() {
     const begun: { url: string; response: ServerResponse }[] = [];
     const handler: RequestHandler = ({ url = '' }: IncomingMessage, response) => void begun.push({ url, response });
@@ -190,7 +190,7 @@ describe('requests on one connection', () => {
     deaf.send(head('GET /'));
     while (begun.length < 2) await sleep(2);
     begun[1]?.response.end(Buffer.alloc(32 * 1024 * 1024));
-    // A paused client does not notice by itself that it was cut off.
+    // A paused client does not detect by itself that it was disconnected.
     await new Promise((resolve) => begun[1]?.response.once('close', resolve));
     expect(patient.isClosed()).toBe(false);
     begun[0]?.response.end('at last');

@@ -7,17 +7,17 @@ import { ask, startServer } from '../server.ts';
 import { jsonReply, standInClock } from '../stand-ins.ts';
 
 const MiB = 1024 * 1024;
-/** Larger than what two kernels keep of a connection on the way. */
+/** Larger than the buffers of both kernels. */
 const LARGE = 24 * MiB;
 
 interface Reader {
   readonly socket: Socket;
-  /** Reads so many bytes, and nothing after them. */
+  /** Reads the given number of bytes, and no more. */
   readonly read: (bytes: number) => Promise<void>;
   readonly isCut: () => boolean;
 }
 
-/** A server that sends what the test says, and readers of it that read nothing until they are told to. */
+/** A server with content set by the test, and clients that do not read until the test lets them. */
 async function sending(handle: (response: ServerResponse, path: string) => void) {
   const responses: ServerResponse[] = [];
   const server = createServer((request, response) => {
@@ -65,7 +65,7 @@ async function outflowing(limits: OutflowLimits = { bodyBytes: 2 * LARGE, files:
   const clock = standInClock();
   const outflow: Outflow = createOutflow(clock, limits);
   const peer = await sending((response, path) => {
-    // Bytes of its own for every request, as every read of the chassis gives them.
+    // A separate buffer for every request, as every read of the chassis yields.
     const body = outflow.take(Buffer.alloc(LARGE, path));
     const stream = body === null ? null : outflow.send(body, response);
     if (stream === null) response.writeHead(503).end();
@@ -74,7 +74,7 @@ async function outflowing(limits: OutflowLimits = { bodyBytes: 2 * LARGE, files:
   return { clock, outflow, ...peer };
 }
 
-/** Until the connection takes no more. */
+/** Until the connection accepts no more. */
 async function full(response: ServerResponse): Promise<void> {
   await expect.poll(() => response.writableNeedDrain).toBe(true);
 }
@@ -128,7 +128,7 @@ describe('output to clients that do not read', () => {
     expect(outflow.send(first as Buffer, response)).not.toBeNull();
     await new Promise((resolve) => setImmediate(resolve));
     expect(outflow.keptBytes()).toBe(MiB);
-    // What others share memory with is not given back.
+    // Shared memory is not released.
     const part = Buffer.alloc(2 * MiB, 'a').subarray(0, MiB);
     expect([outflow.take(part), part.length]).toEqual([first, MiB]);
     response.destroy();
@@ -142,7 +142,7 @@ describe('output to clients that do not read', () => {
     peer.clock.advance(500);
     await peer.reader('/b');
     await full(peer.responses[1] as ServerResponse);
-    // Both read a moment ago, so there is no room for a third.
+    // Both read recently, so no place is free for a third.
     peer.clock.advance(400);
     await peer.reader('/c');
     expect(peer.responses[2]?.statusCode).toBe(503);
@@ -257,7 +257,7 @@ describe('live events to clients that do not read', () => {
       await expect.poll(() => peer.responses[0]?.writableLength, { interval: 1 }).toBe(0);
     }
     expect(mostUnread).toBeGreaterThan(2 * MiB);
-    // What one event adds for each of them is looked at before it is sent.
+    // The size that one event adds for each of them is checked before it is sent.
     expect(mostUnread).toBeLessThanOrEqual(4 * MiB + 512 * 1024);
     expect(peer.responses[0]?.destroyed).toBe(false);
     events.end();

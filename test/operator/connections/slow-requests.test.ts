@@ -82,7 +82,7 @@ describe('a request that is late', () => {
         'Content-Length: 150000000',
       ) + part,
     );
-    /** What the server has taken of the file so far; -1 before it began. */
+    /** Bytes of the file received so far; -1 before it began. */
     const taken = async () => {
       const [name] = await readdir(join(server.dir, 'media')).catch(() => []);
       return name === undefined ? -1 : (await stat(join(server.dir, 'media', name))).size;
@@ -101,7 +101,7 @@ describe('a request that is late', () => {
     await sleep(20);
     server.clock.advance(uploadWindowMs);
     await upload.closed;
-    // Without a session nothing is waited for.
+    // Without a session the server does not wait for the body.
     using stranger = await client(server.full);
     stranger.send(head('POST /api/medien', 'Content-Type: multipart/form-data; boundary=b', 'Content-Length: 1000'));
     await stranger.until((text) => text.includes('NOT_SIGNED_IN'));
@@ -144,7 +144,7 @@ describe('a stop', () => {
 
   it('counts when its connection is closed while it is queued', async () => {
     await using server = await startServer();
-    // Sent with the connection: in that round of the event loop a stop has to wait for its end.
+    // Sent with the connection: in that event loop round a stop must wait for its end.
     using flood = await client(server.full);
     flood.send(head('GET /api/events') + head('POST /api/stopp', 'Content-Length: 0') + head('GET /').repeat(20));
     await flood.closed;

@@ -26,7 +26,7 @@ function harness() {
     accept: () => turns.noteAccepted(),
     add: (name: string, more: Partial<Work> = {}) =>
       turns.add({ name, peer: name[0] ?? '', isUrgent: false, takesMs: 0, isGivenUp: false, ...more }),
-    /** Ends so many rounds of the event loop. */
+    /** Completes the given number of event loop rounds. */
     rounds(count: number) {
       for (let i = 0; i < count; i += 1) for (const callback of deferred.splice(0)) callback();
     },

@@ -74,7 +74,7 @@ const header = fc.constantFrom(
   'Origin: http://evil.example',
 );
 
-/** What may be read there, told apart from the route table: by path, decoded once, without query. */
+/** The allow list, independent of the route table: by path, decoded once, without query. */
 const allowed = [
   /^\/$/,
   /^\/service$/,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { get, sendRaw, startServer, type TestServer } from '../server.ts';
 
-/** Paths that the read-only socket must not give out, in whatever spelling. */
+/** Paths that the read-only socket must not serve, in any spelling. */
 const closed = ['/anmeldung', '/api/medien', '/api/chassis/maps/7.png', '/api/touren', '/api/stopp'];
 
 /** Spellings of a path that some routers, proxies and filters normalise to the path itself. */

@@ -18,7 +18,7 @@ const specified = [
   ['DELETE', '/api/anmeldung', 200, 403],
 ] as const;
 
-/** Routes of our own beside it. */
+/** Further routes of gw. */
 const ours = [
   ['GET', '/api/chassis/state', 200, 200],
   ['GET', '/api/chassis/maps', 200, 200],

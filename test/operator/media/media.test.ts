@@ -200,7 +200,7 @@ describe('the folder of the library', () => {
       remedy: expect.stringContaining('disk.mediaMb'),
     });
     expect(await filesIn(small)).toEqual(['fits.bin']);
-    // A terabyte, which the disk of no test has free.
+    // A terabyte, more than the free space of any test machine.
     await using full = await startServer({ password: true, disk: { reserveMb: 1_000_000 } });
     const refused = await upload(full, 'a.png', new Uint8Array(png), await signIn(full.full));
     expect([refused.status, refused.data.error.remedy]).toEqual([507, expect.stringContaining('disk.reserveMb')]);

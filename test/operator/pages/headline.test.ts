@@ -24,7 +24,7 @@ const withValues = (values: Partial<ChassisSnapshot['values']>) => ({ values: { 
 const stale = <T>(value: LiveValue<T>): LiveValue<T> =>
   value.status === 'received' ? { ...value, stale: true, staleReason: 'no-connection' } : value;
 
-/** The body of a page between the places of a live text, by key. */
+/** The content of the elements of a live text, by key. */
 const place = (data: string, key: string) => new RegExp(`data-live="${key}">([^<]*)<`).exec(data)?.[1];
 
 describe('the headline', () => {
@@ -74,7 +74,7 @@ describe('the headline', () => {
       /7005 Fehler: x/,
     ],
     [
-      'what was not received',
+      'a value that was not received',
       viewOf(withValues({ wheels: { status: 'not-received' } })),
       'attention',
       /Nicht geprüft: Not-Halt/,
@@ -92,7 +92,7 @@ describe('the headline', () => {
       /^Ein Dienst des Gateways läuft nicht/,
     ],
     [
-      'a disk without room',
+      'a disk without free space',
       viewOf({}, free, {
         ...health,
         status: 'degraded',
@@ -102,7 +102,7 @@ describe('the headline', () => {
       /^Dem Gateway fehlt Speicherplatz/,
     ],
     [
-      'evidence that was taken back',
+      'withdrawn evidence',
       viewOf({}, free, { ...health, status: 'degraded' }),
       'attention',
       /^Das Gateway ist beeinträchtigt/,

@@ -27,7 +27,7 @@ interface Answer {
   readonly body: string;
 }
 
-/** A sign-in from one of the many addresses that this machine has. */
+/** A sign-in from one of the many loopback addresses. */
 function post(port: number, localAddress: string, password: string, cookie?: string): Promise<Answer> {
   const { promise, resolve, reject } = Promise.withResolvers<Answer>();
   const body = JSON.stringify({ password });
@@ -96,7 +96,7 @@ describe('sign-in under a flood', () => {
     );
     const again = await signIn.try(PASSWORD, { address: '203.0.113.9', deviceMark: first.deviceMark });
     expect(again.kind).toBe('signed-in');
-    // As many were hashed meanwhile as were at it already.
+    // Only those already in progress were hashed meanwhile.
     const answered = await Promise.all(flood);
     expect(answered.filter(({ kind }) => kind === 'wrong')).toHaveLength(queueLimits.atOnce + queueLimits.waiting.new);
   });
@@ -118,7 +118,7 @@ describe('sign-in under a flood', () => {
     const tryFrom = (address: string) => signIn.try('wrong', { address }).then(() => void ended.push(address));
     const strangers = Array.from({ length: 12 }, (_, i) => tryFrom(`10.0.0.${i}`));
     await Promise.all([...strangers, tryFrom('192.0.2.1')]);
-    // Two are served at once; it gets the fourth turn of those that wait.
+    // Two are served concurrently; it has the fourth turn of the waiting ones.
     expect(ended.indexOf('192.0.2.1')).toBeGreaterThanOrEqual(4);
   });
 
@@ -130,7 +130,7 @@ describe('sign-in under a flood', () => {
     const others = Array.from({ length: queueLimits.atOnce + queueLimits.waiting.failed }, (_, i) => `10.0.0.${i}`);
     for (const other of others) await signIn.try('wrong', { address: other });
     const flood = others.map((other) => signIn.try('wrong', { address: other }));
-    // They failed once each, and this one twice: its lane is full.
+    // They failed once each, and this one twice: its queue is full.
     expect((await signIn.try(PASSWORD, { address })).kind).toBe('busy');
     await Promise.all(flood);
   });

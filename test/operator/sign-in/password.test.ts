@@ -61,7 +61,7 @@ describe('gw operator password', () => {
 describe('asking for a new password', () => {
   const signal = new AbortController().signal;
 
-  /** A terminal that types what it is told and shows what was written to it. */
+  /** A terminal with input set by the test, which records its output. */
   function terminal(keys: readonly string[]) {
     const input = Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => input });
     let shown = '';

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { createSignInQueue, type Lane, queueLimits } from '../../../src/lib/operator/sign-in/sign-in-queue.ts';
 import { standInClock } from '../stand-ins.ts';
 
-/** A line whose work ends when the test says so. */
+/** A queue whose work is completed by the test. */
 function world() {
   const clock = standInClock();
   const line = createSignInQueue(clock, 2);
@@ -31,7 +31,7 @@ function world() {
   return { clock, line, begun, sentAway, ask, end, settle };
 }
 
-/** Both places at the hash are taken by strangers. */
+/** Both hash slots are occupied by other clients. */
 async function occupied() {
   const made = world();
   void made.ask('a');
@@ -61,7 +61,7 @@ describe('the queue for the password hash', () => {
     expect(sentAway).toEqual(['c']);
     await end('a');
     expect(begun).toEqual(['a', 'b', 'c']);
-    // The second of the same key enters the line now, and behind those that were in it.
+    // The second of the same key enters the queue now, after those already in it.
     await end('c');
     expect(begun).toEqual(['a', 'b', 'c', 'd']);
     await end('d');
@@ -103,7 +103,7 @@ describe('the queue for the password hash', () => {
     await settle();
     void ask('honest');
     await settle();
-    // It replaces the one that came last; those that came before it keep their turn.
+    // It replaces the latest one; earlier ones keep their place.
     expect(sentAway.filter((key) => key === 'honest')).toHaveLength(1);
     while (!begun.includes('honest')) await end(begun.at(-1) as string);
     expect(begun.some((key) => key.startsWith('later'))).toBe(false);

@@ -12,7 +12,7 @@ import { createSignIn } from '../../../src/lib/operator/sign-in/sign-in.ts';
 import { ask, PASSWORD, postJson, signIn, startServer } from '../server.ts';
 import { standInClock, standInHealth } from '../stand-ins.ts';
 
-/** As cheap as a hash may be, for tests that hash often. */
+/** The minimum cost of a hash, for tests that hash often. */
 const cheap = parsePasswordHash(await cheapHash());
 
 async function cheapHash(): Promise<string> {

@@ -26,7 +26,7 @@ import { makeKey } from '../sshd.ts';
 export const SERIAL = 'SIM-0001';
 export const ALPN = 'x-test-mqtt-ca';
 
-/** A machine that gw runs on: its namespace, its folder with the site file, and the home of whoever uses it. */
+/** A machine that gw runs on: its namespace, its folder with the site file, and the home of its user. */
 export interface Machine {
   readonly side: Side;
   readonly dir: string;
@@ -34,7 +34,7 @@ export interface Machine {
   readonly site: string;
 }
 
-/** Its folders, an SSH key, and the site file with what that names, but no identity. */
+/** Its folders, an SSH key, and the site file with the files that it names, but no identity. */
 export async function prepare(
   dir: string,
   side: Side,
@@ -58,7 +58,7 @@ export async function prepare(
   };
   writeFileSync(join(own, 'kiosk.yaml'), stringify(kiosk));
   const site = join(own, 'site.yaml');
-  // The machine of the customer's IT from which the segments are tried, as agreed with them.
+  // The machine of the customer's IT from which the segments are checked, as agreed with them.
   const devices = [{ name: 'Host of the IT', kind: 'other', host: OFFICE, port: 22 }];
   writeFileSync(
     site,
@@ -84,7 +84,7 @@ export async function prepare(
   return { side, dir: own, home, site };
 }
 
-/** What a command of gw with --json came to. */
+/** The result of a command of gw with --json. */
 export interface Came<T = Record<string, unknown>> {
   readonly code: number;
   readonly ok: boolean;
@@ -102,7 +102,7 @@ export async function gw<T = Record<string, unknown>>(
   return cameOf(await run(nameOf(side), args, { env: { HOME: home } }));
 }
 
-/** Reads the envelope; what is none ends the test with all that was said. */
+/** Parses the envelope; any other output fails the test with the full output. */
 export function cameOf<T>(ended: { readonly code: number; readonly stdout: string; readonly stderr: string }): Came<T> {
   try {
     return { ...(JSON.parse(ended.stdout) as Came<T>), code: ended.code };
@@ -111,7 +111,7 @@ export function cameOf<T>(ended: { readonly code: number; readonly stdout: strin
   }
 }
 
-/** A program of a test inside a namespace, once it says that it is ready. */
+/** A program of a test inside a namespace, once it reports that it is ready. */
 export async function startSide(side: Side, program: URL, words: readonly string[], input = '') {
   const file = fileURLToPath(program);
   const child = inside(nameOf(side), ['--no-warnings', file, ...words], { input });

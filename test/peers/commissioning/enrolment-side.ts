@@ -4,8 +4,8 @@ import { restoreAuthority } from '../../../src/lib/sim/cloud/certificates.ts';
 import { startEnrolment } from '../../../src/lib/sim/cloud/enrolment.ts';
 import { createRelay } from './relay.ts';
 
-// The enrolment endpoint of the operator in its namespace. Says its one-time codes, and after every connection how
-// many keys have asked it by then.
+// The enrolment endpoint of the operator in its namespace. Prints its one-time codes, and after every connection the
+// number of distinct keys so far.
 
 let text = '';
 for await (const chunk of process.stdin) text += String(chunk);

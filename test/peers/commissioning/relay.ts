@@ -3,11 +3,11 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 
 export interface Relay {
   open(): Promise<void>;
-  /** Refuses from now on, and cuts what is connected. */
+  /** Refuses new connections, and closes open ones. */
   close(): void;
 }
 
-/** Hands what comes to an address of a namespace on to a port of its loopback, where a simulator listens. */
+/** Forwards connections to an address of a namespace to a port of its loopback, where a simulator listens. */
 export function createRelay(
   from: { readonly host: string; readonly port: number },
   toPort: number,

@@ -9,8 +9,8 @@ import { REMARK } from './answers.ts';
 import { cameOf, type Machine, SERIAL } from './day.ts';
 
 /**
- * A record is believed where it was written, by the authority of the identity there, and elsewhere by the certificate
- * of that authority; with one byte of one remark changed by neither.
+ * A record is verified where it was written, by the CA of the identity there, and elsewhere by the certificate of that
+ * CA; with one byte of one remark changed by neither.
  */
 export async function verifyEverywhere(
   { gateway, laptop }: { readonly gateway: Machine; readonly laptop: Machine },
