@@ -45,7 +45,7 @@ export async function openCable(): Promise<Cable> {
   const simArgs = ['sim', '--dir', join(dir, 'sim'), '--chassis-port', '8090', '--json'];
   const sim = undo.use(inside(chassisSide, [gwBinary, ...simArgs]));
   await sim.says('"event":"ready"');
-  // The simulator listens on its own loopback only; this carries its port to the cable.
+  // The simulator listens on its own loopback only; this forwards its port to the cable.
   const carry = `
     const { connect, createServer } = require('node:net');
     createServer((here) => {

@@ -37,8 +37,8 @@ import {
 import { gwBinary } from './gw.ts';
 
 /**
- * Every step of every built-in checklist was ok on a robot in order, and fails for the right reason when what it looks
- * at is broken the way a technician meets it. A row of a table is one fault, with the steps that must see it. Steps of
+ * Every step of every built-in checklist was ok on a robot without faults, and fails for the right reason when its
+ * subject is broken as in the field. A row of a table is one fault, with the steps that must detect it. Steps of
  * several lists that are the same check with the same options and expectations share a row.
  */
 
@@ -54,7 +54,7 @@ test('every step that gw checks itself has a fault in this file', () => {
   expect(forgotten).toEqual([]);
 });
 
-/** What has to be run so that these steps are taken, by list. */
+/** Steps to run so that these steps are reached, by list. */
 function idsToRun(pairs: readonly string[]): ReadonlyMap<string, string[]> {
   const byList = new Map<string, string[]>();
   for (const pair of pairs) {
@@ -65,7 +65,7 @@ function idsToRun(pairs: readonly string[]): ReadonlyMap<string, string[]> {
   return byList;
 }
 
-/** Runs these steps; gives their results by `list/step`. */
+/** Runs these steps; returns their results by `list/step`. */
 async function take(world: World, pairs: readonly string[], options: (list: string) => Parameters<World['run']>[1]) {
   const taken = new Map<string, StepResult>();
   await Promise.all(
@@ -81,7 +81,7 @@ const verdicts = (pairs: readonly string[], taken: Taken) =>
   pairs.map((pair) => `${pair} ${taken.get(pair)?.verdict === 'ok' ? 'ok' : reasonOf(taken.get(pair))}`);
 const allOk = (pairs: readonly string[]) => pairs.map((pair) => `${pair} ok`);
 
-/** Every step of the row was ok, is wrong now, says why, and says what to do. */
+/** Every step of the row was ok, is wrong now, and has a reason and a remedy. */
 function expectSeen(row: Pick<Row, 'fails'>, before: Taken, taken: Taken): void {
   for (const [named, ...says] of row.fails) {
     for (const pair of named.split(' ')) {
@@ -94,7 +94,7 @@ function expectSeen(row: Pick<Row, 'fails'>, before: Taken, taken: Taken): void 
   }
 }
 
-/** The tests of a table: each fault is seen by its steps, all of which were ok before. */
+/** The tests of a table: each fault is detected by its steps, all of which were ok before. */
 function testRows(rows: readonly Row[], robot: () => { readonly world: World; readonly before: Taken }): void {
   test.each(rows)('detected: $fault', async (row) => {
     const { world, before } = robot();
@@ -110,7 +110,7 @@ function testRows(rows: readonly Row[], robot: () => { readonly world: World; re
   });
 }
 
-/** After the faults of a table everything is as it was. */
+/** After the faults of a table all steps are ok again. */
 function testRecovery(pairs: readonly string[], robot: () => { readonly world: World }): void {
   test('after repair, their steps are ok again', async () => {
     const { world } = robot();
@@ -124,7 +124,7 @@ interface Main extends AsyncDisposable {
   readonly before: Taken;
 }
 
-/** A slow fault on a robot of its own, beside everything else. */
+/** A slow fault on a robot of its own, concurrent with the others. */
 async function runSlowRow(row: Row): Promise<{ before: Taken; taken: Taken }> {
   await using world = await openWorld({});
   const pairs = pairsOf([row]);
@@ -143,21 +143,21 @@ function beginSlowRows(): void {
 }
 let opening: Promise<Main> | undefined;
 let main: Main | undefined;
-/** It takes a while, so it begins before it is needed. */
+/** It is slow, so it begins before it is needed. */
 function openMain(): Promise<Main> {
   opening ??= makeMain();
   opening.catch(() => {});
   return opening;
 }
 
-/** An enrolled robot with gateway, cloud, tablet and two neighbours, on which every list was worked through. */
+/** An enrolled robot with gateway, cloud, tablet and two neighbours, on which every list was run. */
 async function makeMain(): Promise<Main> {
   await using undo = new AsyncDisposableStack();
   const parts = ['password', 'enrolment', 'cloud', 'tablet'] as const;
   const world = undo.use(
     await openWorld({ with: parts, robots: 2, tablet: { rebootMs: 300 } }, (site) => {
       site.cloud.region = 'eu-central-1';
-      // Short ways.
+      // Short paths.
       site.stations.B = { xM: 0.7, yM: 0.3, yawDeg: 180 };
       site.tours = { acceptance: { stations: ['B', 'A'] }, demo: { stations: ['B'] } };
     }),
@@ -172,14 +172,14 @@ async function makeMain(): Promise<Main> {
   const work = async (list: string, options: Parameters<World['run']>[1] = {}) => {
     for (const [id, result] of await world.run(list, options)) before.set(`${list}/${id}`, result);
   };
-  /** All of a list in two sittings: a run in which everything is ok is not gone on with, so its last step comes alone. */
+  /** A whole list in two runs: a run in which every step is ok is not resumed, so its last step is run separately. */
   const workThrough = async (list: string, onResult: (result: StepResult) => unknown = () => {}) => {
     const ids = listOf(list).steps.flatMap(({ id }) => (trialSteps.includes(`${list}/${id}`) ? [] : [id]));
     await work(list, { only: ids.slice(0, -1), onResult });
     await world.remember(list);
     await work(list, { resume: true, only: ids.slice(-1) });
   };
-  // Side by side, but for what there is once: the robot that drives, and the broker's place for its serial number.
+  // Concurrent, except for unique resources: the robot that drives, and the broker session of its serial number.
   const reached = Promise.withResolvers<void>();
   await workThrough('premises');
   const first = workThrough('site', ({ id }) => id === 'cloud-reached' && reached.resolve());
@@ -228,7 +228,7 @@ describe('faults of chassis and files', () => {
   testRows([mapLossRow], robot);
 });
 
-// Meanwhile the robot with gateway and cloud is being made.
+// Meanwhile the robot with gateway and cloud is prepared.
 
 describe.skipIf(!hasNamespaces())('on a cable between two hosts (network namespaces)', () => {
   test('detected: a hardware address that is not the reserved one, and a program that listens on all addresses', async () => {

@@ -30,7 +30,7 @@ let dir = '';
 let silent: Server;
 beforeEach(async () => {
   dir = await mkdtemp(join(tmpdir(), 'gw-checklist-'));
-  // Takes connections and says nothing: the check waits as long as it may.
+  // Accepts connections and sends no data: the check waits until its timeout.
   silent = createServer().listen(0, '127.0.0.1');
   await new Promise((resolve) => silent.once('listening', resolve));
   const address = silent.address();

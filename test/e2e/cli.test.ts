@@ -13,7 +13,7 @@ const { version } = JSON.parse(readFileSync(join(dirname(gwBinary), '../package.
 const manifest = JSON.parse(readFileSync(join(dirname(gwBinary), '../oclif.manifest.json'), 'utf8'));
 const commandIds = Object.keys(manifest.commands).map((id) => id.split(':'));
 
-/** Makes this Node look like an old one to bin/run.js; the runtime that it then starts is not touched. */
+/** Makes this Node appear old to bin/run.js; the runtime that it then starts is not affected. */
 const asNode20 = [
   '--import',
   'data:text/javascript,Object.defineProperty(process,"versions",{value:{...process.versions,node:"20.20.2"}})',
@@ -73,7 +73,7 @@ describe('every command', () => {
           if (end) found.set(words.join(' '), end);
         }
       }),
-      // And some as they are typed.
+      // And some as typed.
       Promise.all(
         [...all.filter(isApart), ...all.slice(0, ways.length)].map((words) =>
           runGw(words).then((end) => ({ words, end })),
@@ -150,7 +150,7 @@ describe('an unknown command', () => {
   });
 });
 
-/** Runs gw for each of these lists of words, in one process. */
+/** Runs gw for each of these argument lists, in one process. */
 async function runTogether(all: readonly (readonly string[])[]): Promise<Pick<Ended, 'code' | 'stdout' | 'stderr'>[]> {
   const main = join(dirname(gwBinary), '../dist/cli/main.js');
   const { PATH = '', HOME = '' } = process.env;

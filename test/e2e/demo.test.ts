@@ -36,7 +36,7 @@ async function portIsFree(host: string, port: number): Promise<boolean> {
   return promise;
 }
 
-/** Both programs are up, and the checklist runs. */
+/** Both programs are ready, and the checklist runs. */
 async function untilFirstStep(demo: Running): Promise<void> {
   const began = performance.now();
   while (!demo.stderr().includes('ok  ')) {
@@ -65,7 +65,7 @@ describe('gw demo', () => {
     expect(leftOver(undefined)).toEqual([]);
     expect(await portIsFree('127.0.0.1', 5174)).toBe(true);
 
-    // Again in its own folder, for programs, and left up.
+    // Again in its own folder, with JSON output, and kept running.
     const kept = startGw(['demo', '--dir', dir, '--keep', '--json']);
     await using _ended = kept;
     await kept.says('\n}\n', 50_000);

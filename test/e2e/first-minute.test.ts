@@ -94,7 +94,7 @@ describe('gw version', () => {
 
 const hasScript = spawnSync('script', ['--version']).status === 0;
 
-/** Runs gw with stdout and stderr at a terminal, a file, or both; returns what came on each. */
+/** Runs gw with stdout and stderr at a terminal, a file, or both; returns the output of each. */
 function atTerminal(args: readonly string[], { to, env = {} }: { to: 'both' | 'stdout' | 'stderr'; env?: object }) {
   const file = join(scratch, 'piped');
   const redirect = to === 'stdout' ? `2>${file}` : to === 'stderr' ? `>${file}` : '';

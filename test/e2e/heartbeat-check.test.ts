@@ -28,7 +28,7 @@ const check = async (seconds: number, sitePath = world.sitePath): Promise<Heartb
 const verdictsOf = ({ findings }: HeartbeatCheck, verdict: string) =>
   findings.filter((finding) => finding.verdict === verdict).map(({ id }) => id);
 
-/** Another site file for the same robot, beside its own, that names these robots of the fleet. */
+/** Another site file for the same robot, beside its own, with these robots of the fleet. */
 async function siteNaming(robots: readonly string[]): Promise<string> {
   const site = parse(await readFile(world.sitePath, 'utf8')) as SiteText;
   const path = join(world.dir, `site-of-${robots.length}.yaml`);
@@ -36,7 +36,7 @@ async function siteNaming(robots: readonly string[]): Promise<string> {
   return path;
 }
 
-/** It takes several heartbeats of both until a gateway is sure that they are two devices. */
+/** A gateway needs several heartbeats of both to detect two devices. */
 const gatewaySeesConflict = () =>
   until(
     async () => (await (await fetch(`http://127.0.0.1:${OPERATOR_PORT}/api/nachbarn`)).json()) as Neighbours,
@@ -44,12 +44,12 @@ const gatewaySeesConflict = () =>
     30_000,
   );
 
-/** Three heartbeats and more, so that every period is known, and a robot that was received before counts as silent. */
+/** More than three heartbeats, so that every period is known, and a robot that was received before counts as silent. */
 const NINE_S = 9;
-/** Two heartbeats of everybody: enough for what one of them shows. */
+/** Two heartbeats of every robot: enough for faults that one heartbeat shows. */
 const FIVE_S = 5;
 
-// They change nothing, so they listen at the same time.
+// They change nothing, so they run concurrently.
 describe.concurrent('gw heartbeat check beside a running gateway and two robots', () => {
   it('is ok when every finding is, and shows the own sending and every period', { timeout: 30_000 }, async () => {
     const result = await check(NINE_S);

@@ -25,13 +25,13 @@ afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 
 const modeOf = (path: string) => statSync(path).mode & 0o777;
 
-/** What schemas/ publishes for this command. */
+/** The published schema of this command. */
 function published(name: string) {
   const text = readFileSync(new URL(`../../schemas/${name}.json`, import.meta.url), 'utf8');
   return z.fromJSONSchema(JSON.parse(text));
 }
 
-/** A folder of its own, with a site file when `fleet` is given: the text of that key, '' for none. */
+/** A folder of its own, with a site file when `fleet` is given: the value of that key, '' for none. */
 function folderWith(fleet?: string): string {
   const dir = mkdtempSync(join(scratch, 'robot-'));
   if (fleet !== undefined) {
@@ -65,7 +65,7 @@ describe('gw heartbeat key new', () => {
 
   it('creates it at the path of the site file, and prints it in the published shape', async () => {
     const dir = folderWith('fleet: { keyFile: secrets/heartbeat }');
-    // The file is meant from the folder of the site file, wherever the command runs.
+    // The path is relative to the site file, whatever the working directory.
     const { code, stdout } = await keyNew(scratch, '--site', join(dir, 'site.yaml'), '--json');
     expect(code).toBe(0);
     const { data, ...envelope } = JSON.parse(stdout);
@@ -243,7 +243,7 @@ async function send(...datagrams: readonly Uint8Array[]): Promise<void> {
   }
 }
 
-/** What it told, when it has ended: by the signal, or by itself. */
+/** Its output, when it has ended: by the signal, or by itself. */
 async function ended({ child, stdout, end }: Running, signal?: NodeJS.Signals) {
   if (signal !== undefined) await end(signal);
   else if (child.exitCode === null) await once(child, 'close');

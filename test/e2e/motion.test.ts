@@ -38,19 +38,19 @@ const askChassis = (method: string, path: string, body: object) =>
     body: JSON.stringify(body),
   });
 
-/** Puts the standing robot somewhere. The heading in radians. */
+/** Sets the pose of the robot at rest. The heading in radians. */
 async function place(pose: { readonly position: readonly number[]; readonly ori: number }): Promise<void> {
   expect((await askChassis('POST', '/chassis/pose', pose)).status).toBe(201);
 }
 
 let robot: Robot;
 let serve: Running | undefined;
-/** Where the robot stood at first. */
+/** The initial pose of the robot. */
 let start: { readonly position: readonly number[]; readonly ori: number };
 
 /**
- * What one test left is gone before the next: the robot stands where it stood at first, a gateway runs, no stop is
- * latched, and orders pass.
+ * The state is reset before each test: the robot is at its initial pose, a gateway runs, no stop is latched, and orders
+ * pass.
  */
 async function putInOrder(): Promise<void> {
   for (const { name, on } of robot.sim.faults()) if (on) await robot.fault(name, 'off');
@@ -69,7 +69,7 @@ async function putInOrder(): Promise<void> {
   await open();
 }
 
-/** A command that drives, once the robot is under way. */
+/** A command that drives, once the robot is moving. */
 async function driving(...words: string[]): Promise<Running> {
   const command = startGw([...words, '--site', robot.site, '--robot-will-move']);
   await drives();
@@ -90,7 +90,7 @@ describe('gw motion', () => {
   beforeEach(putInOrder, 60_000);
 
   it('drives to a station and to the dock, stops, clears without any password, and sets the pose', async () => {
-    // A short way each.
+    // A short path each.
     await place({ position: [0.9, 0, 0], ori: 0.1 });
     const gone = await run('motion', 'go', 'A', '--robot-will-move');
     expect([gone.code, gone.stdout.split('\n')[0]]).toEqual([
@@ -250,7 +250,7 @@ describe('gw motion stop', () => {
   }, 60_000);
 
   it('is delivered by the local socket when the network listener is blocked', async () => {
-    // A port at which nothing listens stands for a full or broken socket.
+    // A port without a listener represents a full or broken socket.
     const { code, stdout } = await run('motion', 'stop', '--port', '1', '--json');
     expect(code).toBe(0);
     const { data } = JSON.parse(stdout);
@@ -306,7 +306,7 @@ describe('after kill -9 in the middle of a move', () => {
 
   it('the previous move is not cancelled where the site file says so, and no order passes until it has ended', async () => {
     await killInMove();
-    // The last test: the file stays so.
+    // The last test: the file remains so.
     appendFileSync(robot.site, 'motion: { unownedMove: leave }\n');
     serve = await startServe(robot.site);
     const { answer } = await until(status, ({ unownedMove }) => unownedMove !== null, 5_000);

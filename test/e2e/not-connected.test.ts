@@ -5,7 +5,7 @@ import { chassisState, page, type SimulatedRobot, startRobot, startRobotProcess,
 
 const WITHIN_MS = 2_000;
 
-/** All three places say 'not connected' with the address that was tried, within two seconds. */
+/** All three outputs show 'not connected' with the tried address, within two seconds. */
 async function allSayNotConnected(robot: SimulatedRobot, port: number): Promise<void> {
   const where = `127.0.0.1:${port}`;
   const [state, service, address] = await Promise.all([
@@ -27,7 +27,7 @@ async function allSayNotConnected(robot: SimulatedRobot, port: number): Promise<
   expect(address.result.code).toBe(3);
   expect(address.result.stdout.split('\n')[0]).toContain('not connected');
   expect(address.result.stdout).toContain(where);
-  // The process start is part of it: what the technician waits for.
+  // Includes the process start, which the technician waits for too.
   expect(address.tookMs).toBeLessThan(WITHIN_MS + 1_000);
 }
 

@@ -12,10 +12,10 @@ export interface SimulatedRobot extends AsyncDisposable {
   readonly operatorPort: number;
 }
 
-/** In this process, which saves the start of one for each robot and for each fault. */
+/** In this process, which saves a process start for each robot and fault. */
 export interface Robot extends SimulatedRobot {
   readonly sim: Sim;
-  /** Switches faults, and waits until they have taken hold. */
+  /** Switches faults, and waits until they are active. */
   fault(name: FaultName, state: 'on' | 'off'): Promise<void>;
 }
 
@@ -42,7 +42,7 @@ export async function startRobot(options: Pick<SimOptions, 'with' | 'evidence'> 
   };
 }
 
-/** `gw sim`: for tests that hang it, end it, or switch its faults from the command line. */
+/** `gw sim`: for tests that suspend it, end it, or switch its faults from the command line. */
 export async function startRobotProcess(): Promise<SimulatedRobot & { readonly sim: Running }> {
   const dir = mkdtempSync(join(tmpdir(), 'gw-robot-'));
   const [chassisPort, operatorPort] = [await freePort(), await freePort()];
@@ -69,7 +69,7 @@ export async function startServe(site: string): Promise<Running> {
   return serve;
 }
 
-/** Asks until the answer satisfies; returns it with how long that took. Fails after `limitMs` with the last answer. */
+/** Polls until the answer matches; returns it with the elapsed time. Fails after `limitMs` with the last answer. */
 export async function until<T>(ask: () => Promise<T>, satisfies: (answer: T) => boolean, limitMs: number) {
   const began = performance.now();
   let last: T | undefined;
@@ -81,7 +81,7 @@ export async function until<T>(ask: () => Promise<T>, satisfies: (answer: T) => 
   throw new Error(`not within ${limitMs} ms; last answer: ${JSON.stringify(last)?.slice(0, 2000)}`);
 }
 
-/** The live state as the operator server tells it. */
+/** The live state reported by the operator server. */
 export interface StateAnswer {
   readonly summary: string;
   readonly link: {

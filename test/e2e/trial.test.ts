@@ -30,7 +30,7 @@ const reports = (robot: Robot): { outcome: string; reason: string }[] => {
   return readdirSync(folder)
     .toSorted()
     .map((file) => readFileSync(join(folder, file), 'utf8'))
-    .filter((text) => text !== '') // A name is taken before its text is put there.
+    .filter((text) => text !== '') // A file name is reserved before its content is written.
     .map((text) => JSON.parse(text));
 };
 
@@ -133,7 +133,7 @@ describe('a robot without evidence', { timeout: 240_000 }, () => {
     const unit = await run('--only', 'pose-unit', '--record', join(robot.dir, 'unit.json'));
     expect(unit.data.steps.find(({ id }) => id === 'pose-unit')).toMatchObject({ verdict: 'ok' });
     await robot.fault('turned-by-hand', 'off');
-    // All of the list is taken in test/peers/commissioning.test.ts.
+    // The full list is run in test/peers/commissioning.test.ts.
     const ids = ['verify-stop', 'verify-move', 'verify-dock', 'verify-pose', 'evidence', 'tour'];
     const only = ids.flatMap((id) => ['--only', id]);
     const { data } = await run('--resume', ...only, '--record', join(robot.dir, 'site.json'));
@@ -190,7 +190,7 @@ describe('a robot without evidence', { timeout: 240_000 }, () => {
   test('killed: the gateway cancels the move, and nothing is recorded', async () => {
     const before = records(robot).length;
     const began = reports(robot).length;
-    // So that it still drives when the gateway misses the sign of life.
+    // So that it still drives when the keepalive times out at the gateway.
     await setSpeed(0.1);
     await using running = startGw(verifyWords(robot, 'move', '--distance', '1'));
     await until(

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { runGw } from './gw.ts';
 import { chassisState, type Robot, startRobot, startServe, until } from './robot.ts';
 
-/** The daemon sees a person turn the robot until it is sure of degrees. */
+/** The daemon receives a turn by hand until degrees are proven. */
 async function proveDegrees(robot: Robot) {
   await robot.fault('turned-by-hand', 'on');
   await until(
@@ -84,7 +84,7 @@ describe('a chassis that reports radians against the measured fact', () => {
   });
 });
 
-// One robot each, and no gateway but that of one test.
+// One robot each, and a gateway in one test only.
 describe.concurrent('a chassis that reports degrees', () => {
   it.each([
     ['-180 to 180', []],

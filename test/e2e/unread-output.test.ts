@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { type Running, startGw } from './gw.ts';
 import { startRobot, until } from './robot.ts';
 
-/** A pipe whose reader stalls: full from the beginning, so that nothing depends on how much is logged. */
+/** A pipe whose reader stalls: full from the start, so that the amount of log output does not matter. */
 function stalledPipe() {
   const dir = mkdtempSync(join(tmpdir(), 'gw-stalled-'));
   const path = join(dir, 'pipe');
@@ -19,11 +19,11 @@ function stalledPipe() {
   } catch {
     // Full.
   }
-  // What a child gets blocks, as the pipes of a shell do.
+  // The descriptor of a child blocks, as the pipes of a shell do.
   const theirs = openSync(path, constants.O_WRONLY);
   return {
     theirs,
-    /** Reads what is there, without what it was filled with. */
+    /** Reads available data, without the initial filling. */
     read(): string {
       const buffer = Buffer.alloc(1 << 20);
       let text = '';
@@ -70,7 +70,7 @@ async function isUp(port: number, as: (found: Health) => boolean = () => true): 
   ).answer;
 }
 
-/** By `exit`: `close` waits for pipes that this test holds. */
+/** On `exit`: `close` waits for pipes that this test holds. */
 async function exitOf({ child }: Running): Promise<number | null> {
   if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
   return child.exitCode;

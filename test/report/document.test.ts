@@ -24,7 +24,7 @@ async function pdfOf(model: DocumentModel) {
   return { ...readPdf(content), about };
 }
 
-/** Texts that people and devices may give: also very long ones, and ones without a blank. */
+/** Texts of people and devices: also very long ones, and ones without a space. */
 const anyText = fc.oneof(
   { weight: 6, arbitrary: oddText() },
   {
@@ -160,7 +160,7 @@ describe('PDF', () => {
           ]),
         );
         const { fit: showable } = createCharacterSet();
-        // A page may end anywhere in a text: there the footer, and in a table its head, stand in between.
+        // A page break may occur anywhere in a text: footer, and in a table its head, are in between.
         const body = pages.map((page) => squeeze(page).replace(/Page\d+of\d+Footer.*$/, '')).join('');
         const read = body.replaceAll('A', '');
         for (const text of [one, two, three]) {

@@ -1,22 +1,22 @@
 import { inflateSync } from 'node:zlib';
 
-/** A PDF as its bytes say it is, read apart from the code that writes it. */
+/** The content of a PDF, parsed independently of the code that writes it. */
 export interface ReadPdf {
-  /** The text of each page, in the order in which it was written, pieces joined by blanks. */
+  /** The text of each page, in writing order, pieces joined by spaces. */
   readonly pages: readonly string[];
-  /** Pieces of text with the place where they stand, in points from the lower left. */
+  /** Pieces of text with their position, in points from the lower left. */
   readonly pieces: readonly { readonly page: number; readonly x: number; readonly y: number; readonly text: string }[];
   readonly objects: number;
   readonly metadata: string;
-  /** Kinds of actions, files and scripts that a PDF may carry; there must be none. */
+  /** Types of actions, files and scripts in the PDF; there must be none. */
   readonly active: readonly string[];
 }
 
 const windows1252 = '€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ';
 
 /**
- * Reads a PDF strictly: every entry of its table of objects must point at that object, every stream must have the
- * length it says, every page's operators must be balanced. Throws with the first mistake.
+ * Parses a PDF strictly: every entry of its table of objects must point at that object, every stream must have its
+ * stated length, every page's operators must be balanced. Throws on the first error.
  */
 export function readPdf(bytes: Uint8Array): ReadPdf {
   const text = Buffer.from(bytes).toString('latin1');

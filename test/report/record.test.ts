@@ -78,7 +78,7 @@ describe('the summary', () => {
       [documentOf(good, 'not-checked'), 'Signed, but NOT VERIFIED', 'open'],
       [documentOf(good, 'wrong'), 'Signed, but verification FAILED', 'bad'],
       [documentOf(unsigned, 'not-checked'), 'NOT SIGNED', 'open'],
-      // A verification that says ok cannot make a signature out of none.
+      // A verification result of ok cannot stand in for a missing signature.
       [documentOf(unsigned, 'ok'), 'NOT SIGNED', 'open'],
       [documentOf(unsigned, 'wrong'), 'NOT SIGNED, and verification FAILED', 'bad'],
     ] as const;
@@ -244,7 +244,7 @@ describe('the document', () => {
   });
 
   it('keeps its structure whatever its texts contain', async () => {
-    // Every string of a record but the closed words of its form, replaced by something odd.
+    // Every string of a record except its fixed keywords, replaced by unusual text.
     const closed = new Set(['run', 'confirm', 'measure', 'ok', 'wrong', 'skipped', 'not-checked', 'yes', 'no', 'skip']);
     const marks = new Set(['BELEGT', 'HINWEIS', 'VORSICHT', 'OFFEN', 'premises', 'site', 'handover', 'service']);
     const spoil = <T>(value: T, next: () => string): T => {

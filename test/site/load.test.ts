@@ -32,7 +32,7 @@ function problemsOf(text: string | Uint8Array): readonly Problem[] {
   }
 }
 
-/** The sound file with a line in place of another, or after it. */
+/** The valid file with one line replaced, or added after it. */
 function changed(line: string, by: string): string {
   expect(sound).toContain(line);
   return sound.replace(line, by);
@@ -180,13 +180,13 @@ describe('an invalid site file', () => {
       { line: 4, path: 'chassis.serial', expected: 'text: put it in quotes' },
     ],
     ['a port with the address', changed('127.0.0.1', '"127.0.0.1:8090"'), { line: 3, path: 'chassis.host' }],
-    ['an address with a slip', changed('127.0.0.1', '127.0.0.256'), { line: 3, path: 'chassis.host' }],
+    ['a misspelt address', changed('127.0.0.1', '127.0.0.256'), { line: 3, path: 'chassis.host' }],
     ['an address with a zone', changed('127.0.0.1', '"fe80::1%eth0"'), { line: 3, path: 'chassis.host' }],
     ['a scheme in the address', changed('127.0.0.1', 'http://robot'), { line: 3, path: 'chassis.host' }],
-    ['a port beyond all', with_('operator:\n  port: 70000\n'), { line: 11, path: 'operator.port' }],
-    ['a heading that turns twice', changed('yawDeg: 90', 'yawDeg: 900'), { line: 6, path: 'stations.A.yawDeg' }],
-    ['a place that is no number', changed('xM: 1,', 'xM: .nan,'), { line: 6, path: 'stations.A.xM' }],
-    ['a place without end', changed('xM: 1,', 'xM: .inf,'), { line: 6, path: 'stations.A.xM' }],
+    ['a port above 65535', with_('operator:\n  port: 70000\n'), { line: 11, path: 'operator.port' }],
+    ['a heading beyond 360 degrees', changed('yawDeg: 90', 'yawDeg: 900'), { line: 6, path: 'stations.A.yawDeg' }],
+    ['a coordinate that is not a number', changed('xM: 1,', 'xM: .nan,'), { line: 6, path: 'stations.A.xM' }],
+    ['an infinite coordinate', changed('xM: 1,', 'xM: .inf,'), { line: 6, path: 'stations.A.xM' }],
     [
       'a tour to an unknown station',
       changed('[A, B]', '[A, b2]'),
@@ -218,7 +218,7 @@ describe('an invalid site file', () => {
     ['a key for the read-only socket', with_('read_only: { host: 0.0.0.0 }\n'), { line: 10, path: 'read_only' }],
     ['a password in the file', with_('operator:\n  password: hunter2\n'), { line: 11, path: 'operator.password' }],
     [
-      'a slip in the name of a secret file',
+      'a misspelt key of a secret file',
       with_('operator:\n  passwordFle: a\n'),
       { line: 11, path: 'operator.passwordFle', suggestion: 'passwordFile' },
     ],

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 const script = fileURLToPath(new URL('../../scripts/build-if-changed.js', import.meta.url));
 
-/** A build that can be counted: copies src to dist, slowly where SLOW names a file that is then changed meanwhile. */
+/** A countable build: copies src to dist, slowly where SLOW names a file that is changed meanwhile. */
 const build = `
 import { appendFileSync, cpSync, rmSync, writeFileSync } from 'node:fs';
 rmSync('dist', { recursive: true, force: true });
@@ -47,7 +47,7 @@ describe('a build', () => {
     expect(readFileSync(join(root, 'dist/deep/a.ts'), 'utf8')).toBe('a');
     expect(run().status).toBe(0);
     expect(run(['--prepare']).status).toBe(0);
-    // A clone or a checkout sets new times, and the content is the same.
+    // A clone or a checkout sets new times with the same content.
     utimesSync(join(root, 'src/deep/a.ts'), new Date(), new Date());
     run();
     expect(builds()).toBe(1);
@@ -63,9 +63,9 @@ describe('a build', () => {
       },
     ],
     ['a new source', () => put('src/b.ts', 'a')],
-    ['a source that is gone', () => rmSync(join(root, 'src/deep/a.ts'))],
+    ['a removed source', () => rmSync(join(root, 'src/deep/a.ts'))],
     [
-      'a source that moved',
+      'a moved source',
       () => {
         put('src/a.ts', 'a');
         rmSync(join(root, 'src/deep/a.ts'));
@@ -80,10 +80,10 @@ describe('a build', () => {
     ['other settings of the compiler', () => put('tsconfig.json', '{ "include": [] }')],
     ['other settings of the bundler', () => put('vite.config.ts', 'export default {}')],
     ['another build script', () => put('scripts/check.js', '')],
-    ['a built file that is gone', () => rmSync(join(root, 'dist/deep/a.ts'))],
-    ['a built file that was changed by hand', () => put('dist/deep/a.ts', 'z')],
-    ['a left-over file among the built ones', () => put('dist/old.js', '')],
-    ['a torn stamp', () => put('dist/.built.json', '{"inputs"')],
+    ['a removed output file', () => rmSync(join(root, 'dist/deep/a.ts'))],
+    ['an output file changed by hand', () => put('dist/deep/a.ts', 'z')],
+    ['an extra file among the output', () => put('dist/old.js', '')],
+    ['a corrupt stamp', () => put('dist/.built.json', '{"inputs"')],
   ])('runs again for %s', (_, change) => {
     run();
     change();

@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 const src = join(import.meta.dirname, '..', '..', 'src');
 const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.ts'));
 
-/** The build drops a module that nothing is taken from, and puts the others together in files of its own. */
+/** The build drops a module without used exports, and bundles the others into files of its own. */
 it('no module of gw is imported for its side effects, and none locates a file by its own path', () => {
   expect(files.length).toBeGreaterThan(500);
   for (const path of files) {

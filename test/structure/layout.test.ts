@@ -4,7 +4,10 @@ import { describe, expect, it } from 'vitest';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
-/** Commands whose work is another module's, a verb shared with another command, or none of the robot's (help, version). */
+/**
+ * Commands whose work is in another module, shares a verb with another command, or does not concern the robot (help,
+ * version).
+ */
 const elsewhere: Readonly<Record<string, string>> = {
   'checklist/list': 'toolkit/checklist/run.ts',
   'checklist/show': 'toolkit/checklist/run.ts',

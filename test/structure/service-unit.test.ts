@@ -7,7 +7,7 @@ import { connectionLimits, totalWithin } from '../../src/lib/operator/connection
 const read = (path: string) => readFileSync(fileURLToPath(new URL(`../../${path}`, import.meta.url)), 'utf8');
 const unit = read('packaging/gw.service');
 
-/** Every value that the unit gives this key. */
+/** Every value of this key in the unit. */
 const valuesOf = (key: string) => [...unit.matchAll(new RegExp(`^${key}=(.*)$`, 'gm'))].map(([, value]) => value);
 
 describe('the unit of gw serve', () => {
@@ -22,7 +22,7 @@ describe('the unit of gw serve', () => {
     const [, limit] = /^(\d+)M$/.exec(valuesOf('MemoryMax')[0] ?? '') ?? [];
     expect(Number(most)).toBeGreaterThan(100);
     expect(Number(limit)).toBeGreaterThan(Number(most) * 1.5);
-    // A daemon that is slowed down answers a stop late.
+    // A throttled daemon answers a stop late.
     expect(valuesOf('MemoryHigh')).toEqual([]);
   });
 

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
 const lib = join(import.meta.dirname, '..', '..', 'src', 'lib');
-/** What runs in `gw serve`: for weeks, on a machine whose wall clock may be set at any time. */
+/** Modules of `gw serve`, which runs for weeks on a machine whose wall clock may be set at any time. */
 const ofTheDaemon = ['gateway', 'operator', 'motion', 'fleet', 'chassis', 'evidence', 'lifecycle'];
 
-/** Where the daemon reads the wall clock: for what a person reads later, and for nothing that is decided. */
+/** Places where the daemon reads the wall clock: for display only, not for decisions. */
 const allowed = {
   'lifecycle/clock.ts': 'the clock itself',
   'motion/motion.ts': 'part of the id of a tour; a counter makes it unique',

@@ -6,7 +6,7 @@ import { GwError } from '../../src/lib/error/index.ts';
 import type { RemoteProcess, Ssh } from '../../src/lib/net/index.ts';
 import { followRemoteGw, remoteArguments, runRemoteGw } from '../../src/lib/toolkit/remote-run.ts';
 
-/** A far side that prints what it is told to; `gw --version` answers with its version. */
+/** A remote host with output set by the test; `gw --version` answers with its version. */
 function farSide(chunks: readonly (string | Uint8Array)[], { code = 0, version = '1.0.0', says = '' } = {}) {
   const ran: string[][] = [];
   const ssh: Ssh = {

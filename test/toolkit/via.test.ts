@@ -17,7 +17,7 @@ async function scene() {
     server,
     target: `127.0.0.1:${server.port}`,
     options: { ...optionsIn(folder.home), signal },
-    /** Makes the server known by another port, behind which it is reached. */
+    /** Adds the server to known_hosts with another port, through which it is reached. */
     homeFor(port: number) {
       folder.write('known_hosts', server.known.replace(`:${server.port}`, `:${port}`));
       return folder.home;

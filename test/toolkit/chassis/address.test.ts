@@ -117,7 +117,7 @@ describe('the hardware address', () => {
     ['is that of the reservation', '02:00:00:00:00:01', ['192.0.2.7'], 'ok', '02:00:00:00:00:01'],
     ['is another one', '02:00:00:00:00:99', ['192.0.2.7'], 'wrong', '02:00:00:00:00:01'],
     ['is not compared without one in the site file', null, ['192.0.2.7'], 'not-checked', '02:00:00:00:00:01'],
-    ['is unknown when nobody answered', '02:00:00:00:00:01', ['192.0.2.8'], 'not-checked', null],
+    ['is unknown without an answer', '02:00:00:00:00:01', ['192.0.2.8'], 'not-checked', null],
     ['is unknown behind a router', '02:00:00:00:00:01', ['192.0.2.99'], 'not-checked', null],
     ['is unknown without an address', '02:00:00:00:00:01', [], 'not-checked', null],
   ] as const)('%s', (_, expected, addresses, verdict, found) => {

@@ -12,7 +12,7 @@ import type { Toolkit } from '../../../src/lib/toolkit/toolkit.ts';
 import { closedPort, type FakeChassis, fakeChassis } from '../../chassis/peers.ts';
 import { createPacedClock } from '../../lifecycle/paced-clock.ts';
 
-/** The time of every robot here and of whoever probes it. */
+/** The clock of every robot here and of its probe. */
 const time = createPacedClock();
 const { until } = time;
 
@@ -33,13 +33,13 @@ async function probe(endpoint: Endpoint, seconds: number, serial = 'SN-1') {
   return { result, progress, finding };
 }
 
-/** What these topics send when they are enabled, instead of what they sent so far. */
+/** Messages of these topics on enabling, in place of their last ones. */
 function latch(chassis: FakeChassis, instead: Readonly<Record<string, object | undefined>>): void {
   const before = chassis.latched;
   chassis.latched = (topic) => (Object.hasOwn(instead, topic) ? instead[topic] : before(topic));
 }
 
-/** What a turning robot reports of its heading, which is given in radians and not wrapped. */
+/** The reported heading of a turning robot, given in unwrapped radians. */
 const shown = {
   degrees: (heading: number) => (wrapped(heading) * 180) / Math.PI,
   'radians ±π': wrapped,
@@ -51,7 +51,9 @@ function wrapped(heading: number): number {
   return ((heading + Math.PI) % (2 * Math.PI)) - Math.PI;
 }
 
-/** Publishes poses of a robot that turns at 100 degrees a second, ten a second, or eight times as fast and as often. */
+/**
+ * Publishes poses of a robot that turns at 100 degrees a second, 10 per second, or eight times as fast and as often.
+ */
 function turning(chassis: FakeChassis, encoding: keyof typeof shown, times: 1 | 8 = 8): Disposable {
   let heading = 0;
   return time.every(100 / times, () => {
@@ -112,7 +114,7 @@ describe.concurrent('a probe', () => {
       const { result, finding } = await probe(chassis.endpoint, 8);
       expect(result.verdict).toBe('wrong');
       const { verdict, doubt } = result.poseUnit;
-      // On a machine so busy that samples come late a proof may remain a doubt, which is not green either.
+      // On a machine so busy that samples are late a proof may remain a doubt, which is not green either.
       expect(encoding === 'radians unwrapped' ? ['not-decided'] : ['radians', 'not-decided']).toContain(verdict);
       if (encoding === 'radians unwrapped') expect(doubt).toContain('the heading changed steadily by');
       expect(verdict === 'radians' || doubt !== null).toBe(true);

@@ -82,7 +82,7 @@ describe('the restart story', () => {
       'Restored: 3 maps of SIM-0001 written, read back and compared; stored and running map 4 hold the same overlays.',
     );
 
-    // Verified from outside: a second backup holds the same, but for the numbers of the maps.
+    // Verified independently: a second backup is equal, except for the numbers of the maps.
     const after = join(dir, 'story-after.tar.gz');
     await backUpMapsToFile(toolkit, { ids: [], path: after, force: false, gwVersion: '0.1.0' }, context);
     expect((await verifyMapBackup({ path: after })).verdict).toBe('ok');

@@ -60,7 +60,7 @@ describe('watching', () => {
     await until('the alert', () => verdictOf('alerts') === 'wrong', 1_000);
     publish({ topic: '/wheel_state', control_mode: 'auto', emergency_stop_pressed: true });
     await until('the emergency stop', () => verdictOf('emergency-stop') === 'wrong', 1_000);
-    // Somebody who clears the alert by a message that nobody can read has cleared nothing.
+    // An alert that is cleared by an unreadable message remains active.
     publish({ topic: '/alerts', alerts: [{ code: '7005', level: 'error', msg: 'position lost' }] });
     await until('the rejected alert', () => verdictOf('alerts') === 'not-checked', 1_000);
     expect(views.at(-1)?.complaints).toMatchObject([

@@ -55,7 +55,7 @@ describe('an accepted deviation', () => {
     expect(changed({}, { error: { ...error, code: 'TLS_FAILED' } })).toEqual(['finding']);
     expect(changed({}, { error: { ...error, message: 'mqtt.example.com:443 does not answer' } })).toEqual(['finding']);
     expect(changed({ values: [value('drift', 3, 'mm')] }, { values: [value('drift', 30, 'mm')] })).toEqual(['value']);
-    // How long the same failure took differs at every run.
+    // The duration of the same failure differs in every run.
     const late = { ...error, message: 'no answer within 3.1 s', tried: 'mqtt.example.com:8883, 3.1 s' };
     const soon = { ...error, message: 'no answer within 2.98 s', tried: 'mqtt.example.com:8883, 3.0 s' };
     expect(changed({ error: late }, { error: soon })).toEqual([]);

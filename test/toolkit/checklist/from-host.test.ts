@@ -19,7 +19,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(dir, { recursive: true, force: true }));
 
-/** A host of the customer's network from which only these ports of the gateway answer. */
+/** A host of the customer network from which only these ports of the gateway are open. */
 function hostThatReaches(...ports: number[]): SecondHost {
   const dialer: Dialer = {
     way: 'via it@198.51.100.20',

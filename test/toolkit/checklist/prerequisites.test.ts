@@ -18,7 +18,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(dir, { recursive: true, force: true }));
 
-/** What a run of this list says before its first step, which it then ends at. */
+/** The output of a run of this list before its first step, where it ends. */
 async function before(list: string, site: object, more: Partial<ChecklistRunOptions> = {}) {
   const path = join(dir, 'site.yaml');
   await writeFile(path, stringify(site));

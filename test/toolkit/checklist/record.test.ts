@@ -43,7 +43,7 @@ beforeAll(async () => {
 
 afterAll(() => rm(dir, { recursive: true, force: true }));
 
-/** Writes a record as a run does: signed by the device unless it shall not be. */
+/** Writes a record as a run does: signed by the device unless disabled. */
 async function write(name: string, record: CheckRecord, { signed = true } = {}): Promise<string> {
   const path = join(dir, name);
   const { serial } = record.robots[0] ?? { serial: '' };
@@ -108,7 +108,7 @@ describe('verifying a record file', () => {
       { numRuns: 150 },
     );
     const edited = String(bytes).replace('every expectation holds', 'every expectation hold');
-    // Nor when the certificate, which nothing could be checked with, was taken out as well.
+    // Nor when the certificate, which could not be checked, was removed too.
     for (const text of [edited, edited.replace(/"certificate": ".*"/, '"certificate": ""')]) {
       await writeFile(changed, text);
       const report = reportRecord({ path: changed, caPath, lang: 'de', format: 'html', now });
@@ -288,7 +288,7 @@ describe('the difference between two visits', () => {
         const [there, back] = [diffRecords(side(of(0)), side(of(1))), diffRecords(side(of(1)), side(of(0)))];
         const ids = (list: readonly { id: string }[] = []) => list.map(({ id }) => id).sort();
         const [one, other] = [there.robots[0], back.robots[0]];
-        // What got better one way got worse the other way.
+        // Improvements in one direction are regressions in the other.
         expect(ids(one?.fixed)).toEqual(
           ids([...(other?.newlyWrong ?? []).filter(({ from }) => from === 'ok'), ...(other?.lost ?? [])]),
         );

@@ -23,14 +23,14 @@ beforeEach(() => {
   mkdirSync(join(dir, 'state'), { recursive: true });
   writeFileSync(join(root, 'victim'), 'precious');
   writeFileSync(join(dir, 'state/kept'), 'kept');
-  // What an earlier demo would have left, so that the folder counts as one of its own.
+  // Files of an earlier demo, so that the folder is recognised as one.
   symlinkSync(join(root, 'victim'), join(dir, '.gw-demo'));
 });
 afterEach(() => {
   rmSync(root, { recursive: true, force: true });
 });
 
-/** It ends at the first program that it starts, which is none. */
+/** It ends at the first program that it starts, which does not exist. */
 const run = () =>
   runDemo({
     dir,

@@ -38,7 +38,7 @@ async function enrol(renew = false, code = () => sim.enrolment?.newCode() ?? '')
   return { data, told };
 }
 
-/** Changes the site file as a person would. */
+/** Edits the site file. */
 async function edit(change: (text: string) => string): Promise<void> {
   await writeFile(sitePath(), change(await readFile(sitePath(), 'utf8')));
 }
@@ -97,7 +97,7 @@ describe('gw enrol', () => {
     sim.setFault('enrolment-clock', true);
     const { data } = await enrol();
     expect(data.clock.verdict).toBe('wrong');
-    // By the record of the enrolment the clock of this device is now known to be wrong.
+    // The record of the enrolment shows that the clock of this device is wrong.
     expect(data.status).toMatchObject({ verdict: 'wrong', identity: { daysLeft: null } });
     expect(await findings()).toMatchObject({ clock: 'wrong', validity: 'not-checked', identity: 'ok' });
   });
@@ -193,7 +193,7 @@ describe('gw enrol status', () => {
     const text = await readFile(sitePath(), 'utf8');
     await writeFile(sitePath(), text + cloud('eu-central-1', '127.0.0.1'));
     expect(await findings()).toMatchObject({ serial: 'ok', region: 'ok', endpoint: 'ok' });
-    // The endpoint named eu-central-1, and its broker is this machine.
+    // The endpoint returned eu-central-1, and its broker is this machine.
     expect(await findings()).toMatchObject({ 'broker-region': 'not-checked' });
     await writeFile(sitePath(), text.replace('SIM-0001', 'SIM-0002') + cloud('us-1', 'mqtt.example.com'));
     expect(await findings()).toMatchObject({ serial: 'wrong', region: 'wrong', endpoint: 'wrong' });

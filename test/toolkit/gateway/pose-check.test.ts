@@ -6,7 +6,7 @@ const verdicts = (findings: readonly { id: string; verdict: string }[]) =>
   Object.fromEntries(findings.map(({ id, verdict }) => [id, verdict]));
 const options = { password: 'correct horse' };
 
-/** A chassis that makes of a pose what `takes` says. */
+/** A chassis that applies `takes` to a pose. */
 function standing(fake: FakeOperator, at: FakePose, takes: (set: FakePose) => FakePose = (set) => set): FakePose[] {
   const wishes: FakePose[] = [];
   let now = at;

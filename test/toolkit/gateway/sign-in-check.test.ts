@@ -47,7 +47,7 @@ describe('signing in and out, from outside', () => {
       fake.override = ({ method, url }) =>
         method === 'POST' && url === '/api/anmeldung' ? [200, { signedIn: true }] : undefined;
     }).catch((error: unknown) => String(error));
-    // Without a cookie nobody is signed in, and the answer is none of the operator server.
+    // Without a cookie there is no session, and the answer is not one of the operator server.
     expect(found).toContain('Unexpected answer at the address of the operator server');
   });
 

@@ -5,7 +5,7 @@ import { context, type FakeOperator, startFakeOperator } from '../operator/fake-
 const verdicts = (findings: readonly { id: string; verdict: string }[]) =>
   Object.fromEntries(findings.map(({ id, verdict }) => [id, verdict]));
 
-/** A robot that drives along x at half a metre a second from the start of a tour, and as `after` says once stopped. */
+/** A robot that drives along x at 0.5 m/s from the start of a tour, and behaves as `after` once stopped. */
 function driving(fake: FakeOperator, after: (ms: number) => number = () => 0): { stoppedAtMs: number | null } {
   const seen = { startedAtMs: null as number | null, stoppedAtMs: null as number | null };
   fake.override = ({ method, url }) => {
@@ -125,7 +125,7 @@ describe('a measured stop', () => {
     await using fake = await startFakeOperator();
     const seen = driving(fake);
     const moving = fake.pose;
-    // The last pose only gets older.
+    // The last pose only ages.
     fake.poseAgeMs = () => (seen.stoppedAtMs === null ? fake.nowMs() % 100 : fake.nowMs() - seen.stoppedAtMs + 50);
     fake.pose = (ms) => moving(seen.stoppedAtMs === null ? ms : seen.stoppedAtMs - 50);
     const { findings } = await checkStop(fake.toolkit, options, context());

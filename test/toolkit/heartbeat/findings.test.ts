@@ -47,7 +47,7 @@ function found(received: Partial<ReceivedFleet>, changes: Partial<ExpectedFleet>
     ...received,
   };
   const findings = fleetFindings({ ...site, ...changes }, all);
-  // Whoever finds something wrong is told what to do about it.
+  // Every failed finding has a remedy.
   for (const { verdict, remedy } of findings) expect(remedy !== null).toBe(verdict === 'wrong');
   const of = (id: string) => findings.find((finding) => finding.id === id) ?? expect.fail(`nothing of ${id}`);
   return { of, verdicts: Object.fromEntries(findings.map(({ id, verdict }) => [id, verdict])) };

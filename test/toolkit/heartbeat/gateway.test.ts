@@ -21,7 +21,7 @@ const sending = {
 };
 const base = { robots: [robot], rejected, isTableFull: false, ownSerialFrom: null, sending };
 
-/** Not 0, so that no sum passes for a difference. */
+/** Not 0, so that a sum cannot pass for a difference. */
 const START_MS = 86_400_000;
 
 /** Answers one after the other, a second apart. */

@@ -21,7 +21,7 @@ describe('the period of a sender', () => {
   });
 
   it('is undecided after one late heartbeat, and never ok then', () => {
-    // A gateway that was held up for 1.3 s, and went on in its own heartbeat.
+    // A gateway that was delayed by 1.3 s, and continued with its schedule.
     const heldUp = arrivals(2_000, 6, (index) => (index === 0 ? { atMs: 2_300 } : {}));
     expect(timingOf(heldUp)).toMatchObject({ periodMs: 1_740, medianMs: 2_000 });
     expect(judgePeriod(timingOf(heldUp))).toBe('not-checked');

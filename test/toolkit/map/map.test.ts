@@ -160,7 +160,7 @@ describe('a backup into a file', () => {
     });
     expect(told.maps.map(({ id }) => id)).toEqual((await listMaps(toolkit, context())).maps.map(({ id }) => id));
     expect(told.maps.every(({ files }) => files.length === 4)).toBe(true);
-    // What nobody measured is never green.
+    // A value that was not measured is never green.
     expect(verdictOf(told.findings, 'restoring')).toBe('not-checked');
     const verified = await verifyMapBackup({ path });
     expect(verified).toEqual(told);

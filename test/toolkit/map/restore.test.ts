@@ -33,7 +33,7 @@ const calm = () => {};
 const empty = '{"type":"FeatureCollection","features":[]}';
 const firstLine = (text: string) => text.split('\n')[0];
 
-/** Takes a backup, lets something happen to the chassis, restores, and gives the result as a command would. */
+/** Creates a backup, changes the chassis, restores, and returns the result as a command would. */
 async function restored(
   chassis: MapChassis,
   meanwhile: () => void,

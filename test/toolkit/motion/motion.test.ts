@@ -50,7 +50,7 @@ interface Run {
   outcome: object | null;
 }
 
-/** A gateway that drives: `now` says how its run is, by how often it was asked. */
+/** A gateway with a run: `now` returns its state, by the number of queries. */
 function drives(now: (asked: number) => Partial<Run> | null): { readonly ended: string[] } {
   const ended: string[] = [];
   let asked = 0;
@@ -84,7 +84,7 @@ describe('gw motion go', () => {
   });
 
   it.each([
-    ['at another place', { xM: 3.5, yM: 4, yawDeg: 90 }, 'but its reported pose does not match'],
+    ['at another position', { xM: 3.5, yM: 4, yawDeg: 90 }, 'but its reported pose does not match'],
     ['with a heading in radians', { xM: 3, yM: 4, yawDeg: Math.PI / 2 }, 'but its reported pose does not match'],
   ])('is not green when it arrived %s', async (_what, pose, words) => {
     arrives();
@@ -306,19 +306,19 @@ describe('gw motion stop', () => {
 
   it.each([
     ['it is not saved', { latched: true, saved: false }, /^STOPPED: latched, NOT saved/],
-    ['the disk has not taken it', { latched: true, saved: 'pending' }, /^STOPPED: latched, NOT saved yet/],
+    ['the disk has not saved it', { latched: true, saved: 'pending' }, /^STOPPED: latched, NOT saved yet/],
     [
-      'the disk refuses it',
+      'the disk fails',
       { latched: true, saved: false, unsavedBecause: 'ENOSPC' },
       /^STOPPED: latched, NOT saved: [\s\S]*\ndisk {4}ENOSPC/,
     ],
     [
-      'nothing is said of saving',
+      'the answer has no saved state',
       { latched: true },
       /^STOPPED: latched; the gateway does not report whether it is saved/,
     ],
     [
-      'the rest of the answer is nonsense',
+      'the rest of the answer is invalid',
       { latched: true, saved: 'yes', by: 7, since: {} },
       /^STOPPED: latched; the gateway does not report/,
     ],

@@ -66,7 +66,7 @@ describe('the network check, outward', () => {
       const { socket } = message as { readonly socket: Socket };
       socket.on('connectionAttempt', (address: string, port: number) => attempts.add(`${address}:${port}`));
     };
-    // Every TCP socket that this process opens, by whatever library.
+    // Every TCP socket that this process opens, in any library.
     subscribe('net.client.socket', note);
     const result = await checkNetwork(
       { site: named, dialer: recordingDialer(world.asked), clock: world.clock },
@@ -82,7 +82,7 @@ describe('the network check, outward', () => {
         `localhost:${mqtt.port}`,
         `localhost:${mqtt.fallbackPort}`,
         new URL(storageUrl).host,
-        // The enrolment endpoint of this site file is the same place.
+        // The enrolment endpoint of this site file is the same host.
         new URL(storageUrl).host,
         `${tunnel.host}:${tunnel.port}`,
         `127.0.0.1:${world.chassisPort}`,
@@ -117,7 +117,7 @@ describe('the network check, outward', () => {
   it('passes TLS interception only when every needed chain was verified', async () => {
     await using world = await buildWorld(dir);
     expect(lineOf(await world.check(), 'tls-inspection').verdict).toBe('ok');
-    // One of the needed ways ends before any certificate.
+    // One of the required paths ends before any certificate.
     const unseen = lineOf(await withFault(world, 'cloud-alpn-refused'), 'tls-inspection');
     expect(unseen.verdict).toBe('not-checked');
     const { host, fallbackPort } = world.cloud.places.mqtt;
@@ -173,7 +173,7 @@ describe('the network check, outward', () => {
       expect(lineOf(result, `${id}.tcp`).verdict).toBe('ok');
       expect(lineOf(result, `${id}.tls`).detail).toMatch(/^TCP connected, no answer to the ClientHello within/);
     }
-    // Side by side: together they waited longer than the whole.
+    // In parallel: the sum of the waits exceeds the total.
     expect(result.tookMs).toBeLessThan(result.checks.reduce((sum, { tookMs }) => sum + tookMs, 0));
   });
 
@@ -195,10 +195,10 @@ describe('the network check, outward', () => {
       detail: 'no address for broker.example: unknown name, or no name server reachable',
     });
     expect(lineOf(result, 'mqtt-fallback.tcp').verdict).toBe('not-checked');
-    // One name, one line, whatever ways lead there.
+    // One name, one finding, whatever the paths.
     expect(result.lines.filter(({ id }) => id.startsWith('mqtt') && id.endsWith('.name'))).toHaveLength(1);
     expect(world.asked.dialled.some((place) => place.startsWith('broker.example'))).toBe(false);
-    // It was enrolled for another host than the one in the site file.
+    // It was enrolled for another host than that of the site file.
     expect(lineOf(result, 'identity').verdict).toBe('wrong');
   });
 
@@ -213,7 +213,7 @@ describe('the network check, outward', () => {
       'mqtt-fallback.mqtt': 'not-checked',
       'storage.tls': 'ok',
     });
-    // Before the device is enrolled, the enrolment endpoint is needed.
+    // Before enrolment the enrolment endpoint is required.
     expect(lineOf(result, 'enrolment.tcp').need).toBe('needed');
     expect(world.cloud.broker.clients()).toEqual([]);
   });
@@ -282,7 +282,7 @@ describe('the network check, outward', () => {
 });
 
 describe('the network check, from a second host', () => {
-  /** A host that reaches these ports of the gateway, whatever the address, and is let go in the end. */
+  /** A host that reaches these ports of the gateway, whatever the address, and is released at the end. */
   function hostThatReaches(ports: readonly number[], seen: string[]): SecondHost & { closed: boolean } {
     const host = {
       name: 'technician@198.51.100.20',

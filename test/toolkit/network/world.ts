@@ -15,13 +15,13 @@ import { createPacedClock } from '../../lifecycle/paced-clock.ts';
 
 export const SERIAL = 'SN0001';
 
-/** What was asked of the network, in order. */
+/** Network requests, in order. */
 export interface Asked {
   readonly dialled: string[];
   readonly resolved: string[];
 }
 
-/** A dialer that notes where it dials. */
+/** A dialer that records its targets. */
 export function recordingDialer(asked: Asked, dialer: Dialer = directDialer): Dialer {
   return {
     way: dialer.way,
@@ -32,7 +32,7 @@ export function recordingDialer(asked: Asked, dialer: Dialer = directDialer): Di
   };
 }
 
-/** A machine of which nothing but what a test says is known. */
+/** A machine with properties set by a test. */
 export function machineOf(asked: Asked, about: Partial<Machine> & { sockets?: readonly OwnedSocket[] } = {}): Machine {
   return {
     async lookup(host) {
@@ -46,7 +46,7 @@ export function machineOf(asked: Asked, about: Partial<Machine> & { sockets?: re
   };
 }
 
-/** A port on 127.0.0.1 that takes connections and says nothing. */
+/** A port on 127.0.0.1 that accepts connections and sends no data. */
 export async function openPort(): Promise<AsyncDisposable & { readonly port: number; readonly server: Server }> {
   const sockets = new Set<{ destroy(): void }>();
   const server = createServer((socket) => {
@@ -72,7 +72,7 @@ export async function closedPort(): Promise<number> {
   return open.port;
 }
 
-/** Installs an identity as an enrolment leaves it, for the certificate of this authority. */
+/** Installs an identity as an enrolment does, with a certificate of this CA. */
 export async function writeIdentity(dir: string, authority: Authority, serial = SERIAL, endpoint = '127.0.0.1') {
   const { keyPem, certificatePem } = await authority.issueClientPair(serial);
   await mkdir(join(dir, 'identity'), { mode: 0o700 });
@@ -96,12 +96,12 @@ export interface World extends AsyncDisposable {
   readonly site: Site;
   readonly asked: Asked;
   readonly chassisPort: number;
-  /** The time of the cloud and of the check. */
+  /** The clock of the cloud and of the check. */
   readonly clock: Clock;
   check(options?: Partial<NetworkCheckOptions>): Promise<NetworkCheck>;
 }
 
-/** A cloud, a chassis that takes connections, and a site file that names them. */
+/** A cloud, a chassis that accepts connections, and a site file for them. */
 export async function buildWorld(
   dir: string,
   about: {
@@ -109,7 +109,7 @@ export async function buildWorld(
     readonly yaml?: string;
     readonly operatorPort?: number;
     readonly storage?: boolean;
-    /** Real time where a program of another process has a part in it. */
+    /** Real time where another process is involved. */
     readonly clock?: Clock;
   } = {},
 ): Promise<World> {
@@ -140,7 +140,7 @@ export async function buildWorld(
       '',
     ]
       .join('\n')
-      // The enrolment endpoint is the storage here: both answer HTTPS, and no more is asked of either.
+      // The enrolment endpoint is the storage here: both answer HTTPS, and the check needs no more of either.
       .replace('https://127.0.0.1:1,', `${storageUrl},`),
   );
   const site = await loadSite(join(dir, 'site.yaml'));
@@ -164,7 +164,7 @@ export async function buildWorld(
   };
 }
 
-/** `ok`, `wrong` or `not-checked` of every line by its id. */
+/** `ok`, `wrong` or `not-checked` of every finding by its id. */
 export function verdictsOf({ lines }: NetworkCheck): Record<string, string> {
   return Object.fromEntries(lines.map(({ id, verdict }) => [id, verdict]));
 }

@@ -25,7 +25,7 @@ afterAll(() => {
   server.close();
 });
 
-/** What a check says of a program that answers like this in the operator server's place. */
+/** The result of a check against a program that answers like this in place of the operator server. */
 async function said(how: Answer): Promise<GwError> {
   answer = how;
   const toolkit = { site: { operator: { port } } as Site, dialer: directDialer, clock: systemClock };

@@ -51,7 +51,7 @@ describe('the facts that orders rely on, on this chassis', () => {
   it('list facts measured on another device or version, and those never verified', async () => {
     const { finding, relied } = await look('');
     expect(finding.verdict).toBe('not-checked');
-    // What is only stated was measured nowhere, whatever bears it out.
+    // A stated fact was never measured, whatever supports it.
     expect(finding.detail.split('; ')).toEqual(
       expect.arrayContaining([
         'measured on another device or version: angles.tracked-pose-ori, angles.pose-ori',

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { addArrival, rateOf, type TopicArrivals } from '../../../../src/lib/toolkit/chassis/probe/topic-rate.ts';
 
-/** The rate of these arrivals, in milliseconds since the topic was enabled, when listening ends at `endMs`. */
+/** The rate of these arrivals, in milliseconds since the topic was enabled, when the measurement ends at `endMs`. */
 function rate(arrivalsMs: readonly number[], endMs: number) {
   const arrivals = arrivalsMs.reduce<TopicArrivals | undefined>(addArrival, undefined);
   return rateOf(arrivals, 0, endMs);

@@ -74,7 +74,7 @@ describe('the summary of a difference', () => {
     expect(page).toContain('area 100 → 4 m²');
     expect(page).toContain('4 corners around (5, 5), 100 m²');
     expect(page).toContain('z-17');
-    // No arrow: its middle stayed.
+    // No arrow: its centre is unchanged.
     expect(page).not.toContain('Black arrow');
   });
 

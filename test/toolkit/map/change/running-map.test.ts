@@ -110,7 +110,7 @@ describe('a simulated robot that still drives by previously loaded overlays', ()
       stored: { verdict: 'unchanged' },
     });
     expect(firstLines(renderMapSelect(selected))).toContain('its position must be set anew');
-    // It is lost indeed: a move fails by it.
+    // The position is lost: a move fails by it.
     expect(robot.sim.requests().filter(({ path }) => path === '/chassis/pose')).toEqual([]);
     expect((await inspectCurrent(robot.toolkit)).running).toMatchObject({ verdict: 'equal' });
   });

@@ -47,7 +47,7 @@ describe('an open socket on the gateway', () => {
       why: 'DHCP client',
     });
     expect(allowed(socket('tcp', '0.0.0.0', 68), network)).toBeNull();
-    // An agreement never opens the read-only socket.
+    // An agreed exception never permits the read-only socket.
     const open = { alsoListening: [{ protocol: 'tcp', port: 5174, why: 'remote support' }] };
     expect(allowed(socket('tcp', '0.0.0.0', 5174), open)).toBeNull();
   });
@@ -95,7 +95,7 @@ describe('the listening address of SSH', () => {
   const ssh = (address: string, known: RobotAddresses = robot, network: object = {}) => {
     const lines = socketLines(judgeSockets([socket('tcp', address, 22, 'sshd')], siteOf(network), known));
     const of = (id: string) => lines.find((line) => line.id === id)?.verdict;
-    // The line for the whole is never better than that of SSH.
+    // The overall finding is never better than that of SSH.
     return [of('inward.ssh'), of('inward.listening')];
   };
 
@@ -128,7 +128,7 @@ describe('the listening address of SSH', () => {
     expect(from({ gateway: 'gw.local', robotSegment: '192.0.2.0/28' })).toEqual(['192.0.2.2']);
     expect(from({ robotSegment: '203.0.113.0/28' }, '198.51.100.7')).toBeNull();
     expect(from({}, '192.0.2.2')).toEqual(['192.0.2.2']);
-    // A chassis on this machine, as a simulator is one, says nothing of a segment.
+    // A chassis on this machine, as a simulator is, shows no segment.
     expect(from({}, '127.0.0.1')).toBeNull();
     expect(from({ gateway: '127.0.0.1' })).toBeNull();
     expect(from({})).toBeNull();
