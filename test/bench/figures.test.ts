@@ -40,7 +40,7 @@ describe('a percentile', () => {
         fc.integer({ min: 1, max: 100 }),
         (values, percent) => {
           const found = percentile(values, percent) as number;
-          const upTo = (most: number) => values.filter((value) => value <= most).length * 100;
+          const upTo = (limit: number) => values.filter((value) => value <= limit).length * 100;
           expect(upTo(found)).toBeGreaterThanOrEqual(percent * values.length);
           const smaller = values.filter((value) => value < found);
           if (smaller.length > 0) expect(upTo(Math.max(...smaller))).toBeLessThan(percent * values.length);
@@ -67,13 +67,13 @@ describe('a trend', () => {
   });
 
   it('is level where the minima are level, however high the peaks between them grow', () => {
-    const saw = everySecond(901, (second) => 120 + (second % 10) * (1 + second / 100));
-    expect(Math.abs(trendOfFloors(saw, 30_000)?.perHour ?? 99)).toBeLessThan(1e-9);
+    const series = everySecond(901, (second) => 120 + (second % 10) * (1 + second / 100));
+    expect(Math.abs(trendOfFloors(series, 30_000)?.perHour ?? 99)).toBeLessThan(1e-9);
   });
 
   it('detects rising minima below falling peaks', () => {
-    const saw = everySecond(901, (second) => 120 + second / 30 + (second % 10 === 0 ? 0 : 200 - second / 10));
-    expect(trendOfFloors(saw, 30_000)?.perHour).toBeCloseTo(120, 0);
+    const series = everySecond(901, (second) => 120 + second / 30 + (second % 10 === 0 ? 0 : 200 - second / 10));
+    expect(trendOfFloors(series, 30_000)?.perHour).toBeCloseTo(120, 0);
   });
 
   it('is negative where the values fall', () => {

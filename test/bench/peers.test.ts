@@ -54,16 +54,16 @@ describe.skipIf(process.getuid?.() !== 0)('as root, missing packages', () => {
       encoding: 'utf8',
       env: { PATH: scratch, ...env },
     });
-    return { stderr: run.stderr, asked: readFileSync(log, 'utf8') };
+    return { stderr: run.stderr, calls: readFileSync(log, 'utf8') };
   };
 
   it('are installed; present ones are not installed again', () => {
-    const { stderr, asked } = bring({});
-    expect(asked).toContain('install -y --no-install-recommends not-here\n');
+    const { stderr, calls } = bring({});
+    expect(calls).toContain('install -y --no-install-recommends not-here\n');
     expect(stderr).toBe('installing Debian packages for a test: not-here\n');
   });
 
   it('are not installed with GW_INSTALL_PEERS=no', () => {
-    expect(bring({ GW_INSTALL_PEERS: 'no' })).toEqual({ stderr: '', asked: '' });
+    expect(bring({ GW_INSTALL_PEERS: 'no' })).toEqual({ stderr: '', calls: '' });
   });
 });

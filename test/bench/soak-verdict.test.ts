@@ -7,7 +7,7 @@ const START_MS = 7_000_000;
 const memory = (value: (second: number) => number) =>
   Array.from({ length: 901 }, (_, second) => ({ atMs: START_MS + second * 1_000, value: value(second) }));
 
-const look = (second: number, restarts = 0, status = 'running') => ({
+const healthAt = (second: number, restarts = 0, status = 'running') => ({
   upForMs: 5_000 + second * 1_000,
   services: [
     { name: 'chassis', status, restarts },
@@ -15,16 +15,16 @@ const look = (second: number, restarts = 0, status = 'running') => ({
   ],
 });
 
-const looks = Array.from({ length: 900 }, (_, second) => look(second));
+const healthSamples = Array.from({ length: 900 }, (_, second) => healthAt(second));
 
 /** The samples of 15 minutes in which every condition held. */
-const sound: Soak = {
+const healthy: Soak = {
   wantedMs: 15 * MINUTE_MS,
   lastedMs: 15 * MINUTE_MS + 3,
   rss: memory((second) => 130 + (second % 20)),
   peakRssMb: 190,
   stops: Array.from({ length: 15 }, () => ({ ms: 12, ok: true, what: 'status 200' })),
-  health: looks,
+  health: healthSamples,
   isOver: false,
   ended: { code: 0, signal: null, tookMs: 80 },
   faults: { switched: 30, failed: 0 },
@@ -42,7 +42,7 @@ const sound: Soak = {
 
 /** Names of the conditions that did not hold. */
 const missed = (changes: Partial<Soak>) =>
-  judgeSoak({ ...sound, ...changes })
+  judgeSoak({ ...healthy, ...changes })
     .filter(({ holds }) => !holds)
     .map(({ name }) => name);
 
@@ -58,36 +58,40 @@ describe('the verdict of a soak test', () => {
     ['memory that grows slowly', { rss: memory((second) => 130 + second / 40) }, 'RSS level'],
     [
       'a service that restarted and lost its count',
-      { health: [...looks, look(901, 1), look(902)] },
+      { health: [...healthSamples, healthAt(901, 1), healthAt(902)] },
       'restarts of services',
     ],
-    ['a service that does not come back', { health: [...looks, look(901, 0, 'restarting')] }, 'restarts of services'],
-    ['a last sample without an answer', { health: [...looks, null] }, 'restarts of services'],
+    [
+      'a service that does not come back',
+      { health: [...healthSamples, healthAt(901, 0, 'restarting')] },
+      'restarts of services',
+    ],
+    ['a last sample without an answer', { health: [...healthSamples, null] }, 'restarts of services'],
     ['a run without a health sample', { health: [] }, 'restarts of services'],
     ['health samples without services', { health: [{ upForMs: 1, services: [] }] }, 'restarts of services'],
-    ['a process that restarted', { health: [...looks, look(3)] }, 'life of the process'],
+    ['a process that restarted', { health: [...healthSamples, healthAt(3)] }, 'life of the process'],
     ['a process that ended', { isOver: true }, 'life of the process'],
     ['a run without a stop', { stops: [] }, 'stops, one a minute'],
-    ['a run with one stop too few', { stops: sound.stops.slice(1) }, 'stops, one a minute'],
-    ['a run with a slow stop', { stops: [...sound.stops, { ms: 1_001, ok: true, what: '' }] }, 'stops, one a minute'],
+    ['a run with one stop too few', { stops: healthy.stops.slice(1) }, 'stops, one a minute'],
+    ['a run with a slow stop', { stops: [...healthy.stops, { ms: 1_001, ok: true, what: '' }] }, 'stops, one a minute'],
     [
       'a run with a refused stop',
-      { stops: [...sound.stops, { ms: 1, ok: false, what: 'status 429' }] },
+      { stops: [...healthy.stops, { ms: 1, ok: false, what: 'status 429' }] },
       'stops, one a minute',
     ],
     [
       'a run in which no browser received an event',
-      { clients: { ...sound.clients, browser: { did: { 'GET 200': 5 } } } },
+      { clients: { ...healthy.clients, browser: { did: { 'GET 200': 5 } } } },
       'clients did their work',
     ],
     [
       'a run without one kind of client',
-      { clients: { ...sound.clients, hoarder: { did: {} } } },
+      { clients: { ...healthy.clients, hoarder: { did: {} } } },
       'clients did their work',
     ],
     [
       'a run without a tour',
-      { clients: { ...sound.clients, 'tour starter': { did: { 'GET 200': 9 } } } },
+      { clients: { ...healthy.clients, 'tour starter': { did: { 'GET 200': 9 } } } },
       'clients did their work',
     ],
     ['a run without a fault', { faults: { switched: 0, failed: 9 } }, 'faults switched'],
@@ -99,13 +103,13 @@ describe('the verdict of a soak test', () => {
   });
 
   it('is undecided about growth after a run that was too short, and not green', () => {
-    const short = judgeSoak({ ...sound, rss: sound.rss.slice(0, 150) }).find(({ name }) => name === 'RSS level');
+    const short = judgeSoak({ ...healthy, rss: healthy.rss.slice(0, 150) }).find(({ name }) => name === 'RSS level');
     expect(short).toMatchObject({ value: 'not decided', holds: false });
   });
 
   it('is undecided about growth where memory use varies too much', () => {
     const wild = memory((second) => 100 + 90 * (Math.floor(second / 90) % 2));
-    const line = judgeSoak({ ...sound, rss: wild }).find(({ name }) => name === 'RSS level');
+    const line = judgeSoak({ ...healthy, rss: wild }).find(({ name }) => name === 'RSS level');
     expect(line?.value).toContain('not decided');
     expect(line?.holds).toBe(false);
   });

@@ -31,7 +31,7 @@ async function failureOf(work: Promise<unknown>): Promise<GwError> {
 }
 
 /** The result of the client for one fixed answer to GET /device/info. */
-async function saidTo(answer: string | Buffer): Promise<GwError> {
+async function errorFor(answer: string | Buffer): Promise<GwError> {
   await using peer = await answeringPeer(answer);
   await using client = clientOf(peer, { timeoutMs: 800 });
   const error = await failureOf(client.identity());
@@ -86,9 +86,9 @@ describe('identity', () => {
 
   it('rejects a secret that no header can carry, without repeating it', () => {
     for (const secret of ['', 'two words', 'line\nbreak', 'schlüssel']) {
-      const making = () => clientOf({ endpoint: { host: '127.0.0.1', port: 1 } }, { secret });
-      expect(making).toThrow(GwError);
-      expect(making).toThrow(/^((?!two words|line|schl).)*$/s);
+      const create = () => clientOf({ endpoint: { host: '127.0.0.1', port: 1 } }, { secret });
+      expect(create).toThrow(GwError);
+      expect(create).toThrow(/^((?!two words|line|schl).)*$/s);
     }
   });
 
@@ -125,11 +125,11 @@ describe.concurrent('not connected', () => {
   });
 
   it('retries over a new connection when a kept-alive one was closed meanwhile', async () => {
-    let asked = 0;
+    let requestCount = 0;
     await using peer = await rawPeer((socket) => {
       let first = true;
       socket.on('data', () => {
-        asked += 1;
+        requestCount += 1;
         if (first) socket.write(httpAnswer(JSON.stringify(deviceInfo())));
         else socket.destroy();
         first = false;
@@ -139,7 +139,7 @@ describe.concurrent('not connected', () => {
     await client.identity();
     await new Promise((resolve) => setTimeout(resolve, 50));
     await client.identity();
-    expect(asked).toBe(3);
+    expect(requestCount).toBe(3);
     expect(peer.connections()).toBe(2);
   });
 
@@ -197,7 +197,7 @@ describe.concurrent('a bad answer is reported as such', () => {
       'connection closed in the middle of the response',
     ],
   ])('%s', async (_, answer, what) => {
-    const error = await saidTo(answer);
+    const error = await errorFor(answer);
     expect(error.code).toBe('CHASSIS_BAD_ANSWER');
     expect(error.message).toContain(what);
   });
@@ -205,7 +205,7 @@ describe.concurrent('a bad answer is reported as such', () => {
   it('a redirect, without following it', async () => {
     await using elsewhere = await answeringPeer(httpAnswer(good));
     const location = `http://127.0.0.1:${elsewhere.endpoint.port}/device/info`;
-    const error = await saidTo(httpAnswer('', { location }, '302 Found'));
+    const error = await errorFor(httpAnswer('', { location }, '302 Found'));
     expect(error.code).toBe('CHASSIS_BAD_ANSWER');
     expect(error.message).toContain(`redirect to "${location}" refused`);
     expect(elsewhere.connections()).toBe(0);
@@ -298,10 +298,10 @@ describe('a flood', () => {
 describe('answers that expand to more than their bytes', () => {
   it('are rejected before they are parsed', async () => {
     const many = `{"device":{"sn":"SN-1"},"x":[${'{},'.repeat(300_000)}{}]}`;
-    expect((await saidTo(httpAnswer(many))).message).toContain('the JSON holds more than 20000 values');
+    expect((await errorFor(httpAnswer(many))).message).toContain('the JSON holds more than 20000 values');
     const keys = Array.from({ length: 21_000 }, (_, i) => `"${i}":0`).join(',');
-    expect((await saidTo(httpAnswer(`{"device":{"sn":"SN-1"},"x":{${keys}}}`))).message).toContain('more than 20000');
-    const refused = await saidTo(httpAnswer(`{"detail":"${'x'.repeat(900_000)}"}`, {}, '409 Conflict'));
+    expect((await errorFor(httpAnswer(`{"device":{"sn":"SN-1"},"x":{${keys}}}`))).message).toContain('more than 20000');
+    const refused = await errorFor(httpAnswer(`{"detail":"${'x'.repeat(900_000)}"}`, {}, '409 Conflict'));
     expect(refused.message.length).toBeLessThan(1_000);
   });
 
@@ -337,7 +337,7 @@ describe.concurrent('while the chassis starts', () => {
   });
 
   it('does not mistake a foreign 503 page for a chassis', async () => {
-    const error = await saidTo(httpAnswer('<h1>busy</h1>', {}, '503 Service Unavailable'));
+    const error = await errorFor(httpAnswer('<h1>busy</h1>', {}, '503 Service Unavailable'));
     expect(error.code).toBe('CHASSIS_BAD_ANSWER');
     expect(error.message).toContain('status 503 without boot progress');
   });
@@ -425,13 +425,13 @@ describe.concurrent('forward', () => {
       };
       const ending = new AbortController();
       const impatient = failureOf(client.forward('/device/info', { maxBytes: 10_000, signal: ending.signal }));
-      const patient = client.forward('/device/info', { maxBytes: 10_000 });
+      const keptWaiting = client.forward('/device/info', { maxBytes: 10_000 });
       await expect.poll(() => chassis.requests.length).toBe(1);
       ending.abort();
       expect((await impatient).code).toBe('INTERRUPTED');
       expect(closed).toBe(false);
       answer();
-      expect((await patient).status).toBe(200);
+      expect((await keptWaiting).status).toBe(200);
       expect(chassis.requests).toHaveLength(1);
     });
   });

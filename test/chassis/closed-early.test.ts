@@ -14,8 +14,8 @@ it('a client closed while its first request is pending opens no connection', asy
   };
   const endpoint = { host: '127.0.0.1', port: 1 };
   const client = createChassisClient({ endpoint, expectedSerial: 'SN-1', dialer, clock: systemClock });
-  const asked = client.identity(new AbortController().signal).catch((error: unknown) => error);
+  const request = client.identity(new AbortController().signal).catch((error: unknown) => error);
   await client[Symbol.asyncDispose]();
-  expect(await asked).toMatchObject({ code: 'INTERRUPTED' });
+  expect(await request).toMatchObject({ code: 'INTERRUPTED' });
   expect(dials).toBe(0);
 });

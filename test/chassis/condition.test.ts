@@ -106,8 +106,8 @@ describe('the condition that the robot reports', () => {
       levels: fc.array(fc.option(fc.oneof(fc.constantFrom('error', 'warning', 'none'), fc.string())), { maxLength: 4 }),
     });
     fc.assert(
-      fc.property(messages, (said) => {
-        const { stop, mode, released, state, reliable, quality, percentage, status, levels } = said;
+      fc.property(messages, (received) => {
+        const { stop, mode, released, state, reliable, quality, percentage, status, levels } = received;
         const result = judged(
           valuesAfter(
             { topic: '/wheel_state', control_mode: mode, emergency_stop_pressed: stop, wheels_released: released },

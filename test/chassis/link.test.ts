@@ -177,11 +177,11 @@ describe('a chassis with many complaints', () => {
       return pose.status === 'received' ? pose.staleReason : 'not-received';
     };
     await until('a pose', () => reasonOf() === undefined);
-    const told: unknown[] = [];
-    using _subscription = linked.link.subscribe(() => told.push(reasonOf()));
+    const notified: unknown[] = [];
+    using _subscription = linked.link.subscribe(() => notified.push(reasonOf()));
     chassis.publish({ topic: '/tracked_pose', pos: [1, 2], ori: 'north' });
     await until('the pose is rejected', () => reasonOf() === 'newer-rejected');
-    expect(told).toContain('newer-rejected');
+    expect(notified).toContain('newer-rejected');
   });
 
   it('keeps repeated complaints among many single ones', async () => {
@@ -204,8 +204,8 @@ describe('a chassis with many complaints', () => {
     await using _chassis = chassis;
     await using _linked = linked;
     const flood = setInterval(() => {
-      const isTaken = [...chassis.streams].every(({ bufferedAmount }) => bufferedAmount < 100_000);
-      for (let i = 0; isTaken && i < 500; i += 1) chassis.publish('x'.repeat(100));
+      const isRead = [...chassis.streams].every(({ bufferedAmount }) => bufferedAmount < 100_000);
+      for (let i = 0; isRead && i < 500; i += 1) chassis.publish('x'.repeat(100));
     }, 1);
     try {
       await reallyUntil('named', () => /topic stream flooded: \d+/.test(linked.link.describe?.() ?? ''), 20_000);
@@ -258,7 +258,7 @@ describe('not connected', () => {
     await time.sleep(600);
     await using again = await fakeChassis(port);
     expect(await until('connected', () => linked.kind() === 'connected')).toBeLessThan(3_000);
-    await until('enabled', () => again.heard.length > 0);
+    await until('enabled', () => again.received.length > 0);
     await until('fresh', () => linked.snapshot().values.pose.status === 'received');
     await until('fresh', () => (linked.snapshot().values.map as { stale: boolean }).stale === false);
   });
@@ -293,7 +293,7 @@ describe('another chassis at the address', () => {
     expect(linked.snapshot().link).toMatchObject({ foundSerial: 'SN-2', detail: expect.stringContaining('"SN-2"') });
     expect(linked.snapshot().identity).toBeNull();
     await until('identity requested again', () => chassis.requests.length >= 3);
-    expect(chassis.heard).toEqual([]);
+    expect(chassis.received).toEqual([]);
     expect(chassis.streams.size).toBe(0);
     chassis.serial = 'SN-1';
     await until('connected', () => linked.kind() === 'connected');

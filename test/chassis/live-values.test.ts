@@ -13,7 +13,7 @@ function bench() {
     pass(ms: number) {
       now += ms;
     },
-    say(message: object) {
+    receive(message: object) {
       const parsed = parseTopicMessage(JSON.stringify(message));
       if (parsed.kind !== 'data') throw new Error('a sound message was meant');
       live.update(parsed);
@@ -29,27 +29,27 @@ const staleness = (value: { status: string; stale?: boolean; staleReason?: strin
 
 describe('the age of a live value', () => {
   it('expires a steady topic that ceased, by its own rate', () => {
-    const { live, pass, say } = bench();
+    const { live, pass, receive } = bench();
     for (let i = 0; i < 12; i += 1) {
-      say(wheels);
+      receive(wheels);
       pass(2_000);
     }
     pass(7_900);
     expect(staleness(live.values().wheels)).toEqual([false, undefined]);
     pass(200);
     expect(staleness(live.values().wheels)).toEqual([true, 'too-old']);
-    say(wheels);
+    receive(wheels);
     expect(staleness(live.values().wheels)).toEqual([false, undefined]);
   });
 
   it('expires no topic of unknown rate: it may be published on change only', () => {
-    const { live, pass, say } = bench();
+    const { live, pass, receive } = bench();
     for (let i = 0; i < 6; i += 1) {
-      say(wheels);
+      receive(wheels);
       pass(300);
     }
     for (let i = 0; i < 40; i += 1) {
-      say({ topic: '/alerts', alerts: [] });
+      receive({ topic: '/alerts', alerts: [] });
       pass(100);
     }
     pass(3_600_000);
@@ -61,15 +61,15 @@ describe('the age of a live value', () => {
   });
 
   it('measures the rate again on each connection', () => {
-    const { live, pass, say } = bench();
+    const { live, pass, receive } = bench();
     for (let i = 0; i < 12; i += 1) {
-      say(wheels);
+      receive(wheels);
       pass(100);
     }
     live.disconnect();
     live.connect();
     expect(staleness(live.values().wheels)).toEqual([true, 'not-received-since-reconnect']);
-    say(wheels);
+    receive(wheels);
     pass(60_000);
     expect(staleness(live.values().wheels)).toEqual([false, undefined]);
   });

@@ -122,19 +122,19 @@ describe('writing maps', () => {
   async function withWrites(
     work: (
       writes: ReturnType<typeof mapWritesOf>,
-      seen: { method: string; path: string; body: Record<string, unknown> }[],
+      writesSeen: { method: string; path: string; body: Record<string, unknown> }[],
       chassis: FakeChassis,
     ) => Promise<void>,
   ) {
     await using chassis = await fakeChassis();
-    const seen: { method: string; path: string; body: Record<string, unknown> }[] = [];
+    const writesSeen: { method: string; path: string; body: Record<string, unknown> }[] = [];
     chassis.intercept = (request, response) => {
       if (request.method === 'GET') return false;
       const pieces: Buffer[] = [];
       request.on('data', (piece) => pieces.push(piece));
       request.on('end', () => {
         const { method = '', url: path = '' } = request;
-        seen.push({ method, path, body: JSON.parse(Buffer.concat(pieces).toString()) });
+        writesSeen.push({ method, path, body: JSON.parse(Buffer.concat(pieces).toString()) });
         response.writeHead(201, { 'content-type': 'application/json' }).end('{"id":12,"uid":"u7"}');
       });
       return true;
@@ -144,15 +144,15 @@ describe('writing maps', () => {
       dialer: directDialer,
       expectedSerial: 'SN-1',
     });
-    await work(mapWritesOf(client), seen, chassis);
+    await work(mapWritesOf(client), writesSeen, chassis);
   }
 
   it('sends drawings as the very text that was given, and nothing else', async () => {
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: 'binary' }), async (text) => {
-        await withWrites(async (writes, seen) => {
+        await withWrites(async (writes, writesSeen) => {
           await writes.patchOverlays('7', text);
-          expect(seen).toEqual([{ method: 'PATCH', path: '/maps/7', body: { overlays: text } }]);
+          expect(writesSeen).toEqual([{ method: 'PATCH', path: '/maps/7', body: { overlays: text } }]);
         });
       }),
       { numRuns: 30 },
@@ -160,7 +160,7 @@ describe('writing maps', () => {
   });
 
   it('verifies the serial number on the same connection before each write', async () => {
-    await withWrites(async (writes, seen, chassis) => {
+    await withWrites(async (writes, writesSeen, chassis) => {
       const image = new Uint8Array([1]);
       await writes.patchOverlays('7', '{}');
       await writes.createMap({
@@ -174,12 +174,12 @@ describe('writing maps', () => {
       expect(chassis.connections()).toBe(4);
       chassis.serial = 'SN-2';
       expect((await failureOf(writes.restartService())).code).toBe('CHASSIS_WRONG_DEVICE');
-      expect(seen).toHaveLength(4);
+      expect(writesSeen).toHaveLength(4);
     });
   });
 
   it('creates a map from the full backup, and returns the number assigned by the chassis', async () => {
-    await withWrites(async (writes, seen) => {
+    await withWrites(async (writes, writesSeen) => {
       const made = await writes.createMap({
         name: 'Erdgeschoss',
         uid: 'u7',
@@ -193,7 +193,7 @@ describe('writing maps', () => {
         localisation: new Uint8Array([0, 255]),
       });
       expect(made).toEqual({ id: 12, uid: 'u7' });
-      expect(seen[0]?.body).toEqual({
+      expect(writesSeen[0]?.body).toEqual({
         map_name: 'Erdgeschoss',
         uid: 'u7',
         map_version: 3,

@@ -90,7 +90,7 @@ export interface FakeChassis extends Peer {
   readonly requests: string[];
   readonly bodies: { path: string; method: string; body: unknown; headers: IncomingMessage['headers'] }[];
   /** Messages received from the clients of the topic stream. */
-  readonly heard: unknown[];
+  readonly received: unknown[];
   readonly streams: ReadonlySet<WebSocket>;
   publish(message: object | string | Buffer): void;
 }
@@ -123,7 +123,7 @@ const latched: Record<string, object> = {
 export async function fakeChassis(port = 0): Promise<FakeChassis> {
   const requests: string[] = [];
   const bodies: FakeChassis['bodies'] = [];
-  const heard: unknown[] = [];
+  const received: unknown[] = [];
   const streams = new Set<WebSocket>();
 
   const server = createHttpServer((request, response) => {
@@ -158,7 +158,7 @@ export async function fakeChassis(port = 0): Promise<FakeChassis> {
     stream.on('close', () => streams.delete(stream));
     stream.on('message', (data) => {
       const message = JSON.parse(String(data));
-      heard.push(message);
+      received.push(message);
       for (const topic of [message.enable_topic ?? []].flat()) {
         if (chassis.unknownTopics.includes(topic)) continue;
         enabled.add(topic);
@@ -180,7 +180,7 @@ export async function fakeChassis(port = 0): Promise<FakeChassis> {
     unknownTopics: [],
     requests,
     bodies,
-    heard,
+    received: received,
     streams,
     publish(message) {
       const raw = typeof message === 'string' || Buffer.isBuffer(message) ? message : JSON.stringify(message);
@@ -195,10 +195,10 @@ export async function fakeChassis(port = 0): Promise<FakeChassis> {
 }
 
 /** Waits until a condition holds; fails with its label after the time limit. */
-export async function until(what: string, is: () => boolean, mostMs = 4_000): Promise<number> {
+export async function until(what: string, is: () => boolean, maxMs = 4_000): Promise<number> {
   const began = performance.now();
   while (!is()) {
-    if (performance.now() - began > mostMs) throw new Error(`not within ${mostMs} ms: ${what}`);
+    if (performance.now() - began > maxMs) throw new Error(`not within ${maxMs} ms: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
   return performance.now() - began;

@@ -18,7 +18,7 @@ import { systemClock } from '../../src/lib/lifecycle/index.ts';
 /** The current result of each check; an error is thrown. */
 let world: Record<string, object> = {};
 let ran: string[] = [];
-const look = async (options: unknown) => {
+const runCheck = async (options: unknown) => {
   const { at } = options as { at: string };
   ran.push(at);
   const found = world[at] ?? { sound: true, first: 'ok', second: 'ok' };
@@ -27,8 +27,8 @@ const look = async (options: unknown) => {
 };
 const options = z.strictObject({ at: z.string() });
 const catalogue: Catalogue = {
-  look: { summary: 'Looks.', moves: false, with: options, run: look },
-  drive: { summary: 'Drives.', moves: true, with: options, run: look },
+  runCheck: { summary: 'Looks.', moves: false, with: options, run: runCheck },
+  drive: { summary: 'Drives.', moves: true, with: options, run: runCheck },
 };
 const about = (id: string) => ({ id, title: `Step ${id}`, proves: 'Device', remedy: `Mend ${id}.` });
 const check = (id: string, more: object = {}) => ({
@@ -59,7 +59,7 @@ function sittings(steps: readonly object[]) {
   return async (more: Partial<RunnerOptions> & { only?: string[]; accept?: string } = {}) => {
     const { only = [], accept, ...rest } = more;
     ran = [];
-    const taken: CompletedStep[] = [];
+    const completed: CompletedStep[] = [];
     const { steps: results } = await runSteps(checklist, {
       clock: systemClock,
       signal: new AbortController().signal,
@@ -70,10 +70,10 @@ function sittings(steps: readonly object[]) {
       ...(accept !== undefined && {
         answers: parseAnswers(`${accept}: { accept: { reason: known, by: B. Boss } }\n`, 'a.yaml', checklist),
       }),
-      onCompleted: async (one) => void taken.push(one),
+      onCompleted: async (one) => void completed.push(one),
       ...rest,
     });
-    for (const one of taken) earlier.set(one.result.id, one);
+    for (const one of completed) earlier.set(one.result.id, one);
     // The final results equal those that a journal would restore.
     for (const one of results) if (one.at !== null) expect(earlier.get(one.id)?.result).toEqual(one);
     return Object.fromEntries(results.map((one) => [one.id, one])) as Record<string, StepResult>;
@@ -82,12 +82,12 @@ function sittings(steps: readonly object[]) {
 const verdicts = (steps: Record<string, StepResult>) =>
   Object.fromEntries(Object.entries(steps).map(([id, { verdict }]) => [id, verdict]));
 const decisions = (...list: Decision[]) => {
-  const asked: string[] = [];
+  const questions: string[] = [];
   const decide = async ({ id }: StepResult) => {
-    asked.push(id);
-    return list[asked.length - 1] ?? { kind: 'leave' as const };
+    questions.push(id);
+    return list[questions.length - 1] ?? { kind: 'leave' as const };
   };
-  return { asked, decide };
+  return { questions: questions, decide };
 };
 const again = { kind: 'again' } as const;
 const accept = { kind: 'accept', reason: 'late', approvedBy: 'A. Boss' } as const;
@@ -157,7 +157,7 @@ describe('a step that reads the result of a check', () => {
   test('is evaluated again when a person repeats the check for another step, also when not selected', async () => {
     const sit = sittings([check('a'), reader('one', 'a', 'first'), reader('two', 'a', 'second')]);
     world = { a: { sound: true, first: 'ok', second: 'wrong' } };
-    const { asked, decide } = decisions(again);
+    const { questions, decide } = decisions(again);
     const steps = await sit({
       decide: async (result) => {
         world = { a: { sound: true, first: 'wrong', second: 'ok' } };
@@ -165,7 +165,7 @@ describe('a step that reads the result of a check', () => {
       },
     });
     expect(ran).toEqual(['a', 'a']);
-    expect(asked).toEqual(['two']);
+    expect(questions).toEqual(['two']);
     expect(verdicts(steps)).toEqual({ a: 'ok', one: 'wrong', two: 'ok' });
     expect(Object.keys(steps)).toEqual(['a', 'one', 'two']);
   });
@@ -175,10 +175,10 @@ describe('an accepted deviation', () => {
   test('of a check persists when that is run again for a step that reads it, with the same result', async () => {
     const sit = sittings([check('a'), reader('r', 'a', 'first')]);
     world = { a: { sound: false, first: 'wrong' } };
-    const { asked, decide } = decisions(accept, again, accept);
+    const { questions, decide } = decisions(accept, again, accept);
     const steps = await sit({ decide });
     expect(ran).toEqual(['a', 'a']);
-    expect(asked).toEqual(['a', 'r', 'r']);
+    expect(questions).toEqual(['a', 'r', 'r']);
     expect(steps.a).toMatchObject({ verdict: 'wrong', deviation: { approvedBy: 'A. Boss' } });
     expect(steps.a?.earlier).toMatchObject([{ verdict: 'wrong' }]);
     expect(steps.r?.deviation).toMatchObject({ approvedBy: 'A. Boss' });
@@ -187,7 +187,7 @@ describe('an accepted deviation', () => {
   test('of a check is requested again when its result differs', async () => {
     const sit = sittings([check('a'), reader('r', 'a', 'first')]);
     world = { a: { sound: 'not-checked', first: 'wrong' } };
-    const { asked, decide } = decisions(accept, again);
+    const { questions, decide } = decisions(accept, again);
     const steps = await sit({
       decide: async (result) => {
         const decision = await decide(result);
@@ -195,16 +195,16 @@ describe('an accepted deviation', () => {
         return decision;
       },
     });
-    expect(asked).toEqual(['a', 'r', 'a', 'r']);
+    expect(questions).toEqual(['a', 'r', 'a', 'r']);
     expect(steps.a).toMatchObject({ verdict: 'wrong', deviation: null });
   });
 
   test('from a file counts for the check that is run again', async () => {
     const sit = sittings([check('a'), reader('r', 'a', 'first')]);
     world = { a: { sound: false, first: 'wrong' } };
-    const { asked, decide } = decisions(again);
+    const { questions, decide } = decisions(again);
     const steps = await sit({ decide, accept: 'a' });
-    expect(asked).toEqual(['r', 'r']);
+    expect(questions).toEqual(['r', 'r']);
     expect(steps.a).toMatchObject({ verdict: 'wrong', deviation: { approvedBy: 'B. Boss' } });
   });
 
@@ -230,8 +230,8 @@ describe('an accepted deviation', () => {
     const kept = await sit();
     expect(ran).toEqual(['a']);
     expect(kept.a).toMatchObject({ verdict: 'not-checked', deviation: { approvedBy: 'A. Boss' } });
-    const { asked, decide } = decisions({ kind: 'leave' });
+    const { questions, decide } = decisions({ kind: 'leave' });
     expect((await sit({ only: ['a'], decide })).a).toMatchObject({ verdict: 'not-checked', deviation: null });
-    expect(asked).toEqual(['a']);
+    expect(questions).toEqual(['a']);
   });
 });

@@ -161,13 +161,13 @@ describe.each(await listChecklists(builtIn))('the built-in checklist %s', async 
 
   test('asks where it lacks the means to check, and unsupported checks are never ok', async () => {
     const instead = steps.filter((step) => step.given !== undefined).map(({ id }) => id);
-    const asked = async (answer: string) => {
+    const answeredWith = async (answer: string) => {
       const more = instead.map((id) => `${id}: ${answer}\n`).join('');
       const result = await run(text, resultsOf(steps), `${answers === none ? '' : answers}${more}` || none, []);
       return result.steps.filter(({ id }) => instead.includes(id)).map(({ verdict }) => verdict);
     };
-    expect(await asked('yes')).toEqual(instead.map(() => 'ok'));
-    for (const verdict of await asked('no')) expect(['wrong', 'skipped']).toContain(verdict);
+    expect(await answeredWith('yes')).toEqual(instead.map(() => 'ok'));
+    for (const verdict of await answeredWith('no')) expect(['wrong', 'skipped']).toContain(verdict);
     const result = await run(text, resultsOf(steps), answers);
     for (const id of lacking) {
       expect(result.steps.find((step) => step.id === id)).toMatchObject({
@@ -181,9 +181,9 @@ describe.each(await listChecklists(builtIn))('the built-in checklist %s', async 
     for (const step of steps.filter(({ run: check, reads }) => check !== undefined || reads !== undefined)) {
       for (const path of Object.keys(step.expect ?? {})) {
         const result = await run(text, resultsOf(steps, { id: step.id, path }), answers);
-        const taken = result.steps.find(({ id }) => id === step.id);
-        expect(taken?.verdict, `${step.id}, ${path}`).not.toBe('ok');
-        if (taken?.verdict !== 'skipped') expect(taken?.why, step.id).toContain(`${path}: expected`);
+        const completed = result.steps.find(({ id }) => id === step.id);
+        expect(completed?.verdict, `${step.id}, ${path}`).not.toBe('ok');
+        if (completed?.verdict !== 'skipped') expect(completed?.why, step.id).toContain(`${path}: expected`);
         expect(result.ok).toBe(false);
       }
     }
@@ -194,8 +194,8 @@ describe.each(await listChecklists(builtIn))('the built-in checklist %s', async 
       const bad = step.confirm === undefined ? `${step.id}: 1000000` : `${step.id}: no`;
       const others = steps.filter(({ id }) => id !== step.id).flatMap(good);
       const result = await run(text, resultsOf(steps), `${others.join('')}${bad}\n`);
-      const taken = result.steps.find(({ id }) => id === step.id);
-      expect(taken, step.id).toMatchObject({ verdict: 'wrong', remedy: expect.stringMatching(/\w/) });
+      const completed = result.steps.find(({ id }) => id === step.id);
+      expect(completed, step.id).toMatchObject({ verdict: 'wrong', remedy: expect.stringMatching(/\w/) });
       expect(result.ok).toBe(false);
     }
   });

@@ -73,10 +73,10 @@ describe('the built-in checklists', () => {
       expect(list.sections.length).toBeGreaterThan(2);
       for (const step of list.steps.filter(({ moves }) => moves)) {
         const gates = step.requires.filter(({ of }) => of === 'section').flatMap(({ steps }) => steps);
-        const asked = list.steps.filter(
+        const questions = list.steps.filter(
           ({ id, kind, precondition }) => gates.includes(id) && precondition && kind === 'confirm',
         );
-        expect(asked, `${phase}: ${step.id}`).not.toEqual([]);
+        expect(questions, `${phase}: ${step.id}`).not.toEqual([]);
       }
     }
   });

@@ -53,10 +53,10 @@ describe('the chassis state reported by the gateway', () => {
   });
 
   test('is awaited, with the waiting time reported', async () => {
-    let asked = 0;
+    let requestCount = 0;
     await using server = await gateway((_request, reply) => {
-      asked += 1;
-      reply.end(JSON.stringify(state(asked < 4 ? 'connected' : 'not-connected')));
+      requestCount += 1;
+      reply.end(JSON.stringify(state(requestCount < 4 ? 'connected' : 'not-connected')));
     });
     const result = await waitForGatewayState(server.toolkit, { link: 'not-connected', withinMs: 3_000 }, context);
     expect(result).toMatchObject({ link: 'not-connected', serial: null });

@@ -45,9 +45,13 @@ describe('the journal of a run', () => {
   test('no confirmed answer is lost when the program is killed, and none is requested twice', async () => {
     expect(work('q4')).toEqual({ shown: all.slice(0, 5), killed: true });
     const found = await findJournal(dir, 'own', ['SN1']);
-    const [taken] = found?.state.completed ?? [];
-    expect([...(taken?.keys() ?? [])]).toEqual(all.slice(0, 5));
-    expect(taken?.get('q2')?.result.answer).toMatchObject({ answer: 'yes', initials: 'KM', remark: 'remark of q2' });
+    const [completed] = found?.state.completed ?? [];
+    expect([...(completed?.keys() ?? [])]).toEqual(all.slice(0, 5));
+    expect(completed?.get('q2')?.result.answer).toMatchObject({
+      answer: 'yes',
+      initials: 'KM',
+      remark: 'remark of q2',
+    });
     expect(found?.state.attachments).toEqual([expect.objectContaining({ name: '001-q3.jpg', bytes: jpeg.length })]);
     // Killed again at a later step, then run to the end.
     expect(work('q7', 'resume')).toEqual({ shown: ['q5', 'q6', 'q7'], killed: true });

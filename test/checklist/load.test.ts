@@ -156,8 +156,8 @@ describe('a checklist file', () => {
 
   test('a step with a fallback question is asked, or checked where the run has what it needs', () => {
     const text = written(file({ ...good, given: 'password', confirm: 'Did you see it?' }));
-    const asked = parseChecklist(text, 'own.yaml', catalogue).steps[0];
-    expect(asked).toMatchObject({ kind: 'confirm', question: 'Did you see it?', instead: 'password' });
+    const asking = parseChecklist(text, 'own.yaml', catalogue).steps[0];
+    expect(asking).toMatchObject({ kind: 'confirm', question: 'Did you see it?', instead: 'password' });
     const checked = parseChecklist(text, 'own.yaml', given).steps[0];
     expect(checked).toMatchObject({ kind: 'run', run: 'chassis probe' });
     const { sha256 } = parseChecklist(text, 'own.yaml', given);

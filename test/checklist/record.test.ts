@@ -71,7 +71,7 @@ async function signerOf(serial: string, from: Authority = authority, more: objec
 }
 
 /** A record of a run with a photo, as the toolkit creates it. */
-async function make(answers: string, more: Partial<RecordRobot> = {}): Promise<CheckRecord> {
+async function createRecord(answers: string, more: Partial<RecordRobot> = {}): Promise<CheckRecord> {
   const subject = { site: 'Lobby', serial: 'SN1' };
   await using journal = await beginJournal(join(dir, 'runs'), {
     id: crypto.randomUUID(),
@@ -117,7 +117,7 @@ beforeAll(async () => {
   await writeFile(join(dir, 'photo.jpg'), jpeg);
   authority = await createAuthority();
   signer = await signerOf('SN1');
-  record = signRecord(await make(good), signer);
+  record = signRecord(await createRecord(good), signer);
   await writeFile(path, recordText(record));
 }, 30_000);
 afterAll(() => rm(dir, { recursive: true, force: true }));
@@ -373,11 +373,13 @@ describe('a record', () => {
 
   test('a red line prevents ok, and an open step prevents accepted', async () => {
     const line = { id: 'tablet-open', title: 'Tablet', detail: 'open', remedy: 'Lock it.' };
-    const red = await make(good, { redLines: [line] });
+    const red = await createRecord(good, { redLines: [line] });
     expect(red).toMatchObject({ ok: false, accepted: false, counts: { ok: 3 } });
     expect(red.robots[0]?.redLines).toEqual([line]);
-    expect(await make('door: 0.9\n')).toMatchObject({ ok: false, accepted: false, counts: { notChecked: 1 } });
-    const deviating = await make('label: { answer: no, accept: { reason: worn off, by: A. Boss } }\ndoor: 0.9\n');
+    expect(await createRecord('door: 0.9\n')).toMatchObject({ ok: false, accepted: false, counts: { notChecked: 1 } });
+    const deviating = await createRecord(
+      'label: { answer: no, accept: { reason: worn off, by: A. Boss } }\ndoor: 0.9\n',
+    );
     expect(deviating).toMatchObject({ ok: false, accepted: true, deviations: 1, counts: { wrong: 1 } });
     expect(await verify(signRecord(deviating, signer), { readAttachment: undefined })).toMatchObject({
       verified: true,
@@ -396,7 +398,7 @@ describe('a record', () => {
       when: '2026-01-02T03:04:05.000Z',
     } as never;
     const of = async (more: Partial<RecordRobot>) =>
-      (await make(good, more)).robots[0]?.evidence.map(({ verifiedHere }) => verifiedHere);
+      (await createRecord(good, more)).robots[0]?.evidence.map(({ verifiedHere }) => verifiedHere);
     expect(await of({ evidenceRecords: [record] })).toEqual(['no', 'yes']);
     const simulated = { ...(record as object), simulated: true } as never;
     expect(await of({ evidenceRecords: [simulated] })).toEqual(['no', 'on-a-simulator']);
@@ -408,7 +410,7 @@ describe('a record', () => {
 
   test('an incomplete step relies on no fact', async () => {
     const steps = (record.robots[0]?.steps ?? []).map((step) => ({ ...step, at: null, leftOut: true }));
-    const none = await make(good, { result: { steps } as unknown as RecordRobot['result'] });
+    const none = await createRecord(good, { result: { steps } as unknown as RecordRobot['result'] });
     expect(none).toMatchObject({ leftOut: true, robots: [{ evidence: [] }] });
   });
 });

@@ -238,16 +238,16 @@ describe('questions to the technician', () => {
   });
 
   test('a person is asked only questions that no file answered', async () => {
-    const asked: string[] = [];
+    const questions: string[] = [];
     const answers = parseAnswers('a: yes\n', 'answers.yaml', checklist(question('a'), question('b')));
     const result = await runAll([question('a'), question('b')], {
       answers,
       ask: async ({ id }) => {
-        asked.push(id);
+        questions.push(id);
         return { answer: 'yes', by: 'Kim', initials: null, remark: null, value: null, attachments: [] };
       },
     });
-    expect(asked).toEqual(['b']);
+    expect(questions).toEqual(['b']);
     expect(result.ok).toBe(true);
   });
 

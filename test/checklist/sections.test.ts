@@ -302,7 +302,7 @@ describe('resuming an earlier run', () => {
     const reader = { ...about('r'), reads: 'a', expect: { plain: 7 } };
     const parts = { steps: [checkStep('a'), reader, checkStep('b')] };
     const earlier = new Map<string, CompletedStep>();
-    await run(parts, { onCompleted: async (taken) => void earlier.set(taken.result.id, taken) });
+    await run(parts, { onCompleted: async (completed) => void earlier.set(completed.result.id, completed) });
     earlier.delete('r');
     earlier.delete('b');
     const result = await run(parts, { earlier });
@@ -314,33 +314,39 @@ describe('resuming an earlier run', () => {
   test('a step that failed earlier is kept, and accepted when the answers accept it now', async () => {
     broken = ['a'];
     const earlier = new Map<string, CompletedStep>();
-    await run({ steps: [checkStep('a')] }, { onCompleted: async (taken) => void earlier.set(taken.result.id, taken) });
+    await run(
+      { steps: [checkStep('a')] },
+      { onCompleted: async (completed) => void earlier.set(completed.result.id, completed) },
+    );
     const approvals = new Map([['a', { reason: 'known', approvedBy: 'B. Boss' }]]);
-    const taken: (string | undefined)[] = [];
+    const completed: (string | undefined)[] = [];
     const result = await run(
       { steps: [checkStep('a')] },
       {
         earlier,
         answers: { answers: new Map(), approvals },
-        onCompleted: async ({ result: kept }) => void taken.push(kept.deviation?.approvedBy),
+        onCompleted: async ({ result: kept }) => void completed.push(kept.deviation?.approvedBy),
       },
     );
     broken = [];
     expect(result.steps[0]).toMatchObject({ verdict: 'wrong', deviation: { reason: 'known', approvedBy: 'B. Boss' } });
-    expect(taken).toEqual(['B. Boss']);
+    expect(completed).toEqual(['B. Boss']);
   });
 
   test('an interruption keeps earlier results', async () => {
     broken = ['a'];
     const earlier = new Map<string, CompletedStep>();
-    await run({ steps: [checkStep('a')] }, { onCompleted: async (taken) => void earlier.set(taken.result.id, taken) });
+    await run(
+      { steps: [checkStep('a')] },
+      { onCompleted: async (completed) => void earlier.set(completed.result.id, completed) },
+    );
     broken = [];
-    const told: string[] = [];
+    const output: string[] = [];
     const result = await run(
       { steps: [checkStep('a')] },
-      { earlier, only: ['a'], signal: AbortSignal.abort(), onCompleted: async () => void told.push('taken') },
+      { earlier, only: ['a'], signal: AbortSignal.abort(), onCompleted: async () => void output.push('taken') },
     );
-    expect(told).toEqual([]);
+    expect(output).toEqual([]);
     expect(result).toMatchObject({ interrupted: true, ok: false });
     expect(verdicts(result.steps)).toEqual({ a: 'wrong' });
   });
@@ -460,21 +466,21 @@ describe('deviations', () => {
 
   test('a wrong step is repeated, then accepted; each result is journaled before it is shown', async () => {
     broken = ['a'];
-    const told: string[] = [];
+    const output: string[] = [];
     const decisions = [{ kind: 'again' }, { kind: 'accept', reason: 'late', approvedBy: 'A. Boss' }] as const;
     let turn = 0;
     const result = await run(
       { steps: [checkStep('a')] },
       {
         decide: async () => decisions[turn++] ?? { kind: 'leave' },
-        onCompleted: async ({ result: taken }) =>
-          void told.push(`disk ${taken.earlier.length} ${taken.deviation?.approvedBy}`),
-        onResult: (shown) => void told.push(`shown ${shown.earlier.length} ${shown.deviation?.approvedBy}`),
+        onCompleted: async ({ result: completed }) =>
+          void output.push(`disk ${completed.earlier.length} ${completed.deviation?.approvedBy}`),
+        onResult: (shown) => void output.push(`shown ${shown.earlier.length} ${shown.deviation?.approvedBy}`),
       },
     );
     broken = [];
     expect(ran).toEqual(['a', 'a']);
-    expect(told).toEqual([
+    expect(output).toEqual([
       'disk 0 undefined',
       'shown 0 undefined',
       'disk 1 undefined',
@@ -514,7 +520,7 @@ describe('deviations', () => {
   });
 
   test('a check that could not be made is put to the person too, an unanswered question is not', async () => {
-    const asked: string[] = [];
+    const questions: string[] = [];
     const undecided = checkStep('a', { expect: { state: 'ok' } });
     const silent: Catalogue = { look: { ...catalogue.look, run: async () => ({ state: 'not-checked' }) } as never };
     const list = parseChecklist(stringify(file({ steps: [undecided, ask('b')] })), 'own.yaml', silent);
@@ -524,12 +530,12 @@ describe('deviations', () => {
       motionAllowed: false,
       subject: null,
       decide: async ({ id }) => {
-        asked.push(id);
+        questions.push(id);
         return { kind: 'leave' };
       },
     });
     expect(result.steps.map(({ verdict }) => verdict)).toEqual(['not-checked', 'not-checked']);
-    expect(asked).toEqual(['a']);
+    expect(questions).toEqual(['a']);
   });
 
   test('an accepted angle unit does not permit movement', async () => {

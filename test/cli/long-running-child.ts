@@ -3,15 +3,15 @@ import { fileURLToPath } from 'node:url';
 import type { Outcome } from '../../src/cli/command.ts';
 import { LongRunningCommand } from '../../src/cli/long-running.ts';
 
-interface Told {
+interface ChildEvent {
   readonly event: string;
 }
 
-class Child extends LongRunningCommand<Told> {
+class Child extends LongRunningCommand<ChildEvent> {
   static override strict = false;
   static override readonly schema = 'gw/child/1';
 
-  protected override async execute(): Promise<Outcome<Told>> {
+  protected override async execute(): Promise<Outcome<ChildEvent>> {
     const { argv } = await this.parse(Child);
     const [how] = argv;
     const running = setInterval(() => this.emit({ event: 'tick' }), 20);
@@ -28,7 +28,7 @@ class Child extends LongRunningCommand<Told> {
     throw new Error('nobody caught this');
   }
 
-  protected override render({ event }: Told): string {
+  protected override render({ event }: ChildEvent): string {
     return event;
   }
 }

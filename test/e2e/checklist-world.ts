@@ -90,7 +90,7 @@ export interface World extends AsyncDisposable {
 }
 
 /** Answers yes to every question, and 3 to every measured value. */
-export const saysYes = async (step: AskedStep) => ({
+export const answerYes = async (step: AskedStep) => ({
   answer: 'yes' as const,
   by: null,
   initials: 'KM',
@@ -131,7 +131,7 @@ export async function openWorld(
   // checked, since the unit of a heading shows only when it changes, and not touched while it drives or must be at
   // rest.
   const underWay = new Map<string, Step>();
-  const takeStep = (list: string, step?: Step) => {
+  const runStep = (list: string, step?: Step) => {
     underWay.delete(list);
     if (step) underWay.set(list, step);
     const runs = [...underWay.values()].flatMap((one) => (one.kind === 'run' && one.reads === null ? [one] : []));
@@ -167,8 +167,8 @@ export async function openWorld(
         gwVersion: '1.0.0',
         clock: systemClock,
         ...context,
-        onStep: ({ step }) => takeStep(list, step),
-        ask: saysYes,
+        onStep: ({ step }) => runStep(list, step),
+        ask: answerYes,
         checks: {
           password: await readSecret(join(dir, 'secrets', 'device-password.txt')).catch(() => undefined),
           async switchFault({ name, on }) {
@@ -179,7 +179,7 @@ export async function openWorld(
         },
         ...more,
       });
-      takeStep(list);
+      runStep(list);
       return new Map(steps.map((step) => [step.id, step]));
     },
     async remember(list) {

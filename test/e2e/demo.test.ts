@@ -68,7 +68,7 @@ describe('gw demo', () => {
     // Again in its own folder, with JSON output, and kept running.
     const kept = startGw(['demo', '--dir', dir, '--keep', '--json']);
     await using _ended = kept;
-    await kept.says('\n}\n', 50_000);
+    await kept.untilOutput('\n}\n', 50_000);
     const envelope = JSON.parse(kept.stdout());
     expect(envelope).toMatchObject({ schema: 'gw/demo/1', ok: true, error: null });
     const demo = demoSchema.parse(envelope.data);
@@ -109,16 +109,16 @@ describe('gw demo', () => {
   });
 
   test('reports a read-only port in use', async () => {
-    const taken = createServer();
-    taken.listen(5174, '127.0.0.1');
-    await once(taken, 'listening');
+    const occupied = createServer();
+    occupied.listen(5174, '127.0.0.1');
+    await once(occupied, 'listening');
     try {
       const { code, stderr } = await runGw(['demo', '--dir', dir]);
       expect(code).toBe(4);
       expect(stderr).toContain('127.0.0.1:5174 is in use by another program');
       expect(stderr).toContain('ss -ltnp');
     } finally {
-      taken.close();
+      occupied.close();
     }
   });
 

@@ -50,7 +50,7 @@ export interface Running extends AsyncDisposable {
   stdout(): string;
   stderr(): string;
   /** Resolves when stdout holds this text; rejects when gw ends or `limitMs` passes before. */
-  says(text: string, limitMs?: number): Promise<void>;
+  untilOutput(text: string, limitMs?: number): Promise<void>;
   /** Sends the signal and resolves when gw has ended. */
   end(signal?: NodeJS.Signals): Promise<{ code: number | null; tookMs: number }>;
 }
@@ -68,7 +68,7 @@ export function startGw(args: readonly string[], options: RunOptions = {}): Runn
     child,
     stdout: () => stdout,
     stderr: () => stderr,
-    async says(text, limitMs = 20_000) {
+    async untilOutput(text, limitMs = 20_000) {
       const began = performance.now();
       while (!stdout.includes(text)) {
         if (ended()) throw new Error(`gw ${args.join(' ')} ended before saying '${text}':\n${stdout}\n${stderr}`);

@@ -37,7 +37,7 @@ async function siteNaming(robots: readonly string[]): Promise<string> {
 }
 
 /** A gateway needs several heartbeats of both to detect two devices. */
-const gatewaySeesConflict = () =>
+const gatewayReportsConflict = () =>
   until(
     async () => (await (await fetch(`http://127.0.0.1:${OPERATOR_PORT}/api/nachbarn`)).json()) as Neighbours,
     ({ robots }) => robots.some(({ conflictWith }) => conflictWith !== null),
@@ -92,7 +92,7 @@ describe('gw heartbeat check of a fleet with a fault', () => {
     ['fleet-silent', ['robot-SIM-N002'], NINE_S],
   ] as const)('is wrong with %s', { timeout: 60_000 }, async (fault, ids, seconds) => {
     world.sim.setFault(fault, true);
-    if (fault === 'fleet-serial-conflict') await gatewaySeesConflict();
+    if (fault === 'fleet-serial-conflict') await gatewayReportsConflict();
     const result = await check(seconds);
     world.sim.setFault(fault, false);
     expect(result.verdict).toBe('wrong');

@@ -148,7 +148,7 @@ describe('gw heartbeat sniff', () => {
     await using listener = startGw(['heartbeat', 'sniff', '--no-key', '--seconds', '2', '--json'], {
       cwd: folderWith(),
     });
-    await listener.says('"event":"state"');
+    await listener.untilOutput('"event":"state"');
     await send(
       encodeHeartbeat(heartbeatOf({ serial: 'SN-2' }), key),
       encodeHeartbeat(heartbeatOf({ serial: 'SN-2', sequence: 2 }), key),
@@ -178,14 +178,14 @@ describe('gw heartbeat sniff', () => {
     const forged = encodeHeartbeat(heartbeatOf({ serial: 'SN-4' }), createKey(secrets.key));
     forged.writeUInt8(forged.readUInt8(forged.length - 1) ^ 1, forged.length - 1);
     await using listener = startGw(['heartbeat', 'sniff', '--json'], { cwd: dir });
-    await listener.says('"event":"state"');
+    await listener.untilOutput('"event":"state"');
     await send(
       encodeHeartbeat(heartbeatOf({ serial: 'SN-2' }), createKey(secrets.key)),
       encodeHeartbeat(heartbeatOf({ serial: 'SN-3' }), createKey(secrets.next)),
       encodeHeartbeat(heartbeatOf({ serial: 'SN-4' }), stranger),
       forged,
     );
-    await listener.says('"datagrams":4');
+    await listener.untilOutput('"datagrams":4');
     const { code, events } = await ended(listener, 'SIGINT');
     expect(code).toBe(0);
     expect(events.at(-1)).toMatchObject({
@@ -203,11 +203,11 @@ describe('gw heartbeat sniff', () => {
     await using listener = startGw(['heartbeat', 'sniff', '--no-key', '--seconds', '20', '--json'], {
       cwd: folderWith(),
     });
-    await listener.says('"receives":"everything"');
+    await listener.untilOutput('"receives":"everything"');
     {
       await using later = createSocket({ type: 'udp4', reuseAddr: true });
       later.bind(45301, '0.0.0.0');
-      await listener.says('"receives":"broadcasts"');
+      await listener.untilOutput('"receives":"broadcasts"');
     }
     const { events } = await ended(listener, 'SIGINT');
     expect(events.at(-1)).toMatchObject({ event: 'ended', receives: 'everything', dropped: 0 });
@@ -215,7 +215,7 @@ describe('gw heartbeat sniff', () => {
 
   it('in text prints lines without control characters, and the table at the end', async () => {
     await using listener = startGw(['heartbeat', 'sniff', '--no-key', '--seconds', '1'], { cwd: folderWith() });
-    await listener.says('No datagram received yet.');
+    await listener.untilOutput('No datagram received yet.');
     await send(encodeHeartbeat(heartbeatOf({ serial: 'SN-2' }), createKey(randomBytes(32))));
     await once(listener.child, 'close');
     expect(listener.child.exitCode).toBe(0);

@@ -6,7 +6,7 @@ import { chassisState, page, type SimulatedRobot, startRobot, startRobotProcess,
 const WITHIN_MS = 2_000;
 
 /** All three outputs show 'not connected' with the tried address, within two seconds. */
-async function allSayNotConnected(robot: SimulatedRobot, port: number): Promise<void> {
+async function allShowNotConnected(robot: SimulatedRobot, port: number): Promise<void> {
   const where = `127.0.0.1:${port}`;
   const [state, service, address] = await Promise.all([
     until(
@@ -58,7 +58,7 @@ describe('a chassis that is lost', () => {
     );
     robot.sim.child.kill('SIGSTOP');
     try {
-      await allSayNotConnected(robot, robot.chassisPort);
+      await allShowNotConnected(robot, robot.chassisPort);
     } finally {
       robot.sim.child.kill('SIGCONT');
     }
@@ -74,7 +74,7 @@ describe('a chassis that is lost', () => {
       5_000,
     );
     await robot.sim.end('SIGTERM');
-    await allSayNotConnected(robot, robot.chassisPort);
+    await allShowNotConnected(robot, robot.chassisPort);
     const reply = await fetch(`http://127.0.0.1:${robot.operatorPort}/api/chassis/device/info`);
     expect(reply.status).toBe(503);
     const { error } = (await reply.json()) as { error: { message: string; tried: unknown } };
@@ -83,7 +83,7 @@ describe('a chassis that is lost', () => {
 
     const ports = ['--chassis-port', `${robot.chassisPort}`, '--operator-port', `${robot.operatorPort}`];
     await using again = startGw(['sim', '--dir', robot.dir, ...ports, '--json']);
-    await again.says('"event":"ready"');
+    await again.untilOutput('"event":"ready"');
     await recovers(robot);
   });
 
@@ -93,7 +93,7 @@ describe('a chassis that is lost', () => {
     const text = readFileSync(robot.site, 'utf8');
     writeFileSync(robot.site, text.replace(`port: ${robot.chassisPort}`, `port: ${wrong}`));
     await using _serve = await startServe(robot.site);
-    await allSayNotConnected(robot, wrong);
+    await allShowNotConnected(robot, wrong);
   });
 });
 

@@ -48,7 +48,7 @@ export async function startRobotProcess(): Promise<SimulatedRobot & { readonly s
   const [chassisPort, operatorPort] = [await freePort(), await freePort()];
   const ports = ['--chassis-port', `${chassisPort}`, '--operator-port', `${operatorPort}`];
   const sim = startGw(['sim', '--dir', dir, ...ports, '--json']);
-  await sim.says('"event":"ready"');
+  await sim.untilOutput('"event":"ready"');
   return {
     dir,
     site: join(dir, 'site.yaml'),
@@ -65,7 +65,7 @@ export async function startRobotProcess(): Promise<SimulatedRobot & { readonly s
 /** `gw serve` for this robot, up and ready. */
 export async function startServe(site: string): Promise<Running> {
   const serve = startGw(['serve', '--site', site, '--json']);
-  await serve.says('"event":"ready"');
+  await serve.untilOutput('"event":"ready"');
   return serve;
 }
 

@@ -43,7 +43,7 @@ describe('gw serve', () => {
     await using robot = await startRobot();
     const began = performance.now();
     await using serve = startGw(['serve', '--site', robot.site]);
-    await serve.says('ready');
+    await serve.untilOutput('ready');
     expect(performance.now() - began).toBeLessThan(5_000);
     const lines = serve.stdout().trim().split('\n');
     expect(lines.map((line) => line.split(' ')[0])).toEqual(['chassis', 'motion', 'evidence', 'operator', 'ready']);
@@ -67,7 +67,7 @@ describe('gw serve', () => {
       await using serve = startGw([...words, '--site', robot.site], {
         node: ['--import', 'data:text/javascript,setInterval(() => {}, 60_000)'],
       });
-      await serve.says('ready');
+      await serve.untilOutput('ready');
       const { code } = await serve.end('SIGTERM');
       expect([code, serve.stdout().trim().split('\n').at(-1)]).toEqual([0, 'ended']);
     },
@@ -210,7 +210,7 @@ describe('gw serve', () => {
 describe('gw serve that cannot start', () => {
   it('reports a read-only port in use, in text and in JSON, and leaves nothing open', async () => {
     await using robot = await startRobot();
-    const taken = createServer().listen(READ_ONLY_PORT, '127.0.0.1');
+    const occupied = createServer().listen(READ_ONLY_PORT, '127.0.0.1');
     try {
       const text = await runGw(['serve', '--site', robot.site, '--log-level', 'error']);
       expect(text.code).toBe(4);
@@ -223,7 +223,7 @@ describe('gw serve that cannot start', () => {
       expect(last).toMatchObject({ schema: 'gw/serve/1', ok: false, data: null, error: { code: 'PORT_IN_USE' } });
       expect(await listens(robot.operatorPort)).toBe(false);
     } finally {
-      await new Promise((resolve) => taken.close(resolve));
+      await new Promise((resolve) => occupied.close(resolve));
     }
   });
 

@@ -90,7 +90,7 @@ describe('a robot without evidence', { timeout: 240_000 }, () => {
     await using running = startGw(verifyWords(robot, 'stop'));
     await until(
       async () => running.stderr(),
-      (told) => told.includes('Verifies that the robot stands still'),
+      (output) => output.includes('Verifies that the robot stands still'),
       10_000,
     );
     expect((await running.end('SIGINT')).code).toBe(130);
@@ -195,7 +195,7 @@ describe('a robot without evidence', { timeout: 240_000 }, () => {
     await using running = startGw(verifyWords(robot, 'move', '--distance', '1'));
     await until(
       async () => running.stderr(),
-      (told) => told.includes('Drives'),
+      (output) => output.includes('Drives'),
       10_000,
     );
     await running.end('SIGKILL');

@@ -144,7 +144,7 @@ describe('gw serve with unread output', () => {
       stderr: stderr.theirs,
       node: ['--import', crash],
     });
-    await serve.says('ready');
+    await serve.untilOutput('ready');
     if (isRead) stderr.read();
     const began = performance.now();
     serve.child.kill('SIGUSR2');
@@ -156,7 +156,7 @@ describe('gw serve with unread output', () => {
   it('writes a flood of stops as a few lines with their count', async () => {
     await using robot = await startRobot();
     await using serve = startGw(['serve', '--site', robot.site]);
-    await serve.says('ready');
+    await serve.untilOutput('ready');
     for (let n = 0; n < 500; n += 1) await stop(robot.operatorPort);
     expect((await serve.end()).code).toBe(0);
     const lines = serve
@@ -164,10 +164,10 @@ describe('gw serve with unread output', () => {
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line) as { msg: string; more?: number; firstAddress?: string; lastAddress?: string });
-    const asked = lines.filter(({ msg }) => msg.startsWith('stop requested'));
-    expect(asked.reduce((sum, { more = 1 }) => sum + more, 0)).toBe(500);
-    expect(asked.length).toBeLessThan(30);
-    expect(asked.find(({ more }) => more !== undefined)).toMatchObject({
+    const stops = lines.filter(({ msg }) => msg.startsWith('stop requested'));
+    expect(stops.reduce((sum, { more = 1 }) => sum + more, 0)).toBe(500);
+    expect(stops.length).toBeLessThan(30);
+    expect(stops.find(({ more }) => more !== undefined)).toMatchObject({
       firstAddress: '127.0.0.1',
       lastAddress: '127.0.0.1',
     });

@@ -108,7 +108,7 @@ const failures: Partial<Record<FaultName, Expected>> = {
 
 /** Only answers that never arrive have a short timeout: on a busy machine a valid answer is slow too. */
 const waitedOut: ReadonlySet<string> = new Set(['enrolment-silent', 'enrolment-no-answer']);
-const patient = { ...quick, handshakeMs: 30_000, answerMs: 30_000 };
+const longTimeouts = { ...quick, handshakeMs: 30_000, answerMs: 30_000 };
 
 describe('failures of the endpoint', () => {
   it.each(Object.entries(failures))(
@@ -116,8 +116,8 @@ describe('failures of the endpoint', () => {
     async (name, expected) => {
       await using world = await startWorld();
       world.faults.add(name as FaultName);
-      const more = { limits: patient, expectedRegion: 'eu-central-1' };
-      const limits = waitedOut.has(name) ? quick : patient;
+      const more = { limits: longTimeouts, expectedRegion: 'eu-central-1' };
+      const limits = waitedOut.has(name) ? quick : longTimeouts;
       const failure = (await failureOf(world.enrol({ ...more, limits }))) as GwError;
       expect(failure).toBeInstanceOf(GwError);
       expect(failure.message).toMatch(expected.message);
@@ -249,8 +249,8 @@ describe('failures of the endpoint', () => {
 
   it('never repeat the one-time code, even where the endpoint does', async () => {
     await using world = await startWorld();
-    const said = JSON.stringify({ error: { code: 'X', message: 'The code SECRET-CODE-77 is used.' } });
-    await using raw = await startRawEndpoint(world.authority, (socket) => socket.end(http(401, said)));
+    const errorBody = JSON.stringify({ error: { code: 'X', message: 'The code SECRET-CODE-77 is used.' } });
+    await using raw = await startRawEndpoint(world.authority, (socket) => socket.end(http(401, errorBody)));
     const failure = await failureOf(world.enrol({ url: raw.url, readCode: async () => 'SECRET-CODE-77' }));
     expect(JSON.stringify(failure)).not.toContain('SECRET-CODE-77');
     expect(failure.message).toContain('[redacted]');
@@ -270,8 +270,8 @@ describe('failures of the endpoint', () => {
 
   it('escape text of the endpoint', async () => {
     await using world = await startWorld();
-    const said = JSON.stringify({ error: { message: '\u001b[2J\u202egone\n' } });
-    await using raw = await startRawEndpoint(world.authority, (socket) => socket.end(http(403, said)));
+    const errorBody = JSON.stringify({ error: { message: '\u001b[2J\u202egone\n' } });
+    await using raw = await startRawEndpoint(world.authority, (socket) => socket.end(http(403, errorBody)));
     const failure = await failureOf(world.enrol({ url: raw.url }));
     expect(failure.message).not.toMatch(/[\p{Cc}\p{Bidi_Control}]/u);
   });

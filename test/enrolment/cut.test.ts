@@ -97,14 +97,14 @@ describe.concurrent('an interrupted enrolment', () => {
       await failureOf(world.enrol({ renew, readCode: async () => code, onStep }));
       expect((await readdir(world.identityDir)).toSorted()).toEqual(['identity.json', 'pending.json']);
     };
-    const asksNobody = async (): Promise<string> => {
+    const mustNotAsk = async (): Promise<string> => {
       throw new Error('nobody may be asked');
     };
 
     it('is completed without a code, and its clock was not compared', async () => {
       await using world = await startWorld();
       await cutEnd(world);
-      expect(await world.enrol({ readCode: asksNobody })).toMatchObject({
+      expect(await world.enrol({ readCode: mustNotAsk })).toMatchObject({
         resumed: true,
         replaced: false,
         clock: { verdict: 'not-checked' },
@@ -126,7 +126,7 @@ describe.concurrent('an interrupted enrolment', () => {
       await world.enrol();
       for (const renew of [true, false]) {
         await cutEnd(world, true);
-        expect(await world.enrol({ renew, readCode: asksNobody })).toMatchObject({ resumed: true, replaced: true });
+        expect(await world.enrol({ renew, readCode: mustNotAsk })).toMatchObject({ resumed: true, replaced: true });
       }
     });
 
@@ -134,7 +134,7 @@ describe.concurrent('an interrupted enrolment', () => {
       await using world = await startWorld();
       const moved = { serial: 'SN-0816', readCode: async () => world.endpoint.newCode('SN-0816') };
       await cutEnd(world);
-      expect(await failureOf(world.enrol({ ...moved, readCode: asksNobody }))).toMatchObject({
+      expect(await failureOf(world.enrol({ ...moved, readCode: mustNotAsk }))).toMatchObject({
         code: 'ALREADY_ENROLLED',
         message: 'This gateway is enrolled as SN-0815; its chassis is SN-0816.',
         remedy: expect.stringContaining('--renew'),
@@ -150,7 +150,7 @@ describe.concurrent('an interrupted enrolment', () => {
       const path = join(world.identityDir, 'pending.json');
       const { renewal: _, ...older } = JSON.parse(await readFile(path, 'utf8'));
       await writeFile(path, JSON.stringify(older));
-      expect(await world.enrol({ readCode: asksNobody })).toMatchObject({ resumed: true, replaced: false });
+      expect(await world.enrol({ readCode: mustNotAsk })).toMatchObject({ resumed: true, replaced: false });
     });
   });
 

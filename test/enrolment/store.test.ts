@@ -173,9 +173,9 @@ describe('a second run', () => {
   it('is refused, and names the installed identity', async () => {
     await using world = await startWorld();
     await world.enrol();
-    const asked: string[] = [];
+    const prompts: string[] = [];
     const readCode = async () => {
-      asked.push('asked');
+      prompts.push('asked');
       return 'X';
     };
     expect(await failureOf(world.enrol({ readCode }))).toMatchObject({
@@ -187,7 +187,7 @@ describe('a second run', () => {
       message: 'This gateway is enrolled as SN-0815; its chassis is SN-0816.',
     });
     // The code is requested only when it is used.
-    expect(asked).toEqual([]);
+    expect(prompts).toEqual([]);
     expect(world.endpoint.requests().length).toBe(1);
   });
 

@@ -34,9 +34,9 @@ function secretsOf(keyPem: string): Buffer[] {
 describe('the enrolment request', () => {
   it('has the documented form, byte for byte, and never contains a part of the key', async () => {
     await using world = await startWorld();
-    const seen: string[] = [];
+    const sent: string[] = [];
     await using raw = await startRawEndpoint(world.authority, (socket, request) => {
-      seen.push(request);
+      sent.push(request);
       socket.end(http(500, ''));
     });
     const code = 'ABCD-EFGH';
@@ -58,7 +58,7 @@ describe('the enrolment request', () => {
       '',
       body,
     ].join('\r\n');
-    expect(seen).toEqual([expected, expected]);
+    expect(sent).toEqual([expected, expected]);
     const escaped = JSON.stringify(requestPem);
     expect(body).toBe(
       `{"serial":"SN-0815","certificateRequest":${escaped},"oneTimeCode":"ABCD-EFGH","renewal":false,"device":{"model":"model-x","software":"2.12.3"}}`,

@@ -18,7 +18,7 @@ const good: EvidenceRecord = {
   when: '2026-01-31T12:00:00Z',
 };
 
-const room = pathToFileURL(join(import.meta.dirname, '../../src/lib/evidence/index.ts')).href;
+const evidenceModule = pathToFileURL(join(import.meta.dirname, '../../src/lib/evidence/index.ts')).href;
 
 let root = '';
 let path = '';
@@ -80,7 +80,15 @@ describe('putting a record at the end of an evidence file', () => {
       const { appendRecord } = await import(process.argv[1]);
       for (let n = 0; n < 5; n += 1) await appendRecord(process.argv[2], { ...JSON.parse(process.argv[3]), who: process.argv[4] + n });
     `;
-    const args = (who: string) => ['--input-type=module', '-e', program, room, path, JSON.stringify(good), who];
+    const args = (who: string) => [
+      '--input-type=module',
+      '-e',
+      program,
+      evidenceModule,
+      path,
+      JSON.stringify(good),
+      who,
+    ];
     const programs = ['a', 'b', 'c'].map((who) => promisify(execFile)(process.execPath, args(who)));
     const calls = Array.from({ length: 15 }, (_, index) => appendRecord(path, { ...good, who: `call ${index}` }));
     const appended = await Promise.all(calls);
@@ -131,17 +139,17 @@ describe('putting a record at the end of an evidence file', () => {
   });
 
   it('on a disk with space for half a line removes that half again', async () => {
-    const roomFor = 1024;
+    const maxRecords = 1024;
     await appendRecord(path, { ...good, how: 'x'.repeat(760) });
     const before = await readFile(path, 'utf8');
-    expect(before.length).toBeLessThan(roomFor - 20);
-    expect(before.length + JSON.stringify(good).length).toBeGreaterThan(roomFor);
+    expect(before.length).toBeLessThan(maxRecords - 20);
+    expect(before.length + JSON.stringify(good).length).toBeGreaterThan(maxRecords);
     const program = `
       const { appendRecord } = await import(process.argv[1]);
       await appendRecord(process.argv[2], JSON.parse(process.argv[3])).catch(({ code, message }) => console.log(code, message));
     `;
     const script = 'ulimit -f 1; exec "$0" --input-type=module -e "$@"';
-    const args = ['-c', script, process.execPath, program, room, path, JSON.stringify(good)];
+    const args = ['-c', script, process.execPath, program, evidenceModule, path, JSON.stringify(good)];
     const { stdout } = await promisify(execFile)('bash', args);
     expect(stdout).toContain(`FILE_UNWRITABLE The evidence file ${path} cannot be written`);
     expect(await readFile(path, 'utf8')).toBe(before);

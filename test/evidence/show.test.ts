@@ -131,8 +131,8 @@ describe('showing', () => {
   it('a site file that was named must exist', async () => {
     const named = show('angles.pose-ori', { ...nowhere, siteNamed: true });
     await expect(named).rejects.toMatchObject({ code: 'SITE_FILE_NOT_FOUND' });
-    const asked = show('angles.pose-ori', { ...nowhere, live: true });
-    await expect(asked).rejects.toMatchObject({ code: 'SITE_FILE_NOT_FOUND' });
+    const shown = show('angles.pose-ori', { ...nowhere, live: true });
+    await expect(shown).rejects.toMatchObject({ code: 'SITE_FILE_NOT_FOUND' });
   });
 
   it.each([

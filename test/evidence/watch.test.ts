@@ -12,7 +12,7 @@ import {
 } from '../../src/lib/evidence/index.ts';
 import { silentLog } from '../../src/lib/lifecycle/index.ts';
 import { createFakeClock, type FakeClock } from '../lifecycle/fake-clock.ts';
-import { isDiskAsked } from '../lifecycle/paced-clock.ts';
+import { isDiskPending } from '../lifecycle/paced-clock.ts';
 
 const record = (fact: string, value: EvidenceRecord['value'] = true, more: Partial<EvidenceRecord> = {}) => ({
   ...{ fact, value, serial: 'SN1', software: '1' },
@@ -73,7 +73,7 @@ describe('a file that is unreadable at the start', () => {
 /** The watch reads real files, so every check is awaited; only the time of the check is up to the test. */
 async function settled(ms = 0): Promise<void> {
   await setTimeout(ms);
-  for (let idle = 0; idle < 5; idle = isDiskAsked() ? 0 : idle + 1) await setImmediate();
+  for (let idle = 0; idle < 5; idle = isDiskPending() ? 0 : idle + 1) await setImmediate();
 }
 
 /** Clock milliseconds until the condition holds; `realMs` of real time for each check. */

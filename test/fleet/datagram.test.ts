@@ -63,7 +63,7 @@ const plain = {
   trailing: Buffer.alloc(0),
 };
 
-const plainBeat: Heartbeat = {
+const plainHeartbeat: Heartbeat = {
   serial: 'SN0007',
   bootCounter: 3,
   sequence: 258,
@@ -122,8 +122,8 @@ function heartbeatOf(bytes: Buffer, keys = ring): Heartbeat {
 }
 
 const stateWith = (state: Partial<CoarseState>): Heartbeat => ({
-  ...plainBeat,
-  state: { ...plainBeat.state, ...state },
+  ...plainHeartbeat,
+  state: { ...plainHeartbeat.state, ...state },
 });
 const readBack = (state: Partial<CoarseState>) => heartbeatOf(encodeHeartbeat(stateWith(state), key)).state;
 
@@ -188,24 +188,24 @@ function rounded(heartbeat: Heartbeat): Heartbeat {
 
 describe('a datagram written by hand', () => {
   it('is parsed as its heartbeat', () => {
-    expect(heartbeatOf(signed(byHand()))).toEqual(plainBeat);
+    expect(heartbeatOf(signed(byHand()))).toEqual(plainHeartbeat);
   });
 
   it('equals the encoded one, byte for byte', () => {
-    expect(encodeHeartbeat(plainBeat, key).toString('hex')).toBe(signed(byHand()).toString('hex'));
+    expect(encodeHeartbeat(plainHeartbeat, key).toString('hex')).toBe(signed(byHand()).toString('hex'));
   });
 
   it('equals the example of the docs page', () => {
     const page = readFileSync(new URL('../../docs/heartbeat.md', import.meta.url), 'utf8');
     const shown = /```\n((?:[0-9a-f]+\n)+)```/.exec(page)?.[1]?.replaceAll('\n', '');
     expect(shown).toBe(signed(byHand()).toString('hex'));
-    expect(heartbeatOf(Buffer.from(shown ?? '', 'hex'))).toEqual(plainBeat);
+    expect(heartbeatOf(Buffer.from(shown ?? '', 'hex'))).toEqual(plainHeartbeat);
   });
 
   it('with fields of a later version behind its own is parsed, and these are ignored', () => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 1, maxLength: 417 }), (later) => {
-        expect(heartbeatOf(signed(byHand({ trailing: Buffer.from(later) })))).toEqual(plainBeat);
+        expect(heartbeatOf(signed(byHand({ trailing: Buffer.from(later) })))).toEqual(plainHeartbeat);
       }),
     );
   });
@@ -223,7 +223,7 @@ describe('a datagram written by hand', () => {
     expect(
       heartbeatOf(signed(byHand({ moving: 0, stopped: 0, battery: 255, software: Buffer.alloc(0) }))).state,
     ).toEqual({
-      ...plainBeat.state,
+      ...plainHeartbeat.state,
       moving: null,
       stopped: null,
       batteryPercent: null,
@@ -294,7 +294,7 @@ describe('an encoded heartbeat', () => {
 
   it('carries its counters up to their maximum', () => {
     for (const value of [0, 0xffffffff]) {
-      const heartbeat = { ...plainBeat, bootCounter: value, sequence: value, uptimeS: value };
+      const heartbeat = { ...plainHeartbeat, bootCounter: value, sequence: value, uptimeS: value };
       expect(heartbeatOf(encodeHeartbeat(heartbeat, key))).toEqual(heartbeat);
     }
   });
@@ -340,7 +340,7 @@ describe('an encoded heartbeat', () => {
       [1e12, 0xffffffff],
       [Infinity, 0xffffffff],
     ] as const) {
-      expect(heartbeatOf(encodeHeartbeat({ ...plainBeat, uptimeS }, key)).uptimeS).toBe(read);
+      expect(heartbeatOf(encodeHeartbeat({ ...plainHeartbeat, uptimeS }, key)).uptimeS).toBe(read);
     }
   });
 });
@@ -501,7 +501,7 @@ describe('a datagram parsed without a key', () => {
       signed(byHand(), otherSecret),
       Buffer.concat([byHand(), Buffer.alloc(32)]),
     ]) {
-      expect(decodeUnverified(bytes)).toEqual({ kind: 'heartbeat', heartbeat: plainBeat });
+      expect(decodeUnverified(bytes)).toEqual({ kind: 'heartbeat', heartbeat: plainHeartbeat });
     }
     expect(decodeUnverified(signed(byHand({ version: 2 }))).kind).toBe('other-version');
     expect(decodeUnverified(signed(byHand()).subarray(1)).kind).toBe('malformed');

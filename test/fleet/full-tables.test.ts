@@ -137,13 +137,13 @@ describe('a list of neighbours under a flood', () => {
     const clock = createFakeClock();
     const guard = createReplayGuard({ stateDir: '/proc/none', clock, log: silentLog, reserved });
     const neighbours = createNeighbours({ self, guard, clock, reserved });
-    const take = (serial: string, sequence: number) =>
+    const receive = (serial: string, sequence: number) =>
       neighbours.receive(heartbeatOf({ serial, sequence }), '127.0.0.9');
-    for (const serial of ROBOTS) for (const sequence of [0, 1, 4]) take(serial, sequence);
+    for (const serial of ROBOTS) for (const sequence of [0, 1, 4]) receive(serial, sequence);
     await clock.advance(60_000);
-    take('SN0001', 34);
-    for (let i = 0; i < MAX_SERIALS + 10; i += 1) take(`X-${i}`, 0);
-    expect(take('X-unknown', 0)).toBe('table-full');
+    receive('SN0001', 34);
+    for (let i = 0; i < MAX_SERIALS + 10; i += 1) receive(`X-${i}`, 0);
+    expect(receive('X-unknown', 0)).toBe('table-full');
     const list = neighbours.list();
     expect(list).toHaveLength(1_000);
     const known = list.filter(({ serial }) => reserved.has(serial));
@@ -159,13 +159,13 @@ describe('a sniffer under a flood', () => {
   it('shows each robot of the site, once, and counts the others', () => {
     const key = createKey(Buffer.alloc(32, 7));
     const sniffer = createSniffer({ keys: createKeyRing([key]), clock: createFakeClock(), reserved });
-    const say = (serial: string, address: string, sequence = 0) => {
+    const receiveFrom = (serial: string, address: string, sequence = 0) => {
       const { state, ...heartbeat } = heartbeatOf({ serial, sequence });
       sniffer.receive(encodeHeartbeat({ ...heartbeat, state }, key), address);
     };
-    for (let i = 0; i < 600; i += 1) say(`X-${i}`, '192.0.2.66');
-    for (const serial of ROBOTS) say(serial, '192.0.2.1');
-    for (let i = 0; i < 50; i += 1) say('SN0001', `198.51.100.${i}`, 1);
+    for (let i = 0; i < 600; i += 1) receiveFrom(`X-${i}`, '192.0.2.66');
+    for (const serial of ROBOTS) receiveFrom(serial, '192.0.2.1');
+    for (let i = 0; i < 50; i += 1) receiveFrom('SN0001', `198.51.100.${i}`, 1);
     const { senders, otherHeartbeats } = sniffer.view();
     expect(senders.filter(({ serial }) => reserved.has(serial)).map(({ serial }) => serial)).toEqual(ROBOTS);
     expect([senders.length, otherHeartbeats]).toEqual([503, 150]);

@@ -103,10 +103,10 @@ describe('the key files of a site', () => {
     );
     if (!(error instanceof GwError)) throw error;
     expect(error).toMatchObject({ code: 'SECRET_UNREADABLE', exitCode: 2 });
-    const told = [error.message, error.remedy, error.stack, error.cause, JSON.stringify(error.details)].join('\n');
+    const refusal = [error.message, error.remedy, error.stack, error.cause, JSON.stringify(error.details)].join('\n');
     for (const text of secret) {
       // Not even a part of a key may be shown.
-      for (let at = 0; at + 8 <= text.length; at += 1) expect(told).not.toContain(text.slice(at, at + 8));
+      for (let at = 0; at + 8 <= text.length; at += 1) expect(refusal).not.toContain(text.slice(at, at + 8));
     }
     return `${error.message}\n${error.remedy}`;
   }
@@ -140,10 +140,10 @@ describe('the key files of a site', () => {
     ['Base64', Buffer.from(FIRST, 'hex').toString('base64')],
   ])('are rejected with %s, by path and key of the site file', async (_what, content) => {
     const path = await file(content);
-    const told = await refusalOf(read(path), content, FIRST, SECOND);
-    expect(told).toContain(`${path} (fleet.keyFile)`);
-    expect(told).toContain('64 hex digits');
-    expect(told).toContain('openssl rand -hex 32');
+    const refusal = await refusalOf(read(path), content, FIRST, SECOND);
+    expect(refusal).toContain(`${path} (fleet.keyFile)`);
+    expect(refusal).toContain('64 hex digits');
+    expect(refusal).toContain('openssl rand -hex 32');
   });
 
   it('are rejected when the key is in binary, or when they are empty', async () => {
@@ -153,16 +153,16 @@ describe('the key files of a site', () => {
 
   it('are rejected when other users may open them', async () => {
     const path = await file(FIRST, 0o644);
-    const told = await refusalOf(read(path), FIRST);
-    expect(told).toContain('mode 644');
-    expect(told).toContain(`chmod 600 ${path}`);
+    const refusal = await refusalOf(read(path), FIRST);
+    expect(refusal).toContain('mode 644');
+    expect(refusal).toContain(`chmod 600 ${path}`);
   });
 
   it('are rejected when they are missing', async () => {
     const path = join(dir, 'nobody');
-    const told = await refusalOf(read(path));
-    expect(told).toContain(path);
-    expect(told).toContain('file not found');
+    const refusal = await refusalOf(read(path));
+    expect(refusal).toContain(path);
+    expect(refusal).toContain('file not found');
   });
 
   it('are rejected for an unusable accepted key, by its key of the site file', async () => {
@@ -172,15 +172,19 @@ describe('the key files of a site', () => {
       [await file(SECOND, 0o640), 'mode 640'],
       [join(dir, 'nobody'), 'file not found'],
     ] as const) {
-      const told = await refusalOf(read(good, await file(THIRD), bad), FIRST, SECOND, THIRD);
-      expect(told).toContain(bad);
-      expect(told).toContain('fleet.acceptedKeyFiles');
-      expect(told).toContain(why);
+      const refusal = await refusalOf(read(good, await file(THIRD), bad), FIRST, SECOND, THIRD);
+      expect(refusal).toContain(bad);
+      expect(refusal).toContain('fleet.acceptedKeyFiles');
+      expect(refusal).toContain(why);
     }
   });
 
   it('are rejected when two of them hold the same key, as after copying the wrong one', async () => {
-    const told = await refusalOf(read(await file(FIRST), await file(SECOND), await file(`${FIRST}\n`)), FIRST, SECOND);
-    expect(told).toContain('Duplicate heartbeat key');
+    const refusal = await refusalOf(
+      read(await file(FIRST), await file(SECOND), await file(`${FIRST}\n`)),
+      FIRST,
+      SECOND,
+    );
+    expect(refusal).toContain('Duplicate heartbeat key');
   });
 });

@@ -30,9 +30,9 @@ describe('the kernel statistics of the port', () => {
     );
     fc.assert(
       fc.property(texts, (text) => {
-        const told = portTableIn(text, 45301);
-        expect(told?.dropped ?? 0).toBeGreaterThanOrEqual(0);
-        expect(told?.openToAll ?? 0).toBeGreaterThanOrEqual(0);
+        const parsed = portTableIn(text, 45301);
+        expect(parsed?.dropped ?? 0).toBeGreaterThanOrEqual(0);
+        expect(parsed?.openToAll ?? 0).toBeGreaterThanOrEqual(0);
       }),
     );
   });

@@ -10,7 +10,7 @@ import { createListLog } from './heartbeats.ts';
 const PERIOD_MS = 2000;
 const SAVE_EVERY_MS = 10_000;
 const AHEAD = 8;
-const MOST = 2 ** 32 - 1;
+const MAX_COUNTER = 2 ** 32 - 1;
 
 let root: string;
 beforeEach(() => {
@@ -100,7 +100,7 @@ describe('the replay guard', () => {
       [100, 3, true],
       [7, 3, false],
       [5000, 2, false],
-      [MOST, 0, false],
+      [MAX_COUNTER, 0, false],
       [0, 4, true],
       [0, 4, false],
       [101, 3, false],
@@ -112,16 +112,16 @@ describe('the replay guard', () => {
 
   it('rejects a boot whose sequence is exhausted, and accepts the next boot', async () => {
     await using at = await world();
-    expect(at.accept(heartbeat(MOST - 1))).toBe(true);
-    expect(at.accept(heartbeat(MOST))).toBe(true);
+    expect(at.accept(heartbeat(MAX_COUNTER - 1))).toBe(true);
+    expect(at.accept(heartbeat(MAX_COUNTER))).toBe(true);
     expect(at.accept(heartbeat(0))).toBe(false);
-    expect(at.accept(heartbeat(MOST))).toBe(false);
-    await at.kept(heartbeat(MOST));
-    expect(at.rows()).toEqual([['R-1', 1, MOST]]);
+    expect(at.accept(heartbeat(MAX_COUNTER))).toBe(false);
+    await at.kept(heartbeat(MAX_COUNTER));
+    expect(at.rows()).toEqual([['R-1', 1, MAX_COUNTER]]);
     await at.crash();
-    expect(at.accept(heartbeat(MOST))).toBe(false);
-    expect(at.accept(heartbeat(0, MOST))).toBe(true);
-    expect(at.accept(heartbeat(0, MOST))).toBe(false);
+    expect(at.accept(heartbeat(MAX_COUNTER))).toBe(false);
+    expect(at.accept(heartbeat(0, MAX_COUNTER))).toBe(true);
+    expect(at.accept(heartbeat(0, MAX_COUNTER))).toBe(false);
   });
 
   it('rejects after a clean end all received heartbeats, and accepts the next', async () => {
@@ -141,15 +141,15 @@ describe('the replay guard', () => {
   it('rejects after a crash all heartbeats received since the last write, and accepts the robot at most 8 heartbeats later', async () => {
     await using at = await world();
     const received: Counted[] = [];
-    const hear = (from: number, to: number) => {
+    const receive = (from: number, to: number) => {
       for (let sequence = from; sequence <= to; sequence += 1) {
         received.push(heartbeat(sequence));
         expect(at.accept(heartbeat(sequence))).toBe(true);
       }
     };
-    hear(0, 24);
+    receive(0, 24);
     await at.written([['R-1', 1, 24 + AHEAD]]);
-    hear(25, 28);
+    receive(25, 28);
     expect(at.rows()).toEqual([['R-1', 1, 24 + AHEAD]]);
     await at.crash();
     for (const recorded of received) expect(at.accept(recorded)).toBe(false);
@@ -347,15 +347,15 @@ describe('the replay guard', () => {
   });
 
   it('never accepts a heartbeat twice, and accepts newer ones after at most 8, whatever ends occur between', async () => {
-    type Step = { readonly hear: Counted } | 'restart' | 'crash' | 'wait';
+    type Step = { readonly receive: Counted } | 'restart' | 'crash' | 'wait';
     const counted = fc.record({
       serial: fc.constantFrom('R-1', 'R-2'),
       bootCounter: fc.nat(2),
-      sequence: fc.oneof(fc.nat(40), fc.constantFrom(1000, 1005, MOST - 5, MOST)),
+      sequence: fc.oneof(fc.nat(40), fc.constantFrom(1000, 1005, MAX_COUNTER - 5, MAX_COUNTER)),
     });
     const steps: fc.Arbitrary<Step[]> = fc.array(
       fc.oneof(
-        { weight: 8, arbitrary: counted.map((hear): Step => ({ hear })) },
+        { weight: 8, arbitrary: counted.map((receive): Step => ({ receive: receive })) },
         { weight: 3, arbitrary: fc.constantFrom<Step>('restart', 'crash', 'wait') },
       ),
       { maxLength: 25 },
@@ -375,14 +375,14 @@ describe('the replay guard', () => {
             await at.crash();
             for (const known of model.values()) known.crashed = true;
           } else {
-            const { hear } = step;
-            const known = model.get(hear.serial);
-            const isAccepted = at.accept(hear);
-            if (known === undefined || hear.bootCounter > known.newest.bootCounter) expect(isAccepted).toBe(true);
-            else if (hear.bootCounter < known.newest.bootCounter) expect(isAccepted).toBe(false);
-            else if (hear.sequence <= known.newest.sequence) expect(isAccepted).toBe(false);
-            else if (!known.crashed || hear.sequence > known.newest.sequence + AHEAD) expect(isAccepted).toBe(true);
-            if (isAccepted) model.set(hear.serial, { newest: hear, crashed: false });
+            const { receive } = step;
+            const known = model.get(receive.serial);
+            const isAccepted = at.accept(receive);
+            if (known === undefined || receive.bootCounter > known.newest.bootCounter) expect(isAccepted).toBe(true);
+            else if (receive.bootCounter < known.newest.bootCounter) expect(isAccepted).toBe(false);
+            else if (receive.sequence <= known.newest.sequence) expect(isAccepted).toBe(false);
+            else if (!known.crashed || receive.sequence > known.newest.sequence + AHEAD) expect(isAccepted).toBe(true);
+            if (isAccepted) model.set(receive.serial, { newest: receive, crashed: false });
           }
         }
       }),

@@ -12,8 +12,8 @@ const otherSecret = Buffer.alloc(32, 8);
 const key = createKey(secret);
 const ring = createKeyRing([key]);
 
-type BeatValues = Parameters<typeof heartbeatOf>[0];
-const heartbeat = (values: BeatValues = {}) => encodeHeartbeat(heartbeatOf(values), key);
+type HeartbeatValues = Parameters<typeof heartbeatOf>[0];
+const heartbeat = (values: HeartbeatValues = {}) => encodeHeartbeat(heartbeatOf(values), key);
 
 /** Changes bytes before the signature and signs again, with node:crypto only. */
 function changed(change: (bytes: Buffer) => void, by = secret): Buffer {
@@ -36,9 +36,9 @@ function listening(keys: typeof ring | null = ring) {
   return {
     clock,
     sniffer,
-    hear: (values: BeatValues, address = '192.0.2.1') => sniffer.receive(heartbeat(values), address),
+    receive: (values: HeartbeatValues, address = '192.0.2.1') => sniffer.receive(heartbeat(values), address),
     /** Heartbeats with the sequences from 0, each after the given milliseconds. */
-    async hearAfter(gapsMs: readonly number[]) {
+    async receiveAfter(gapsMs: readonly number[]) {
       sniffer.receive(heartbeat({ sequence: 0 }), '192.0.2.1');
       for (const [index, gapMs] of gapsMs.entries()) {
         await clock.advance(gapMs);
@@ -68,9 +68,9 @@ describe('a sniffer that received nothing', () => {
 
 describe('a sender', () => {
   it('is shown with its last heartbeat, its age and whether its signature was checked', async () => {
-    const { clock, hear, sender, sniffer } = listening();
-    hear({ sequence: 4, uptimeS: 8 });
-    hear({ sequence: 5, uptimeS: 10 });
+    const { clock, receive, sender, sniffer } = listening();
+    receive({ sequence: 4, uptimeS: 8 });
+    receive({ sequence: 5, uptimeS: 10 });
     await clock.advance(700);
     expect(sender()).toMatchObject({
       verified: true,
@@ -85,8 +85,8 @@ describe('a sender', () => {
   });
 
   it('is alive under 6 s, late from then on, and gone from 30 s', async () => {
-    const { clock, hear, sender } = listening();
-    hear({});
+    const { clock, receive, sender } = listening();
+    receive({});
     for (const [afterMs, presence] of [
       [5_999, 'alive'],
       [1, 'late'],
@@ -96,27 +96,27 @@ describe('a sender', () => {
       await clock.advance(afterMs);
       expect(sender().presence).toBe(presence);
     }
-    hear({ sequence: 15 });
+    receive({ sequence: 15 });
     expect(sender()).toMatchObject({ presence: 'alive', ageMs: 0, heartbeats: 2, lost: 14 });
   });
 
   it('counts gaps in its sequence as lost since it was first received, and none between boots', () => {
-    const { hear, sender } = listening();
-    for (const sequence of [100, 101, 104, 105, 107]) hear({ sequence });
+    const { receive, sender } = listening();
+    for (const sequence of [100, 101, 104, 105, 107]) receive({ sequence });
     expect(sender()).toMatchObject({ heartbeats: 5, lost: 3 });
-    hear({ bootCounter: 2, sequence: 40 });
+    receive({ bootCounter: 2, sequence: 40 });
     expect(sender()).toMatchObject({ heartbeats: 6, lost: 3 });
-    hear({ bootCounter: 2, sequence: 42 });
+    receive({ bootCounter: 2, sequence: 42 });
     expect(sender()).toMatchObject({ heartbeats: 7, lost: 4 });
   });
 
   it('counts a heartbeat that is not newer than an earlier one as replayed, and nothing else changes', async () => {
-    const { clock, hear, sender } = listening();
-    hear({ bootCounter: 2, sequence: 9 });
+    const { clock, receive, sender } = listening();
+    receive({ bootCounter: 2, sequence: 9 });
     await clock.advance(1_000);
-    hear({ bootCounter: 2, sequence: 8 });
-    hear({ bootCounter: 1, sequence: 4_000_000_000 });
-    hear({ bootCounter: 2, sequence: 9, instance: 'b'.repeat(16) });
+    receive({ bootCounter: 2, sequence: 8 });
+    receive({ bootCounter: 1, sequence: 4_000_000_000 });
+    receive({ bootCounter: 2, sequence: 9, instance: 'b'.repeat(16) });
     expect(sender()).toMatchObject({
       heartbeats: 1,
       copies: 0,
@@ -128,20 +128,20 @@ describe('a sender', () => {
   });
 
   it('counts the same heartbeat as a copy within its period, and as replayed later', async () => {
-    const { clock, hear, sender } = listening();
-    hear({ sequence: 9 });
-    hear({ sequence: 9 });
+    const { clock, receive, sender } = listening();
+    receive({ sequence: 9 });
+    receive({ sequence: 9 });
     await clock.advance(1_999);
-    hear({ sequence: 9 });
+    receive({ sequence: 9 });
     expect(sender()).toMatchObject({ heartbeats: 1, copies: 2, replayed: 0, ageMs: 1_999 });
     await clock.advance(1);
-    hear({ sequence: 9 });
+    receive({ sequence: 9 });
     expect(sender()).toMatchObject({ heartbeats: 1, copies: 2, replayed: 1, ageMs: 2_000 });
   });
 
   it('that sends test datagrams is marked so, and is separate from a robot of that serial', () => {
-    const { sniffer, hear } = listening();
-    hear({ sequence: 7 });
+    const { sniffer, receive } = listening();
+    receive({ sequence: 7 });
     sniffer.receive(encodeHeartbeat(heartbeatOf({ sequence: 3 }), key, 'test'), '192.0.2.1');
     sniffer.receive(encodeHeartbeat(heartbeatOf({ sequence: 4 }), key, 'test'), '192.0.2.2');
     expect(sniffer.view().senders).toMatchObject([
@@ -152,10 +152,10 @@ describe('a sender', () => {
   });
 
   it('is sorted by serial and address, whatever the order of arrival', () => {
-    const { hear, sniffer } = listening();
-    hear({ serial: 'R-2' });
-    hear({ serial: 'R-1' }, '192.0.2.9');
-    hear({ serial: 'R-1' }, '192.0.2.3');
+    const { receive, sniffer } = listening();
+    receive({ serial: 'R-2' });
+    receive({ serial: 'R-1' }, '192.0.2.9');
+    receive({ serial: 'R-1' }, '192.0.2.3');
     expect(sniffer.view().senders.map(({ serial, address }) => `${serial} ${address}`)).toEqual([
       'R-1 192.0.2.3',
       'R-1 192.0.2.9',
@@ -167,22 +167,22 @@ describe('a sender', () => {
 describe('period and jitter', () => {
   it('are unknown before the third heartbeat', async () => {
     const few = listening();
-    await few.hearAfter([2_000]);
+    await few.receiveAfter([2_000]);
     expect(few.sender()).toMatchObject({ heartbeats: 2, periodMs: null, jitterMs: null });
     await few.clock.advance(2_000);
-    few.hear({ sequence: 2 });
+    few.receive({ sequence: 2 });
     expect(few.sender()).toMatchObject({ periodMs: 2_000, jitterMs: 0 });
   });
 
   it('of a heartbeat every 2 s are 2 s and 0', async () => {
-    const { hearAfter, sender } = listening();
-    await hearAfter(Array.from({ length: 50 }, () => 2_000));
+    const { receiveAfter, sender } = listening();
+    await receiveAfter(Array.from({ length: 50 }, () => 2_000));
     expect(sender()).toMatchObject({ heartbeats: 51, lost: 0, periodMs: 2_000, jitterMs: 0 });
   });
 
   it('are mean and standard deviation of the intervals', async () => {
-    const { hearAfter, sender } = listening();
-    await hearAfter([1_900, 2_100, 1_900, 2_100, 2_000]);
+    const { receiveAfter, sender } = listening();
+    await receiveAfter([1_900, 2_100, 1_900, 2_100, 2_000]);
     // Deviations of 100 in four of five: the root of 4 · 100² / 4.
     expect(sender().periodMs).toBeCloseTo(2_000, 6);
     expect(sender().jitterMs).toBeCloseTo(100, 6);
@@ -192,8 +192,8 @@ describe('period and jitter', () => {
     const gaps = fc.array(fc.integer({ min: 0, max: 60_000 }), { minLength: 2, maxLength: 30 });
     await fc.assert(
       fc.asyncProperty(gaps, async (gapsMs) => {
-        const { hearAfter, sender } = listening();
-        await hearAfter(gapsMs);
+        const { receiveAfter, sender } = listening();
+        await receiveAfter(gapsMs);
         const mean = gapsMs.reduce((sum, gapMs) => sum + gapMs, 0) / gapsMs.length;
         const squares = gapsMs.reduce((sum, gapMs) => sum + (gapMs - mean) ** 2, 0);
         expect(sender().periodMs).toBeCloseTo(mean, 6);
@@ -204,7 +204,7 @@ describe('period and jitter', () => {
   });
 
   it('divide an interval by the heartbeats that were lost in it', async () => {
-    const { clock, hear, sender } = listening();
+    const { clock, receive, sender } = listening();
     for (const [afterMs, sequence] of [
       [0, 0],
       [2_000, 1],
@@ -212,13 +212,13 @@ describe('period and jitter', () => {
       [2_000, 5],
     ] as const) {
       await clock.advance(afterMs);
-      hear({ sequence });
+      receive({ sequence });
     }
     expect(sender()).toMatchObject({ lost: 2, periodMs: 2_000, jitterMs: 0 });
   });
 
   it('ignore the interval between two boots', async () => {
-    const { clock, hear, sender } = listening();
+    const { clock, receive, sender } = listening();
     for (const [afterMs, bootCounter, sequence] of [
       [0, 1, 0],
       [2_000, 1, 1],
@@ -227,7 +227,7 @@ describe('period and jitter', () => {
       [2_000, 2, 1],
     ] as const) {
       await clock.advance(afterMs);
-      hear({ bootCounter, sequence });
+      receive({ bootCounter, sequence });
     }
     expect(sender()).toMatchObject({ heartbeats: 5, periodMs: 2_000, jitterMs: 0 });
   });
@@ -238,10 +238,10 @@ describe('period and jitter', () => {
       [60_001, 1],
       [3_600_000, 1],
     ] as const) {
-      const { clock, hearAfter, hear, sender } = listening();
-      await hearAfter([2_000, 2_000]);
+      const { clock, receiveAfter, receive, sender } = listening();
+      await receiveAfter([2_000, 2_000]);
       await clock.advance(silentMs);
-      hear({ sequence: 2 + steps });
+      receive({ sequence: 2 + steps });
       expect(sender(), `${silentMs} ms`).toMatchObject({
         heartbeats: 4,
         lost: steps - 1,
@@ -249,13 +249,13 @@ describe('period and jitter', () => {
         jitterMs: 0,
       });
     }
-    const { clock, hearAfter, hear, sender } = listening();
-    await hearAfter([2_000, 2_000]);
+    const { clock, receiveAfter, receive, sender } = listening();
+    await receiveAfter([2_000, 2_000]);
     await clock.advance(60_000);
-    hear({ sequence: 32 });
+    receive({ sequence: 32 });
     expect(sender()).toMatchObject({ heartbeats: 4, lost: 29, periodMs: 2_000, jitterMs: 0 });
     await clock.advance(20_000);
-    hear({ sequence: 33 });
+    receive({ sequence: 33 });
     expect(sender().periodMs).toBe(6_500);
   });
 });
@@ -265,57 +265,57 @@ describe('one serial from two addresses', () => {
   const [one, other] = ['1'.repeat(16), '2'.repeat(16)];
 
   it('is two senders that refer to each other, each with its own counts', () => {
-    const { hear, sender, sniffer } = listening();
-    hear({ sequence: 7 }, here);
-    hear({ sequence: 3 }, there);
-    hear({ sequence: 5 }, there);
-    hear({ serial: 'R-2' }, there);
+    const { receive, sender, sniffer } = listening();
+    receive({ sequence: 7 }, here);
+    receive({ sequence: 3 }, there);
+    receive({ sequence: 5 }, there);
+    receive({ serial: 'R-2' }, there);
     expect(sender('R-1', here)).toMatchObject({ heartbeats: 1, lost: 0, replayed: 0, alsoFrom: [there] });
     expect(sender('R-1', there)).toMatchObject({ heartbeats: 2, lost: 1, replayed: 0, alsoFrom: [here] });
     expect(sender('R-2', there)).toMatchObject({ heartbeats: 1, alsoFrom: [], conflictWith: [] });
-    hear({}, elsewhere);
+    receive({}, elsewhere);
     expect(sender('R-1', here).alsoFrom).toEqual([there, elsewhere]);
     expect(counted(sniffer.view())).toBe(5);
   });
 
   it('is in conflict while two boots send concurrently, until one of them is gone', async () => {
-    const { clock, hear, sender } = listening();
-    hear({ instance: one }, here);
-    hear({ instance: other }, there);
+    const { clock, receive, sender } = listening();
+    receive({ instance: one }, here);
+    receive({ instance: other }, there);
     await clock.advance(2_000);
-    hear({ instance: one, sequence: 1 }, here);
+    receive({ instance: one, sequence: 1 }, here);
     expect(sender('R-1', here).conflictWith).toEqual([there]);
     expect(sender('R-1', there).conflictWith).toEqual([here]);
     for (let sequence = 2; sequence < 16; sequence += 1) {
       await clock.advance(2_000);
-      hear({ instance: one, sequence }, here);
+      receive({ instance: one, sequence }, here);
     }
     expect(sender('R-1', there)).toMatchObject({ presence: 'gone', alsoFrom: [here], conflictWith: [] });
     expect(sender('R-1', here)).toMatchObject({ presence: 'alive', alsoFrom: [there], conflictWith: [] });
   });
 
   it('is not in conflict with itself: one device by two routes, or a restart at a new address', async () => {
-    const { clock, hear, sender } = listening();
+    const { clock, receive, sender } = listening();
     for (const sequence of [0, 1, 2]) {
-      for (const address of [here, there]) hear({ instance: one, sequence }, address);
+      for (const address of [here, there]) receive({ instance: one, sequence }, address);
       await clock.advance(2_000);
     }
-    hear({ instance: other, bootCounter: 2 }, elsewhere);
+    receive({ instance: other, bootCounter: 2 }, elsewhere);
     for (const address of [here, there, elsewhere]) {
       expect(sender('R-1', address).alsoFrom).toHaveLength(2);
       expect(sender('R-1', address).conflictWith).toEqual([]);
     }
     // A restart at the old address as well: the boot began there after the other one was last received.
     await clock.advance(2_000);
-    hear({ instance: other, bootCounter: 2, sequence: 1 }, here);
+    receive({ instance: other, bootCounter: 2, sequence: 1 }, here);
     expect(sender('R-1', here).conflictWith).toEqual([]);
   });
 });
 
 describe('noise', () => {
   it('is counted for each address separately, by reason', () => {
-    const { sniffer, hear } = listening();
-    hear({});
+    const { sniffer, receive } = listening();
+    receive({});
     for (const [address, kinds] of [
       ['192.0.2.5', ['malformed', 'forged', 'forged']],
       ['192.0.2.6', ['otherVersion', 'otherKey', 'otherKey', 'otherKey']],
@@ -353,9 +353,9 @@ describe('the bounds of the sniffer', () => {
   const addressOf = (index: number) => `198.51.${index >> 8}.${index & 255}`;
 
   it('are 500 senders, and one count of all other heartbeats', () => {
-    const { sniffer, hear } = listening();
-    for (let index = 0; index < 600; index += 1) hear({ serial: `R-${index}` });
-    hear({ serial: 'R-0', sequence: 1 });
+    const { sniffer, receive } = listening();
+    for (let index = 0; index < 600; index += 1) receive({ serial: `R-${index}` });
+    receive({ serial: 'R-0', sequence: 1 });
     const view = sniffer.view();
     expect(view.senders).toHaveLength(500);
     expect(view.otherHeartbeats).toBe(100);

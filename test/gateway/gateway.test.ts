@@ -8,7 +8,7 @@ import type { Log } from '../../src/lib/lifecycle/index.ts';
 import { type Dialer, directDialer } from '../../src/lib/net/index.ts';
 
 let dir: string;
-let taken: Server;
+let occupied: Server;
 let events: ServeEvent[];
 let logged: string[];
 let dials: number;
@@ -18,16 +18,16 @@ beforeEach(async () => {
   events = [];
   logged = [];
   dials = 0;
-  taken = createServer();
-  await new Promise<void>((resolve) => taken.listen(0, '::', resolve));
+  occupied = createServer();
+  await new Promise<void>((resolve) => occupied.listen(0, '::', resolve));
 });
 afterEach(async () => {
-  await new Promise((resolve) => taken.close(resolve));
+  await new Promise((resolve) => occupied.close(resolve));
   rmSync(dir, { recursive: true, force: true });
 });
 
 const sitePath = () => join(dir, 'site.yaml');
-const takenPort = () => (taken.address() as AddressInfo).port;
+const occupiedPort = () => (occupied.address() as AddressInfo).port;
 const keep = (fields: object, message: string) => void logged.push(`${message} ${JSON.stringify(fields)}`);
 const log: Log = { debug: keep, info: keep, warn: keep, error: keep };
 const counting: Dialer = {
@@ -42,7 +42,7 @@ const counting: Dialer = {
 function writeSite(more = ''): void {
   writeFileSync(
     sitePath(),
-    `name: Test\nchassis:\n  host: 127.0.0.1\n  port: 1\n  serial: TEST-1\n${more}operator:\n  port: ${takenPort()}\n`,
+    `name: Test\nchassis:\n  host: 127.0.0.1\n  port: 1\n  serial: TEST-1\n${more}operator:\n  port: ${occupiedPort()}\n`,
   );
 }
 
@@ -57,7 +57,7 @@ describe('a start that cannot succeed', () => {
     await expect(start()).rejects.toMatchObject({
       code: 'PORT_IN_USE',
       exitCode: 4,
-      message: expect.stringContaining(String(takenPort())),
+      message: expect.stringContaining(String(occupiedPort())),
       remedy: expect.stringContaining('ss -ltnp'),
     });
     expect(events.map((event) => ('service' in event ? `${event.event} ${event.service}` : event.event))).toEqual([

@@ -10,7 +10,7 @@ const failed = (code: string) => Object.assign(new Error(code), { code });
 
 /** A reader that accepts writes as configured, and collects them. `open`: accepts everything. */
 function reader() {
-  const taken: Buffer[] = [];
+  const accepted: Buffer[] = [];
   const answers: Answer[] = [];
   let pending: (() => void) | null = null;
   let isOpen = false;
@@ -19,22 +19,22 @@ function reader() {
     end() {},
     write(bytes, done) {
       const answer = isOpen ? bytes.length : (answers.shift() ?? 'EAGAIN');
-      const take = (count: number) => {
-        taken.push(Buffer.from(bytes.subarray(0, count)));
+      const accept = (count: number) => {
+        accepted.push(Buffer.from(bytes.subarray(0, count)));
         done(null, Math.min(count, bytes.length));
       };
-      if (typeof answer === 'number') take(answer);
-      else if (answer === 'later') pending = () => take(bytes.length);
+      if (typeof answer === 'number') accept(answer);
+      else if (answer === 'later') pending = () => accept(bytes.length);
       else done(failed(answer), 0);
     },
   };
   return {
     sink,
     answers,
-    text: () => Buffer.concat(taken).toString(),
-    pieces: () => taken.map(({ length }) => length),
+    text: () => Buffer.concat(accepted).toString(),
+    pieces: () => accepted.map(({ length }) => length),
     /** Completes a pending write. */
-    comeBack() {
+    complete() {
       const go = pending;
       pending = null;
       go?.();
@@ -57,7 +57,7 @@ const step = fc.oneof(
   { weight: 5, arbitrary: fc.record({ line: fc.integer({ min: 1, max: 90 }) }) },
   { weight: 1, arbitrary: fc.record({ waitMs: fc.integer({ min: 0, max: 1_500 }) }) },
   { weight: 1, arbitrary: fc.record({ answers: fc.array(answer, { maxLength: 6 }) }) },
-  { weight: 1, arbitrary: fc.constant({ comeBack: true as const }) },
+  { weight: 1, arbitrary: fc.constant({ complete: true as const }) },
 );
 
 describe('lines for a reader that may stall', () => {
@@ -69,7 +69,7 @@ describe('lines for a reader that may stall', () => {
       if (i % 3 === 0) far.answers.push('later');
       else far.answers.push(10_000, 10_000);
       writer.write(line);
-      far.comeBack();
+      far.complete();
       if (i % 10 === 0) await clock.advance(1_000);
     }
     far.open();
@@ -91,15 +91,15 @@ describe('lines for a reader that may stall', () => {
             if ('line' in one) writer.write(`${String(written++).padStart(6, '0')} ${'é'.repeat(one.line)}.\n`);
             else if ('waitMs' in one) await clock.advance(one.waitMs);
             else if ('answers' in one) far.answers.push(...one.answers);
-            else far.comeBack();
+            else far.complete();
           }
           const { droppedLines } = writer.state();
           far.open();
-          far.comeBack();
+          far.complete();
           await clock.advance(2_000);
 
           let next = 0;
-          let told = 0;
+          let counted = 0;
           for (const line of far.text().split('\n').slice(0, -1)) {
             const [, count] = /^dropped (\d+)$/.exec(line) ?? [];
             if (count === undefined) {
@@ -107,11 +107,11 @@ describe('lines for a reader that may stall', () => {
               next += 1;
             } else {
               next += Number(count);
-              told += Number(count);
+              counted += Number(count);
             }
           }
           expect(next).toBe(written);
-          expect(told).toBe(droppedLines);
+          expect(counted).toBe(droppedLines);
           expect(writer.state()).toEqual({ status: 'writing', failure: null, droppedLines });
           expect(far.text().endsWith('\n') || far.text() === '').toBe(true);
         },
@@ -171,7 +171,7 @@ describe('lines for a reader that may stall', () => {
     expect(writer.state()).toMatchObject({ status: 'writing' });
     await clock.advance(1);
     expect(writer.state()).toMatchObject({ status: 'unread' });
-    far.comeBack();
+    far.complete();
     expect(writer.state()).toMatchObject({ status: 'writing' });
     expect(far.text()).toBe('line\n');
   });

@@ -11,7 +11,7 @@ const began = performance.now();
 for (let n = 0; n < Number(count); n += 1) log.info({ n, pad: 'x'.repeat(100) }, 'line');
 
 let turns = 0;
-const tell = () => {
+const writeReport = () => {
   turns += 1;
   if (bytes !== '0') log.info({ pad: 'x'.repeat(Number(bytes)) }, 'more');
   writeFileSync(`${report}.new`, JSON.stringify({ way, turns, tookMs: performance.now() - began, ...writer.state() }));
@@ -21,4 +21,4 @@ const tell = () => {
   log.info({}, 'last');
   void writer.end(300);
 };
-const ticking = setInterval(tell, 20);
+const ticking = setInterval(writeReport, 20);

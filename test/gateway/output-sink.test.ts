@@ -107,17 +107,17 @@ const parsed = (text: string) =>
 /** Every line is present or counted at its position. */
 function expectWhole(text: string, count: number, dropped: number): void {
   let next = 0;
-  let told = 0;
+  let counted = 0;
   for (const { n, msg, dropped: missing } of parsed(text)) {
     if (msg === 'last') expect(next).toBe(count);
     else if (missing === undefined) expect(n).toBe(next++);
     else {
       expect(msg).toBe(`${missing} log lines were dropped: the log was not read`);
       next += Number(missing);
-      told += Number(missing);
+      counted += Number(missing);
     }
   }
-  expect(told).toBe(dropped);
+  expect(counted).toBe(dropped);
 }
 
 describe('the log on an unread output', () => {

@@ -13,7 +13,7 @@ const wide: JsonBounds = { maxDepth: 100_000, maxValues: 1_000_000 };
 /** A byte order mark is not JSON for the engine, and the scanner must detect it. */
 const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-function engineTakes(bytes: Uint8Array): boolean {
+function engineAccepts(bytes: Uint8Array): boolean {
   try {
     JSON.parse(strict.decode(bytes));
     return true;
@@ -34,7 +34,7 @@ function scanned(bytes: Uint8Array, bounds = wide, pieces: readonly number[] = [
   return scanner.end();
 }
 
-const isSound = (bytes: Uint8Array) => scanned(bytes) === 'sound';
+const isAccepted = (bytes: Uint8Array) => scanned(bytes) === 'sound';
 
 /** Bytes that are nearly JSON: valid texts with parts removed, duplicated, changed or inserted. */
 const nearlyJson = fc
@@ -95,7 +95,7 @@ describe('the scanner of JSON', () => {
   it('accepts what the engine accepts, and nothing else', () => {
     fc.assert(
       fc.property(fc.oneof(nearlyJson, jsonLetters, fc.uint8Array({ maxLength: 20 })), (bytes) => {
-        expect(isSound(bytes)).toBe(engineTakes(bytes));
+        expect(isAccepted(bytes)).toBe(engineAccepts(bytes));
       }),
       { numRuns: 5_000 },
     );
@@ -154,8 +154,8 @@ describe('the scanner of JSON', () => {
     ['"a" // b', false],
   ])('accepts %j: %s', (text, expected) => {
     const bytes = new Uint8Array(Buffer.from(text));
-    expect(isSound(bytes)).toBe(expected);
-    expect(engineTakes(bytes)).toBe(expected);
+    expect(isAccepted(bytes)).toBe(expected);
+    expect(engineAccepts(bytes)).toBe(expected);
   });
 
   it.each([
@@ -169,8 +169,8 @@ describe('the scanner of JSON', () => {
     ['a truncated character', [0xe2, 0x82]],
   ])('rejects %s, inside a string and outside', (_, odd) => {
     for (const bytes of [[0x22, ...odd, 0x22], odd]) {
-      expect(isSound(Uint8Array.from(bytes))).toBe(false);
-      expect(engineTakes(Uint8Array.from(bytes))).toBe(false);
+      expect(isAccepted(Uint8Array.from(bytes))).toBe(false);
+      expect(engineAccepts(Uint8Array.from(bytes))).toBe(false);
     }
   });
 

@@ -41,10 +41,10 @@ describe('waiting with a signal', () => {
   it('ends with the reason of the signal, before or during the work', async () => {
     const ending = new AbortController();
     const waiting = untilAborted(ending.signal, new Promise(() => {}));
-    const told = aborted(ending.signal);
+    const abortion = aborted(ending.signal);
     ending.abort(new Error('enough'));
     await expect(waiting).rejects.toThrow('enough');
-    await told;
+    await abortion;
     await expect(untilAborted(ending.signal, new Promise(() => {}))).rejects.toThrow('enough');
   });
 

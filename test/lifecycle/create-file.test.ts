@@ -35,19 +35,19 @@ describe('a created file', () => {
   it('is never visible empty or incomplete', async () => {
     const text = 'x'.repeat(100_000);
     const sizes = new Set<number>();
-    const making = Array.from({ length: 50 }, (_, nth) => join(scratch, `whole-${nth}`));
-    let isMaking = true;
-    const looking = (async () => {
-      while (isMaking) {
-        for (const path of making) sizes.add(statSync(path, { throwIfNoEntry: false })?.size ?? text.length);
+    const paths = Array.from({ length: 50 }, (_, nth) => join(scratch, `whole-${nth}`));
+    let isCreating = true;
+    const watching = (async () => {
+      while (isCreating) {
+        for (const path of paths) sizes.add(statSync(path, { throwIfNoEntry: false })?.size ?? text.length);
         await new Promise(setImmediate);
       }
     })();
-    for (const path of making) await createFile(path, text);
-    isMaking = false;
-    await looking;
+    for (const path of paths) await createFile(path, text);
+    isCreating = false;
+    await watching;
     expect([...sizes]).toEqual([text.length]);
-    expect(readdirSync(scratch)).toHaveLength(making.length);
+    expect(readdirSync(scratch)).toHaveLength(paths.length);
   });
 
   it('never replaces a file or a dangling link, and reports a path that cannot be created', async () => {

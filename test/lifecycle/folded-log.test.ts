@@ -54,9 +54,9 @@ describe('a log that folds what repeats', () => {
       await clock.advance(1_000);
     }
     expect(lines.length).toBeLessThanOrEqual(20 + 60);
-    const told = lines.reduce((sum, { fields }) => sum + (typeof fields.more === 'number' ? fields.more : 1), 0);
+    const counted = lines.reduce((sum, { fields }) => sum + (typeof fields.more === 'number' ? fields.more : 1), 0);
     log.flush();
-    expect(told).toBeGreaterThan(11_500);
+    expect(counted).toBeGreaterThan(11_500);
   });
 
   it('shows a second address beside one that floods', () => {
@@ -104,13 +104,13 @@ describe('a log that folds what repeats', () => {
   it('loses no event when its timer is late, as after a stall of the process', () => {
     let nowMs = 1_000_000;
     const clock = { monotonicMs: () => nowMs, after: () => ({ [Symbol.dispose]() {} }) };
-    const told: (number | null)[] = [];
-    const log = createFoldedLog({ clock, emit: ({ fold }) => void told.push(fold?.more ?? null) });
+    const counted: (number | null)[] = [];
+    const log = createFoldedLog({ clock, emit: ({ fold }) => void counted.push(fold?.more ?? null) });
     for (let n = 0; n < 10; n += 1) log.warn({}, 'x');
     nowMs += 60_000;
     log.warn({}, 'x');
     log.flush();
-    expect(told).toEqual([null, null, null, null, null, 6]);
+    expect(counted).toEqual([null, null, null, null, null, 6]);
   });
 
   it('is bounded also for messages that are not constants', async () => {
@@ -145,8 +145,11 @@ describe('a log that folds what repeats', () => {
             }
           }
           log.flush();
-          const told = lines.reduce((sum, { fields }) => sum + (typeof fields.more === 'number' ? fields.more : 1), 0);
-          expect(told).toBe(events);
+          const counted = lines.reduce(
+            (sum, { fields }) => sum + (typeof fields.more === 'number' ? fields.more : 1),
+            0,
+          );
+          expect(counted).toBe(events);
         },
       ),
     );

@@ -24,7 +24,7 @@ import {
   replaceFile,
 } from '../../src/lib/lifecycle/index.ts';
 
-const NOBODY = 65_534;
+const OTHER_UID = 65_534;
 const isRoot = process.getuid?.() === 0;
 
 let dir: string;
@@ -125,9 +125,9 @@ describe('a state folder', () => {
   });
 
   it.runIf(isRoot)('is rejected when it belongs to another user', async () => {
-    chownSync(dir, NOBODY, NOBODY);
+    chownSync(dir, OTHER_UID, OTHER_UID);
     expect(await folderProblem(dir)).toMatchObject({
-      text: `it belongs to user ${NOBODY}, and gw runs as user 0`,
+      text: `it belongs to user ${OTHER_UID}, and gw runs as user 0`,
       remedy: expect.stringContaining(`chown -R 0 ${dir}`),
     });
   });

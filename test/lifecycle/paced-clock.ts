@@ -23,7 +23,7 @@ export function createPacedClock(): PacedClock {
     isRunning = true;
     while (fake.pending > 0) {
       await realSleep(1);
-      if (!isDiskAsked()) await fake.advance(STEP_MS);
+      if (!isDiskPending()) await fake.advance(STEP_MS);
     }
     isRunning = false;
   }
@@ -54,6 +54,6 @@ export function createPacedClock(): PacedClock {
 }
 
 /** Whether this process has a pending disk request. */
-export function isDiskAsked(): boolean {
+export function isDiskPending(): boolean {
   return process.getActiveResourcesInfo().some((name) => name.startsWith('FSReq') || name === 'CloseReq');
 }

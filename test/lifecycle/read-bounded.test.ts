@@ -17,10 +17,10 @@ describe('reading a file of a bounded size', () => {
   it('returns its bytes up to the bound, and its size above it', async () => {
     const path = join(dir, 'any');
     await fc.assert(
-      fc.asyncProperty(fc.uint8Array({ maxLength: 64 }), fc.integer({ min: 0, max: 64 }), async (bytes, most) => {
+      fc.asyncProperty(fc.uint8Array({ maxLength: 64 }), fc.integer({ min: 0, max: 64 }), async (bytes, maxBytes) => {
         await writeFile(path, bytes);
-        const read = await readBounded(path, most);
-        if (bytes.byteLength > most) expect(read).toEqual({ kind: 'too-large', size: bytes.byteLength });
+        const read = await readBounded(path, maxBytes);
+        if (bytes.byteLength > maxBytes) expect(read).toEqual({ kind: 'too-large', size: bytes.byteLength });
         else expect(read.kind === 'bytes' && Buffer.from(bytes).equals(read.bytes)).toBe(true);
       }),
       { numRuns: 50 },

@@ -19,7 +19,7 @@ interface Scripted extends Service {
 
 function world(names: readonly string[], options: { stopDeadlineMs?: number; stopAllDeadlineMs?: number } = {}) {
   const clock = createFakeClock({ random: 1 });
-  const told: string[] = [];
+  const emitted: string[] = [];
   const events: SupervisorEvent[] = [];
   const services = names.map((name): Scripted => {
     const service: Scripted = {
@@ -28,7 +28,7 @@ function world(names: readonly string[], options: { stopDeadlineMs?: number; sto
       starts: [],
       stops: 'at once',
       async start(context) {
-        told.push(`${name} starts`);
+        emitted.push(`${name} starts`);
         service.context = context;
         const [script] = service.starts.splice(0, 1);
         if (script === 'deaf') await new Promise(() => {});
@@ -40,7 +40,7 @@ function world(names: readonly string[], options: { stopDeadlineMs?: number; sto
         if (script !== undefined) throw script;
       },
       async stop() {
-        told.push(`${name} stops`);
+        emitted.push(`${name} stops`);
         if (service.stops === 'never') await new Promise(() => {});
         if (service.stops === 'throws') throw new Error(`${name} cannot stop`);
       },
@@ -55,7 +55,7 @@ function world(names: readonly string[], options: { stopDeadlineMs?: number; sto
     return found;
   };
   const statusOf = (name: string) => supervisor.health().find((row) => row.name === name);
-  return { clock, told, events, supervisor, find, statusOf };
+  return { clock, emitted: emitted, events, supervisor, find, statusOf };
 }
 
 const never = new AbortController().signal;
@@ -85,18 +85,18 @@ describe('an optional service', () => {
   });
 
   it('whose start never completes delays the others by 1.5 s, and does not block the stop', async () => {
-    const { supervisor, find, told, clock, statusOf } = worldWith(['a', 'b', 'c'], 'b');
+    const { supervisor, find, emitted, clock, statusOf } = worldWith(['a', 'b', 'c'], 'b');
     find('b').starts.push('deaf');
     const starting = supervisor.start(never);
     await clock.advance(1_400);
-    expect(told).not.toContain('c starts');
+    expect(emitted).not.toContain('c starts');
     await clock.advance(100);
     await starting;
     expect([statusOf('b')?.status, statusOf('c')?.status]).toEqual(['starting', 'running']);
     const stopping = supervisor.stop();
     await clock.advance(4_500);
     await stopping;
-    expect(told.slice(-3)).toEqual(['c stops', 'b stops', 'a stops']);
+    expect(emitted.slice(-3)).toEqual(['c stops', 'b stops', 'a stops']);
   });
 
   it('that fails repeatedly is retried without end, at growing intervals', async () => {
@@ -112,22 +112,22 @@ describe('an optional service', () => {
   });
 
   it('does not continue when the start is aborted', async () => {
-    const { supervisor, find, told } = worldWith(['a', 'b', 'c'], 'b');
+    const { supervisor, find, emitted } = worldWith(['a', 'b', 'c'], 'b');
     find('b').starts.push('hang');
     const ending = new AbortController();
     const starting = supervisor.start(ending.signal);
     await new Promise((resolve) => setImmediate(resolve));
     ending.abort(new GwError('INTERRUPTED', 'Interrupted.'));
     await expect(starting).rejects.toMatchObject({ code: 'INTERRUPTED' });
-    expect(told).not.toContain('c starts');
+    expect(emitted).not.toContain('c starts');
   });
 });
 
 describe('the start', () => {
   it('runs in the given order and emits an event for each service', async () => {
-    const { supervisor, told, events } = world(['a', 'b', 'c']);
+    const { supervisor, emitted, events } = world(['a', 'b', 'c']);
     await supervisor.start(never);
-    expect(told).toEqual(['a starts', 'b starts', 'c starts']);
+    expect(emitted).toEqual(['a starts', 'b starts', 'c starts']);
     expect(events.map((event) => [event.kind, event.name])).toEqual([
       ['started', 'a'],
       ['started', 'b'],
@@ -138,11 +138,11 @@ describe('the start', () => {
   });
 
   it('fails as a whole with the first error, and stops running services in reverse', async () => {
-    const { supervisor, told, find } = world(['a', 'b', 'c', 'd']);
+    const { supervisor, emitted, find } = world(['a', 'b', 'c', 'd']);
     const error = new GwError('PORT_IN_USE', 'taken');
     find('c').starts.push(error);
     await expect(supervisor.start(never)).rejects.toBe(error);
-    expect(told).toEqual(['a starts', 'b starts', 'c starts', 'c stops', 'b stops', 'a stops']);
+    expect(emitted).toEqual(['a starts', 'b starts', 'c starts', 'c stops', 'b stops', 'a stops']);
     expect(supervisor.health().map(({ status }) => status)).toEqual(['stopped', 'stopped', 'stopped', 'waiting']);
   });
 
@@ -158,36 +158,36 @@ describe('the start', () => {
   });
 
   it('ends when it is aborted, and starts nothing more', async () => {
-    const { supervisor, told, find } = world(['a', 'b', 'c']);
+    const { supervisor, emitted, find } = world(['a', 'b', 'c']);
     find('b').starts.push('hang');
     const ending = new AbortController();
     const starting = supervisor.start(ending.signal);
     await new Promise((resolve) => setImmediate(resolve));
     ending.abort(new GwError('INTERRUPTED', 'Interrupted.'));
     await expect(starting).rejects.toMatchObject({ code: 'INTERRUPTED' });
-    expect(told).toEqual(['a starts', 'b starts', 'b stops', 'a stops']);
+    expect(emitted).toEqual(['a starts', 'b starts', 'b stops', 'a stops']);
   });
 
   it('leaves nothing running when it is stopped in the middle', async () => {
-    const { supervisor, told, find } = world(['a', 'b', 'c']);
+    const { supervisor, emitted, find } = world(['a', 'b', 'c']);
     find('b').starts.push('hang');
     const starting = supervisor.start(never);
     await new Promise((resolve) => setImmediate(resolve));
     const stopping = supervisor.stop();
     await expect(starting).rejects.toBeDefined();
     await stopping;
-    expect(told).not.toContain('c starts');
+    expect(emitted).not.toContain('c starts');
     expect(supervisor.health().map(({ status }) => status)).toEqual(['stopped', 'stopped', 'waiting']);
   });
 });
 
 describe('a start that ignores the abort', () => {
   it('is stopped once it completes', async () => {
-    const { supervisor, clock, told, find, statusOf } = world(['a', 'b']);
+    const { supervisor, clock, emitted, find, statusOf } = world(['a', 'b']);
     const { promise: slow, resolve } = Promise.withResolvers<void>();
     find('b').start = async () => {
       await slow;
-      told.push('b runs');
+      emitted.push('b runs');
     };
     const starting = supervisor.start(never);
     await new Promise((tick) => setImmediate(tick));
@@ -196,23 +196,23 @@ describe('a start that ignores the abort', () => {
     await stopping;
     resolve();
     await expect(starting).rejects.toMatchObject({ code: 'INTERRUPTED' });
-    expect(told.slice(told.indexOf('b runs'))).toEqual(['b runs', 'b stops']);
+    expect(emitted.slice(emitted.indexOf('b runs'))).toEqual(['b runs', 'b stops']);
     expect(statusOf('b')?.status).not.toBe('running');
   });
 });
 
 describe('a crash of one service', () => {
   it('restarts that one after the backoff and leaves the others alone', async () => {
-    const { supervisor, clock, told, find, statusOf, events } = world(['a', 'b', 'c']);
+    const { supervisor, clock, emitted, find, statusOf, events } = world(['a', 'b', 'c']);
     await supervisor.start(never);
-    told.length = 0;
+    emitted.length = 0;
     find('b').context?.fail(new GwError('INTERNAL', 'b broke'));
     await clock.advance(999);
-    expect(told).toEqual(['b stops']);
+    expect(emitted).toEqual(['b stops']);
     expect(statusOf('b')).toMatchObject({ status: 'restarting', restarts: 1, lastError: 'b broke' });
     expect(statusOf('a')).toMatchObject({ status: 'running', restarts: 0, lastError: null });
     await clock.advance(1);
-    expect(told).toEqual(['b stops', 'b starts']);
+    expect(emitted).toEqual(['b stops', 'b starts']);
     expect(statusOf('b')).toMatchObject({ status: 'running', restarts: 1, lastError: 'b broke' });
     expect(events.at(-2)).toMatchObject({ kind: 'failed', name: 'b', retryInMs: 1_000 });
   });
@@ -275,11 +275,11 @@ describe('a crash of one service', () => {
 
 describe('the stop', () => {
   it('runs in reverse, emits an event for each, leaves no timer, and may be called twice', async () => {
-    const { supervisor, clock, told, events } = world(['a', 'b']);
+    const { supervisor, clock, emitted, events } = world(['a', 'b']);
     await supervisor.start(never);
-    told.length = 0;
+    emitted.length = 0;
     await Promise.all([supervisor.stop(), supervisor.stop()]);
-    expect(told).toEqual(['b stops', 'a stops']);
+    expect(emitted).toEqual(['b stops', 'a stops']);
     expect(events.slice(2).map((event) => [event.kind, event.name])).toEqual([
       ['stopped', 'b'],
       ['stopped', 'a'],
@@ -288,20 +288,20 @@ describe('the stop', () => {
   });
 
   it('does nothing before a start', async () => {
-    const { supervisor, told } = world(['a']);
+    const { supervisor, emitted } = world(['a']);
     await supervisor.stop();
-    expect(told).toEqual([]);
+    expect(emitted).toEqual([]);
   });
 
   it('continues after the deadline of one service, and after one that throws', async () => {
-    const { supervisor, clock, told, find, events } = world(['a', 'b', 'c'], { stopDeadlineMs: 500 });
+    const { supervisor, clock, emitted, find, events } = world(['a', 'b', 'c'], { stopDeadlineMs: 500 });
     await supervisor.start(never);
     find('c').stops = 'never';
     find('b').stops = 'throws';
     const stopping = supervisor.stop();
     await clock.advance(500);
     await stopping;
-    expect(told.slice(3)).toEqual(['c stops', 'b stops', 'a stops']);
+    expect(emitted.slice(3)).toEqual(['c stops', 'b stops', 'a stops']);
     expect(events.filter(({ kind }) => kind === 'stop-failed').map(({ name }) => name)).toEqual(['c', 'b']);
     expect(clock.pending).toBe(0);
   });

@@ -32,7 +32,7 @@ describe.concurrent('whether the robot stands still', () => {
   it('is so when no move is under way and the position stays', async () => {
     await using chassis = await fakeChassis();
     expect(await look(chassis)).toEqual({ verdict: 'still', detail: 'no move is under way (move_state "idle")' });
-    expect(chassis.heard).toEqual([{ enable_topic: '/planning_state' }, { enable_topic: '/tracked_pose' }]);
+    expect(chassis.received).toEqual([{ enable_topic: '/planning_state' }, { enable_topic: '/tracked_pose' }]);
   });
 
   it('is not so when a move is under way, told after a latched word of rest', async () => {

@@ -81,7 +81,7 @@ export async function startBench(
     log: silentLog,
   });
   const made: Motion[] = [];
-  const make = async (limits?: Partial<OrderLimits>) => {
+  const create = async (limits?: Partial<OrderLimits>) => {
     const given = options.evidence ?? recordsFor(serial);
     const evidence = Array.isArray(given) ? fixedEvidence(given) : given;
     const motion = createMotion({
@@ -105,20 +105,20 @@ export async function startBench(
     return motion;
   };
   await link.start(context);
-  const motion = await make(options.limits);
-  const isHeard = (name: 'pose' | 'planning') => () => link.snapshot().values[name].status === 'received';
+  const motion = await create(options.limits);
+  const isReceived = (name: 'pose' | 'planning') => () => link.snapshot().values[name].status === 'received';
   if (options.connect !== false) {
-    await until(isHeard('pose'), 'a pose');
+    await until(isReceived('pose'), 'a pose');
     // Until then the gate is closed, whatever the other conditions.
     if (options.isDiskHung !== true) await until(() => isLatchRead(motion), 'the stop latch');
-    if (options.isPlanSilent !== true) await until(isHeard('planning'), 'a plan');
+    if (options.isPlanSilent !== true) await until(isReceived('planning'), 'a plan');
   }
   return {
     site,
     link,
     motion,
     stateDir: site.stateDir,
-    again: make,
+    again: create,
     async [Symbol.asyncDispose]() {
       for (const each of made) await each.stop();
       await link.stop();

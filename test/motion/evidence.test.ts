@@ -47,9 +47,9 @@ describe('evidence that is withdrawn while the daemon runs', () => {
       const { bench, evidence, sent } = parts;
       const moving = bench.motion.execute(moveTo(3, 4));
       await until(() => sent('/chassis/moves') === 1, 'the order');
-      let told = 0;
+      let notified = 0;
       using _subscription = bench.motion.subscribe(() => {
-        told += 1;
+        notified += 1;
       });
       evidence.set(withLine(fact));
       expect(await moving).toMatchObject({
@@ -57,7 +57,7 @@ describe('evidence that is withdrawn while the daemon runs', () => {
         reason: expect.stringMatching(new RegExp(`evidence was revoked.*${fact}`)),
       });
       expect(sent('/chassis/moves/current')).toBe(1);
-      expect(told).toBe(1);
+      expect(notified).toBe(1);
       expect(bench.motion.status().gate).toMatchObject({ open: false, reasons: [expect.stringContaining(fact)] });
       await expect(bench.motion.execute(moveTo(3, 4))).rejects.toMatchObject({
         code: 'MOTION_REFUSED',
@@ -127,11 +127,11 @@ describe('evidence that is withdrawn while the daemon runs', () => {
   it('emits no event after the service has ended', async () => {
     await using parts = await world();
     await parts.bench.motion.stop();
-    let told = 0;
+    let notified = 0;
     using _subscription = parts.bench.motion.subscribe(() => {
-      told += 1;
+      notified += 1;
     });
     parts.evidence.set([]);
-    expect(told).toBe(0);
+    expect(notified).toBe(0);
   });
 });

@@ -12,7 +12,7 @@ import {
   refusalError,
 } from '../../src/lib/motion/gate.ts';
 import type { Order } from '../../src/lib/motion/index.ts';
-import { heard, openGate, readySnapshot, recordsFor, SERIAL, SOFTWARE, withValues } from './snapshot.ts';
+import { openGate, readySnapshot, received, recordsFor, SERIAL, SOFTWARE, withValues } from './snapshot.ts';
 
 const goal = { xM: 3, yM: 4, yawDeg: degrees(90) };
 const orders: Record<Order['kind'], Order> = {
@@ -150,7 +150,10 @@ describe('the unit of the heading', () => {
 describe('the state of the robot', () => {
   it('refuses while the emergency stop is pressed, also when that was received long ago', () => {
     for (const stale of [false, true]) {
-      const wheels = heard({ controlMode: 'auto', emergencyStopPressed: true }, { stale, ageMs: stale ? 60_000 : 10 });
+      const wheels = received(
+        { controlMode: 'auto', emergencyStopPressed: true },
+        { stale, ageMs: stale ? 60_000 : 10 },
+      );
       for (const kind of kinds) {
         expect(reasonsOf(orders[kind], openGate({ snapshot: withValues({ wheels }) }))).toEqual([
           expect.stringMatching(/emergency stop/),
@@ -161,7 +164,7 @@ describe('the state of the robot', () => {
 
   it('refuses driving with a lost position, but permits the pose order that repairs it', () => {
     const snapshot = withValues({
-      positioning: heard({ state: 'positioning', reliable: false }),
+      positioning: received({ state: 'positioning', reliable: false }),
       pose: { status: 'not-received' },
     });
     expect(reasonsOf(orders.move, openGate({ snapshot }))).toHaveLength(2);
@@ -175,12 +178,12 @@ describe('the state of the robot', () => {
     ['of unknown age', { ageMs: Number.NaN }, false],
     ['stale', { ageMs: 10, stale: true }, false],
   ])('a pose that is %s', (_, over, passes) => {
-    const snapshot = withValues({ pose: heard({ xM: 0, yM: 0, yawDeg: degrees(0) }, over) });
+    const snapshot = withValues({ pose: received({ xM: 0, yM: 0, yawDeg: degrees(0) }, over) });
     expect(judgeOrder(orders.move, openGate({ snapshot })).length === 0).toBe(passes);
   });
 
   it('refuses a pose order while the robot drives', () => {
-    const planning = heard({
+    const planning = received({
       actionId: 1,
       actionType: 'standard',
       moveState: 'moving',

@@ -205,11 +205,11 @@ describe('a lost reply', () => {
 
   it('is cancelled once more when the robot starts after the cancel', async () => {
     chassis.onMove = () => 'drop';
-    let told = false;
+    let isNotified = false;
     chassis.onCancel = () => {
-      if (told) chassis.plan({ move_state: 'cancelled' });
+      if (isNotified) chassis.plan({ move_state: 'cancelled' });
       else time.after(100, () => chassis.plan({ action_id: 41, move_state: 'moving' }));
-      told = true;
+      isNotified = true;
       return { status: 200 };
     };
     await bench.motion.execute(moveTo(3, 4));

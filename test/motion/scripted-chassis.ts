@@ -4,7 +4,7 @@ import { type WebSocket, WebSocketServer } from 'ws';
 import { SERIAL, SOFTWARE } from './snapshot.ts';
 import { time } from './time.ts';
 
-interface SeenOrder {
+interface ReceivedOrder {
   readonly method: string;
   readonly path: string;
   readonly body: Record<string, unknown>;
@@ -21,7 +21,7 @@ export interface ScriptedChassis extends AsyncDisposable {
   readonly host: string;
   readonly port: number;
   /** Requests that move, stop or place the robot, in order of arrival. */
-  readonly orders: SeenOrder[];
+  readonly orders: ReceivedOrder[];
   /** Every query of a move. */
   readonly questions: string[];
   /** The answer to POST /chassis/moves; by default the next number, and the robot is moving. */
@@ -74,7 +74,7 @@ export async function startScriptedChassis({ isPlanSilent = false } = {}): Promi
         return null;
     }
   };
-  const tell = (topic: string) => {
+  const publish = (topic: string) => {
     const message = latched(topic);
     for (const [stream, topics] of streams) if (message && topics.has(topic)) send(stream, message);
   };
@@ -101,7 +101,7 @@ export async function startScriptedChassis({ isPlanSilent = false } = {}): Promi
       }
     });
   });
-  const posing = time.every(100, () => tell('/tracked_pose'));
+  const posing = time.every(100, () => publish('/tracked_pose'));
 
   async function answerTo(request: IncomingMessage): Promise<Answer> {
     const { method = '', url = '' } = request;
@@ -174,7 +174,7 @@ export async function startScriptedChassis({ isPlanSilent = false } = {}): Promi
     },
     plan(change) {
       planning = { ...idle, ...planning, ...change };
-      tell('/planning_state');
+      publish('/planning_state');
     },
     holdsPlan: false,
     pose: { pos: [1, 2], ori: 90 },

@@ -23,7 +23,7 @@ import { createLatchDisk, type KeptLatch, type LatchDisk } from '../../src/lib/m
 import { createStopLatch } from '../../src/lib/motion/stop-latch.ts';
 import { createFakeClock } from '../lifecycle/fake-clock.ts';
 
-const NOBODY = 65_534;
+const OTHER_UID = 65_534;
 const isRoot = process.getuid?.() === 0;
 
 let dir: string;
@@ -43,7 +43,7 @@ const refusal = () => new GwError('FILE_UNWRITABLE', 'ENOSPC: no space left.', {
 /** A disk whose results the test sets, over the real one. */
 function scriptedDisk() {
   const real = createLatchDisk(stateDir);
-  const counts = { writes: 0, proofs: 0, looks: 0 };
+  const counts = { writes: 0, proofs: 0, checks: 0 };
   const script = {
     counts,
     isFull: false,
@@ -51,24 +51,24 @@ function scriptedDisk() {
     /** Number of writes that reach the disk and still fail: the file was renamed, the folder not synced. */
     failsAfter: 0,
     /** Checks read no disk: the clock of a test runs faster than a disk. */
-    looksAtOnce: false,
+    checksAtOnce: false,
     /** Writes wait for it. */
     gate: Promise.resolve() as Promise<void>,
     /** Retries and checks wait for it. */
-    lookGate: Promise.resolve() as Promise<void>,
+    checkGate: Promise.resolve() as Promise<void>,
   };
   const disk: LatchDisk = {
     path: real.path,
     async probe() {
       counts.proofs += 1;
-      await script.lookGate;
+      await script.checkGate;
       if (script.isFull) throw refusal();
       await real.probe();
     },
     async check() {
-      counts.looks += 1;
-      await script.lookGate;
-      if (!script.looksAtOnce) await real.check();
+      counts.checks += 1;
+      await script.checkGate;
+      if (!script.checksAtOnce) await real.check();
     },
     read: async () => (script.isUnreadable ? 'EIO' : await real.read()),
     async write(latch: KeptLatch) {
@@ -232,10 +232,10 @@ describe('a stop that is latched already', () => {
 describe('monitoring the disk', () => {
   it('writes nothing while all writes succeed', async () => {
     const { latch, script, clock, counts } = await world();
-    script.looksAtOnce = true;
+    script.checksAtOnce = true;
     using _watching = latch.watch();
     await clock.advance(100_000);
-    expect(counts).toEqual({ proofs: 1, writes: 0, looks: 50 });
+    expect(counts).toEqual({ proofs: 1, writes: 0, checks: 50 });
     expect(latch.trouble()).toBeNull();
     const before = statSync(stateDir).mtimeMs;
     await createLatchDisk(stateDir).check();
@@ -284,14 +284,14 @@ describe('monitoring the disk', () => {
     const { latch, script, clock, counts } = await world();
     using _watching = latch.watch();
     const { promise, resolve } = Promise.withResolvers<void>();
-    script.lookGate = promise;
+    script.checkGate = promise;
     await clock.advance(8_000);
     expect(latch.trouble()?.reason).toContain('timed out');
-    expect(counts.looks).toBe(1);
+    expect(counts.checks).toBe(1);
     await clock.advance(60_000);
-    expect(counts.looks).toBe(1);
+    expect(counts.checks).toBe(1);
     resolve();
-    script.looksAtOnce = true;
+    script.checksAtOnce = true;
     for (let round = 0; round < 20 && latch.trouble() !== null; round += 1) {
       await clock.advance(2_000);
       await new Promise((done) => setTimeout(done, 5));
@@ -301,7 +301,7 @@ describe('monitoring the disk', () => {
 });
 
 describe('the folder of the stop latch', () => {
-  const make = () =>
+  const createLatch = () =>
     createStopLatch({ stateDir, clock: createFakeClock({ startMs: 1_000_000 }), log: silentLog, onChange() {} });
 
   it('does not follow a symbolic link or a second hard link', async () => {
@@ -310,7 +310,7 @@ describe('the folder of the stop latch', () => {
     symlinkSync(victims[0] ?? '', `${latchFile()}.probe`);
     symlinkSync(victims[1] ?? '', `${latchFile()}.new`);
     linkSync(victims[2] ?? '', join(stateDir, 'stop-latch.json'));
-    const latch = make();
+    const latch = createLatch();
     await latch.load();
     await latch.set('person in the way', 'tablet');
     expect(latch.state().saved).toBe(true);
@@ -320,19 +320,19 @@ describe('the folder of the stop latch', () => {
 
   it('with a pipe in place of the file does not block reading', async () => {
     execFileSync('mkfifo', [latchFile()]);
-    const latch = make();
+    const latch = createLatch();
     await latch.load();
     expect(latch.state()).toMatchObject({ latched: true, by: 'gw', reason: expect.stringContaining('regular file') });
   });
 
   it.runIf(isRoot)('of another user is neither written nor trusted, and the remedy names its owner', async () => {
     writeFileSync(latchFile(), '{"format":"gw/stop-latch/1","latched":false,"reason":null,"by":null,"since":null}\n');
-    chownSync(stateDir, NOBODY, NOBODY);
+    chownSync(stateDir, OTHER_UID, OTHER_UID);
     const before = readFileSync(latchFile(), 'utf8');
-    const latch = make();
+    const latch = createLatch();
     await latch.load();
     expect(latch.trouble()).toMatchObject({
-      reason: expect.stringContaining(`belongs to user ${NOBODY}`),
+      reason: expect.stringContaining(`belongs to user ${OTHER_UID}`),
       remedy: expect.stringContaining(`chown -R 0 ${stateDir}`),
     });
     expect(latch.state()).toMatchObject({ latched: true, by: 'gw' });
@@ -344,7 +344,7 @@ describe('the folder of the stop latch', () => {
 
   it('that others may write to is not trusted either', async () => {
     chmodSync(stateDir, 0o777);
-    const latch = make();
+    const latch = createLatch();
     await latch.load();
     expect(latch.trouble()).toMatchObject({
       reason: expect.stringContaining('other users may write to it (mode 777)'),
@@ -367,7 +367,7 @@ describe('the folder of the stop latch', () => {
     draft(1_000, `.heartbeat-received.json.${id}`);
     draft(3_600_000, '.hidden');
     draft(3_600_000, 'tablet.json');
-    await make().load();
+    await createLatch().load();
     expect(readdirSync(stateDir).sort()).toEqual([`.heartbeat-received.json.${id}`, '.hidden', 'tablet.json']);
   });
 });
@@ -381,16 +381,16 @@ describe('kill -9 under a slow disk', () => {
       const child = spawn(process.execPath, [script, stateDir, `${round * 40}`], {
         stdio: ['ignore', 'pipe', 'inherit'],
       });
-      let told = '';
+      let printed = '';
       child.stdout.on('data', (chunk) => {
-        told += String(chunk);
+        printed += String(chunk);
         // Some are killed while the stop is being written, some after it was reported as saved.
-        if (told.includes(round % 2 === 0 ? 'pending' : 'true')) child.kill('SIGKILL');
+        if (printed.includes(round % 2 === 0 ? 'pending' : 'true')) child.kill('SIGKILL');
       });
       await new Promise((resolve) => child.on('close', resolve));
       const kept = await createLatchDisk(stateDir).read();
-      const saidSaved = told.includes('true');
-      if (saidSaved) expect(kept).toMatchObject({ latched: true, reason: 'drill' });
+      const reportedSaved = printed.includes('true');
+      if (reportedSaved) expect(kept).toMatchObject({ latched: true, reason: 'drill' });
       else early += 1;
       expect(typeof kept).toBe('object');
     }

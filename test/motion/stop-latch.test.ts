@@ -18,18 +18,18 @@ afterEach(() => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-const make = (stateDir = join(dir, 'state'), onChange = () => {}) =>
+const createLatch = (stateDir = join(dir, 'state'), onChange = () => {}) =>
   createStopLatch({ stateDir, clock: createFakeClock(), log: silentLog, onChange });
 const script = fileURLToPath(new URL('./latch-child.ts', import.meta.url));
 const file = () => join(dir, 'state', 'stop-latch.json');
 
 describe('the stop latch', () => {
   it('counts as set until it has been read', () => {
-    expect(make().state().latched).toBe(true);
+    expect(createLatch().state().latched).toBe(true);
   });
 
   it('is clear on a gateway that was never stopped, and creates its folder for its owner only', async () => {
-    const latch = make(join(dir, 'a', 'b'));
+    const latch = createLatch(join(dir, 'a', 'b'));
     await latch.load();
     expect(latch.state()).toEqual({
       latched: false,
@@ -44,10 +44,10 @@ describe('the stop latch', () => {
   });
 
   it('outlives the process that set it', async () => {
-    const first = make();
+    const first = createLatch();
     await first.load();
     await first.set('person in the way', 'tablet');
-    const second = make();
+    const second = createLatch();
     await second.load();
     expect(second.state()).toMatchObject({
       saved: true,
@@ -57,14 +57,14 @@ describe('the stop latch', () => {
       since: '2026-01-31T12:00:00.000Z',
     });
     await second.clear();
-    const third = make();
+    const third = createLatch();
     await third.load();
     expect(third.state().latched).toBe(false);
     expect(readdirSync(join(dir, 'state'))).toEqual(['stop-latch.json']);
   });
 
   it('is set in memory at once, before it is on disk', async () => {
-    const latch = make();
+    const latch = createLatch();
     await latch.load();
     const saving = latch.set('now', 'test');
     expect(latch.state().latched).toBe(true);
@@ -73,20 +73,20 @@ describe('the stop latch', () => {
   });
 
   it('stays set when a stop comes while it is being cleared', async () => {
-    const latch = make();
+    const latch = createLatch();
     await latch.load();
     await latch.set('first', 'test');
     const clearing = latch.clear();
     const setting = latch.set('second', 'test');
     await Promise.all([clearing, setting]);
     expect(latch.state()).toMatchObject({ latched: true, reason: 'second' });
-    const next = make();
+    const next = createLatch();
     await next.load();
     expect(next.state()).toMatchObject({ latched: true, reason: 'second' });
   });
 
   it('keeps a stop that was requested before the first read', async () => {
-    const latch = make();
+    const latch = createLatch();
     await latch.set('early', 'test');
     await latch.load();
     expect(latch.state()).toMatchObject({ latched: true, reason: 'early' });
@@ -94,7 +94,7 @@ describe('the stop latch', () => {
 
   it('keeps such a stop also when writing to disk failed', async () => {
     writeFileSync(join(dir, 'state'), 'a file where the folder should be');
-    const latch = make();
+    const latch = createLatch();
     await latch.set('early', 'test');
     rmSync(join(dir, 'state'));
     await latch.load();
@@ -103,7 +103,7 @@ describe('the stop latch', () => {
 
   it('notifies every change', async () => {
     let changes = 0;
-    const latch = make(undefined, () => {
+    const latch = createLatch(undefined, () => {
       changes += 1;
     });
     await latch.load();
@@ -116,7 +116,7 @@ describe('the stop latch', () => {
   it('counts an unreadable file as set and gives the reason, until it is cleared', async () => {
     mkdirSync(join(dir, 'state'));
     mkdirSync(file());
-    const latch = make();
+    const latch = createLatch();
     await latch.load();
     expect(latch.state()).toMatchObject({ latched: true, by: 'gw' });
     expect(latch.state().reason).toMatch(/cannot be read \(EISDIR\)/);
@@ -135,7 +135,7 @@ describe('the stop latch', () => {
   ])('counts a file that is %s as set', async (_, text, why) => {
     mkdirSync(join(dir, 'state'));
     writeFileSync(file(), text);
-    const latch = make();
+    const latch = createLatch();
     await latch.load();
     expect(latch.state().latched).toBe(true);
     expect(latch.state().reason).toMatch(why);
@@ -172,7 +172,7 @@ describe('the stop latch', () => {
 
   it('is set in memory and reports it when the disk fails, and never throws', async () => {
     writeFileSync(join(dir, 'state'), 'a file where the folder should be');
-    const latch = make();
+    const latch = createLatch();
     await latch.load();
     expect(latch.trouble()).toMatchObject({ reason: expect.stringContaining('it is not a folder') });
     await latch.set('person in the way', 'tablet');
@@ -193,7 +193,7 @@ describe('the stop latch', () => {
       if (String(chunk).includes('set 0')) child.kill('SIGKILL');
     });
     await new Promise((resolve) => child.on('close', resolve));
-    const latch = make(stateDir);
+    const latch = createLatch(stateDir);
     await latch.load();
     expect(latch.state()).toMatchObject({ latched: true, reason: 'stop 0', by: 'child' });
   });
@@ -202,19 +202,19 @@ describe('the stop latch', () => {
     const stateDir = join(dir, 'state');
     for (let round = 0; round < 8; round += 1) {
       const child = spawn(process.execPath, [script, stateDir], { stdio: ['ignore', 'pipe', 'inherit'] });
-      let told = '';
+      let printed = '';
       child.stdout.on('data', (chunk) => {
-        told += String(chunk);
+        printed += String(chunk);
         // Later in each round, so that the kill occurs at different steps.
-        if (told.split('\n').length > 3 + round * 5) setTimeout(() => child.kill('SIGKILL'), round * 0.7);
+        if (printed.split('\n').length > 3 + round * 5) setTimeout(() => child.kill('SIGKILL'), round * 0.7);
       });
       const signal = await new Promise((resolve) => child.on('close', (_, by) => resolve(by)));
       expect(signal).toBe('SIGKILL');
 
-      const latch = make(stateDir);
+      const latch = createLatch(stateDir);
       await latch.load();
       const { latched, reason } = latch.state();
-      const [last = '', number = ''] = told.split('\n').filter(Boolean).at(-1)?.split(' ') ?? [];
+      const [last = '', number = ''] = printed.split('\n').filter(Boolean).at(-1)?.split(' ') ?? [];
       const isStop = latched && reason === `stop ${number}`;
       const isReleased = !latched && reason === null;
       // A change reported as saved is on disk; one that had begun is complete or absent.

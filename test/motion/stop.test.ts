@@ -63,9 +63,9 @@ describe('a stop', () => {
     expect(sent('/chassis/moves')).toEqual([]);
     rmSync(bench.stateDir);
     await motion.stop();
-    const mended = await bench.again();
-    expect(mended.status().keepingTrouble).toBeNull();
-    await until(() => mended.status().gate.open, 'the gate');
+    const second = await bench.again();
+    expect(second.status().keepingTrouble).toBeNull();
+    await until(() => second.status().gate.open, 'the gate');
   });
 
   it('that is reported as saved is on the disk', async () => {

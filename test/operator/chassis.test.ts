@@ -281,9 +281,9 @@ describe('voice service and building module', () => {
   }
 
   it('are passed on when they are configured', async () => {
-    const asked: string[] = [];
+    const requests: string[] = [];
     await using device = await peer((request, response) => {
-      asked.push(request.url ?? '');
+      requests.push(request.url ?? '');
       response.setHeader('content-type', 'text/html');
       response.end('{"language":"de"}');
     });
@@ -295,7 +295,7 @@ describe('voice service and building module', () => {
       'application/json; charset=utf-8',
     ]);
     expect((await ask(server.full, '/api/uiot/status')).status).toBe(200);
-    expect(asked).toEqual(['/config', '/iot/status']);
+    expect(requests).toEqual(['/config', '/iot/status']);
     expect((await ask(server.readOnly, '/api/chatbot/config')).status).toBe(403);
   });
 

@@ -34,8 +34,8 @@ async function listen(port: number) {
 
 /** A stream of another source address. */
 async function listenFrom(localAddress: string, port: number): Promise<IncomingMessage> {
-  const asked = request({ host: '127.0.0.1', port, localAddress, path: '/api/events', agent: false }).end();
-  const [response] = (await once(asked, 'response')) as [IncomingMessage];
+  const pending = request({ host: '127.0.0.1', port, localAddress, path: '/api/events', agent: false }).end();
+  const [response] = (await once(pending, 'response')) as [IncomingMessage];
   response.on('error', () => {});
   return response;
 }

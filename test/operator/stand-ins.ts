@@ -23,7 +23,7 @@ export interface StandInReply {
 export interface StandInLink extends ChassisLink {
   setState(state: LinkState): void;
   /** Fields to override in the next snapshots. */
-  say(change: Partial<ChassisSnapshot>): void;
+  override(change: Partial<ChassisSnapshot>): void;
   /** Answers by path; a function may throw. */
   readonly answers: Map<string, () => StandInReply | Promise<StandInReply>>;
   /** Paths that were forwarded, in order. */
@@ -45,7 +45,7 @@ export const png = Buffer.from(
 
 export function standInLink(first: LinkState = { kind: 'connected', tried }): StandInLink {
   let state = first;
-  let said: Partial<ChassisSnapshot> = {};
+  let overrides: Partial<ChassisSnapshot> = {};
   const listeners = new Set<() => void>();
   const forwarded: string[] = [];
   const answers: StandInLink['answers'] = new Map([
@@ -67,14 +67,14 @@ export function standInLink(first: LinkState = { kind: 'connected', tried }): St
       state = next;
       this.changed();
     },
-    say(change) {
-      said = { ...said, ...change };
+    override(change) {
+      overrides = { ...overrides, ...change };
       this.changed();
     },
     changed() {
       for (const listener of [...listeners]) listener();
     },
-    snapshot: () => ({ ...snapshotWith(state), ...said }),
+    snapshot: () => ({ ...snapshotWith(state), ...overrides }),
     subscribe(listener) {
       listeners.add(listener);
       return { [Symbol.dispose]: () => void listeners.delete(listener) };
@@ -104,9 +104,9 @@ export function standInLink(first: LinkState = { kind: 'connected', tried }): St
 }
 
 export function snapshotWith(link: LinkState): ChassisSnapshot {
-  const heard = link.kind === 'connected';
+  const isConnected = link.kind === 'connected';
   const of = <T>(value: T, unit?: string) =>
-    heard
+    isConnected
       ? ({
           status: 'received',
           value,
@@ -121,7 +121,7 @@ export function snapshotWith(link: LinkState): ChassisSnapshot {
   return {
     link,
     linkForMs: 1_500,
-    identity: heard ? { serial: SERIAL, model: 'm1', software: '2.12.3', capabilities: {} } : null,
+    identity: isConnected ? { serial: SERIAL, model: 'm1', software: '2.12.3', capabilities: {} } : null,
     values: {
       pose: of({ xM: 1.25, yM: -2.5, yawDeg: degrees(90) }, 'degrees'),
       planning: of({

@@ -62,7 +62,7 @@ describe.skipIf(!hasNamespaces())('a cable between two hosts (network namespaces
         '8090',
         '--json',
       ]);
-      await sim.says('"event":"ready"');
+      await sim.untilOutput('"event":"ready"');
       // The simulator listens on its own loopback only; this forwards its port to the cable.
       const carry = `
         import { connect, createServer } from 'node:net';
@@ -72,7 +72,7 @@ describe.skipIf(!hasNamespaces())('a cable between two hosts (network namespaces
           here.pipe(there).pipe(here);
         }).listen(8090, '${CHASSIS}', () => console.log('carrying'));`;
       await using carrier = inside(chassisSide, ['--input-type=module', '-e', carry]);
-      await carrier.says('carrying');
+      await carrier.untilOutput('carrying');
 
       mkdirSync(join(dir, 'site'));
       copyFileSync(join(dir, 'sim/evidence.jsonl'), join(dir, 'site/evidence.jsonl'));
@@ -82,7 +82,7 @@ describe.skipIf(!hasNamespaces())('a cable between two hosts (network namespaces
         readFileSync(join(dir, 'sim/site.yaml'), 'utf8').replace('host: 127.0.0.1', `host: ${CHASSIS}`),
       );
       await using serve = inside(gatewaySide, [gwBinary, 'serve', '--site', site, '--json']);
-      await serve.says('"event":"ready"');
+      await serve.untilOutput('"event":"ready"');
       expect((await answerHolds('/api/chassis/state', '"summary":"connected"', 8_000)).body).toContain('"connected"');
 
       ip('-n', chassisSide, 'link', 'set', 'gw1', 'down');

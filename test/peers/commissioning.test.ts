@@ -9,7 +9,7 @@ import type { NetworkCheck } from '../../src/lib/toolkit/network/check.result.ts
 import { gwBinary } from '../e2e/gw.ts';
 import { lineOf } from '../toolkit/network/world.ts';
 import { writeAnswers } from './commissioning/answers.ts';
-import { type Came, cameOf, gw, type Machine, SERIAL } from './commissioning/day.ts';
+import { type CommandResult, commandResultOf, gw, type Machine, SERIAL } from './commissioning/day.ts';
 import { enrolCut } from './commissioning/enrolling.ts';
 import { verifyEverywhere } from './commissioning/verifying.ts';
 import { startWorld, type World } from './commissioning/world.ts';
@@ -30,15 +30,19 @@ const knownHostsOf = ({ home }: Machine) => join(home, '.ssh', 'known_hosts');
 
 /** A run in which every step of the shipped list was run, is ok, and was signed by the robot. */
 /** Signed, and every step ok except those that this version of gw cannot check. */
-function expectSigned(came: Came<ChecklistRun>, steps: readonly string[], lacking: readonly string[] = []): void {
-  expect(came.error).toBeNull();
-  const open = came.data.steps.filter(({ verdict }) => verdict !== 'ok');
+function expectSigned(
+  ended: CommandResult<ChecklistRun>,
+  steps: readonly string[],
+  lacking: readonly string[] = [],
+): void {
+  expect(ended.error).toBeNull();
+  const open = ended.data.steps.filter(({ verdict }) => verdict !== 'ok');
   expect(open.map(({ id, kind, verdict, why }) => ({ id, kind, verdict, why }))).toEqual(
     lacking.map((id) => ({ id, kind: 'unavailable', verdict: 'not-checked', why: expect.any(String) })),
   );
-  expect(came.data.steps.map(({ id }) => id)).toEqual(steps);
+  expect(ended.data.steps.map(({ id }) => id)).toEqual(steps);
   const ok = lacking.length === 0;
-  expect(came).toMatchObject({ code: ok ? 0 : 1, ok, data: { ok, record: { signedBy: SERIAL } } });
+  expect(ended).toMatchObject({ code: ok ? 0 : 1, ok, data: { ok, record: { signedBy: SERIAL } } });
 }
 
 // One scenario: each test continues from the state of the previous ones. Concurrent tests share only the machines.
@@ -74,9 +78,9 @@ describe.skipIf(!hasAll)(
     it('premises: the gateway serves the tablet', async () => {
       const { gateway, keep } = world;
       const serve = keep(inside(nameOf('gateway'), [gwBinary, 'serve', '--site', gateway.site, '--json']));
-      await serve.says('"event":"ready"');
-      const look = `console.log((await fetch('http://${GATEWAY}:5173/')).status)`;
-      expect(await run(nameOf('tablet'), ['--input-type=module', '-e', look])).toMatchObject({ stdout: '200\n' });
+      await serve.untilOutput('"event":"ready"');
+      const request = `console.log((await fetch('http://${GATEWAY}:5173/')).status)`;
+      expect(await run(nameOf('tablet'), ['--input-type=module', '-e', request])).toMatchObject({ stdout: '200\n' });
     });
 
     it.concurrent('premises: the tablet is set up and its port closed permanently', async () => {
@@ -93,9 +97,9 @@ describe.skipIf(!hasAll)(
       const facts: string[] = [];
       for (const kind of ['stop', 'move', 'dock', 'pose']) {
         const words = ['evidence', 'verify', kind, '--who', 'K. Muster', ...onSite];
-        const came = await gw<EvidenceVerified>(gateway, kind === 'move' ? [...words, '--distance', '0.6'] : words);
-        expect([kind, came.code, came.error, came.data.verdict]).toEqual([kind, 0, null, 'verified']);
-        facts.push(...came.data.trial.recorded);
+        const ended = await gw<EvidenceVerified>(gateway, kind === 'move' ? [...words, '--distance', '0.6'] : words);
+        expect([kind, ended.code, ended.error, ended.data.verdict]).toEqual([kind, 0, null, 'verified']);
+        facts.push(...ended.data.trial.recorded);
       }
       expect(facts.toSorted()).toEqual([
         'angles.pose-ori',
@@ -112,7 +116,7 @@ describe.skipIf(!hasAll)(
     it('premises: the checklist ends with a signed record, which is rejected when a byte changed', async () => {
       const { gateway, chassis } = world;
       chassis.signal('SIGUSR2');
-      await chassis.says('turned');
+      await chassis.untilOutput('turned');
       const answers = writeAnswers(gateway.dir, 'premises');
       const file = join(gateway.dir, 'premises-record.json');
       const words = ['checklist', 'run', 'premises', '--answers', answers.file, '--record', file, '--initials', 'KM'];
@@ -184,10 +188,10 @@ describe.skipIf(!hasAll)(
 
       {
         // The router answers in place of storage and tunnel.
-        const house = await createAuthority({ commonName: 'House Inspection CA' });
+        const inspectionCa = await createAuthority({ commonName: 'House Inspection CA' });
         ip('-n', nameOf('wall'), 'addr', 'add', `${STORAGE}/32`, 'dev', 'lo');
         const place = { side: nameOf('wall'), host: STORAGE, port: 443 };
-        await using _inspector = await startWeb(dir, 'inspector', house, place);
+        await using _inspector = await startWeb(dir, 'inspector', inspectionCa, place);
         const inspected = await check();
         expect(inspected.sections).toMatchObject({ outward: 'wrong', inward: 'ok' });
         expect(wrong(inspected)).toEqual(expect.arrayContaining(['storage.tls', 'tunnel.tls', 'tls-inspection']));
@@ -198,7 +202,7 @@ describe.skipIf(!hasAll)(
 
       {
         await using stranger = listenerIn('gateway', '0.0.0.0', 9100);
-        await stranger.says('listening');
+        await stranger.untilOutput('listening');
         const open = await check();
         expect(open.sections).toMatchObject({ outward: 'ok', inward: 'wrong' });
         expect(wrong(open)).toEqual(['inward.listening', 'inward.open.tcp.9100.0.0.0.0']);
@@ -221,7 +225,7 @@ describe.skipIf(!hasAll)(
     it.concurrent('site: a tablet whose port was opened is a red line until the laptop has set it up and closed it', async () => {
       const { gateway, laptop, tablet } = world;
       tablet.signal('SIGUSR2');
-      await tablet.says('opened 1');
+      await tablet.untilOutput('opened 1');
       expect(await gw(gateway, ['kiosk', 'status'])).toMatchObject({
         code: 1,
         data: { port: 'open', redLine: { id: 'tablet-open' } },
@@ -244,7 +248,7 @@ describe.skipIf(!hasAll)(
       });
       // The gateway verifies it over a restart, in the next step of the checklist.
       tablet.signal('SIGUSR2');
-      await tablet.says('opened 2');
+      await tablet.untilOutput('opened 2');
       expect(await gw(gateway, ['kiosk', 'lock', '--after-restart', '--seconds', '90'])).toMatchObject({
         code: 0,
         data: { verdict: 'closed', afterRestart: 'closed', afterRestartBasis: 'read-now', reading: { differing: 0 } },
@@ -265,19 +269,19 @@ describe.skipIf(!hasAll)(
         ...['-o', `UserKnownHostsFile=${knownHostsOf(laptop)}`, '-o', 'LogLevel=ERROR'],
       ];
       const line = [...words, ...more].join(' ');
-      const came = cameOf<ChecklistRun>(await run(nameOf('laptop'), [...ssh, via, line], { program: 'ssh' }));
-      return { came, file, steps: answers.steps };
+      const ended = commandResultOf<ChecklistRun>(await run(nameOf('laptop'), [...ssh, via, line], { program: 'ssh' }));
+      return { ended: ended, file, steps: answers.steps };
     }
 
     it('site: the checklist, run in a session of SSH on the gateway, ends with a signed record', async () => {
       const { chassis } = world;
       // The robot is turned by hand for its unit, and let go before it drives.
       const part = await siteList('part-record.json', ['--only', 'chassis']);
-      expect(part.came).toMatchObject({ code: 0, error: null });
+      expect(part.ended).toMatchObject({ code: 0, error: null });
       chassis.signal('SIGUSR1');
-      await chassis.says('let go');
-      const { came, file, steps } = await siteList('site-record.json', ['--resume']);
-      expectSigned(came, steps);
+      await chassis.untilOutput('let go');
+      const { ended, file, steps } = await siteList('site-record.json', ['--resume']);
+      expectSigned(ended, steps);
       await verifyEverywhere(world, file);
     });
   },

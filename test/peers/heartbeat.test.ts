@@ -100,12 +100,12 @@ function writeSite(dir: string, robot: Robot, { key, unicast = [] }: SiteOptions
 function toolsOf({ sideOf }: Network) {
   async function serve(robot: Robot, site: string, node: readonly string[] = []) {
     const gateway = inside(sideOf(robot), [...node, gwBinary, 'serve', '--site', site, '--json']);
-    await gateway.says('"event":"ready"');
+    await gateway.untilOutput('"event":"ready"');
     return gateway;
   }
 
   /** Polls a gateway from inside its namespace until its view of the others matches. */
-  async function sees(
+  async function pollView(
     robot: Robot,
     holds: (view: NeighboursView) => boolean,
     limitMs: number,
@@ -132,7 +132,7 @@ function toolsOf({ sideOf }: Network) {
     const { stdout } = await run(sideOf(robot), [gwBinary, 'heartbeat', 'check', '--json', '--site', site]);
     return (JSON.parse(stdout) as { data: HeartbeatCheck }).data;
   }
-  return { serve, sees, sniff, check };
+  return { serve, pollView: pollView, sniff, check };
 }
 
 const verdictsOf = ({ findings }: HeartbeatCheck) =>
@@ -157,7 +157,7 @@ describe.skipIf(!hasNamespaces())('three gateways on one bridge (network namespa
     timeout: 160_000,
   }, async () => {
     using network = layNetwork();
-    const { serve, sees, check } = toolsOf(network);
+    const { serve, pollView, check } = toolsOf(network);
     using place = scratch();
     const { dir } = place;
     const key = randomBytes(32).toString('hex');
@@ -166,7 +166,7 @@ describe.skipIf(!hasNamespaces())('three gateways on one bridge (network namespa
     await using _b = await serve('b', writeSite(dir, 'b', { key }), ['--import', yearsOff]);
     await using _c = await serve('c', writeSite(dir, 'c', { key }));
     for (const robot of robots) {
-      const { view } = await sees(robot, all(robot, 'alive'), 8_000);
+      const { view } = await pollView(robot, all(robot, 'alive'), 8_000);
       expect(view.status).toBe('listening');
       expect(view.robots.map(({ address }) => address)).toEqual(othersOf(robot).map(addressOf));
       expect(view.robots.every(({ stopped, pose }) => stopped === false && pose === null)).toBe(true);
@@ -191,19 +191,19 @@ describe.skipIf(!hasNamespaces())('three gateways on one bridge (network namespa
     });
 
     ip('-n', network.hub, 'link', 'set', 'dev', portOf('c'), 'down');
-    const late = await sees('a', one('c', 'late'), 12_000);
+    const late = await pollView('a', one('c', 'late'), 12_000);
     expect(late.view.robots.find(({ serial }) => serial === serialOf('c'))?.ageMs).toBeGreaterThanOrEqual(6_000);
     // Its send calls succeed all the while, and no copy is looped back: none of them counts as a sent heartbeat.
     const cutOff = check('c', join(dir, 'c/site.yaml'));
-    const gone = await sees('a', one('c', 'gone'), 35_000);
+    const gone = await pollView('a', one('c', 'gone'), 35_000);
     expect(gone.view.robots.find(({ serial }) => serial === serialOf('c'))?.ageMs).toBeGreaterThanOrEqual(30_000);
     expect(one('b', 'alive')(gone.view)).toBe(true);
-    await sees('c', all('c', 'gone'), 5_000);
+    await pollView('c', all('c', 'gone'), 5_000);
     const cut = verdictsOf(await cutOff);
     expect(cut).toMatchObject({ 'own-broadcast': 'wrong', 'robot-SN-a': 'wrong', broadcast: 'not-checked' });
     ip('-n', network.hub, 'link', 'set', 'dev', portOf('c'), 'up');
-    await sees('a', all('a', 'alive'), 8_000);
-    const { view } = await sees('c', all('c', 'alive'), 8_000);
+    await pollView('a', all('a', 'alive'), 8_000);
+    const { view } = await pollView('c', all('c', 'alive'), 8_000);
     expect(view.robots.every(({ lost }) => lost >= 14)).toBe(true);
   });
 
@@ -211,7 +211,7 @@ describe.skipIf(!hasNamespaces())('three gateways on one bridge (network namespa
     timeout: 160_000,
   }, async () => {
     using network = layNetwork();
-    const { serve, sees, sniff, check } = toolsOf(network);
+    const { serve, pollView, sniff, check } = toolsOf(network);
     using place = scratch();
     const { dir } = place;
     const key = randomBytes(32).toString('hex');
@@ -219,10 +219,10 @@ describe.skipIf(!hasNamespaces())('three gateways on one bridge (network namespa
       await using _a = await serve('a', writeSite(dir, 'a', { key }));
       await using _b = await serve('b', writeSite(dir, 'b', { key }));
       await using _c = await serve('c', writeSite(dir, 'c', { key }));
-      for (const robot of robots) await sees(robot, all(robot, 'alive'), 8_000);
+      for (const robot of robots) await pollView(robot, all(robot, 'alive'), 8_000);
       // The network drops only what c sends: c cannot detect it, claims no arrival, and a detects it.
       dropBroadcastTo(network, ['a', 'b']);
-      await sees('a', one('c', 'late'), 12_000);
+      await pollView('a', one('c', 'late'), 12_000);
       const [dropped, missed] = await Promise.all([
         check('c', join(dir, 'c/site.yaml')),
         check('a', join(dir, 'a/site.yaml')),
@@ -235,15 +235,15 @@ describe.skipIf(!hasNamespaces())('three gateways on one bridge (network namespa
       expect(verdictsOf(missed)['robot-SN-c']).toBe('wrong');
 
       filterBroadcast(network);
-      await sees('a', all('a', 'late'), 12_000);
+      await pollView('a', all('a', 'late'), 12_000);
     }
     await using _a = await serve('a', writeSite(dir, 'a', { key, unicast: othersOf('a').map(addressOf) }));
     await using _b = await serve('b', writeSite(dir, 'b', { key, unicast: othersOf('b').map(addressOf) }));
     await using _c = await serve('c', writeSite(dir, 'c', { key }));
-    await sees('a', one('b', 'alive'), 8_000);
-    await sees('c', all('c', 'alive'), 8_000);
+    await pollView('a', one('b', 'alive'), 8_000);
+    await pollView('c', all('c', 'alive'), 8_000);
     // It sends by broadcast only, which is not received here.
-    const { view } = await sees('b', one('a', 'alive'), 8_000);
+    const { view } = await pollView('b', one('a', 'alive'), 8_000);
     expect(one('c', 'alive')(view)).toBe(false);
     const checked = await check('b', join(dir, 'b/site.yaml'));
     expect(verdictsOf(checked)).toEqual({
@@ -265,16 +265,16 @@ describe.skipIf(!hasNamespaces())('three gateways on one bridge (network namespa
       noise: 'ok',
     });
     // Unicast heartbeats to this robot are received by its gateway while another program listens.
-    const heard = await sniff('b', ['--site', join(dir, 'b/site.yaml'), '--seconds', '8']);
-    expect(heard).toMatchObject({ receives: 'broadcasts', senders: [{ serial: serialOf('b') }] });
-    expect(one('a', 'alive')((await sees('b', one('a', 'alive'), 1_000)).view)).toBe(true);
+    const sniffed = await sniff('b', ['--site', join(dir, 'b/site.yaml'), '--seconds', '8']);
+    expect(sniffed).toMatchObject({ receives: 'broadcasts', senders: [{ serial: serialOf('b') }] });
+    expect(one('a', 'alive')((await pollView('b', one('a', 'alive'), 1_000)).view)).toBe(true);
   });
 
   it('reject a recorded datagram after both sides were restarted, and one signed with another key', {
     timeout: 90_000,
   }, async () => {
     using network = layNetwork();
-    const { serve, sees, sniff } = toolsOf(network);
+    const { serve, pollView, sniff } = toolsOf(network);
     const { sideOf } = network;
     const dir = mkdtempSync(join(tmpdir(), 'gw-heartbeat-'));
     const key = randomBytes(32).toString('hex');
@@ -289,14 +289,14 @@ describe.skipIf(!hasNamespaces())('three gateways on one bridge (network namespa
       {
         await using _a = await serve('a', sites.a);
         await using _b = await serve('b', sites.b);
-        await sees('a', one('b', 'alive'), 8_000);
+        await pollView('a', one('b', 'alive'), 8_000);
         const { stdout } = await run(sideOf('c'), ['--input-type=module', '-e', record]);
         recorded = stdout.trim();
         expect(recorded).toMatch(/^47574842[0-9a-f]{100,}$/);
       }
       await using _a = await serve('a', sites.a);
       await using _b = await serve('b', sites.b);
-      const before = await sees('a', one('b', 'alive'), 8_000);
+      const before = await pollView('a', one('b', 'alive'), 8_000);
       expect(before.view.rejected).toMatchObject({ replayed: 0, forged: 0, otherKey: 0 });
 
       const flipped = `${recorded.slice(0, -2)}${recorded.endsWith('00') ? '01' : '00'}`;
@@ -310,8 +310,8 @@ describe.skipIf(!hasNamespaces())('three gateways on one bridge (network namespa
       await run(sideOf('c'), ['--input-type=module', '-e', send]);
       // The recorded sender depends on who sent first: one of the two receives its own earlier heartbeat.
       const rejected = (view: NeighboursView) => view.rejected?.replayed === 1;
-      for (const robot of ['a', 'b'] as const) await sees(robot, rejected, 3_000);
-      const { view } = await sees('a', rejected, 3_000);
+      for (const robot of ['a', 'b'] as const) await pollView(robot, rejected, 3_000);
+      const { view } = await pollView('a', rejected, 3_000);
       expect(view.rejected).toMatchObject({ replayed: 1, forged: 1, malformed: 1 });
       expect(view.robots).toMatchObject([{ serial: serialOf('b'), presence: 'alive', address: addressOf('b') }]);
       expect(view.robots[0]?.conflictWith).toBeNull();
@@ -323,20 +323,20 @@ describe.skipIf(!hasNamespaces())('three gateways on one bridge (network namespa
         ok: true,
         data: { times: 1, ways: [{ to: '255.255.255.255', from: addressOf('c'), sent: 1, failure: null }] },
       });
-      const tested = await sees('a', ({ lastTest }) => lastTest?.address === addressOf('c'), 3_000);
+      const tested = await pollView('a', ({ lastTest }) => lastTest?.address === addressOf('c'), 3_000);
       expect(tested.view.lastTest?.serial).toMatch(/^TEST-[0-9a-f]{4}$/);
       expect(tested.view.robots.map(({ serial }) => serial)).toEqual([serialOf('b')]);
 
       // A robot with another key is foreign, and so are the others to it.
       await using _c = await serve('c', writeSite(dir, 'c', { key: randomBytes(32).toString('hex') }));
-      await sees('a', ({ rejected: counts }) => (counts?.otherKey ?? 0) > 0, 8_000);
-      const stranger = await sees('c', ({ rejected: counts }) => (counts?.otherKey ?? 0) > 0, 8_000);
+      await pollView('a', ({ rejected: counts }) => (counts?.otherKey ?? 0) > 0, 8_000);
+      const stranger = await pollView('c', ({ rejected: counts }) => (counts?.otherKey ?? 0) > 0, 8_000);
       expect(stranger.view.robots).toEqual([]);
 
       // Listening beside a gateway takes no datagrams from it, and shows the senders and their routes.
-      const heard = await sniff('a', ['--site', sites.a, '--seconds', '9']);
-      expect(heard).toMatchObject({ event: 'ended', receives: 'broadcasts', verifies: true });
-      expect(heard.senders).toMatchObject(
+      const sniffed = await sniff('a', ['--site', sites.a, '--seconds', '9']);
+      expect(sniffed).toMatchObject({ event: 'ended', receives: 'broadcasts', verifies: true });
+      expect(sniffed.senders).toMatchObject(
         (['a', 'b'] as const).map((robot) => ({
           serial: serialOf(robot),
           address: addressOf(robot),
@@ -347,15 +347,15 @@ describe.skipIf(!hasNamespaces())('three gateways on one bridge (network namespa
           alsoFrom: [],
         })),
       );
-      for (const { heartbeats, periodMs, jitterMs } of heard.senders) {
+      for (const { heartbeats, periodMs, jitterMs } of sniffed.senders) {
         expect(heartbeats).toBeGreaterThanOrEqual(4);
         expect(periodMs).toBeGreaterThan(1_900);
         expect(periodMs).toBeLessThan(2_100);
         expect(jitterMs).toBeLessThan(100);
       }
-      expect(heard.noise).toMatchObject([{ address: addressOf('c'), malformed: 0, forged: 0 }]);
-      expect(heard.noise[0]?.otherKey).toBeGreaterThanOrEqual(4);
-      await sees('a', one('b', 'alive'), 1_000);
+      expect(sniffed.noise).toMatchObject([{ address: addressOf('c'), malformed: 0, forged: 0 }]);
+      expect(sniffed.noise[0]?.otherKey).toBeGreaterThanOrEqual(4);
+      await pollView('a', one('b', 'alive'), 1_000);
 
       const unverified = await sniff('c', ['--no-key', '--seconds', '3']);
       expect(unverified).toMatchObject({ verifies: false, noise: [] });

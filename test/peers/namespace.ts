@@ -26,7 +26,7 @@ export function inside(side: string, args: readonly string[], options: InsideOpt
     output: () => stdout,
     errors: () => stderr,
     signal: (name: NodeJS.Signals) => void child.kill(name),
-    async says(text: string) {
+    async untilOutput(text: string) {
       const began = performance.now();
       while (!stdout.includes(text)) {
         if (child.exitCode !== null || performance.now() - began > 20_000)

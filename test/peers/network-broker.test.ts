@@ -28,11 +28,11 @@ describe.skipIf(!hasAll)(
   () => {
     const root = mkdtempSync(join(tmpdir(), 'gw-network-peers-'));
     let cloud: Authority;
-    let house: Authority;
+    let inspectionCa: Authority;
     let dir: string;
     beforeAll(async () => {
       cloud = await createAuthority({ commonName: 'Cloud CA' });
-      house = await createAuthority({ commonName: 'House inspection CA' });
+      inspectionCa = await createAuthority({ commonName: 'House inspection CA' });
     });
     beforeEach(() => {
       dir = mkdtempSync(join(root, 'run-'));
@@ -87,13 +87,13 @@ describe.skipIf(!hasAll)(
         'mqtt-fallback.mqtt': 'ok',
         'tls-inspection': 'ok',
       });
-      const goodbyes = () => broker.said().match(new RegExp(`Received DISCONNECT from ${SERIAL}`, 'g'));
-      await waitFor(() => goodbyes()?.length === 2, broker.said);
-      const said = broker.said();
-      expect(said).not.toContain('closed its connection');
-      expect(said).not.toContain('already connected');
+      const goodbyes = () => broker.output().match(new RegExp(`Received DISCONNECT from ${SERIAL}`, 'g'));
+      await waitFor(() => goodbyes()?.length === 2, broker.output);
+      const log = broker.output();
+      expect(log).not.toContain('closed its connection');
+      expect(log).not.toContain('already connected');
       // c0 and not c1: the session stored at the broker is kept.
-      expect(said.match(new RegExp(`as ${SERIAL} \\(p2, c0, k30`, 'g'))).toHaveLength(2);
+      expect(log.match(new RegExp(`as ${SERIAL} \\(p2, c0, k30`, 'g'))).toHaveLength(2);
     });
 
     it('distinguishes a wrong ALPN identifier from a closed port', async () => {
@@ -138,7 +138,7 @@ describe.skipIf(!hasAll)(
         port: broker.port,
         fallbackPort: await closedPort(),
         storagePort: storage.port,
-        owner: house,
+        owner: inspectionCa,
       });
       expect(lineOf(result, 'mqtt-direct.tls')).toMatchObject({ verdict: 'ok' });
       expect(lineOf(result, 'mqtt-direct.mqtt')).toMatchObject({ verdict: 'wrong' });
@@ -147,7 +147,7 @@ describe.skipIf(!hasAll)(
 
     it('detects and names a TLS-intercepting proxy', async () => {
       await using broker = await startMosquitto(dir, cloud);
-      await using proxy = await startWeb(dir, 'proxy', house);
+      await using proxy = await startWeb(dir, 'proxy', inspectionCa);
       const result = await check({ port: broker.port, fallbackPort: proxy.port, storagePort: proxy.port });
       const line = lineOf(result, 'tls-inspection');
       expect(line.verdict).toBe('wrong');

@@ -27,7 +27,7 @@ export interface PeerProgram extends AsyncDisposable {
   readonly port: number;
   readonly pid: number;
   /** Its output. */
-  said(): string;
+  output(): string;
 }
 
 /** Whether a socket listens on this port in its namespace; read from the kernel, without a connection. */
@@ -48,15 +48,15 @@ export async function startPeer(
 ): Promise<PeerProgram> {
   const [program, ...args] = inNamespace(place.side, words);
   const child: ChildProcess = spawn(program, args, { env: { PATH: path }, stdio: ['ignore', 'pipe', 'pipe'] });
-  let said = '';
-  child.stdout?.on('data', (chunk) => (said += chunk));
-  child.stderr?.on('data', (chunk) => (said += chunk));
+  let output = '';
+  child.stdout?.on('data', (chunk) => (output += chunk));
+  child.stderr?.on('data', (chunk) => (output += chunk));
   const closed = once(child, 'close');
   if (child.pid === undefined) throw new Error(`${program} cannot be started`);
   const peer: PeerProgram = {
     port,
     pid: child.pid,
-    said: () => said,
+    output: () => output,
     async [Symbol.asyncDispose]() {
       if (child.exitCode === null && child.signalCode === null) child.kill('SIGTERM');
       const timer = setTimeout(() => child.kill('SIGKILL'), 5_000);
@@ -65,12 +65,12 @@ export async function startPeer(
     },
   };
   for (let tries = 0; tries < 200; tries += 1) {
-    if (child.exitCode !== null) throw new Error(`${program} ended: ${said}`);
+    if (child.exitCode !== null) throw new Error(`${program} ended: ${output}`);
     if (isListening(port, place)) return peer;
     await sleep(25);
   }
   await peer[Symbol.asyncDispose]();
-  throw new Error(`${program} does not listen: ${said}`);
+  throw new Error(`${program} does not listen: ${output}`);
 }
 
 /** Files of a certificate and its key in a folder of their own. */

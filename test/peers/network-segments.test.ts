@@ -67,7 +67,7 @@ describe.skipIf(!hasAll)('robot segment, customer network and outside (network n
       );
       await using _storage = await startWeb(dir, 'storage', cloud, { ...outside, host: STORAGE, port: 443 });
       await using chassis = listenerIn('chassis', CHASSIS, 8090);
-      await chassis.says('listening');
+      await chassis.untilOutput('listening');
 
       const home = join(dir, 'home');
       mkdirSync(join(home, '.ssh'), { recursive: true, mode: 0o700 });
@@ -99,7 +99,7 @@ describe.skipIf(!hasAll)('robot segment, customer network and outside (network n
         ].join('\n'),
       );
       await using serve = inside(nameOf('gateway'), [gwBinary, 'serve', '--site', site, '--json']);
-      await serve.says('"event":"ready"');
+      await serve.untilOutput('"event":"ready"');
       const from = ['--from', `${userInfo().username}@${OFFICE}`];
       separate();
 
@@ -128,7 +128,7 @@ describe.skipIf(!hasAll)('robot segment, customer network and outside (network n
 
       {
         await using inRobot = listenerIn('gateway', GATEWAY, 22);
-        await inRobot.says('listening');
+        await inRobot.untilOutput('listening');
         expect(lineOf(await check(home, site, []), 'inward.ssh')).toMatchObject({
           verdict: 'ok',
           detail: `bound to ${GATEWAY}`,
@@ -136,7 +136,7 @@ describe.skipIf(!hasAll)('robot segment, customer network and outside (network n
       }
       {
         await using everywhere = listenerIn('gateway', '0.0.0.0', 22);
-        await everywhere.says('listening');
+        await everywhere.untilOutput('listening');
         const wide = await check(home, site, []);
         expect(verdictsOf(wide)).toMatchObject({ 'inward.ssh': 'wrong', 'inward.listening': 'wrong' });
       }
@@ -144,23 +144,23 @@ describe.skipIf(!hasAll)('robot segment, customer network and outside (network n
       expect(right.sockets).toContainEqual(
         expect.objectContaining({ port: 5173, allowedBy: 'platform', processes: [expect.anything()] }),
       );
-      expect(broker.said()).not.toContain('closed its connection');
+      expect(broker.output()).not.toContain('closed its connection');
 
       // The remote host hangs in the middle of its connection attempts, which the router drops: no port is proven
       // closed.
-      const logins = () => office.said().match(/Accepted publickey/g)?.length ?? 0;
+      const logins = () => office.output().match(/Accepted publickey/g)?.length ?? 0;
       const before = logins();
       const began = performance.now();
       const hanging = check(home, site, from);
       try {
-        await waitFor(() => logins() > before, office.said);
+        await waitFor(() => logins() > before, office.output);
         signalTree(office.pid, 'SIGSTOP');
         const hung = await hanging;
         expect(performance.now() - began).toBeLessThan(20_000);
-        const told = hung.lines.filter(({ id }) => id.startsWith('segment.from-'));
-        expect(told[0]).toMatchObject({ id: 'segment.from-1', verdict: 'not-checked' });
+        const ofSecondHost = hung.lines.filter(({ id }) => id.startsWith('segment.from-'));
+        expect(ofSecondHost[0]).toMatchObject({ id: 'segment.from-1', verdict: 'not-checked' });
         // Whether this machine connected before it hung depends on timing; both are valid.
-        expect(told.slice(1).every(({ id }) => id === 'segment.from-1.configured-only')).toBe(true);
+        expect(ofSecondHost.slice(1).every(({ id }) => id === 'segment.from-1.configured-only')).toBe(true);
         expect(hung.verdict).toBe('not-checked');
       } finally {
         signalTree(office.pid, 'SIGCONT');
@@ -189,7 +189,7 @@ describe.skipIf(!hasAll)('robot segment, customer network and outside (network n
 
       drop('segment', false);
       await using stranger = listenerIn('gateway', '0.0.0.0', 9100);
-      await stranger.says('listening');
+      await stranger.untilOutput('listening');
       const open = await check(home, site, from);
       expect(open.verdict).toBe('wrong');
       expect(verdictsOf(open)).toMatchObject({

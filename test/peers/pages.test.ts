@@ -133,8 +133,8 @@ describe.skipIf(!hasProgram('chromium'))('the pages in a real browser (Chromium)
     const reply = await fetch(`http://127.0.0.1:${robot.operatorPort}/api/stopp`);
     expect(await reply.json()).toMatchObject({ stop: { latched: true } });
     await close();
-    const anybody = { signal: new AbortController().signal, onProgress: () => {} };
-    await clearStop(await openToolkit(robot.site), {}, anybody);
+    const callContext = { signal: new AbortController().signal, onProgress: () => {} };
+    await clearStop(await openToolkit(robot.site), {}, callContext);
   });
 });
 
@@ -181,13 +181,13 @@ describe.skipIf(!hasProgram('chromium'))('what the operator page claims (Chromiu
     return { context, page, [Symbol.asyncDispose]: () => context.close() };
   }
 
-  const says = (page: Page, text: string, timeout = 8_000) =>
+  const untilShown = (page: Page, text: string, timeout = 8_000) =>
     page.locator('h1', { hasText: text }).waitFor({ timeout });
 
   it('is green for a robot in order, also without script', async () => {
     await using live = await open();
     await live.page.goto(addressOf('/'));
-    await says(live.page, 'fahrbereit');
+    await untilShown(live.page, 'fahrbereit');
     const calm = { colour: '--good', struck: [], tours: [false], stop: [false], outdated: false };
     expect(await glance(live.page)).toMatchObject(calm);
     await using still = await open({ javaScriptEnabled: false });
@@ -198,10 +198,10 @@ describe.skipIf(!hasProgram('chromium'))('what the operator page claims (Chromiu
   it('shows when the gateway hangs, and when it answers again', async () => {
     await using live = await open();
     await live.page.goto(addressOf('/'));
-    await says(live.page, 'fahrbereit');
+    await untilShown(live.page, 'fahrbereit');
     serve.child.kill('SIGSTOP');
     try {
-      await says(live.page, 'Keine Verbindung zum Gateway');
+      await untilShown(live.page, 'Keine Verbindung zum Gateway');
       expect(await glance(live.page)).toMatchObject({
         colour: '--bad',
         struck: everyValue,
@@ -215,7 +215,7 @@ describe.skipIf(!hasProgram('chromium'))('what the operator page claims (Chromiu
     } finally {
       serve.child.kill('SIGCONT');
     }
-    await says(live.page, 'fahrbereit');
+    await untilShown(live.page, 'fahrbereit');
     expect(await glance(live.page)).toMatchObject({ colour: '--good', struck: [], tours: [false], outdated: false });
   });
 
@@ -223,16 +223,16 @@ describe.skipIf(!hasProgram('chromium'))('what the operator page claims (Chromiu
     await using live = await open();
     await live.page.goto(addressOf('/service'));
     await live.page.evaluate('window.stillTheSamePage = true');
-    await says(live.page, 'fahrbereit');
+    await untilShown(live.page, 'fahrbereit');
     await serve[Symbol.asyncDispose]();
-    await says(live.page, 'Keine Verbindung zum Gateway');
+    await untilShown(live.page, 'Keine Verbindung zum Gateway');
     const { colour, struck } = await glance(live.page);
     expect([colour, struck.includes('heading')]).toEqual(['--bad', true]);
     const overall = live.page.locator('[data-live="overall"]');
     expect(await overall.textContent()).toContain('Nicht bekannt');
     expect(await live.page.locator('[data-live="complaints"]').textContent()).not.toBe('keine');
     await serveAgain();
-    await says(live.page, 'fahrbereit', 15_000);
+    await untilShown(live.page, 'fahrbereit', 15_000);
     expect(await overall.textContent()).toBe('in Ordnung');
     expect(await live.page.evaluate('window.stillTheSamePage')).toBe(true);
   });
@@ -241,9 +241,9 @@ describe.skipIf(!hasProgram('chromium'))('what the operator page claims (Chromiu
     await using live = await open();
     await live.page.route('**/api/events', (route) => route.fulfill({ status: 503, body: '{}' }));
     await live.page.goto(addressOf('/'));
-    await says(live.page, 'Keine Verbindung zum Gateway');
+    await untilShown(live.page, 'Keine Verbindung zum Gateway');
     await live.page.unroute('**/api/events');
-    await says(live.page, 'fahrbereit', 10_000);
+    await untilShown(live.page, 'fahrbereit', 10_000);
   });
 
   it('turns red as outdated where its script does not load', async () => {
@@ -259,7 +259,7 @@ describe.skipIf(!hasProgram('chromium'))('what the operator page claims (Chromiu
     await using live = await open();
     await live.page.goto(addressOf('/'));
     await fault('emergency-stop', 'on');
-    await says(live.page, 'Fahrt gesperrt');
+    await untilShown(live.page, 'Fahrt gesperrt');
     expect(await glance(live.page)).toMatchObject({ colour: '--bad', tours: [true], stop: [false], struck: [] });
     const button = live.page.getByRole('button', { name: /demo/ });
     expect(await button.isDisabled()).toBe(true);
@@ -267,17 +267,17 @@ describe.skipIf(!hasProgram('chromium'))('what the operator page claims (Chromiu
     expect(await why.textContent()).toBe('Der Not-Halt ist gedrückt.');
     await fault('emergency-stop', 'off');
     await fault('battery-low', 'on');
-    await says(live.page, 'mit Einschränkungen');
+    await untilShown(live.page, 'mit Einschränkungen');
     expect(await glance(live.page)).toMatchObject({ colour: '--warn', tours: [false] });
     await fault('battery-low', 'off');
-    await says(live.page, 'fahrbereit');
+    await untilShown(live.page, 'fahrbereit');
   });
 
   it('strikes out every value under a cut cable', async () => {
     await using live = await open();
     await live.page.goto(addressOf('/'));
     await fault('cut', 'on');
-    await says(live.page, 'not connected');
+    await untilShown(live.page, 'not connected');
     expect(await glance(live.page)).toMatchObject({
       colour: '--bad',
       struck: everyValue,
@@ -289,7 +289,7 @@ describe.skipIf(!hasProgram('chromium'))('what the operator page claims (Chromiu
     expect(await service.page.locator('[data-live="overall"]').textContent()).toContain('beeinträchtigt');
     expect(await service.page.locator('[data-live="complaints"]').textContent()).toContain('Nicht geprüft');
     await fault('cut', 'off');
-    await says(live.page, 'fahrbereit', 12_000);
+    await untilShown(live.page, 'fahrbereit', 12_000);
   });
 
   // The last one: proven radians count until the gateway is restarted.
@@ -299,7 +299,7 @@ describe.skipIf(!hasProgram('chromium'))('what the operator page claims (Chromiu
       await using live = await open({ viewport: size });
       await live.page.goto(addressOf('/'));
       await fault('radians', 'on');
-      await says(live.page, 'Fahrt gesperrt', 20_000);
+      await untilShown(live.page, 'Fahrt gesperrt', 20_000);
       expect(await glance(live.page)).toMatchObject({
         colour: '--bad',
         struck: ['heading'],

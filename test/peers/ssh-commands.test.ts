@@ -137,7 +137,7 @@ describe.skipIf(!isThere)('commands through a real OpenSSH server', () => {
     await using sniff = startGw(['heartbeat', 'sniff', '--no-key', '--via', via, '--json'], {
       env: { HOME: sshd.home },
     });
-    await sniff.says('"event":"state"');
+    await sniff.untilOutput('"event":"state"');
     const { code, tookMs } = await sniff.end('SIGINT');
     expect(tookMs).toBeLessThan(5_500);
     expect([0, 130]).toContain(code);
@@ -178,7 +178,7 @@ describe.skipIf(!isThere)('commands through a real OpenSSH server', () => {
     brittle.trust();
     const words = ['chassis', 'watch', '--site', robot.site, '--via', `127.0.0.1:${brittle.port}`, '--json'];
     await using watch = startGw(words, { env: { HOME: brittle.home } });
-    await watch.says('"kind":"connected"');
+    await watch.untilOutput('"kind":"connected"');
     const began = performance.now();
     await brittle.stop();
     while (watch.child.exitCode === null && performance.now() - began < 5_000) {

@@ -23,12 +23,12 @@ const isThere = hasProgram('sshd') && hasProgram('ssh-keygen');
 /** Answers as configured, and records the prompts. */
 function person(answers: { trust?: boolean; secrets?: (string | null)[] } = {}) {
   const secrets = [...(answers.secrets ?? [])];
-  const asked: SecretQuestion[] = [];
+  const questions: SecretQuestion[] = [];
   const hosts: HostKeyQuestion[] = [];
-  const told: string[] = [];
+  const messages: string[] = [];
   const who: SshPerson = {
     async askSecret(question) {
-      asked.push(question);
+      questions.push(question);
       return secrets.shift() ?? null;
     },
     async trustHostKey(question) {
@@ -36,7 +36,7 @@ function person(answers: { trust?: boolean; secrets?: (string | null)[] } = {}) 
       return answers.trust === true;
     },
   };
-  return { who, asked, hosts, told, notify: (line: string) => told.push(line) };
+  return { who, questions: questions, hosts, messages: messages, notify: (line: string) => messages.push(line) };
 }
 
 const optionsFor = (sshd: Sshd, more: Partial<SshOptions> = {}): SshOptions => ({
@@ -152,9 +152,9 @@ describe.skipIf(!isThere)('a real OpenSSH server', { concurrent: true }, () => {
     const file = join(sshd.home, '.ssh', 'known_hosts');
     const fingerprint = execFileSync('ssh-keygen', ['-lf', join(sshd.dir, 'host_ed25519.pub')], { encoding: 'utf8' });
 
-    const nobody = await errorOf(openSsh(targetOf(sshd), optionsFor(sshd)));
-    expect(nobody.code).toBe('SSH_HOST_KEY_UNKNOWN');
-    expect(nobody.message).toContain(fingerprint.split(' ')[1]);
+    const unanswered = await errorOf(openSsh(targetOf(sshd), optionsFor(sshd)));
+    expect(unanswered.code).toBe('SSH_HOST_KEY_UNKNOWN');
+    expect(unanswered.message).toContain(fingerprint.split(' ')[1]);
     const refusing = person({ trust: false });
     const refused = openSsh(targetOf(sshd), optionsFor(sshd, { person: refusing.who }));
     expect((await errorOf(refused)).code).toBe('SSH_HOST_KEY_UNKNOWN');
@@ -214,11 +214,11 @@ describe.skipIf(!isThere)('a real OpenSSH server', { concurrent: true }, () => {
     await (await openSsh(targetOf(sshd), optionsFor(sshd)))[Symbol.asyncDispose]();
 
     writeFileSync(file, `@cert-authority * ${readFileSync(join(sshd.dir, 'host_rsa.pub'), 'utf8')}broken line\n`);
-    const asked = person({ trust: false });
-    const options = optionsFor(sshd, { person: asked.who, notify: asked.notify });
+    const questions = person({ trust: false });
+    const options = optionsFor(sshd, { person: questions.who, notify: questions.notify });
     expect((await errorOf(openSsh(targetOf(sshd), options))).code).toBe('SSH_HOST_KEY_UNKNOWN');
-    expect(asked.told.join('\n')).toMatch(/known_hosts:1 names a @cert-authority/);
-    expect(asked.told.join('\n')).toMatch(/known_hosts:2: invalid known_hosts line/);
+    expect(questions.messages.join('\n')).toMatch(/known_hosts:1 names a @cert-authority/);
+    expect(questions.messages.join('\n')).toMatch(/known_hosts:2: invalid known_hosts line/);
   });
 
   it('requests the passphrase of a key file only when the server accepts that key', async () => {
@@ -231,9 +231,9 @@ describe.skipIf(!isThere)('a real OpenSSH server', { concurrent: true }, () => {
     // The encrypted file contains its public key in plain text too.
     sshd.authorize(`${key}.pub`);
     rmSync(`${key}.pub`);
-    const knows = person({ secrets: ['wrong', 'open sesame'] });
-    await (await openSsh(targetOf(sshd), optionsFor(sshd, { person: knows.who })))[Symbol.asyncDispose]();
-    expect(knows.asked.map(({ text, echo }) => [text, echo])).toEqual([
+    const answersWell = person({ secrets: ['wrong', 'open sesame'] });
+    await (await openSsh(targetOf(sshd), optionsFor(sshd, { person: answersWell.who })))[Symbol.asyncDispose]();
+    expect(answersWell.questions.map(({ text, echo }) => [text, echo])).toEqual([
       ['Passphrase for the key id_ed25519: ', false],
       ['Passphrase for the key id_ed25519: ', false],
     ]);
@@ -242,14 +242,14 @@ describe.skipIf(!isThere)('a real OpenSSH server', { concurrent: true }, () => {
     expect(wrong.code).toBe('SSH_KEY_UNUSABLE');
     expect(wrong.message).toContain('3 attempts');
     expect(JSON.stringify(wrong)).not.toMatch(/"a"|"b"|sesame/);
-    const nobody = await errorOf(openSsh(targetOf(sshd), optionsFor(sshd)));
-    expect(nobody.code).toBe('SSH_KEY_UNUSABLE');
+    const unanswered = await errorOf(openSsh(targetOf(sshd), optionsFor(sshd)));
+    expect(unanswered.code).toBe('SSH_KEY_UNUSABLE');
 
     writeFileSync(join(sshd.dir, 'authorized_keys'), '');
     const unasked = person({ secrets: ['open sesame'] });
     const refused = await errorOf(openSsh(targetOf(sshd), optionsFor(sshd, { person: unasked.who })));
     expect(refused.code).toBe('SSH_AUTH_REFUSED');
-    expect(unasked.asked.filter(({ text }) => text.includes('Passphrase'))).toEqual([]);
+    expect(unasked.questions.filter(({ text }) => text.includes('Passphrase'))).toEqual([]);
   });
 
   it('is sent two keys when it requires two', async () => {
@@ -272,9 +272,9 @@ describe.skipIf(!isThere)('a real OpenSSH server', { concurrent: true }, () => {
     makeKey(key, type, 'locked');
     sshd.authorize(`${key}.pub`);
     config(sshd, 'IdentityFile ~/.ssh/mine');
-    const { who, asked } = person({ secrets: ['locked'] });
+    const { who, questions } = person({ secrets: ['locked'] });
     await (await openSsh(targetOf(sshd), optionsFor(sshd, { person: who })))[Symbol.asyncDispose]();
-    expect(asked).toHaveLength(1);
+    expect(questions).toHaveLength(1);
   });
 
   it('reports which key is unusable, and why', async () => {
@@ -457,10 +457,10 @@ describe.skipIf(!isThere)('a real OpenSSH server', { concurrent: true }, () => {
     await using ssh = await openSsh(targetOf(sshd), optionsFor(sshd));
     const stream = await ssh.dialer.dial({ host: '127.0.0.1', port }, { timeoutMs: 2_000 });
     const far = await ssh.exec(['sleep', '60']);
-    let got = '';
-    stream.on('data', (chunk) => (got += chunk));
+    let received = '';
+    stream.on('data', (chunk) => (received += chunk));
     await waitFor(
-      () => got !== '',
+      () => received !== '',
       () => 'nothing came',
     );
     const failed = once(stream, 'error');
@@ -512,11 +512,11 @@ describe.skipIf(!isThere)('a real OpenSSH server', { concurrent: true }, () => {
     await sshd.stop();
     await using spoken = await startSshd({ config: [`Banner ${banner}`] });
     spoken.trust();
-    const told: string[] = [];
-    const options = optionsFor(spoken, { notify: (line) => told.push(line) });
+    const messages: string[] = [];
+    const options = optionsFor(spoken, { notify: (line) => messages.push(line) });
     await (await openSsh(targetOf(spoken), options))[Symbol.asyncDispose]();
-    expect(told).toHaveLength(2);
-    expect(told[0]).toMatch(/^Banner of .*: Robot 7.*of the lobby$/);
-    expect(told.join('')).not.toContain('\u001b');
+    expect(messages).toHaveLength(2);
+    expect(messages[0]).toMatch(/^Banner of .*: Robot 7.*of the lobby$/);
+    expect(messages.join('')).not.toContain('\u001b');
   });
 });

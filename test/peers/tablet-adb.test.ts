@@ -250,8 +250,8 @@ describe.skipIf(!hasProgram('adb'))("Debian's adb at the simulated tablet", () =
     const device = client.getDevice(idOf(tablet));
     expect((await client.listDevices()).map(({ id }: { id: string }) => id)).toContain(idOf(tablet));
     expect((await device.getProperties())['ro.serialno']).toBe('TABSIM0001');
-    const said = await Adb.util.readAll(await device.shell('echo one; exit 3'));
-    expect(said.toString()).toBe('one\n');
+    const output = await Adb.util.readAll(await device.shell('echo one; exit 3'));
+    expect(output.toString()).toBe('one\n');
     expect((await device.readdir('/sdcard')).map(({ name }: { name: string }) => name)).toEqual(['Download']);
     expect((await device.stat('/sdcard/Download')).isDirectory()).toBe(true);
     await detach(tablet);

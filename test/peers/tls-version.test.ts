@@ -21,12 +21,12 @@ describe.skipIf(!hasProgram('openssl'))('openssl s_server of TLS 1.1', () => {
     const server = spawn('openssl', [...words, '-cipher', 'ALL:@SECLEVEL=0'], { cwd: dir });
     const ended = once(server, 'exit');
     try {
-      let said = '';
+      let output = '';
       server.stdout.on('data', (bytes) => {
-        said += bytes;
+        output += bytes;
       });
-      await expect.poll(() => said, { timeout: 20_000 }).toMatch(/ACCEPT 127\.0\.0\.1:\d+/);
-      const port = Number(/ACCEPT 127\.0\.0\.1:(\d+)/.exec(said)?.[1]);
+      await expect.poll(() => output, { timeout: 20_000 }).toMatch(/ACCEPT 127\.0\.0\.1:\d+/);
+      const port = Number(/ACCEPT 127\.0\.0\.1:(\d+)/.exec(output)?.[1]);
       const outcome = await runLowered(`${anyVersion}
         import { connect as tcp } from 'node:net';
         import { probeTls } from './src/lib/net/probe/index.ts';

@@ -30,9 +30,9 @@ describe('the commented file', () => {
 
   it('is still valid when every example in it is enabled', () => {
     const text = commentedSiteFile({ name: 'x', chassis: { host: 'robot', serial: 'SN1' }, operator: { port: 5173 } });
-    const taken = text.replace(/^( *)# ([a-z]\w*:.*| {2}\w+: .*)$/gm, '$1$2');
-    expect(taken).not.toBe(text);
-    const site = parseSite(taken, 'site.yaml');
+    const enabled = text.replace(/^( *)# ([a-z]\w*:.*| {2}\w+: .*)$/gm, '$1$2');
+    expect(enabled).not.toBe(text);
+    const site = parseSite(enabled, 'site.yaml');
     expect(site).toMatchObject({
       chassis: { port: 8090, mac: '02:00:00:00:00:01' },
       operator: { names: ['robot-7.local'], voice: { url: 'http://127.0.0.1:3001' } },
@@ -116,16 +116,16 @@ describe('creating a site file', () => {
   it('keeps an existing file without force', async () => {
     const path = join(dir, 'there.yaml');
     await writeFile(path, 'precious');
-    let asked = 0;
+    let promptCount = 0;
     const ask = async () => {
-      asked += 1;
+      promptCount += 1;
       return 'x';
     };
     await expect(initSite({ path, force: false, given, ask })).rejects.toMatchObject({
       code: 'FILE_EXISTS',
       exitCode: 2,
     });
-    expect(asked).toBe(0);
+    expect(promptCount).toBe(0);
     expect(await readFile(path, 'utf8')).toBe('precious');
     await initSite({ path, force: true, given });
     expect(await readFile(path, 'utf8')).toContain('SN0007');
@@ -230,9 +230,9 @@ describe('asking on a terminal', () => {
   it('ends when it is aborted while it waits', async () => {
     const ending = new AbortController();
     const streams = { input: new PassThrough(), output: new PassThrough() };
-    const asked = withPrompt(streams, ending.signal, (ask) => ask(question()));
+    const promptCount = withPrompt(streams, ending.signal, (ask) => ask(question()));
     ending.abort(new Error('enough'));
-    await expect(asked).rejects.toThrow('enough');
+    await expect(promptCount).rejects.toThrow('enough');
   });
 });
 

@@ -59,15 +59,15 @@ describe.concurrent('work through a jump host', () => {
 
   it('keeps an essential result, with the loss reported beside it', async () => {
     await using here = await scene();
-    const told: string[] = [];
-    const onLost = ({ code }: GwError) => void told.push(code);
+    const losses: string[] = [];
+    const onLost = ({ code }: GwError) => void losses.push(code);
     const result = await throughSsh(here.target, { ...here.options, onLost }, async (_, signal) => {
       here.server.cut();
       await untilAborted(signal);
       return 'two of three maps are back';
     });
     expect(result).toBe('two of three maps are back');
-    expect(told).toEqual(['SSH_LOST']);
+    expect(losses).toEqual(['SSH_LOST']);
   });
 
   it('reports with the loss what continues without the connection', async () => {
@@ -84,13 +84,13 @@ describe.concurrent('work through a jump host', () => {
   it('queries the operator server over a kept-alive connection', async () => {
     using folder = temporaryHome();
     let opened = 0;
-    const asked: string[] = [];
+    const requests: string[] = [];
     await using server = await startSshServer(
       (context) => context.accept(),
       (connection) =>
         connection.on('tcpip', (accept, _reject, { destIP, destPort }) => {
           opened += 1;
-          asked.push(`${destIP}:${destPort}`);
+          requests.push(`${destIP}:${destPort}`);
           const stream = accept();
           stream.on('data', () => stream.write('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n{"a":"b"}'));
         }),
@@ -106,7 +106,7 @@ describe.concurrent('work through a jump host', () => {
       }
     });
     expect(opened).toBeLessThanOrEqual(2);
-    expect(new Set(asked)).toEqual(new Set(['127.0.0.1:5173']));
+    expect(new Set(requests)).toEqual(new Set(['127.0.0.1:5173']));
   });
 
   it('reports a silent connection, not the chassis behind it', async () => {

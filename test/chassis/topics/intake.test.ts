@@ -160,9 +160,9 @@ describe('a flood of the topic stream', () => {
   const times = (count: number, change: Partial<Sample>) =>
     Array.from({ length: count }, () => ({ ...quiet, ...change }));
 
-  function judged(looks: readonly Sample[]) {
+  function judged(samples: readonly Sample[]) {
     const flood = createTopicFlood();
-    return looks.map(flood);
+    return samples.map(flood);
   }
 
   it.each<[string, Sample[]]>([
@@ -178,24 +178,24 @@ describe('a flood of the topic stream', () => {
       'a burst shorter than a second',
       [...times(20, {}), ...times(2, { heldMs: 190, frames: 9_000 }), ...times(20, {})],
     ],
-  ])('is not %s', (_, looks) => {
-    expect(judged(looks).filter((end) => end !== null)).toEqual([]);
+  ])('is not %s', (_, samples) => {
+    expect(judged(samples).filter((end) => end !== null)).toEqual([]);
   });
 
   it.each<[string, Partial<Sample>]>([
     ['many small messages', { heldMs: 120, frames: 3_000, bytes: 100_000 }],
     ['messages that are processed long after they arrived', { heldMs: 200, frames: 250, bytes: 500 }],
     ['large messages', { heldMs: 120, large: 2, frames: 2, bytes: 2 * MiB }],
-  ])('is %s: named with figures within two seconds', (_, look) => {
-    const looks = judged([...times(20, {}), ...times(10, look)]);
-    expect(looks.slice(0, 20).every((end) => end === null)).toBe(true);
-    expect(looks.at(-1)).toMatch(/^topic stream flooded: \d+ messages, [\d.]+ MB within 2.0 s, more than/);
+  ])('is %s: named with figures within two seconds', (_, sample) => {
+    const samples = judged([...times(20, {}), ...times(10, sample)]);
+    expect(samples.slice(0, 20).every((end) => end === null)).toBe(true);
+    expect(samples.at(-1)).toMatch(/^topic stream flooded: \d+ messages, [\d.]+ MB within 2.0 s, more than/);
   });
 
   it('is detected also where only some of the samples saw messages', () => {
-    const looks = times(20, {}).map((look, i) =>
-      i % 4 === 0 ? { ...look, frames: 32_000, heldMs: 200 } : { ...look, heldMs: 80 },
+    const samples = times(20, {}).map((sample, i) =>
+      i % 4 === 0 ? { ...sample, frames: 32_000, heldMs: 200 } : { ...sample, heldMs: 80 },
     );
-    expect(judged(looks).at(-1)).not.toBeNull();
+    expect(judged(samples).at(-1)).not.toBeNull();
   });
 });

@@ -3,15 +3,15 @@ import { describe, expect, it } from 'vitest';
 import { knownTopics } from '../../../src/lib/chassis/index.ts';
 import { parseTopicMessage, readTopicFrame } from '../../../src/lib/chassis/topics/message.ts';
 
-const say = (message: object) => parseTopicMessage(JSON.stringify(message));
+const parse = (message: object) => parseTopicMessage(JSON.stringify(message));
 
 describe('a message of the topic stream', () => {
   it('is an acknowledgement when it names the enabled topics and no topic', () => {
-    expect(say({ enabled_topics: ['/b', '/a'] })).toEqual({ kind: 'enabled', topics: ['/b', '/a'] });
+    expect(parse({ enabled_topics: ['/b', '/a'] })).toEqual({ kind: 'enabled', topics: ['/b', '/a'] });
   });
 
   it('is data, with unknown fields kept', () => {
-    expect(say({ topic: '/tracked_pose', pos: [1, 2, 3], ori: 90, cov: [[1]] })).toMatchObject({
+    expect(parse({ topic: '/tracked_pose', pos: [1, 2, 3], ori: 90, cov: [[1]] })).toMatchObject({
       kind: 'data',
       topic: '/tracked_pose',
       data: { pos: [1, 2, 3], ori: 90, cov: [[1]] },
@@ -19,8 +19,8 @@ describe('a message of the topic stream', () => {
   });
 
   it('may belong to a topic that is not subscribed', () => {
-    expect(say({ topic: '/imu_state' })).toEqual({ kind: 'other', topic: '/imu_state' });
-    expect(say({ topic: 'toString' })).toEqual({ kind: 'other', topic: 'toString' });
+    expect(parse({ topic: '/imu_state' })).toEqual({ kind: 'other', topic: '/imu_state' });
+    expect(parse({ topic: 'toString' })).toEqual({ kind: 'other', topic: 'toString' });
   });
 
   it.each<[string, string]>([
@@ -95,11 +95,11 @@ describe('a message of the topic stream', () => {
       );
     fc.assert(
       fc.property(cases, ({ topic, paths }) => {
-        const message = say({ topic, ...(inQuotes(sound[topic], new Set(paths)) as object) });
+        const message = parse({ topic, ...(inQuotes(sound[topic], new Set(paths)) as object) });
         const named = paths.map((path) => `${topic}.${path}`).join(', ');
         const word = paths.length === 1 ? 'number' : 'numbers';
         expect(message).toEqual({ kind: 'complaint', topic, what: `${word} sent as text in ${named}` });
-        expect(say({ topic, ...sound[topic] }).kind).toBe('data');
+        expect(parse({ topic, ...sound[topic] }).kind).toBe('data');
       }),
     );
   });
@@ -168,7 +168,7 @@ describe('a large message of the topic stream', () => {
         (members, at, indent, drawings) => {
           const large = [...members.slice(0, at), ['overlays', [drawings, 'x'.repeat(70_000)]], ...members.slice(at)];
           const { message } = read(frameOf(JSON.stringify(Object.fromEntries(large), null, indent)));
-          const { text: _, ...expected } = say(Object.fromEntries(members)) as { text: string };
+          const { text: _, ...expected } = parse(Object.fromEntries(members)) as { text: string };
           expect(message).toMatchObject(expected);
         },
       ),

@@ -59,11 +59,11 @@ describe.concurrent('enabling topics', () => {
     await using chassis = await fakeChassis();
     using list = (await listenTo(chassis, { listForm: true })).stream;
     await until('both topics are enabled', () => list.enabled?.length === 2);
-    expect(chassis.heard).toEqual([{ enable_topic: TOPICS }]);
-    chassis.heard.length = 0;
+    expect(chassis.received).toEqual([{ enable_topic: TOPICS }]);
+    chassis.received.length = 0;
     using single = (await listenTo(chassis, { listForm: false })).stream;
     await until('both topics are enabled', () => single.enabled?.length === 2);
-    expect(chassis.heard).toEqual([{ enable_topic: '/tracked_pose' }, { enable_topic: '/battery_state' }]);
+    expect(chassis.received).toEqual([{ enable_topic: '/tracked_pose' }, { enable_topic: '/battery_state' }]);
   });
 
   it('can be undone', async () => {

@@ -25,7 +25,7 @@ function judged(...connections: readonly (readonly PoseSample[])[]) {
 }
 
 /** The same robot, reported in one encoding. */
-function seen(encoding: Encoding, doings: readonly Doing[], delivery: Delivery = calm(10), turns = 0) {
+function reportedIn(encoding: Encoding, doings: readonly Doing[], delivery: Delivery = calm(10), turns = 0) {
   return judged(samplesOf(encoding, { deg: 30, turns }, doings, delivery));
 }
 
@@ -128,7 +128,7 @@ describe('degrees', () => {
       for (const degPerS of [20, 40, 60, 100]) {
         // At 100 degrees a second and one message a second a circle has four messages.
         const circles = hz === 1 && degPerS === 100 ? 2 : 1;
-        const { verdict, reason } = seen(encoding, turned(degPerS, circles), calm(hz), 3);
+        const { verdict, reason } = reportedIn(encoding, turned(degPerS, circles), calm(hz), 3);
         expect([hz, degPerS, verdict]).toEqual([hz, degPerS, 'degrees']);
         expect(reason).toMatch(
           /^the heading changed by \d+ in one direction within \d+\.\d s, faster than radians can$/,
@@ -138,7 +138,7 @@ describe('degrees', () => {
   });
 
   it.each(inDegrees)('are proven by the courses of a robot that turns too slowly for that: %s', (encoding) => {
-    expect(seen(encoding, tour(5))).toMatchObject({
+    expect(reportedIn(encoding, tour(5))).toMatchObject({
       verdict: 'degrees',
       reason: expect.stringContaining('6 different courses'),
       doubt: null,
@@ -154,7 +154,7 @@ describe('degrees', () => {
 
   it('are not proven by a position that is found again, twice, far from its estimate', () => {
     const leaps = (encoding: Encoding) =>
-      seen(
+      reportedIn(
         encoding,
         [
           { kind: 'stand', seconds: 2 },
@@ -172,7 +172,7 @@ describe('degrees', () => {
   it('are not proven by half a minute of unwrapped radians that arrive all at once', () => {
     const stalls = [{ fromS: 5, seconds: 30 }];
     for (const hz of [1, 5, 10, 20]) {
-      const { verdict } = seen('radians unwrapped', turned(100, 12), { ...calm(hz), stalls }, 9);
+      const { verdict } = reportedIn('radians unwrapped', turned(100, 12), { ...calm(hz), stalls }, 9);
       expect(verdict).toBe('not-decided');
     }
   });
@@ -209,7 +209,7 @@ describe('radians', () => {
     (encoding) => {
       for (const hz of [10, 20]) {
         for (const degPerS of [20, 40, 60, 100, 150]) {
-          const { verdict, reason, doubt } = seen(encoding, turned(degPerS, 2), calm(hz), 3);
+          const { verdict, reason, doubt } = reportedIn(encoding, turned(degPerS, 2), calm(hz), 3);
           expect([hz, degPerS, verdict, doubt]).toEqual([hz, degPerS, 'radians', null]);
           expect(reason).toMatch(/^the heading passed the seam (at ±π|between 2π and 0) 2 times in one direction/);
         }
@@ -220,7 +220,7 @@ describe('radians', () => {
   it.each(inRadians)('are in doubt after one full turn by hand, never green: %s', (encoding) => {
     for (const hz of [2, 5, 10, 20]) {
       for (const degPerS of [20, 40, 60, 100]) {
-        const { verdict, reason, doubt } = seen(encoding, turned(degPerS, 1), calm(hz), 7);
+        const { verdict, reason, doubt } = reportedIn(encoding, turned(degPerS, 1), calm(hz), 7);
         expect([hz, degPerS, verdict]).toEqual([hz, degPerS, 'not-decided']);
         expect(doubt).toBe(reason);
         expect(doubt).toMatch(/^the heading (passed the seam|changed steadily)/);
@@ -235,11 +235,11 @@ describe('radians', () => {
         const driven = tour(40);
         const backwards = driven.map((doing): Doing => (doing.kind === 'drive' ? { ...doing, mPerS: -0.6 } : doing));
         for (const doings of [driven, backwards]) {
-          expect(seen(encoding, doings, calm(hz), 11)).toMatchObject({
+          expect(reportedIn(encoding, doings, calm(hz), 11)).toMatchObject({
             verdict: 'radians',
             reason: expect.stringContaining('6 different courses in a row that fit its heading read as radians'),
           });
-          expect(seen(encoding, doings.slice(0, 10), calm(hz), 11)).toMatchObject({
+          expect(reportedIn(encoding, doings.slice(0, 10), calm(hz), 11)).toMatchObject({
             verdict: 'not-decided',
             doubt: expect.stringMatching(/^the robot drove \d different courses/),
           });
@@ -334,14 +334,14 @@ describe('a doubt', () => {
         expect(
           judged(samplesOf(encoding, { deg: 0, turns: 0 }, [{ kind: 'stand', seconds: 60 }], delivery)).doubt,
         ).toBeNull();
-        expect(seen(encoding, tour(60), delivery)).toMatchObject({
+        expect(reportedIn(encoding, tour(60), delivery)).toMatchObject({
           verdict: hz < 2 ? expect.stringMatching('degrees|not-decided') : 'degrees',
           doubt: null,
         });
       }
       for (const encoding of inRadians) {
-        const stands = samplesOf(encoding, { deg: 100, turns: 5 }, [{ kind: 'stand', seconds: 60 }], delivery);
-        expect(judged(stands)).toMatchObject({ verdict: 'not-decided', doubt: null });
+        const atRest = samplesOf(encoding, { deg: 100, turns: 5 }, [{ kind: 'stand', seconds: 60 }], delivery);
+        expect(judged(atRest)).toMatchObject({ verdict: 'not-decided', doubt: null });
       }
     }
   });

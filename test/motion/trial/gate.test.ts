@@ -5,7 +5,7 @@ import type { GateInput } from '../../../src/lib/motion/gate.ts';
 import type { Order } from '../../../src/lib/motion/index.ts';
 import { judgeTrial, type TrialOrder } from '../../../src/lib/motion/trial/gate.ts';
 import { type TrialConditions, type TrialKind, trialKinds } from '../../../src/lib/motion/trial/model.ts';
-import { heard, openGate, readySnapshot, recordsFor, SERIAL, SOFTWARE, withValues } from '../snapshot.ts';
+import { openGate, readySnapshot, received, recordsFor, SERIAL, SOFTWARE, withValues } from '../snapshot.ts';
 
 const onSite: TrialConditions = { robotWillMove: true, spaceFree: true, emergencyStopInHand: true };
 /** The robot of these tests is at 1 m, 2 m. */
@@ -64,16 +64,16 @@ describe('the gate of a trial', () => {
 
   it.each(driving)('passes no %s while the robot drives or does not drive by itself', (of) => {
     const plan = { actionId: 7, actionType: 'standard', failReason: 0, failReasonText: '' };
-    const planning = heard({ ...plan, moveState: 'moving' }) as never;
+    const planning = received({ ...plan, moveState: 'moving' }) as never;
     expect(reasons(of, { snapshot: withValues({ planning }) })).toEqual([expect.stringContaining('is driving')]);
     for (const wheels of [
       { controlMode: 'manual', emergencyStopPressed: false },
       { controlMode: 'auto', emergencyStopPressed: true },
       { controlMode: 'auto', emergencyStopPressed: false, wheelsReleased: true },
     ]) {
-      expect(reasons(of, { snapshot: withValues({ wheels: heard(wheels) as never }) })).toHaveLength(1);
+      expect(reasons(of, { snapshot: withValues({ wheels: received(wheels) as never }) })).toHaveLength(1);
     }
-    const lost = withValues({ positioning: heard({ state: 'positioning', reliable: false }) as never });
+    const lost = withValues({ positioning: received({ state: 'positioning', reliable: false }) as never });
     expect(reasons(of, { snapshot: lost })).toHaveLength(1);
   });
 

@@ -18,8 +18,8 @@ const rest = (yM: number, ori = 90): Rest => {
   if (found === null) throw new Error('enough poses');
   return found;
 };
-const plans = (...told: readonly [atMs: number, state: string][]): PlanSample[] =>
-  told.map(([atMs, moveState]) => ({ atMs, actionId: 9, moveState, failReason: 0 }));
+const plans = (...states: readonly [atMs: number, state: string][]): PlanSample[] =>
+  states.map(([atMs, moveState]) => ({ atMs, actionId: 9, moveState, failReason: 0 }));
 
 describe('a cancel', () => {
   const sane: StopSeen = {
@@ -142,7 +142,7 @@ describe('docking', () => {
 });
 
 describe('a pose', () => {
-  const seen = (first: number, second: number, change: Partial<PoseSeen> = {}): PoseSeen => ({
+  const readBack = (first: number, second: number, change: Partial<PoseSeen> = {}): PoseSeen => ({
     start: rest(0, 10),
     sets: [
       { setDeg: -90, reported: rest(0, first) },
@@ -157,34 +157,34 @@ describe('a pose', () => {
       ['holds', 'radians'],
       ['holds', true],
     ];
-    expect(verdicts(seen(-90, 90))).toEqual(held);
-    expect(verdicts(seen(270, 88))).toEqual(held);
+    expect(verdicts(readBack(-90, 90))).toEqual(held);
+    expect(verdicts(readBack(270, 88))).toEqual(held);
   });
 
   it('is contradicted where the sent number is reported, or another place', () => {
-    expect(verdicts(seen(-1.57, 1.57))).toEqual([
+    expect(verdicts(readBack(-1.57, 1.57))).toEqual([
       ['differs', 'degrees'],
       ['not-decided', null],
     ]);
-    expect(verdicts({ ...seen(-90, 90), start: rest(2, 10) })).toEqual([
+    expect(verdicts({ ...readBack(-90, 90), start: rest(2, 10) })).toEqual([
       ['holds', 'radians'],
       ['differs', false],
     ]);
   });
 
   it.each([
-    ['the heading stayed as it was', seen(10, 10)],
-    ['only one of them was reported', seen(-90, 10)],
+    ['the heading stayed as it was', readBack(10, 10)],
+    ['only one of them was reported', readBack(-90, 10)],
     [
       'it was not reported',
-      seen(-90, 90, {
+      readBack(-90, 90, {
         sets: [
           { setDeg: -90, reported: rest(0, -90) },
           { setDeg: 90, reported: null },
         ],
       }),
     ],
-    ['only one was set', seen(-90, 90, { sets: [{ setDeg: 90, reported: rest(0, 90) }] })],
+    ['only one was set', readBack(-90, 90, { sets: [{ setDeg: 90, reported: rest(0, 90) }] })],
   ])('is not decided where %s', (_what, input) => {
     expect(verdicts(input).map(([verdict]) => verdict)).toEqual(['not-decided', 'not-decided']);
   });

@@ -9,7 +9,7 @@ import { planTrial } from '../../../src/lib/motion/trial/plan.ts';
 import { type Encoding, encodings, type RobotModel, samplesOf } from './robot-model.ts';
 
 const sane: RobotModel = {
-  ...{ encoding: 'degrees within 180', takesTarget: 'radians', turns: 0, xM: 1, yM: -2, startDeg: 100 },
+  ...{ encoding: 'degrees within 180', appliesTarget: 'radians', turns: 0, xM: 1, yM: -2, startDeg: 100 },
   ...{ isBackwards: false, speedMS: 0.4, turnDegS: 60, everyMs: 100, stall: null, noiseM: 0, noiseDeg: 0 },
   ...{ jump: null, drives: 'to the goal' },
 };
@@ -30,11 +30,11 @@ function judged(
   );
   if (order.kind !== 'move' || order.goal.value.yawDeg === undefined) throw new Error('a move with a heading');
   const { xM, yM, yawDeg } = order.goal.value;
-  const seen = samplesOf(robot, { xM, yM, yawDeg, sent: (degrees(yawDeg) * Math.PI) / 180 }, chance);
-  const start = restOf(seen.poses.filter(({ atMs }) => atMs < seen.sentAtMs));
+  const samples = samplesOf(robot, { xM, yM, yawDeg, sent: (degrees(yawDeg) * Math.PI) / 180 }, chance);
+  const start = restOf(samples.poses.filter(({ atMs }) => atMs < samples.sentAtMs));
   if (start === null || !isAtRest(start)) return null;
   return judgeMove({
-    ...seen,
+    ...samples,
     goal: { xM, yM, yawDeg },
     start,
     outcome: { state: 'succeeded', failReason: null, reason: null },
@@ -56,7 +56,7 @@ const isDegrees = (encoding: Encoding) => encoding.startsWith('degrees');
 
 const model: fc.Arbitrary<RobotModel> = fc.record({
   encoding: fc.constantFrom(...(Object.keys(encodings) as Encoding[])),
-  takesTarget: fc.constantFrom('radians', 'degrees', 'not at all'),
+  appliesTarget: fc.constantFrom('radians', 'degrees', 'not at all'),
   turns: fc.integer({ min: -60, max: 60 }),
   xM: fc.double({ min: -50, max: 50, noNaN: true }),
   yM: fc.double({ min: -50, max: 50, noNaN: true }),
@@ -98,11 +98,11 @@ describe('the judge of a move', () => {
 
   it('a heading that was read as degrees, or ignored, is detected at the end', () => {
     const turned = { towardsDeg: 90 };
-    expect(judged({ ...sane, takesTarget: 'degrees', startDeg: -80 }, turned)?.[1]).toMatchObject({
+    expect(judged({ ...sane, appliesTarget: 'degrees', startDeg: -80 }, turned)?.[1]).toMatchObject({
       verdict: 'differs',
       value: 'degrees',
     });
-    expect(judged({ ...sane, takesTarget: 'not at all', startDeg: -80 }, turned)?.[1]).toMatchObject({
+    expect(judged({ ...sane, appliesTarget: 'not at all', startDeg: -80 }, turned)?.[1]).toMatchObject({
       verdict: 'differs',
       value: 'not radians',
     });
@@ -187,7 +187,7 @@ describe('the judge of a move', () => {
             // The unit of the final heading is unknown then.
             expect(verdictOf(findings, target)).not.toBe('holds');
           }
-          if (robot.takesTarget !== 'radians') expect(verdictOf(findings, target)).not.toBe('holds');
+          if (robot.appliesTarget !== 'radians') expect(verdictOf(findings, target)).not.toBe('holds');
           if (robot.drives !== 'to the goal') {
             expect(verdictOf(findings, request)).not.toBe('holds');
             expect(verdictOf(findings, state)).not.toBe('holds');
@@ -206,7 +206,7 @@ describe('the judge of a move', () => {
     const real = model.map(
       (robot): RobotModel => ({
         ...robot,
-        ...{ takesTarget: 'radians', jump: null, stall: null, drives: 'to the goal' },
+        ...{ appliesTarget: 'radians', jump: null, stall: null, drives: 'to the goal' },
         encoding: robot.encoding.startsWith('degrees') ? robot.encoding : 'degrees within 180',
         noiseM: Math.min(robot.noiseM, 0.005),
         noiseDeg: Math.min(robot.noiseDeg, 0.5),

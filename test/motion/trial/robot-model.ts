@@ -18,7 +18,7 @@ const rad = (deg: number) => (deg / 180) * Math.PI;
 
 export interface RobotModel {
   readonly encoding: Encoding;
-  readonly takesTarget: 'radians' | 'degrees' | 'not at all';
+  readonly appliesTarget: 'radians' | 'degrees' | 'not at all';
   /** Full turns since power-on, for unwrapped encodings. */
   readonly turns: number;
   readonly xM: number;
@@ -60,17 +60,17 @@ export function samplesOf(robot: RobotModel, wish: Wish, chance: () => number) {
     truth.push({ ...state });
     state.atMs += stepMs;
   };
-  const stand = (ms: number) => {
+  const pause = (ms: number) => {
     for (let left = ms; left > 0; left -= stepMs) step();
   };
   const turnTo = (deg: number) => {
     for (let rest = short(deg - state.deg); Math.abs(rest) > 1e-6; rest = short(deg - state.deg)) {
-      const most = (robot.turnDegS * stepMs) / 1_000;
-      state.deg += Math.max(-most, Math.min(most, rest));
+      const maxTurnDeg = (robot.turnDegS * stepMs) / 1_000;
+      state.deg += Math.max(-maxTurnDeg, Math.min(maxTurnDeg, rest));
       step();
     }
   };
-  stand(sentAtMs);
+  pause(sentAtMs);
   const wayM = Math.hypot(wish.xM - state.xM, wish.yM - state.yM);
   const course = (Math.atan2(wish.yM - state.yM, wish.xM - state.xM) * 180) / Math.PI;
   if (robot.drives !== 'not at all') {
@@ -83,12 +83,12 @@ export function samplesOf(robot: RobotModel, wish: Wish, chance: () => number) {
       state.yM += by * Math.sin(rad(course));
       step();
     }
-    if (robot.takesTarget !== 'not at all') {
-      turnTo(robot.takesTarget === 'radians' ? (wish.sent * 180) / Math.PI : wish.sent);
+    if (robot.appliesTarget !== 'not at all') {
+      turnTo(robot.appliesTarget === 'radians' ? (wish.sent * 180) / Math.PI : wish.sent);
     }
-  } else stand(2_000);
+  } else pause(2_000);
   const endedAtMs = state.atMs + 30;
-  stand(3_000);
+  pause(3_000);
 
   const noise = (by: number) => (chance() * 2 - 1) * by;
   const poses: PoseSample[] = [];

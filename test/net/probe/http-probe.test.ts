@@ -12,12 +12,12 @@ beforeAll(async () => {
 /** Probes a server that handles each complete request head on arrival. */
 async function ask(answer: (head: string, socket: TLSSocket) => void, timeoutMs = 1_000) {
   await using peer = await tlsPeer(cloud, {}, (socket) => {
-    let come = '';
+    let received = '';
     socket.on('data', (bytes: Buffer) => {
-      come += bytes.toString('latin1');
-      if (!come.endsWith('\r\n\r\n')) return;
-      const head = come;
-      come = '';
+      received += bytes.toString('latin1');
+      if (!received.endsWith('\r\n\r\n')) return;
+      const head = received;
+      received = '';
       answer(head, socket);
     });
   });

@@ -5,9 +5,9 @@ import { type Authority, createAuthority } from '../../../src/lib/sim/cloud/cert
 import { established, probe, tlsPeer } from './world.ts';
 
 async function read(...pieces: Uint8Array[]): Promise<Connack | undefined> {
-  const take = await createConnackReader();
+  const reader = await createConnackReader();
   let answer: Connack | undefined;
-  for (const piece of pieces) answer = take(piece);
+  for (const piece of pieces) answer = reader(piece);
   return answer;
 }
 
@@ -63,9 +63,9 @@ describe('the bytes of a CONNACK', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(bytes, { maxLength: 5 }), async (pieces) => {
         const answer = await read(...pieces);
-        const come = Buffer.concat(pieces);
-        if (answer?.kind === 'accepted') expect([...come.subarray(0, 4)]).toEqual([0x20, 2, come[2], 0]);
-        if (answer === undefined) expect(come.length).toBeLessThan(4);
+        const received = Buffer.concat(pieces);
+        if (answer?.kind === 'accepted') expect([...received.subarray(0, 4)]).toEqual([0x20, 2, received[2], 0]);
+        if (answer === undefined) expect(received.length).toBeLessThan(4);
       }),
     );
   });
@@ -82,28 +82,28 @@ describe('a handshake with a broker', () => {
     cloud = await createAuthority();
   });
 
-  async function handshake(take: Parameters<typeof tlsPeer>[2], timeoutMs = 2_000) {
-    await using peer = await tlsPeer(cloud, {}, take);
+  async function handshake(reader: Parameters<typeof tlsPeer>[2], timeoutMs = 2_000) {
+    await using peer = await tlsPeer(cloud, {}, reader);
     const { socket } = established(await probe(peer, { trusted: cloud.caPem }));
     return await probeMqtt(socket, { clientId: 'SN0001', timeoutMs, signal: AbortSignal.timeout(10_000) });
   }
 
   it('sends CONNECT with the serial number, keeps the session, and sends DISCONNECT', async () => {
-    const come: Buffer[] = [];
+    const received: Buffer[] = [];
     let ended: () => void = () => {};
     const end = new Promise<void>((resolve) => {
       ended = resolve;
     });
     const result = await handshake((socket) => {
       socket.on('data', (bytes: Buffer) => {
-        come.push(bytes);
-        if (come.length === 1) socket.write(Buffer.from([0x20, 2, 1, 0]));
+        received.push(bytes);
+        if (received.length === 1) socket.write(Buffer.from([0x20, 2, 1, 0]));
       });
       socket.on('end', ended);
     });
     await end;
     expect(result).toMatchObject({ kind: 'accepted', sessionPresent: true });
-    const [connect = Buffer.alloc(0), ...rest] = come;
+    const [connect = Buffer.alloc(0), ...rest] = received;
     expect(connect.toString('latin1')).toContain('SN0001');
     const cleanSession = 0x02;
     expect((connect[9] ?? cleanSession) & cleanSession).toBe(0);

@@ -29,21 +29,21 @@ async function listening(server: Server): Promise<Peer> {
 }
 
 /** A listener that is not a TLS server. */
-export function plainPeer(take: (socket: Socket) => void): Promise<Peer> {
-  return listening(createServer(take));
+export function plainPeer(handle: (socket: Socket) => void): Promise<Peer> {
+  return listening(createServer(handle));
 }
 
 /** A TLS server whose certificate this CA issued. */
 export async function tlsPeer(
   authority: Authority,
   about: TlsOptions & { readonly names?: readonly [string]; readonly notBefore?: Date; readonly notAfter?: Date } = {},
-  take: (socket: TLSSocket) => void = () => {},
+  handle: (socket: TLSSocket) => void = () => {},
 ): Promise<Peer> {
   const { names = ['127.0.0.1'], notBefore, notAfter, ...options } = about;
   const pair = await authority.issueServer({ names, ...(notBefore && { notBefore }), ...(notAfter && { notAfter }) });
   const server = createTlsServer({ ...options, key: pair.keyPem, cert: pair.certificatePem }, (socket) => {
     socket.on('error', () => {});
-    take(socket);
+    handle(socket);
   });
   server.on('tlsClientError', () => {});
   return listening(server);

@@ -11,7 +11,7 @@ function listLog() {
 }
 
 /** Sends the head of a request and half of its body, then resets the connection. */
-async function giveUp(port: number, head: string): Promise<void> {
+async function abortRequest(port: number, head: string): Promise<void> {
   const socket = connect(port, '127.0.0.1');
   await new Promise<void>((resolve) => socket.once('connect', () => resolve()));
   await new Promise((resolve) =>
@@ -32,12 +32,12 @@ describe('a client that aborts its request', () => {
     await using server = await startServer({ password: true, more: { log } });
     const signedIn = await postJson(server.full, '/api/anmeldung', { password: PASSWORD });
     const cookie = signedIn.headers.get('set-cookie')?.split(';')[0] ?? '';
-    await giveUp(server.full, 'POST /api/fahrt HTTP/1.1\r\nContent-Type: application/json');
-    await giveUp(
+    await abortRequest(server.full, 'POST /api/fahrt HTTP/1.1\r\nContent-Type: application/json');
+    await abortRequest(
       server.full,
       `POST /api/medien HTTP/1.1\r\nCookie: ${cookie}\r\nContent-Type: multipart/form-data; boundary=x`,
     );
-    await giveUp(server.full, 'POST /api/touren/lauf HTTP/1.1\r\nContent-Type: application/json');
+    await abortRequest(server.full, 'POST /api/touren/lauf HTTP/1.1\r\nContent-Type: application/json');
     await until(() => lines.filter((line) => line === 'debug client aborted its request').length === 3);
     expect(lines.filter((line) => /^(warn|error)/.test(line))).toEqual([]);
     const { data } = await ask(server.full, '/api/protokolle', { headers: { cookie } });
@@ -61,11 +61,11 @@ describe('a client that aborts its request', () => {
       await promise;
       throw new TypeError('nothing.is is not a function');
     };
-    const asked = fetch(`http://127.0.0.1:${server.full}/api/stopp`, {
+    const stop = fetch(`http://127.0.0.1:${server.full}/api/stopp`, {
       method: 'POST',
       signal: AbortSignal.timeout(200),
     });
-    await expect(asked).rejects.toThrow();
+    await expect(stop).rejects.toThrow();
     await new Promise((soon) => setTimeout(soon, 100));
     resolve();
     await until(() => lines.includes('error request failed'));

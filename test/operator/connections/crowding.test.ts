@@ -184,25 +184,25 @@ describe('requests on one connection', () => {
   it('with an unread answer end the connection; a long-running one does not', async () => {
     const { begun, handler } = holding();
     await using server = await listener(handler, { limits: { unreadMs: 40, silentMs: 1_000_000 } });
-    using patient = await client(server.port);
+    using waiting = await client(server.port);
     using deaf = await client(server.port, '127.0.0.3', false);
-    patient.send(head('GET /'));
+    waiting.send(head('GET /'));
     deaf.send(head('GET /'));
     while (begun.length < 2) await sleep(2);
     begun[1]?.response.end(Buffer.alloc(32 * 1024 * 1024));
     // A paused client does not detect by itself that it was disconnected.
     await new Promise((resolve) => begun[1]?.response.once('close', resolve));
-    expect(patient.isClosed()).toBe(false);
+    expect(waiting.isClosed()).toBe(false);
     begun[0]?.response.end('at last');
-    expect(await patient.until((text) => text.includes('at last'))).toContain(OK);
+    expect(await waiting.until((text) => text.includes('at last'))).toContain(OK);
   });
 
   it('that never produce output end after a timeout', async () => {
     const { handler } = holding();
     await using server = await listener(handler, { limits: { unreadMs: 30, silentMs: 90 } });
-    using patient = await client(server.port);
-    patient.send(head('GET /'));
-    await patient.closed;
-    expect(patient.text()).toBe('');
+    using waiting = await client(server.port);
+    waiting.send(head('GET /'));
+    await waiting.closed;
+    expect(waiting.text()).toBe('');
   });
 });

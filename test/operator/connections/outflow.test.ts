@@ -219,9 +219,9 @@ describe('a large map', () => {
         return jsonReply({ id });
       });
     }
-    const asked = Array.from({ length: 30 }, (_, id) => ask(server.full, `/api/chassis/maps/${id}`));
+    const answers = Array.from({ length: 30 }, (_, id) => ask(server.full, `/api/chassis/maps/${id}`));
     let busy = 0;
-    for (const answerOf of asked) {
+    for (const answerOf of answers) {
       void answerOf.then(({ status, data }) => {
         if (status === 503 && data.error.code === 'BUSY') busy += 1;
       });
@@ -229,7 +229,7 @@ describe('a large map', () => {
     await expect.poll(() => busy).toBe(13);
     expect((await ask(server.full, '/api/chassis/device/info')).status).toBe(200);
     answer();
-    const statuses = (await Promise.all(asked)).map(({ status }) => status);
+    const statuses = (await Promise.all(answers)).map(({ status }) => status);
     expect([statuses.filter((status) => status === 200).length, most]).toEqual([17, 1]);
   });
 });
@@ -250,15 +250,15 @@ describe('live events to clients that do not read', () => {
     (await peer.reader()).socket.resume();
     for (let i = 0; i < 24; i += 1) await peer.reader();
     const unread = () => peer.responses.reduce((sum, one) => sum + (one.destroyed ? 0 : one.writableLength), 0);
-    let mostUnread = 0;
+    let maxUnread = 0;
     for (; round < 150; round += 1) {
       clock.advance(1_000);
-      mostUnread = Math.max(mostUnread, unread());
+      maxUnread = Math.max(maxUnread, unread());
       await expect.poll(() => peer.responses[0]?.writableLength, { interval: 1 }).toBe(0);
     }
-    expect(mostUnread).toBeGreaterThan(2 * MiB);
+    expect(maxUnread).toBeGreaterThan(2 * MiB);
     // The size that one event adds for each of them is checked before it is sent.
-    expect(mostUnread).toBeLessThanOrEqual(4 * MiB + 512 * 1024);
+    expect(maxUnread).toBeLessThanOrEqual(4 * MiB + 512 * 1024);
     expect(peer.responses[0]?.destroyed).toBe(false);
     events.end();
   });

@@ -83,16 +83,16 @@ describe('a request that is late', () => {
       ) + part,
     );
     /** Bytes of the file received so far; -1 before it began. */
-    const taken = async () => {
+    const receivedBytes = async () => {
       const [name] = await readdir(join(server.dir, 'media')).catch(() => []);
       return name === undefined ? -1 : (await stat(join(server.dir, 'media', name))).size;
     };
-    while ((await taken()) < 0) await sleep(2);
+    while ((await receivedBytes()) < 0) await sleep(2);
     server.clock.advance(bodyMs);
     const slack = 64 * 1024;
     for (let window = 1; window <= 2; window += 1) {
       upload.socket.write(Buffer.alloc(uploadWindowBytes + slack));
-      while ((await taken()) < window * (uploadWindowBytes + slack) - slack / 4) await sleep(2);
+      while ((await receivedBytes()) < window * (uploadWindowBytes + slack) - slack / 4) await sleep(2);
       server.clock.advance(uploadWindowMs);
       await sleep(20);
       expect(upload.isClosed()).toBe(false);

@@ -4,7 +4,7 @@ import { createRequestTurns, type TurnRequest } from '../../../src/lib/operator/
 interface Work extends TurnRequest {
   readonly name: string;
   readonly takesMs: number;
-  readonly isGivenUp: boolean;
+  readonly isAborted: boolean;
 }
 
 function harness() {
@@ -14,8 +14,8 @@ function harness() {
   const turns = createRequestTurns<Work>({
     monotonicMs: () => now,
     defer: (callback) => deferred.push(callback),
-    run({ name, takesMs, isGivenUp }) {
-      if (isGivenUp) return false;
+    run({ name, takesMs, isAborted }) {
+      if (isAborted) return false;
       order.push(name);
       now += takesMs;
       return true;
@@ -25,7 +25,7 @@ function harness() {
     order,
     accept: () => turns.noteAccepted(),
     add: (name: string, more: Partial<Work> = {}) =>
-      turns.add({ name, peer: name[0] ?? '', isUrgent: false, takesMs: 0, isGivenUp: false, ...more }),
+      turns.add({ name, peer: name[0] ?? '', isUrgent: false, takesMs: 0, isAborted: false, ...more }),
     /** Completes the given number of event loop rounds. */
     rounds(count: number) {
       for (let i = 0; i < count; i += 1) for (const callback of deferred.splice(0)) callback();
@@ -85,7 +85,7 @@ describe('scheduling of requests', () => {
   it('spends no turn on requests that were aborted', () => {
     const { order, add, rounds, accept } = harness();
     accept();
-    for (let i = 0; i < 100; i += 1) add(`a${i}`, { isGivenUp: true });
+    for (let i = 0; i < 100; i += 1) add(`a${i}`, { isAborted: true });
     add('b1');
     for (let round = 0; round < 8; round += 1) {
       rounds(1);

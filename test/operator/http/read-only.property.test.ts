@@ -88,9 +88,9 @@ const allowed = [
   /^\/api\/chassis\/maps\/[A-Za-z0-9_-]+$/,
 ];
 
-function mayBeRead(asked: string): boolean {
+function mayBeRead(target: string): boolean {
   try {
-    const path = decodeURIComponent(asked.split(/[?#]/)[0] ?? '');
+    const path = decodeURIComponent(target.split(/[?#]/)[0] ?? '');
     return allowed.some((pattern) => pattern.test(path));
   } catch {
     return false;

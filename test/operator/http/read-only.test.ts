@@ -96,7 +96,7 @@ describe('the read-only socket', () => {
   });
 
   it('ignores headers about method, path, scheme, peer or socket', async () => {
-    const lies = [
+    const forgedHeaders = [
       'X-HTTP-Method-Override: POST',
       'X-HTTP-Method: DELETE',
       'X-Method-Override: POST',
@@ -113,7 +113,7 @@ describe('the read-only socket', () => {
       'True-Client-IP: 127.0.0.1',
       'Authorization: Basic YWRtaW46YWRtaW4=',
     ];
-    for (const lie of lies) {
+    for (const lie of forgedHeaders) {
       for (const path of closed) expect((await get(server.readOnly, path, 'GET', [lie])).status, lie).toBe(403);
       expect((await get(server.readOnly, '/api/stopp', 'POST', [lie, 'Content-Length: 0'])).status, lie).toBe(403);
       expect((await get(server.readOnly, '/api/einstellungen', 'GET', [lie])).status, lie).toBe(401);

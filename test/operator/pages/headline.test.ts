@@ -284,7 +284,7 @@ describe('the current run', () => {
   });
 
   it('is shown in German where the state word of the chassis is known, and without a finished path', () => {
-    const said = (moveState: string, actionType: string) =>
+    const shownFor = (moveState: string, actionType: string) =>
       viewOf(
         withValues({
           planning: known({
@@ -298,10 +298,10 @@ describe('the current run', () => {
           }),
         }),
       ).texts.planning;
-    expect(said('none', 'none')).toBe('keiner');
-    expect(said('moving', 'standard')).toBe('standard: fährt, noch 1,00 m');
-    expect(said('cancelled', 'standard')).toBe('standard: abgebrochen');
-    expect(said('toString', 'standard')).toBe('standard: toString, noch 1,00 m');
+    expect(shownFor('none', 'none')).toBe('keiner');
+    expect(shownFor('moving', 'standard')).toBe('standard: fährt, noch 1,00 m');
+    expect(shownFor('cancelled', 'standard')).toBe('standard: abgebrochen');
+    expect(shownFor('toString', 'standard')).toBe('standard: toString, noch 1,00 m');
   });
 
   it('has no sign where it rounds to zero', () => {
@@ -330,7 +330,7 @@ describe('folders and evidence', () => {
 describe('a page under radians, as rendered by the server', () => {
   it('strikes out the heading with its reason in text before it, and disables tours but not STOPP', async () => {
     await using server = await startServer();
-    server.link.say({ unitContradicted: true, poseUnit: { ...connected.poseUnit, verdict: 'radians' } });
+    server.link.override({ unitContradicted: true, poseUnit: { ...connected.poseUnit, verdict: 'radians' } });
     server.motion.set({ gate: { open: false, reasons: ['angles.tracked-pose-ori is contradicted'] } });
     const { data } = await ask(server.full, '/');
     expect(data).toMatch(/<body[^>]* data-headline="bad"/);
@@ -381,7 +381,7 @@ describe('a page under radians, as rendered by the server', () => {
   it('states under a cut cable that values were not checked, not that there are none', async () => {
     await using server = await startServer();
     server.link.setState({ kind: 'not-connected', failure: 'cut', detail: 'connection closed unexpectedly', tried });
-    server.link.say({
+    server.link.override({
       values: withValues({ pose: stale(connected.values.pose), alerts: stale(connected.values.alerts) }).values,
     });
     server.motion.set({ gate: { open: false, reasons: ['not connected: connection closed unexpectedly'] } });

@@ -221,7 +221,7 @@ describe('an unusable password file', () => {
     const passwordFile = join(server.dir, 'bad');
     await writeFile(passwordFile, 'hunter2-in-clear', { mode: 0o600 });
     const logged: string[] = [];
-    const keep = (...said: unknown[]) => void logged.push(JSON.stringify(said));
+    const keep = (...fields: unknown[]) => void logged.push(JSON.stringify(fields));
     const application = await createApplication({
       site: { ...site, operator: { ...site.operator, passwordFile } },
       link,

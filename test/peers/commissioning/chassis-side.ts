@@ -16,10 +16,10 @@ process.on('SIGUSR1', () => {
   sim.setFault('turned-by-hand', false);
   // It is turned back to its heading, and is then at rest.
   let before = Number.NaN;
-  const standing = setInterval(() => {
+  const hold = setInterval(() => {
     const { yawRad } = sim.state();
     if (yawRad === before) {
-      clearInterval(standing);
+      clearInterval(hold);
       console.log('let go');
     }
     before = yawRad;

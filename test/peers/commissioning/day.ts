@@ -85,7 +85,7 @@ export async function prepare(
 }
 
 /** The result of a command of gw with --json. */
-export interface Came<T = Record<string, unknown>> {
+export interface CommandResult<T = Record<string, unknown>> {
   readonly code: number;
   readonly ok: boolean;
   readonly data: T;
@@ -97,15 +97,19 @@ export interface Came<T = Record<string, unknown>> {
 export async function gw<T = Record<string, unknown>>(
   { side, home, site }: Machine,
   words: readonly string[],
-): Promise<Came<T>> {
+): Promise<CommandResult<T>> {
   const args = [gwBinary, ...words, '--site', site, '--json'];
-  return cameOf(await run(nameOf(side), args, { env: { HOME: home } }));
+  return commandResultOf(await run(nameOf(side), args, { env: { HOME: home } }));
 }
 
 /** Parses the envelope; any other output fails the test with the full output. */
-export function cameOf<T>(ended: { readonly code: number; readonly stdout: string; readonly stderr: string }): Came<T> {
+export function commandResultOf<T>(ended: {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}): CommandResult<T> {
   try {
-    return { ...(JSON.parse(ended.stdout) as Came<T>), code: ended.code };
+    return { ...(JSON.parse(ended.stdout) as CommandResult<T>), code: ended.code };
   } catch {
     throw new Error(`gw ended with ${ended.code}: ${ended.stdout}${ended.stderr}`);
   }
@@ -116,7 +120,7 @@ export async function startSide(side: Side, program: URL, words: readonly string
   const file = fileURLToPath(program);
   const child = inside(nameOf(side), ['--no-warnings', file, ...words], { input });
   try {
-    await child.says('ready');
+    await child.untilOutput('ready');
     return child;
   } catch (error) {
     await child[Symbol.asyncDispose]();

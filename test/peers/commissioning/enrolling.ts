@@ -7,7 +7,7 @@ import { loadIdentity, readPending } from '../../../src/lib/enrolment/index.ts';
 import type { Authority } from '../../../src/lib/sim/cloud/certificates.ts';
 import { run } from '../namespace.ts';
 import { ENROLMENT, nameOf } from '../segments.ts';
-import { type Came, gw, type Machine, SERIAL } from './day.ts';
+import { type CommandResult, gw, type Machine, SERIAL } from './day.ts';
 
 const child = fileURLToPath(new URL('../../enrolment/enrol-child.ts', import.meta.url));
 
@@ -26,7 +26,7 @@ export async function enrolCut(
   gateway: Machine,
   authority: Authority,
   codes: readonly string[],
-): Promise<{ readonly first: Came; readonly last: Came; readonly again: Came }> {
+): Promise<{ readonly first: CommandResult; readonly last: CommandResult; readonly again: CommandResult }> {
   expect(cuts.flat().toSorted()).toEqual([...enrolmentSteps].toSorted());
   const identityDir = join(gateway.dir, 'identity');
   const codeFile = join(gateway.dir, 'secrets', 'code');

@@ -21,7 +21,7 @@ export function createRelay(
     socket.once('close', () => sockets.delete(socket));
   };
 
-  function take(near: Socket): void {
+  function relay(near: Socket): void {
     const far = connect({ host: '127.0.0.1', port: toPort, noDelay: true, allowHalfOpen: true });
     keep(near);
     keep(far);
@@ -37,7 +37,7 @@ export function createRelay(
   return {
     async open() {
       if (server !== undefined) return;
-      server = createServer({ noDelay: true, allowHalfOpen: true }, take);
+      server = createServer({ noDelay: true, allowHalfOpen: true }, relay);
       server.listen({ ...from, exclusive: true });
       await once(server, 'listening');
     },

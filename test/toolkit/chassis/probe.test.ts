@@ -159,7 +159,7 @@ describe.concurrent('a probe', () => {
 
     await using breaking = await fakeChassis();
     const probing = probe(breaking.endpoint, 4);
-    await until('the stream', () => breaking.heard.length > 0);
+    await until('the stream', () => breaking.received.length > 0);
     for (const socket of breaking.sockets) socket.destroy();
     const { result, finding: of } = await probing;
     expect(result.verdict).toBe('wrong');
@@ -170,7 +170,7 @@ describe.concurrent('a probe', () => {
     await using chassis = await fakeChassis();
     using _turning = turning(chassis, 'degrees');
     const probing = probe(chassis.endpoint, 3);
-    await until('the stream', () => chassis.heard.length > 0);
+    await until('the stream', () => chassis.received.length > 0);
     await time.sleep(125);
     chassis.publish({ topic: '/battery_state', percentage: 0.5, power_supply_status: 'discharging' });
     const { result } = await probing;

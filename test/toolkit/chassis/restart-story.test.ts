@@ -112,9 +112,9 @@ describe('the restart story', () => {
     await using robot = await robotWithBackup('offered');
     const { sim, toolkit, options } = robot;
     sim.setFault('map-loss', true);
-    let asked = 0;
+    let promptCount = 0;
     const offerRestore = async () => {
-      asked += 1;
+      promptCount += 1;
       return true;
     };
     const work = { ...context, offerRestore };
@@ -122,7 +122,7 @@ describe('the restart story', () => {
     const restarted = await restartWithBackup(toolkit, { ...options, withinMs: 30_000, pace }, work);
     expect(restarted).toEqual(chassisRestartSchema.parse(restarted));
     expect(restarted).toMatchObject({ verdict: 'brought-back', restore: { verdict: 'restored' } });
-    expect(asked).toBe(1);
+    expect(promptCount).toBe(1);
     expect((await listMaps(toolkit, context)).maps).toHaveLength(3);
     const text = renderChassisRestart(restarted);
     expect(firstLine(text)).toContain('which were restored');
@@ -132,7 +132,7 @@ describe('the restart story', () => {
     sim.setFault('map-loss', false);
     const second = await restartWithBackup(toolkit, { ...options, withinMs: 30_000 }, work);
     expect(second.verdict).toBe('ok');
-    expect(asked).toBe(1);
+    expect(promptCount).toBe(1);
   }, 60_000);
 
   it('reports the result of the restart also where the restore cannot start', async () => {

@@ -53,7 +53,7 @@ describe('watching', () => {
       { signal: ending.signal },
       (view) => views.push(view),
     );
-    await until('the request for the topics', () => chassis.heard.length > 0);
+    await until('the request for the topics', () => chassis.received.length > 0);
     const verdictOf = (id: string) => views.at(-1)?.condition.find((one) => one.id === id)?.verdict;
     const publish = (message: object) => chassis.publish(message);
     publish({ topic: '/alerts', alerts: [{ code: 7005, level: 'error', msg: 'position lost' }] });

@@ -154,19 +154,19 @@ describe('a run of a checklist', () => {
     const path = await site('SN1');
     const first = await run([path], { answersPath: await answers('label: no\n') });
     expect(first.steps.map(({ verdict }) => verdict)).toEqual(['ok', 'wrong', 'not-checked']);
-    const taken: string[] = [];
-    const onStep: ChecklistRunOptions['onStep'] = ({ step }) => void taken.push(step.id);
+    const completed: string[] = [];
+    const onStep: ChecklistRunOptions['onStep'] = ({ step }) => void completed.push(step.id);
     const second = await run([path], { resume: true, onStep, answersPath: await answers('label: yes\ndoor: 0.9\n') });
-    expect(taken).toEqual(['door']);
+    expect(completed).toEqual(['door']);
     expect(second.steps.map(({ verdict }) => verdict)).toEqual(['ok', 'wrong', 'ok']);
-    taken.length = 0;
+    completed.length = 0;
     const third = await run([path], {
       resume: true,
       onStep,
       only: ['label'],
       answersPath: await answers('label: yes\n'),
     });
-    expect(taken).toEqual(['label']);
+    expect(completed).toEqual(['label']);
     expect(third).toMatchObject({ ok: true, resumed: true, leftOut: 0, record: { edition: 3 } });
     expect(third.steps[1]?.earlier).toEqual([expect.objectContaining({ verdict: 'wrong' })]);
     const record = await recordOf(third);
@@ -264,13 +264,13 @@ describe('a run of a checklist', () => {
 describe('several robots in one run', () => {
   test('are processed one after the other into one record, signed by the device of this gateway', async () => {
     const [one, two] = [await site('SN1'), await enrolled('SN2')];
-    const asked: string[] = [];
+    const questions: string[] = [];
     const result = await run([one, two], {
-      onRobot: ({ serial }) => void asked.push(serial),
+      onRobot: ({ serial }) => void questions.push(serial),
       answersPath: await answers(good),
       outDir: join(dir, 'out'),
     });
-    expect(asked).toEqual(['SN1', 'SN2']);
+    expect(questions).toEqual(['SN1', 'SN2']);
     expect(result.steps.map(({ id }) => id)).toEqual([
       'SN1/file',
       'SN1/label',

@@ -32,10 +32,10 @@ const findings = async (wall?: () => Date) =>
   Object.fromEntries((await status(wall)).findings.map(({ id, verdict }) => [id, verdict]));
 
 async function enrol(renew = false, code = () => sim.enrolment?.newCode() ?? '') {
-  const told: string[] = [];
-  const context = { signal: new AbortController().signal, onProgress: (text: string) => told.push(text) };
+  const messages: string[] = [];
+  const context = { signal: new AbortController().signal, onProgress: (text: string) => messages.push(text) };
   const data = await enrolDevice(await openToolkit(sitePath()), { renew, readCode: async () => code() }, context);
-  return { data, told };
+  return { data, messages: messages };
 }
 
 /** Edits the site file. */
@@ -45,7 +45,7 @@ async function edit(change: (text: string) => string): Promise<void> {
 
 describe('gw enrol', () => {
   it('reads the serial number from the chassis, reports its steps, and ends with the identity', async () => {
-    const { data, told } = await enrol();
+    const { data, messages } = await enrol();
     expect(enrolSchema.parse(data)).toMatchObject({
       url: sim.enrolment?.url,
       resumed: false,
@@ -53,7 +53,7 @@ describe('gw enrol', () => {
       clock: { verdict: 'ok' },
       status: { state: 'enrolled', verdict: 'ok', serial: sim.chassis.serial, begunAt: null },
     });
-    expect(told).toEqual([
+    expect(messages).toEqual([
       'reading the serial number of the chassis',
       'key generated on this device',
       'key stored; connecting to the enrolment endpoint',
@@ -67,9 +67,9 @@ describe('gw enrol', () => {
   });
 
   it('refuses when the site file names another chassis, before it requests a code or creates a file', async () => {
-    let asked = 0;
+    let prompts = 0;
     const code = () => {
-      asked += 1;
+      prompts += 1;
       return 'X';
     };
     sim.setFault('wrong-serial', true);
@@ -78,7 +78,7 @@ describe('gw enrol', () => {
     sim.setFault('no-serial', true);
     expect((await failureOf(enrol(false, code))).code).toBe('CHASSIS_BAD_ANSWER');
     sim.setFault('no-serial', false);
-    expect(asked).toBe(0);
+    expect(prompts).toBe(0);
     expect((await status()).state).toBe('not-enrolled');
     expect(sim.enrolment?.requests()).toEqual([]);
   });
@@ -232,13 +232,13 @@ describe('gw enrol status', () => {
       detail: expect.stringContaining('enrolled, but the cleanup was interrupted'),
       remedy: expect.stringContaining('Run `gw enrol` again'),
     });
-    const asked: string[] = [];
+    const prompts: string[] = [];
     const { data } = await enrol(false, () => {
-      asked.push('asked');
+      prompts.push('asked');
       return '';
     });
     expect(data).toMatchObject({ resumed: true, status: { verdict: 'ok' } });
-    expect(asked).toEqual([]);
+    expect(prompts).toEqual([]);
     expect((await left({ keyPem: makeDeviceKey() })).begun).toMatchObject({
       detail: expect.stringContaining('a renewal was started at 2026-01-02T03:04:05.000Z'),
       remedy: expect.stringContaining('`gw enrol --renew` again'),

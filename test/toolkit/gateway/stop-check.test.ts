@@ -143,8 +143,8 @@ describe('a measured stop', () => {
     };
     const { findings } = await checkStop(fake.toolkit, options, context());
     expect(verdicts(findings)).toMatchObject({ holds: 'wrong' });
-    const again = fake.asked.lastIndexOf('POST /api/touren/lauf');
-    expect(fake.asked.slice(again)).toContain('POST /api/stopp');
+    const again = fake.requests.lastIndexOf('POST /api/touren/lauf');
+    expect(fake.requests.slice(again)).toContain('POST /api/stopp');
   });
 
   it('is wrong where a stop can be cleared without a session', async () => {
@@ -167,7 +167,7 @@ describe('a measured stop', () => {
     });
     fake.latched = true;
     await expect(checkStop(fake.toolkit, options, context())).rejects.toMatchObject({ code: 'MOTION_STOPPED' });
-    expect(fake.asked).not.toContain('POST /api/touren/lauf');
+    expect(fake.requests).not.toContain('POST /api/touren/lauf');
     expect(fake.latched).toBe(true);
   });
 
@@ -176,10 +176,10 @@ describe('a measured stop', () => {
     const ending = new AbortController();
     fake.moveState = () => 'moving';
     const running = checkStop(fake.toolkit, options, { signal: ending.signal, onProgress: () => {} });
-    while (!fake.asked.includes('POST /api/touren/lauf')) await new Promise((resolve) => setTimeout(resolve, 5));
+    while (!fake.requests.includes('POST /api/touren/lauf')) await new Promise((resolve) => setTimeout(resolve, 5));
     ending.abort(new Error('interrupted'));
     await expect(running).rejects.toThrow('interrupted');
-    expect(fake.asked).toContain('POST /api/stopp');
+    expect(fake.requests).toContain('POST /api/stopp');
     expect(fake.latched).toBe(true);
   });
 });

@@ -137,8 +137,8 @@ describe('a backup into a file', () => {
     const place = join(folder, 'own-names');
     const files: string[] = [];
     for (const force of [false, false, true]) {
-      const told = await backUpMapsToFile(toolkit, { ids: ['1'], folder: place, force, gwVersion: '1' }, context());
-      files.push(told.file);
+      const result = await backUpMapsToFile(toolkit, { ids: ['1'], folder: place, force, gwVersion: '1' }, context());
+      files.push(result.file);
     }
     const start = `maps-${sim.chassis.serial}-20260131T120005Z`;
     expect(files).toEqual(['', '2', '3'].map((number) => join(place, `${start}${number}.tar.gz`)));
@@ -149,32 +149,32 @@ describe('a backup into a file', () => {
     await using sim = await startSim();
     const path = join(folder, 'all.tar.gz');
     const toolkit = toolkitFor(sim);
-    const told = await backUpMapsToFile(toolkit, { ids: [], path, force: false, gwVersion: '1.2.3' }, context());
-    expect(mapArchiveSchema.parse(told)).toEqual(told);
-    expect(told).toMatchObject({
+    const result = await backUpMapsToFile(toolkit, { ids: [], path, force: false, gwVersion: '1.2.3' }, context());
+    expect(mapArchiveSchema.parse(result)).toEqual(result);
+    expect(result).toMatchObject({
       verdict: 'ok',
       file: path,
       gwVersion: '1.2.3',
       complete: true,
       chassis: { serial: sim.chassis.serial },
     });
-    expect(told.maps.map(({ id }) => id)).toEqual((await listMaps(toolkit, context())).maps.map(({ id }) => id));
-    expect(told.maps.every(({ files }) => files.length === 4)).toBe(true);
+    expect(result.maps.map(({ id }) => id)).toEqual((await listMaps(toolkit, context())).maps.map(({ id }) => id));
+    expect(result.maps.every(({ files }) => files.length === 4)).toBe(true);
     // A value that was not measured is never green.
-    expect(verdictOf(told.findings, 'restoring')).toBe('not-checked');
+    expect(verdictOf(result.findings, 'restoring')).toBe('not-checked');
     const verified = await verifyMapBackup({ path });
-    expect(verified).toEqual(told);
+    expect(verified).toEqual(result);
   });
 
   it('creates its folder, and reports its progress', async () => {
     await using sim = await startSim();
-    const seen: string[] = [];
+    const progress: string[] = [];
     const path = join(folder, 'not', 'there', 'yet.tar.gz');
-    const telling = { ...context(), onProgress: (text: string) => seen.push(text) };
+    const telling = { ...context(), onProgress: (text: string) => progress.push(text) };
     await backUpMapsToFile(toolkitFor(sim), { ids: ['1'], path, force: false, gwVersion: '1' }, telling);
     expect(readdirSync(join(folder, 'not', 'there'))).toEqual(['yet.tar.gz']);
-    expect(seen).toContain('map 1: reading the picture');
-    expect(seen.at(-1)).toBe('writing the backup and reading it back');
+    expect(progress).toContain('map 1: reading the picture');
+    expect(progress.at(-1)).toBe('writing the backup and reading it back');
   });
 
   it('replaces nothing without force, and sends no request to the chassis then', async () => {
@@ -194,16 +194,16 @@ describe('a backup into a file', () => {
       await using sim = await startSim();
       sim.setFault(fault, true);
       const path = join(folder, `${fault}.tar.gz`);
-      const told = await backUpMapsToFile(
+      const result = await backUpMapsToFile(
         toolkitFor(sim),
         { ids: ['1'], path, force: false, gwVersion: '1' },
         context(),
       );
-      expect(told).toMatchObject({ verdict: 'wrong', complete: false, maps: [{ id: 1, picture: null }] });
-      expect(told.maps[0]?.missing.map(({ what }) => what)).toContain('image');
-      expect(verdictOf(told.findings, 'image')).toBe('wrong');
-      expect(verdictOf(told.findings, 'all-maps')).toBe('not-checked');
-      expect(verdictOf(told.findings, 'drawings')).toBe('ok');
+      expect(result).toMatchObject({ verdict: 'wrong', complete: false, maps: [{ id: 1, picture: null }] });
+      expect(result.maps[0]?.missing.map(({ what }) => what)).toContain('image');
+      expect(verdictOf(result.findings, 'image')).toBe('wrong');
+      expect(verdictOf(result.findings, 'all-maps')).toBe('not-checked');
+      expect(verdictOf(result.findings, 'drawings')).toBe('ok');
       expect((await verifyMapBackup({ path })).verdict).toBe('wrong');
     },
   );
@@ -214,8 +214,8 @@ describe('a backup into a file', () => {
     sim.setFault('image-slow', true);
     const path = join(folder, 'slow.tar.gz');
     const toolkit = { ...toolkitFor(sim), clock };
-    const told = await backUpMapsToFile(toolkit, { ids: ['1'], path, force: false, gwVersion: '1' }, context());
-    expect(told).toMatchObject({ verdict: 'ok', maps: [{ missing: [] }] });
+    const result = await backUpMapsToFile(toolkit, { ids: ['1'], path, force: false, gwVersion: '1' }, context());
+    expect(result).toMatchObject({ verdict: 'ok', maps: [{ missing: [] }] });
   });
 
   it('that is interrupted leaves no file', async () => {
@@ -240,9 +240,9 @@ describe('verifying', () => {
       archivedMap(3, { data: mapDocument(3, undefined), overlays: null, overlaysForm: 'none' }),
     ];
     await writeArchive(path, sampleArchive({ maps, complete: false }), { force: false });
-    const told = await verifyMapBackup({ path });
-    expect(mapArchiveSchema.parse(told)).toEqual(told);
-    expect(told.findings.map(({ id, verdict }) => [id, verdict])).toEqual([
+    const result = await verifyMapBackup({ path });
+    expect(mapArchiveSchema.parse(result)).toEqual(result);
+    expect(result.findings.map(({ id, verdict }) => [id, verdict])).toEqual([
       ['whole', 'ok'],
       ['drawings', 'wrong'],
       ['versions', 'wrong'],
@@ -251,10 +251,10 @@ describe('verifying', () => {
       ['all-maps', 'not-checked'],
       ['restoring', 'not-checked'],
     ]);
-    expect(told.findings.find(({ id }) => id === 'versions')?.detail).toBe(
+    expect(result.findings.find(({ id }) => id === 'versions')?.detail).toBe(
       'overlays_version of map 2 is 99 in the list and 7 in the map',
     );
-    expect(told.maps.map(({ drawings }) => drawings.count)).toEqual([
+    expect(result.maps.map(({ drawings }) => drawings.count)).toEqual([
       null,
       { point: 1, lane: 0, zone: 0, other: 0 },
       { point: 0, lane: 0, zone: 0, other: 0 },
@@ -264,8 +264,11 @@ describe('verifying', () => {
   it('of a backup without maps reports no missing part as checked', async () => {
     const path = join(folder, 'empty.tar.gz');
     await writeArchive(path, sampleArchive({ maps: [] }), { force: false });
-    const told = await verifyMapBackup({ path });
-    expect(told.findings.filter(({ verdict }) => verdict === 'ok').map(({ id }) => id)).toEqual(['whole', 'all-maps']);
+    const result = await verifyMapBackup({ path });
+    expect(result.findings.filter(({ verdict }) => verdict === 'ok').map(({ id }) => id)).toEqual([
+      'whole',
+      'all-maps',
+    ]);
   });
 
   it('of a damaged file is ARCHIVE_INVALID', async () => {

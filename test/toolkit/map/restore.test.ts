@@ -338,15 +338,15 @@ describe('gw map restore', () => {
     const before = process.cwd();
     process.chdir(dir);
     try {
-      const taken = `maps-${toolkit.site.chassis.serial}-before-restore-20260131T120005Z`;
-      writeFileSync(`${taken}.tar.gz`, 'of somebody else');
-      const told: string[] = [];
-      const work = { ...context, onSafetyBackup: (file: string) => told.push(file) };
+      const occupied = `maps-${toolkit.site.chassis.serial}-before-restore-20260131T120005Z`;
+      writeFileSync(`${occupied}.tar.gz`, 'of somebody else');
+      const messages: string[] = [];
+      const work = { ...context, onSafetyBackup: (file: string) => messages.push(file) };
       const here = { ...toolkit, clock: { ...toolkit.clock, wall } };
       const result = await restoreFromBackup(here, { ...options, path }, work);
-      expect(result).toMatchObject({ verdict: 'restored', safetyBackup: { file: `${taken}2.tar.gz` } });
-      expect(told).toEqual([`${taken}2.tar.gz`]);
-      expect(readFileSync(`${taken}.tar.gz`, 'utf8')).toBe('of somebody else');
+      expect(result).toMatchObject({ verdict: 'restored', safetyBackup: { file: `${occupied}2.tar.gz` } });
+      expect(messages).toEqual([`${occupied}2.tar.gz`]);
+      expect(readFileSync(`${occupied}.tar.gz`, 'utf8')).toBe('of somebody else');
     } finally {
       process.chdir(before);
     }
@@ -358,16 +358,16 @@ describe('gw map restore', () => {
     const path = join(dir, 'told.tar.gz');
     await writeArchive(path, await backUpMaps(chassis.client, archive), { force: false });
     empties(chassis)();
-    const told: string[] = [];
+    const messages: string[] = [];
     chassis.onWrite = (what) => {
-      told.push(what);
+      messages.push(what);
       return 'usual';
     };
     const backupPath = join(dir, 'told-before.tar.gz');
-    const onSafetyBackup = (file: string) => told.push(file);
+    const onSafetyBackup = (file: string) => messages.push(file);
     const work = { ...context, onSafetyBackup };
     const result = await restoreFromBackup(toolkitFor(chassis), { ...options, path, backupPath }, work);
-    expect(told).toEqual([backupPath, 'patch']);
+    expect(messages).toEqual([backupPath, 'patch']);
     expect(result).toMatchObject({ verdict: 'restored', stillness: { verdict: 'still' } });
   });
 });

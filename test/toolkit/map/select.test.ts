@@ -21,7 +21,7 @@ const never = new AbortController().signal;
 const calm = () => {};
 const other = '{"type":"FeatureCollection","features":[]}';
 
-interface Asked extends Partial<Omit<NonNullable<SelectOptions['select']>, 'pace'>> {
+interface SelectTestOptions extends Partial<Omit<NonNullable<SelectOptions['select']>, 'pace'>> {
   readonly signal?: AbortSignal;
   readonly dry?: boolean;
 }
@@ -31,7 +31,7 @@ const pathOf = (number: number) => join(dir, `before-${number}.tar.gz`);
 function select(
   chassis: MapChassis,
   id: string,
-  { signal = never, dry = false, ...more }: Asked = {},
+  { signal = never, dry = false, ...more }: SelectTestOptions = {},
 ): Promise<SelectRun> {
   count += 1;
   return selectMap({
@@ -58,10 +58,10 @@ function select(
 async function result(
   chassis: MapChassis,
   id: string,
-  asked: Asked = {},
+  overrides: SelectTestOptions = {},
 ): Promise<MapSelect & { line: string; text: string }> {
-  const run = await select(chassis, id, asked);
-  const options = { id, select: !asked.dry, itStandsStill: false, sitePath: 'site.yaml', gwVersion: '0.1.0' };
+  const run = await select(chassis, id, overrides);
+  const options = { id, select: !overrides.dry, itStandsStill: false, sitePath: 'site.yaml', gwVersion: '0.1.0' };
   const view = viewSelect(run, options, { host: '127.0.0.1', port: 1, way: 'direct' });
   expect(view).toEqual(mapSelectSchema.parse(view));
   const text = renderMapSelect(view);

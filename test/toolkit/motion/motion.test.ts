@@ -51,14 +51,14 @@ interface Run {
 }
 
 /** A gateway with a run: `now` returns its state, by the number of queries. */
-function drives(now: (asked: number) => Partial<Run> | null): { readonly ended: string[] } {
+function drives(now: (queries: number) => Partial<Run> | null): { readonly ended: string[] } {
   const ended: string[] = [];
-  let asked = 0;
+  let queries = 0;
   fake.override = ({ method, url }, body) => {
     if (url !== '/api/fahrt' && url !== '/api/touren/lauf') return undefined;
     if (method === 'DELETE') ended.push(body);
-    else if (method === 'GET') asked += 1;
-    const state = now(asked);
+    else if (method === 'GET') queries += 1;
+    const state = now(queries);
     const more = url === '/api/fahrt' ? { outcome: null } : { tour: 'demo', stations: ['A'], at: 0 };
     const run = state && { id: 'run-1', state: 'running', reason: null, ...more, ...state };
     return [method === 'POST' ? 202 : 200, { run }];
@@ -67,7 +67,7 @@ function drives(now: (asked: number) => Partial<Run> | null): { readonly ended: 
 }
 
 const arrives = () =>
-  drives((asked) => (asked < 2 ? {} : { state: 'succeeded', outcome: { moveId: 7, failReason: null } }));
+  drives((queries) => (queries < 2 ? {} : { state: 'succeeded', outcome: { moveId: 7, failReason: null } }));
 const follow = { withinMs: 60_000, leaveRunning: false };
 const go = (more: object = {}, about: Partial<ReturnType<typeof context>> = {}) =>
   driveTo(toolkit, { station: 'A', ...follow, ...more }, { ...context(), ...about });
@@ -123,7 +123,7 @@ describe('gw motion go', () => {
   });
 
   it('does not mistake the run of another client for its own', async () => {
-    drives((asked) => (asked < 2 ? {} : { id: 'run-2', state: 'succeeded' }));
+    drives((queries) => (queries < 2 ? {} : { id: 'run-2', state: 'succeeded' }));
     expect(await go()).toMatchObject({ state: 'failed', reason: expect.stringContaining('no longer knows this run') });
   });
 
@@ -132,7 +132,7 @@ describe('gw motion go', () => {
     const working = fake.override;
     fake.override = (request, body) => {
       const answer = working(request, body);
-      const isLost = request.method === 'GET' && fake.asked.filter((line) => line === 'GET /api/fahrt').length === 1;
+      const isLost = request.method === 'GET' && fake.requests.filter((line) => line === 'GET /api/fahrt').length === 1;
       return isLost ? [500, { nonsense: true }] : answer;
     };
     expect((await go()).state).toBe('succeeded');
@@ -161,9 +161,9 @@ describe('an interruption', () => {
 
   it('ends this run only, waits for its end, and reports it', async () => {
     const { ending, about } = interrupt();
-    const { ended } = drives((asked) => {
-      if (asked === 2) ending.abort(new GwError('INTERRUPTED', 'Interrupted.'));
-      return ended.length === 0 ? {} : asked < 6 ? {} : { state: 'stopped', reason: 'ended by x' };
+    const { ended } = drives((queries) => {
+      if (queries === 2) ending.abort(new GwError('INTERRUPTED', 'Interrupted.'));
+      return ended.length === 0 ? {} : queries < 6 ? {} : { state: 'stopped', reason: 'ended by x' };
     });
     const data = await go({}, about);
     expect(ended).toEqual(['{"id":"run-1"}']);
@@ -238,7 +238,7 @@ describe('an interruption', () => {
     const { ending, about } = interrupt();
     ending.abort(new GwError('INTERRUPTED', 'Interrupted.'));
     await expect(go({}, about)).rejects.toMatchObject({ code: 'INTERRUPTED' });
-    expect(fake.asked).toEqual([]);
+    expect(fake.requests).toEqual([]);
   });
 
   it('ends a tour in the same way', async () => {
@@ -301,7 +301,7 @@ describe('gw motion stop', () => {
     const data = await stop();
     expect(motionStopSchema.parse(data)).toEqual(data);
     expect(first(renderMotionStop(data))).toBe('STOPPED: latched and saved. The chassis reports no running move.');
-    expect(fake.asked[0]).toBe('POST /api/stopp');
+    expect(fake.requests[0]).toBe('POST /api/stopp');
   });
 
   it.each([
@@ -348,11 +348,11 @@ describe('gw motion stop', () => {
   });
 
   it('is saved when the write completed while the robot came to rest', async () => {
-    let asked = 0;
+    let queries = 0;
     fake.override = ({ url }) => {
       if (url !== '/api/stopp') return undefined;
-      asked += 1;
-      return [200, { stop: { latched: true, saved: asked === 1 ? 'pending' : true } }];
+      queries += 1;
+      return [200, { stop: { latched: true, saved: queries === 1 ? 'pending' : true } }];
     };
     expect(await stop()).toMatchObject({ delivered: true, saved: true });
   });
@@ -400,10 +400,10 @@ describe('gw motion stop', () => {
   it('uses the local socket when the network connection hangs', async () => {
     const { mkdirSync } = await import('node:fs');
     mkdirSync(join(stateDir, 'local'));
-    const seen: string[] = [];
+    const progress: string[] = [];
     await using local = Object.assign(
       createServer((request, response) => {
-        seen.push(`${request.method} ${request.url}`);
+        progress.push(`${request.method} ${request.url}`);
         const body = request.method === 'POST' ? { stop: { latched: true, saved: true } } : {};
         response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
       }),
@@ -421,16 +421,16 @@ describe('gw motion stop', () => {
         { way: 'local-socket', answer: 'latched' },
       ],
     });
-    expect(seen[0]).toBe('POST /api/stopp');
+    expect(progress[0]).toBe('POST /api/stopp');
     hanging.closeAllConnections();
     local.closeAllConnections();
   });
 
   it('cancels at the chassis when the gateway does not answer, and does not report that as stopped', async () => {
-    const seen: string[] = [];
+    const progress: string[] = [];
     let status = 200;
     await using chassis = createServer((request, response) => {
-      seen.push(`${request.method} ${request.url}`);
+      progress.push(`${request.method} ${request.url}`);
       response.writeHead(status, { 'content-type': 'application/json' }).end('{"state":"cancelled"}');
     });
     await new Promise<void>((resolve) => chassis.listen(0, '127.0.0.1', resolve));
@@ -441,14 +441,14 @@ describe('gw motion stop', () => {
     const data = await stop(at);
     expect(motionStopSchema.parse(data)).toEqual(data);
     expect(data).toMatchObject({ delivered: false, cancelledAtChassis: true, move: 'not-known' });
-    expect(seen).toEqual(['PATCH /chassis/moves/current']);
+    expect(progress).toEqual(['PATCH /chassis/moves/current']);
     expect(first(renderMotionStop(data))).toMatch(/^NOT STOPPED: CANCELLED AT THE CHASSIS, NOT LATCHED/);
     status = 500;
     expect(await stop(at)).toMatchObject({ delivered: false, cancelledAtChassis: false });
-    seen.length = 0;
+    progress.length = 0;
     fake.override = () => undefined;
     expect(await stop(at)).toMatchObject({ delivered: true, cancelledAtChassis: false });
-    expect(seen).toEqual([]);
+    expect(progress).toEqual([]);
     chassis.closeAllConnections();
   });
 
@@ -516,7 +516,7 @@ describe('gw motion clear', () => {
   it('reports when no stop is latched', async () => {
     const data = await clear(fake.password);
     expect(renderMotionClear(data)).toMatch(/^No stop was latched: nothing to clear\. The gate is still closed/);
-    expect(fake.asked).not.toContain('DELETE /api/stopp');
+    expect(fake.requests).not.toContain('DELETE /api/stopp');
   });
 });
 

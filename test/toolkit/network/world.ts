@@ -16,27 +16,30 @@ import { createPacedClock } from '../../lifecycle/paced-clock.ts';
 export const SERIAL = 'SN0001';
 
 /** Network requests, in order. */
-export interface Asked {
+export interface NetworkRequests {
   readonly dialled: string[];
   readonly resolved: string[];
 }
 
 /** A dialer that records its targets. */
-export function recordingDialer(asked: Asked, dialer: Dialer = directDialer): Dialer {
+export function recordingDialer(requests: NetworkRequests, dialer: Dialer = directDialer): Dialer {
   return {
     way: dialer.way,
     dial(endpoint, options) {
-      asked.dialled.push(`${endpoint.host}:${endpoint.port}`);
+      requests.dialled.push(`${endpoint.host}:${endpoint.port}`);
       return dialer.dial(endpoint, options);
     },
   };
 }
 
 /** A machine with properties set by a test. */
-export function machineOf(asked: Asked, about: Partial<Machine> & { sockets?: readonly OwnedSocket[] } = {}): Machine {
+export function machineOf(
+  requests: NetworkRequests,
+  about: Partial<Machine> & { sockets?: readonly OwnedSocket[] } = {},
+): Machine {
   return {
     async lookup(host) {
-      asked.resolved.push(host);
+      requests.resolved.push(host);
       return [{ address: '127.0.0.1' }];
     },
     openSockets: async () => [...(about.sockets ?? [])],
@@ -94,7 +97,7 @@ export interface World extends AsyncDisposable {
   readonly cloud: Cloud;
   readonly faults: ReturnType<typeof createFaults>;
   readonly site: Site;
-  readonly asked: Asked;
+  readonly requests: NetworkRequests;
   readonly chassisPort: number;
   /** The clock of the cloud and of the check. */
   readonly clock: Clock;
@@ -144,20 +147,20 @@ export async function buildWorld(
       .replace('https://127.0.0.1:1,', `${storageUrl},`),
   );
   const site = await loadSite(join(dir, 'site.yaml'));
-  const asked: Asked = { dialled: [], resolved: [] };
+  const requests: NetworkRequests = { dialled: [], resolved: [] };
   const running = undo.move();
   return {
     dir,
     cloud,
     faults,
     site,
-    asked,
+    requests: requests,
     chassisPort: chassis.port,
     clock,
     check: (options = {}) =>
       checkNetwork(
-        { site, dialer: recordingDialer(asked), clock },
-        { timeoutMs: 5_000, from: [], fromSegment: 'site', machine: machineOf(asked), ...options },
+        { site, dialer: recordingDialer(requests), clock },
+        { timeoutMs: 5_000, from: [], fromSegment: 'site', machine: machineOf(requests), ...options },
         { signal: AbortSignal.timeout(30_000), onProgress: () => {} },
       ),
     [Symbol.asyncDispose]: () => running.disposeAsync(),

@@ -26,7 +26,7 @@ afterAll(() => {
 });
 
 /** The result of a check against a program that answers like this in place of the operator server. */
-async function said(how: Answer): Promise<GwError> {
+async function failureFor(how: Answer): Promise<GwError> {
   answer = how;
   const toolkit = { site: { operator: { port } } as Site, dialer: directDialer, clock: systemClock };
   const context = { signal: new AbortController().signal, onProgress: () => {} };
@@ -40,7 +40,7 @@ async function said(how: Answer): Promise<GwError> {
 
 describe('a response in place of the operator server', () => {
   it('is reported as not an operator server when it is a web page', async () => {
-    const error = await said((response) => response.setHeader('content-type', 'text/html').end('<h1>Hello</h1>'));
+    const error = await failureFor((response) => response.setHeader('content-type', 'text/html').end('<h1>Hello</h1>'));
     expect(error.code).toBe('OPERATOR_NOT_REACHABLE');
     expect(error.message).toContain('Unexpected answer');
     expect(error.tried).toMatchObject({ address: '127.0.0.1', port });
@@ -48,7 +48,7 @@ describe('a response in place of the operator server', () => {
 
   it('is read no further than the largest answer of gw when it never ends', async () => {
     let sent = 0;
-    const error = await said((response) => {
+    const error = await failureFor((response) => {
       const more = () => {
         while (!response.destroyed && response.write(' '.repeat(65_536))) sent += 65_536;
       };
@@ -61,7 +61,7 @@ describe('a response in place of the operator server', () => {
 
   it('passes on an error of gw with its code', async () => {
     const body = { error: { code: 'CHASSIS_NOT_CONNECTED', message: 'not connected: nothing answered' } };
-    const error = await said((response) => {
+    const error = await failureFor((response) => {
       response.statusCode = 503;
       response.end(JSON.stringify(body));
     });
@@ -70,7 +70,7 @@ describe('a response in place of the operator server', () => {
 
   it('contains tried addresses only where they have that shape', async () => {
     for (const tried of ['x', 7, { address: 7 }, null, []]) {
-      const error = await said((response) => {
+      const error = await failureFor((response) => {
         response.statusCode = 503;
         response.end(JSON.stringify({ error: { code: 'CHASSIS_BOOTING', message: 'x', tried } }));
       });
@@ -82,7 +82,7 @@ describe('a response in place of the operator server', () => {
   it('never makes a check throw, whatever its bytes', async () => {
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ maxLength: 300 }), fc.constantFrom(200, 404, 500), async (bytes, status) => {
-        const error = await said((response) => {
+        const error = await failureFor((response) => {
           response.statusCode = status;
           response.end(bytes);
         });

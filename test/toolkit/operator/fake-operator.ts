@@ -15,7 +15,7 @@ export interface FakePose {
 export interface FakeOperator extends AsyncDisposable {
   readonly toolkit: Toolkit;
   /** Every request as `METHOD path`, in order. */
-  readonly asked: string[];
+  readonly requests: string[];
   /** Overrides the answer of a route when it returns one: status and body. */
   override: (request: IncomingMessage, body: string) => readonly [status: number, body: object] | undefined;
   latched: boolean;
@@ -46,7 +46,7 @@ export async function startFakeOperator(): Promise<FakeOperator> {
 
   const fake: FakeOperator = {
     toolkit: { site: { operator: { port } } as Site, dialer: directDialer, clock },
-    asked: [],
+    requests: [],
     override: () => undefined,
     latched: false,
     pose: () => ({ xM: 0, yM: 0, yawDeg: 0 }),
@@ -63,7 +63,7 @@ export async function startFakeOperator(): Promise<FakeOperator> {
 
   function answer(request: IncomingMessage, response: ServerResponse, body: string): void {
     const { method = '', url = '' } = request;
-    fake.asked.push(`${method} ${url}`);
+    fake.requests.push(`${method} ${url}`);
     const send = (status: number, data: object, headers: Record<string, string> = {}) =>
       response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(data));
     const refuse = (status: number, code: string) => send(status, { error: { code, message: code } });

@@ -173,13 +173,13 @@ describe('the endpoints that a second host probes', () => {
     { protocol: 'udp', port: 45301, reach: 'other-machines' },
     { protocol: 'tcp', port: 631, reach: 'this-machine' },
   ];
-  const asked = (segment: 'site' | 'robot') =>
+  const probed = (segment: 'site' | 'robot') =>
     Object.fromEntries(
       outsideDials(siteOf(network), open, segment).map(({ host, port, answer }) => [`${host}:${port}`, answer]),
     );
 
   it('must not be reachable from the customer network', () => {
-    expect(asked('site')).toEqual({
+    expect(probed('site')).toEqual({
       '192.0.2.3:8090': 'must-not',
       '192.0.2.2:22': 'must-not',
       '192.0.2.2:5173': 'must-not',
@@ -190,7 +190,7 @@ describe('the endpoints that a second host probes', () => {
   });
 
   it('may be reachable in the robot segment by platform or site file', () => {
-    expect(asked('robot')).toEqual({
+    expect(probed('robot')).toEqual({
       '192.0.2.3:8090': 'unproven',
       '192.0.2.2:22': 'may',
       '192.0.2.2:5173': 'may',
