@@ -24,7 +24,7 @@ describe('the angle fields on the wire', () => {
     );
   });
 
-  it('comes back as the same direction over ±10^6 degrees', () => {
+  it('is converted back to the same direction over ±10^6 degrees', () => {
     fc.assert(
       fc.property(anyDegrees, (yaw) => {
         expect(Math.abs(turnBetween(yaw, decodeTargetOri(encodeTargetOri(yaw))))).toBeLessThan(1e-9);

@@ -9,7 +9,7 @@ it('a client closed while its first request is pending opens no connection', asy
     way: 'direct',
     dial() {
       dials += 1;
-      return Promise.reject(new Error('not to be dialled'));
+      return Promise.reject(new Error('unexpected connection'));
     },
   };
   const endpoint = { host: '127.0.0.1', port: 1 };

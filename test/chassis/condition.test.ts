@@ -29,7 +29,7 @@ const judged = (values: LiveValues) =>
 const judgedAfter = (...messages: object[]) => judged(valuesAfter(...inOrder, ...messages).values);
 
 describe('the condition that the robot reports', () => {
-  it('is ok where every value was received and is ok', () => {
+  it('is ok where every value was received and is in its ok state', () => {
     expect(judgedAfter()).toEqual({
       'emergency-stop': 'ok not-pressed',
       'control-mode': 'ok auto',

@@ -15,7 +15,7 @@ function bench() {
     },
     receive(message: object) {
       const parsed = parseTopicMessage(JSON.stringify(message));
-      if (parsed.kind !== 'data') throw new Error('a sound message was meant');
+      if (parsed.kind !== 'data') throw new Error('the message of the test is invalid');
       live.update(parsed);
     },
   };

@@ -17,7 +17,7 @@ const robot = { checklist, subject: { site: 'Lobby', serial: 'SN1' } };
 async function journal() {
   if (resume !== undefined) {
     const found = await findJournal(dir, 'own', ['SN1']);
-    if (!found) throw new Error('there is no journal');
+    if (!found) throw new Error('no journal');
     return resumeJournal(found.path);
   }
   return beginJournal(dir, {

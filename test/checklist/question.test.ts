@@ -101,7 +101,7 @@ describe('asking the technician', () => {
     prompted.close();
   });
 
-  test('a remark given before no is not asked for again', async () => {
+  test("a remark entered before 'no' is not requested again", async () => {
     const { input, output, ask, prompted } = technician();
     input.write('remark cable loose\nn\n');
     expect(await ask('Is it?')).toMatchObject({ answer: 'no', remark: 'cable loose' });

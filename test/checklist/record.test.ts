@@ -90,7 +90,7 @@ async function createRecord(answers: string, more: Partial<RecordRobot> = {}): P
     answers: parseAnswers(answers, join(dir, 'answers.yaml'), checklist),
   });
   const [session] = sessions;
-  if (!session) throw new Error('there is no session');
+  if (!session) throw new Error('no session');
   const robot = { ...session, ...subject, evidenceRecords: [], redLines: [], ...more };
   const state = await readJournal(journal.path);
   const made = composeRecord({
@@ -283,7 +283,7 @@ describe('a record', () => {
     for (let run = 0; run < 20; run += 1) {
       const signed = signRecord(record, signer);
       const { signature } = signed;
-      if (!signature) throw new Error('it is not signed');
+      if (!signature) throw new Error('not signed');
       expect((await verify(signed)).verified).toBe(true);
       const value = Buffer.from(signature.value, 'base64');
       const other = (order - BigInt(`0x${value.subarray(32).toString('hex')}`)).toString(16).padStart(64, '0');
@@ -329,7 +329,7 @@ describe('a record', () => {
 
   test('a replaced certificate invalidates the signed content', async () => {
     const { signature } = record;
-    if (!signature) throw new Error('it is not signed');
+    if (!signature) throw new Error('not signed');
     const garbled = { ...record, signature: { ...signature, certificate: 'none' } };
     expect(await wrongOf(garbled)).toEqual(['signature wrong', 'certificate wrong']);
   });
@@ -355,7 +355,7 @@ describe('a record', () => {
 
   test('a signed record whose summary is better than its steps is rejected', async () => {
     const [robot, ...others] = record.robots;
-    if (!robot) throw new Error('there is no robot');
+    if (!robot) throw new Error('no robot');
     const steps = robot.steps.map((step, index) => (index === 0 ? { ...step, verdict: 'wrong' as const } : step));
     const flattering = signRecord({ ...record, robots: [{ ...robot, steps }, ...others] }, signer);
     const { findings, verified } = await verify(flattering);

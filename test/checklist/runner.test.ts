@@ -25,7 +25,7 @@ const catalogue: Catalogue = {
   },
   drive: { summary: 'Drives.', moves: true, with: z.strictObject({}), run: async () => ({ state: 'succeeded' }) },
   lost: {
-    summary: 'Finds nobody.',
+    summary: 'Finds no device.',
     moves: false,
     with: z.strictObject({}),
     run: async () => {

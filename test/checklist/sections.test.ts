@@ -240,7 +240,7 @@ describe('a checklist with sections', () => {
     expect(list.steps[0]).toMatchObject({ question: nasty });
   });
 
-  test('any change to any value of a section gives a valid checklist or CHECKLIST_INVALID', () => {
+  test('any change to any value of a section yields a valid checklist or CHECKLIST_INVALID', () => {
     const keys = ['id', 'title', 'about', 'needs', 'preconditions', 'steps', '__proto__', 'toString'];
     const value = fc.oneof(
       fc.jsonValue(),

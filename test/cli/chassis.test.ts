@@ -27,7 +27,7 @@ const address: ChassisAddress = {
 };
 
 describe('gw chassis address', () => {
-  it('answers in its first line', () => {
+  it('states the verdict in its first line', () => {
     expect(firstLine(renderChassisAddress(address))).toBe('connected: 127.0.0.1:8090 is chassis SN-1, software 2.12.3');
     const refused = {
       ...address,
@@ -47,7 +47,7 @@ describe('gw chassis address', () => {
     );
   });
 
-  it('passes no control sequences of a device, and never shows in green what was not checked', () => {
+  it('passes no control sequences of a device, and never shows an unchecked value in green', () => {
     const evil = { ...address, serial: { ...address.serial, found: 'SN\u001b[2J\u0007' }, software: '\u009b31m' };
     const text = renderChassisAddress(evil);
     expect(text).not.toContain('\u001b[2J');

@@ -17,7 +17,7 @@ class Child extends LongRunningCommand<ChildEvent> {
     const running = setInterval(() => this.emit({ event: 'tick' }), 20);
     this.emit({ event: 'ready' });
     if (how === 'crash') setTimeout(() => this.#crash(), 50);
-    if (how === 'reject') setTimeout(() => void Promise.reject(new Error('nobody caught this')), 50);
+    if (how === 'reject') setTimeout(() => void Promise.reject(new Error('uncaught on purpose')), 50);
     await new Promise((resolve) => this.signal.addEventListener('abort', resolve, { once: true }));
     if (how === 'stuck') await new Promise(() => {});
     clearInterval(running);
@@ -25,7 +25,7 @@ class Child extends LongRunningCommand<ChildEvent> {
   }
 
   #crash(): never {
-    throw new Error('nobody caught this');
+    throw new Error('uncaught on purpose');
   }
 
   protected override render({ event }: ChildEvent): string {

@@ -66,7 +66,7 @@ describe.concurrent('a long-running command', () => {
       const text = await run([how], () => {});
       expect(text.code).toBe(70);
       expect(text.lines.at(-1)).toBe('ended');
-      expect(text.stderr).toMatch(/nobody caught this/);
+      expect(text.stderr).toMatch(/uncaught on purpose/);
       expect(text.stderr).not.toMatch(/at .*long-running-child/);
 
       const json = await run([how, '--json'], () => {});

@@ -200,7 +200,7 @@ describe('an interrupted drive', () => {
     expect(command.stdout()).not.toContain('was ended');
   }, 60_000);
 
-  it('reports that the robot may still be moving when the gateway is gone', async () => {
+  it('reports that the robot may still be moving when the gateway has ended', async () => {
     await using command = await driving('motion', 'go', 'C');
     await serve?.end('SIGKILL');
     const { code } = await command.end('SIGINT');

@@ -139,7 +139,7 @@ describe('gw serve with unread output', () => {
     await using robot = await startRobot();
     using stderr = stalledPipe();
     const crash = join(robot.dir, 'crash.mjs');
-    writeFileSync(crash, "process.on('SIGUSR2', () => { throw new Error('nobody caught this'); });");
+    writeFileSync(crash, "process.on('SIGUSR2', () => { throw new Error('uncaught on purpose'); });");
     await using serve = startGw(['serve', '--site', robot.site], {
       stderr: stderr.theirs,
       node: ['--import', crash],
@@ -150,7 +150,7 @@ describe('gw serve with unread output', () => {
     serve.child.kill('SIGUSR2');
     expect(await exitOf(serve)).toBe(70);
     expect(performance.now() - began).toBeLessThan(5_000);
-    expect(stderr.read().includes('nobody caught this')).toBe(isRead);
+    expect(stderr.read().includes('uncaught on purpose')).toBe(isRead);
   });
 
   it('writes a flood of stops as a few lines with their count', async () => {

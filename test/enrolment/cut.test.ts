@@ -98,7 +98,7 @@ describe.concurrent('an interrupted enrolment', () => {
       expect((await readdir(world.identityDir)).toSorted()).toEqual(['identity.json', 'pending.json']);
     };
     const mustNotAsk = async (): Promise<string> => {
-      throw new Error('nobody may be asked');
+      throw new Error('unexpected prompt');
     };
 
     it('is completed without a code, and its clock was not compared', async () => {

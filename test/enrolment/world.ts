@@ -68,7 +68,7 @@ export async function startWorld(): Promise<World> {
 export async function failureOf(work: Promise<unknown>): Promise<Error & { code?: string }> {
   return work.then(
     () => {
-      throw new Error('it was expected to fail');
+      throw new Error('expected a failure');
     },
     (error: Error) => error,
   );

@@ -133,9 +133,9 @@ describe('an error thrown during another', () => {
     const made = Object.assign(new Error('An error was suppressed during disposal.'), {
       name: 'SuppressedError',
       error: new Error('later'),
-      suppressed: new Error('what was wrong'),
+      suppressed: new Error('the original error'),
     });
-    expect(asGwError(made)).toMatchObject({ code: 'INTERNAL', message: 'what was wrong' });
+    expect(asGwError(made)).toMatchObject({ code: 'INTERNAL', message: 'the original error' });
   });
 
   it('as `await using` throws it', async () => {
@@ -148,7 +148,7 @@ describe('an error thrown during another', () => {
   });
 
   it('that contains itself terminates', () => {
-    const knot = Object.assign(new Error('knot'), { name: 'SuppressedError', suppressed: null as unknown });
+    const knot = Object.assign(new Error('cyclic'), { name: 'SuppressedError', suppressed: null as unknown });
     knot.suppressed = knot;
     expect(asGwError(knot)).toMatchObject({ code: 'INTERNAL' });
   });

@@ -255,7 +255,7 @@ describe('evidence that is adopted while the daemon runs', () => {
     expect(watch.report().waiting).toMatchObject([{ fact: 'vendor.move.cancel' }]);
   });
 
-  it('is reported as gone when its line is removed again', async () => {
+  it('is reported as removed when its line is deleted', async () => {
     await appendFile(path, line('vendor.move.state'));
     watch.adopt([moved()]);
     await msUntil(() => false);

@@ -47,7 +47,7 @@ function listening(keys: typeof ring | null = ring) {
     },
     sender(serial = 'R-1', address = '192.0.2.1') {
       const found = sniffer.view().senders.find((one) => one.serial === serial && one.address === address);
-      return found ?? expect.fail(`nobody speaks as ${serial} from ${address}`);
+      return found ?? expect.fail(`no sender of serial ${serial} at ${address}`);
     },
   };
 }

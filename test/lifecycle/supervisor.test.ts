@@ -152,9 +152,9 @@ describe('the start', () => {
     const begin = a.start;
     a.start = async (context) => {
       await begin(context);
-      context.fail(new Error('died in its first breath'));
+      context.fail(new Error('crashed during its start'));
     };
-    await expect(supervisor.start(never)).rejects.toThrow('died in its first breath');
+    await expect(supervisor.start(never)).rejects.toThrow('crashed during its start');
   });
 
   it('ends when it is aborted, and starts nothing more', async () => {
@@ -257,7 +257,7 @@ describe('a crash of one service', () => {
     first?.fail(new Error('one'));
     first?.fail(new Error('two'));
     await clock.advance(5_000);
-    first?.fail(new Error('late news of the life before'));
+    first?.fail(new Error('late event of the earlier run'));
     await clock.advance(5_000);
     expect(statusOf('a')).toMatchObject({ status: 'running', restarts: 1, lastError: 'one' });
   });

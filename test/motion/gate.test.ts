@@ -303,7 +303,7 @@ describe('the refusal', () => {
       input,
     );
     const error = refusalError(refusals);
-    if (error === null) throw new Error('nothing was refused');
+    if (error === null) throw new Error('expected a refusal');
     expect(error.code).toBe('MOTION_STOPPED');
     expect(error.details?.reasons).toHaveLength(refusals.length);
     for (const { reason } of refusals) expect(error.message).toContain(reason);
@@ -312,7 +312,7 @@ describe('the refusal', () => {
 
   it('names the tried address when the chassis is disconnected', () => {
     const [first] = judgeOrder(orders.move, withLink({ kind: 'connecting', tried }));
-    if (!first) throw new Error('nothing was refused');
+    if (!first) throw new Error('expected a refusal');
     expect(refusalError([first])?.tried).toEqual(tried);
   });
 });

@@ -86,9 +86,12 @@ describe('the facts of each kind of order', () => {
     },
   );
 
-  it.each(Object.keys(relied) as Order['kind'][])('a %s passes by default on what was measured elsewhere', (kind) => {
-    expect(reasonsOf(kind, { records: recordsFor() })).toEqual([]);
-  });
+  it.each(Object.keys(relied) as Order['kind'][])(
+    'a %s passes by default on facts measured on another device',
+    (kind) => {
+      expect(reasonsOf(kind, { records: recordsFor() })).toEqual([]);
+    },
+  );
 });
 
 describe('a fact stated beside a measurement', () => {
@@ -122,7 +125,7 @@ describe('records made on a simulator', () => {
 });
 
 describe('an evidence file that cannot be read', () => {
-  it.each(Object.keys(relied) as Order['kind'][])('closes the gate for a %s, also for what is BELEGT', (kind) => {
+  it.each(Object.keys(relied) as Order['kind'][])('closes the gate for a %s, also for BELEGT facts', (kind) => {
     expect(reasonsOf(kind, { evidenceTrouble: 'The evidence file is a pipe.' })).toEqual([
       'The evidence file is a pipe.',
     ]);

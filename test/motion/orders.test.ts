@@ -119,7 +119,7 @@ describe('a move', () => {
     const ending = new AbortController();
     const moving = bench.motion.execute(moveTo(3, 4), ending.signal);
     await ordered();
-    ending.abort(new Error('the technician changed his mind'));
+    ending.abort(new Error('aborted by the technician'));
     const outcome = await moving;
     expect(outcome).toMatchObject({ state: 'cancelled', moveId: 41 });
     expect(outcome.reason).toMatch(/changed his mind/);

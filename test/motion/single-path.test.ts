@@ -95,7 +95,7 @@ describe('the single path to movement', () => {
 });
 
 describe('with the simulated robot', () => {
-  it('a move arrives, docking works, and a stop brings the robot to a stand', async () => {
+  it('a move arrives, docking works, and a stop brings the robot to rest', async () => {
     const clock = createPacedClock();
     await using sim = await startSim({ clock });
     await using bench = await startBench(sim.chassis, {

@@ -162,7 +162,7 @@ describe('the saved state of a stop', () => {
   });
 });
 
-describe('a stop that comes after another', () => {
+describe('a stop after another', () => {
   it('is not reported as saved when the one before is saved', async () => {
     const { latch, script } = await world();
     const [first, rest] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];

@@ -72,7 +72,7 @@ describe('the stop latch', () => {
     expect(JSON.parse(readFileSync(file(), 'utf8'))).toMatchObject({ latched: true, reason: 'now' });
   });
 
-  it('stays set when a stop comes while it is being cleared', async () => {
+  it('stays set when a stop is requested while it is being cleared', async () => {
     const latch = createLatch();
     await latch.load();
     await latch.set('first', 'test');

@@ -7,7 +7,7 @@ import { startServer } from './server.ts';
 const page = await readFile(new URL('../../docs/operator.md', import.meta.url), 'utf8');
 
 describe('docs/operator.md', () => {
-  it('lists every route of the application and no other, with what the read-only socket answers', async () => {
+  it('lists every route of the application and no other, with the answer of the read-only socket', async () => {
     await using server = await startServer();
     const documented = [...page.matchAll(/^\| (GET|POST|DELETE) \| `([^`]+)` \| (\d+) \| (\d+) \|/gm)].map(
       ([, method, path, full, readOnly]) => ({

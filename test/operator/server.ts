@@ -54,7 +54,7 @@ export async function startServer(setUp: SetUp = {}) {
     { scope: 'full', ...common },
     { scope: 'read-only', ...common },
   ]);
-  if (!full || !readOnly) throw new Error('two listeners were asked for');
+  if (!full || !readOnly) throw new Error('expected two listeners');
   return {
     dir,
     site,

@@ -30,7 +30,7 @@ async function startRobot() {
   stack.defer(() => rm(dir, { recursive: true, force: true }));
   const clock = createPacedClock();
   const sim = stack.use(await startSim({ dir, clock }));
-  if (sim.sitePath === null) throw new Error('a folder was given');
+  if (sim.sitePath === null) throw new Error('expected no folder');
   const site = { ...(await loadSite(sim.sitePath)), tours: { short: { stations: ['A'] } } };
   const base = { clock, log: silentLog, site };
   const endpoint = { host: sim.chassis.host, port: sim.chassis.port };

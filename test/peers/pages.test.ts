@@ -41,7 +41,7 @@ afterAll(endAll);
 const fault = (name: FaultName, state: 'on' | 'off') => robot.fault(name, state);
 
 async function newContext(options: Parameters<Browser['newContext']>[0] = {}) {
-  if (browser === undefined) throw new Error('no browser was started');
+  if (browser === undefined) throw new Error('the browser did not start');
   return browser.newContext(options);
 }
 
@@ -172,7 +172,7 @@ async function glance(page: Page) {
 
 const everyValue = ['battery', 'pose', 'heading', 'positioning', 'wheels', 'alerts'];
 
-describe.skipIf(!hasProgram('chromium'))('what the operator page claims (Chromium)', () => {
+describe.skipIf(!hasProgram('chromium'))('the state shown by the operator page (Chromium)', () => {
   beforeAll(startAll);
 
   async function open(options: Parameters<Browser['newContext']>[0] = {}) {

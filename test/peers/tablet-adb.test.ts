@@ -57,7 +57,7 @@ async function until(what: () => boolean | Promise<boolean>): Promise<void> {
     if (await what()) return;
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
-  throw new Error('it did not come to that');
+  throw new Error('condition not met in time');
 }
 
 /** Connects, and waits until adb lists it as a device. */

@@ -20,7 +20,7 @@ async function textForm(model: DocumentModel, format: DocumentFormat): Promise<s
 
 async function pdfOf(model: DocumentModel) {
   const { content, ...about } = await writeDocumentAs(model, 'pdf');
-  if (typeof content === 'string') throw new Error('a PDF that is a text');
+  if (typeof content === 'string') throw new Error('expected PDF bytes');
   return { ...readPdf(content), about };
 }
 

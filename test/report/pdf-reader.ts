@@ -20,7 +20,7 @@ const windows1252 = '€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090�
  */
 export function readPdf(bytes: Uint8Array): ReadPdf {
   const text = Buffer.from(bytes).toString('latin1');
-  if (!text.startsWith('%PDF-1.7\n') || !text.endsWith('%%EOF\n')) throw new Error('no whole PDF');
+  if (!text.startsWith('%PDF-1.7\n') || !text.endsWith('%%EOF\n')) throw new Error('truncated PDF');
   const start = Number(/startxref\n(\d+)\n%%EOF\n$/.exec(text)?.[1]);
   const table = text.slice(start);
   const count = Number(/^xref\n0 (\d+)\n/.exec(table)?.[1]);
@@ -39,7 +39,7 @@ export function readPdf(bytes: Uint8Array): ReadPdf {
   const pageObjects = contents.filter((object) => /\/Type \/Page\b/.test(object));
   const order = /\/Kids \[([^\]]*)\]/.exec(contents.find((object) => /\/Type \/Pages/.test(object)) ?? '')?.[1] ?? '';
   const kids = [...order.matchAll(/(\d+) 0 R/g)].map(([, number]) => Number(number));
-  if (kids.length !== pageObjects.length) throw new Error('pages that no tree names');
+  if (kids.length !== pageObjects.length) throw new Error('pages outside the page tree');
 
   const pieces = kids.flatMap((kid, page) => {
     const content = Number(/\/Contents (\d+) 0 R/.exec(objects.get(kid) ?? '')?.[1]);
@@ -65,7 +65,7 @@ function objectAt(text: string, at: number): string {
   if (dictionary === null || Number.isNaN(length)) return text.slice(at, text.indexOf('\nendobj\n', at));
   const begin = at + dictionary[0].length;
   if (text.slice(begin + length, begin + length + 18) !== '\nendstream\nendobj\n') {
-    throw new Error('a stream of another length than it says');
+    throw new Error('a stream with a wrong length');
   }
   return text.slice(at, begin + length + 10);
 }
@@ -99,7 +99,7 @@ function readContent(content: string): { x: number; y: number; text: string }[] 
     }
     if (saved < 0) throw new Error('Q without q');
   }
-  if (saved !== 0 || isText) throw new Error('a page that does not end');
+  if (saved !== 0 || isText) throw new Error('an unfinished page');
   return pieces;
 }
 

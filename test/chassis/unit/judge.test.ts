@@ -327,7 +327,7 @@ describe('a turn tracked within one range of radians', () => {
 });
 
 describe('a doubt', () => {
-  it('is not raised by a robot that stands, drives straight on, or turns in degrees', () => {
+  it('is not raised by a robot that is at rest, drives straight on, or turns in degrees', () => {
     for (const hz of [1, 2, 10, 20]) {
       const delivery = { ...calm(hz), noiseDeg: 1 };
       for (const encoding of inDegrees) {

@@ -17,17 +17,21 @@ it('a trial cancelled after its last observation verifies nothing and records no
   const { id } = await trials.start({ kind: 'pose', who: 'J. Doe', conditions: onSite });
   // By then both headings were set and reported.
   await until(() => trials.keepAlive(id)?.phase.startsWith('Restores the original pose') === true, 'the end', 40_000);
-  await trials.cancel('somebody walked in');
+  await trials.cancel('person in the way');
   await until(() => trials.view()?.state === 'ended', 'the end', 20_000);
   const ended = trials.view();
   expect(ended).toMatchObject({
     outcome: 'cancelled',
     recorded: [],
-    reason: expect.stringContaining('somebody walked in'),
+    reason: expect.stringContaining('person in the way'),
   });
   expect(ended?.facts).toHaveLength(2);
   for (const fact of ended?.facts ?? []) {
-    expect(fact).toMatchObject({ verdict: 'not-decided', value: null, why: expect.stringContaining('somebody') });
+    expect(fact).toMatchObject({
+      verdict: 'not-decided',
+      value: null,
+      why: expect.stringContaining('person in the way'),
+    });
   }
 });
 
@@ -42,7 +46,7 @@ it('a robot that drives on after its trial was ended is cancelled again until it
   const wayM = () => Math.hypot(robot.sim.state().xM - from.xM, robot.sim.state().yM - from.yM);
   const { id } = await trials.start({ kind: 'move', who: 'J. Doe', conditions: onSite, distanceM: 1 });
   await until(() => trials.keepAlive(id) !== null && wayM() > 0.1, 'the way', 20_000);
-  const ending = trials.cancel('somebody walked in');
+  const ending = trials.cancel('person in the way');
   await robot.clock.sleep(100);
   robot.sim.setFault('cancel-ignored', false);
   await ending;

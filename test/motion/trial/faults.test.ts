@@ -10,7 +10,7 @@ import { onSite, startSupervised, verdicts } from './supervised.ts';
 async function refused(fault: FaultName, kind: TrialKind = 'stop') {
   await using robot = await startSupervised({ faults: [fault], evidence: kind === 'dock' });
   const ended = await robot.conduct({ kind }).catch(() => robot.motion.trials.view());
-  if (ended === null) throw new Error('nothing was written down');
+  if (ended === null) throw new Error('no record');
   const report = await robot.report(ended);
   const moved = robot.sim.state().moving;
   return { ended, report, moved, records: await loadEvidenceFile(robot.site.evidenceFile) };

@@ -55,7 +55,7 @@ describe('the gate of a trial', () => {
     expect(reasons('stop', identity('simulated'), { conditions })).toEqual([]);
   });
 
-  it.each(driving)('passes no %s that goes farther than a metre', (of) => {
+  it.each(driving)('passes no %s over more than a metre', (of) => {
     expect(reasons(of, {}, { order: orderOf[of](1) })).toEqual([]);
     for (const wayM of [1.05, 1.5, 30, -1.05]) {
       expect(reasons(of, {}, { order: orderOf[of](wayM) })).toEqual([expect.stringContaining('at most 1 m')]);

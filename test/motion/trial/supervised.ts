@@ -57,7 +57,7 @@ export async function startSupervised(
   const clock = createPacedClock();
   const sim = stack.use(await startSim({ dir, clock, evidence: options.evidence ?? false }));
   for (const fault of options.faults ?? []) sim.setFault(fault, true);
-  if (sim.sitePath === null) throw new Error('a folder was given');
+  if (sim.sitePath === null) throw new Error('expected no folder');
   const loaded = await loadSite(sim.sitePath);
   const site = options.site?.(loaded) ?? loaded;
   const base = { clock, log: silentLog };
@@ -79,7 +79,7 @@ export async function startSupervised(
   const follow = async (trial: TrialView) => {
     const untilMs = clock.monotonicMs() + 90_000;
     for (let now: TrialView | null = trial; clock.monotonicMs() < untilMs; now = motion.trials.keepAlive(trial.id)) {
-      if (now === null) throw new Error('the trial is not known any more');
+      if (now === null) throw new Error('the trial is unknown');
       if (now.state === 'ended') return now;
       await clock.sleep(50);
     }

@@ -18,7 +18,7 @@ const thrown = (work: () => unknown): GwError => {
     if (error instanceof GwError) return error;
     throw error;
   }
-  throw new Error('nothing was thrown');
+  throw new Error('expected an error');
 };
 
 describe('the configuration of SSH', () => {

@@ -60,7 +60,7 @@ describe('admission of connections', () => {
           else {
             // With any connection to close, no new one is refused.
             expect(kind).toBe('admitted');
-            if (evicted === null) throw new Error('something had to be closed');
+            if (evicted === null) throw new Error('expected a closed connection');
             expect(closable).toContain(evicted);
             const hasMore = (item: Item) => countOf(open, item.peer) > limits.smallPeer;
             const most = Math.max(...closable.map((item) => countOf(open, item.peer)));

@@ -240,10 +240,10 @@ describe('the folder of the library', () => {
       (async function* () {
         yield Buffer.from('new');
         await sleep(5);
-        throw new Error('the sender is gone');
+        throw new Error('sender disconnected');
       })(),
     );
-    await expect(library.store('a.txt', broken)).rejects.toThrow('the sender is gone');
+    await expect(library.store('a.txt', broken)).rejects.toThrow('sender disconnected');
     expect(await readFile(join(dir, 'a.txt'), 'utf8')).toBe('old');
     expect(await readdir(dir)).toEqual(['a.txt']);
   });

@@ -12,7 +12,7 @@ import { standInClock } from '../stand-ins.ts';
 
 function parsed(text: string) {
   const hash = parsePasswordHash(text);
-  if (hash === null) throw new Error('it is sound');
+  if (hash === null) throw new Error('expected a valid hash');
   return hash;
 }
 

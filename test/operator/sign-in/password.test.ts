@@ -79,7 +79,7 @@ describe('asking for a new password', () => {
     return { shown, answer: readNewPassword({ streams, fromFile: undefined, check: passwordProblem, signal }) };
   };
 
-  it('asks twice and shows nothing of what is typed', async () => {
+  it('asks twice and does not echo the input', async () => {
     const { answer, shown } = ask(['correct horxe\u007f\u007fse\r', 'correct horse\r']);
     expect(await answer).toBe('correct horse');
     expect(shown()).not.toMatch(/horse|correct/);

@@ -23,7 +23,7 @@ async function cheapHash(): Promise<string> {
 }
 
 function service(clock = standInClock()) {
-  if (cheap === null) throw new Error('the cheap hash is sound');
+  if (cheap === null) throw new Error('expected a valid hash');
   const signIn = createSignIn(cheap, clock);
   const from = (password: string, address: string) => signIn.try(password, { address });
   return { clock, signIn, from };
@@ -35,7 +35,7 @@ describe('the hash of the device password', () => {
     expect(one).toMatch(/^\$scrypt\$ln=15,r=8,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/);
     expect(one).not.toBe(other);
     const parsed = parsePasswordHash(`${one}\n`);
-    if (parsed === null) throw new Error('it is our own');
+    if (parsed === null) throw new Error('expected an own hash');
     expect(await verifyPassword(PASSWORD, parsed)).toBe(true);
     expect(await verifyPassword(`${PASSWORD} `, parsed)).toBe(false);
     expect(await verifyPassword('', parsed)).toBe(false);

@@ -196,7 +196,7 @@ describe('a run of a checklist', () => {
   test('invalid options are reported before any question or writing', async () => {
     const path = await site('SN1');
     const ask = async () => {
-      throw new Error('nobody may be asked');
+      throw new Error('unexpected prompt');
     };
     await writeFile(join(dir, 'p.json'), 'mine');
     const bad = (more: Partial<ChecklistRunOptions>, code: string) =>

@@ -49,7 +49,7 @@ const show = async (id: string) => {
   return { result, text: plain(renderEvidenceFact(result)) };
 };
 
-describe('recording what was verified', () => {
+describe('recording a verification', () => {
   it('writes one line with serial and software from the chassis, and raises a HINWEIS', async () => {
     const { result, text } = await record('vendor.move.request', 'holds');
     expect(result).toMatchObject({
