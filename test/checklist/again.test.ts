@@ -27,7 +27,7 @@ const runCheck = async (options: unknown) => {
 };
 const options = z.strictObject({ at: z.string() });
 const catalogue: Catalogue = {
-  runCheck: { summary: 'Looks.', moves: false, with: options, run: runCheck },
+  look: { summary: 'Looks.', moves: false, with: options, run: runCheck },
   drive: { summary: 'Drives.', moves: true, with: options, run: runCheck },
 };
 const about = (id: string) => ({ id, title: `Step ${id}`, proves: 'Device', remedy: `Mend ${id}.` });

@@ -79,14 +79,14 @@ describe('the output of the network check', () => {
             processes: [process],
             reach: 'other-machines',
             allowedBy: null,
-            why: 'nobody named it',
+            why: 'not in the site file',
           },
         ],
       }),
     );
     expect(shown).not.toContain('\u001b[31mevil');
     expect(stripVTControlCharacters(shown)).toMatch(
-      /tcp +0\.0\.0\.0 +9100 +\uFFFD\[31mevil \(7\) +nothing +nobody named it/,
+      /tcp +0\.0\.0\.0 +9100 +\uFFFD\[31mevil \(7\) +nothing +not in the site file/,
     );
   });
 

@@ -31,7 +31,7 @@ const tourState = async (port: number) => (await fetch(`http://127.0.0.1:${port}
 const record = (robot: Robot, fact: string, found: string) =>
   runGw(['evidence', 'record', fact, found, '--how', 'drove it', '--who', 'T.', '--site', robot.site]);
 
-describe('evidence that is withdrawn while gw serve runs', () => {
+describe('evidence that is revoked while gw serve runs', () => {
   it('closes the gate within a second, ends the current tour, reports it, and opens only after a restart', async () => {
     await using robot = await startRobot();
     {

@@ -113,11 +113,11 @@ describe('another robot at the right address', () => {
     const serial = /serial: (\S+)/.exec(site)?.[1] ?? 'no serial';
     expect(address.stdout).toContain(serial);
 
-    writeFileSync(robot.site, site.replace(`serial: ${serial}`, 'serial: SOMEBODY-ELSE'));
+    writeFileSync(robot.site, site.replace(`serial: ${serial}`, 'serial: OTHER-ROBOT'));
     await robot.fault('wrong-serial', 'off');
     const named = await runGw(['chassis', 'address', '--site', robot.site, '--json']);
     expect(named.code).toBe(4);
     expect(named.stdout).toContain(serial);
-    expect(named.stdout).toContain('SOMEBODY-ELSE');
+    expect(named.stdout).toContain('OTHER-ROBOT');
   });
 });

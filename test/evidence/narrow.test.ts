@@ -51,7 +51,7 @@ describe('evidence while a program runs', () => {
     );
   });
 
-  it('withdraws nothing while the file is unchanged, or only adds other facts, devices and confirmations', () => {
+  it('revokes nothing while the file is unchanged, or only adds other facts, devices and confirmations', () => {
     fc.assert(
       fc.property(anyRecords, fc.boolean(), (start, requireVerified) => {
         const grown = [...start, record('vendor.topics.error-reply', true), record(ids[0], true, { serial: 'SN9' })];

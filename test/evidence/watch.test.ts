@@ -110,7 +110,7 @@ describe('an unchanged file', () => {
   });
 });
 
-describe('withdrawn evidence counts within a second, and until a restart', () => {
+describe('revoked evidence counts within a second, and until a restart', () => {
   const ways: readonly (readonly [how: string, change: () => Promise<void>, expected: string])[] = [
     ['a line that contradicts', () => appendFile(path, line('vendor.move.request', false)), 'contradicted'],
     [
@@ -211,7 +211,7 @@ describe('a file that cannot be read', () => {
     },
   );
 
-  it('that is being rewritten by a program withdraws nothing', async () => {
+  it('that is being rewritten by a program revokes nothing', async () => {
     for (let i = 0; i < 3; i += 1) {
       await truncate(path, 0);
       await clock.advance(250);
@@ -228,7 +228,7 @@ describe('a file that cannot be read', () => {
 describe('evidence that is adopted while the daemon runs', () => {
   const moved = () => record('vendor.move.state');
 
-  it('counts at once when this program has written it, and can be withdrawn like any other', async () => {
+  it('counts at once when this program has written it, and can be revoked like any other', async () => {
     await appendFile(path, line('vendor.move.state'));
     watch.adopt([moved()]);
     expect(counted()).toContainEqual(['vendor.move.state', true]);
@@ -239,7 +239,7 @@ describe('evidence that is adopted while the daemon runs', () => {
     expect(revoked()).toEqual([['vendor.move.state', 'contradicted']]);
   });
 
-  it('excludes withdrawn and pending evidence, also where this program has found a contradiction', async () => {
+  it('excludes revoked and pending evidence, also where this program has found a contradiction', async () => {
     const against = record('vendor.move.cancel', false);
     await appendFile(path, line('vendor.move.cancel', false));
     watch.adopt([against]);
@@ -274,7 +274,7 @@ describe('evidence that is adopted while the daemon runs', () => {
     expect(revoked()).toEqual([]);
   });
 
-  it('as a whole file counts when a person confirms it, with its additions and its withdrawals', async () => {
+  it('as a whole file counts when a person confirms it, with its additions and its revocations', async () => {
     await writeFile(path, line('vendor.move.request') + line('vendor.move.state'));
     expect(counted()).not.toContainEqual(['vendor.move.state', true]);
     expect(await watch.adoptFile()).toEqual({
@@ -282,7 +282,7 @@ describe('evidence that is adopted while the daemon runs', () => {
       adopted: ['vendor.move.state'],
       revoked: ['vendor.move.cancel'],
     });
-    // The current move relied on the withdrawn evidence.
+    // The current move relied on the revoked evidence.
     expect(calls).toBe(1);
     expect(watch.report()).toMatchObject({ status: 'as-read', waiting: [] });
     await writeFile(path, 'no record\n');

@@ -243,7 +243,7 @@ describe('a datagram written by hand', () => {
       'a serial that is not ASCII': { serial: Buffer.from('SNé7') },
       'a serial of 129 letters': { serial: Buffer.alloc(129, 'a') },
       'a serial that goes on behind the end': { serialBytes: 128 },
-      'a serial that leaves no room for a length': { serialBytes: 13 },
+      'a serial that leaves no bytes for a length': { serialBytes: 13 },
       'a software version of 65 bytes': { software: Buffer.alloc(65, 'a') },
       'a software version that goes on behind the end': { softwareBytes: 7 },
       'a software version that is no UTF-8': { software: Buffer.from([0x61, 0xff]) },

@@ -97,14 +97,14 @@ describe('a start that cannot succeed', () => {
 
   it('because a secret is open to others names the file and not its content', async () => {
     writeSite('  secretFile: secret\n');
-    writeFileSync(join(dir, 'secret'), 'tell-nobody\n', { mode: 0o644 });
+    writeFileSync(join(dir, 'secret'), 'secret-content\n', { mode: 0o644 });
     await expect(start()).rejects.toMatchObject({
       code: 'SECRET_UNREADABLE',
       exitCode: 2,
       message: expect.stringContaining(join(dir, 'secret')),
       remedy: expect.stringContaining('chmod 600'),
     });
-    expect(JSON.stringify([events, logged])).not.toContain('tell-nobody');
+    expect(JSON.stringify([events, logged])).not.toContain('secret-content');
     expect(dials).toBe(0);
   });
 

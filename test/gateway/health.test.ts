@@ -23,7 +23,7 @@ describe('the health of the gateway', () => {
     ['a state folder with too little free space', { disk: { ...disk, state: { ...folder, status: 'low' } } }],
     ['a media folder that cannot be used', { disk: { ...disk, media: { ...folder, status: 'unusable' } } }],
     ['a folder that was not checked', { disk: { ...disk, media: { ...folder, status: 'not-checked' } } }],
-    ['withdrawn evidence', { evidence: { ...evidence, status: 'revoked' } }],
+    ['revoked evidence', { evidence: { ...evidence, status: 'revoked' } }],
     ['evidence that cannot be read', { evidence: { ...evidence, status: 'unreadable' } }],
     ['an operator server without a usable password file', { operatorTrouble: 'no one can sign in' }],
     ['one service that is not running', { services: [service, { ...service, name: 'fleet', status: 'restarting' }] }],

@@ -39,7 +39,7 @@ async function world() {
   return { chassis, evidence, bench, sent, [Symbol.asyncDispose]: () => stack.disposeAsync() };
 }
 
-describe('evidence that is withdrawn while the daemon runs', () => {
+describe('evidence that is revoked while the daemon runs', () => {
   it.each(['vendor.move.request', 'vendor.move.cancel', 'angles.target-ori', 'angles.tracked-pose-ori'])(
     'of %s closes the gate at once and cancels the current move',
     async (fact) => {

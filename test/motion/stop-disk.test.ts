@@ -38,7 +38,7 @@ afterEach(() => {
 });
 
 const latchFile = () => join(stateDir, 'stop-latch.json');
-const refusal = () => new GwError('FILE_UNWRITABLE', 'ENOSPC: no space left.', { remedy: 'Make room.' });
+const refusal = () => new GwError('FILE_UNWRITABLE', 'ENOSPC: no space left.', { remedy: 'Free disk space.' });
 
 /** A disk whose results the test sets, over the real one. */
 function scriptedDisk() {
@@ -124,7 +124,7 @@ describe('the saved state of a stop', () => {
       saved: false,
       unsavedBecause: expect.stringMatching(/^not saved: a restart of gw would forget this stop\. ENOSPC/),
     });
-    expect(latch.trouble()).toEqual({ reason: 'ENOSPC: no space left.', remedy: 'Make room.' });
+    expect(latch.trouble()).toEqual({ reason: 'ENOSPC: no space left.', remedy: 'Free disk space.' });
     await clock.advance(2_000);
     expect(counts.writes).toBe(2);
     script.isFull = false;

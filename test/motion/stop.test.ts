@@ -54,10 +54,10 @@ describe('a stop', () => {
     });
     await expect(motion.execute(moveTo(3, 4))).rejects.toBeDefined();
     for (const kind of ['move', 'dock', 'pose'] as const) {
-      const trouble = { reason: 'The stop latch cannot be saved.', remedy: 'Make room.' };
+      const trouble = { reason: 'The stop latch cannot be saved.', remedy: 'Free disk space.' };
       expect(judgeState(kind, openGate())).toEqual([]);
       expect(judgeState(kind, openGate({ keepingTrouble: trouble }))).toEqual([
-        { code: 'MOTION_REFUSED', reason: 'The stop latch cannot be saved. Make room.' },
+        { code: 'MOTION_REFUSED', reason: 'The stop latch cannot be saved. Free disk space.' },
       ]);
     }
     expect(sent('/chassis/moves')).toEqual([]);

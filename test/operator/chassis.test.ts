@@ -246,8 +246,8 @@ describe('the stop', () => {
   it('that could not be saved is shown as the reason for no movement, for people at the robot', async () => {
     await using server = await startServer();
     server.motion.set({
-      gate: { open: false, reasons: ['The stop latch cannot be saved in /state: it is full. Make room.'] },
-      keepingTrouble: { reason: 'The stop latch cannot be saved in /state: it is full.', remedy: 'Make room.' },
+      gate: { open: false, reasons: ['The stop latch cannot be saved in /state: it is full. Free disk space.'] },
+      keepingTrouble: { reason: 'The stop latch cannot be saved in /state: it is full.', remedy: 'Free disk space.' },
     });
     const { data } = await ask(server.full, '/');
     expect(data).toContain('Ein Stopp kann zurzeit nicht gespeichert werden.');

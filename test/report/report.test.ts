@@ -73,7 +73,7 @@ const mixed = result(
     kind: 'confirm',
     run: null,
     verdict: 'not-checked',
-    why: 'Nobody answered',
+    why: 'Not answered',
     shown: null,
     remedy: 'Answer it.',
     answer: { answer: 'skip', by: 'Kim', initials: null, remark: 'a|b', value: null, attachments: [], at: null },

@@ -45,7 +45,7 @@ describe('a value that may lead to movement', () => {
     void motion.execute({ kind: 'move', goal: eitherMark });
     // @ts-expect-error without any mark
     void motion.execute({ kind: 'move', goal });
-    // @ts-expect-error verified, but nobody says where
+    // @ts-expect-error verified, without a device
     void motion.execute({ kind: 'move', goal: { value: goal, mark: 'VERIFIED', source: 'test' } });
   });
 

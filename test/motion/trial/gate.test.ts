@@ -80,7 +80,7 @@ describe('the gate of a trial', () => {
   it('closes for every reason that closes it for orders: a stop, a disk, a cancel, another move, a file', () => {
     const closed: readonly Partial<GateInput>[] = [
       { stop: { latched: true, reason: 'drill', by: 'tablet', since: null } },
-      { keepingTrouble: { reason: 'The disk is full.', remedy: 'Make room.' } },
+      { keepingTrouble: { reason: 'The disk is full.', remedy: 'Free disk space.' } },
       { isCancelPending: true },
       { unownedMove: { moveId: 7, type: 'standard', isBeingCancelled: false } },
       { isMoveAwaited: true },

@@ -43,7 +43,7 @@ function askLocally(method: string, url: string): Promise<{ status: number; body
 describe('the local socket for commands on the gateway', () => {
   it('is signed in where no device password is set, and a network connection cannot pose as it', async () => {
     await using server = await startServer({ password: false });
-    await server.motion.stopRobot('tested', 'somebody');
+    await server.motion.stopRobot('tested', 'other');
     await open(server.application.handle);
     const overTcp = await fetch(`http://127.0.0.1:${server.full}/api/stopp`, {
       method: 'DELETE',

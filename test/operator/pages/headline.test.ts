@@ -102,7 +102,7 @@ describe('the headline', () => {
       /^Dem Gateway fehlt Speicherplatz/,
     ],
     [
-      'withdrawn evidence',
+      'revoked evidence',
       viewOf({}, free, { ...health, status: 'degraded' }),
       'attention',
       /^Das Gateway ist beeinträchtigt/,
@@ -318,12 +318,12 @@ describe('folders and evidence', () => {
       status: 'degraded',
       disk: {
         ...health.disk,
-        state: { ...health.disk.state, status: 'unusable', detail: 'Full.', remedy: 'Make room.' },
+        state: { ...health.disk.state, status: 'unusable', detail: 'Full.', remedy: 'Free disk space.' },
       },
-      evidence: { ...health.evidence, status: 'revoked', detail: 'vendor.x was taken back.' },
+      evidence: { ...health.evidence, status: 'revoked', detail: 'vendor.x was revoked.' },
     });
     expect(texts.folders).toMatch(/^Zustand \/state, NICHT VERWENDBAR.*: Full\. Make room\.\nMedien/);
-    expect(texts.evidence).toBe('ZURÜCKGENOMMEN seit dem Start (vendor.x was taken back.)');
+    expect(texts.evidence).toBe('ZURÜCKGENOMMEN seit dem Start (vendor.x was revoked.)');
   });
 });
 

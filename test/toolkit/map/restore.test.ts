@@ -339,14 +339,14 @@ describe('gw map restore', () => {
     process.chdir(dir);
     try {
       const occupied = `maps-${toolkit.site.chassis.serial}-before-restore-20260131T120005Z`;
-      writeFileSync(`${occupied}.tar.gz`, 'of somebody else');
+      writeFileSync(`${occupied}.tar.gz`, 'of another program');
       const messages: string[] = [];
       const work = { ...context, onSafetyBackup: (file: string) => messages.push(file) };
       const here = { ...toolkit, clock: { ...toolkit.clock, wall } };
       const result = await restoreFromBackup(here, { ...options, path }, work);
       expect(result).toMatchObject({ verdict: 'restored', safetyBackup: { file: `${occupied}2.tar.gz` } });
       expect(messages).toEqual([`${occupied}2.tar.gz`]);
-      expect(readFileSync(`${occupied}.tar.gz`, 'utf8')).toBe('of somebody else');
+      expect(readFileSync(`${occupied}.tar.gz`, 'utf8')).toBe('of another program');
     } finally {
       process.chdir(before);
     }
@@ -355,7 +355,7 @@ describe('gw map restore', () => {
   it('reports the safety backup before the first write', async () => {
     await using chassis = await mapChassis();
     const archive = { ids: 'all', gwVersion: '0.1.0', clock: time, signal, onProgress: calm } as const;
-    const path = join(dir, 'told.tar.gz');
+    const path = join(dir, 'reported.tar.gz');
     await writeArchive(path, await backUpMaps(chassis.client, archive), { force: false });
     empties(chassis)();
     const messages: string[] = [];
@@ -363,7 +363,7 @@ describe('gw map restore', () => {
       messages.push(what);
       return 'usual';
     };
-    const backupPath = join(dir, 'told-before.tar.gz');
+    const backupPath = join(dir, 'reported-before.tar.gz');
     const onSafetyBackup = (file: string) => messages.push(file);
     const work = { ...context, onSafetyBackup };
     const result = await restoreFromBackup(toolkitFor(chassis), { ...options, path, backupPath }, work);

@@ -348,7 +348,7 @@ describe('the network check, from a second host', () => {
     const closed: SecondHost = {
       name: 'a@b',
       use: async () => {
-        throw new GwError('PEER_NOT_REACHABLE', 'not connected: nobody is there.');
+        throw new GwError('PEER_NOT_REACHABLE', 'not connected: nothing answered.');
       },
     };
     const forbidding: SecondHost = {
