@@ -71,7 +71,7 @@ const firstLine = (data: ChassisRestart) => {
   return renderChassisRestart(data).split('\n')[0];
 };
 
-describe('the first line of gw chassis restart', () => {
+describe('gw chassis restart answers in its first line', () => {
   const notBack = { softwareAfter: null, mapInUse: { before: 1, now: null, verdict: 'not-checked' } } as const;
   const rows: readonly (readonly [change: Partial<ChassisRestart>, line: string])[] = [
     [{}, 'Chassis SN-1 is back after 41 s, and all 2 maps are there; stored and running map 1 hold the same overlays.'],
@@ -119,7 +119,7 @@ describe('the first line of gw chassis restart', () => {
 });
 
 describe('gw chassis restart', () => {
-  it('shows nothing unchecked in green', () => {
+  it('shows nothing green that was not checked', () => {
     const text = renderChassisRestart({
       ...result,
       verdict: 'not-back',
@@ -135,7 +135,7 @@ describe('gw chassis restart', () => {
     expect(text).toMatch(/1 {4}Floor 1 {2}- {4}-- {3}not compared/);
   });
 
-  it('passes no control sequences of the device to the terminal', () => {
+  it('lets no text of the device speak to the terminal', () => {
     const text = renderChassisRestart({
       ...result,
       said: '\u001b]0;x\u0007',

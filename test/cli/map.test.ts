@@ -28,7 +28,7 @@ const list: MapList = {
 };
 
 describe('gw map list', () => {
-  it('states the verdict in its first line, and shows every map and the marks', () => {
+  it('answers in its first line, and shows every map and the marks', () => {
     const text = plain(renderMapList(list));
     expect(firstLine(text)).toBe("2 maps on chassis SN-1 at 127.0.0.1:8090; in use is 1 'Erdgeschoss'.");
     expect(text).toMatch(/^ 1 +Erdgeschoss +u-1 +3 +none +yes$/m);
@@ -36,7 +36,7 @@ describe('gw map list', () => {
     expect(text).toMatch(/^id +BELEGT stated +specification$/m);
   });
 
-  it('reports no maps, no map in use, and a map in use that is not stored', () => {
+  it('says when there is none, when none is in use, and when the one in use is stored nowhere', () => {
     const empty = plain(renderMapList({ ...list, maps: [], current: null }));
     expect(firstLine(empty)).toBe('No maps on chassis SN-1 at 127.0.0.1:8090; none is in use.');
     expect(empty).toContain('gw map restore FILE');
@@ -60,7 +60,7 @@ const show: MapShow = {
 };
 
 describe('gw map show', () => {
-  it('states the verdict in its first line, with units and marks below', () => {
+  it('answers in its first line, with units and marks below', () => {
     const text = plain(renderMapShow(show));
     expect(firstLine(text)).toBe(
       "Map 1 'Erdgeschoss' of chassis SN-1: 1 point, 2 lanes, 3 other; a backup would lack nothing.",
@@ -70,7 +70,7 @@ describe('gw map show', () => {
     expect(text).toMatch(/^localisation +41\.0 MB$/m);
   });
 
-  it('names missing parts and the reason', () => {
+  it('names what is missing and why', () => {
     const text = plain(
       renderMapShow({
         ...show,
@@ -142,7 +142,7 @@ const lacking: MapArchiveView = {
 };
 
 describe('gw map backup', () => {
-  it('states number, chassis and file in its first line, and shows the checksum', () => {
+  it('answers in its first line with number, chassis and file, and gives the checksum', () => {
     const text = plain(renderMapBackup(archive));
     expect(firstLine(text)).toBe('1 map of SN-1 in maps.tar.gz');
     expect(text).toContain(`sha256   ${'f'.repeat(64)}  (9.0 kB)`);
@@ -152,7 +152,7 @@ describe('gw map backup', () => {
     expect(backupWarnings(archive)).toEqual([]);
   });
 
-  it('reports missing parts in its first line, and warns of each', () => {
+  it('says in its first line when something is missing, and warns of each piece', () => {
     const text = plain(renderMapBackup(lacking));
     expect(firstLine(text)).toBe('1 map of SN-1 in maps.tar.gz, NOT COMPLETE: without a picture');
     expect(text).toContain('FAIL Every map has its picture:\n     map 1: status 500\n     map 2: cut off\n     Again.');
@@ -164,7 +164,7 @@ describe('gw map backup', () => {
 });
 
 describe('gw map verify', () => {
-  it('states in its first line whether the file is complete and whether a finding failed', () => {
+  it('answers in its first line whether the file is whole and whether anything is wrong', () => {
     expect(firstLine(renderMapVerify(archive))).toBe(
       'maps.tar.gz is whole: 1 map of chassis SN-1; nothing is wrong with it.',
     );
@@ -172,7 +172,7 @@ describe('gw map verify', () => {
   });
 });
 
-it('no text of a device or a file controls the terminal', () => {
+it('lets nothing of a device or a file steer the terminal', () => {
   const evilChassis = { serial: evil, software: evil, model: evil };
   const evilItem = { ...item, uid: evil, name: evil };
   const evilMap = { ...evilItem, files: [], picture: null, drawings: { ...show.drawings, problem: evil, count: null } };

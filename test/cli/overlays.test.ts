@@ -38,7 +38,7 @@ const floor = () => drawOverlays('SIM0001');
 const linesWith = (text: string, part: string) => text.split('\n').filter((line) => line.includes(part));
 
 describe('gw overlays inspect', () => {
-  it('states counts, findings and source in its first line', async () => {
+  it('answers in its first line: how many of what, how many findings, where from', async () => {
     expect((await look(floor())).first).toBe(
       `15 drawings (9 points, 4 zones, 2 lanes, 1 charger among them), 6 findings (1 warning, 4 notes, 1 not checked): ${path}.`,
     );
@@ -47,7 +47,7 @@ describe('gw overlays inspect', () => {
     expect(odd.first).toMatch(/^8 of 131 drawings \(88 points, 30 zones, 8 lanes, 5 of other kinds, 6 chargers among/);
   });
 
-  it('shows unit and mark above the figures, and every reading with its mark beside a number', async () => {
+  it('puts unit and mark over the figures, and every reading with its mark beside a number', async () => {
     const { text } = await look(floor());
     expect(text).toContain(
       'Points (9): x and y in metres (HINWEIS), yaw in degrees (BELEGT stated), iconYaw in degrees (BELEGT stated',
@@ -60,7 +60,7 @@ describe('gw overlays inspect', () => {
     expect(linesWith(text, ' lane-1 ')[0]).toMatch(/HINWEIS 'virtual track'; direction 3 OFFEN nobody knows$/);
   });
 
-  it('names the source of every reading, and where two of them differ', async () => {
+  it('tells the source of every reading, and where two of them differ', async () => {
     const { text } = await look(floor());
     const at = text.indexOf('type 11');
     expect(text.slice(at).split('\n').slice(0, 3)).toEqual([
@@ -72,7 +72,7 @@ describe('gw overlays inspect', () => {
     ]);
   });
 
-  it('shows the distance of a charging station beside the one measured pair, not as a constant', async () => {
+  it('sets the distance of a charging station beside the one measured pair, and calls it no constant', async () => {
     const { text } = await look(floor());
     expect(linesWith(text, '#3 dock')[0]).toMatch(/#4 +on the charger +0\.899$/);
     expect(text).toContain(
@@ -84,7 +84,7 @@ describe('gw overlays inspect', () => {
     expect(odd.text).toContain('Charging stations (2, 6 incomplete)');
   });
 
-  it('counts a charger and a docking point that refer to each other once, and a rack never', async () => {
+  it('counts a charger and a docking point that name each other once, and a rack not at all', async () => {
     const named = (id: string, properties: object) => ({ ...pointAt(id.length, 0, properties), id });
     const station = collectionOf(
       named('charger', { type: 9, name: 'c', dockingPointId: 'dock' }),
@@ -123,7 +123,7 @@ describe('gw overlays inspect', () => {
     expect(linesWith(text, 'no number: "north"')).toHaveLength(1);
   });
 
-  it('truncates long tables, with the number of hidden rows and the flag to show them', async () => {
+  it('cuts long tables, says how many rows are left and how to get them', async () => {
     const many = collectionOf(
       ...Array.from({ length: 60 }, (_, at) => pointAt(at, 0, { type: 9, name: `p${at}` }, `i${at}`)),
     );
@@ -133,7 +133,7 @@ describe('gw overlays inspect', () => {
     expect(linesWith((await look(many, { isComplete: true })).text, " HINWEIS 'charger'")).toHaveLength(60);
   });
 
-  it('names the written file instead of printing it', async () => {
+  it('names the file that it wrote instead of printing it', async () => {
     const out = join(folder, 'out.svg');
     const { text } = await look(floor(), { document: { format: 'svg', out, force: true } });
     expect(text.split('\n')).toEqual([
@@ -142,7 +142,7 @@ describe('gw overlays inspect', () => {
     ]);
   });
 
-  it('passes no control sequences of a map', async () => {
+  it('lets nothing of a map through to the terminal that could steer it', async () => {
     await fc.assert(
       fc.asyncProperty(collectionText(), async (collection) => {
         const { result } = await look(collection);

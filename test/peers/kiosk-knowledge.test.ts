@@ -22,8 +22,8 @@ const statusOf = (world: TabletWorld, how: { readonly adb?: string } = {}) =>
 const setUpLine = ({ findings }: KioskStatus) => findings.find(({ id }) => id === 'set-up');
 const doubts = ({ setUp }: KioskStatus) => setUp.doubts.map(({ id }) => id);
 
-describe.skipIf(!hasProgram('adb'))('the stored state of the tablet', { concurrent: true }, () => {
-  it('is unknown before the first reading, and not ok', async () => {
+describe.skipIf(!hasProgram('adb'))('what is known of the tablet', { concurrent: true }, () => {
+  it('is nothing before it was ever read, and not ok', async () => {
     await using world = await openTabletWorld();
     const status = await statusOf(world, noAdb);
     expect(status).toMatchObject({ verdict: 'wrong', port: 'open', tablet: null, setUp: { basis: 'none' } });
@@ -80,7 +80,7 @@ describe.skipIf(!hasProgram('adb'))('the stored state of the tablet', { concurre
     expect(setUpLine(blind)).toMatchObject({ verdict: 'not-checked', detail: expect.stringContaining('not read now') });
   });
 
-  it('is never ok from memory: shown as closed, with age and device', async () => {
+  it('is never ok from memory: closed, with age and device', async () => {
     await using world = await openTabletWorld();
     await setUpKiosk(world.toolkit, closing, world.context);
     const status = await statusOf(world);
@@ -103,7 +103,7 @@ describe.skipIf(!hasProgram('adb'))('the stored state of the tablet', { concurre
     expect(setUpLine(await statusOf(world))).toMatchObject({ verdict: 'not-checked', basis: 'remembered' });
   });
 
-  it('a factory reset is detected at the next connection, although the serial number is the same', async () => {
+  it('a reset to factory settings is noticed at the next connection, although the serial number is the same', async () => {
     await using world = await openTabletWorld();
     await setUpKiosk(world.toolkit, { ...closing, afterRestart: true, watchMs: 800 }, world.context);
     const before = await readTabletRecord(world.toolkit.site.stateDir);
@@ -125,7 +125,7 @@ describe.skipIf(!hasProgram('adb'))('the stored state of the tablet', { concurre
     expect(setUpLine(status)).toMatchObject({ verdict: 'not-checked', remembered: 'not-checked' });
   });
 
-  it('a restart by hand is detected at the next connection; one by gw is reported beside the reading', async () => {
+  it('a restart by somebody is noticed at the next connection; one by gw is told beside the reading', async () => {
     await using world = await openTabletWorld({ isPortKept: true });
     await setUpKiosk(world.toolkit, open, world.context);
     await world.tablet.restart();
@@ -156,7 +156,7 @@ describe.skipIf(!hasProgram('adb'))('the stored state of the tablet', { concurre
     });
   });
 
-  it('another tablet at the address is not the one that was read before', async () => {
+  it('another tablet at the address is not the one that was read', async () => {
     await using world = await openTabletWorld();
     await setUpKiosk(world.toolkit, open, world.context);
     world.tablet.setFault('tablet-other', true);
@@ -175,7 +175,7 @@ describe.skipIf(!hasProgram('adb'))('the stored state of the tablet', { concurre
     expect(setUpLine(locked)).toMatchObject({ verdict: 'not-checked', serial: 'TABSIM0001' });
   });
 
-  it('a difference of one tablet does not apply to another one', async () => {
+  it('a difference of one tablet is no difference of another one', async () => {
     await using world = await openTabletWorld();
     await planKiosk(world.toolkit, access, world.context);
     world.tablet.setFault('tablet-other', true);
@@ -183,7 +183,7 @@ describe.skipIf(!hasProgram('adb'))('the stored state of the tablet', { concurre
     expect(setUpLine(await statusOf(world))).toMatchObject({ verdict: 'not-checked' });
   });
 
-  it('is unknown for a profile that was changed, or is unreadable; its comments do not count', async () => {
+  it('says nothing of a profile that was changed, or cannot be read; its comments do not count', async () => {
     await using world = await openTabletWorld();
     await setUpKiosk(world.toolkit, closing, world.context);
     const path = join(world.dir, 'kiosk.yaml');
@@ -198,7 +198,7 @@ describe.skipIf(!hasProgram('adb'))('the stored state of the tablet', { concurre
     expect(await statusOf(world)).toMatchObject({ setUp: { verdict: 'as-profile', doubts: [] } });
   });
 
-  it('a package that was updated by hand is detected by the next reading', async () => {
+  it('a package that was updated by hand is found by the next reading', async () => {
     await using world = await openTabletWorld();
     await setUpKiosk(world.toolkit, open, world.context);
     const app = { name: 'com.example.kiosk', versionCode: 13, activity: '.Main' };
@@ -214,7 +214,7 @@ describe.skipIf(!hasProgram('adb'))('the stored state of the tablet', { concurre
     });
   });
 
-  it('expires after a day, and has an unknown age when clocks were set back', async () => {
+  it('is too old after a day, and of unknown age when clocks went back', async () => {
     await using world = await openTabletWorld();
     await setUpKiosk(world.toolkit, closing, world.context);
     const { stateDir } = world.toolkit.site;
@@ -235,7 +235,7 @@ describe.skipIf(!hasProgram('adb'))('the stored state of the tablet', { concurre
     expect(setUpLine(ahead)).toMatchObject({ verdict: 'not-checked', ageS: null, ageBy: null });
   });
 
-  it('of a silent address is not ok, and keeps the stored state', async () => {
+  it('of a silent address is not ok, and loses nothing of what is remembered', async () => {
     await using world = await openTabletWorld();
     await setUpKiosk(world.toolkit, closing, world.context);
     const address = { address: '127.0.0.1', port: world.tablet.port };
@@ -245,7 +245,7 @@ describe.skipIf(!hasProgram('adb'))('the stored state of the tablet', { concurre
     expect(status.findings[0]).toMatchObject({ id: 'port', verdict: 'not-checked' });
   });
 
-  it('does not apply to the address that the site file has now', async () => {
+  it('is not about the address that the site file names now', async () => {
     await using world = await openTabletWorld();
     await setUpKiosk(world.toolkit, closing, world.context);
     const { tablet } = world.toolkit.site;

@@ -26,7 +26,7 @@ const isOpen = async ({ tablet }: TabletWorld) =>
   (await reachEndpoint(directDialer, tablet, { timeoutMs: 1_000 })).reached;
 
 describe.skipIf(!hasProgram('adb'))('the tablet through the adb of Debian', { concurrent: true }, () => {
-  it('is set up from factory state and verified closed; a plan before reports so, and changes nothing', async () => {
+  it('is set up from nothing, closed and proven closed; a plan before says so, and changes nothing', async () => {
     await using world = await openTabletWorld();
     const before = world.tablet.state();
     const plan = await planKiosk(world.toolkit, access, world.context);
@@ -59,7 +59,7 @@ describe.skipIf(!hasProgram('adb'))('the tablet through the adb of Debian', { co
     ]);
   });
 
-  it('is unchanged by a second setup; left open, it is a red line until it is locked', async () => {
+  it('is left alone by a second setup; left open, it is a red line until it is locked', async () => {
     await using world = await openTabletWorld();
     expect((await setUpKiosk(world.toolkit, open, world.context)).changed).toBeGreaterThan(8);
     const again = await setUpKiosk(world.toolkit, open, world.context);
@@ -84,7 +84,7 @@ describe.skipIf(!hasProgram('adb'))('the tablet through the adb of Debian', { co
     expect(await tabletRedLine(world.toolkit.site.stateDir)).toBeNull();
   });
 
-  it('that was closed by hand stays a red line where no check can show which device refuses', async () => {
+  it('that somebody closed by hand stays a red line where nobody can see which device refuses', async () => {
     await using world = await openTabletWorld();
     await planKiosk(world.toolkit, access, world.context);
     await world.tablet[Symbol.asyncDispose]();
@@ -98,7 +98,7 @@ describe.skipIf(!hasProgram('adb'))('the tablet through the adb of Debian', { co
     });
   });
 
-  it('is not reported as done when the requested restart proved nothing', async () => {
+  it('is not called done when the restart that was asked for proved nothing', async () => {
     await using world = await openTabletWorld();
     world.tablet.setFault('tablet-reopens', true);
     const setUp = await setUpKiosk(world.toolkit, { ...closing, afterRestart: true }, world.context);
@@ -106,7 +106,7 @@ describe.skipIf(!hasProgram('adb'))('the tablet through the adb of Debian', { co
     expect(setUp.redLine).not.toBeNull();
   });
 
-  it('is verified closed over a restart too, also where a property opened its port at every start', async () => {
+  it('is proven closed over a restart too, also where a property opened its port at every start', async () => {
     await using world = await openTabletWorld({ isPortKept: true });
     const lock = await lockKiosk(world.toolkit, { ...closing, afterRestart: true }, world.context);
     expect(lock).toMatchObject({ verdict: 'closed', afterRestart: 'closed', keepsOpening: null });
@@ -114,7 +114,7 @@ describe.skipIf(!hasProgram('adb'))('the tablet through the adb of Debian', { co
     expect(again).toMatchObject({ verdict: 'closed', wasOpen: false, afterRestart: 'closed' });
   });
 
-  it('that opens again after a restart is closed once more, reported, and stays a red line', async () => {
+  it('that opens again after a restart is closed once more, told, and stays a red line', async () => {
     await using world = await openTabletWorld();
     world.tablet.setFault('tablet-reopens', true);
     const lock = await lockKiosk(world.toolkit, { ...closing, afterRestart: true }, world.context);
@@ -123,14 +123,14 @@ describe.skipIf(!hasProgram('adb'))('the tablet through the adb of Debian', { co
     expect(await isOpen(world)).toBe(false);
   });
 
-  it('that reports closing but stays open is not reported as closed', async () => {
+  it('that says it closes and does not is not called closed', async () => {
     await using world = await openTabletWorld({ clockSpeed: 5 });
     world.tablet.setFault('tablet-stays-open', true);
     const lock = await lockKiosk(world.toolkit, closing, world.context);
     expect(lock).toMatchObject({ verdict: 'open', port: 'open', redLine: { id: 'tablet-open' } });
   });
 
-  it('resumes after a cut in the middle of the transfer', async () => {
+  it('goes on after a cut in the middle of the transfer', async () => {
     await using world = await openTabletWorld({ packageBytes: 900_000 });
     world.tablet.setFault('tablet-cut', true);
     const onProgress = (text: string) => {
@@ -142,7 +142,7 @@ describe.skipIf(!hasProgram('adb'))('the tablet through the adb of Debian', { co
     expect(world.context.told.filter((text) => /connecting again/.test(text))).toHaveLength(1);
   });
 
-  it('that is cut every time fails with the connection error, and is remembered as open', async () => {
+  it('that is cut every time is given up with the error of the line, and is remembered as open', async () => {
     await using world = await openTabletWorld({ packageBytes: 900_000 });
     world.tablet.setFault('tablet-cut', true);
     await expect(setUpKiosk(world.toolkit, open, world.context)).rejects.toMatchObject({ code: 'TABLET_LOST' });
@@ -160,7 +160,7 @@ describe.skipIf(!hasProgram('adb'))('the tablet through the adb of Debian', { co
     expect(await setUpKiosk(world.toolkit, open, world.context)).toMatchObject({ verdict: 'done' });
   });
 
-  it('interrupted at the transfer leaves no process behind, and the next run resumes', async () => {
+  it('interrupted at the transfer leaves no program behind, and the next run goes on', async () => {
     await using world = await openTabletWorld({ packageBytes: 3_000_000 });
     world.tablet.setFault('tablet-slow', true);
     const ending = new AbortController();
@@ -228,7 +228,7 @@ describe.skipIf(!hasProgram('adb'))('the tablet through the adb of Debian', { co
     },
   );
 
-  it('whose shell does not lock itself is not reported as done', async () => {
+  it('whose shell does not lock itself is not called done', async () => {
     await using world = await openTabletWorld({ clockSpeed: 5 });
     world.tablet.setFault('tablet-unlocked', true);
     const setUp = await setUpKiosk(world.toolkit, open, world.context);
@@ -236,7 +236,7 @@ describe.skipIf(!hasProgram('adb'))('the tablet through the adb of Debian', { co
     expect(states(setUp)).toMatchObject({ 'start-page': 'changed', 'lock-task': 'differs' });
   });
 
-  it('in another network is reported, and not changed for it', async () => {
+  it('in another network is told, and not changed for it', async () => {
     await using world = await openTabletWorld({ wlan: { address: '198.51.100.9/24', ssid: 'Guests' } });
     const plan = await planKiosk(world.toolkit, access, world.context);
     expect(plan.steps.filter(({ byHand, state }) => byHand && state === 'differs')).toMatchObject([
@@ -245,7 +245,7 @@ describe.skipIf(!hasProgram('adb'))('the tablet through the adb of Debian', { co
     ]);
   });
 
-  it('receives no other package than the one of the profile', async () => {
+  it('gets no other package than the one of the profile', async () => {
     await using world = await openTabletWorld();
     const path = join(world.dir, 'kiosk.apk');
     await writeFile(path, Buffer.concat([await readFile(path), Buffer.from('x')]));
@@ -254,7 +254,7 @@ describe.skipIf(!hasProgram('adb'))('the tablet through the adb of Debian', { co
     expect(world.tablet.state().packages.some(({ name }) => name === 'com.example.kiosk')).toBe(false);
   });
 
-  it('is distinguished as closed or absent without starting a program', async () => {
+  it('that is closed or not there is told apart without starting a program', async () => {
     await using world = await openTabletWorld();
     await lockKiosk(world.toolkit, closing, world.context);
     await expect(planKiosk(world.toolkit, access, world.context)).rejects.toMatchObject({
@@ -266,7 +266,7 @@ describe.skipIf(!hasProgram('adb'))('the tablet through the adb of Debian', { co
     expect(await tabletRedLine(world.toolkit.site.stateDir)).toBeNull();
   });
 
-  it('that does not use ADB is reported as such', async () => {
+  it('that speaks something else than ADB is told so', async () => {
     await using world = await openTabletWorld({ clockSpeed: 4 });
     const { createServer } = await import('node:net');
     const server = createServer((socket) => {
@@ -283,7 +283,7 @@ describe.skipIf(!hasProgram('adb'))('the tablet through the adb of Debian', { co
     await new Promise((resolve) => server.close(resolve));
   });
 
-  it('is not guessed among several at USB cables: its serial number selects it, or the command ends', async () => {
+  it('is not guessed among several at cables: its serial number names it, or the command ends', async () => {
     await using first = await startTablet({});
     await using second = await startTablet({ identity: { serial: 'TABSIM0002' } });
     await using world = await openTabletWorld();
@@ -303,7 +303,7 @@ describe.skipIf(!hasProgram('adb'))('the tablet through the adb of Debian', { co
     expect(chooseDevice(devices, { kind: 'usb' }, { serial })).toMatchObject({ id: serial });
   });
 
-  it('is reached through another dialer too, and its closed port is verified through it', async () => {
+  it('is reached through another dialer too, and its closed port is proven through it', async () => {
     await using world = await openTabletWorld();
     let dials = 0;
     const dialer = {
@@ -319,7 +319,7 @@ describe.skipIf(!hasProgram('adb'))('the tablet through the adb of Debian', { co
     expect(dials).toBeGreaterThanOrEqual(5);
   });
 
-  it.skipIf(!hasProgram('sshd'))('is set up and verified closed through a real OpenSSH server', async () => {
+  it.skipIf(!hasProgram('sshd'))('is set up and proven closed through a real OpenSSH server', async () => {
     await using world = await openTabletWorld();
     await using sshd = await startSshd();
     sshd.trust();
@@ -335,7 +335,7 @@ describe.skipIf(!hasProgram('adb'))('the tablet through the adb of Debian', { co
     });
   });
 
-  it('is reached by an ADB server of gw, which affects no other', async () => {
+  it('is reached by a server of our own, which touches no other', async () => {
     const ownServer = { host: '127.0.0.1', port: 5037 };
     const before = await reachEndpoint(directDialer, ownServer, { timeoutMs: 1_000 });
     await using world = await openTabletWorld();
@@ -346,7 +346,7 @@ describe.skipIf(!hasProgram('adb'))('the tablet through the adb of Debian', { co
 });
 
 describe('without the adb program', () => {
-  it('its absence is reported, with the searched paths', async () => {
+  it('its absence is explained, with where it was looked for', async () => {
     await using world = await openTabletWorld();
     const named = join(world.dir, 'no-adb');
     await expect(planKiosk(world.toolkit, { ...access, adb: named }, world.context)).rejects.toMatchObject({
@@ -356,7 +356,7 @@ describe('without the adb program', () => {
     });
   });
 
-  it('a program that is not adb is reported with its output', async () => {
+  it('a program that is no adb is told with what it said', async () => {
     await using world = await openTabletWorld();
     const named = join(world.dir, 'wrong-adb');
     await writeFile(named, '#!/bin/sh\necho "not me" >&2\nexit 3\n', { mode: 0o755 });

@@ -78,7 +78,7 @@ describe.skipIf(!hasProgram('chromium'))('pictures of drawings in a real browser
     await close();
   });
 
-  it('names are text to the browser too, in the picture and on the page, whatever they contain', async () => {
+  it('names are text to the browser too, in the picture and on the page, whatever they hold', async () => {
     const names = [
       ...fc.sample(oddText(), { seed: 7, numRuns: 120 }),
       '</title></svg><script>alert(1)</script>',

@@ -14,7 +14,7 @@ function tar(cwd: string, ...words: string[]): string {
   return execFileSync('tar', words, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
 }
 
-/** A folder of its own with the unpacked files of a valid backup. */
+/** A folder of its own that holds the files of a sound backup, as somebody has who unpacked one. */
 function unpacked(name: string): string {
   const folder = join(root, name);
   mkdirSync(folder);
@@ -41,7 +41,7 @@ async function problems(path: string): Promise<readonly string[]> {
 }
 
 describe.skipIf(!hasProgram('tar'))('GNU tar', () => {
-  it('lists and unpacks a backup without a warning, to the same bytes', async () => {
+  it('lists and unpacks a backup of ours, without a warning, to the same bytes', async () => {
     const path = join(root, 'ours.tar.gz');
     const long = 2 ** 53 - 1;
     const archive = sampleArchive({ maps: [archivedMap(1), archivedMap(long)] });
@@ -59,7 +59,7 @@ describe.skipIf(!hasProgram('tar'))('GNU tar', () => {
   });
 
   it.each(['gnu', 'oldgnu', 'pax', 'ustar', 'v7'])(
-    'repacks one in its format %s, which is read equally',
+    'packs one anew in its form %s, which is read as ours is',
     async (form) => {
       const folder = unpacked(form);
       const path = join(root, `${form}.tar.gz`);
@@ -71,7 +71,7 @@ describe.skipIf(!hasProgram('tar'))('GNU tar', () => {
     },
   );
 
-  it('packs with other blocks, attributes and owners, which has no effect', async () => {
+  it('packs with other blocks, attributes and owners, which changes nothing', async () => {
     const folder = unpacked('owners');
     const path = join(root, 'owners.tar.gz');
     const odd = [
@@ -84,7 +84,7 @@ describe.skipIf(!hasProgram('tar'))('GNU tar', () => {
     expect(contents((await readArchive(path)).archive)).toEqual(contents(sampleArchive()));
   });
 
-  it('packs what no backup may contain, and it is rejected by name', async () => {
+  it('packs what no backup may hold, and it is refused by name', async () => {
     const folder = unpacked('hostile');
     const add = (name: string, ...words: string[]) => {
       const path = join(root, `${name}.tar`);
@@ -121,7 +121,7 @@ describe.skipIf(!hasProgram('tar'))('GNU tar', () => {
     expect(await add('long', long)).toEqual([expect.stringMatching(/^it holds the file "n{59}…", which/)]);
   });
 
-  it('packs without the manifest first, with a label, in parts and sparse: rejected', async () => {
+  it('packs without the manifest in the first place, with a label, in parts and with holes: refused', async () => {
     const folder = unpacked('odd');
     const pack = (name: string, ...words: string[]) => {
       const path = join(root, `${name}.tar.gz`);
@@ -137,7 +137,7 @@ describe.skipIf(!hasProgram('tar'))('GNU tar', () => {
     expect(await pack('plain-file', 'maps/1/map.json')).toEqual([expect.stringContaining('this is no backup of gw')]);
   });
 
-  it('and gzip pack in other forms: concatenated members are read, a bare tar is rejected', async () => {
+  it('and gzip pack in other ways: members one after the other are read, a bare tar is refused', async () => {
     const whole = Buffer.from(await packArchive(sampleArchive()));
     const folder = unpacked('ways');
     writeFileSync(join(folder, 'a.tar'), execFileSync('gzip', ['--decompress', '--stdout'], { input: whole }));

@@ -33,7 +33,7 @@ const verdictOf = (findings: readonly { id: string; verdict: string }[], id: str
   findings.find((finding) => finding.id === id)?.verdict;
 
 describe('the list of maps', () => {
-  it('shows each map, the one in use, and the mark of each field', async () => {
+  it('tells each map, the one in use, and how well each field is known', async () => {
     await using sim = await startSim();
     const list = await listMaps(toolkitFor(sim), context());
     expect(mapListSchema.parse(list)).toEqual(list);
@@ -48,7 +48,7 @@ describe('the list of maps', () => {
     expect(shown.filter((field) => !(field in list.fields))).toEqual([]);
   });
 
-  it('of a chassis that lost its maps is empty, and a map set from data is not among the stored ones', async () => {
+  it('of a chassis that lost its maps is empty, and a map set from data is none of the stored ones', async () => {
     await using sim = await startSim();
     const detail = (await call(sim, 'GET', '/maps/1')).json as Record<string, unknown>;
     const picture = Buffer.from(await (await fetch(`http://127.0.0.1:${sim.chassis.port}/maps/1.png`)).arrayBuffer());
@@ -81,7 +81,7 @@ describe('the list of maps', () => {
     expect(existsSync(none)).toBe(false);
   });
 
-  it('of another chassis at this address is rejected', async () => {
+  it('of another chassis at this address is refused', async () => {
     await using sim = await startSim();
     const toolkit = toolkitFor(sim, 'SN-OTHER');
     for (const work of [
@@ -113,7 +113,7 @@ describe('one map', () => {
     expect(point + lane + zone + other).toBe(overlays.features.length);
   });
 
-  it('lists its missing parts', async () => {
+  it('says what it lacks', async () => {
     await using sim = await startSim();
     sim.setFault('image-fails', true);
     const map = await showMap(toolkitFor(sim), { id: '2' }, context());
@@ -122,7 +122,7 @@ describe('one map', () => {
     expect(map).toMatchObject({ picture: null, localisation: null, frame: { widthM: null } });
   });
 
-  it('that does not exist is MAP_UNKNOWN', async () => {
+  it('that is not there is MAP_UNKNOWN', async () => {
     await using sim = await startSim();
     const error = await errorOf(showMap(toolkitFor(sim), { id: '77' }, context()));
     expect(error).toMatchObject({ code: 'MAP_UNKNOWN', message: expect.stringContaining('It has: 1, 2') });
@@ -130,54 +130,54 @@ describe('one map', () => {
 });
 
 describe('a backup into a file', () => {
-  it('without a given name creates a new file each time, also within one second', async () => {
+  it('without a name of its own is one more each time, also within one second', async () => {
     await using sim = await startSim();
     const wall = () => new Date('2026-01-31T12:00:05.500Z');
     const toolkit = { ...toolkitFor(sim), clock: { ...systemClock, wall } };
     const place = join(folder, 'own-names');
     const files: string[] = [];
     for (const force of [false, false, true]) {
-      const result = await backUpMapsToFile(toolkit, { ids: ['1'], folder: place, force, gwVersion: '1' }, context());
-      files.push(result.file);
+      const told = await backUpMapsToFile(toolkit, { ids: ['1'], folder: place, force, gwVersion: '1' }, context());
+      files.push(told.file);
     }
     const start = `maps-${sim.chassis.serial}-20260131T120005Z`;
     expect(files).toEqual(['', '2', '3'].map((number) => join(place, `${start}${number}.tar.gz`)));
     expect(readdirSync(place)).toHaveLength(3);
   });
 
-  it('is verified, and verified again to the same result without a chassis', async () => {
+  it('is proven, and verified to the same result without a chassis', async () => {
     await using sim = await startSim();
     const path = join(folder, 'all.tar.gz');
     const toolkit = toolkitFor(sim);
-    const result = await backUpMapsToFile(toolkit, { ids: [], path, force: false, gwVersion: '1.2.3' }, context());
-    expect(mapArchiveSchema.parse(result)).toEqual(result);
-    expect(result).toMatchObject({
+    const told = await backUpMapsToFile(toolkit, { ids: [], path, force: false, gwVersion: '1.2.3' }, context());
+    expect(mapArchiveSchema.parse(told)).toEqual(told);
+    expect(told).toMatchObject({
       verdict: 'ok',
       file: path,
       gwVersion: '1.2.3',
       complete: true,
       chassis: { serial: sim.chassis.serial },
     });
-    expect(result.maps.map(({ id }) => id)).toEqual((await listMaps(toolkit, context())).maps.map(({ id }) => id));
-    expect(result.maps.every(({ files }) => files.length === 4)).toBe(true);
-    // A value that was not measured is never green.
-    expect(verdictOf(result.findings, 'restoring')).toBe('not-checked');
+    expect(told.maps.map(({ id }) => id)).toEqual((await listMaps(toolkit, context())).maps.map(({ id }) => id));
+    expect(told.maps.every(({ files }) => files.length === 4)).toBe(true);
+    // What nobody measured is never green.
+    expect(verdictOf(told.findings, 'restoring')).toBe('not-checked');
     const verified = await verifyMapBackup({ path });
-    expect(verified).toEqual(result);
+    expect(verified).toEqual(told);
   });
 
-  it('creates its folder, and reports its progress', async () => {
+  it('makes its folder, and tells what happens', async () => {
     await using sim = await startSim();
-    const progress: string[] = [];
+    const seen: string[] = [];
     const path = join(folder, 'not', 'there', 'yet.tar.gz');
-    const telling = { ...context(), onProgress: (text: string) => progress.push(text) };
+    const telling = { ...context(), onProgress: (text: string) => seen.push(text) };
     await backUpMapsToFile(toolkitFor(sim), { ids: ['1'], path, force: false, gwVersion: '1' }, telling);
     expect(readdirSync(join(folder, 'not', 'there'))).toEqual(['yet.tar.gz']);
-    expect(progress).toContain('map 1: reading the picture');
-    expect(progress.at(-1)).toBe('writing the backup and reading it back');
+    expect(seen).toContain('map 1: reading the picture');
+    expect(seen.at(-1)).toBe('writing the backup and reading it back');
   });
 
-  it('replaces nothing without force, and sends no request to the chassis then', async () => {
+  it('replaces nothing without force, and asks the chassis nothing then', async () => {
     await using sim = await startSim();
     const path = join(folder, 'there.tar.gz');
     writeFileSync(path, 'precious');
@@ -189,36 +189,36 @@ describe('a backup into a file', () => {
   });
 
   it.each(['image-fails', 'image-cut'] as const)(
-    'while %s is wrong, still written, and lists missing parts',
+    'while %s is wrong, written all the same, and says what is missing',
     async (fault) => {
       await using sim = await startSim();
       sim.setFault(fault, true);
       const path = join(folder, `${fault}.tar.gz`);
-      const result = await backUpMapsToFile(
+      const told = await backUpMapsToFile(
         toolkitFor(sim),
         { ids: ['1'], path, force: false, gwVersion: '1' },
         context(),
       );
-      expect(result).toMatchObject({ verdict: 'wrong', complete: false, maps: [{ id: 1, picture: null }] });
-      expect(result.maps[0]?.missing.map(({ what }) => what)).toContain('image');
-      expect(verdictOf(result.findings, 'image')).toBe('wrong');
-      expect(verdictOf(result.findings, 'all-maps')).toBe('not-checked');
-      expect(verdictOf(result.findings, 'drawings')).toBe('ok');
+      expect(told).toMatchObject({ verdict: 'wrong', complete: false, maps: [{ id: 1, picture: null }] });
+      expect(told.maps[0]?.missing.map(({ what }) => what)).toContain('image');
+      expect(verdictOf(told.findings, 'image')).toBe('wrong');
+      expect(verdictOf(told.findings, 'all-maps')).toBe('not-checked');
+      expect(verdictOf(told.findings, 'drawings')).toBe('ok');
       expect((await verifyMapBackup({ path })).verdict).toBe('wrong');
     },
   );
 
-  it('waits for a slow picture', async () => {
+  it('waits for a picture that comes slowly', async () => {
     const clock = createPacedClock();
     await using sim = await startSim({ clock });
     sim.setFault('image-slow', true);
     const path = join(folder, 'slow.tar.gz');
     const toolkit = { ...toolkitFor(sim), clock };
-    const result = await backUpMapsToFile(toolkit, { ids: ['1'], path, force: false, gwVersion: '1' }, context());
-    expect(result).toMatchObject({ verdict: 'ok', maps: [{ missing: [] }] });
+    const told = await backUpMapsToFile(toolkit, { ids: ['1'], path, force: false, gwVersion: '1' }, context());
+    expect(told).toMatchObject({ verdict: 'ok', maps: [{ missing: [] }] });
   });
 
-  it('that is interrupted leaves no file', async () => {
+  it('that is interrupted leaves nothing behind', async () => {
     await using sim = await startSim();
     sim.setFault('image-slow', true);
     const here = mkdtempSync(join(folder, 'interrupted-'));
@@ -240,9 +240,9 @@ describe('verifying', () => {
       archivedMap(3, { data: mapDocument(3, undefined), overlays: null, overlaysForm: 'none' }),
     ];
     await writeArchive(path, sampleArchive({ maps, complete: false }), { force: false });
-    const result = await verifyMapBackup({ path });
-    expect(mapArchiveSchema.parse(result)).toEqual(result);
-    expect(result.findings.map(({ id, verdict }) => [id, verdict])).toEqual([
+    const told = await verifyMapBackup({ path });
+    expect(mapArchiveSchema.parse(told)).toEqual(told);
+    expect(told.findings.map(({ id, verdict }) => [id, verdict])).toEqual([
       ['whole', 'ok'],
       ['drawings', 'wrong'],
       ['versions', 'wrong'],
@@ -251,24 +251,21 @@ describe('verifying', () => {
       ['all-maps', 'not-checked'],
       ['restoring', 'not-checked'],
     ]);
-    expect(result.findings.find(({ id }) => id === 'versions')?.detail).toBe(
+    expect(told.findings.find(({ id }) => id === 'versions')?.detail).toBe(
       'overlays_version of map 2 is 99 in the list and 7 in the map',
     );
-    expect(result.maps.map(({ drawings }) => drawings.count)).toEqual([
+    expect(told.maps.map(({ drawings }) => drawings.count)).toEqual([
       null,
       { point: 1, lane: 0, zone: 0, other: 0 },
       { point: 0, lane: 0, zone: 0, other: 0 },
     ]);
   });
 
-  it('of a backup without maps reports no missing part as checked', async () => {
+  it('of a backup without maps calls nothing checked that is not there', async () => {
     const path = join(folder, 'empty.tar.gz');
     await writeArchive(path, sampleArchive({ maps: [] }), { force: false });
-    const result = await verifyMapBackup({ path });
-    expect(result.findings.filter(({ verdict }) => verdict === 'ok').map(({ id }) => id)).toEqual([
-      'whole',
-      'all-maps',
-    ]);
+    const told = await verifyMapBackup({ path });
+    expect(told.findings.filter(({ verdict }) => verdict === 'ok').map(({ id }) => id)).toEqual(['whole', 'all-maps']);
   });
 
   it('of a damaged file is ARCHIVE_INVALID', async () => {

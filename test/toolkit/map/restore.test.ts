@@ -33,7 +33,7 @@ const calm = () => {};
 const empty = '{"type":"FeatureCollection","features":[]}';
 const firstLine = (text: string) => text.split('\n')[0];
 
-/** Creates a backup, changes the chassis, restores, and returns the result as a command would. */
+/** Takes a backup, lets something happen to the chassis, restores, and gives the result as a command would. */
 async function restored(
   chassis: MapChassis,
   meanwhile: () => void,
@@ -91,7 +91,7 @@ const empties = (chassis: MapChassis) => () => {
 };
 
 describe('the result of a restore', () => {
-  it('of a dry run shows the planned steps', async () => {
+  it('of a dry run says what would be done and how', async () => {
     await using chassis = await mapChassis();
     const result = await restored(chassis, empties(chassis), { write: false });
     expect(result).toMatchObject({ mode: 'dry-run', verdict: 'to-do', stillness: null, safetyBackup: null });
@@ -117,7 +117,7 @@ describe('the result of a restore', () => {
     );
   });
 
-  it('that succeeded names the backup taken first', async () => {
+  it('that went well names what was kept first', async () => {
     await using chassis = await mapChassis();
     const result = await restored(chassis, empties(chassis));
     expect(result).toMatchObject({ verdict: 'restored', problem: null, safetyBackup: { maps: 2, lacks: [] } });
@@ -126,7 +126,7 @@ describe('the result of a restore', () => {
     );
   });
 
-  it('names the overlays of stored and running map where the robot drives by the old ones', async () => {
+  it('names which of stored and running map holds what where the robot drives on by the old overlays', async () => {
     await using chassis = await mapChassis();
     const result = await restored(chassis, () => {
       empties(chassis)();
@@ -144,7 +144,7 @@ describe('the result of a restore', () => {
     expect(text).not.toContain('drive one tour');
   });
 
-  it('that has nothing to write is no green line where the robot drives by other overlays', async () => {
+  it('that has nothing to write is no green line where the robot drives by something else', async () => {
     await using chassis = await mapChassis();
     const well = await restored(chassis, () => {});
     expect(well.verdict).toBe('nothing-to-do');
@@ -174,7 +174,7 @@ describe('the result of a restore', () => {
     expect(renderMapRestore(result)).toMatch(/running map -- +\/map\/info was not received/);
   });
 
-  it('is not checked, and never green, for a robot that only a person saw at rest', async () => {
+  it('says not checked, and never green, of a robot that only a person saw standing', async () => {
     await using chassis = await mapChassis();
     const result = await restored(chassis, empties(chassis), { personSeesItStand: true });
     expect(result.stillness).toEqual({ verdict: 'not-checked', detail: 'nothing was heard' });
@@ -247,7 +247,7 @@ describe('the result of a restore', () => {
   ];
 
   it.each(failures)(
-    'of a chassis that %s reports it, with its current maps',
+    'of a chassis that %s says so, with what it holds now',
     async (_, verdict, outcome, says, prepare) => {
       await using chassis = await mapChassis();
       const result = await restored(chassis, () => {
@@ -319,7 +319,7 @@ describe('gw map restore', () => {
   const options = { ids: [], write: true, itStandsStill: false, sitePath: 'site.yaml', gwVersion: '0.1.0' };
   const context = { signal, onProgress: calm, onSafetyBackup: calm };
 
-  it('does not contact the chassis when the file is not a backup', async () => {
+  it('does not speak to the chassis when the file is no backup', async () => {
     await using chassis = await mapChassis();
     const path = join(dir, 'nothing-there.tar.gz');
     const error = await errorOf(restoreFromBackup(toolkitFor(chassis), { ...options, path }, context));
@@ -327,7 +327,7 @@ describe('gw map restore', () => {
     expect(chassis.fake.requests).toEqual([]);
   });
 
-  it('stores the current state under a free name chosen by gw, and prints it', async () => {
+  it('keeps the present state under a name that is free where gw chooses it, and says which', async () => {
     await using chassis = await mapChassis();
     const archive = { ids: 'all', gwVersion: '0.1.0', clock: time, signal, onProgress: calm } as const;
     const path = join(dir, 'named.tar.gz');
@@ -338,42 +338,42 @@ describe('gw map restore', () => {
     const before = process.cwd();
     process.chdir(dir);
     try {
-      const occupied = `maps-${toolkit.site.chassis.serial}-before-restore-20260131T120005Z`;
-      writeFileSync(`${occupied}.tar.gz`, 'of another program');
-      const messages: string[] = [];
-      const work = { ...context, onSafetyBackup: (file: string) => messages.push(file) };
+      const taken = `maps-${toolkit.site.chassis.serial}-before-restore-20260131T120005Z`;
+      writeFileSync(`${taken}.tar.gz`, 'of somebody else');
+      const told: string[] = [];
+      const work = { ...context, onSafetyBackup: (file: string) => told.push(file) };
       const here = { ...toolkit, clock: { ...toolkit.clock, wall } };
       const result = await restoreFromBackup(here, { ...options, path }, work);
-      expect(result).toMatchObject({ verdict: 'restored', safetyBackup: { file: `${occupied}2.tar.gz` } });
-      expect(messages).toEqual([`${occupied}2.tar.gz`]);
-      expect(readFileSync(`${occupied}.tar.gz`, 'utf8')).toBe('of another program');
+      expect(result).toMatchObject({ verdict: 'restored', safetyBackup: { file: `${taken}2.tar.gz` } });
+      expect(told).toEqual([`${taken}2.tar.gz`]);
+      expect(readFileSync(`${taken}.tar.gz`, 'utf8')).toBe('of somebody else');
     } finally {
       process.chdir(before);
     }
   });
 
-  it('reports the safety backup before the first write', async () => {
+  it('tells the safety backup before the first write', async () => {
     await using chassis = await mapChassis();
     const archive = { ids: 'all', gwVersion: '0.1.0', clock: time, signal, onProgress: calm } as const;
-    const path = join(dir, 'reported.tar.gz');
+    const path = join(dir, 'told.tar.gz');
     await writeArchive(path, await backUpMaps(chassis.client, archive), { force: false });
     empties(chassis)();
-    const messages: string[] = [];
+    const told: string[] = [];
     chassis.onWrite = (what) => {
-      messages.push(what);
+      told.push(what);
       return 'usual';
     };
-    const backupPath = join(dir, 'reported-before.tar.gz');
-    const onSafetyBackup = (file: string) => messages.push(file);
+    const backupPath = join(dir, 'told-before.tar.gz');
+    const onSafetyBackup = (file: string) => told.push(file);
     const work = { ...context, onSafetyBackup };
     const result = await restoreFromBackup(toolkitFor(chassis), { ...options, path, backupPath }, work);
-    expect(messages).toEqual([backupPath, 'patch']);
+    expect(told).toEqual([backupPath, 'patch']);
     expect(result).toMatchObject({ verdict: 'restored', stillness: { verdict: 'still' } });
   });
 });
 
-describe('a command for pasting', () => {
-  it('is quoted where a shell requires it', () => {
+describe('a command to be pasted', () => {
+  it('has quotes where a shell needs them', () => {
     expect(commandText('gw', 'map', 'restore', "it's here.tar.gz", '--site', '$HOME/x')).toBe(
       `gw map restore 'it'\\''s here.tar.gz' --site '$HOME/x'`,
     );

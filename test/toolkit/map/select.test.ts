@@ -21,7 +21,7 @@ const never = new AbortController().signal;
 const calm = () => {};
 const other = '{"type":"FeatureCollection","features":[]}';
 
-interface SelectTestOptions extends Partial<Omit<NonNullable<SelectOptions['select']>, 'pace'>> {
+interface Asked extends Partial<Omit<NonNullable<SelectOptions['select']>, 'pace'>> {
   readonly signal?: AbortSignal;
   readonly dry?: boolean;
 }
@@ -31,7 +31,7 @@ const pathOf = (number: number) => join(dir, `before-${number}.tar.gz`);
 function select(
   chassis: MapChassis,
   id: string,
-  { signal = never, dry = false, ...more }: SelectTestOptions = {},
+  { signal = never, dry = false, ...more }: Asked = {},
 ): Promise<SelectRun> {
   count += 1;
   return selectMap({
@@ -58,10 +58,10 @@ function select(
 async function result(
   chassis: MapChassis,
   id: string,
-  overrides: SelectTestOptions = {},
+  asked: Asked = {},
 ): Promise<MapSelect & { line: string; text: string }> {
-  const run = await select(chassis, id, overrides);
-  const options = { id, select: !overrides.dry, itStandsStill: false, sitePath: 'site.yaml', gwVersion: '0.1.0' };
+  const run = await select(chassis, id, asked);
+  const options = { id, select: !asked.dry, itStandsStill: false, sitePath: 'site.yaml', gwVersion: '0.1.0' };
   const view = viewSelect(run, options, { host: '127.0.0.1', port: 1, way: 'direct' });
   expect(view).toEqual(mapSelectSchema.parse(view));
   const text = renderMapSelect(view);
@@ -71,7 +71,7 @@ async function result(
 const orders = ({ writes }: MapChassis) => writes.map(({ what, body }) => [what, body.map_id]);
 
 describe('selecting a map', () => {
-  it('without the risk flag sends no request, and states its effect and the overlays in use', async () => {
+  it('without the risk flag sends nothing, and says what it would do and what the robot drives by now', async () => {
     await using chassis = await mapChassis();
     if (chassis.running) chassis.running.overlays = other;
     const found = await result(chassis, '1', { dry: true });
@@ -83,7 +83,7 @@ describe('selecting a map', () => {
     expect(chassis.writes).toEqual([]);
   });
 
-  it('again makes the chassis load the stored map, which is read back; the position is reported as lost', async () => {
+  it('again makes the chassis take up what is stored, which is read back; the position is told as lost', async () => {
     await using chassis = await mapChassis();
     if (chassis.running) chassis.running.overlays = other;
     const found = await result(chassis, '1');
@@ -104,13 +104,13 @@ describe('selecting a map', () => {
     expect((await readArchive(pathOf(count))).archive.maps).toHaveLength(2);
   });
 
-  it('of another floor makes it the current one', async () => {
+  it('of another floor makes that one current', async () => {
     await using chassis = await mapChassis();
     const found = await result(chassis, '2');
     expect(found).toMatchObject({ verdict: 'selected', before: { id: 1 }, running: { verdict: 'equal', mapId: 2 } });
   });
 
-  it('writes a backup first, needs a robot at rest, and refuses a map that cannot be restored', async () => {
+  it('keeps a file first, needs a robot that stands, and refuses what it could not bring back', async () => {
     await using chassis = await mapChassis();
     const moving = async () => ({ verdict: 'moving' as const, detail: 'a move is under way' });
     expect(await errorOf(select(chassis, '1', { lookForStillness: moving }))).toMatchObject({
@@ -147,14 +147,14 @@ describe('selecting a map', () => {
     expect(found.next.join(' ')).not.toContain('lost its position');
   });
 
-  it('again, with the answer lost, is unknown: being the current map proves nothing', async () => {
+  it('again, of which the answer was lost, is not known: that it is the current map proves nothing', async () => {
     await using chassis = await mapChassis();
     chassis.onWrite = () => 'cut-before';
     const found = await result(chassis, '1');
     expect(found).toMatchObject({ verdict: 'unknown', use: { outcome: 'unknown' }, position: 'must-be-set-anew' });
   });
 
-  it('that is accepted while another map becomes current is not selected, and the position counts as lost', async () => {
+  it('that is taken and after which another map is current is not selected, and the position counts as lost', async () => {
     await using chassis = await mapChassis();
     chassis.onWrite = (_, body) => {
       body.map_id = 1;
@@ -179,7 +179,7 @@ describe('selecting a map', () => {
     expect(elsewhere).toMatchObject({ verdict: 'running-differs', running: { verdict: 'another-map' } });
   });
 
-  it('is never green on an earlier announcement', async () => {
+  it('is never green on an announcement of before', async () => {
     await using chassis = await mapChassis();
     chassis.announces = false;
     const found = await result(chassis, '1');
@@ -188,7 +188,7 @@ describe('selecting a map', () => {
     expect(found.next[0]).toContain('gw overlays inspect --current');
   });
 
-  it('is red where a stored map has changed', async () => {
+  it('is red where a stored map is not what it was', async () => {
     await using chassis = await mapChassis();
     chassis.onWrite = () => {
       chassis.maps.delete(2);
@@ -202,7 +202,7 @@ describe('selecting a map', () => {
     expect(found.next.join('\n')).toContain(`gw map restore ${pathOf(count)}`);
   });
 
-  it('ends cleanly after Ctrl-C: the order was sent, and its result is reported', async () => {
+  it('ends in order after Ctrl-C: the order is out, and what came of it is told', async () => {
     await using chassis = await mapChassis();
     const ending = new AbortController();
     chassis.onWrite = () => {

@@ -59,7 +59,7 @@ const before = fileOf('before.json', JSON.stringify(drawings(0, { name: 'A', yaw
 const after = fileOf('after.json', JSON.stringify(drawings(0.5, { name: 'A', yaw: '90', type: '30' })));
 
 describe('a comparison of two files', () => {
-  it('needs no site file, and shows differences with unit, mark and every reading of a changed code', async () => {
+  it('needs no site file, and tells what differs with unit, mark and every reading of a changed code', async () => {
     const { result, document } = await compare(before, after);
     expect(document).toBeNull();
     expect(result).toMatchObject({
@@ -79,14 +79,14 @@ describe('a comparison of two files', () => {
     expect(result.codes.map(({ number }) => number)).toEqual([11, 30]);
   });
 
-  it('finds no difference between one text in two formats', async () => {
+  it('is the same for one text in two forms', async () => {
     const packed = fileOf('map.json', mapDocument(1, JSON.stringify(drawings(0, { name: 'A', yaw: '0' }))));
     const { result } = await compare(before, packed);
     expect(result.diff).toMatchObject({ same: true, sameText: true });
     expect(result.to.source.form).toBe('text-in-map');
   });
 
-  it('returns a picture or a page, or writes it, and replaces nothing without --force', async () => {
+  it('hands a picture or a page back, or writes it and replaces nothing unasked', async () => {
     const { document: svg } = await compare(before, after, { document: { format: 'svg' } });
     expect(svg).toMatch(/^<svg /);
     const out = join(folder, 'diff.html');
@@ -110,7 +110,7 @@ describe('a comparison of two files', () => {
 });
 
 describe('a comparison with a backup', () => {
-  it('selects one map of it, and warns where the two are not of one map or one chassis', async () => {
+  it('takes one map out of it, and warns where the two are not of one map or one chassis', async () => {
     const path = join(folder, 'maps.tar.gz');
     await writeArchive(path, sampleArchive({ maps: [archivedMap(1), archivedMap(2)] }), { force: false });
     const same = await compare(`${path}#1`, `${path}#1`, { openToolkit: noSite });
@@ -126,7 +126,7 @@ describe('a comparison with a backup', () => {
     expect(foreign.result.warnings[0]).toMatch(/^The drawings are of two chassis, .* and ANOTHER\.$/);
   });
 
-  it('warns where the map was created again in between', async () => {
+  it('warns where the map was made anew in between', async () => {
     const at = (grid_origin_x: number) =>
       mapDocument(1, JSON.stringify(drawings(0)), { grid_origin_x, grid_origin_y: 0, grid_resolution: 0.05 });
     const { result } = await compare(fileOf('m1.json', at(0)), fileOf('m2.json', at(-1)));
@@ -138,7 +138,7 @@ describe('a comparison with a backup', () => {
 });
 
 describe('a comparison with the chassis', () => {
-  it('reads the map in use, and puts the picture under the differences', async () => {
+  it('reads the map in use, and lays the picture under what differs', async () => {
     await using sim = await startSim();
     const openToolkit = async () => toolkitFor(sim);
     const { json } = await call(sim, 'GET', '/maps/1');
@@ -161,7 +161,7 @@ describe('a comparison in the terminal', () => {
   const shown = async (a: string, b: string, isComplete = false) =>
     renderOverlaysDiff((await compare(a, b)).result, { isComplete });
 
-  it('states the verdict in its first line', async () => {
+  it('answers in its first line', async () => {
     expect((await shown(before, before)).split('\n')[0]).toBe(
       'The drawings are the same: 2 drawings, to the last character.',
     );
@@ -170,7 +170,7 @@ describe('a comparison in the terminal', () => {
     );
   });
 
-  it('shows before and now of every change, and the readings of changed codes', async () => {
+  it('shows before and now of every change, and what changed codes are read as', async () => {
     const text = await shown(before, after);
     expect(text).toMatch(
       /#0 +A +a +point +id +moved 0\.5 m +\(0, 0\) +\(0\.5, 0\)\n +turned \+90° +"0" +"90"\n +type +"11" +"30"/,
@@ -180,7 +180,7 @@ describe('a comparison in the terminal', () => {
     expect(text).toContain('places in metres (HINWEIS), headings in degrees (BELEGT stated)');
   });
 
-  it('shows added and removed features, the order and the members', async () => {
+  it('shows what came and went, the order and the members', async () => {
     const [a, b] = drawings(0).features;
     const of = (name: string, ...features: unknown[]) =>
       fileOf(name, JSON.stringify({ type: 'FeatureCollection', features, extra: name }));
@@ -192,7 +192,7 @@ describe('a comparison in the terminal', () => {
     expect(text).toMatch(/extra +"one" +"two"/);
   });
 
-  it('truncates long tables and names the flag to see the rest', async () => {
+  it('cuts long tables and says how to see the rest', async () => {
     const many = (dx: number) => {
       const features = Array.from({ length: 60 }, (_, i) => ({
         id: `p${i}`,
@@ -206,7 +206,7 @@ describe('a comparison in the terminal', () => {
     expect((await shown(one, two, true)).split('\n').filter((line) => line.includes('moved 1 m'))).toHaveLength(60);
   });
 
-  it('passes no control characters of a file', async () => {
+  it('lets nothing from a file steer the terminal', async () => {
     const evil = '\u001b]0;owned\u0007\u202e\r\nx';
     const of = (name: string, value: string) =>
       fileOf(
@@ -219,7 +219,7 @@ describe('a comparison in the terminal', () => {
     expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001a\u001c-\u001f\u007f-\u009f\u202e]|\u001b\]/);
   });
 
-  it('reports numbers that differ only in notation', async () => {
+  it('tells of numbers that are only spelled differently', async () => {
     const of = (name: string, x: string) =>
       fileOf(name, `{"type":"FeatureCollection","features":[{"id":"a","x":${x}}]}`);
     const text = await shown(of('s1', '1.0'), of('s2', '1'));

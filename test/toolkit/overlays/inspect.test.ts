@@ -72,13 +72,13 @@ describe('an inspection of drawings', () => {
     ]);
   });
 
-  it('has no numeric field without a documented unit', async () => {
+  it('has numbers under no name whose unit it does not tell', async () => {
     const result = await inspect(fileOf('units.json', mapDocument(2, oddDrawings)));
     const names = [...Object.keys(result.features[0] ?? {}), 'distanceM'].filter((name) => /(M|Deg)$/.test(name));
     expect(names.toSorted()).toEqual(Object.keys(result.fields).toSorted());
   });
 
-  it('of any collection matches its schema, and its JSON is equal', async () => {
+  it('of any collection fits its schema, and its JSON says the same', async () => {
     await fc.assert(
       fc.asyncProperty(collectionText(), fc.boolean(), async (text, withFindings) => {
         const path = fileOf('any.json', text);
@@ -116,7 +116,7 @@ describe('an inspection of drawings', () => {
     }
   });
 
-  it('filters features and states the filter', async () => {
+  it('shows what was asked for and says so', async () => {
     const path = fileOf('some.json', JSON.stringify(collectionOf(pointAt(0, 0, { type: 9 }, 'a'), pointAt(9, 9))));
     const near = { at: [0, 0] as const, radiusM: 2 };
     const result = await inspect(path, { filter: { kinds: ['point'], mark: 'HINWEIS', near } });
@@ -136,7 +136,7 @@ describe('an inspection of drawings', () => {
     ['csv', /^\ufeff?index,/],
     ['geojson', /"FeatureCollection"/],
   ] as const)(
-    'returns a document as %s, or writes it into a file that is not replaced without --force',
+    'gives a document as %s, or writes it into a file that is not replaced unasked',
     async (format, start) => {
       const path = fileOf('drawn.json', mapDocument(2, oddDrawings));
       const result = await inspect(path, { document: { format } });
@@ -159,7 +159,7 @@ describe('an inspection of drawings', () => {
     },
   );
 
-  it('of a file truncated anywhere is an error about the file, and nothing else', async () => {
+  it('of a file cut off anywhere is an error about the file, and nothing else', async () => {
     const whole = Buffer.from(mapDocument(2, oddDrawings));
     for (let length = 0; length < whole.length; length += 1) {
       const error = await errorOf(inspect(fileOf('cut.json', whole.subarray(0, length))));
@@ -167,7 +167,7 @@ describe('an inspection of drawings', () => {
     }
   });
 
-  it('of a live map names its chassis and counts the facts verified on it', async () => {
+  it('of a live map names its chassis and counts what was verified on it', async () => {
     await using sim = await startSim();
     const { host, port, serial, software } = sim.chassis;
     const site = parseSite(

@@ -48,13 +48,13 @@ describe('the name of a source of drawings', () => {
     expect(parseDrawingSource('#3')).toEqual({ kind: 'file', path: '#3' });
   });
 
-  it.each(['', 'live', 'live:', 'b.tar.gz#'])('is rejected: %j', (text) => {
+  it.each(['', 'live', 'live:', 'b.tar.gz#'])('is none: %j', (text) => {
     expect(() => parseDrawingSource(text)).toThrow(expect.objectContaining({ code: 'USAGE' }));
   });
 });
 
 describe('drawings in a file', () => {
-  it('need no site and no chassis, and have no device', async () => {
+  it('need no site and no chassis, and nothing is known of a device', async () => {
     const path = fileOf('bare.json', oddDrawings);
     const opened = await openFrom(path);
     expect(opened).toMatchObject({ label: path, image: null, frame: null, map: null, chassis: null, device: null });
@@ -62,7 +62,7 @@ describe('drawings in a file', () => {
     expect(opened.warnings).toEqual([]);
   });
 
-  it('of a map object include its name, versions and frame; the picture is named by hand', async () => {
+  it('of a map object bring its name, versions and frame; the picture is named by hand', async () => {
     const path = fileOf('map.json', mapDocument(2, oddDrawings));
     const imagePath = fileOf('map.png', picture(40, 30));
     const opened = await openFrom(path, { imagePath });
@@ -75,7 +75,7 @@ describe('drawings in a file', () => {
     expect(await openFrom(path)).toMatchObject({ image: null, frame: { width: null, height: null } });
   });
 
-  it('warn about a named picture without a position', async () => {
+  it('warn when a picture is named that nothing says the place of', async () => {
     const { warnings } = await openFrom(fileOf('bare2.json', oddDrawings), { imagePath: fileOf('p.png', picture()) });
     expect(warnings).toEqual([expect.stringContaining('cannot be laid under the drawings')]);
   });
@@ -85,7 +85,7 @@ describe('drawings in a file', () => {
     expect((await openFrom(path)).label).toBe(path);
   });
 
-  it('that are invalid or unreadable are reported with the name of the file and a remedy', async () => {
+  it('that are none, or that cannot be read, are told with the name of the file and what to do', async () => {
     const nowhere = await errorOf(openFrom(join(folder, 'nowhere.json')));
     expect(nowhere).toMatchObject({ code: 'FILE_UNREADABLE', message: expect.stringContaining('File not found') });
     expect(await errorOf(openFrom(folder))).toMatchObject({ message: `${folder} is a folder.` });
@@ -106,7 +106,7 @@ describe('drawings in a backup', () => {
   const backup = async (name: string, ...maps: Parameters<typeof archivedMap>[]) =>
     fileOf(name, await packArchive(sampleArchive({ maps: maps.map((map) => archivedMap(...map)) })));
 
-  it('are those of the map in use at the time, with its picture and its chassis', async () => {
+  it('are those of the map that was in use, with its picture and its chassis', async () => {
     const path = await backup('two.tar.gz', [1], [2]);
     const opened = await openFrom(path);
     expect(opened.label).toContain(`map 1 "Floor 1" in ${path}, backup of`);
@@ -125,7 +125,7 @@ describe('drawings in a backup', () => {
     });
   });
 
-  it('must be selected when none of several was in use', async () => {
+  it('must be named when none of several was in use', async () => {
     const path = await backup('unused.tar.gz', [2], [3]);
     expect(await errorOf(openFrom(path))).toMatchObject({ code: 'MAP_UNKNOWN' });
     expect((await openFrom(await backup('one.tar.gz', [3]))).map).toMatchObject({ id: 3 });
@@ -136,7 +136,7 @@ describe('drawings in a backup', () => {
     expect(await openFrom(path)).toMatchObject({ image: null, warnings: ['The backup holds no picture of map 1.'] });
   });
 
-  it('count the records of the site file, which must exist when a person named it', async () => {
+  it('count the records of the site, which must be there when a person named it', async () => {
     const path = await backup('records.tar.gz', [1]);
     expect(await errorOf(openFrom(path, { siteNamed: true }))).toMatchObject({ code: 'SITE_FILE_NOT_FOUND' });
     const record = { fact: 'overlays.lane-direction-3', value: 'x', serial: 'S', software: 'v', how: 'h', who: 'w' };
@@ -150,7 +150,7 @@ describe('drawings in a backup', () => {
 });
 
 describe('drawings on the chassis', () => {
-  it('are those of the map in use or of the selected one, with picture, identity and verified facts', async () => {
+  it('are those of the map in use or of the one named, with picture, identity and what was verified', async () => {
     await using sim = await startSim();
     const current = await openLive(sim, 'live:current');
     const { serial, software, port } = sim.chassis;
@@ -165,7 +165,7 @@ describe('drawings on the chassis', () => {
     expect(other).toMatchObject({ map: { id: 3, name: 'Musterblatt' }, image: null, frame: { width: null } });
   });
 
-  it('of an unknown map name the existing ones', async () => {
+  it('of a map that is not there name those that are', async () => {
     await using sim = await startSim();
     expect(await errorOf(openLive(sim, 'live:9'))).toMatchObject({
       code: 'MAP_UNKNOWN',
@@ -175,7 +175,7 @@ describe('drawings on the chassis', () => {
     expect(await errorOf(openLive(sim, 'live:../x'))).toMatchObject({ code: 'USAGE' });
   });
 
-  it('cannot be read from a map that was set from data, with an explanation', async () => {
+  it('cannot be read from a map that was set from data, and that is explained', async () => {
     await using sim = await startSim();
     const image = Buffer.from(await (await fetch(`http://127.0.0.1:${sim.chassis.port}/maps/1.png`)).arrayBuffer());
     await call(sim, 'POST', '/chassis/current-map', {
@@ -203,7 +203,7 @@ describe('drawings on the chassis', () => {
     expect((await openLive(sim, 'live:current')).warnings).toHaveLength(1);
   });
 
-  it('are not read from another chassis, and reading can be interrupted', async () => {
+  it('are not read from another chassis, and a person can interrupt the reading', async () => {
     await using sim = await startSim();
     const { host, port } = sim.chassis;
     const site = parseSite(`name: t\nchassis: { host: ${host}, port: ${port}, serial: OTHER }\n`, join(folder, 's'));

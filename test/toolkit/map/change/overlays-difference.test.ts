@@ -32,7 +32,7 @@ const differenceBetween = (from: string, to: string) => {
 };
 
 describe('the summary of a difference', () => {
-  it('of a no-go zone that shrank around its centre names it, its corners and both areas', () => {
+  it('of a no-go zone that has shrunk about its middle names it, its corners and both areas', () => {
     const difference = differenceBetween(zone(10), zone(2));
     expect(difference.first).toEqual([
       'zone "Treppe" (id "z-17"): corners moved up to 5.657 m, area 100 → 4 m²: 4 corners around (5, 5), 100 m² → 4 corners around (5, 5), 4 m²',
@@ -45,7 +45,7 @@ describe('the summary of a difference', () => {
     expect(difference.counts).toMatchObject({ moved: 1, reshaped: 1 });
   });
 
-  it('of a reversed lane states the reversal', () => {
+  it('of a lane that runs the other way says so', () => {
     const difference = differenceBetween(lane([0, 0], [4, 0]), lane([4, 0], [0, 0]));
     expect(difference.first[0]).toContain('lane "Treppe" (id "z-17")');
     expect(difference.first[0]).toContain('runs the other way');
@@ -62,7 +62,7 @@ describe('the summary of a difference', () => {
     expect(found.first[0]).not.toMatch(/[\n\u202e\u2028]/);
   });
 
-  it('is shown on the page and in the picture too', () => {
+  it('says it on the page and in the picture too', () => {
     const [a, b] = [zone(10), zone(2)].map((one) => readOverlays(one));
     if (a === undefined || b === undefined) throw new Error('nothing was read');
     const subject = { diff: diffOverlays(a, b), from: a, to: b, frame: null, image: null };
@@ -74,11 +74,11 @@ describe('the summary of a difference', () => {
     expect(page).toContain('area 100 → 4 m²');
     expect(page).toContain('4 corners around (5, 5), 100 m²');
     expect(page).toContain('z-17');
-    // No arrow: its centre is unchanged.
+    // No arrow: its middle stayed.
     expect(page).not.toContain('Black arrow');
   });
 
-  it('of any two geometries never shows a distance of 0.000 m alone, nor that they are the same', () => {
+  it('of any two geometries never tells a way of 0.000 m alone, nor that they are the same', () => {
     const runs = fc.array(place(), { minLength: 3, maxLength: 6 });
     const geometry = fc.oneof(
       runs.map((coordinates) => ({ type: 'LineString', coordinates })),

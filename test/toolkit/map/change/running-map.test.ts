@@ -80,8 +80,8 @@ async function simulated(name: string) {
   };
 }
 
-describe('a simulated robot that still drives by previously loaded overlays', () => {
-  it('is distinguished from one that loaded the new ones, by restore, inspection and selection', {
+describe('a simulated robot that drives on by the overlays it has loaded', () => {
+  it('is told apart from one that took them up, by restore, inspection and selection', {
     timeout: 60_000,
   }, async () => {
     await using robot = await simulated('keeps');
@@ -110,12 +110,12 @@ describe('a simulated robot that still drives by previously loaded overlays', ()
       stored: { verdict: 'unchanged' },
     });
     expect(firstLines(renderMapSelect(selected))).toContain('its position must be set anew');
-    // The position is lost: a move fails by it.
+    // It is lost indeed: a move fails by it.
     expect(robot.sim.requests().filter(({ path }) => path === '/chassis/pose')).toEqual([]);
     expect((await inspectCurrent(robot.toolkit)).running).toMatchObject({ verdict: 'equal' });
   });
 
-  it('keeps its overlays when the chassis rejects PATCH with 405, and the reason is passed on', async () => {
+  it('of which the chassis refuses PATCH with 405 holds what it held, and its words are passed on', async () => {
     await using robot = await simulated('refuses');
     await robot.patch(other);
     robot.fault('patch-405', true);
@@ -132,7 +132,7 @@ describe('a simulated robot that still drives by previously loaded overlays', ()
 describe('overlays inspect of the map in use', () => {
   const of = (chassis: MapChassis) => toolkitFor({ ...chassis.fake.endpoint, serial: chassis.fake.serial });
 
-  it('states in its first line whether the running map is the same, or why it was not checked', async () => {
+  it('says in its first line whether the running map is the same, and why it was not checked', async () => {
     await using chassis = await mapChassis([heldMap(1), heldMap(2)]);
     expect(firstLines((await inspectCurrent(of(chassis))).text)).toMatch(
       /; stored and running map 1 hold the same overlays\.$/,
@@ -149,7 +149,7 @@ describe('overlays inspect of the map in use', () => {
     expect(elsewhere.text).not.toContain('\u001b[31m');
   });
 
-  it('compares nothing for a selected map, and makes no statement about the running one', async () => {
+  it('compares nothing for a map that was named, and says nothing about what runs', async () => {
     await using chassis = await mapChassis();
     if (chassis.running) chassis.running.overlays = other;
     const named = await inspectCurrent(of(chassis), '2');
@@ -157,7 +157,7 @@ describe('overlays inspect of the map in use', () => {
     expect(firstLines(named.text)).not.toContain('running');
   });
 
-  it('detects a map change between the reading and the comparison', async () => {
+  it('is not fooled by a map that is taken into use between the reading and the comparison', async () => {
     await using chassis = await mapChassis();
     chassis.onRead = (path) => {
       if (path === '/maps/1.png') {
