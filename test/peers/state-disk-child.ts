@@ -115,6 +115,4 @@ await first.end('SIGKILL');
 const second = await start();
 const after = await ask('/api/stopp');
 const code = await second.end('SIGTERM');
-process.stdout.write(
-  JSON.stringify({ early, stop, seen, health, neighbours, healthAfterRepair: healthAfterRepair, saved, after, code }),
-);
+process.stdout.write(JSON.stringify({ early, stop, seen, health, neighbours, healthAfterRepair, saved, after, code }));

@@ -39,7 +39,7 @@ describe.runIf(hasNamespaces())('gw serve on a real file system', { timeout: 120
     ['full later', /no space left/, true],
     ['read-only', /read-only file system/, false],
   ])('that is %s serves, stops, reports unsaved state, and recovers by itself', async (scenario, why, runs) => {
-    const { early, stop, seen, health, neighbours, mended, saved, after, code } = await play(scenario);
+    const { early, stop, seen, health, neighbours, healthAfterRepair, saved, after, code } = await play(scenario);
     // Known from the start, not only once a stop could not be saved.
     expect(early.data.disk.state.status).toBe(scenario === 'full later' ? 'ok' : 'unusable');
     expect(stop).toMatchObject({ status: 200, data: { stop: { latched: true, saved: false } } });
@@ -54,7 +54,7 @@ describe.runIf(hasNamespaces())('gw serve on a real file system', { timeout: 120
     expect(service(health, 'motion')).toMatchObject({ status: 'running' });
     expect(service(health, 'fleet')).toMatchObject(runs ? { status: 'running' } : triedAgain);
     expect(neighbours.data.status).toBe(runs ? 'listening' : 'not-checked');
-    expect(mended.data).toMatchObject({ status: 'ok', disk: { state: { status: 'ok' } } });
+    expect(healthAfterRepair.data).toMatchObject({ status: 'ok', disk: { state: { status: 'ok' } } });
     expect(saved.data.stop).toMatchObject({ latched: true, saved: true, unsavedBecause: null });
     // It was reported as saved, so it survives kill -9.
     expect(after.data.stop).toMatchObject({ latched: true, saved: true });
@@ -62,7 +62,7 @@ describe.runIf(hasNamespaces())('gw serve on a real file system', { timeout: 120
   });
 
   it('that is damaged runs without heartbeat and media, and starts both after a repair', async () => {
-    const { stop, health, neighbours, mended, after, code } = await play('damaged');
+    const { stop, health, neighbours, healthAfterRepair, after, code } = await play('damaged');
     expect(stop.data.stop).toMatchObject({ latched: true, saved: true });
     expect(health.data.status).toBe('degraded');
     expect(service(health, 'fleet')).toMatchObject({
@@ -73,7 +73,7 @@ describe.runIf(hasNamespaces())('gw serve on a real file system', { timeout: 120
     });
     expect(health.data.disk.media).toMatchObject({ status: 'unusable', detail: expect.stringContaining('ELOOP') });
     expect(neighbours.data).toMatchObject({ status: 'not-checked', detail: expect.stringContaining('is not running') });
-    expect(mended.data.status).toBe('ok');
+    expect(healthAfterRepair.data.status).toBe('ok');
     expect(after.data.stop).toMatchObject({ latched: true, saved: true });
     expect(code).toBe(0);
   });
