@@ -146,8 +146,8 @@ describe.each(await listChecklists(builtIn))('the built-in checklist %s', async 
   const steps = rawSteps(parse(text));
   const good = (step: RawStep) => {
     const value = step.measure === undefined ? 'yes' : String(meeting(step.expect?.value));
-    const isAsked = (step.confirm !== undefined && step.given === undefined) || step.measure !== undefined;
-    return isAsked ? [`${step.id}: ${value}\n`] : [];
+    const isQuestion = (step.confirm !== undefined && step.given === undefined) || step.measure !== undefined;
+    return isQuestion ? [`${step.id}: ${value}\n`] : [];
   };
   const answers = steps.flatMap(good).join('') || none;
   const lacking = steps.flatMap(({ id, unavailable }) => (unavailable === undefined ? [] : [id]));

@@ -9,7 +9,7 @@ import type { Problem } from '../../src/lib/document/index.ts';
 import { GwError } from '../../src/lib/error/index.ts';
 import { loadSite, parseSite } from '../../src/lib/site/index.ts';
 
-const sound = `name: Lobby
+const validSite = `name: Lobby
 chassis:
   host: 127.0.0.1
   serial: SN0001
@@ -34,11 +34,11 @@ function problemsOf(text: string | Uint8Array): readonly Problem[] {
 
 /** The valid file with one line replaced, or added after it. */
 function changed(line: string, by: string): string {
-  expect(sound).toContain(line);
-  return sound.replace(line, by);
+  expect(validSite).toContain(line);
+  return validSite.replace(line, by);
 }
 
-const with_ = (addition: string) => sound + addition;
+const with_ = (addition: string) => validSite + addition;
 
 describe('the address of the building module', () => {
   const building = (devices: string, url = 'http://198.51.100.20:8080') =>
@@ -119,7 +119,7 @@ describe('a valid site file', () => {
   });
 
   it('has no station or tour by an inherited property name', () => {
-    const site = parseSite(sound, 'site.yaml');
+    const site = parseSite(validSite, 'site.yaml');
     for (const name of ['constructor', '__proto__', 'toString', 'hasOwnProperty']) {
       expect(site.stations[name]).toBeUndefined();
       expect(site.tours[name]).toBeUndefined();
@@ -282,10 +282,10 @@ describe('an invalid site file', () => {
       with_('operator:\n  voice: { url: "ftp://robot" }\n'),
       { line: 11, path: 'operator.voice.url' },
     ],
-  ])('%s is reported once, with its line and key', (_what, text, want) => {
+  ])('%s is reported once, with its line and key', (_what, text, expected) => {
     const problems = problemsOf(text);
     expect(problems).toHaveLength(1);
-    const { path, ...rest } = want;
+    const { path, ...rest } = expected;
     expect(problems[0]).toMatchObject({
       file: 'site.yaml',
       ...rest,
@@ -359,7 +359,7 @@ describe('an invalid site file', () => {
   });
 
   it('truncated at any byte is valid or invalid, and nothing else', () => {
-    const bytes = new TextEncoder().encode(sound.replace('Lobby', 'Büro'));
+    const bytes = new TextEncoder().encode(validSite.replace('Lobby', 'Büro'));
     for (let length = 0; length <= bytes.length; length += 1) problemsOf(bytes.subarray(0, length));
   });
 });
@@ -376,7 +376,7 @@ describe('loading a site file', () => {
   };
 
   it('resolves paths from the folder of the file', async () => {
-    const path = await file('site.yaml', sound);
+    const path = await file('site.yaml', validSite);
     await expect(loadSite(path)).resolves.toMatchObject({ path, dir, stateDir: join(dir, 'state') });
   });
 

@@ -45,10 +45,10 @@ export async function client(port: number, localAddress = '127.0.0.1', reads = t
 
 /** An answer on a connection of its own. */
 export async function answerTo(port: number, line: string, localAddress: string): Promise<string> {
-  using asked = await client(port, localAddress);
-  asked.send(head(line, 'Content-Length: 0', 'Connection: close'));
-  await asked.closed;
-  return asked.text().split('\r\n', 1)[0] ?? '';
+  using connection = await client(port, localAddress);
+  connection.send(head(line, 'Content-Length: 0', 'Connection: close'));
+  await connection.closed;
+  return connection.text().split('\r\n', 1)[0] ?? '';
 }
 
 export async function listener(handler: RequestHandler, options: Partial<Omit<ListenerOptions, 'path'>> = {}) {
