@@ -102,7 +102,7 @@ describe('a checklist file', () => {
       ],
       'b, which comes later',
     ],
-  ])('is rejected when a step %s', (_name, steps, text) => {
+  ])('is rejected when the needs of its steps are wrong: a step %s', (_name, steps, text) => {
     expect(messageOf(file(...steps))).toContain(text);
   });
 
