@@ -19,7 +19,7 @@ describe('a percentile', () => {
     expect(percentile(hundred, 99)).toBe(99);
   });
 
-  it('is undefined for no values, never a small number', () => {
+  it('is null for no values, never a small number', () => {
     expect(percentile([], 99)).toBeNull();
   });
 
@@ -95,7 +95,7 @@ describe('a trend', () => {
     expect(Math.abs(noisy?.perHour ?? Number.NaN)).toBeLessThan(4 * (noisy?.errorPerHour ?? 0));
   });
 
-  it('is undefined for too few windows', () => {
+  it('is null for too few windows', () => {
     expect(trendOfFloors([], 30_000)).toBeNull();
     expect(
       trendOfFloors(
