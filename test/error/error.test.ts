@@ -2,7 +2,6 @@ import { globSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { describeErrorTable } from '../../src/lib/error/describe.ts';
 import {
   asGwError,
   type ErrorCode,
@@ -54,10 +53,6 @@ describe('docs/errors.md', () => {
 
   it('has no row for a code that is not in the table, and none twice', () => {
     expect(rows.map(({ code }) => code)).toEqual(codes);
-  });
-
-  it('contains the generated table', () => {
-    expect(page).toContain(describeErrorTable());
   });
 
   it('names every exit code', () => {
