@@ -65,7 +65,7 @@ describe('the output of gw enrol status', () => {
   });
 });
 
-describe('the text of gw enrol', () => {
+describe('the output of gw enrol', () => {
   const clock = { verdict: 'ok' as const, deviceAt: '', serverAt: '', aheadMs: 0 };
   const enrolled: Enrol = {
     url: 'https://enrol.example.com',
