@@ -1,7 +1,8 @@
-import { globSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { defineConfig } from 'vite';
+import { asciiComments } from './scripts/ascii-comments.ts';
+import { entryFacades } from './scripts/entry-facades.ts';
 import { lazyRequires } from './scripts/lazy-requires.ts';
-import { straightImports } from './scripts/straight-imports.ts';
 
 const root = import.meta.dirname;
 const { dependencies } = JSON.parse(readFileSync(`${root}/package.json`, 'utf8')) as {
@@ -15,7 +16,11 @@ const { dependencies } = JSON.parse(readFileSync(`${root}/package.json`, 'utf8')
 const builtIn = ['@oclif/core', 'chalk', 'ipaddr.js', 'jsonc-parser', 'undici', 'ws', 'yaml', 'zod'];
 
 /** One entry for each command, found by its path as the manifest names it; what several share is split off. */
-const commands = globSync('src/commands/**/*.ts', { cwd: root }).map((path) => [path.slice('src/'.length, -3), path]);
+const commands = readdirSync(`${root}/src/commands`, { recursive: true, encoding: 'utf8' })
+  .filter((path) => path.endsWith('.ts'))
+  .toSorted()
+  .map((path) => path.replaceAll('\\', '/').slice(0, -'.ts'.length))
+  .map((name) => [`commands/${name}`, `src/commands/${name}.ts`]);
 
 interface ModuleGraph {
   getModuleInfo(id: string): { readonly importedIds: readonly string[] } | null;
@@ -59,22 +64,9 @@ const replacements = {
   load: { filter: { id: /^\0gw:/ }, handler: (id: string) => replaced[id.slice('\0gw:'.length)] },
 };
 
-/** Node reads a file with other characters into twice the memory, and takes longer for everything that it does with it. */
-const asciiOnly = {
-  name: 'gw:ascii-only',
-  generateBundle(_: unknown, files: Readonly<Record<string, { type: string; code?: string }>>) {
-    for (const file of Object.values(files)) {
-      file.code &&= file.code.replace(
-        /[^\0-\x7f]/g,
-        (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
-      );
-    }
-  },
-};
-
 export default defineConfig({
   publicDir: false,
-  plugins: [replacements, asciiOnly, straightImports(), lazyRequires(/\/@oclif\/core\/lib\//)],
+  plugins: [replacements, asciiComments(), entryFacades(), lazyRequires(/\/@oclif\/core\/lib\//)],
   resolve: { mainFields: ['module', 'main'] },
   ssr: {
     target: 'node',
@@ -93,7 +85,7 @@ export default defineConfig({
       input: { ...Object.fromEntries(commands), 'cli/main': 'src/cli/main.ts', 'cli/help': 'src/cli/help.ts' },
       external: ['typescript'],
       treeshake: {
-        // No module of ours does anything when it is loaded (test/structure), so of a module's entry point only that is
+        // No module of gw does anything when it is loaded (test/structure), so of a module's entry point only that is
         // loaded which is used.
         moduleSideEffects: [
           { test: /\/src\//, sideEffects: false },
@@ -122,6 +114,8 @@ export default defineConfig({
           includeDependenciesRecursively: false,
         },
         sourcemapExcludeSources: true,
+        // Node keeps a file with any other character at twice the memory, and takes longer for all that it does with it.
+        charset: 'ascii',
         comments: { legal: true, annotation: false, jsdoc: false },
       },
     },

@@ -56,7 +56,7 @@ function main(isPrepare) {
   if (isBuilt(wanted)) return 0;
   if (isPrepare && !existsSync(join(root, 'node_modules/vite'))) {
     process.stderr.write(
-      'gw is not built: its tools were left out; `npm ci && npm run build` brings them and builds.\n',
+      'gw is not built: the build tools were left out; run `npm ci`, which installs them and builds.\n',
     );
     return 0;
   }
@@ -66,7 +66,13 @@ function main(isPrepare) {
     shell: process.platform === 'win32',
     stdio: ['ignore', 'inherit', 'inherit'],
   });
-  if (status !== 0) return status ?? 1;
+  if (status !== 0) {
+    process.stderr.write(
+      'gw is not built: the build failed, see above. A missing binding means that an installation left out optional ' +
+        'dependencies: run `npm ci` without --omit.\n',
+    );
+    return status ?? 1;
+  }
   writeFileSync(join(root, STAMP), JSON.stringify({ inputs: wanted, outputs: outputs() }));
   return 0;
 }

@@ -1,16 +1,80 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { type ESTree, parseSync } from 'vite';
+import { describe, expect, it } from 'vitest';
 
 const src = join(import.meta.dirname, '..', '..', 'src');
-const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.ts'));
+const paths = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.ts'));
 
-/** The build drops a module without used exports, and bundles the others into files of its own. */
-it('no module of gw is imported for its side effects, and none locates a file by its own path', () => {
-  expect(files.length).toBeGreaterThan(500);
-  for (const path of files) {
-    const text = readFileSync(join(src, path), 'utf8');
-    expect(text.match(/^import '\.[^']*'/m)?.[0], path).toBeUndefined();
-    expect(text.match(/import\.meta\.\w+|\b__dirname\b|\b__filename\b/)?.[0], path).toBeUndefined();
-  }
+/**
+ * Statements that do something when the module is loaded: all but declarations, and calls that fill a constant of the
+ * same file.
+ */
+function effectsOf(code: string): string[] {
+  const { program, errors } = parseSync('module.ts', code);
+  if (errors.length > 0) throw new Error(errors[0]?.message);
+  const own = new Set(program.body.flatMap(constantsOf));
+  return program.body
+    .filter((statement) => !isHarmless(statement, own))
+    .map(({ start, end }) => code.slice(start, end));
+}
+
+function constantsOf(statement: ESTree.Statement): string[] {
+  if (statement.type !== 'VariableDeclaration' || statement.kind !== 'const') return [];
+  return statement.declarations.flatMap(({ id }) => (id.type === 'Identifier' ? [id.name] : []));
+}
+
+function isHarmless(statement: ESTree.Statement, own: ReadonlySet<string>): boolean {
+  if (statement.type === 'ImportDeclaration') return statement.specifiers.length > 0;
+  if (statement.type !== 'ExpressionStatement') return /^(Export|TS)|Declaration$/.test(statement.type);
+  const { expression } = statement;
+  if (expression.type !== 'CallExpression' || expression.callee.type !== 'MemberExpression') return false;
+  const { object } = expression.callee;
+  return object.type === 'Identifier' && own.has(object.name);
+}
+
+/** The build drops a module of which nothing is used, and puts the others together in files of its own. */
+describe('no module of gw', () => {
+  it('does anything else when it is loaded than to declare', () => {
+    expect(paths.length).toBeGreaterThan(500);
+    const found = paths.flatMap((path) => effectsOf(readFileSync(join(src, path), 'utf8')).map((text) => [path, text]));
+    expect(found).toEqual([]);
+  });
+
+  it('locates a file by its own place', () => {
+    for (const path of paths) {
+      const text = readFileSync(join(src, path), 'utf8');
+      expect(text.match(/import\.meta\.\w+|\b__dirname\b|\b__filename\b/)?.[0], path).toBeUndefined();
+    }
+  });
+});
+
+describe('a module', () => {
+  it.each([
+    `import './other.ts';`,
+    `import 'reflect-metadata';`,
+    `import {} from './other.ts';`,
+    `process.on('exit', () => {});`,
+    `start();`,
+    `globalThis.gw = 1;`,
+    `if (process.env.GW) start();`,
+    `for (const a of []) start(a);`,
+    `await start();`,
+    `{ start(); }`,
+  ])('that has %s at its top level does something when it is loaded', (statement) => {
+    const code = `import { start } from './start.ts';\n// a comment\n${statement}\nexport const x = 1;`;
+    expect(effectsOf(code)).toEqual([statement]);
+  });
+
+  it.each([
+    `import type { A } from './a.ts';`,
+    `export type { A } from './a.ts';`,
+    `export * from './a.ts';`,
+    "const text = `\nimport './other.ts';\nstart();\n`;",
+    `const list = new Set(); list.add(1);`,
+    `export default class A {}`,
+    `declare module './a.ts' {}`,
+  ])('that has %s only declares', (statement) => {
+    expect(effectsOf(statement)).toEqual([]);
+  });
 });
