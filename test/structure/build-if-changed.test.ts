@@ -117,14 +117,14 @@ describe('after an installation', () => {
     expect([status, stderr, builds()]).toEqual([0, '', 0]);
   });
 
-  it('without the tools it does not fail, and names the command that installs them', () => {
+  it('without the tools does not fail, and names the command that installs them', () => {
     rmSync(join(root, 'node_modules/vite'), { recursive: true });
     const { status, stderr } = run(['--prepare']);
     expect([status, builds()]).toEqual([0, 0]);
     expect(stderr).toContain('run `npm ci`, which installs them and builds');
   });
 
-  it('a build that fails fails the installation', () => {
+  it('fails when its build fails', () => {
     const { status, stderr } = run(['--prepare'], { FAILS: '1' });
     expect(status).toBe(3);
     expect(stderr).toContain('gw is not built: the build failed');
