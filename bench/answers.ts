@@ -1,7 +1,7 @@
-// What answers prove, and how a row of them is summed up.
+// Validation of answers and summary of a series of requests.
 import { percentile } from './figures.ts';
 
-/** A stop is answered when the answer says that it is latched; whatever else comes is no answer to it. */
+/** Whether the answer to a stop reports it as latched; anything else is a failure. */
 export function isLatched(status: number, text: string): boolean {
   if (status !== 200) return false;
   try {
@@ -11,17 +11,17 @@ export function isLatched(status: number, text: string): boolean {
   }
 }
 
-export interface Asked {
+export interface RequestResult {
   readonly ok: boolean;
-  /** Until the last byte, or until it was given up. */
+  /** Time to the last byte or the timeout. */
   readonly ms: number;
-  /** What came instead, where it is not ok. */
+  /** The answer or error, for a failure. */
   readonly what: string;
 }
 
 export interface Summary {
   readonly count: number;
-  /** In milliseconds; infinite where so many were never answered; null of no requests. */
+  /** Milliseconds; infinite if that rank failed; null without requests. */
   readonly p50: number | null;
   readonly p99: number | null;
   readonly most: number | null;
@@ -29,17 +29,17 @@ export interface Summary {
   readonly why: Readonly<Record<string, number>>;
 }
 
-/** Of one row of requests. One that failed was never answered, however quickly it was refused. */
-export function summary(asked: readonly Asked[]): Summary {
-  const times = asked.map(({ ok, ms }) => (ok ? ms : Number.POSITIVE_INFINITY));
+/** Summary of a series of requests. A failed one counts as never answered, however quickly it was refused. */
+export function summary(results: readonly RequestResult[]): Summary {
+  const times = results.map(({ ok, ms }) => (ok ? ms : Number.POSITIVE_INFINITY));
   const why: Record<string, number> = {};
-  for (const { ok, what } of asked) if (!ok) why[what] = (why[what] ?? 0) + 1;
+  for (const { ok, what } of results) if (!ok) why[what] = (why[what] ?? 0) + 1;
   return {
-    count: asked.length,
+    count: results.length,
     p50: percentile(times, 50),
     p99: percentile(times, 99),
     most: percentile(times, 100),
-    failures: asked.filter(({ ok }) => !ok).length,
+    failures: results.filter(({ ok }) => !ok).length,
     why,
   };
 }

@@ -1,44 +1,43 @@
-// What the instruments compute. No clock and no chance of its own, so that tests can hold it against known answers.
+// Statistics of the benchmarks, without clock and randomness, so that tests can compare them with known results.
 
 /**
- * The smallest of the values that at least `percent` of them do not exceed (nearest rank); null of no values, so that
- * what was not measured is never a small number. Throws RangeError for a percentage outside (0, 100].
+ * Percentile by nearest rank; null without values, so that a missing measurement is never a small number. Throws
+ * RangeError for a percentage outside (0, 100].
  */
 export function percentile(values: readonly number[], percent: number): number | null {
-  if (!(percent > 0 && percent <= 100)) throw new RangeError(`no percentage: ${percent}`);
+  if (!(percent > 0 && percent <= 100)) throw new RangeError(`percentage outside (0, 100]: ${percent}`);
   if (values.length === 0) return null;
   const sorted = values.toSorted((a, b) => a - b);
-  // 7/100·100 is 7.000…001 in floating point: without the margin a rank too high would be taken at times.
+  // 7/100·100 is 7.000…001 in floating point: without the margin the rank is sometimes too high.
   const rank = Math.max(1, Math.ceil((percent / 100) * sorted.length - 1e-9));
   return sorted[rank - 1] as number;
 }
 
 export interface Sample {
-  /** Milliseconds on any one clock. */
+  /** Milliseconds of one clock. */
   readonly atMs: number;
   readonly value: number;
 }
 
 export interface Trend {
-  /** Growth of the value in an hour. */
+  /** Growth per hour. */
   readonly perHour: number;
-  /** Standard error of that growth, from how far the values lie off the line. */
+  /** Standard error of the growth, from the residuals. */
   readonly errorPerHour: number;
-  /** Values that the line was laid through, after thinning. */
+  /** Number of fitted values. */
   readonly points: number;
 }
 
 const HOUR_MS = 3_600_000;
 
 /**
- * The straight line with the least squares through the floors of equal windows: a collector of garbage makes memory a
- * saw, and only the low ends of its teeth say whether anything is kept. Null with fewer than five windows, which
- * decides nothing.
+ * Least-squares line through the minima of equal windows: garbage collection makes memory a sawtooth, and only its
+ * minima show retained memory. Null (not decided) with fewer than five windows.
  */
 export function trendOfFloors(samples: readonly Sample[], windowMs: number): Trend | null {
   const floors = floorsOf(samples, windowMs);
   const count = floors.length;
-  if (count < LEAST_POINTS) return null;
+  if (count < MIN_POINTS) return null;
   const meanAt = mean(floors.map(({ atMs }) => atMs));
   const meanValue = mean(floors.map(({ value }) => value));
   let spread = 0;
@@ -56,15 +55,15 @@ export function trendOfFloors(samples: readonly Sample[], windowMs: number): Tre
   };
 }
 
-const LEAST_POINTS = 5;
+const MIN_POINTS = 5;
 
-/** The lowest value of each whole window, with when it was seen. */
+/** The minimum of each complete window, with its time. */
 function floorsOf(samples: readonly Sample[], windowMs: number): Sample[] {
   const [first] = samples;
   const last = samples.at(-1);
   if (first === undefined || last === undefined) return [];
   const floors = new Map<number, Sample>();
-  // The last window is mostly half a one, and its floor would be one of fewer values.
+  // The last window is usually incomplete, so its minimum would be of fewer values.
   const whole = Math.floor((last.atMs - first.atMs) / windowMs);
   for (const sample of samples) {
     const window = Math.floor((sample.atMs - first.atMs) / windowMs);
@@ -78,7 +77,7 @@ function mean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
-/** Random numbers in [0, 1) that a printed seed brings back (mulberry32). */
+/** Random numbers in [0, 1), reproducible by the seed (mulberry32). */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -89,7 +88,7 @@ export function seededRandom(seed: number): () => number {
   };
 }
 
-/** Lines of a table: the first column to the left, the others to the right. */
+/** Lines of a table: first column left-aligned, the others right-aligned. */
 export function tableLines(header: readonly string[], rows: readonly (readonly string[])[]): string[] {
   const all = [header, ...rows];
   const widths = header.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));

@@ -1,26 +1,26 @@
-// A process that hears beats: `fleet` the service of gw with its replay guard and its files, `bare` a socket that counts.
+// A process that receives heartbeats: `fleet` is the service of gw with replay guard and files, `bare` a counting socket.
 import { createSocket } from 'node:dgram';
-import { answerAll } from './asked.js';
+import { serveRequests } from './worker.js';
 
 const [kind, stateDir, keyFile] = process.argv.slice(2);
 
-answerAll(kind === 'fleet' ? await fleetAnswers() : bareAnswers());
+serveRequests(kind === 'fleet' ? await fleetAnswers() : bareAnswers());
 
 async function fleetAnswers() {
   const { createFleet } = await import('../src/lib/fleet/fleet.ts');
   const { systemClock } = await import('../src/lib/lifecycle/index.ts');
-  const say = (fields, message) => process.stderr.write(`${message} ${JSON.stringify(fields)}\n`);
+  const log = (fields, message) => process.stderr.write(`${message} ${JSON.stringify(fields)}\n`);
   const fleet = createFleet({
     serial: 'BENCH-SELF',
     keyFile,
     acceptedKeyFiles: [],
-    // It hears only: nothing of a benchmark leaves this machine.
+    // Receive only: no datagram of a benchmark leaves this machine.
     broadcast: false,
     unicast: [],
     stateDir,
     state: () => ({ moving: null, stopped: null, batteryPercent: null, pose: null, software: '' }),
     clock: systemClock,
-    log: { debug() {}, info() {}, warn: say, error: say },
+    log: { debug() {}, info() {}, warn: log, error: log },
   });
   return {
     async start() {
@@ -32,10 +32,10 @@ async function fleetAnswers() {
       });
       return {};
     },
-    look() {
+    read() {
       const { robots, rejected } = fleet.view();
       const sum = (key) => robots.reduce((total, robot) => total + robot[key], 0);
-      return { robots: robots.length, heard: sum('heartbeats'), lost: sum('lost'), rejected, cpuMs: cpuMs() };
+      return { robots: robots.length, received: sum('heartbeats'), lost: sum('lost'), rejected, cpuMs: cpuMs() };
     },
     async stop() {
       await fleet.stop();
@@ -46,9 +46,9 @@ async function fleetAnswers() {
 
 function bareAnswers() {
   const socket = createSocket('udp4');
-  let heard = 0;
+  let received = 0;
   socket.on('message', () => {
-    heard += 1;
+    received += 1;
   });
   return {
     start: () =>
@@ -56,7 +56,7 @@ function bareAnswers() {
         socket.once('error', reject);
         socket.bind(0, '127.0.0.1', () => resolve({ port: socket.address().port }));
       }),
-    look: () => ({ heard, cpuMs: cpuMs() }),
+    read: () => ({ received, cpuMs: cpuMs() }),
     stop: () => new Promise((resolve) => socket.close(() => resolve({}))),
   };
 }

@@ -1,29 +1,29 @@
-// A process that beats for many robots, to ports of 127.0.0.1 and nowhere else.
+// A process that sends heartbeats for many robots, to ports of 127.0.0.1 only.
 import { createSocket } from 'node:dgram';
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { encodeHeartbeat } from '../src/lib/fleet/datagram.ts';
 import { createKey } from '../src/lib/fleet/keys.ts';
-import { answerAll } from './asked.js';
 import { heartbeatOf } from './heartbeat.js';
+import { serveRequests } from './worker.js';
 
 const [keyFile] = process.argv.slice(2);
 const key = createKey(Buffer.from(readFileSync(keyFile, 'utf8').trim(), 'hex'));
 const sockets = new Map();
-let beats = 0;
+let sentHeartbeats = 0;
 
-answerAll({
-  /** So many datagrams a second, evenly. What a late timer left behind is made up for in small portions only. */
+serveRequests({
+  /** A constant rate. After a late timer it catches up in small bursts. */
   async pace({ robots, ports, perSecond, seconds }) {
     const targets = await Promise.all(ports.map(socketTo));
     const total = perSecond * seconds;
-    const atOnce = Math.max(2, Math.ceil(perSecond / 250));
+    const maxBurst = Math.max(2, Math.ceil(perSecond / 250));
     const began = performance.now();
     const sends = [];
     for (let sent = 0; sent < total; ) {
-      const due = Math.min(total, Math.floor(((performance.now() - began) * perSecond) / 1000) + 1, sent + atOnce);
+      const due = Math.min(total, Math.floor(((performance.now() - began) * perSecond) / 1000) + 1, sent + maxBurst);
       for (; sent < due; sent += 1) {
-        const bytes = nextBeat(robots);
+        const bytes = nextHeartbeat(robots);
         for (const socket of targets) sends.push(send(socket, bytes));
       }
       await sleep(1);
@@ -33,10 +33,10 @@ answerAll({
     return { sent: total, tookMs };
   },
 
-  /** As fast as it goes, of datagrams that were signed before. */
+  /** As fast as possible, with datagrams signed in advance. */
   async flood({ robots, port, seconds, most }) {
     const socket = await socketTo(port);
-    const signed = Array.from({ length: most }, () => nextBeat(robots));
+    const signed = Array.from({ length: most }, () => nextHeartbeat(robots));
     const began = performance.now();
     let sent = 0;
     while (sent < most && performance.now() - began < seconds * 1000) {
@@ -49,11 +49,11 @@ answerAll({
   },
 });
 
-/** The robots take turns, each with a sequence of its own. */
-function nextBeat(robots) {
-  const beat = heartbeatOf(beats % robots, Math.floor(beats / robots));
-  beats += 1;
-  return encodeHeartbeat(beat, key);
+/** The next heartbeat, of the robots in rotation, each with its own sequence. */
+function nextHeartbeat(robots) {
+  const heartbeat = heartbeatOf(sentHeartbeats % robots, Math.floor(sentHeartbeats / robots));
+  sentHeartbeats += 1;
+  return encodeHeartbeat(heartbeat, key);
 }
 
 async function socketTo(port) {

@@ -1,9 +1,9 @@
-// Simulated robots that beat, for the benchmarks of the heartbeat.
+// Heartbeats of simulated robots for benchmarks.
 import { readFileSync } from 'node:fs';
 
 export const PORT = 45301;
 
-/** A beat in which everything is known. Robots differ in serial and life, as those of a site do. */
+/** A heartbeat with all fields. Robots differ in serial, boot counter and instance. */
 export function heartbeatOf(robot, sequence) {
   return {
     serial: `BENCH-${String(robot).padStart(6, '0')}`,
@@ -22,8 +22,8 @@ export function heartbeatOf(robot, sequence) {
 }
 
 /**
- * The UDP sockets of this machine that are bound to a port, with the datagrams that the kernel dropped because their
- * queue was full; null where the system has no such table.
+ * The local UDP sockets on a port, with the datagrams that the kernel dropped because their queue was full; null if the
+ * system has no such table.
  */
 export function socketsOn(port) {
   const suffix = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;

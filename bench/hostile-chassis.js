@@ -1,9 +1,9 @@
-// A process that stands between gateway and simulated chassis: it passes on, until it is told to misbehave as a load says.
+// A proxy between gateway and simulated chassis that forwards until the load switches it to hostile answers.
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { request as ask, createServer } from 'node:http';
 import { connect } from 'node:net';
-import { answerAll } from './asked.js';
+import { serveRequests } from './worker.js';
 
 const [name, chassisPort] = process.argv.slice(2);
 const {
@@ -53,7 +53,7 @@ server.on('upgrade', (request, socket, head) => {
   socket.pipe(chassisSocket);
 });
 
-/** Frames one after the other, as fast as the connection takes them. */
+/** Frames one after the other, as fast as the connection accepts them. */
 function flood(request, socket) {
   const accept = createHash('sha1')
     .update(`${request.headers['sec-websocket-key']}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`)
@@ -76,12 +76,12 @@ function flood(request, socket) {
 server.listen(0, '127.0.0.1');
 await once(server, 'listening');
 
-answerAll({
+serveRequests({
   where: () => ({ port: server.address().port }),
   attack() {
     map = chassis.map?.();
     isHostile = true;
-    // The gateway comes again, and then gets what the load has for it.
+    // The gateway reconnects and then receives the hostile frames.
     if (chassis.frames) for (const socket of streams) socket.destroy();
     return null;
   },

@@ -1,4 +1,4 @@
-/** The attacks on the gateway; each is a file of its name in loads/. */
+/** Names of the attacks; each is a file in loads/. */
 export const loadNames = [
   'unread-log',
   'idle-connections',

@@ -1,4 +1,4 @@
-// What the benchmarks share: medians, whole-process timings in turn, and children that say when they are ready.
+// Shared by the benchmarks: medians, alternating timings of whole processes, child processes with a ready line.
 import { spawn, spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -31,11 +31,11 @@ export function timeInTurn(commands, runs) {
 export async function startChild(command, argv, isReady, deadlineMs = 20_000, options = {}) {
   const began = performance.now();
   const child = spawn(command, argv, { stdio: ['ignore', 'pipe', 'pipe'], ...options });
-  let said = '';
+  let output = '';
   let loggedBytes = 0;
   const ready = await new Promise((resolve, reject) => {
     const timer = setTimeout(
-      () => reject(new Error(`${argv.join(' ')} was not ready within ${deadlineMs} ms: ${said}`)),
+      () => reject(new Error(`${argv.join(' ')} was not ready within ${deadlineMs} ms: ${output}`)),
       deadlineMs,
     );
     let rest = '';
@@ -51,31 +51,31 @@ export async function startChild(command, argv, isReady, deadlineMs = 20_000, op
       }
     });
     child.stderr?.on('data', (chunk) => {
-      said = `${said}${chunk}`.slice(-2000);
+      output = `${output}${chunk}`.slice(-2000);
       loggedBytes += chunk.length;
     });
-    child.on('exit', (code) => reject(new Error(`${argv.join(' ')} ended with ${code}: ${said}`)));
+    child.on('exit', (code) => reject(new Error(`${argv.join(' ')} ended with ${code}: ${output}`)));
   });
   const isOver = () => child.exitCode !== null || child.signalCode !== null;
-  const how = () => ({ code: child.exitCode, signal: child.signalCode });
-  /** Asks it to end, and ends it by force where it does not heed that. */
+  const result = () => ({ code: child.exitCode, signal: child.signalCode });
+  /** SIGTERM, then SIGKILL after a deadline. */
   async function end() {
-    const asked = performance.now();
-    if (isOver()) return { tookMs: 0, wasAsked: false, ...how() };
+    const began = performance.now();
+    if (isOver()) return { tookMs: 0, wasRequested: false, ...result() };
     const ended = new Promise((resolve) => child.once('exit', resolve));
     child.kill('SIGTERM');
     const timer = setTimeout(() => child.kill('SIGKILL'), 6_000);
     await ended;
     clearTimeout(timer);
-    return { tookMs: performance.now() - asked, wasAsked: true, ...how() };
+    return { tookMs: performance.now() - began, wasRequested: true, ...result() };
   }
   return {
     pid: child.pid,
     readyMs: ready,
     isOver,
-    /** Bytes that came on its stderr so far, where that is read here. */
+    /** Bytes received on its stderr, if it is read here. */
     loggedBytes: () => loggedBytes,
-    /** @returns {Promise<{tookMs: number, wasAsked: boolean, code: number | null, signal: string | null}>} */
+    /** @returns {Promise<{tookMs: number, wasRequested: boolean, code: number | null, signal: string | null}>} */
     end,
     async [Symbol.asyncDispose]() {
       await end();
@@ -99,7 +99,7 @@ export function residentMb(pid) {
   return memoryMb(pid, 'VmRSS');
 }
 
-/** The most that it ever was since the process began. */
+/** Peak resident memory since the start of the process in MB. */
 export function peakResidentMb(pid) {
   return memoryMb(pid, 'VmHWM');
 }
@@ -109,14 +109,14 @@ function memoryMb(pid, key) {
   return (Number(match[1]) * 1024) / 1e6;
 }
 
-/** Bytes that a process has had written to disk so far (Linux). */
+/** Bytes that a process has written to disk (Linux). */
 export function diskBytes(pid) {
   return Number(/^write_bytes: (\d+)$/m.exec(readFileSync(`/proc/${pid}/io`, 'utf8'))[1]);
 }
 
 /**
- * Milliseconds that the main thread of a process ran so far, those in which it could have run and had no core, and those
- * that the other threads ran (Linux).
+ * Milliseconds that the main thread of a process ran, that it was runnable without a core, and that the other threads
+ * ran (Linux).
  */
 export function threadMs(pid) {
   const sum = { ran: 0, queued: 0, others: 0 };

@@ -1,11 +1,11 @@
-// What somebody else sees while the gateway is attacked: requests at fixed times, each on a connection of its own.
+// The view of a second client during an attack: requests at fixed times, each on a new connection.
 import { request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isLatched } from './answers.ts';
 
 /**
- * One request on a fresh connection. Resolves always, with `status` null where no whole answer came; `what` says why,
- * `ms` is the time until the last byte or until it was given up.
+ * One request on a new connection. Always resolves, with `status` null without a complete answer; `what` is the reason,
+ * `ms` the time to the last byte or the timeout.
  * @returns {Promise<{atMs: number, ms: number, status: number | null, text: string, headers: object, what: string}>}
  */
 export function callOnce({ target, from, method = 'GET', path, body, headers, timeoutMs = 5_000 }) {
@@ -17,39 +17,42 @@ export function callOnce({ target, from, method = 'GET', path, body, headers, ti
     resolve({ atMs: began, ms: performance.now() - began, status: statusCode, text, headers: got, what });
   };
   const json = body === undefined ? undefined : JSON.stringify(body);
-  const sent = { ...headers };
+  const allHeaders = { ...headers };
   if (json !== undefined) {
-    sent['content-type'] = 'application/json';
-    sent['content-length'] = Buffer.byteLength(json);
+    allHeaders['content-type'] = 'application/json';
+    allHeaders['content-length'] = Buffer.byteLength(json);
   }
-  const asked = request({ ...target, method, path, agent: false, localAddress: from, headers: sent }, (response) => {
-    const chunks = [];
-    response.on('data', (chunk) => chunks.push(chunk));
-    response.on('error', (error) => done(null, error.code ?? error.message));
-    response.on('end', () => {
-      const { statusCode, headers: got, complete } = response;
-      if (!complete) done(null, 'cut off');
-      else done({ statusCode, headers: got, text: Buffer.concat(chunks).toString('utf8') }, `status ${statusCode}`);
-    });
-  });
+  const sent = request(
+    { ...target, method, path, agent: false, localAddress: from, headers: allHeaders },
+    (response) => {
+      const chunks = [];
+      response.on('data', (chunk) => chunks.push(chunk));
+      response.on('error', (error) => done(null, error.code ?? error.message));
+      response.on('end', () => {
+        const { statusCode, headers: got, complete } = response;
+        if (!complete) done(null, 'cut off');
+        else done({ statusCode, headers: got, text: Buffer.concat(chunks).toString('utf8') }, `status ${statusCode}`);
+      });
+    },
+  );
   const timer = setTimeout(() => {
-    asked.destroy();
+    sent.destroy();
     done(null, `no answer in ${timeoutMs / 1000} s`);
   }, timeoutMs);
-  asked.on('error', (error) => done(null, error.code ?? error.message));
-  asked.end(json);
+  sent.on('error', (error) => done(null, error.code ?? error.message));
+  sent.end(json);
   return promise;
 }
 
-/** The same, judged: `ok` is what `judge(status, text)` says of a whole answer. */
-export async function askOnce({ judge = is200, ...options }) {
+/** The same with `ok`, the result of `judge(status, text)` for a complete answer. */
+export async function probeOnce({ judge = is200, ...options }) {
   const answer = await callOnce(options);
   return { ...answer, ok: answer.status !== null && judge(answer.status, answer.text) };
 }
 
 const is200 = (status) => status === 200;
 
-/** The session cookie of who signs in with the password; null where that is refused. */
+/** Signs in; the session cookie, or null when refused. */
 export async function signIn(target, from, password) {
   const { status, headers } = await callOnce({
     target,
@@ -62,12 +65,11 @@ export async function signIn(target, from, password) {
 }
 
 /**
- * Signs in as a person does who is asked to wait: again after the time that the answer names. `ms` is the time until the
- * session, over all tries.
+ * Signs in with retries after the time in Retry-After. `ms` is the time to the session over all attempts.
  */
-export async function signInPatiently({ target, from, password, patienceMs }) {
+export async function signInWithRetries({ target, from, password, deadlineMs }) {
   const began = performance.now();
-  const leftMs = () => patienceMs - (performance.now() - began);
+  const leftMs = () => deadlineMs - (performance.now() - began);
   for (;;) {
     const body = { password };
     const answer = await callOnce({ target, from, method: 'POST', path: '/api/anmeldung', body, timeoutMs: leftMs() });
@@ -75,28 +77,28 @@ export async function signInPatiently({ target, from, password, patienceMs }) {
     const waitMs = Number(answer.headers['retry-after'] ?? 0) * 1000;
     const isOver = ok || answer.status !== 429 || waitMs === 0 || waitMs > leftMs();
     if (isOver) {
-      const what = answer.status === null ? `not within ${patienceMs / 1000} s` : answer.what;
+      const what = answer.status === null ? `not within ${deadlineMs / 1000} s` : answer.what;
       return { atMs: began, ms: performance.now() - began, ok, what };
     }
     await sleep(waitMs);
   }
 }
 
-/** A stop as a person's page sends it. */
-export function askStop(target, from, timeoutMs) {
+/** A stop as sent by the operator surface. */
+export function requestStop(target, from, timeoutMs) {
   const body = { reason: 'bench: a stop from a second address' };
-  return askOnce({ target, from, method: 'POST', path: '/api/stopp', body, timeoutMs, judge: isLatched });
+  return probeOnce({ target, from, method: 'POST', path: '/api/stopp', body, timeoutMs, judge: isLatched });
 }
 
 /**
- * Asks every `everyMs`, whether or not the earlier ones were answered: who waits for an answer before asking again
- * does not see how long it stays away.
+ * Calls `probe` every `everyMs`, regardless of pending answers: waiting for an answer before the next request would hide
+ * its delay.
  */
-export function probeEvery(everyMs, ask) {
+export function probeEvery(everyMs, probe) {
   const running = [];
-  const timer = setInterval(() => running.push(ask()), everyMs);
+  const timer = setInterval(() => running.push(probe()), everyMs);
   return {
-    /** Ends the asking and waits for what is on its way. */
+    /** Stops and waits for pending requests. */
     async end() {
       clearInterval(timer);
       return await Promise.all(running);

@@ -1,4 +1,4 @@
-// A simulated robot with a gateway serving it, as two processes of their own.
+// A simulated robot and its gateway, as two processes.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -31,12 +31,12 @@ export async function startSimulator(argv = []) {
   };
 }
 
-/** `stdio` and other options go to the child; `site` is the site file, that of the simulator without it. */
+/** `stdio` and other options are for the child process; `site` is the site file, by default that of the simulator. */
 export function startServe(dir, { site = join(dir, 'site.yaml'), ...options } = {}) {
   return startChild(process.execPath, [gw, 'serve', '--site', site, '--json'], isJsonReady, 20_000, options);
 }
 
-/** A site file like that of the simulator, but with another port of the chassis. */
+/** Writes a copy of the simulator's site file with another chassis port. */
 export function siteBefore({ dir }, chassisPort) {
   const site = parse(readFileSync(join(dir, 'site.yaml'), 'utf8'));
   site.chassis.port = chassisPort;

@@ -1,5 +1,5 @@
 // `npm run bench [NAME ...]`: every benchmark runs a peer in the same run and reports medians and their ratio.
-// Absolute figures belong to the machine they were taken on; the ratio is what is promised.
+// Absolute figures depend on the machine; the targets are mostly ratios.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 import { fileURLToPath } from 'node:url';
@@ -35,7 +35,7 @@ const benchmarks = new Map();
 for (const name of wanted.length > 0 ? wanted : names) {
   benchmarks.set(name, (await import(`./benchmarks/${name}.js`)).default);
 }
-/** Programs that a benchmark measures against, each with its Debian package. */
+/** Programs to compare with, each with its Debian package. */
 const peers = [...benchmarks.values()].flatMap((benchmark) => benchmark.peers ?? []);
 bringPackages(peers, 'that the benchmarks measure against', 'benchmarks that need these peers are skipped by name');
 
@@ -51,8 +51,8 @@ const results = [];
 let missed = 0;
 for (const [name, benchmark] of benchmarks) {
   process.stdout.write(`${benchmark.title}\n`);
-  const lacking = (benchmark.peers ?? []).filter(([, program]) => !hasProgram(program)).map(([name]) => name);
-  const result = lacking.length > 0 ? { skipped: `needs ${debianNames(lacking)}` } : await benchmark.run();
+  const missing = (benchmark.peers ?? []).filter(([, program]) => !hasProgram(program)).map(([name]) => name);
+  const result = missing.length > 0 ? { skipped: `needs ${debianNames(missing)}` } : await benchmark.run();
   results.push({ name, title: benchmark.title, ...result });
   if (result.skipped) {
     process.stdout.write(`  skipped: ${result.skipped}\n\n`);

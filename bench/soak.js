@@ -1,22 +1,22 @@
-// `npm run soak [-- --minutes N] [--seed N] [--keep]`: a gateway before a simulated robot with random faults, among
-// twenty clients, slow and greedy ones among them. Ends with a verdict, and with 1 where it does not hold.
+// `npm run soak [-- --minutes N] [--seed N] [--keep]`: a gateway with a simulated robot, random faults and twenty
+// clients, also slow and greedy ones. Prints a verdict; exit code 1 when it does not hold.
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { startAsked } from './asked.js';
 import { seededRandom } from './figures.ts';
 import { peakResidentMb, residentMb } from './measure.js';
-import { askStop, callOnce } from './probe.js';
+import { callOnce, requestStop } from './probe.js';
 import { startServe, startSimulator } from './robot.js';
 import { runFaults } from './soak/faults.js';
 import { judgeSoak } from './soak/verdict.ts';
+import { startWorker } from './worker.js';
 
-/** Who stops once a minute, and who looks at health: neither is one of the clients. */
+/** Addresses of the stop once a minute and of the health checks; not among the clients. */
 const PERSON = '127.0.0.2';
 const WATCHER = '127.0.0.4';
-const GIVEN_UP_MS = 10_000;
+const TIMEOUT_MS = 10_000;
 const MINUTE_MS = 60_000;
 const NEIGHBOURS = 3;
 
@@ -50,7 +50,7 @@ async function soak() {
     await using robot = await startSimulator(['--with', 'voice,building,password', '--robots', `${NEIGHBOURS}`]);
     const serve = await startServe(robot.dir, { stdio: ['ignore', 'pipe', log] });
     await using _serve = serve;
-    await using clients = startAsked('soak/clients.js', []);
+    await using clients = startWorker('soak/clients.js', []);
     const measured = await measure(robot, serve, clients);
     const ended = await serve.end();
     const soaked = { ...measured, ended };
@@ -76,7 +76,7 @@ async function measure(robot, serve, clients) {
     sleep(Math.max(0, Math.min(ms, untilMs - performance.now())), undefined, { signal: over.signal }).catch(() => {});
   const rss = [];
   const stops = [];
-  const looks = [];
+  const healthChecks = [];
 
   async function watchMemory() {
     while (!isOver()) {
@@ -87,37 +87,37 @@ async function measure(robot, serve, clients) {
 
   async function watchHealth() {
     while (!isOver()) {
-      looks.push(callOnce({ target, from: WATCHER, path: '/api/health', timeoutMs: GIVEN_UP_MS }).then(healthIn));
+      healthChecks.push(callOnce({ target, from: WATCHER, path: '/api/health', timeoutMs: TIMEOUT_MS }).then(healthIn));
       await pause(1_000);
     }
   }
 
-  /** Somewhere within each whole minute. */
+  /** At a random time within each full minute. */
   async function stopEachMinute() {
     for (let minute = 0; (minute + 1) * MINUTE_MS <= wantedMs; minute += 1) {
       await pause(beganMs + (minute + 0.1 + 0.8 * random()) * MINUTE_MS - performance.now());
       if (isOver()) return;
-      await clients.ask({ what: 'hold' });
-      const stop = await askStop(target, PERSON, GIVEN_UP_MS);
-      await clients.ask({ what: 'goOn' });
+      await clients.request({ what: 'hold' });
+      const stop = await requestStop(target, PERSON, TIMEOUT_MS);
+      await clients.request({ what: 'goOn' });
       stops.push(stop);
       const memory = rss.at(-1)?.value.toFixed(0) ?? '?';
-      const said = stop.ok ? 'latched' : `NOT latched: ${stop.what}`;
-      process.stdout.write(`  minute ${minute + 1}: stop ${stop.ms.toFixed(0)} ms, ${said}; RSS ${memory} MB\n`);
+      const output = stop.ok ? 'latched' : `NOT latched: ${stop.what}`;
+      process.stdout.write(`  minute ${minute + 1}: stop ${stop.ms.toFixed(0)} ms, ${output}; RSS ${memory} MB\n`);
     }
   }
 
-  const { clients: count } = await clients.ask({ what: 'start', target, password, seed: options.seed });
+  const { clients: count } = await clients.request({ what: 'start', target, password, seed: options.seed });
   process.stdout.write(`  ${count} clients, gw serve is process ${serve.pid}\n`);
   const faulting = runFaults({ dir: robot.dir, seed: options.seed + 1, beganMs, untilMs, signal: over.signal });
   await Promise.all([watchMemory(), watchHealth(), stopEachMinute()]);
   const lastedMs = performance.now() - beganMs;
-  // Ended by itself: the faults need not go on until the end of the time.
+  // The gateway ended, so the faults can end too.
   if (serve.isOver()) over.abort();
   const faults = await faulting;
-  const told = await clients.ask({ what: 'stop' }, 60_000);
-  const health = await Promise.all(looks);
-  printClients(told);
+  const counts = await clients.request({ what: 'stop' }, 60_000);
+  const health = await Promise.all(healthChecks);
+  printClients(counts);
   return {
     lastedMs,
     wantedMs,
@@ -127,11 +127,11 @@ async function measure(robot, serve, clients) {
     health,
     isOver: serve.isOver(),
     faults,
-    clients: told,
+    clients: counts,
   };
 }
 
-/** What of an answer of /api/health is judged; null of one that did not come whole. */
+/** The judged fields of /api/health; null without a complete answer. */
 function healthIn({ status, text }) {
   if (status !== 200) return null;
   const { upForMs, services } = JSON.parse(text);
@@ -141,12 +141,12 @@ function healthIn({ status, text }) {
   };
 }
 
-function printClients(told) {
+function printClients(counts) {
   const list = (counts) =>
     Object.entries(counts)
       .map(([what, count]) => `${what} ${Math.round(count)}`)
       .join(', ');
-  for (const [kind, { did, failed }] of Object.entries(told)) {
+  for (const [kind, { did, failed }] of Object.entries(counts)) {
     process.stdout.write(
       `  ${kind}: ${list(did) || 'nothing'}${Object.keys(failed).length > 0 ? `; failed: ${list(failed)}` : ''}\n`,
     );

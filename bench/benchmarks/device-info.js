@@ -7,7 +7,7 @@ import { startServe, startSimulator } from '../robot.js';
 const CONNECTIONS = 50;
 const SECONDS = 3;
 const ROUNDS = 9;
-/** A daemon runs for weeks: what counts is its speed once the compiler has seen the way of a request. */
+/** A daemon runs for weeks, so the warm-up lasts until the request path is compiled. */
 const WARM_UP_SECONDS = 5;
 
 export default {
@@ -34,7 +34,7 @@ export default {
         if (round >= 0) samples[name].push(rate);
       }
     }
-    // Pair by pair, so that a machine whose speed drifts does not decide.
+    // Alternating, so that a drift of the machine's speed affects both.
     const ratio = median(samples.gw.map((rate, round) => rate / samples.nginx[round]));
     return {
       rows: [
@@ -47,7 +47,7 @@ export default {
   },
 };
 
-/** A proxy that answers something else would be no peer. */
+/** Only a proxy with the same answer is a valid peer. */
 async function sameAnswer(urls) {
   const [a, b] = await Promise.all(Object.values(urls).map(async (url) => (await fetch(url)).json()));
   if (a.device?.sn === undefined || a.device.sn !== b.device?.sn)

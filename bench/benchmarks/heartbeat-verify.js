@@ -5,7 +5,7 @@ import { median } from '../measure.js';
 const ROBOTS = 1_000;
 const ROUNDS = 101;
 const WARM_UP_ROUNDS = 10;
-/** Each round goes over the datagrams so often: long enough for each side to pay for its own garbage. */
+/** Repetitions per round, enough for each side to include its garbage collection. */
 const TIMES = 4;
 
 export default {
@@ -15,14 +15,14 @@ export default {
     const { createKey, createKeyRing } = await import('../../src/lib/fleet/keys.ts');
     const secret = randomBytes(32);
     const [ours, accepted, foreign] = [createKey(secret), createKey(randomBytes(32)), createKey(randomBytes(32))];
-    // As while a key is changed: two are accepted.
+    // Two accepted keys, as during a key rotation.
     const keys = createKeyRing([ours, accepted]);
-    const beats = Array.from({ length: ROBOTS }, (_, robot) => encodeHeartbeat(heartbeatOf(robot, robot), ours));
+    const encoded = Array.from({ length: ROBOTS }, (_, robot) => encodeHeartbeat(heartbeatOf(robot, robot), ours));
     const datagrams = {
-      heartbeat: beats,
-      forged: beats.map((bytes) => changed(bytes, bytes.length - 1)),
+      heartbeat: encoded,
+      forged: encoded.map((bytes) => changed(bytes, bytes.length - 1)),
       'other-key': Array.from({ length: ROBOTS }, (_, robot) => encodeHeartbeat(heartbeatOf(robot, robot), foreign)),
-      malformed: beats.map(({ length }) => randomBytes(length)),
+      malformed: encoded.map(({ length }) => randomBytes(length)),
     };
     for (const [kind, list] of Object.entries(datagrams)) {
       for (const bytes of list) {
@@ -32,7 +32,7 @@ export default {
     }
 
     const keyObject = createSecretKey(secret);
-    const signed = beats.map((bytes) => bytes.subarray(0, bytes.length - 32));
+    const signed = encoded.map((bytes) => bytes.subarray(0, bytes.length - 32));
     const work = {
       hmac: () => over(signed, (bytes) => createHmac('sha256', keyObject).update(bytes).digest().length),
       ...Object.fromEntries(
@@ -50,7 +50,7 @@ export default {
       }
     }
 
-    // Of the time of all rounds: a median would leave out the rounds in which the collector was at work.
+    // Total time: a median would exclude the rounds with garbage collection.
     const tookOf = (name) => samples[name].reduce((sum, rate) => sum + 1 / rate, 0);
     const ratio = tookOf('hmac') / tookOf('heartbeat');
     const row = (name, of) => ({ name, median: median(samples[of]), unit: '/s', samples: samples[of] });
@@ -81,12 +81,12 @@ function changed(bytes, at) {
   return copy;
 }
 
-/** Datagrams per second. What comes out is looked at, or the compiler might leave the work out. */
+/** Datagrams per second. The result is checked, so that the compiler cannot remove the work. */
 function over(list, open) {
   const began = performance.now();
   let seen = 0;
   for (let time = 0; time < TIMES; time += 1) for (const bytes of list) seen += open(bytes);
   const tookMs = performance.now() - began;
-  if (seen === 0) throw new Error('nothing came out');
+  if (seen === 0) throw new Error('no result');
   return (TIMES * list.length * 1000) / tookMs;
 }

@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { freePort, gw, isJsonReady, median, startChild } from '../measure.js';
 
 const ROUNDS = 5;
-/** How long the slowest server keeps quiet before it speaks. */
+/** Delay of the slowest server. */
 const SLOW_MS = 2_000;
 
-/** A port whose first bytes are late, before another one: as a far or busy server is. */
+/** A port in front of another one that delays the first bytes, like a remote or busy server. */
 async function lateFront(to) {
   const { connect } = await import('node:net');
   const sockets = new Set();

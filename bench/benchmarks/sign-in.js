@@ -9,11 +9,11 @@ import { freePort, gw, isJsonReady, median, startChild } from '../measure.js';
 const PASSWORD = 'correct horse battery';
 const ATTACKERS = 120;
 const PERSONS = 5;
-/** A person who is told to try again in a second does so. */
+/** Retry interval, as the answer requests. */
 const RETRY_MS = 1_000;
-const GIVES_UP_MS = 60_000;
+const DEADLINE_MS = 60_000;
 
-/** Source addresses of the attack by number of the try; all of 127/8 is on this machine. */
+/** Source addresses of the attack by number of the attempt; all of 127/8 is local. */
 const floods = {
   'one /24': (n) => `127.0.1.${1 + (n % 254)}`,
   'all of 127/8': (n) => {
@@ -38,8 +38,8 @@ export default {
         {
           name: 'slowest sign-in, s',
           value: (worst / 1000).toFixed(1),
-          target: `every person within ${GIVES_UP_MS / 1000}`,
-          holds: worst < GIVES_UP_MS,
+          target: `every person within ${DEADLINE_MS / 1000}`,
+          holds: worst < DEADLINE_MS,
         },
       ],
     };
@@ -58,14 +58,14 @@ async function measure(addressOf) {
     const set = [gw, 'operator', 'password', '--site', join(dir, 'site.yaml'), '--from-file', join(dir, 'password')];
     const { status, stderr } = spawnSync(process.execPath, set, { encoding: 'utf8' });
     if (status !== 0) throw new Error(stderr);
-    const words = [gw, 'serve', '--site', join(dir, 'site.yaml'), '--json', '--log-level', 'error'];
-    await using _serve = await startChild(process.execPath, words, isJsonReady);
+    const argv = [gw, 'serve', '--site', join(dir, 'site.yaml'), '--json', '--log-level', 'error'];
+    await using _serve = await startChild(process.execPath, argv, isJsonReady);
     const stopped = { yes: false };
-    let tries = 0;
+    let attempts = 0;
     const attack = async () => {
       while (!stopped.yes) {
-        tries += 1;
-        const { status } = await post(port, addressOf(tries), `wrong ${tries}`);
+        attempts += 1;
+        const { status } = await post(port, addressOf(attempts), `wrong ${attempts}`);
         if (status === 0) await sleep(20);
       }
     };
@@ -92,7 +92,7 @@ async function signIn(port, address, cookie) {
     const { status, cookies } = await post(port, address, PASSWORD, cookie);
     const tookMs = performance.now() - began;
     const device = cookies.map((line) => line.split(';')[0]).find((pair) => pair.startsWith('gw_device=')) ?? null;
-    if (status === 200 || tookMs > GIVES_UP_MS) return { tookMs, device };
+    if (status === 200 || tookMs > DEADLINE_MS) return { tookMs, device };
     await sleep(RETRY_MS);
   }
 }
@@ -100,7 +100,7 @@ async function signIn(port, address, cookie) {
 function post(port, localAddress, password, cookie) {
   const { promise, resolve } = Promise.withResolvers();
   const nothing = { status: 0, cookies: [] };
-  const asked = request(
+  const sent = request(
     {
       host: '127.0.0.1',
       port,
@@ -117,8 +117,8 @@ function post(port, localAddress, password, cookie) {
       response.on('error', () => resolve(nothing));
     },
   );
-  asked.on('timeout', () => asked.destroy());
-  asked.on('error', () => resolve(nothing));
-  asked.end(JSON.stringify({ password }));
+  sent.on('timeout', () => sent.destroy());
+  sent.on('error', () => resolve(nothing));
+  sent.end(JSON.stringify({ password }));
   return promise;
 }

@@ -3,31 +3,31 @@ import { closeSync, constants, openSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { summary } from '../answers.ts';
-import { startAsked } from '../asked.js';
 import { tableLines } from '../figures.ts';
 import { loadNames } from '../loads.js';
 import { diskBytes, freePort, peakResidentMb, residentMb, startChild, threadMs } from '../measure.js';
-import { askOnce, askStop, probeEvery, signInPatiently } from '../probe.js';
+import { probeEvery, probeOnce, requestStop, signInWithRetries } from '../probe.js';
 import { siteBefore, startServe, startSimulator } from '../robot.js';
+import { startWorker } from '../worker.js';
 
-/** The second address, from which somebody wants to stop the robot. */
+/** The second address, of a person who stops the robot. */
 const PERSON = '127.0.0.2';
 const IDLE_S = 2;
 const LOAD_S = Number(process.env.GW_BENCH_LOAD_SECONDS ?? 10);
-/** Which loads; all of them without it. */
+/** Selected loads; all by default. */
 const CHOSEN = process.env.GW_BENCH_LOADS?.split(',') ?? loadNames;
 const STOP_EVERY_MS = 100;
 const OTHER_EVERY_MS = 500;
-/** Who knows the password wants to sign in while others guess: from a known address, and from one never seen before. */
+/** Sign-ins with the right password during the attack, from a known and from a new address. */
 const KNOWN_EVERY_MS = 1_000;
-const KNOWN_PATIENCE_MS = 5_000;
-const STRANGER_EVERY_MS = 3_000;
-const STRANGER_PATIENCE_MS = 30_000;
-const GIVEN_UP_MS = 5_000;
-/** For a stop from a second address, under each load. */
-const MOST_MS = 1_000;
-const MOST_RSS_MB = 300;
-const MOST_END_MS = 5_000;
+const KNOWN_DEADLINE_MS = 5_000;
+const NEW_EVERY_MS = 3_000;
+const NEW_DEADLINE_MS = 30_000;
+const TIMEOUT_MS = 5_000;
+/** Limits under each load. */
+const MAX_STOP_MS = 1_000;
+const MAX_RSS_MB = 300;
+const MAX_END_MS = 5_000;
 
 const bareServer =
   "require('node:http').createServer((q,s)=>s.end()).listen(+process.argv[1],'127.0.0.1',()=>console.log('ready'))";
@@ -36,7 +36,7 @@ export default {
   title: `Stop requested from a second address while a first attacks for ${LOAD_S} s, ${1000 / STOP_EVERY_MS} times a second on fresh connections; compared with a bare http server without attack`,
   async run() {
     const unknown = CHOSEN.filter((name) => !loadNames.includes(name));
-    if (unknown.length > 0) throw new Error(`no load ${unknown.join(', ')}; there are ${loadNames.join(', ')}`);
+    if (unknown.length > 0) throw new Error(`unknown load ${unknown.join(', ')}; available: ${loadNames.join(', ')}`);
     const barePort = await freePort();
     await using _bare = await startChild(
       process.execPath,
@@ -53,7 +53,7 @@ export default {
       table: tableLines(header, measured.map(cells)),
       rows: [],
       figures: measured.flatMap(figuresOf),
-      // As they were measured, for whoever compares two runs.
+      // Raw measurements, to compare two runs.
       loads: measured,
     };
   },
@@ -65,10 +65,10 @@ async function measure(load, robot, bareTarget) {
   let site;
   let chassis;
   if (load.chassis) {
-    chassis = stack.use(startAsked('hostile-chassis.js', [load.name, `${robot.chassisPort}`]));
-    site = siteBefore(robot, (await chassis.ask({ what: 'where' })).port);
+    chassis = stack.use(startWorker('hostile-chassis.js', [load.name, `${robot.chassisPort}`]));
+    site = siteBefore(robot, (await chassis.request({ what: 'where' })).port);
   }
-  const attacker = stack.use(startAsked('attacker.js', [load.name]));
+  const attacker = stack.use(startWorker('attacker.js', [load.name]));
   const pipe = load.isLogRead === false ? stack.use(unreadPipe(robot.dir)) : null;
   const serve = stack.use(
     await startServe(robot.dir, {
@@ -78,39 +78,39 @@ async function measure(load, robot, bareTarget) {
   );
 
   const password = readFileSync(join(robot.dir, 'secrets', 'device-password.txt'), 'utf8').trim();
-  let strangers = 0;
+  let newAddresses = 0;
   const signIns = {
-    // Signed in before the attack, so that the gateway may know the address.
-    known: () => signInPatiently({ target, from: PERSON, password, patienceMs: KNOWN_PATIENCE_MS }),
-    stranger() {
-      strangers += 1;
-      return signInPatiently({ target, from: `127.0.3.${strangers}`, password, patienceMs: STRANGER_PATIENCE_MS });
+    // Signed in before the attack, so that the address is known to the gateway.
+    known: () => signInWithRetries({ target, from: PERSON, password, deadlineMs: KNOWN_DEADLINE_MS }),
+    fresh() {
+      newAddresses += 1;
+      return signInWithRetries({ target, from: `127.0.3.${newAddresses}`, password, deadlineMs: NEW_DEADLINE_MS });
     },
   };
   const probes = () => {
-    const stop = probeEvery(STOP_EVERY_MS, () => askStop(target, PERSON, GIVEN_UP_MS));
+    const stop = probeEvery(STOP_EVERY_MS, () => requestStop(target, PERSON, TIMEOUT_MS));
     const health = probeEvery(OTHER_EVERY_MS, () =>
-      askOnce({ target, from: PERSON, path: '/api/health', timeoutMs: GIVEN_UP_MS }),
+      probeOnce({ target, from: PERSON, path: '/api/health', timeoutMs: TIMEOUT_MS }),
     );
     const known = load.hasHonestSignIn ? probeEvery(KNOWN_EVERY_MS, signIns.known) : null;
-    const stranger = load.hasHonestSignIn ? probeEvery(STRANGER_EVERY_MS, signIns.stranger) : null;
+    const fresh = load.hasHonestSignIn ? probeEvery(NEW_EVERY_MS, signIns.fresh) : null;
     const bare = probeEvery(STOP_EVERY_MS, () =>
-      askOnce({ target: bareTarget, from: PERSON, path: '/', timeoutMs: GIVEN_UP_MS }),
+      probeOnce({ target: bareTarget, from: PERSON, path: '/', timeoutMs: TIMEOUT_MS }),
     );
     return async () => {
-      const all = await Promise.all([stop.end(), health.end(), bare.end(), known?.end(), stranger?.end()]);
+      const all = await Promise.all([stop.end(), health.end(), bare.end(), known?.end(), fresh?.end()]);
       return {
         stop: summary(all[0]),
         health: summary(all[1]),
         bare: summary(all[2]),
         known: all[3] ? summary(all[3]) : null,
-        stranger: all[4] ? summary(all[4]) : null,
+        fresh: all[4] ? summary(all[4]) : null,
       };
     };
   };
 
-  // The compiler sees the way of a stop before anything counts.
-  for (let i = 0; i < 10; i += 1) await askStop(target, PERSON, GIVEN_UP_MS);
+  // Warm-up: the code of a stop is compiled.
+  for (let i = 0; i < 10; i += 1) await requestStop(target, PERSON, TIMEOUT_MS);
   if (load.hasHonestSignIn) await signIns.known();
   const endIdle = probes();
   await sleep(IDLE_S * 1000);
@@ -123,8 +123,8 @@ async function measure(load, robot, bareTarget) {
   };
 
   const began = performance.now();
-  await attacker.ask({ what: 'start', target, options: {} });
-  await chassis?.ask({ what: 'attack' });
+  await attacker.request({ what: 'start', target, options: {} });
+  await chassis?.request({ what: 'attack' });
   const endLoad = probes();
   await sleep(LOAD_S * 1000);
   const during = await endLoad();
@@ -138,8 +138,8 @@ async function measure(load, robot, bareTarget) {
         diskPerSecond: perSecond(diskBytes(serve.pid), before.disk),
         logPerSecond: pipe === null ? perSecond(serve.loggedBytes(), before.log) : null,
       };
-  const attack = await attacker.ask({ what: 'stop' });
-  const chassisCounts = await chassis?.ask({ what: 'rest' });
+  const attack = await attacker.request({ what: 'stop' });
+  const chassisCounts = await chassis?.request({ what: 'rest' });
   const ended = await serve.end();
   return {
     name: load.name,
@@ -154,13 +154,13 @@ async function measure(load, robot, bareTarget) {
   };
 }
 
-/** Of the time: in which the main thread ran, in which it waited for a core that others had, in which the others ran. */
+/** Shares of the time: main thread running, main thread waiting for a core, other threads running. */
 function shares(now, then, seconds) {
   const part = (key) => (now[key] - then[key]) / 1000 / seconds;
   return { ran: part('ran'), queued: part('queued'), others: part('others') };
 }
 
-/** A pipe whose far end stays open and is never read: what a stalled reader of the log looks like. */
+/** A pipe with a reader that never reads, like a stalled log reader. */
 function unreadPipe(dir) {
   const path = join(dir, 'unread-log');
   const made = spawnSync('mkfifo', [path]);
@@ -217,25 +217,25 @@ function figuresOf({ name, during, idle, costs, ended }) {
   const { stop } = during;
   const p99 = stop.p99 ?? Number.POSITIVE_INFINITY;
   return [
-    ...signInFigures(name, 'known', during.known, KNOWN_PATIENCE_MS),
-    ...signInFigures(name, 'new', during.stranger, STRANGER_PATIENCE_MS),
+    ...signInFigures(name, 'known', during.known, KNOWN_DEADLINE_MS),
+    ...signInFigures(name, 'new', during.fresh, NEW_DEADLINE_MS),
     {
       name: `${name}: stop p99`,
       value: Number.isFinite(p99) ? `${p99.toFixed(1)} ms` : 'never',
-      target: `under ${MOST_MS} ms, none failed (idle ${ms(idle.stop.p99)} ms${whyText(stop.why)})`,
-      holds: stop.count > 0 && p99 < MOST_MS && stop.failures === 0,
+      target: `under ${MAX_STOP_MS} ms, none failed (idle ${ms(idle.stop.p99)} ms${whyText(stop.why)})`,
+      holds: stop.count > 0 && p99 < MAX_STOP_MS && stop.failures === 0,
     },
     {
       name: `${name}: peak RSS`,
       value: costs === null ? 'ended' : `${costs.peakRssMb.toFixed(0)} MB`,
-      target: `at most ${MOST_RSS_MB} MB`,
-      holds: costs !== null && costs.peakRssMb <= MOST_RSS_MB,
+      target: `at most ${MAX_RSS_MB} MB`,
+      holds: costs !== null && costs.peakRssMb <= MAX_RSS_MB,
     },
     {
       name: `${name}: ends in order`,
       value: ended.code === 0 ? `${ended.tookMs.toFixed(0)} ms` : `${ended.signal ?? `exit ${ended.code}`}`,
-      target: `within ${MOST_END_MS} ms, exit code 0`,
-      holds: ended.wasAsked && ended.code === 0 && ended.tookMs <= MOST_END_MS,
+      target: `within ${MAX_END_MS} ms, exit code 0`,
+      holds: ended.wasRequested && ended.code === 0 && ended.tookMs <= MAX_END_MS,
     },
   ];
 }

@@ -1,12 +1,12 @@
 import { median } from '../measure.js';
 
 const SAMPLES = 20_000;
-/** A judge that has proven something has less to do, so each judges six seconds: as long as a proof takes. */
+/** A judge with a final verdict has less work, so each one judges six seconds, the time to a verdict. */
 const SAMPLES_OF_A_JUDGE = 60;
 const ROUNDS = 41;
 const WARM_UP_ROUNDS = 6;
-/** What one sample may cost at most, in microseconds. */
-const MOST_US = 2;
+/** Limit for one sample in microseconds. */
+const MAX_SAMPLE_US = 2;
 
 export default {
   title: `Pose unit of ${SAMPLES.toLocaleString('en')} samples judged, with the verdict after each, against JSON.parse of their messages, in turn`,
@@ -42,8 +42,8 @@ export default {
         {
           name: 'slowest sample',
           value: `${slowest.toFixed(2)} µs`,
-          target: `at most ${MOST_US} µs`,
-          holds: slowest <= MOST_US,
+          target: `at most ${MAX_SAMPLE_US} µs`,
+          holds: slowest <= MAX_SAMPLE_US,
         },
         {
           name: 'judging / JSON.parse',
@@ -56,7 +56,7 @@ export default {
   },
 };
 
-/** Ten samples a second of a robot that is turned to and fro in place, with a little noise. */
+/** Ten samples per second of a robot that is turned back and forth in place, with a little noise. */
 function turning(shown) {
   let rad = 10;
   return Array.from({ length: SAMPLES }, (_, i) => {
@@ -65,7 +65,7 @@ function turning(shown) {
   });
 }
 
-/** Ten samples a second of a robot that drives legs of three metres and turns between them. */
+/** Ten samples per second of a robot that drives legs of three metres and turns between them. */
 function driving() {
   let [xM, yM, rad] = [0, 0, 0];
   return Array.from({ length: SAMPLES }, (_, i) => {
@@ -78,7 +78,7 @@ function driving() {
   });
 }
 
-/** Microseconds for one sample. What comes out is looked at, or the compiler might leave the work out. */
+/** Microseconds for one sample. The result is checked, so that the compiler cannot remove the work. */
 function judged(createUnitJudge, samples) {
   const began = performance.now();
   let seen = 0;
@@ -100,6 +100,6 @@ function parsed(messages) {
 
 function perSample(began, seen, count) {
   const tookMs = performance.now() - began;
-  if (seen === 0) throw new Error('nothing came out');
+  if (seen === 0) throw new Error('no result');
   return (tookMs * 1_000) / count;
 }

@@ -42,7 +42,7 @@ export default {
     const clients = Object.fromEntries(
       Object.entries(ways).map(([name, way]) => [name, createChassisClient({ ...way, timeoutMs: 5_000 })]),
     );
-    // In turn, so that a machine whose speed drifts does not decide; the first two open the connections.
+    // Alternating, so that a drift of the machine's speed affects both; the first two open the connections.
     for (let round = -2; round < REQUESTS; round += 1) {
       for (const [name, client] of Object.entries(clients)) {
         const tookMs = await timed(() => client.identity());
@@ -88,21 +88,21 @@ async function timed(work) {
 }
 
 /**
- * A port behind which every byte comes later, in order. On a real path the handshake of TCP takes a round trip as well;
- * here it comes from the machine itself, so the first bytes wait that much longer.
+ * A port that delays every byte, in order. On a real path the TCP handshake takes a round trip too; here it is local, so
+ * the first bytes are delayed by a further round trip.
  */
 async function delayedPath(targetPort) {
   const sockets = new Set();
   const server = createServer({ noDelay: true }, (near) => {
     const far = connect({ host: '127.0.0.1', port: targetPort, noDelay: true });
-    const standsAt = performance.now() + ROUND_TRIP_MS;
-    const lateMs = () => ONE_WAY_MS + Math.max(0, standsAt - performance.now());
+    const connectedAt = performance.now() + ROUND_TRIP_MS;
+    const lateMs = () => ONE_WAY_MS + Math.max(0, connectedAt - performance.now());
     for (const [from, to] of [
       [near, far],
       [far, near],
     ]) {
       sockets.add(from);
-      // Timers that are due together may come in any order; what is written is always the oldest.
+      // Timers that are due together may fire in any order; the oldest chunk is written first.
       const waiting = [];
       const later = (send) => {
         waiting.push(send);

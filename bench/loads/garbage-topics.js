@@ -7,7 +7,7 @@ const garbage = [
 ];
 const CHUNK_BYTES = 256 * 1024;
 
-/** Text frames that are no topic messages, of the kinds that take the longest to refuse. */
+/** Text frames that are not topic messages, of the kinds that take longest to reject. */
 export default {
   name: 'garbage-topics',
   title: 'the chassis sends text that is not a topic message, as fast as possible',
@@ -23,6 +23,6 @@ export default {
       return Buffer.concat(frames);
     },
   },
-  // The chassis attacks by itself.
+  // The attack comes from the chassis.
   attack: () => ({ counts: {}, stop() {} }),
 };

@@ -2,7 +2,7 @@ import { floodRequests, requestText } from '../attack.js';
 
 const BYTES = 32 * 1024 * 1024;
 
-/** `[{},{},…]`: valid JSON of as many objects as fit into the most that is forwarded. */
+/** `[{},{},…]`: valid JSON with as many objects as fit into the maximum forwarded size. */
 export default {
   name: 'hostile-map',
   title: 'the chassis returns a map of 11 million empty objects (32 MiB), requested repeatedly',

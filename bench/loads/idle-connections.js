@@ -1,6 +1,6 @@
 import { holdConnections } from '../attack.js';
 
-/** More connections than the server takes, from one address, without a byte on them. */
+/** More connections than the server accepts, from one address, without data. */
 export default {
   name: 'idle-connections',
   title: '600 connections from one address that send nothing',

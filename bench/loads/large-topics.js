@@ -1,6 +1,6 @@
 const BYTES = 15 * 1024 * 1024;
 
-/** One topic message after the other, each nearly as large as a message may be, each of five million empty objects. */
+/** Topic messages of nearly the maximum size, each with five million empty objects. */
 export default {
   name: 'large-topics',
   title: 'the chassis sends topic messages of 15 MiB, as fast as possible',
@@ -15,6 +15,6 @@ export default {
       return Buffer.concat([head, text]);
     },
   },
-  // The chassis attacks by itself.
+  // The attack comes from the chassis.
   attack: () => ({ counts: {}, stop() {} }),
 };

@@ -1,6 +1,6 @@
 import { addresses, holdConnections } from '../attack.js';
 
-/** The same as `idle-connections`, from a whole network instead of one address: no single one has many. */
+/** Like `idle-connections`, from many addresses with few connections each. */
 export default {
   name: 'many-addresses',
   title: '600 connections from 60 addresses that send nothing',

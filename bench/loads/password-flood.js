@@ -1,11 +1,11 @@
 import { addresses, floodRequests, requestText } from '../attack.js';
 
-/** Wrong passwords from so many addresses that the limit of each of them is never the only one. */
+/** Wrong passwords from many addresses, so that the limit per address is not the only one in effect. */
 export default {
   name: 'password-flood',
   title: 'continuous wrong passwords from 200 addresses',
   from: addresses(10, 200),
-  /** People who know the password want to sign in meanwhile. */
+  /** Measures sign-ins with the right password meanwhile. */
   hasHonestSignIn: true,
   attack: ({ target, from, connections = 200, restMs = 0 }) =>
     floodRequests({

@@ -4,7 +4,7 @@ const heads = ['/api/anmeldung', '/api/stopp', '/api/touren/lauf'].map((path) =>
   requestText('POST', path, { body: '{', length: 16_000 }),
 );
 
-/** Bodies of nearly 16 KiB, the most that the server takes, a byte now and then. */
+/** Bodies of nearly 16 KiB, the maximum of the server, sent byte by byte. */
 export default {
   name: 'slow-bodies',
   title: '600 bodies of 16 KB that arrive byte by byte',

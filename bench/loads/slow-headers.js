@@ -1,6 +1,6 @@
 import { holdConnections } from '../attack.js';
 
-/** Headers that never end, a line now and then ('slowloris'). */
+/** Endless headers, sent line by line ('slowloris'). */
 export default {
   name: 'slow-headers',
   title: '600 requests with endless headers, line by line',

@@ -5,7 +5,7 @@ const requests = [
   requestText('POST', '/api/anmeldung', { body: '{"password":""}' }),
 ];
 
-/** Half of the connections stop without a pause, half of them send malformed sign-ins; by nobody. */
+/** Half of the connections send stops without a pause, the others malformed sign-ins; without a session. */
 export default {
   name: 'stop-flood',
   title: 'continuous stops and malformed sign-ins from one address',

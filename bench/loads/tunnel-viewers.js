@@ -1,10 +1,10 @@
 import { holdConnections, requestText } from '../attack.js';
 
-/** @source specification, 'Operator server': the read-only socket, all that a remote tunnel can see */
+/** @source specification, 'Operator server': the read-only socket, the only one that a remote tunnel reaches */
 const READ_ONLY = { host: '127.0.0.1', port: 5174 };
 const pipelined = requestText('GET', '/').repeat(200);
 
-/** Those who look at the gateway from afar, through the tunnel, and read nothing of what they ask for. */
+/** Remote clients behind the tunnel that request pages and never read the answers. */
 export default {
   name: 'tunnel-viewers',
   title: '64 connections to the read-only socket that pipeline pages and never read',

@@ -1,10 +1,10 @@
 import { holdConnections, requestText } from '../attack.js';
 
 const page = requestText('GET', '/');
-/** As many as fit into one write; what the server does not take waits in the kernel. */
+/** As many as fit into one write; unread requests wait in the kernel. */
 const pipelined = page.repeat(200);
 
-/** Requests one after the other on each connection, and none of the answers is ever read. */
+/** Pipelined requests on each connection whose answers are never read. */
 export default {
   name: 'unread-answers',
   title: '300 connections that pipeline pages and never read',

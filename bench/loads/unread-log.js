@@ -6,7 +6,7 @@ const requests = [
   requestText('POST', '/api/touren/lauf', { body: '{"tour":"demo"}' }),
 ];
 
-/** Every request that writes a line into the log, while nobody reads the log. */
+/** Requests that are logged, while the log is not read. */
 export default {
   name: 'unread-log',
   title: 'unread log pipe, with a flood of logged requests',

@@ -3,7 +3,7 @@ import { holdConnections, requestText } from '../attack.js';
 
 const BYTES = 24_000_000;
 
-/** A map as large as a real one may be, and readers that ask for it and read nothing. */
+/** A map of realistic maximum size, and clients that request it and never read. */
 export default {
   name: 'unread-maps',
   title: '64 clients that request a map of 24 MB and never read',
@@ -19,8 +19,8 @@ export default {
       target,
       from,
       count: connections,
-      // One after the other: those who come together may be given the same bytes.
-      apartMs: 120,
+      // Staggered: concurrent requests may share the same bytes.
+      intervalMs: 120,
       use: (socket) => void socket.write(requestText('GET', '/api/chassis/maps/bench')),
     }),
 };

@@ -1,13 +1,13 @@
-// A process with the twenty clients of the soak, each with an address and a row of random numbers of its own.
+// A process with the twenty clients of the soak, each with its own address and random numbers.
 import { request } from 'node:http';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { answerAll } from '../asked.js';
 import { floodRequests, holdConnections, requestText } from '../attack.js';
 import { seededRandom } from '../figures.ts';
 import { callOnce, signIn } from '../probe.js';
+import { serveRequests } from '../worker.js';
 
-/** Who they are, and how many of each. */
+/** Number, name and behaviour of each kind. */
 const crowd = [
   [4, 'browser', browser],
   [3, 'slow reader', slowReader],
@@ -20,28 +20,28 @@ const crowd = [
 ];
 
 const over = new AbortController();
-const told = {};
+const counts = {};
 let clients = [];
 let isHeld = false;
 const clearings = new Set();
 
-answerAll({
+serveRequests({
   start({ target, password, seed }) {
     const all = crowd.flatMap(([count, kind, live]) => Array.from({ length: count }, () => ({ kind, live })));
     clients = all.map(({ kind, live }, index) => {
-      told[kind] ??= { did: {}, failed: {} };
+      counts[kind] ??= { did: {}, failed: {} };
       return repeat(live, {
         target,
         password,
         from: `127.0.20.${1 + index}`,
         random: seededRandom(seed + 1_000 * (index + 1)),
-        did: (what, count = 1) => add(told[kind].did, what, count),
-        failed: (what) => add(told[kind].failed, what, 1),
+        did: (what, count = 1) => add(counts[kind].did, what, count),
+        failed: (what) => add(counts[kind].failed, what, 1),
       });
     });
     return { clients: clients.length };
   },
-  /** From now on nobody clears a stop until `goOn`: the answer to a stop would tell the truth of a moment later. */
+  /** Prevents clearing a stop until `goOn`, so that the answer to a stop cannot already show it cleared. */
   async hold() {
     isHeld = true;
     await Promise.all(clearings);
@@ -51,11 +51,11 @@ answerAll({
     isHeld = false;
     return null;
   },
-  look: () => told,
+  read: () => counts,
   async stop() {
     over.abort();
     await Promise.all(clients);
-    return told;
+    return counts;
   },
 });
 
@@ -63,7 +63,7 @@ function add(to, what, count) {
   to[what] = (to[what] ?? 0) + count;
 }
 
-/** What goes wrong for one of them is counted, and it begins again. */
+/** Counts a failure of a client and restarts it. */
 async function repeat(live, client) {
   await pause(client.random() * 3_000);
   while (!over.signal.aborted) {
@@ -76,12 +76,12 @@ async function repeat(live, client) {
   }
 }
 
-/** Ends early, without an error, when all is over. */
+/** Ends early, without an error, at the end of the soak. */
 async function pause(ms) {
   await sleep(ms, undefined, { signal: over.signal }).catch(() => {});
 }
 
-const between = ({ random }, least, most) => least + random() * (most - least);
+const between = ({ random }, min, max) => min + random() * (max - min);
 
 const pick = ({ random }, list) => list[Math.floor(random() * list.length)];
 
@@ -93,7 +93,7 @@ async function call(client, method, path, rest = {}) {
   return answer;
 }
 
-/** A page with its files and its live events, which it reads; loaded anew now and then. */
+/** Loads a page with its files and reads its live events; reloads at times. */
 async function browser(client) {
   for (const path of ['/', '/assets/style.css', '/assets/live.js']) await call(client, 'GET', path);
   const { target, from } = client;
@@ -116,7 +116,7 @@ async function browser(client) {
   stream.destroy();
 }
 
-/** Asks for something large or endless and reads a little of it each second. */
+/** Requests a large or endless answer and reads a little of it each second. */
 async function slowReader(client) {
   const { target, from } = client;
   const path = pick(client, ['/api/events', '/', '/api/chassis/maps/1', '/api/chassis/maps/1.png']);
@@ -133,7 +133,7 @@ async function slowReader(client) {
   socket.destroy();
 }
 
-/** Everything there is, over four connections without a pause, for a while; then a rest. */
+/** Polls over four connections without a pause for a while, then rests. */
 async function greedyPoller(client) {
   const { target, from } = client;
   const paths = ['/api/chassis/state', '/api/chassis/device/info', '/api/chassis/maps', '/api/health', '/service'];
@@ -147,7 +147,7 @@ async function greedyPoller(client) {
   await pause(between(client, 4_000, 10_000));
 }
 
-/** Signs in, clears the stop, starts a tour, stops it, looks at settings and log; the daily life of a technician. */
+/** Signs in, clears the stop, starts a tour, stops it, reads settings and records, like a technician. */
 async function person(client) {
   const { target, from, password } = client;
   const cookie = await signIn(target, from, password);
@@ -182,7 +182,7 @@ async function clearStop(client, headers) {
   if (status === 200) client.did('stop cleared');
 }
 
-/** On the tablet: starts a tour whenever one may start. */
+/** The tablet: starts a tour whenever possible. */
 async function tourStarter(client) {
   const tours = await call(client, 'GET', '/api/touren');
   if (tours.status === 200) {
@@ -194,7 +194,7 @@ async function tourStarter(client) {
   await pause(between(client, 2_000, 8_000));
 }
 
-/** Uploads that break off in the middle, and some that do not. */
+/** Incomplete uploads, and some complete ones. */
 async function uploader(client) {
   const { target, from, password } = client;
   const cookie = await signIn(target, from, password);
@@ -258,7 +258,7 @@ async function upload(client, cookie, name, bytes, sentBytes) {
   sending.destroy();
 }
 
-/** Opens as many connections as it gets and says nothing, or half a request. */
+/** Holds many connections without data, or with half a request. */
 async function hoarder(client) {
   const { target, from } = client;
   const half = pick(client, [
@@ -281,7 +281,7 @@ async function hoarder(client) {
   await pause(between(client, 2_000, 10_000));
 }
 
-/** Does not know the password, and does not know how to ask either. */
+/** Sends wrong passwords and invalid requests. */
 async function wrongPassword(client) {
   await call(client, 'POST', '/api/anmeldung', { body: { password: `wrong ${client.random()}` } });
   await call(client, 'POST', '/api/touren/lauf', { body: { tour: 'no such tour' } });

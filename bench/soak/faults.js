@@ -4,14 +4,14 @@ import { controlSim } from '../../src/lib/sim/control/control.ts';
 import { faultTable } from '../../src/lib/sim/faults.ts';
 import { seededRandom } from '../figures.ts';
 
-/** The kinds that a gateway meets while it runs. */
+/** Kinds of faults that affect a running gateway. */
 const KINDS = new Set(['network', 'answers', 'robot', 'fleet']);
 /**
- * What stays after the fault is gone, as it shall: a unit that was once contradicted keeps the gate closed, a wheel waits
- * to be reset. They come in the last part, since no tour starts after them.
+ * Faults with intended lasting effects: a contradicted unit keeps the gate closed, a wheel error needs a reset. Used in
+ * the last part only, since no tour starts after them.
  */
 const LASTING = new Set(['radians', 'radians-0-2pi', 'radians-unwrapped', 'wheel-error']);
-const LAST_PART = 0.8;
+const LAST_PART_FROM = 0.8;
 
 /**
  * Switches faults on and off until `untilMs` (performance.now), at most two at a time; all are off at the end.
@@ -23,7 +23,7 @@ export async function runFaults({ dir, seed, beganMs, untilMs, signal }) {
   const lasting = all.filter((name) => LASTING.has(name));
   const random = seededRandom(seed);
   const on = new Set();
-  const seen = new Set();
+  const used = new Set();
   let failed = 0;
   const set = async (name, isOn) => {
     try {
@@ -40,12 +40,12 @@ export async function runFaults({ dir, seed, beganMs, untilMs, signal }) {
     while (!isOver()) {
       await pause(2_000 + random() * 8_000);
       if (isOver()) return;
-      const isLast = performance.now() - beganMs > LAST_PART * (untilMs - beganMs);
+      const isLast = performance.now() - beganMs > LAST_PART_FROM * (untilMs - beganMs);
       const list = isLast && random() < 0.3 ? lasting : passing;
       const name = list[Math.floor(random() * list.length)];
       if (on.has(name)) continue;
       on.add(name);
-      seen.add(name);
+      used.add(name);
       await set(name, true);
       await pause(3_000 + random() * 17_000);
       await set(name, false);
@@ -54,5 +54,5 @@ export async function runFaults({ dir, seed, beganMs, untilMs, signal }) {
   }
 
   await Promise.all([loop(), loop()]);
-  return { switched: seen.size, failed, names: [...seen] };
+  return { switched: used.size, failed, names: [...used] };
 }

@@ -1,29 +1,29 @@
-// What a soak proves, and what it does not. Pure, so that each line can be put before the state that would make it lie.
+// Verdict of a soak. Pure, so that tests can check each line against the states that must fail it.
 import { type Sample, trendOfFloors } from '../figures.ts';
 
 export interface Soak {
   /** From the first client to the last, in milliseconds. */
   readonly lastedMs: number;
-  /** As asked for, in milliseconds. */
+  /** Requested duration in milliseconds. */
   readonly wantedMs: number;
-  /** Resident memory of the gateway in MB, about one value a second. */
+  /** Resident memory of the gateway in MB, about one value per second. */
   readonly rss: readonly Sample[];
-  /** The most that the kernel ever saw, in MB; null when the process was gone before it could be asked. */
+  /** Peak resident memory in MB according to the kernel; null when the process ended before it was read. */
   readonly peakRssMb: number | null;
-  /** One a minute, from a second address. */
+  /** One per minute, from a second address. */
   readonly stops: readonly { readonly ms: number; readonly ok: boolean; readonly what: string }[];
-  /** Answers of /api/health, one asked for each second. */
-  readonly health: readonly HealthLook[];
-  /** The process that was started, as it was at the end. */
+  /** Answers of /api/health, one per second. */
+  readonly health: readonly HealthCheck[];
+  /** Whether the process ended before the end of the soak. */
   readonly isOver: boolean;
   readonly ended: { readonly code: number | null; readonly signal: string | null; readonly tookMs: number };
   readonly faults: { readonly switched: number; readonly failed: number };
-  /** By kind of client: what they did, and what failed. */
+  /** Counted actions by kind of client. */
   readonly clients: Readonly<Record<string, { readonly did: Readonly<Record<string, number>> }>>;
 }
 
-/** null: no whole answer within the time that was given. */
-type HealthLook = {
+/** null: no complete answer within the timeout. */
+type HealthCheck = {
   readonly upForMs: number;
   readonly services: readonly { readonly name: string; readonly status: string; readonly restarts: number }[];
 } | null;
@@ -37,7 +37,7 @@ export interface Line {
 
 const bounds = {
   rssMb: 300,
-  /** Project decision: 15 MB in a quarter of an hour is as much as the floors of the collector wander by themselves. */
+  /** Project decision: the minima vary by up to 15 MB in a quarter of an hour without growth. */
   rssMbPerHour: 60,
   stopMs: 1_000,
   endMs: 5_000,
@@ -45,14 +45,14 @@ const bounds = {
 
 const WINDOW_MS = 30_000;
 /**
- * Not counted as growth: caches fill, the compiler works, and memory that a burst once took is not given back, so that the
- * floor rises in steps, each rarer than the one before.
+ * Part of the time that is not counted as growth: caches fill, code is compiled, and memory of a burst is not returned,
+ * so the minimum rises in ever rarer steps.
  */
 const WARM_UP_PART = 0.5;
 const MINUTE_MS = 60_000;
 
-/** What each kind of client must have done at least once, or the run proves nothing about it. */
-const proofs: Readonly<Record<string, readonly string[]>> = {
+/** Actions that each kind of client must have done at least once. */
+const requiredActions: Readonly<Record<string, readonly string[]>> = {
   browser: ['event read'],
   'slow reader': ['sip'],
   'greedy poller': ['GET 200'],
@@ -63,7 +63,7 @@ const proofs: Readonly<Record<string, readonly string[]>> = {
   'wrong password': ['POST 401'],
 };
 
-/** Whether the gateway held, line by line. What could not be decided does not hold. */
+/** The verdict, line by line. An undecided line does not hold. */
 export function judgeSoak(soak: Soak): readonly Line[] {
   return [
     timeLine(soak),
@@ -105,7 +105,7 @@ function rssLines({ rss, peakRssMb }: Soak): Line[] {
     return [bound, { name: 'RSS level', value: 'not decided', target: `${target}; too short`, holds: false }];
   const { perHour, errorPerHour, points } = trend;
   const value = `${perHour.toFixed(0)} ± ${errorPerHour.toFixed(0)} MB/h`;
-  // A line through values that wander more than the bound says nothing about it.
+  // With a standard error above the bound the growth is not decided.
   const isClear = errorPerHour <= bounds.rssMbPerHour;
   return [
     bound,
@@ -128,11 +128,11 @@ function restartLine({ health }: Soak): Line {
   const notRunning = (answers.at(-1)?.services ?? [])
     .filter(({ status }) => status !== 'running')
     .map(({ name }) => name);
-  const unasked = health.length - answers.length;
+  const unanswered = health.length - answers.length;
   const what = [
     restarted.length > 0 ? restarted.join(', ') : 'none',
     ...(notRunning.length > 0 ? [`not running at the end: ${notRunning.join(', ')}`] : []),
-    ...(unasked > 0 ? [`${unasked} of ${health.length} looks unanswered`] : []),
+    ...(unanswered > 0 ? [`${unanswered} of ${health.length} health checks unanswered`] : []),
   ];
   return {
     name: 'restarts of services',
@@ -144,8 +144,8 @@ function restartLine({ health }: Soak): Line {
 
 function processLine({ health, isOver }: Soak): Line {
   const ups = health.filter((look) => look !== null).map(({ upForMs }) => upForMs);
-  const isOneLife = ups.every((up, index) => up >= (ups[index - 1] ?? 0));
-  const value = isOver ? 'ended by itself' : ups.length < 2 ? 'not checked' : isOneLife ? 'one' : 'began anew';
+  const isOneProcess = ups.every((up, index) => up >= (ups[index - 1] ?? 0));
+  const value = isOver ? 'ended by itself' : ups.length < 2 ? 'not checked' : isOneProcess ? 'one' : 'restarted';
   return { name: 'life of the process', value, target: 'one, to the end', holds: value === 'one' };
 }
 
@@ -158,7 +158,7 @@ function stopLine({ stops, lastedMs }: Soak): Line {
     name: 'stops, one a minute',
     value:
       stops.length === 0
-        ? 'none asked for'
+        ? 'none requested'
         : `${stops.length - late.length} of ${stops.length}, longest ${longest.toFixed(0)} ms${why.length > 0 ? ` (${why.join(', ')})` : ''}`,
     target: `all within ${bounds.stopMs} ms, at least ${wanted}`,
     holds: stops.length > 0 && stops.length >= wanted && late.length === 0,
@@ -166,8 +166,8 @@ function stopLine({ stops, lastedMs }: Soak): Line {
 }
 
 function workLines({ clients, faults }: Soak): Line[] {
-  const idle = Object.entries(proofs).flatMap(([kind, deeds]) =>
-    deeds.filter((deed) => !((clients[kind]?.did[deed] ?? 0) > 0)).map((deed) => `${kind}: ${deed}`),
+  const idle = Object.entries(requiredActions).flatMap(([kind, actions]) =>
+    actions.filter((action) => !((clients[kind]?.did[action] ?? 0) > 0)).map((action) => `${kind}: ${action}`),
   );
   const tours =
     (clients['signed-in person']?.did['tour started'] ?? 0) + (clients['tour starter']?.did['tour started'] ?? 0);
@@ -176,7 +176,7 @@ function workLines({ clients, faults }: Soak): Line[] {
     {
       name: 'clients did their work',
       value: idle.length === 0 ? `all; ${tours} tours` : `never: ${idle.join(', ')}`,
-      target: 'each kind, each deed',
+      target: 'each kind, each action',
       holds: idle.length === 0,
     },
     {

@@ -17,7 +17,7 @@ export default class Demo extends GwCommand<Result> {
   static override description =
     `Starts a simulated robot, enrols it, runs the gateway against it, checks the network, sets the tablet up and
 locks it, verifies chassis, address, angle units and both sockets against the specification,
-writes the report and the signed record, and ends what it started: within 45 seconds, usually in 20, with 0 when everything is ok.
+writes the report and the signed record, and ends the processes it started: within 45 seconds, usually in 20, with 0 when everything is ok.
 All traffic stays on this machine.`;
   static override examples = [
     '<%= config.bin %> demo',
@@ -54,8 +54,8 @@ All traffic stays on this machine.`;
           checklistsDir: builtInChecklists(this.config.root),
           gwVersion: this.config.version,
           clock: systemClock,
-          signal: firstOf(this.signal, signals.asked),
-          hurry: signals.insisted,
+          signal: firstOf(this.signal, signals.first),
+          killNow: signals.repeated,
           switchFault: async (dir, set) => {
             await controlSim(dir, { set });
           },
@@ -79,7 +79,7 @@ All traffic stays on this machine.`;
 
   protected override async print(...[data, ok, error]: Parameters<GwCommand<Result>['print']>): Promise<void> {
     if (!this.#shown) await super.print(data, ok, error);
-    // The result is out already, and stdout carries one envelope.
+    // The result was printed already, and stdout carries one envelope.
     else if (error !== null) this.note(error.message);
   }
 
@@ -97,19 +97,19 @@ function environmentOfChildren(): Record<string, string> {
   return environment;
 }
 
-/** The first signal asks, every further one insists; none of them ends us before the programs are ended. */
+/** The first signal ends the demo in order, a further one kills its processes; gw ends after them in both cases. */
 function listenForSignals() {
-  const asked = new AbortController();
-  const insisted = new AbortController();
+  const first = new AbortController();
+  const repeated = new AbortController();
   const onSignal = () => {
-    if (asked.signal.aborted) insisted.abort();
-    else asked.abort(new GwError('INTERRUPTED', 'Interrupted.'));
+    if (first.signal.aborted) repeated.abort();
+    else first.abort(new GwError('INTERRUPTED', 'Interrupted.'));
   };
   const names = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
   for (const name of names) process.on(name, onSignal);
   return {
-    asked: asked.signal,
-    insisted: insisted.signal,
+    first: first.signal,
+    repeated: repeated.signal,
     stop() {
       for (const name of names) process.off(name, onSignal);
     },

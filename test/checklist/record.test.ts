@@ -26,7 +26,7 @@ import {
   verifyRecordFile,
 } from '../../src/lib/checklist/index.ts';
 import { systemClock } from '../../src/lib/lifecycle/index.ts';
-import { type Authority, createAuthority } from '../../src/lib/sim/cloud/certificates.ts';
+import { type CertificateAuthority, createCa } from '../../src/lib/sim/cloud/certificates.ts';
 
 const catalogue: Catalogue = {
   probe: {
@@ -60,12 +60,16 @@ const jpeg = Buffer.from([0xff, 0xd8, 0xff, 0xe0, 1, 2, 3]);
 const dsaEncoding = 'ieee-p1363';
 
 let dir = '';
-let authority: Authority;
+let authority: CertificateAuthority;
 let signer: RecordSigner;
 let record: CheckRecord;
 let path = '';
 
-async function signerOf(serial: string, from: Authority = authority, more: object = {}): Promise<RecordSigner> {
+async function signerOf(
+  serial: string,
+  from: CertificateAuthority = authority,
+  more: object = {},
+): Promise<RecordSigner> {
   const { keyPem, certificatePem } = await from.issueClientPair(serial, more);
   return { serial, certificatePem, sign: (bytes) => sign('sha256', bytes, { key: keyPem, dsaEncoding }) };
 }
@@ -115,7 +119,7 @@ const good = 'label: { answer: yes, initials: KM, photo: photo.jpg }\ndoor: 0.9\
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'gw-record-'));
   await writeFile(join(dir, 'photo.jpg'), jpeg);
-  authority = await createAuthority();
+  authority = await createCa();
   signer = await signerOf('SN1');
   record = signRecord(await createRecord(good), signer);
   await writeFile(path, recordText(record));
@@ -255,7 +259,7 @@ describe('a record', () => {
     expect(await wrongOf(`\ufeff${plain}`)).toEqual(['file wrong']);
     expect(await wrongOf(plain.replace('gw/check-record/1', 'gw/check-record/2'))).toEqual(['content wrong']);
     expect(await wrongOf(plain, { expectedSerial: 'SN2' })).toEqual(['expected-serial wrong']);
-    expect(await wrongOf(plain, { caPem: (await createAuthority()).caPem })).toEqual(['chain wrong']);
+    expect(await wrongOf(plain, { caPem: (await createCa()).caPem })).toEqual(['chain wrong']);
     expect(await wrongOf(plain, { caPem: 'nothing' })).toEqual(['chain wrong']);
     expect(await wrongOf(plain, { caPem: undefined })).toEqual(['chain not-checked']);
     expect(await wrongOf(plain, { readAttachment: async () => null })).toEqual(['attachments wrong']);
@@ -345,8 +349,8 @@ describe('a record', () => {
     });
   });
 
-  test('a chain with an intermediate CA is verified; an incomplete one is not', async () => {
-    const between = await authority.issueAuthority('Between');
+  test('a chain over an authority in between is followed; one that ends nowhere is not', async () => {
+    const between = await authority.issueCa('Between');
     const one = await signerOf('SN1', between);
     const whole = signRecord(record, { ...one, certificatePem: `${one.certificatePem}\n${between.caPem}` });
     expect(await verify(whole)).toMatchObject({ verified: true });

@@ -6,8 +6,8 @@ import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import { renderOverlaysInspect } from '../../src/cli/render/overlays.ts';
 import { facts } from '../../src/lib/evidence/index.ts';
-import { drawOverlays } from '../../src/lib/sim/chassis/floor/floor.ts';
-import { drawOddities } from '../../src/lib/sim/chassis/maps/odd-drawings.ts';
+import { floorOverlays } from '../../src/lib/sim/chassis/floor/floor.ts';
+import { oddOverlays } from '../../src/lib/sim/chassis/maps/odd-overlays.ts';
 import { inspectDrawings, type OverlaysInspectOptions } from '../../src/lib/toolkit/overlays/inspect.ts';
 import { collectionText } from '../overlays/arbitrary.ts';
 import { collectionOf, pointAt } from '../overlays/render/drawn.ts';
@@ -34,7 +34,7 @@ async function look(
   return { result, text, first: text.split('\n')[0] ?? '' };
 }
 
-const floor = () => drawOverlays('SIM0001');
+const floor = () => floorOverlays('SIM0001');
 const linesWith = (text: string, part: string) => text.split('\n').filter((line) => line.includes(part));
 
 describe('gw overlays inspect', () => {
@@ -43,7 +43,7 @@ describe('gw overlays inspect', () => {
       `15 drawings (9 points, 4 zones, 2 lanes, 1 charger among them), 6 findings (1 warning, 4 notes, 1 not checked): ${path}.`,
     );
     expect((await look(collectionOf())).first).toBe(`0 drawings (0 points, 0 zones, 0 lanes), no findings: ${path}.`);
-    const odd = await look(drawOddities('SIM0001'), { filter: { kinds: ['lane'] } });
+    const odd = await look(oddOverlays('SIM0001'), { filter: { kinds: ['lane'] } });
     expect(odd.first).toMatch(/^8 of 131 drawings \(88 points, 30 zones, 8 lanes, 5 of other kinds, 6 chargers among/);
   });
 
@@ -78,7 +78,7 @@ describe('gw overlays inspect', () => {
     expect(text).toContain(
       'One pair was measured, four times: 0.899 m (BELEGT measured). Whether that holds for any other is not known (OFFEN',
     );
-    const odd = await look(drawOddities('SIM0001'), { filter: { kinds: ['charger'] } });
+    const odd = await look(oddOverlays('SIM0001'), { filter: { kinds: ['charger'] } });
     expect(linesWith(odd.text, '#86 ').at(-1)).toMatch(/ missing +to dock-gone +--$/);
     expect(linesWith(odd.text, '#88 ').at(-1)).toMatch(/ missing +none +--$/);
     expect(odd.text).toContain('Charging stations (2, 6 incomplete)');
@@ -115,7 +115,7 @@ describe('gw overlays inspect', () => {
   });
 
   it('says what is wrong, about which drawings, and once for each rule what to do', async () => {
-    const { text, result } = await look(drawOddities('SIM0001'), { isComplete: true });
+    const { text, result } = await look(oddOverlays('SIM0001'), { isComplete: true });
     expect(linesWith(text, 'WRONG ')).toHaveLength(result.summary.findings.wrong);
     expect(linesWith(text, 'WRONG duplicate-id #111 #112: 2 drawings have the id "twice"')).toHaveLength(1);
     const [remedy] = result.findings.flatMap((one) => (one.rule === 'yaw-not-a-number' ? [one.remedy] : []));

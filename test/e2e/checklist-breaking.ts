@@ -2,7 +2,7 @@ import { chmod, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { connect, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { createAuthority, type Validity } from '../../src/lib/sim/cloud/certificates.ts';
+import { createCa, type Validity } from '../../src/lib/sim/cloud/certificates.ts';
 import type { FaultName } from '../../src/lib/sim/faults.ts';
 import type { SiteText, World } from './checklist-world.ts';
 
@@ -106,7 +106,7 @@ export function inDays(days: number): Date {
 /** Another identity in place of that of this device. */
 export function otherIdentity(serial: string, validity: Validity = {}): Row['brings'] {
   return async ({ dir }) => {
-    const authority = await createAuthority();
+    const authority = await createCa();
     const { keyPem, certificatePem } = await authority.issueClientPair(serial, validity);
     const about = { format: 'gw/identity/1', serial, endpoint: '127.0.0.1', region: 'eu-central-1' };
     const enrolledAt = inDays(-5).toISOString();

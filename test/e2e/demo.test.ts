@@ -126,7 +126,7 @@ describe('gw demo', () => {
     writeFileSync(join(dir, 'demo.md'), 'mine');
     const { code, stderr } = await runGw(['demo', '--dir', dir]);
     expect(code).toBe(2);
-    expect(stderr).toContain('contains files that no demo wrote');
+    expect(stderr).toContain('contains files that gw demo did not write');
     expect(readFileSync(join(dir, 'demo.md'), 'utf8')).toBe('mine');
   });
 });

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type CheckRecord, recordText, signRecord } from '../../src/lib/checklist/index.ts';
-import { createAuthority } from '../../src/lib/sim/cloud/certificates.ts';
+import { createCa } from '../../src/lib/sim/cloud/certificates.ts';
 import { readPdf } from '../report/pdf-reader.ts';
 import { recordOf, robotOf, stepOf, wrongStep } from '../report/records.ts';
 import { runGw } from './gw.ts';
@@ -15,7 +15,7 @@ const file = (name: string) => join(dir, name);
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'gw-documents-'));
   const validity = { notBefore: new Date('2026-01-01'), notAfter: new Date('2028-01-01') };
-  const authority = await createAuthority(validity);
+  const authority = await createCa(validity);
   const device = await authority.issueClientPair('SN0007', validity);
   const write = (name: string, record: CheckRecord) =>
     writeFile(

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { runGw, startGw } from './gw.ts';
 
-it('gw sim takes a serial number, and everything that it writes and says has it', async () => {
+it('gw sim uses a given serial number in all its files and answers', async () => {
   const dir = mkdtempSync(join(tmpdir(), 'gw-sim-serial-'));
   try {
     await using sim = startGw(['sim', '--dir', dir, '--chassis-port', '0', '--serial', 'SN_00-7', '--json']);
@@ -28,13 +28,13 @@ it('gw sim takes a serial number, and everything that it writes and says has it'
   }
 });
 
-it('gw sim refuses a serial number that no site file could hold', async () => {
+it('gw sim refuses a serial number that is invalid in a site file', async () => {
   const { code, stderr } = await runGw(['sim', '--serial', 'two words']);
   expect(code).toBe(2);
   expect(stderr).toContain('--serial: expected');
 });
 
-it('gw sim writes a site that nothing was verified on, and gw sim fault switches its faults', async () => {
+it('gw sim writes a site without verified facts, and gw sim fault switches its faults', async () => {
   const dir = mkdtempSync(join(tmpdir(), 'gw-sim-fault-'));
   try {
     const words = ['--chassis-port', '0', '--evidence', 'none', '--with', 'password'];

@@ -6,7 +6,7 @@ import { readAnswer } from '../../src/lib/enrolment/exchange.ts';
 import { loadIdentity } from '../../src/lib/enrolment/index.ts';
 import { GwError } from '../../src/lib/error/index.ts';
 import { systemClock } from '../../src/lib/lifecycle/index.ts';
-import { createAuthority } from '../../src/lib/sim/cloud/certificates.ts';
+import { createCa } from '../../src/lib/sim/cloud/certificates.ts';
 import { type FaultName, faultNames, faultTable } from '../../src/lib/sim/index.ts';
 import { http, startRawEndpoint } from './raw-endpoint.ts';
 import { failureOf, quick, serial, startWorld } from './world.ts';
@@ -29,7 +29,7 @@ const failures: Partial<Record<FaultName, Expected>> = {
   'enrolment-no-tls': { code: 'ENROLMENT_BAD_ANSWER', message: /the response is not TLS/, remedy: /enrolment\.url/ },
   'enrolment-untrusted': {
     code: 'ENROLMENT_UNTRUSTED',
-    message: /issued by "CN=Another authority".* nothing was sent/,
+    message: /issued by "CN=Another CA".* nothing was sent/,
     remedy: /enrolment\.caFile.*intercepts TLS/,
   },
   'enrolment-server-expired': {
@@ -61,7 +61,7 @@ const failures: Partial<Record<FaultName, Expected>> = {
     details: { reason: 'redirect', status: 302 },
   },
   'enrolment-huge': { code: 'ENROLMENT_BAD_ANSWER', message: /longer than 65536 bytes/, remedy: /proxy/ },
-  'enrolment-error': { code: 'ENROLMENT_UNAVAILABLE', message: /status 500: "The endpoint/, remedy: /Try again later/ },
+  'enrolment-error': { code: 'ENROLMENT_UNAVAILABLE', message: /status 500: "Internal error/, remedy: /Try again later/ },
   'enrolment-refused': {
     code: 'ENROLMENT_REFUSED',
     message: /not valid for this serial number \(status 403\)/,
@@ -86,7 +86,7 @@ const failures: Partial<Record<FaultName, Expected>> = {
     remedy: /not valid now/,
     details: { reason: 'expired' },
   },
-  'enrolment-other-authority': {
+  'enrolment-other-ca': {
     code: 'CERTIFICATE_UNUSABLE',
     message: /does not end in a self-signed certificate/,
     remedy: /operator of the cloud/,
@@ -278,7 +278,7 @@ describe('failures of the endpoint', () => {
 
   it('trust no other issuer when the site file names a CA', async () => {
     await using world = await startWorld();
-    const { caPem } = await createAuthority();
+    const { caPem } = await createCa();
     expect((await failureOf(world.enrol({ trust: caPem }))).code).toBe('ENROLMENT_UNTRUSTED');
     expect((await failureOf(world.enrol({ trust: undefined }))).code).toBe('ENROLMENT_UNTRUSTED');
     expect(world.endpoint.requests()).toEqual([]);

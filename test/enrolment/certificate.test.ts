@@ -8,16 +8,16 @@ import {
   readCertificates,
   viewCertificate,
 } from '../../src/lib/enrolment/certificate.ts';
-import { createAuthority } from '../../src/lib/sim/cloud/certificates.ts';
+import { createCa } from '../../src/lib/sim/cloud/certificates.ts';
 
 const serial = 'SN-0815';
-const authority = await createAuthority();
+const authority = await createCa();
 const pair = await authority.issueClientPair(serial, {
   notBefore: new Date('2026-01-01T00:00:00Z'),
   notAfter: new Date('2027-01-01T00:00:00Z'),
 });
 const long = { notBefore: new Date('2000-01-01T00:00:00Z'), notAfter: new Date('2049-01-01T00:00:00Z') };
-const old = await createAuthority(long);
+const old = await createCa(long);
 const publicKey = createPublicKey(pair.keyPem);
 const read = (text: string) => readCertificates(text) ?? [];
 
@@ -72,9 +72,9 @@ describe('parsing certificates', () => {
 describe('the validity of an identity', () => {
   const at = (moment: string) => new Date(moment);
 
-  it('is that of its certificate and of every CA above it, whichever ends first', async () => {
-    const root = await createAuthority({ notBefore: at('2020-01-01'), notAfter: at('2030-01-01') });
-    const between = await root.issueAuthority('Between', { notBefore: at('2020-01-01'), notAfter: at('2026-06-01') });
+  it('is that of its certificate and of every authority above it, whichever ends first', async () => {
+    const root = await createCa({ notBefore: at('2020-01-01'), notAfter: at('2030-01-01') });
+    const between = await root.issueCa('Between', { notBefore: at('2020-01-01'), notAfter: at('2026-06-01') });
     const device = await between.issueClientPair(serial, { notBefore: at('2026-01-01'), notAfter: at('2027-01-01') });
     const certificate = viewCertificate(read(device.certificatePem + between.caPem));
     const judged = (moment: string) => judgeValidity({ certificate, caPem: root.caPem }, at(moment));
@@ -116,8 +116,8 @@ describe('judging a certificate', () => {
     expect(at('1999-01-01T00:00:00Z')).toEqual(['not-yet-valid', 'not-yet-valid']);
   });
 
-  it('detects a CA outside its validity', async () => {
-    const short = await createAuthority({ notBefore: new Date('2026-01-01'), notAfter: new Date('2026-02-01') });
+  it('finds an authority that is out of its time', async () => {
+    const short = await createCa({ notBefore: new Date('2026-01-01'), notAfter: new Date('2026-02-01') });
     const made = await short.issueClientPair(serial, long);
     expect(judge(made.certificatePem, short.caPem, '2026-03-01T00:00:00Z', createPublicKey(made.keyPem))).toEqual([
       'expired',
@@ -126,28 +126,28 @@ describe('judging a certificate', () => {
 
   it('distinguishes every fault', async () => {
     const { caPem } = authority;
-    const stranger = await createAuthority();
+    const stranger = await createCa();
     expect(judge((await authority.issueClientPair(serial)).certificatePem, caPem)).toEqual(['wrong-key']);
     expect(judge(pair.certificatePem, stranger.caPem)).toEqual(['wrong-issuer']);
     const other = await authority.issueClientPair('SN-0816');
     expect(judge(other.certificatePem, caPem, null, createPublicKey(other.keyPem))).toEqual(['wrong-serial']);
     const server = await authority.issueServer({ names: [serial] });
     expect(judge(server.certificatePem, caPem, null, createPublicKey(server.keyPem))).toEqual(['not-for-clients']);
-    const below = await authority.issueAuthority(serial);
+    const below = await authority.issueCa(serial);
     expect(judge(below.caPem, caPem, null, createPublicKey(below.keyPem))).toEqual(['is-ca']);
     expect(judgeCertificate([], { publicKey, serial, cas: [], at: null })).toHaveLength(1);
   });
 
-  it('does not accept a CA of the same name and another key as the issuer', async () => {
-    const twin = await createAuthority({ commonName: 'Simulated cloud' });
+  it('does not take an authority of the same name and another key for the one that signed', async () => {
+    const twin = await createCa({ commonName: 'Simulated cloud' });
     expect(judge(pair.certificatePem, twin.caPem)).toEqual(['wrong-issuer']);
     expect(judge(pair.certificatePem, twin.caPem + authority.caPem)).toEqual([]);
   });
 
   it('does not accept a device certificate as the issuer of another', async () => {
     const forger = await authority.issueClientPair('SN-0001');
-    const { restoreAuthority } = await import('../../src/lib/sim/cloud/certificates.ts');
-    const asAuthority = restoreAuthority({ caPem: forger.certificatePem, keyPem: forger.keyPem });
+    const { restoreCa } = await import('../../src/lib/sim/cloud/certificates.ts');
+    const asAuthority = restoreCa({ caPem: forger.certificatePem, keyPem: forger.keyPem });
     const forged = await asAuthority.issueClientPair(serial);
     const chain = forged.certificatePem + forger.certificatePem;
     expect(judge(chain, authority.caPem, null, createPublicKey(forged.keyPem))).toEqual(['wrong-issuer']);

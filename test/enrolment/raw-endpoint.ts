@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { createServer, type TLSSocket } from 'node:tls';
-import type { Authority } from '../../src/lib/sim/cloud/certificates.ts';
+import type { CertificateAuthority } from '../../src/lib/sim/cloud/certificates.ts';
 
 export interface RawEndpoint extends AsyncDisposable {
   readonly url: string;
@@ -11,7 +11,7 @@ export interface RawEndpoint extends AsyncDisposable {
 
 /** A TLS server that answers a complete request with the bytes given by the test. */
 export async function startRawEndpoint(
-  authority: Authority,
+  authority: CertificateAuthority,
   answer: (socket: TLSSocket, request: string) => unknown,
 ): Promise<RawEndpoint> {
   const { keyPem, certificatePem } = await authority.issueServer({ names: ['127.0.0.1'] });

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { lockFailure, lockFolder } from '../../src/lib/enrolment/folder.ts';
 import { loadIdentity, openSigner, readCredentials, readPending } from '../../src/lib/enrolment/index.ts';
-import { createAuthority } from '../../src/lib/sim/cloud/certificates.ts';
+import { createCa } from '../../src/lib/sim/cloud/certificates.ts';
 import { failureOf, serial, startWorld } from './world.ts';
 
 describe('an installed identity', () => {
@@ -108,8 +108,8 @@ describe('an installed identity', () => {
     const path = join(identityDir, 'identity.json');
     const file = JSON.parse(await readFile(path, 'utf8'));
     const other = await authority.issueClientPair(serial);
-    const stranger = await createAuthority();
-    const between = await authority.issueAuthority('between');
+    const stranger = await createCa();
+    const between = await authority.issueCa('between');
     const cases: [object, RegExp][] = [
       [{ keyPem: other.keyPem }, /public key mismatch/],
       [{ serial: 'SN-0816' }, /common name "SN-0815", expected the serial number SN-0816/],

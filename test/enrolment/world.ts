@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type EnrolOptions, enrol } from '../../src/lib/enrolment/enrol.ts';
 import { systemClock } from '../../src/lib/lifecycle/index.ts';
 import { directDialer } from '../../src/lib/net/index.ts';
-import { type Authority, createAuthority } from '../../src/lib/sim/cloud/certificates.ts';
+import { type CertificateAuthority, createCa } from '../../src/lib/sim/cloud/certificates.ts';
 import { type EnrolmentEndpoint, startEnrolment } from '../../src/lib/sim/cloud/enrolment.ts';
 import type { FaultName } from '../../src/lib/sim/index.ts';
 
@@ -16,7 +16,7 @@ export const quick = { dialMs: 2_000, handshakeMs: 300, answerMs: 300, answerByt
 export interface World extends AsyncDisposable {
   readonly dir: string;
   readonly identityDir: string;
-  readonly authority: Authority;
+  readonly authority: CertificateAuthority;
   readonly endpoint: EnrolmentEndpoint;
   readonly faults: Set<FaultName>;
   /** Options of `enrol`; the code is a new one for every call without one. */
@@ -26,10 +26,10 @@ export interface World extends AsyncDisposable {
 
 export async function startWorld(): Promise<World> {
   const dir = mkdtempSync(join(tmpdir(), 'gw-enrolment-'));
-  const authority = await createAuthority();
+  const authority = await createCa();
   const faults = new Set<FaultName>();
   const endpoint = await startEnrolment({
-    authority,
+    ca: authority,
     clock: systemClock,
     faults: { is: (name) => faults.has(name) },
     broker: 'mqtt.example.com',

@@ -2,7 +2,7 @@ import { chmodSync, copyFileSync, mkdirSync, readFileSync, writeFileSync } from 
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createAuthority } from '../../src/lib/sim/cloud/certificates.ts';
+import { createCa } from '../../src/lib/sim/cloud/certificates.ts';
 import type { ChecklistRun } from '../../src/lib/toolkit/checklist/run.result.ts';
 import type { EvidenceVerified } from '../../src/lib/toolkit/evidence/verify.result.ts';
 import type { NetworkCheck } from '../../src/lib/toolkit/network/check.result.ts';
@@ -187,8 +187,8 @@ describe.skipIf(!hasAll)(
       drop('mqtt8883', false);
 
       {
-        // The router answers in place of storage and tunnel.
-        const inspectionCa = await createAuthority({ commonName: 'House Inspection CA' });
+        // The router itself answers in place of storage and tunnel.
+        const house = await createCa({ commonName: 'House Inspection CA' });
         ip('-n', nameOf('wall'), 'addr', 'add', `${STORAGE}/32`, 'dev', 'lo');
         const place = { side: nameOf('wall'), host: STORAGE, port: 443 };
         await using _inspector = await startWeb(dir, 'inspector', inspectionCa, place);

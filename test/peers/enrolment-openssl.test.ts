@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { enrol } from '../../src/lib/enrolment/enrol.ts';
 import { loadIdentity, openSigner, readCredentials } from '../../src/lib/enrolment/index.ts';
 import { makeCertificateRequest, makeDeviceKey } from '../../src/lib/enrolment/request.ts';
-import { createAuthority } from '../../src/lib/sim/cloud/certificates.ts';
+import { createCa } from '../../src/lib/sim/cloud/certificates.ts';
 import { http, startRawEndpoint } from '../enrolment/raw-endpoint.ts';
 import { failureOf, requestsOf, serial, startWorld } from '../enrolment/world.ts';
 import { hasProgram } from './peer.ts';
@@ -129,7 +129,7 @@ describe.skipIf(!hasProgram('openssl'))('openssl', () => {
       'between.pem',
     ]);
 
-    const endpoint = await createAuthority();
+    const endpoint = await createCa();
     let withBetween = true;
     await using raw = await startRawEndpoint(endpoint, async (socket, request) => {
       const body = JSON.parse(request.slice(request.indexOf('{'))) as { certificateRequest: string };

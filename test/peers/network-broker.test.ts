@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/lib/lifecycle/index.ts';
 import { directDialer } from '../../src/lib/net/index.ts';
-import { type Authority, createAuthority } from '../../src/lib/sim/cloud/certificates.ts';
+import { type CertificateAuthority, createCa } from '../../src/lib/sim/cloud/certificates.ts';
 import { loadSite } from '../../src/lib/site/index.ts';
 import { checkNetwork } from '../../src/lib/toolkit/network/check.ts';
 import {
@@ -23,16 +23,67 @@ import { waitFor } from './sshd.ts';
 const ALPN = 'x-test-mqtt-ca';
 const hasAll = hasProgram('mosquitto') && hasProgram('nginx') && hasNginxStream();
 
-describe.skipIf(!hasAll)(
-  'the network check against mosquitto, nginx with ssl_alpn and a TLS-intercepting proxy',
-  () => {
-    const root = mkdtempSync(join(tmpdir(), 'gw-network-peers-'));
-    let cloud: Authority;
-    let inspectionCa: Authority;
-    let dir: string;
-    beforeAll(async () => {
-      cloud = await createAuthority({ commonName: 'Cloud CA' });
-      inspectionCa = await createAuthority({ commonName: 'House inspection CA' });
+describe.skipIf(!hasAll)('the network check against mosquitto, nginx with ssl_alpn and a proxy that opens TLS', () => {
+  const root = mkdtempSync(join(tmpdir(), 'gw-network-peers-'));
+  let cloud: CertificateAuthority;
+  let house: CertificateAuthority;
+  let dir: string;
+  beforeAll(async () => {
+    cloud = await createCa({ commonName: 'Cloud CA' });
+    house = await createCa({ commonName: 'House inspection CA' });
+  });
+  beforeEach(() => {
+    dir = mkdtempSync(join(root, 'run-'));
+  });
+  afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+  interface Places {
+    readonly port: number;
+    readonly fallbackPort: number;
+    readonly alpn?: string;
+    readonly storagePort: number;
+    readonly owner?: CertificateAuthority;
+  }
+
+  async function check({ port, fallbackPort, alpn = ALPN, storagePort, owner = cloud }: Places) {
+    await using chassis = await openPort();
+    await writeIdentity(dir, owner);
+    writeFileSync(join(dir, 'ca.pem'), cloud.caPem);
+    const site = join(dir, 'site.yaml');
+    writeFileSync(
+      site,
+      [
+        'name: peers',
+        `chassis: { host: 127.0.0.1, port: ${chassis.port}, serial: ${SERIAL} }`,
+        `operator: { port: ${await closedPort()} }`,
+        `enrolment: { url: 'https://127.0.0.1:${storagePort}', caFile: ca.pem }`,
+        'cloud:',
+        `  mqtt: { host: 127.0.0.1, port: ${port}, fallbackPort: ${fallbackPort}, alpn: ${alpn}, caFile: ca.pem }`,
+        `  storageUrl: 'https://127.0.0.1:${storagePort}'`,
+        `  tunnel: { host: 127.0.0.1, port: ${storagePort} }`,
+        '  caFile: ca.pem',
+        '',
+      ].join('\n'),
+    );
+    return checkNetwork(
+      { site: await loadSite(site), dialer: directDialer, clock: systemClock },
+      { timeoutMs: 5_000, from: [], fromSegment: 'site', machine: machineOf({ dialled: [], resolved: [] }) },
+      { signal: AbortSignal.timeout(30_000), onProgress: () => {} },
+    );
+  }
+
+  it('is let in on both ports with the certificate of the device, and signs off in order', async () => {
+    await using broker = await startMosquitto(dir, cloud);
+    await using front = await startAlpnFront(dir, cloud, { alpn: ALPN, to: broker.plainPort });
+    await using storage = await startWeb(dir, 'storage', cloud);
+    const result = await check({ port: broker.port, fallbackPort: front.port, storagePort: storage.port });
+    expect(verdictsOf(result)).toMatchObject({
+      'mqtt-direct.tls': 'ok',
+      'mqtt-direct.mqtt': 'ok',
+      'mqtt-fallback.tls': 'ok',
+      'mqtt-fallback.alpn': 'ok',
+      'mqtt-fallback.mqtt': 'ok',
+      'tls-inspection': 'ok',
     });
     beforeEach(() => {
       dir = mkdtempSync(join(root, 'run-'));

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Authority, IssuedPair } from '../../src/lib/sim/cloud/certificates.ts';
+import type { CertificateAuthority, IssuedPair } from '../../src/lib/sim/cloud/certificates.ts';
 import { freePort } from '../e2e/gw.ts';
 
 const path = `${process.env.PATH}:/usr/sbin:/sbin`;
@@ -74,7 +74,7 @@ export async function startPeer(
 }
 
 /** Files of a certificate and its key in a folder of their own. */
-function writePair(dir: string, name: string, pair: IssuedPair, authority: Authority) {
+function writePair(dir: string, name: string, pair: IssuedPair, authority: CertificateAuthority) {
   const folder = join(dir, name);
   mkdirSync(folder, { recursive: true });
   const files = { ca: join(folder, 'ca.pem'), certificate: join(folder, 'cert.pem'), key: join(folder, 'key.pem') };
@@ -87,7 +87,7 @@ function writePair(dir: string, name: string, pair: IssuedPair, authority: Autho
 /** Debian's mosquitto: TLS with client certificates on one port, plain MQTT for nginx on another. */
 export async function startMosquitto(
   dir: string,
-  authority: Authority,
+  authority: CertificateAuthority,
   place: Place = here,
 ): Promise<PeerProgram & { readonly plainPort: number }> {
   const [port, plainPort] = [place.port ?? (await freePort()), await freePort()];
@@ -118,7 +118,7 @@ allow_anonymous true
 /** nginx's stream module with `ssl_alpn` in front of a plain port, as a broker on 443 is. */
 export async function startAlpnFront(
   dir: string,
-  authority: Authority,
+  authority: CertificateAuthority,
   { alpn, to }: { readonly alpn: string; readonly to: number },
   place: Place = here,
 ): Promise<PeerProgram> {
@@ -155,7 +155,7 @@ stream {
 export async function startWeb(
   dir: string,
   name: string,
-  authority: Authority,
+  authority: CertificateAuthority,
   place: Place = here,
 ): Promise<PeerProgram> {
   const port = place.port ?? (await freePort());

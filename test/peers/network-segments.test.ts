@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { createAuthority } from '../../src/lib/sim/cloud/certificates.ts';
+import { createCa } from '../../src/lib/sim/cloud/certificates.ts';
 import type { NetworkCheck } from '../../src/lib/toolkit/network/check.result.ts';
 import { gwBinary } from '../e2e/gw.ts';
 import { lineOf, SERIAL, verdictsOf, writeIdentity } from '../toolkit/network/world.ts';
@@ -56,7 +56,7 @@ describe.skipIf(!hasAll)('robot segment, customer network and outside (network n
     using _networks = layNetworks();
     const dir = mkdtempSync(join(tmpdir(), 'gw-segments-'));
     try {
-      const cloud = await createAuthority({ commonName: 'Cloud CA' });
+      const cloud = await createCa({ commonName: 'Cloud CA' });
       const outside = { side: nameOf('outside') };
       await using broker = await startMosquitto(dir, cloud, { ...outside, host: BROKER, port: 8883 });
       await using _front = await startAlpnFront(

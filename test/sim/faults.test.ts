@@ -6,19 +6,19 @@ import { type FaultName, faultNames, faultTable, type Sim, startSim } from '../.
 import { createPacedClock } from '../lifecycle/paced-clock.ts';
 import { call, type Listener, listen, type Message, parse, until } from './raw-client.ts';
 
-// Every fault as somebody sees it who talks to the robot. A fault without a test here fails the last test.
+// Every fault as observed by a client. A fault without a test here fails the last test.
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 const info = (sim: Sim) => call(sim, 'GET', '/device/info');
 const seen = new Set<FaultName>();
 
 /**
- * A running simulator with the fault on, and one topic connection that was open before. `paced`: in simulated time,
- * which passes as fast as this machine can follow.
+ * A running simulator with the fault on, and one topic connection opened before. `paced`: in simulated time, as fast
+ * as this machine can follow.
  */
 async function withFault(
   name: FaultName,
-  look: (sim: Sim, listener: Listener, clock: Clock) => Promise<void>,
+  check: (sim: Sim, listener: Listener, clock: Clock) => Promise<void>,
   time: 'paced' | 'real' = 'real',
 ) {
   seen.add(name);
@@ -31,8 +31,8 @@ async function withFault(
   sim.setFault(name, true);
   await sim.settled();
   expect(sim.faults().filter(({ on }) => on)).toMatchObject([{ name }]);
-  await look(sim, listener, clock);
-  // Whatever it was, it can be taken back.
+  await check(sim, listener, clock);
+  // Every fault can be switched off.
   sim.setFault(name, false);
   await sim.settled();
   await until(async () => (await info(sim).catch(() => undefined))?.status === 200);
@@ -48,14 +48,14 @@ const closing = ({ ws }: Listener) =>
     : new Promise<void>((resolve) => ws.once('close', () => resolve()));
 
 describe.concurrent('faults of the network', () => {
-  it('cut: nothing listens, every connection is gone, and the same port comes back', () =>
+  it('cut: connections are refused and closed, and the same port is open again afterwards', () =>
     withFault('cut', async (sim, listener) => {
       await closing(listener);
       await expect(info(sim)).rejects.toThrow('ECONNREFUSED');
       await expect(listen(sim)).rejects.toThrow('ECONNREFUSED');
     }));
 
-  it('cut: takes an idle and a half-sent request with it', async () => {
+  it('cut: closes an idle connection and one with a half-sent request', async () => {
     await using sim = await startSim();
     const socket = connect(sim.chassis.port, '127.0.0.1');
     socket.on('error', () => {});
@@ -67,7 +67,7 @@ describe.concurrent('faults of the network', () => {
     await closed;
   });
 
-  it('cut: can be switched to and fro quickly and ends as it was switched last', async () => {
+  it('cut: ends in the last state after quick changes', async () => {
     await using sim = await startSim();
     for (let i = 0; i < 5; i += 1) {
       sim.setFault('cut', true);
@@ -81,7 +81,7 @@ describe.concurrent('faults of the network', () => {
     await expect(info(sim)).rejects.toThrow('ECONNREFUSED');
   });
 
-  it('silent: connections are accepted and never answered, no pong comes, no topic', () =>
+  it('silent: connections are accepted, without reply, pong or topic message', () =>
     withFault('silent', async (sim, listener) => {
       let pongs = 0;
       listener.ws.on('pong', () => {
@@ -89,13 +89,13 @@ describe.concurrent('faults of the network', () => {
       });
       listener.ws.ping();
       listener.send({ enable_topic: '/map/info' });
-      await expect(call(sim, 'GET', '/device/info', undefined, { timeoutMs: 400 })).rejects.toThrow('nothing within');
+      await expect(call(sim, 'GET', '/device/info', undefined, { timeoutMs: 400 })).rejects.toThrow('no answer within');
       await pause(200);
       expect([pongs, listener.texts]).toEqual([0, []]);
       expect(listener.ws.readyState).toBe(WebSocket.OPEN);
     }));
 
-  it('slow: everything comes 3 seconds late', () =>
+  it('slow: everything is 3 seconds late', () =>
     withFault(
       'slow',
       async (sim, listener, clock) => {
@@ -129,13 +129,13 @@ describe.concurrent('faults of the network', () => {
       listener.ws.ping();
       await pong;
       await pause(500);
-      expect(listener.heard).toEqual([]);
+      expect(listener.received).toEqual([]);
       expect((await info(sim)).status).toBe(200);
     }));
 });
 
 describe.concurrent('faults of the answers', () => {
-  it('wrong-serial: another serial number, and the old connection is gone', () =>
+  it('wrong-serial: another serial number, and the old connection is closed', () =>
     withFault('wrong-serial', async (sim, listener) => {
       await closing(listener);
       const { device } = (await info(sim)).json as { device: { sn: string } };
@@ -145,7 +145,7 @@ describe.concurrent('faults of the answers', () => {
       await next.next(({ topic }) => topic === '/tracked_pose');
     }));
 
-  it('no-serial: no serial number at all', () =>
+  it('no-serial: no serial number', () =>
     withFault('no-serial', async (sim) => {
       const { device } = (await info(sim)).json as { device: object };
       expect(device).not.toHaveProperty('sn');
@@ -163,7 +163,7 @@ describe.concurrent('faults of the answers', () => {
       expect(await listener.next(({ topic }) => topic === '/slam/state')).not.toHaveProperty('position_quality');
     }));
 
-  it('html: a web page wherever JSON belongs, and no upgrade', () =>
+  it('html: a web page instead of JSON, and no upgrade', () =>
     withFault('html', async (sim, listener) => {
       await closing(listener);
       const { status, headers, text } = await info(sim);
@@ -172,7 +172,7 @@ describe.concurrent('faults of the answers', () => {
       await expect(listen(sim)).rejects.toThrow('200');
     }));
 
-  it('truncated: JSON ends in the middle', () =>
+  it('truncated: JSON is cut in the middle', () =>
     withFault('truncated', async (sim, listener) => {
       const { text, json, headers } = await info(sim);
       expect(json).toBeUndefined();
@@ -198,10 +198,10 @@ describe.concurrent('faults of the answers', () => {
       expect(json).toBeUndefined();
       expect(text).toMatch(/:NaN/);
       await until(() => listener.texts.some((message) => message.includes('"ori":NaN')));
-      expect(listener.heard).toEqual([]);
+      expect(listener.received).toEqual([]);
     }));
 
-  it('duplicate-keys: every key twice, and who takes the last is misled', () =>
+  it('duplicate-keys: every key twice, the last with a wrong value', () =>
     withFault('duplicate-keys', async (sim, listener) => {
       const { text, json } = await info(sim);
       expect(text.match(/"sn":/g)?.length).toBeGreaterThan(1);
@@ -219,7 +219,7 @@ describe.concurrent('faults of the answers', () => {
       await until(() => listener.texts.some((message) => message.length === 50 * 1024 * 1024));
     }));
 
-  it('endless: a reply that begins and never ends', () =>
+  it('endless: a reply that never ends', () =>
     withFault('endless', async (sim) => {
       const aborter = new AbortController();
       const reply = await fetch(`http://127.0.0.1:${sim.chassis.port}/device/info`, { signal: aborter.signal });
@@ -234,7 +234,7 @@ describe.concurrent('faults of the answers', () => {
       aborter.abort();
     }));
 
-  it('redirect: to a port of this machine where nothing listens', () =>
+  it('redirect: to a closed local port', () =>
     withFault('redirect', async (sim, listener) => {
       await closing(listener);
       const { status, headers } = await info(sim);
@@ -245,14 +245,14 @@ describe.concurrent('faults of the answers', () => {
       await expect(listen(sim)).rejects.toThrow('302');
     }));
 
-  it('server-error: 500 to everything', () =>
+  it('server-error: 500 for everything', () =>
     withFault('server-error', async (sim) => {
       const { status, json } = await info(sim);
       expect([status, json]).toEqual([500, { detail: 'internal error' }]);
       await expect(listen(sim)).rejects.toThrow('500');
     }));
 
-  it('garbage-frames: text that is no JSON, invalid UTF-8, frames out of order, random bytes', () =>
+  it('garbage-frames: text that is not JSON, invalid UTF-8, frames out of order, random bytes', () =>
     withFault(
       'garbage-frames',
       async (sim) => {
@@ -276,7 +276,7 @@ describe.concurrent('faults of the answers', () => {
       'paced',
     ));
 
-  it('unknown-state: a move that arrives says finished', () =>
+  it('unknown-state: a move that arrives reports finished', () =>
     withFault(
       'unknown-state',
       async (sim, listener) => {
@@ -290,7 +290,7 @@ describe.concurrent('faults of the answers', () => {
 });
 
 describe.concurrent('faults of the robot', () => {
-  it('booting: does not get ready, and its boot progress stands still', () =>
+  it('booting: does not become ready, and its boot progress stops', () =>
     withFault('booting', async (sim, listener) => {
       await closing(listener);
       expect((await info(sim)).status).toBe(503);
@@ -300,15 +300,15 @@ describe.concurrent('faults of the robot', () => {
       expect((await call(sim, 'GET', '/device/boot_progress')).json).toMatchObject({ progress: first.progress });
     }));
 
-  it('radians: the pose shows a full circle within ±π, while the robot truly turns', () =>
+  it('radians: the pose covers a full circle within ±π, while the robot turns', () =>
     withFault(
       'radians',
       async (sim, listener) => {
         const oris = () =>
-          listener.heard.flatMap(({ topic, ori }) => (topic === '/tracked_pose' ? [ori as number] : []));
+          listener.received.flatMap(({ topic, ori }) => (topic === '/tracked_pose' ? [ori as number] : []));
         const turned = () => {
           const all = oris();
-          // Steps are short, so each is the short way round.
+          // Steps are short, so each is the shorter rotation.
           const steps = all.slice(1).map((ori, i) => ori - (all[i] ?? 0));
           return steps.reduce((sum, step) => sum + step - 2 * Math.PI * Math.round(step / (2 * Math.PI)), 0);
         };
@@ -320,16 +320,16 @@ describe.concurrent('faults of the robot', () => {
       'paced',
     ));
 
-  /** Values of `/tracked_pose` over a full circle, from the time when the fault shows. */
+  /** Values of `/tracked_pose` over a full circle, from the first effect of the fault. */
   const orisOf = (listener: Listener) =>
-    listener.heard.flatMap(({ topic, ori }) => (topic === '/tracked_pose' ? [ori as number] : []));
+    listener.received.flatMap(({ topic, ori }) => (topic === '/tracked_pose' ? [ori as number] : []));
 
-  it('radians-0-2pi: the same from 0 to 2π, with a seam there', () =>
+  it('radians-0-2pi: the same from 0 to 2π, with the wrap there', () =>
     withFault(
       'radians-0-2pi',
       async (_sim, listener) => {
-        const fallsAtSeam = () => orisOf(listener).some((ori, i, all) => (all[i - 1] ?? 0) - ori > 5.5);
-        await until(fallsAtSeam, 10_000);
+        const dropsAtWrap = () => orisOf(listener).some((ori, i, all) => (all[i - 1] ?? 0) - ori > 5.5);
+        await until(dropsAtWrap, 10_000);
         const shown = orisOf(listener).slice(1);
         expect(Math.min(...shown)).toBeGreaterThanOrEqual(0);
         expect(Math.max(...shown)).toBeLessThan(2 * Math.PI);
@@ -337,7 +337,7 @@ describe.concurrent('faults of the robot', () => {
       'paced',
     ));
 
-  it('radians-unwrapped: many turns from 0, and no seam', () =>
+  it('radians-unwrapped: several turns from 0, without a wrap', () =>
     withFault(
       'radians-unwrapped',
       async (_sim, listener) => {
@@ -368,7 +368,7 @@ describe.concurrent('faults of the robot', () => {
       'paced',
     ));
 
-  it("map-loss: a restart loses every map (spec, 'Chassis interface'), and the robot does not know where it is", async () => {
+  it("map-loss: a restart loses every map (spec, 'Chassis interface'), and the robot is not localised", async () => {
     seen.add('map-loss');
     await using sim = await startSim({ clock: createPacedClock() });
     sim.setFault('map-loss', true);
@@ -385,10 +385,10 @@ describe.concurrent('faults of the robot', () => {
       state: 'inactive',
       reliable: false,
     });
-    expect(listener.heard.some(({ topic }) => topic === '/map/info')).toBe(false);
+    expect(listener.received.some(({ topic }) => topic === '/map/info')).toBe(false);
   });
 
-  it('emergency-stop: the robot stands, and the move waits', () =>
+  it('emergency-stop: the robot stops, and the move waits', () =>
     withFault(
       'emergency-stop',
       async (sim, listener) => {
@@ -410,7 +410,7 @@ describe.concurrent('faults of the robot', () => {
       await listener.next(({ move_state, fail_reason }) => move_state === 'failed' && fail_reason === 1000);
     }));
 
-  it('blocked: the robot waits, an alert comes, and the move times out with 15', () =>
+  it('blocked: the robot waits, an alert is raised, and the move times out with 15', () =>
     withFault(
       'blocked',
       async (sim, listener) => {
@@ -442,7 +442,7 @@ describe.concurrent('faults of the robot', () => {
       'paced',
     ));
 
-  it('alert-active: two errors, and everything else as before', () =>
+  it('alert-active: two errors, everything else unchanged', () =>
     withFault('alert-active', async (_sim, listener) => {
       const { alerts } = await listener.next(({ topic, alerts }) => topic === '/alerts' && alerts[0] !== undefined);
       expect(alerts).toMatchObject([
@@ -460,7 +460,7 @@ describe.concurrent('faults of the robot', () => {
       expect(state).toMatchObject({ state: 'positioning', reliable: true });
     }));
 
-  it('numbers-as-text: every number of a topic message comes in quotes, REST stays as it is', () =>
+  it('numbers-as-text: every number of a topic message is quoted, REST is unchanged', () =>
     withFault('numbers-as-text', async (sim, listener) => {
       const pose = await listener.next(({ topic, ori }) => topic === '/tracked_pose' && typeof ori === 'string');
       expect(pose).toMatchObject({ pos: [expect.any(String), expect.any(String)] });
@@ -477,7 +477,7 @@ describe.concurrent('faults of the robot', () => {
     }));
 });
 
-/** Drawings with a property that no text describes, and a reference by id. */
+/** Overlays with an undocumented property and a reference by id. */
 const sent = {
   type: 'FeatureCollection',
   features: [
@@ -494,7 +494,7 @@ const sent = {
   top: 'level',
 };
 
-/** Patches these drawings onto map 1; gives what the chassis answered and what it holds then. */
+/** Patches these overlays onto map 1; returns the answer and the stored overlays. */
 async function patched(sim: Sim) {
   const text = JSON.stringify(sent);
   const before = (await call(sim, 'GET', '/maps/1')).json as { overlays: string; overlays_version: number };
@@ -504,7 +504,7 @@ async function patched(sim: Sim) {
 }
 
 describe.concurrent('faults of orders', () => {
-  it('pose-in-degrees: what is sent in radians turns the robot by that many degrees', () =>
+  it('pose-in-degrees: a value in radians is used as degrees', () =>
     withFault('pose-in-degrees', async (sim, listener) => {
       const body = { position: [0, 0, 0], ori: 1.5708, adjust_position: false };
       expect((await call(sim, 'POST', '/chassis/pose', body)).status).toBe(201);
@@ -512,7 +512,7 @@ describe.concurrent('faults of orders', () => {
       expect((await listener.next(({ topic }) => topic === '/tracked_pose')).ori).toBeCloseTo(1.5708, 1);
     }));
 
-  it('target-in-degrees: what is sent in radians ends the move at a heading of that many degrees', () =>
+  it('target-in-degrees: a heading in radians is used as degrees', () =>
     withFault(
       'target-in-degrees',
       async (sim, listener) => {
@@ -526,7 +526,7 @@ describe.concurrent('faults of orders', () => {
       'paced',
     ));
 
-  it('drifting-pose: the reported pose wanders while the robot stays where it is', () =>
+  it('drifting-pose: the reported pose drifts while the robot stands still', () =>
     withFault(
       'drifting-pose',
       async (sim, listener) => {
@@ -546,7 +546,7 @@ describe.concurrent('faults of orders', () => {
       'paced',
     ));
 
-  it('cancel-ignored: the cancel is answered with 200, and the move goes on', () =>
+  it('cancel-ignored: the cancel returns 200, and the move continues', () =>
     withFault('cancel-ignored', async (sim) => {
       const order = { creator: 'test', type: 'standard', target_x: 1.4, target_y: 0, target_ori: 0 };
       const { json } = await call(sim, 'POST', '/chassis/moves', order);
@@ -561,7 +561,7 @@ describe.concurrent('faults of orders', () => {
 });
 
 describe.concurrent('faults of maps', () => {
-  it('overlays-version-stuck: the drawings are the new ones and the counter is the old one, also when one is sent', () =>
+  it('overlays-version-stuck: new overlays with the old version, also when one is sent', () =>
     withFault('overlays-version-stuck', async (sim) => {
       const { status, reply, text, before, after } = await patched(sim);
       expect([status, reply.overlays_version]).toEqual([200, before.overlays_version]);
@@ -573,21 +573,21 @@ describe.concurrent('faults of maps', () => {
       });
     }));
 
-  it('patch-drops: answers as if all were well and keeps only properties that some text describes', () =>
+  it('patch-drops: returns 200 and keeps documented properties only', () =>
     withFault('patch-drops', async (sim) => {
       const { status, reply, before, after } = await patched(sim);
       expect([status, reply.overlays_version]).toEqual([200, before.overlays_version + 1]);
       const expected = structuredClone(sent) as { features: ({ properties: Record<string, unknown> } | null)[] };
       delete expected.features[0]?.properties.house;
       expect(JSON.parse(after.overlays)).toEqual(expected);
-      // What it writes by itself it knows.
+      // The properties of its own overlays are documented.
       const own = before.overlays;
       await call(sim, 'PATCH', '/maps/1', { overlays: own });
       const kept = ((await call(sim, 'GET', '/maps/1')).json as { overlays: string }).overlays;
       expect(JSON.parse(kept)).toEqual(JSON.parse(own));
     }));
 
-  it('patch-renames: every drawing has another id, all different, and the rest is as sent', () =>
+  it('patch-renames: every feature has a new unique id, the rest is as sent', () =>
     withFault('patch-renames', async (sim) => {
       const { status, after } = await patched(sim);
       expect(status).toBe(200);
@@ -600,22 +600,22 @@ describe.concurrent('faults of maps', () => {
       expect(restored).toEqual(sent.features);
     }));
 
-  it('patch-ignored: answers with 200, and nothing has changed', () =>
+  it('patch-ignored: returns 200 without effect', () =>
     withFault('patch-ignored', async (sim) => {
       const { status, before, after } = await patched(sim);
       expect(status).toBe(200);
       expect(after).toEqual(before);
-      expect((await call(sim, 'PATCH', '/maps/1', { overlays: 'no drawings' })).status).toBe(400);
+      expect((await call(sim, 'PATCH', '/maps/1', { overlays: 'no overlays' })).status).toBe(400);
     }));
 
-  it('patch-405: answers as a framework without the method does, and nothing has changed', () =>
+  it('patch-405: returns 405 like a framework without the method, without effect', () =>
     withFault('patch-405', async (sim) => {
       const { status, reply, before, after } = await patched(sim);
       expect([status, reply]).toEqual([405, { detail: 'Method "PATCH" not allowed.' }]);
       expect(after).toEqual(before);
     }));
 
-  it('running-map-keeps-overlays: stores the drawings, and takes them up when the map is taken into use again', () =>
+  it('running-map-keeps-overlays: stores the overlays, and uses them once the map is loaded again', () =>
     withFault('running-map-keeps-overlays', async (sim) => {
       const running = async () => {
         await using late = await listen(sim);
@@ -633,7 +633,7 @@ describe.concurrent('faults of maps', () => {
       expect(await running()).toEqual({ overlays: sent, version: before.overlays_version });
     }));
 
-  it('image-slow: the picture comes whole, in many pieces over 4 seconds; localisation data come at once', () =>
+  it('image-slow: the picture is complete, in many pieces over 4 seconds; localisation data are sent at once', () =>
     withFault(
       'image-slow',
       async (sim, _listener, clock) => {
@@ -649,12 +649,12 @@ describe.concurrent('faults of maps', () => {
         const localisationBeganMs = clock.monotonicMs();
         expect((await fetch(`${url}.pbstream`)).status).toBe(200);
         expect(clock.monotonicMs() - localisationBeganMs).toBeLessThan(2_000);
-        // Switched off in the middle, the rest comes at once.
+        // Switched off midway, the rest is sent at once.
         const late = await fetch(`${url}.png`);
         sim.setFault('image-slow', false);
         expect(Buffer.from(await late.arrayBuffer()).equals(slow)).toBe(true);
         sim.setFault('image-slow', true);
-        // And whoever hangs up in the middle harms nobody.
+        // A client that disconnects midway affects no other.
         const ending = new AbortController();
         await fetch(`${url}.png`, { signal: ending.signal });
         ending.abort();
@@ -662,7 +662,7 @@ describe.concurrent('faults of maps', () => {
       'paced',
     ));
 
-  it('image-fails: picture, thumbnail and localisation data are a 500, the data of the map are not', () =>
+  it('image-fails: picture, thumbnail and localisation data return 500, the data of the map do not', () =>
     withFault('image-fails', async (sim) => {
       for (const path of ['/maps/1.png', '/maps/1/thumbnail', '/maps/1.pbstream']) {
         const { status, json } = await call(sim, 'GET', path);
@@ -672,7 +672,7 @@ describe.concurrent('faults of maps', () => {
       expect((await call(sim, 'GET', '/maps/77.png')).status).toBe(404);
     }));
 
-  it('image-cut: picture and localisation data announce a length and break off before it', () =>
+  it('image-cut: picture and localisation data end before the announced length', () =>
     withFault('image-cut', async (sim) => {
       for (const path of ['/maps/1.png', '/maps/1.pbstream']) {
         const reply = await fetch(`http://127.0.0.1:${sim.chassis.port}${path}`);
@@ -690,8 +690,8 @@ describe.concurrent('faults of maps', () => {
     }));
 });
 
-describe.concurrent('faults of what the robot itself reports', () => {
-  it('wheel-error: the robot stands, and the error stays until it is cleared after its cause is gone', () =>
+describe.concurrent('faults of reported data', () => {
+  it('wheel-error: the robot stops, and the error stays until it is cleared after its cause is removed', () =>
     withFault(
       'wheel-error',
       async (sim, listener) => {
@@ -716,13 +716,13 @@ describe.concurrent('faults of what the robot itself reports', () => {
       'paced',
     ));
 
-  it('rest-rates: at rest the topics come seldom, in a move as before, and enabling brings one message at once', async () => {
+  it('rest-rates: lower rates at rest, unchanged during a move, and enabling sends one message at once', async () => {
     seen.add('rest-rates');
     await using sim = await startSim({ clock: createPacedClock() });
     sim.setFault('rest-rates', true);
     await using listener = await listen(sim);
     listener.send({ enable_topic: ['/tracked_pose', '/wheel_state', '/slam/state', '/battery_state'] });
-    const count = (topic: string) => listener.heard.filter((message) => message.topic === topic).length;
+    const count = (topic: string) => listener.received.filter((message) => message.topic === topic).length;
     await until(() => count('/tracked_pose') === 2);
     for (const topic of ['/wheel_state', '/slam/state', '/battery_state']) expect(count(topic), topic).toBe(1);
     await until(() => count('/battery_state') === 3, 10_000);
@@ -742,7 +742,7 @@ describe.concurrent('faults of what the robot itself reports', () => {
 });
 
 describe('the end of a simulator', () => {
-  it('comes at once, whatever faults are on and whoever still waits for an answer', async () => {
+  it('is immediate, with any fault on and with unanswered requests', async () => {
     const sim = await startSim();
     const listener = await listen(sim);
     const waiting = [info(sim), info(sim)];
@@ -755,16 +755,16 @@ describe('the end of a simulator', () => {
     await Promise.allSettled(waiting);
     await closing(listener);
     await expect(info(sim)).rejects.toThrow('ECONNREFUSED');
-    // A second time changes nothing.
+    // A second call has no effect.
     await sim[Symbol.asyncDispose]();
   });
 });
 
 describe('the table of faults', () => {
   it('has a test above and a description for every fault', () => {
-    // Those of what stands beside the robot have theirs in the tests of those parts.
+    // Faults of other parts have their tests there.
     const ofRobot = faultNames.filter((name) => ['network', 'answers', 'robot'].includes(faultTable[name].kind));
     expect([...seen].toSorted()).toEqual(ofRobot.toSorted());
-    for (const name of faultNames) expect(faultTable[name].does.length).toBeGreaterThan(20);
+    for (const name of faultNames) expect(faultTable[name].effect.length).toBeGreaterThan(20);
   });
 });

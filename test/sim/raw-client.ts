@@ -4,7 +4,7 @@ import { WebSocket } from 'ws';
 import { type Clock, systemClock } from '../../src/lib/lifecycle/index.ts';
 import type { Sim } from '../../src/lib/sim/index.ts';
 
-/** A client of our own for looking at the simulator: it shares nothing with the product's client. */
+/** A separate test client for the simulator: it shares no code with the product's client. */
 export interface RawReply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
@@ -15,7 +15,7 @@ export interface RawReply {
 
 type Where = Pick<Sim, 'chassis'>;
 
-/** One request; rejects when the connection breaks or nothing comes within `timeoutMs`. */
+/** One request; rejects when the connection closes or no answer arrives within `timeoutMs`. */
 export function call(
   { chassis }: Where,
   method: string,
@@ -34,7 +34,7 @@ export function call(
     headers:
       text === undefined ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) },
   });
-  const timer = setTimeout(() => sending.destroy(new Error(`nothing within ${timeoutMs} ms`)), timeoutMs);
+  const timer = setTimeout(() => sending.destroy(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
   sending.on('error', (error) => {
     clearTimeout(timer);
     reject(error);
@@ -61,24 +61,24 @@ export function parse(text: string): unknown {
   }
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: what a foreign message holds is what the tests look at
+// biome-ignore lint/suspicious/noExplicitAny: the tests check arbitrary messages
 export type Message = any;
 
-/** A topic connection that keeps what it heard. */
+/** A topic connection that keeps its received messages. */
 export interface Listener extends AsyncDisposable {
   readonly ws: WebSocket;
-  readonly heard: Message[];
+  readonly received: Message[];
   readonly texts: string[];
   send(value: unknown): void;
-  /** The first message, heard or to come, that fits. */
+  /** The first matching message, received earlier or later. */
   next(fits: (message: Message) => boolean, timeoutMs?: number): Promise<Message>;
-  /** Drops what was heard so far. */
+  /** Drops the received messages. */
   forget(): void;
 }
 
 export async function listen({ chassis }: Where): Promise<Listener> {
   const ws = new WebSocket(`ws://${chassis.host}:${chassis.port}/ws/v2/topics`, { maxPayload: 128 * 1024 * 1024 });
-  const heard: Message[] = [];
+  const received: Message[] = [];
   const texts: string[] = [];
   const waiting = new Set<(message: Message) => void>();
   ws.on('message', (data) => {
@@ -86,7 +86,7 @@ export async function listen({ chassis }: Where): Promise<Listener> {
     texts.push(text);
     const message = parse(text);
     if (message === undefined || message === null) return;
-    heard.push(message);
+    received.push(message);
     for (const check of waiting) check(message);
   });
   await new Promise<void>((resolve, reject) => {
@@ -96,20 +96,22 @@ export async function listen({ chassis }: Where): Promise<Listener> {
   ws.on('error', () => {});
   return {
     ws,
-    heard,
+    received,
     texts,
     send: (value) => ws.send(JSON.stringify(value)),
     forget() {
-      heard.length = 0;
+      received.length = 0;
       texts.length = 0;
     },
     next(fits, timeoutMs = 5000) {
-      const found = heard.find(fits);
+      const found = received.find(fits);
       if (found !== undefined) return Promise.resolve(found);
       const { promise, resolve, reject } = Promise.withResolvers<Message>();
       const timer = setTimeout(() => {
         waiting.delete(check);
-        reject(new Error(`no such message within ${timeoutMs} ms; heard ${texts.slice(-5).join(' ').slice(0, 500)}`));
+        reject(
+          new Error(`no such message within ${timeoutMs} ms; received ${texts.slice(-5).join(' ').slice(0, 500)}`),
+        );
       }, timeoutMs);
       const check = (message: Message) => {
         if (!fits(message)) return;
@@ -127,8 +129,8 @@ export async function listen({ chassis }: Where): Promise<Listener> {
 }
 
 /**
- * Writes bytes to a fresh connection and gives everything that comes back until it closes or goes quiet; for the
- * first answer it waits `firstMs`.
+ * Writes bytes to a new connection and returns everything received until it closes or is idle; the first answer may
+ * take `firstMs`.
  */
 export function exchange(
   { chassis }: Where,
@@ -157,12 +159,12 @@ export function exchange(
 export async function until(fits: () => boolean | Promise<boolean>, timeoutMs = 5000): Promise<void> {
   const end = performance.now() + timeoutMs;
   while (!(await fits())) {
-    if (performance.now() > end) throw new Error('did not come true in time');
+    if (performance.now() > end) throw new Error('condition not met in time');
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
 }
 
-/** A clock on which everything passes `factor` times as fast. */
+/** A clock that runs `factor` times as fast. */
 export function fastClock(factor: number): Clock {
   return {
     ...systemClock,

@@ -1,4 +1,4 @@
-import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { loadEvidenceFile } from '../../src/lib/evidence/index.ts';
 import { factsOfOrder } from '../../src/lib/motion/gate.ts';
 import { parsePasswordHash, verifyPassword } from '../../src/lib/operator/sign-in/password-hash.ts';
-import { askFaults } from '../../src/lib/sim/control/ask-faults.ts';
+import { switchFault } from '../../src/lib/sim/control/switch-fault.ts';
 import { controlSim, faultNames, startSim, stations } from '../../src/lib/sim/index.ts';
 import { type SimEvent, simEventSchema, simFaultSchema } from '../../src/lib/sim/sim.result.ts';
 import { loadSite } from '../../src/lib/site/index.ts';
@@ -24,13 +24,13 @@ afterEach(async () => {
 
 const modeOf = async (path: string) => (await stat(path)).mode & 0o777;
 
-describe('what a simulator writes', () => {
-  it('is a site file that loads and describes the simulated robot', async () => {
+describe('the files of a simulator', () => {
+  it('are a valid site file for the simulated robot', async () => {
     await using sim = await startSim({ dir, operatorPort: 6123 });
     const site = await loadSite(sim.sitePath ?? '');
     expect(site.chassis).toMatchObject({ host: '127.0.0.1', port: sim.chassis.port, serial: sim.chassis.serial });
     expect(site.operator).toMatchObject({ port: 6123 });
-    // Without --with nothing is configured: the test setup of the specification.
+    // Without --with no part is configured: the test setup of the specification.
     expect(site.operator.passwordFile).toBeUndefined();
     expect(site.operator.voice).toBeUndefined();
     expect(site.operator.building).toBeUndefined();
@@ -39,12 +39,12 @@ describe('what a simulator writes', () => {
     expect(site.tours.acceptance?.stations).toEqual(['B', 'A']);
   });
 
-  it('is no evidence at all where the robot is to be new to its site', async () => {
+  it('include no evidence for a new robot', async () => {
     await using _sim = await startSim({ dir, evidence: false });
     expect(await loadEvidenceFile(join(dir, 'evidence.jsonl'))).toEqual([]);
   });
 
-  it('is evidence for every vendor fact that an order needs, for this serial and software', async () => {
+  it('include evidence for every vendor fact that an order needs, for this serial and software', async () => {
     await using sim = await startSim({ dir });
     const site = await loadSite(sim.sitePath ?? '');
     const records = await loadEvidenceFile(site.evidenceFile);
@@ -60,7 +60,7 @@ describe('what a simulator writes', () => {
     }
   });
 
-  it('is, when asked for, a device password that the operator server takes', async () => {
+  it('include on request a device password that the operator server accepts', async () => {
     await using sim = await startSim({ dir, with: ['password'] });
     const site = await loadSite(sim.sitePath ?? '');
     const clear = (await readFile(sim.passwordPath ?? '', 'utf8')).trim();
@@ -74,7 +74,7 @@ describe('what a simulator writes', () => {
     expect(await modeOf(join(dir, 'secrets'))).toBe(0o700);
   });
 
-  it('names, when asked for, a voice service and a building module that answer', async () => {
+  it('name on request a voice service and a building module that answer', async () => {
     await using sim = await startSim({ dir, with: ['voice', 'building'] });
     const site = await loadSite(sim.sitePath ?? '');
     const config = await fetch(`${site.operator.voice?.url}/config`);
@@ -85,7 +85,7 @@ describe('what a simulator writes', () => {
     expect((await fetch(`${sim.buildingUrl}/status`, { method: 'POST' })).status).toBe(405);
   });
 
-  it('is told as events whose shape is published, with ready last', async () => {
+  it('are reported as events of the published schema, with ready last', async () => {
     const events: SimEvent[] = [];
     await using sim = await startSim({ dir, with: ['voice'], onEvent: (event) => events.push(event) });
     for (const event of events) expect(simEventSchema.parse(event)).toEqual(event);
@@ -98,27 +98,32 @@ describe('what a simulator writes', () => {
     expect(events.at(-1)).toMatchObject({ sitePath: sim.sitePath, chassis: sim.chassis, voiceUrl: sim.voiceUrl });
   });
 
-  it('leaves no handle and no half-written file at the end, and may be written again', async () => {
+  it('leave no handle and no temporary file at the end, and are replaced by the next run', async () => {
     for (let run = 0; run < 2; run += 1) {
       await using _sim = await startSim({ dir, pointerFile, with: ['password'] });
     }
     expect((await readdir(dir)).toSorted()).toEqual(['evidence.jsonl', 'secrets', 'site.yaml']);
   });
 
-  it("never replaces a person's site file", async () => {
+  it('never replace another site file', async () => {
     await writeFile(join(dir, 'site.yaml'), 'name: real robot\n');
     await expect(startSim({ dir })).rejects.toMatchObject({ code: 'FILE_EXISTS' });
     expect(await readFile(join(dir, 'site.yaml'), 'utf8')).toBe('name: real robot\n');
   });
 
-  it('ends what was started when it cannot be written', async () => {
+  it('refuses a folder whose site file cannot be read', async () => {
+    await mkdir(join(dir, 'site.yaml'));
+    await expect(startSim({ dir })).rejects.toMatchObject({ code: 'FILE_UNREADABLE' });
+  });
+
+  it('ends all started parts when a file cannot be written', async () => {
     await writeFile(join(dir, 'file'), '');
     await expect(startSim({ dir: join(dir, 'file', 'below') })).rejects.toMatchObject({ code: 'FILE_UNWRITABLE' });
   });
 });
 
 describe('the port of the chassis', () => {
-  it('is refused with its name when another program has it', async () => {
+  it('is refused with its address when in use by another program', async () => {
     const blocker = createServer();
     await new Promise<void>((resolve) => blocker.listen(0, '127.0.0.1', resolve));
     const { port } = blocker.address() as { port: number };
@@ -131,7 +136,7 @@ describe('the port of the chassis', () => {
 });
 
 describe('switching faults from outside', () => {
-  it('lists them, switches them, and tells the simulator that did it', async () => {
+  it('lists and switches them, with the folder of the simulator', async () => {
     const events: SimEvent[] = [];
     await using sim = await startSim({ dir, onEvent: (event) => events.push(event) });
     expect((await controlSim(dir)).faults.map(({ name, on }) => [name, on])).toEqual(
@@ -143,7 +148,7 @@ describe('switching faults from outside', () => {
     expect(events.at(-1)).toEqual({ event: 'fault', name: 'wrong-serial', on: true });
   });
 
-  it('works while the cable is cut, which takes the chassis alone', async () => {
+  it('works while the cable is cut, which affects the chassis only', async () => {
     await using sim = await startSim({ dir });
     await controlSim(dir, { set: { name: 'cut', on: true } });
     await expect(call(sim, 'GET', '/device/info')).rejects.toThrow('ECONNREFUSED');
@@ -151,7 +156,7 @@ describe('switching faults from outside', () => {
     expect((await call(sim, 'GET', '/device/info')).status).toBe(200);
   });
 
-  it('says which port was taken when a mended cable finds another program there', async () => {
+  it('names the port that another program uses when the cable is restored', async () => {
     await using sim = await startSim({ dir });
     await controlSim(dir, { set: { name: 'cut', on: true } });
     const blocker = createServer();
@@ -163,7 +168,7 @@ describe('switching faults from outside', () => {
     blocker.close();
   });
 
-  it('asks for the token', async () => {
+  it('requires the token', async () => {
     await using _sim = await startSim({ dir });
     const { url, token } = JSON.parse(await readFile(join(dir, 'sim.json'), 'utf8')) as { url: string; token: string };
     for (const authorization of [undefined, 'Bearer x', `bearer ${token}`, `Bearer ${token}x`]) {
@@ -176,10 +181,10 @@ describe('switching faults from outside', () => {
     }
   });
 
-  it('says when no simulator runs, and when there is no such fault', async () => {
+  it('reports a missing simulator and an unknown fault', async () => {
     await expect(controlSim(dir)).rejects.toMatchObject({ code: 'SIM_NOT_RUNNING', exitCode: 3 });
     await expect(controlSim(dir, { set: { name: 'rain', on: true } })).rejects.toMatchObject({ code: 'USAGE' });
-    // What a simulator left that was killed.
+    // Left by a killed simulator.
     await writeFile(join(dir, 'sim.json'), JSON.stringify({ url: 'http://127.0.0.1:1', token: 'x' }));
     await expect(controlSim(dir)).rejects.toMatchObject({ code: 'SIM_NOT_RUNNING', tried: { port: 1 } });
     await writeFile(join(dir, 'sim.json'), '{"url":"http://192.0.2.1/","token":"x"}');
@@ -192,7 +197,7 @@ describe('switching faults from outside', () => {
     await expect(startSim({ dir })).rejects.toMatchObject({ code: 'SIM_RUNNING' });
   });
 
-  it('finds the last started simulator by its pointer, if the pointer is ours alone', async () => {
+  it('finds the last started simulator by its pointer file, if this user owns it alone', async () => {
     const box = join(dir, 'box');
     await using _sim = await startSim({ dir: box, pointerFile });
     expect((await controlSim(dir, { pointerFile })).dir).toBe(box);
@@ -203,24 +208,24 @@ describe('switching faults from outside', () => {
 });
 
 describe('gw sim fault', () => {
-  it('switches, lists, and has a published shape', async () => {
+  it('switches, lists, and matches the published schema', async () => {
     await using _sim = await startSim({ dir });
-    const result = await askFaults({ name: 'slow', state: 'on', dir });
+    const result = await switchFault({ name: 'slow', state: 'on', dir });
     expect(simFaultSchema.parse(result)).toEqual(result);
     expect(result).toMatchObject({ dir, changed: { name: 'slow', on: true } });
-    expect((await askFaults({ list: true, dir })).faults.find(({ name }) => name === 'slow')?.on).toBe(true);
+    expect((await switchFault({ list: true, dir })).faults.find(({ name }) => name === 'slow')?.on).toBe(true);
   });
 
-  it('lists what exists where no simulator runs, and claims nothing about it', async () => {
-    const result = await askFaults({ list: true, pointerFile });
+  it('lists the faults with unknown states without a simulator', async () => {
+    const result = await switchFault({ list: true, pointerFile });
     expect(simFaultSchema.parse(result)).toEqual(result);
     if (result.dir === null) expect(new Set(result.faults.map(({ on }) => on))).toEqual(new Set([null]));
-    await expect(askFaults({ list: true, dir })).rejects.toMatchObject({ code: 'SIM_NOT_RUNNING' });
+    await expect(switchFault({ list: true, dir })).rejects.toMatchObject({ code: 'SIM_NOT_RUNNING' });
   });
 
-  it('asks for a state and for one thing at a time', async () => {
-    await expect(askFaults({ name: 'slow', dir })).rejects.toMatchObject({ code: 'USAGE' });
-    await expect(askFaults({ name: 'slow', state: 'on', list: true, dir })).rejects.toMatchObject({ code: 'USAGE' });
-    await expect(askFaults({ name: 'rain', state: 'on', dir })).rejects.toMatchObject({ code: 'USAGE' });
+  it('requires a state, and either a fault or the list', async () => {
+    await expect(switchFault({ name: 'slow', dir })).rejects.toMatchObject({ code: 'USAGE' });
+    await expect(switchFault({ name: 'slow', state: 'on', list: true, dir })).rejects.toMatchObject({ code: 'USAGE' });
+    await expect(switchFault({ name: 'rain', state: 'on', dir })).rejects.toMatchObject({ code: 'USAGE' });
   });
 });

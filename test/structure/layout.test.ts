@@ -18,7 +18,7 @@ const elsewhere: Readonly<Record<string, string>> = {
   'heartbeat/key/new': 'toolkit/heartbeat/key.ts',
   'motion/dock': 'toolkit/motion/go.ts',
   serve: 'gateway/gateway.ts',
-  'sim/fault': 'sim/control/ask-faults.ts',
+  'sim/fault': 'sim/control/switch-fault.ts',
   'sim/index': 'sim/sim.ts',
   version: '../cli/platform.ts',
 };

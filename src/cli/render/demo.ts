@@ -62,7 +62,7 @@ function renderKept({ addresses }: Demo, folder: string): string[] {
       [`gw chassis watch${site}`, 'live state'],
       [`gw sim fault radians on${dir}`, 'wrong pose unit; then:'],
       [`gw chassis probe${site}`, 'fails, and the gate closes'],
-      [`gw sim fault cut on${dir}`, "the technician page says 'not connected'"],
+      [`gw sim fault cut on${dir}`, "the technician page shows 'not connected'"],
     ]),
   ];
 }
@@ -70,15 +70,15 @@ function renderKept({ addresses }: Demo, folder: string): string[] {
 const MAX_WIDTH = 48;
 
 function rows(pairs: readonly (readonly [string, string])[]): string[] {
-  // A single long command must not widen the column of all.
+  // A single long command must not widen the whole column.
   const width = Math.max(...pairs.map(([left]) => left.length).filter((length) => length <= MAX_WIDTH));
   return pairs.map(([left, right]) => `  ${chalk.cyan(left.padEnd(width))}  ${right}`);
 }
 
 function shortened(path: string, cwd: string): string {
-  const way = relative(cwd, path);
-  if (way === '') return '.';
-  return way.startsWith('..') ? printable(path) : `./${printable(way)}`;
+  const relativePath = relative(cwd, path);
+  if (relativePath === '') return '.';
+  return relativePath.startsWith('..') ? printable(path) : `./${printable(relativePath)}`;
 }
 
 function seconds(ms: number): string {

@@ -11,7 +11,7 @@ export function renderSimEvent(event: SimEvent): string {
     case 'note':
       return `${'note'.padEnd(10)}${event.text}`;
     case 'boot':
-      return `${'chassis'.padEnd(10)}${event.state === 'booting' ? 'starting: 503 but for the boot progress' : 'started'}`;
+      return `${'chassis'.padEnd(10)}${event.state === 'booting' ? 'starting: 503 except for the boot progress' : 'started'}`;
     case 'fault':
       return `${'fault'.padEnd(10)}${event.name} ${event.on ? chalk.yellow('on') : 'off'}`;
     case 'ready': {
@@ -24,8 +24,8 @@ export function renderSimEvent(event: SimEvent): string {
     }
     case 'fleet': {
       const { robots, firstSerial, lastSerial, to } = event;
-      const who = robots === 1 ? firstSerial : `${firstSerial} to ${lastSerial}`;
-      return `${'fleet'.padEnd(10)}${plural(robots, 'neighbour')} (${who}), UDP to ${to.host}:${to.port}`;
+      const serials = robots === 1 ? firstSerial : `${firstSerial} to ${lastSerial}`;
+      return `${'fleet'.padEnd(10)}${plural(robots, 'neighbour')} (${serials}), UDP to ${to.host}:${to.port}`;
     }
     case 'ended':
       return 'ended';
@@ -36,17 +36,17 @@ export function renderSimEvent(event: SimEvent): string {
 export function renderSimFault({ dir, changed, note, faults }: SimFault): string {
   const where = dir === null ? '' : ` in ${printable(dir)}`;
   if (changed !== null) {
-    const does = faults.find(({ name }) => name === changed.name)?.does ?? '';
+    const effect = faults.find(({ name }) => name === changed.name)?.effect ?? '';
     const first = `${changed.name} is ${changed.on ? 'on' : 'off'}${where}.`;
-    return changed.on ? [first, does, ...(note === undefined ? [] : [chalk.yellow(note)])].join('\n') : first;
+    return changed.on ? [first, effect, ...(note === undefined ? [] : [chalk.yellow(note)])].join('\n') : first;
   }
   const on = faults.filter((fault) => fault.on === true).map(({ name }) => name);
   const first =
     dir === null
-      ? 'No simulated robot was found; these faults exist.'
+      ? 'No simulator is running; the states are unknown.'
       : on.length === 0
         ? `No fault is on${where}.`
         : `On${where}: ${on.join(', ')}.`;
-  const rows = faults.map((fault) => [fault.name, fault.on === null ? '--' : fault.on ? 'on' : 'off', fault.does]);
-  return `${first}\n\n${renderTable([{ title: 'fault' }, { title: 'state' }, { title: 'what it does' }], rows)}`;
+  const rows = faults.map((fault) => [fault.name, fault.on === null ? '--' : fault.on ? 'on' : 'off', fault.effect]);
+  return `${first}\n\n${renderTable([{ title: 'fault' }, { title: 'state' }, { title: 'effect' }], rows)}`;
 }

@@ -24,8 +24,8 @@ export default class SimFault extends GwCommand<Result> {
 
   protected override async execute(): Promise<Outcome<Result>> {
     const { args, flags } = await this.parse(SimFault);
-    const { askFaults } = await import('../../lib/sim/control/ask-faults.ts');
-    return { data: await askFaults({ ...args, ...flags }) };
+    const { switchFault } = await import('../../lib/sim/control/switch-fault.ts');
+    return { data: await switchFault({ ...args, ...flags }) };
   }
 
   protected override render(data: Result): string {

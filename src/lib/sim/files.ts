@@ -1,8 +1,8 @@
 import { GwError } from '../error/index.ts';
 import { ensureFolder, readWhole } from '../lifecycle/index.ts';
 
-/** No file of the simulator is larger. */
-const MOST_BYTES = 64 * 1024 * 1024;
+/** Larger than any file of the simulator. */
+const MAX_FILE_BYTES = 64 * 1024 * 1024;
 
 export async function makeFolder(path: string, mode = 0o755): Promise<void> {
   try {
@@ -12,13 +12,14 @@ export async function makeFolder(path: string, mode = 0o755): Promise<void> {
   }
 }
 
-/** The text of a file; undefined when there is none. */
+/** The text of a file; undefined when it does not exist. Throws FILE_UNREADABLE. */
 export async function readIfThere(path: string): Promise<string | undefined> {
   try {
-    return Buffer.from(await readWhole(path, MOST_BYTES)).toString('utf8');
+    return Buffer.from(await readWhole(path, MAX_FILE_BYTES)).toString('utf8');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw new GwError('FILE_UNWRITABLE', `${path} cannot be read (${(error as NodeJS.ErrnoException).code}).`, {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
+    throw new GwError('FILE_UNREADABLE', `${path} cannot be read (${code}).`, {
       cause: error,
     });
   }

@@ -1,8 +1,7 @@
 /**
- * A robot in a box: a chassis that speaks REST and topics as the vendor describes and as the specification
- * measured, on 127.0.0.1, with neighbours that beat where they are asked for, and faults that can be switched while
- * it runs. It imports wire shapes and nothing else of the product, and does its own arithmetic, so that a mistake of
- * the client cannot hide in shared code.
+ * A simulated robot on 127.0.0.1: a chassis with REST and topics as the vendor describes and the specification measured
+ * them, optional parts of its site, and faults that can be switched at run time. It shares wire types with the client
+ * and no code, so that a mistake of the client cannot hide in shared code.
  */
 
 export { dock, stations } from './chassis/floor/floor.ts';

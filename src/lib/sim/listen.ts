@@ -1,7 +1,7 @@
 import type { Server } from 'node:net';
 import { GwError } from '../error/index.ts';
 
-/** Binds a server and gives its port. Throws PORT_IN_USE naming the address. */
+/** Binds a server and returns its port. Throws PORT_IN_USE with the address. */
 export function listenOn(server: Server, host: string, port: number): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<number>();
   const onError = (error: NodeJS.ErrnoException) => {
@@ -27,7 +27,7 @@ export function listenOn(server: Server, host: string, port: number): Promise<nu
   return promise;
 }
 
-/** Ends a small server and everything connected to it. */
+/** Closes a server and all its HTTP connections. */
 export function closeServer(server: Server & { closeAllConnections?: () => void }): Promise<void> {
   return new Promise((resolve) => {
     if (!server.listening) resolve();

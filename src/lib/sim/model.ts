@@ -1,45 +1,45 @@
 import type { Clock } from '../lifecycle/index.ts';
-import type { SeenRequest } from './chassis/chassis.ts';
+import type { ReceivedRequest } from './chassis/chassis.ts';
 import type { OtherOriUnit } from './chassis/messages.ts';
 import type { Cloud } from './cloud/cloud.ts';
-import type { SeenEnrolment } from './cloud/enrolment.ts';
+import type { ReceivedEnrolment } from './cloud/enrolment.ts';
 import type { FaultKind, FaultName } from './faults.ts';
 import type { SimPart } from './parts.ts';
 import type { SimEvent } from './sim.result.ts';
 import type { Tablet, TabletOptions } from './tablet/index.ts';
 
 export interface SimOptions {
-  /** Where site file, evidence, secrets and the control handle are written; without it nothing is written. */
+  /** Folder for site file, evidence, secrets and control handle; without it nothing is written. */
   readonly dir?: string;
-  /** A file that names `dir` for `gw sim fault`, so that it finds the last started simulator. */
+  /** File to write `dir` to, so that `gw sim fault` finds the last started simulator. */
   readonly pointerFile?: string;
-  /** 0, the default, takes a free port; 'usual' takes 8090 where that is free. */
+  /** 0, the default, chooses a free port; 'usual' uses 8090 if free. */
   readonly chassisPort?: number | 'usual';
   /** For the site file; 5173 by default. */
   readonly operatorPort?: number;
-  /** What the site has beside the robot. A password needs `dir`. */
+  /** Simulated parts of the site beside the robot. A password needs `dir`. */
   readonly with?: readonly SimPart[];
-  /** Whether the evidence file of the site says that orders were verified; true by default. */
+  /** Whether the evidence file contains the facts that orders rely on; true by default. */
   readonly evidence?: boolean;
   readonly serial?: string;
   readonly software?: string;
-  /** How long the robot starts; 0, the default, is ready at once. */
+  /** Boot time of the robot; 0, the default, is ready at once. */
   readonly bootMs?: number;
-  /** How many neighbours beat on UDP to 127.0.0.1, 0 (the default) to 1000. More than 0 needs `dir`. */
+  /** Number of neighbours that send heartbeats to 127.0.0.1, 0 (the default) to 1000. More than 0 needs `dir`. */
   readonly robots?: number;
-  /** Where they beat; tests alone choose another than 45301, that of the heartbeat. */
+  /** UDP port of the heartbeats; tests only, 45301 by default. */
   readonly heartbeatPort?: number;
-  /** Announced capabilities beside those that the simulator has; `false` takes one away. */
+  /** Changes to the announced capabilities; `false` removes one. */
   readonly capabilities?: Readonly<Record<string, boolean>>;
-  /** Unit of every `ori` on the WebSocket but that of `/tracked_pose`; radians by default. */
+  /** Unit of every `ori` on the WebSocket except in `/tracked_pose`; radians by default. */
   readonly otherOri?: OtherOriUnit;
-  /** Of the tablet, where there is one. */
+  /** Options of the tablet, if there is one. */
   readonly tablet?: Pick<TabletOptions, 'prompt' | 'isPortKept' | 'identity' | 'rebootMs' | 'freeBytes'>;
   readonly clock?: Clock;
   readonly onEvent?: (event: SimEvent) => void;
 }
 
-/** Where the simulated robot truly is, whatever it reports. Radians, because the simulator thinks in them. */
+/** The true state of the robot, whatever it reports. Headings in radians, as everywhere in the simulator. */
 interface TrueState {
   readonly xM: number;
   readonly yM: number;
@@ -47,20 +47,20 @@ interface TrueState {
   readonly speedMS: number;
   readonly moving: boolean;
   readonly docked: boolean;
-  /** Open topic connections. */
+  /** Number of open topic connections. */
   readonly topicConnections: number;
 }
 
 interface SimEnrolment {
   readonly url: string;
-  /** The certificate of its authority, which also issued its own. */
+  /** The CA certificate, also of the endpoint's own certificate. */
   readonly caPem: string;
-  /** The file with the one-time code that is good next; null without `dir`. */
+  /** The file with the next valid one-time code; null without `dir`. */
   readonly codePath: string | null;
-  /** A further code for the serial number of the robot. */
+  /** Creates a further code for the serial number of the robot. */
   newCode(): string;
-  /** Every request that came whole, refused ones too; oldest first, at most the last 1000. */
-  requests(): readonly SeenEnrolment[];
+  /** Every complete request, also refused ones; oldest first, at most the last 1000. */
+  requests(): readonly ReceivedEnrolment[];
 }
 
 export interface Sim extends AsyncDisposable {
@@ -82,18 +82,18 @@ export interface Sim extends AsyncDisposable {
   readonly sitePath: string | null;
   /** The file with the clear device password; null without one. */
   readonly passwordPath: string | null;
-  /** How many neighbours beat. */
+  /** Number of neighbours that send heartbeats. */
   readonly robots: number;
   faults(): readonly {
     readonly name: FaultName;
     readonly on: boolean;
     readonly kind: FaultKind;
-    readonly does: string;
+    readonly effect: string;
   }[];
   setFault(name: FaultName, on: boolean): void;
-  /** Resolves when the faults that were switched have taken hold. */
+  /** Resolves when all fault changes are in effect. */
   settled(): Promise<void>;
   state(): TrueState;
-  /** What reached the chassis, oldest first, at most the last 1000. Upgrades have the method UPGRADE. */
-  requests(): readonly SeenRequest[];
+  /** Requests to the chassis, oldest first, at most the last 1000. Upgrades have the method UPGRADE. */
+  requests(): readonly ReceivedRequest[];
 }

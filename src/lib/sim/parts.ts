@@ -1,3 +1,3 @@
-/** What the site of a simulated robot can have beside it. */
+/** Optional simulated parts of the site. */
 export const simParts = ['voice', 'building', 'password', 'enrolment', 'cloud', 'tablet'] as const;
 export type SimPart = (typeof simParts)[number];

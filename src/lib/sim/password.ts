@@ -2,15 +2,15 @@ import { randomBytes, randomInt, scrypt } from 'node:crypto';
 
 const COST = { N: 2 ** 15, r: 8, p: 1 } as const;
 const HASH_BYTES = 32;
-/** Letters that nobody mistakes for another when typing from a screen. */
+/** Letters and digits without characters that look alike. */
 const LETTERS = 'abcdefghijkmnpqrstuvwxyz23456789';
 const LENGTH = 12;
 
-export function inventPassword(): string {
+export function generatePassword(): string {
   return Array.from({ length: LENGTH }, () => LETTERS[randomInt(LETTERS.length)]).join('');
 }
 
-/** A device password as the operator server reads it: one line in PHC form, base64 without padding. */
+/** Hash of a device password for the operator server: one line in PHC form, base64 without padding. */
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(16);
   const hash = await new Promise<Buffer>((resolve, reject) => {

@@ -30,19 +30,19 @@ export const simEventSchema = z.discriminatedUnion('event', [
   z.strictObject({ event: z.literal('fault'), name: z.string(), on: z.boolean() }),
   z.strictObject({
     event: z.literal('ready'),
-    dir: z.string().describe('Absolute folder of everything that was written.'),
+    dir: z.string().describe('Absolute folder of the written files.'),
     sitePath: z.string().describe('The site file for this robot.'),
     chassis,
     voiceUrl: z.string().nullable(),
     buildingUrl: z.string().nullable(),
     passwordPath: z.string().nullable().describe('File with the clear device password; null without one.'),
-    codePath: z.string().nullable().describe('File with the one-time code that is good next; null without one.'),
+    codePath: z.string().nullable().describe('File with the next valid one-time code; null without one.'),
   }),
   z.strictObject({
     event: z.literal('fleet'),
-    robots: z.int().describe('How many neighbours beat.'),
+    robots: z.int().describe('Number of neighbours that send heartbeats.'),
     firstSerial: z.string(),
-    lastSerial: z.string().describe('The one that the faults of the fleet touch.'),
+    lastSerial: z.string().describe('The neighbour that the faults of the fleet affect.'),
     to: z.strictObject({ host: z.string(), port: z.int().describe('UDP port.') }),
   }),
   z.strictObject({ event: z.literal('ended') }),
@@ -51,14 +51,14 @@ export type SimEvent = z.infer<typeof simEventSchema>;
 
 /** Shape of `gw sim fault --json`. */
 export const simFaultSchema = z.strictObject({
-  dir: z.string().nullable().describe('Folder of the simulator; null when none was asked.'),
+  dir: z.string().nullable().describe('Folder of the simulator; null when none is running.'),
   changed: z.strictObject({ name: z.string(), on: z.boolean() }).nullable(),
-  note: z.string().optional().describe('Why the change does nothing; absent where it does something.'),
+  note: z.string().optional().describe('Why the change has no effect; absent when it has one.'),
   faults: z.array(
     z.strictObject({
       name: z.string(),
       on: z.boolean().nullable().describe('null: not checked, because no simulator runs.'),
-      does: z.string(),
+      effect: z.string(),
     }),
   ),
 });

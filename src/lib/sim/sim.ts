@@ -1,25 +1,25 @@
 import { resolve } from 'node:path';
 import { GwError } from '../error/index.ts';
 import { systemClock } from '../lifecycle/index.ts';
-import { type SeenRequest, startChassis } from './chassis/chassis.ts';
+import { type ReceivedRequest, startChassis } from './chassis/chassis.ts';
 import { type Cloud, startCloud } from './cloud/cloud.ts';
 import { type EnrolmentEndpoint, startEnrolment } from './cloud/enrolment.ts';
-import { openAuthority, writeCode } from './cloud/enrolment-files.ts';
+import { openCa, writeCode } from './cloud/enrolment-files.ts';
 import { isRunning, openControl } from './control/control.ts';
 import { makeFolder } from './files.ts';
-import { MOST_NEIGHBOURS, type Neighbours, neighbourPlaces, startNeighbours } from './fleet/neighbours.ts';
+import { MAX_NEIGHBOURS, type Neighbours, neighbourAddresses, startNeighbours } from './fleet/neighbours.ts';
 import type { Sim, SimOptions } from './model.ts';
-import { assertOurs, type SiteFiles, writeSiteFiles } from './site-files.ts';
-import { type SmallService, startBuilding, startVoice } from './small-services.ts';
+import { assertWrittenBySim, type SiteFiles, writeSiteFiles } from './site-files.ts';
+import { type SmallService, startBuildingModule, startVoiceService } from './small-services.ts';
 import { startTablet, type Tablet } from './tablet/index.ts';
 
 const DEFAULT_SERIAL = 'SIM-0001';
 const DEFAULT_SOFTWARE = '2.12.3-sim';
 /** The port of real robots. @source specification, 'Chassis interface' */
-const USUAL_PORT = 8090;
-const USUAL_OPERATOR_PORT = 5173;
+const DEFAULT_CHASSIS_PORT = 8090;
+const DEFAULT_OPERATOR_PORT = 5173;
 
-/** Only what the simulator truly does is announced. */
+/** Capabilities that the simulator implements. */
 const capabilities = {
   supportsWsV2: true,
   supportsEnableTopicList: true,
@@ -31,37 +31,37 @@ const capabilities = {
   supportsSystemSettings: true,
   supportsParamFiles: true,
 } as const;
-/** What every answer of the enrolment names; the specification places the cloud in this region. */
+/** Broker and region in every enrolment answer; the specification names this region. */
 const BROKER_HOST = '127.0.0.1';
 const REGION = 'eu-central-1';
 const RESTART_MS = 1500;
-const MOST_REQUESTS = 1000;
+const MAX_REQUESTS = 1000;
 
 /**
- * Starts a robot in a box on 127.0.0.1, with what its site has beside it. Throws PORT_IN_USE, PORT_UNUSABLE,
- * SIM_RUNNING, FILE_EXISTS, FILE_UNWRITABLE; whatever was started by then is ended.
+ * Starts a simulated robot on 127.0.0.1 with the selected parts of its site. Throws PORT_IN_USE, PORT_UNUSABLE,
+ * SIM_RUNNING, FILE_EXISTS, FILE_UNREADABLE, FILE_UNWRITABLE, and then ends the parts that it has started.
  */
 export async function startSim(options: SimOptions = {}): Promise<Sim> {
   const { clock = systemClock, onEvent = () => {}, serial = DEFAULT_SERIAL, software = DEFAULT_SOFTWARE } = options;
   const { robots = 0 } = options;
   const parts = new Set(options.with);
   const dir = options.dir === undefined ? undefined : resolve(options.dir);
-  if (dir === undefined && parts.has('password')) throw new RangeError('a password needs a folder to be written to');
-  if (!Number.isInteger(robots) || robots < 0 || robots > MOST_NEIGHBOURS) throw new RangeError('0 to 1000 neighbours');
+  if (dir === undefined && parts.has('password')) throw new RangeError('a password needs a folder');
+  if (!Number.isInteger(robots) || robots < 0 || robots > MAX_NEIGHBOURS) throw new RangeError('0 to 1000 neighbours');
   if (dir === undefined && robots > 0) throw new RangeError('neighbours need a folder for their key');
   if (dir !== undefined) {
-    if (await isRunning(dir)) throw new GwError('SIM_RUNNING', `A simulated robot is running in ${dir} already.`);
-    await assertOurs(dir);
+    if (await isRunning(dir)) throw new GwError('SIM_RUNNING', `A simulated robot is already running in ${dir}.`);
+    await assertWrittenBySim(dir);
     await makeFolder(dir);
   }
 
   await using undo = new AsyncDisposableStack();
-  const seen: SeenRequest[] = [];
+  const received: ReceivedRequest[] = [];
   let neighbours: Neighbours | undefined;
   let cloud: Cloud | undefined;
   let tablet: Tablet | undefined;
-  let cloudSwitched = Promise.resolve();
-  let tabletSwitched = Promise.resolve();
+  let cloudSettled = Promise.resolve();
+  let tabletSettled = Promise.resolve();
   const { server, note } = await startOnPort(options.chassisPort ?? 0, (port) =>
     startChassis({
       port,
@@ -73,17 +73,17 @@ export async function startSim(options: SimOptions = {}): Promise<Sim> {
       otherOri: options.otherOri ?? 'radians',
       clock,
       onRequest(request) {
-        seen.push(request);
-        if (seen.length > MOST_REQUESTS) seen.shift();
+        received.push(request);
+        if (received.length > MAX_REQUESTS) received.shift();
       },
       onFault(name, on) {
-        neighbours?.switched(name, on);
-        // Only these two take a while; another fault must not make who waits forget them.
-        if (name === 'tablet-opened' && tablet) tabletSwitched = tablet.switched(name, on);
-        else void tablet?.switched(name, on);
-        if (name === 'cloud-direct-closed' && cloud) cloudSwitched = cloud.switched(name, on);
-        // Who waits for it hears of it.
-        cloudSwitched.catch(() => {});
+        neighbours?.applyFault(name, on);
+        // Only these two take time; a change of another fault must not replace their promises.
+        if (name === 'tablet-opened' && tablet) tabletSettled = tablet.applyFault(name, on);
+        else void tablet?.applyFault(name, on);
+        if (name === 'cloud-direct-closed' && cloud) cloudSettled = cloud.applyFault(name, on);
+        // `settled` reports a failure; it must not become an unhandled rejection.
+        cloudSettled.catch(() => {});
         onEvent({ event: 'fault', name, on });
       },
       onBoot: (state) => onEvent({ event: 'boot', state }),
@@ -100,36 +100,36 @@ export async function startSim(options: SimOptions = {}): Promise<Sim> {
     onEvent({ event: 'listening', part, url });
     return url;
   }
-  const voiceUrl = await startPart('voice', startVoice);
-  const buildingUrl = await startPart('building', startBuilding);
+  const voiceUrl = await startPart('voice', startVoiceService);
+  const buildingUrl = await startPart('building', startBuildingModule);
 
-  // One authority for everything of the simulated cloud.
-  const authority = parts.has('enrolment') || parts.has('cloud') ? await openAuthority(dir) : undefined;
+  // One CA for all parts of the simulated cloud.
+  const ca = parts.has('enrolment') || parts.has('cloud') ? await openCa(dir) : undefined;
   let enrolment: (Pick<EnrolmentEndpoint, 'url' | 'requests'> & { caPem: string; newCode(): string }) | undefined;
   let codePath: string | null = null;
-  if (authority !== undefined && parts.has('enrolment')) {
+  if (ca !== undefined && parts.has('enrolment')) {
     const newCodeFile = async () => {
       if (dir !== undefined) codePath = await writeCode(dir, endpoint.newCode(serial));
     };
     const endpoint = undo.use(
       await startEnrolment({
-        authority,
+        ca,
         clock,
         faults: server.faults,
         broker: BROKER_HOST,
         region: REGION,
-        // A folder that is gone meanwhile takes nothing from the answer.
+        // A failed write must not change the answer.
         onUsed: () => newCodeFile().catch(() => {}),
       }),
     );
     await newCodeFile();
     const { url, requests } = endpoint;
-    enrolment = { url, requests, caPem: authority.caPem, newCode: () => endpoint.newCode(serial) };
+    enrolment = { url, requests, caPem: ca.caPem, newCode: () => endpoint.newCode(serial) };
     onEvent({ event: 'listening', part: 'enrolment', url });
   }
 
-  if (authority !== undefined && parts.has('cloud')) {
-    cloud = undo.use(await startCloud({ authority, faults: server.faults, clock }));
+  if (ca !== undefined && parts.has('cloud')) {
+    cloud = undo.use(await startCloud({ ca, faults: server.faults, clock }));
     const { mqtt, storageUrl, tunnel } = cloud.places;
     onEvent({ event: 'listening', part: 'mqtt', url: `mqtts://${mqtt.host}:${mqtt.port}` });
     onEvent({ event: 'listening', part: 'mqtt-alpn', url: `mqtts://${mqtt.host}:${mqtt.fallbackPort}` });
@@ -164,8 +164,8 @@ export async function startSim(options: SimOptions = {}): Promise<Sim> {
     setFault: server.faults.set,
     settled: async () => {
       await server.settled();
-      await cloudSwitched;
-      await tabletSwitched;
+      await cloudSettled;
+      await tabletSettled;
     },
   };
   let files: SiteFiles | undefined;
@@ -173,7 +173,7 @@ export async function startSim(options: SimOptions = {}): Promise<Sim> {
     files = await writeSiteFiles({
       dir,
       chassis,
-      operatorPort: options.operatorPort ?? USUAL_OPERATOR_PORT,
+      operatorPort: options.operatorPort ?? DEFAULT_OPERATOR_PORT,
       voiceUrl,
       buildingUrl,
       enrolmentUrl: enrolment?.url ?? null,
@@ -181,7 +181,7 @@ export async function startSim(options: SimOptions = {}): Promise<Sim> {
       tablet: tablet ? { host: tablet.host, port: tablet.port, model: tablet.identity.model } : null,
       password: parts.has('password'),
       evidence: options.evidence ?? true,
-      neighbours: robots > 0 ? neighbourPlaces(robots) : null,
+      neighbours: robots > 0 ? neighbourAddresses(robots) : null,
       when: clock.wall(),
     });
     if (files.neighbourFiles !== null) {
@@ -193,7 +193,7 @@ export async function startSim(options: SimOptions = {}): Promise<Sim> {
           faults: server.faults,
           clock,
           onUnsent: (reason) =>
-            onEvent({ event: 'note', text: `The beats of the neighbours are not sent (${reason}).` }),
+            onEvent({ event: 'note', text: `Heartbeats of the neighbours cannot be sent (${reason}).` }),
           ...(options.heartbeatPort !== undefined && { port: options.heartbeatPort }),
         }),
       );
@@ -223,23 +223,26 @@ export async function startSim(options: SimOptions = {}): Promise<Sim> {
       docked: server.robot.isDocked(),
       topicConnections: server.connections(),
     }),
-    requests: () => [...seen],
+    requests: () => [...received],
     async [Symbol.asyncDispose]() {
       await running.disposeAsync();
     },
   };
 }
 
-/** On the usual port where that is free, and otherwise on a free one, said by a note. */
+/** Starts on the default port if free, otherwise on a free port with a note. */
 async function startOnPort<T>(
   port: number | 'usual',
   start: (port: number) => Promise<T>,
 ): Promise<{ server: T; note?: string }> {
   if (port !== 'usual') return { server: await start(port) };
   try {
-    return { server: await start(USUAL_PORT) };
+    return { server: await start(DEFAULT_CHASSIS_PORT) };
   } catch (error) {
     if (!(error instanceof GwError) || error.code !== 'PORT_IN_USE') throw error;
-    return { server: await start(0), note: `Port ${USUAL_PORT} is taken, so the chassis listens on another one.` };
+    return {
+      server: await start(0),
+      note: `Port ${DEFAULT_CHASSIS_PORT} is in use, so the chassis listens on another port.`,
+    };
   }
 }

@@ -7,7 +7,7 @@ import type { CloudPlaces } from './cloud/cloud.ts';
 import { ENROLMENT_CA_FILE } from './cloud/enrolment-files.ts';
 import { makeFolder, readIfThere } from './files.ts';
 import { HEARTBEAT_KEY_FILE, type NeighbourFiles, writeNeighbourFiles } from './fleet/neighbour-files.ts';
-import { hashPassword, inventPassword } from './password.ts';
+import { generatePassword, hashPassword } from './password.ts';
 import { TABLET_PROFILE_FILE, writeTabletFiles } from './tablet/files.ts';
 
 export interface SiteFilesOptions {
@@ -23,12 +23,12 @@ export interface SiteFilesOptions {
   readonly buildingUrl: string | null;
   readonly enrolmentUrl: string | null;
   readonly cloudPlaces: CloudPlaces | null;
-  /** Where the tablet is debugged, and what it says of itself; null without one. */
+  /** ADB address and model of the tablet; null without one. */
   readonly tablet: { readonly host: string; readonly port: number; readonly model: string } | null;
   readonly password: boolean;
-  /** Whether the facts that orders rely on stand as verified; without, the robot is as new to its site. */
+  /** Whether the evidence file contains the facts that orders rely on; without them, as for a new robot. */
   readonly evidence: boolean;
-  /** The simulated robots beside this one; null: the site has no heartbeat. */
+  /** The simulated neighbours; null: the site has no heartbeat. */
   readonly neighbours: { readonly serials: readonly string[]; readonly addresses: readonly string[] } | null;
   readonly when: Date;
 }
@@ -36,34 +36,34 @@ export interface SiteFilesOptions {
 export interface SiteFiles {
   readonly sitePath: string;
   readonly evidencePath: string;
-  /** The clear password, for people who try it; null without one. */
+  /** File with the clear password; null without one. */
   readonly passwordPath: string | null;
   readonly neighbourFiles: NeighbourFiles | null;
 }
 
-/** Of the site file. */
-const MOST_ROBOTS = 1000;
+/** Limit of the site file. */
+const MAX_ROBOTS = 1000;
 
-/** A device that can be enrolled gets the certificates for the broker that way. */
+/** With enrolment, the CA file of the broker comes from the enrolment answer. */
 function cloudSection({ mqtt, storageUrl, tunnel }: CloudPlaces, isEnrolling: boolean) {
   const caFile = ENROLMENT_CA_FILE;
   return { mqtt: { ...mqtt, ...(!isEnrolling && { caFile }) }, storageUrl, tunnel, caFile };
 }
 
-/** The first line of what we wrote, so that a site file of a person is never replaced. */
+/** First line of a generated site file; files without it are never replaced. */
 const HEADER = '# Written by gw sim for a simulated robot. A new run replaces it.';
 
-/** Facts that an order relies on, with how the simulator shows each. */
+/** Facts that an order relies on, with how each was verified on the simulator. */
 const verified: readonly (readonly [fact: string, how: string])[] = [
-  ['vendor.move.request', 'the simulator takes POST /chassis/moves with these fields and answers with the id'],
-  ['vendor.move.state', 'the simulator reports these states and fail_reason by GET /chassis/moves/<id>'],
+  ['vendor.move.request', 'the simulator accepts POST /chassis/moves with these fields and returns the id'],
+  ['vendor.move.state', 'the simulator reports these states and fail_reason in GET /chassis/moves/<id>'],
   ['vendor.move.charge-target', 'the simulator docks on a charge order that carries the pose of its dock'],
   ['vendor.move.cancel', 'the simulator cancels its running move on this PATCH'],
-  ['vendor.pose.request', 'the simulator takes POST /chassis/pose and reports the pose that was sent'],
+  ['vendor.pose.request', 'the simulator accepts POST /chassis/pose and reports the pose that was sent'],
 ];
 
-/** Refuses a folder in which somebody else's site file lies. Throws FILE_EXISTS. */
-export async function assertOurs(dir: string): Promise<void> {
+/** Refuses a folder with a site file that the simulator did not write. Throws FILE_EXISTS, FILE_UNREADABLE. */
+export async function assertWrittenBySim(dir: string): Promise<void> {
   const sitePath = join(dir, 'site.yaml');
   const evidencePath = join(dir, 'evidence.jsonl');
   const site = await readIfThere(sitePath);
@@ -72,13 +72,13 @@ export async function assertOurs(dir: string): Promise<void> {
       ? (await readIfThere(evidencePath)) !== undefined && evidencePath
       : !site.startsWith(HEADER) && sitePath;
   if (foreign) {
-    throw new GwError('FILE_EXISTS', `${foreign} was not written by the simulator, so it stays as it is.`, {
+    throw new GwError('FILE_EXISTS', `${foreign} was not written by gw sim and is not replaced.`, {
       remedy: 'Name another folder with --dir.',
     });
   }
 }
 
-/** Writes a site file for the simulated robot, with its evidence and its secrets. Throws FILE_UNWRITABLE. */
+/** Writes the site file of the simulated robot, its evidence and its secrets. Throws FILE_UNWRITABLE. */
 export async function writeSiteFiles(options: SiteFilesOptions): Promise<SiteFiles> {
   const { dir, chassis, tablet } = options;
   const sitePath = join(dir, 'site.yaml');
@@ -86,7 +86,7 @@ export async function writeSiteFiles(options: SiteFilesOptions): Promise<SiteFil
   const passwordPath = options.password ? join(dir, 'secrets', 'device-password.txt') : null;
   if (passwordPath !== null) {
     await makeFolder(join(dir, 'secrets'), 0o700);
-    const password = inventPassword();
+    const password = generatePassword();
     await replaceFile(join(dir, 'secrets', 'device-password'), `${await hashPassword(password)}\n`, { mode: 0o600 });
     await replaceFile(passwordPath, `${password}\n`, { mode: 0o600 });
   }
@@ -112,11 +112,11 @@ export async function writeSiteFiles(options: SiteFilesOptions): Promise<SiteFil
       ...(options.voiceUrl !== null && { voice: { url: options.voiceUrl } }),
       ...(options.buildingUrl !== null && { building: { url: options.buildingUrl } }),
     },
-    // To the loopback alone: whoever tries a gateway at a desk must not broadcast on the network there.
+    // Loopback only: a gateway on a desk must not broadcast on the local network.
     ...(options.neighbours !== null && {
       fleet: {
         keyFile: HEARTBEAT_KEY_FILE,
-        robots: [chassis.serial, ...options.neighbours.serials].slice(0, MOST_ROBOTS),
+        robots: [chassis.serial, ...options.neighbours.serials].slice(0, MAX_ROBOTS),
         broadcast: false,
         unicast: options.neighbours.addresses,
       },
@@ -130,7 +130,7 @@ export async function writeSiteFiles(options: SiteFilesOptions): Promise<SiteFil
     }),
     stations,
     dock,
-    // `acceptance` is the tour that the lists for a site drive.
+    // The acceptance checklists drive the tour `acceptance`.
     tours: { demo: { stations: Object.keys(stations) }, acceptance: { stations: ['B', 'A'] } },
     evidenceFile: 'evidence.jsonl',
     stateDir: 'state',

@@ -1,12 +1,12 @@
 import { createServer } from 'node:http';
 import { closeServer, listenOn } from './listen.ts';
 
-/** A small HTTP service of the site: what it answers, by path. Its interface is not shown by the specification. */
+/** A minimal HTTP service of the site with one path. Its interface is not shown by the specification. */
 export interface SmallService extends AsyncDisposable {
   readonly url: string;
 }
 
-export function startVoice(): Promise<SmallService> {
+export function startVoiceService(): Promise<SmallService> {
   return startSmallService('/config', {
     service: 'simulated voice assistant',
     language: 'de-DE',
@@ -15,7 +15,7 @@ export function startVoice(): Promise<SmallService> {
   });
 }
 
-export function startBuilding(): Promise<SmallService> {
+export function startBuildingModule(): Promise<SmallService> {
   return startSmallService('/status', {
     service: 'simulated building module',
     lift: { floor: 0, door: 'closed' },

@@ -1,12 +1,12 @@
 import type { TLSSocket } from 'node:tls';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { probeHttps } from '../../../src/lib/net/probe/index.ts';
-import { type Authority, createAuthority } from '../../../src/lib/sim/cloud/certificates.ts';
+import { type CertificateAuthority, createCa } from '../../../src/lib/sim/cloud/certificates.ts';
 import { established, probe, tlsPeer } from './world.ts';
 
-let cloud: Authority;
+let cloud: CertificateAuthority;
 beforeAll(async () => {
-  cloud = await createAuthority();
+  cloud = await createCa();
 });
 
 /** Probes a server that handles each complete request head on arrival. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Connack, createConnackReader, probeMqtt, returnCodeText } from '../../../src/lib/net/probe/index.ts';
-import { type Authority, createAuthority } from '../../../src/lib/sim/cloud/certificates.ts';
+import { type CertificateAuthority, createCa } from '../../../src/lib/sim/cloud/certificates.ts';
 import { established, probe, tlsPeer } from './world.ts';
 
 async function read(...pieces: Uint8Array[]): Promise<Connack | undefined> {
@@ -77,9 +77,9 @@ describe('the bytes of a CONNACK', () => {
 });
 
 describe('a handshake with a broker', () => {
-  let cloud: Authority;
+  let cloud: CertificateAuthority;
   beforeAll(async () => {
-    cloud = await createAuthority();
+    cloud = await createCa();
   });
 
   async function handshake(reader: Parameters<typeof tlsPeer>[2], timeoutMs = 2_000) {

@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { certificatesOf, chainOf, tlsFailureOf, trustOf } from '../../../src/lib/net/probe/index.ts';
-import { type Authority, createAuthority } from '../../../src/lib/sim/cloud/certificates.ts';
+import { type CertificateAuthority, createCa } from '../../../src/lib/sim/cloud/certificates.ts';
 import { established, plainPeer, probe, tlsPeer } from './world.ts';
 
-let cloud: Authority;
-let proxy: Authority;
+let cloud: CertificateAuthority;
+let proxy: CertificateAuthority;
 beforeAll(async () => {
-  cloud = await createAuthority({ commonName: 'Cloud CA' });
-  proxy = await createAuthority({ commonName: 'House inspection CA' });
+  cloud = await createCa({ commonName: 'Cloud CA' });
+  proxy = await createCa({ commonName: 'House inspection CA' });
 });
 
 const DAY_MS = 86_400_000;

@@ -4,8 +4,8 @@ import { anyVersion, runLowered } from './lowered-tls.ts';
 const certificates = `
 import { createServer } from 'node:tls';
 import { connect as tcp } from 'node:net';
-import { createAuthority } from './src/lib/sim/cloud/certificates.ts';
-const authority = await createAuthority();
+import { createCa } from './src/lib/sim/cloud/certificates.ts';
+const authority = await createCa();
 const { keyPem: key, certificatePem: cert } = await authority.issueServer({ names: ['127.0.0.1', 'localhost'] });
 `;
 
@@ -64,11 +64,11 @@ describe('TLS below 1.2', () => {
 
   it('is rejected by the simulated cloud', async () => {
     const outcome = await runLowered(`${certificates}${anyVersion}
-      import { httpsTaker, startListener, tlsTaker } from './src/lib/sim/cloud/listener.ts';
+      import { createHttpsHandler, startListener, createTlsHandler } from './src/lib/sim/cloud/listener.ts';
       const control = createServer({ key, cert });
       await new Promise((resolve) => control.listen(0, '127.0.0.1', resolve));
-      const https = await httpsTaker(authority, (_request, response) => response.end());
-      const tls = await tlsTaker(authority, {}, (socket) => socket.destroy());
+      const https = await createHttpsHandler(authority, (_request, response) => response.end());
+      const tls = await createTlsHandler(authority, {}, (socket) => socket.destroy());
       const httpsPort = (await startListener(() => https)).port;
       const tlsPort = (await startListener(() => tls)).port;
       const seen = {

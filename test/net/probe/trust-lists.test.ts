@@ -5,18 +5,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { getCACertificates } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Authority, createAuthority } from '../../../src/lib/sim/cloud/certificates.ts';
+import { type CertificateAuthority, createCa } from '../../../src/lib/sim/cloud/certificates.ts';
 import { established, type Peer, probe, tlsPeer } from './world.ts';
 
 let dir: string;
-let added: Authority;
+let added: CertificateAuthority;
 let peer: Peer;
 
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'gw-trust-'));
-  added = await createAuthority({ commonName: 'CA of this house' });
+  added = await createCa({ commonName: 'CA of this house' });
   await writeFile(join(dir, 'ca.pem'), added.caPem);
-  await writeFile(join(dir, 'none.pem'), (await createAuthority({ commonName: 'Another CA' })).caPem);
+  await writeFile(join(dir, 'none.pem'), (await createCa({ commonName: 'Another CA' })).caPem);
   peer = await tlsPeer(added);
 });
 afterAll(async () => {
@@ -58,7 +58,7 @@ describe('the trust lists that verify a chain', () => {
     const { createServer } = await import('node:tls');
     const publicPem = getCACertificates('bundled').find((pem) => new X509Certificate(pem).subject.includes('CN='));
     const name = /CN=([^\n]+)/.exec(new X509Certificate(publicPem ?? '').subject)?.[1] ?? '';
-    const namesake = await createAuthority({ commonName: name });
+    const namesake = await createCa({ commonName: name });
     await writeFile(join(dir, 'namesake.pem'), namesake.caPem);
     const pair = await namesake.issueServer({ names: ['127.0.0.1'] });
     const server = createServer({ key: pair.keyPem, cert: `${pair.certificatePem}\n${publicPem}` });

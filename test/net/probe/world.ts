@@ -3,7 +3,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer, type TLSSocket, type TlsOptions } from 'node:tls';
 import { directDialer, type Endpoint } from '../../../src/lib/net/index.ts';
 import { probeTls, type TlsProbe } from '../../../src/lib/net/probe/index.ts';
-import type { Authority } from '../../../src/lib/sim/cloud/certificates.ts';
+import type { CertificateAuthority } from '../../../src/lib/sim/cloud/certificates.ts';
 
 export type Peer = AsyncDisposable & Endpoint;
 
@@ -35,7 +35,7 @@ export function plainPeer(handle: (socket: Socket) => void): Promise<Peer> {
 
 /** A TLS server whose certificate this CA issued. */
 export async function tlsPeer(
-  authority: Authority,
+  authority: CertificateAuthority,
   about: TlsOptions & { readonly names?: readonly [string]; readonly notBefore?: Date; readonly notAfter?: Date } = {},
   handle: (socket: TLSSocket) => void = () => {},
 ): Promise<Peer> {

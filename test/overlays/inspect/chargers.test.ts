@@ -4,7 +4,7 @@ import { createCodeBook } from '../../../src/lib/overlays/codes.ts';
 import { chargerPairs } from '../../../src/lib/overlays/inspect/chargers.ts';
 import { readOverlays } from '../../../src/lib/overlays/read/read.ts';
 import { findFaults } from '../../../src/lib/overlays/rules/faults.ts';
-import { DOCKING_DISTANCE_M, drawOverlays } from '../../../src/lib/sim/chassis/floor/floor.ts';
+import { DOCKING_DISTANCE_M, floorOverlays } from '../../../src/lib/sim/chassis/floor/floor.ts';
 import { collectionText } from '../arbitrary.ts';
 
 const book = createCodeBook(null);
@@ -60,7 +60,7 @@ describe('charging stations', () => {
     ]) {
       expect(findingsOf(...features)).toEqual([]);
     }
-    const [pair] = chargerPairs(readOverlays(drawOverlays('SN1')), book);
+    const [pair] = chargerPairs(readOverlays(floorOverlays('SN1')), book);
     expect(pair?.distanceM).toBeCloseTo(DOCKING_DISTANCE_M, 9);
   });
 

@@ -5,7 +5,7 @@ import { inspectOverlays } from '../../../src/lib/overlays/inspect/inspect.ts';
 import type { Overlays } from '../../../src/lib/overlays/model.ts';
 import { overlaysSource, readOverlays } from '../../../src/lib/overlays/read/read.ts';
 import { drawSvg, toCsv, toGeojson } from '../../../src/lib/overlays/render/index.ts';
-import { drawOverlays } from '../../../src/lib/sim/chassis/floor/floor.ts';
+import { floorOverlays } from '../../../src/lib/sim/chassis/floor/floor.ts';
 import {
   anyValue,
   choices,
@@ -20,7 +20,7 @@ import {
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 
 /** A file as a technician has it: German names, line breaks, a byte order mark, a newline at its end. */
-const realCollection = JSON.stringify(JSON.parse(drawOverlays('SN-Größe-1')), null, 1);
+const realCollection = JSON.stringify(JSON.parse(floorOverlays('SN-Größe-1')), null, 1);
 const realMap = JSON.stringify({
   id: 1,
   map_name: 'Küche',

@@ -5,16 +5,16 @@ import {
   inspectOverlays,
   readOverlays,
 } from '../../../src/lib/overlays/index.ts';
-import { drawFloor, drawOverlays } from '../../../src/lib/sim/chassis/floor/floor.ts';
+import { createFloorGrid, floorOverlays } from '../../../src/lib/sim/chassis/floor/floor.ts';
 import { gridToPng } from '../../../src/lib/sim/chassis/maps/map-image.ts';
-import { drawOddities, drawSheet } from '../../../src/lib/sim/chassis/maps/odd-drawings.ts';
+import { oddOverlays, createSampleGrid } from '../../../src/lib/sim/chassis/maps/odd-overlays.ts';
 
 /** A map of the simulator with its picture, looked at. */
 export function lookAt(
   which: 'floor' | 'sheet',
   filter: DrawingFilter = {},
 ): { inspection: Inspection; image: Uint8Array } {
-  const grid = which === 'floor' ? drawFloor() : drawSheet();
+  const grid = which === 'floor' ? createFloorGrid() : createSampleGrid();
   const image = gridToPng(grid);
   const overlays = readOverlays(
     JSON.stringify({
@@ -26,7 +26,7 @@ export function lookAt(
       grid_origin_x: grid.originXM,
       grid_origin_y: grid.originYM,
       grid_resolution: grid.resolutionM,
-      overlays: which === 'floor' ? drawOverlays('SIM0001') : drawOddities('SIM0001'),
+      overlays: which === 'floor' ? floorOverlays('SIM0001') : oddOverlays('SIM0001'),
     }),
   );
   const inspection = inspectOverlays(overlays, { frame: frameOf(overlays.map, image), device: null, filter });

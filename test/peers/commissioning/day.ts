@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parse, stringify } from 'yaml';
-import type { Authority } from '../../../src/lib/sim/cloud/certificates.ts';
+import type { CertificateAuthority } from '../../../src/lib/sim/cloud/certificates.ts';
 import { dock, stations } from '../../../src/lib/sim/index.ts';
 import { writeTabletFiles } from '../../../src/lib/sim/tablet/files.ts';
 import { gwBinary } from '../../e2e/gw.ts';
@@ -38,7 +38,7 @@ export interface Machine {
 export async function prepare(
   dir: string,
   side: Side,
-  { authority, robot }: { readonly authority: Authority; readonly robot: string },
+  { authority, robot }: { readonly authority: CertificateAuthority; readonly robot: string },
 ): Promise<Machine> {
   const own = join(dir, side);
   const home = join(own, 'home');

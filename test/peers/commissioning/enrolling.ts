@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
 import { type EnrolmentStep, enrolmentSteps } from '../../../src/lib/enrolment/enrol.ts';
 import { loadIdentity, readPending } from '../../../src/lib/enrolment/index.ts';
-import type { Authority } from '../../../src/lib/sim/cloud/certificates.ts';
+import type { CertificateAuthority } from '../../../src/lib/sim/cloud/certificates.ts';
 import { run } from '../namespace.ts';
 import { ENROLMENT, nameOf } from '../segments.ts';
 import { type CommandResult, gw, type Machine, SERIAL } from './day.ts';
@@ -24,7 +24,7 @@ const cuts = [
 /** Enrols the gateway and renews it twice, interrupted after each step, and returns the output of `gw enrol`. */
 export async function enrolCut(
   gateway: Machine,
-  authority: Authority,
+  authority: CertificateAuthority,
   codes: readonly string[],
 ): Promise<{ readonly first: CommandResult; readonly last: CommandResult; readonly again: CommandResult }> {
   expect(cuts.flat().toSorted()).toEqual([...enrolmentSteps].toSorted());

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { systemClock } from '../../../src/lib/lifecycle/index.ts';
-import { restoreAuthority } from '../../../src/lib/sim/cloud/certificates.ts';
+import { restoreCa } from '../../../src/lib/sim/cloud/certificates.ts';
 import { startEnrolment } from '../../../src/lib/sim/cloud/enrolment.ts';
 import { createRelay } from './relay.ts';
 
@@ -11,7 +11,7 @@ let text = '';
 for await (const chunk of process.stdin) text += String(chunk);
 const { host, authority, broker, serial, codes } = JSON.parse(text);
 const endpoint = await startEnrolment({
-  authority: restoreAuthority(authority),
+  ca: restoreCa(authority),
   clock: systemClock,
   faults: { is: () => false },
   broker,

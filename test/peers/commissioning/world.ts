@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Authority, createAuthority } from '../../../src/lib/sim/cloud/certificates.ts';
+import { type CertificateAuthority, createCa } from '../../../src/lib/sim/cloud/certificates.ts';
 import { startAlpnFront, startMosquitto, startWeb } from '../network-peers.ts';
 import { BROKER, CHASSIS, ENROLMENT, layNetworks, nameOf, STORAGE, separate, TABLET } from '../segments.ts';
 import { ALPN, type Machine, prepare, SERIAL, startSide } from './day.ts';
@@ -14,8 +14,8 @@ const programs = {
 
 export interface World extends AsyncDisposable {
   readonly dir: string;
-  /** The CA of the cloud, which also issues the device certificates. */
-  readonly cloud: Authority;
+  /** The authority of the cloud, which also gives devices their certificates. */
+  readonly cloud: CertificateAuthority;
   readonly chassis: Awaited<ReturnType<typeof startSide>>;
   readonly tablet: Awaited<ReturnType<typeof startSide>>;
   readonly enrolment: Awaited<ReturnType<typeof startSide>>;
@@ -32,7 +32,7 @@ export async function startWorld(): Promise<World> {
   undo.defer(() => rmSync(dir, { recursive: true, force: true }));
   undo.use(layNetworks());
   separate();
-  const cloud = await createAuthority({ commonName: 'Cloud CA' });
+  const cloud = await createCa({ commonName: 'Cloud CA' });
 
   const robot = join(dir, 'robot');
   const chassis = undo.use(await startSide('chassis', programs.chassis, [robot, CHASSIS]));

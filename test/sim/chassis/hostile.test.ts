@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { faultNames, type Sim, startSim } from '../../../src/lib/sim/index.ts';
 import { call, exchange, listen, pongOf } from '../raw-client.ts';
 
-// Whatever a client sends, the simulator goes on: an exception in it would fail the whole run of tests.
+// The simulator survives any input: an exception in it would fail the whole test run.
 
 let sim: Sim;
 beforeAll(async () => {
@@ -42,8 +42,8 @@ const keys = [
 ];
 const keyed = fc.dictionary(fc.constantFrom(...keys, '__proto__', 'occupancy_grid', 'map_name'), fc.jsonValue());
 
-describe('whatever comes', () => {
-  it('as bytes on the port: the simulator answers, or closes, and is well', async () => {
+describe('any input', () => {
+  it('as bytes on the port: the simulator answers or closes, and still works', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.oneof(
@@ -77,7 +77,7 @@ describe('whatever comes', () => {
     await isWell();
   });
 
-  it('as a path: it is 200 or an error that says so', async () => {
+  it('as a path: 200 or an error status', async () => {
     const path = fc.oneof(fc.webPath(), fc.string().map(encodeURI)).map((text) => `/${text}`);
     await fc.assert(
       fc.asyncProperty(path, async (sent) => {
@@ -88,7 +88,7 @@ describe('whatever comes', () => {
     );
   });
 
-  it('as a topic message: the connection stays', async () => {
+  it('as a topic message: the connection stays open', async () => {
     await using listener = await listen(sim);
     const topic = fc.constantFrom('/tracked_pose', '/alerts', '/nothing', '__proto__', 'constructor');
     const request = fc.record(
@@ -113,7 +113,7 @@ describe('whatever comes', () => {
     await isWell();
   });
 
-  it('as frames on a topic connection: that connection may end, the others do not', async () => {
+  it('as frames on a topic connection: only that connection may end', async () => {
     await using bystander = await listen(sim);
     const handshake =
       'GET /ws/v2/topics HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n' +
@@ -129,7 +129,7 @@ describe('whatever comes', () => {
     await isWell();
   });
 
-  it('is refused when it is nested without end', async () => {
+  it('is refused when it is nested too deeply', async () => {
     const deep = `${'[1,'.repeat(50_000)}1${']'.repeat(50_000)}`;
     expect((await call(sim, 'POST', '/chassis/moves', deep, { raw: true })).status).toBe(400);
     const overlays = `{"features":${'['.repeat(9000)}${']'.repeat(9000)}}`;
@@ -150,7 +150,7 @@ describe('whatever comes', () => {
     }
   });
 
-  it('in any order with any faults: when they are off again, the simulator is well', async () => {
+  it('in any order with any faults: once they are off, the simulator works', async () => {
     await using other = await startSim();
     const step = fc.tuple(fc.constantFrom(...faultNames), fc.boolean());
     await fc.assert(

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { lackingPaths } from '../../../src/lib/sim/chassis/rest/not-simulated.ts';
+import { unsupportedPaths } from '../../../src/lib/sim/chassis/rest/not-simulated.ts';
 import { dock, type Sim, startSim } from '../../../src/lib/sim/index.ts';
 import { call, fastClock, listen, until } from '../raw-client.ts';
 
@@ -23,7 +23,7 @@ async function settle() {
 }
 
 describe('the device', () => {
-  it('names its other boards, its parameters and its modules', async () => {
+  it('reports its other boards, its parameters and its modules', async () => {
     const { json } = await get('/device/info');
     expect(json).toMatchObject({
       bottom_sensor_pack: { firmware_version: expect.any(String) },
@@ -35,7 +35,7 @@ describe('the device', () => {
     });
   });
 
-  it('is told briefly in the same words by REST and by the topic stream', async () => {
+  it('reports the same brief information by REST and on the topic stream', async () => {
     const { json } = await get('/device/info/brief');
     expect(json).toEqual({
       rosversion: expect.any(String),
@@ -51,12 +51,12 @@ describe('the device', () => {
     });
     await using listener = await listen(sim);
     listener.send({ topic: '/get_device_info_brief' });
-    const { topic, ...told } = await listener.next((message) => message.topic === '/device_info_brief');
+    const { topic, ...reported } = await listener.next((message) => message.topic === '/device_info_brief');
     expect(topic).toBe('/device_info_brief');
-    expect(told).toEqual(json);
+    expect(reported).toEqual(json);
   });
 
-  it('tells its WLAN, with addresses that no network has', async () => {
+  it('reports its WLAN, with addresses for documentation', async () => {
     const { status, json } = await get('/device/wifi_info');
     expect(status).toBe(200);
     expect(json).toMatchObject({
@@ -70,13 +70,13 @@ describe('the device', () => {
     expect((await get('/device/available_wifis')).json).toMatchObject([{ ssid, rssi: isWhole, open: false }]);
   });
 
-  it('keeps its parameter files as they were sent, each its own', async () => {
+  it('stores its parameter files unchanged and separately', async () => {
     const put = (path: string, text: string) => call(sim, 'PUT', path, text, { raw: true });
     expect((await put('/device/params/dev', 'a:\n  b: [1, 2]\n')).status).toBe(201);
     const { text, headers } = await get('/device/params/dev');
     expect([text, headers['content-type']]).toEqual(['a:\n  b: [1, 2]\n', expect.stringContaining('yaml')]);
     expect((await get('/device/params/prod')).text).toBe('');
-    // Nobody reads them: what would keep a reader of YAML busy for minutes is kept like anything else.
+    // The content is not parsed: YAML that would take minutes to parse is stored like any other.
     const many = Array.from({ length: 50_000 }, (_, i) => `k${i}: v`).join('\n');
     expect((await put('/device/params/dev', many)).status).toBe(201);
     expect((await get('/device/params/dev')).text).toBe(many);
@@ -105,7 +105,7 @@ describe('times', () => {
 });
 
 describe('maps', () => {
-  it('tell the sizes of their files, which are true', async () => {
+  it('report the true sizes of their files', async () => {
     const { json } = await get('/maps/');
     const [{ image_size, pbstream_size }] = json as [{ image_size: number; pbstream_size: number }];
     const bytes = async (path: string) =>
@@ -117,7 +117,7 @@ describe('maps', () => {
     await using own = await startSim();
     const picture = await (await fetch(`http://127.0.0.1:${own.chassis.port}/maps/3.png`)).arrayBuffer();
     const data = {
-      map_name: 'new ground',
+      map_name: 'new grid',
       carto_map: '',
       occupancy_grid: Buffer.from(picture).toString('base64'),
       grid_resolution: 0.05,
@@ -134,7 +134,7 @@ describe('maps', () => {
     expect((await call(own, 'GET', '/maps/2')).json).toMatchObject({
       id: 2,
       uid: before.uid,
-      map_name: 'new ground',
+      map_name: 'new grid',
       map_version: 2,
       create_time: before.create_time,
       grid_origin_x: -1,
@@ -143,7 +143,7 @@ describe('maps', () => {
     });
     expect((await call(own, 'GET', '/chassis/current-map')).json).toMatchObject({ id: 1, map_name: 'Erdgeschoss' });
     expect((await call(own, 'PUT', '/maps/1', data)).status).toBe(200);
-    await listener.next(({ topic, name }) => topic === '/map/info' && name === 'new ground');
+    await listener.next(({ topic, name }) => topic === '/map/info' && name === 'new grid');
     await listener.next(({ reliable }) => reliable === false);
     expect((await call(own, 'PUT', '/maps/1', { ...data, uid: 'other', map_version: 7 })).json).toMatchObject({
       uid: 'other',
@@ -153,7 +153,7 @@ describe('maps', () => {
     expect((await call(own, 'PUT', '/maps/1', { map_name: 'x' })).status).toBe(400);
   });
 
-  it('have a picture that may be kept for 30 days and is not sent twice', async () => {
+  it('have a picture with a cache lifetime of 30 days, answered with 304 when unchanged', async () => {
     await using listener = await listen(sim);
     listener.send({ enable_topic: '/map_v2' });
     const { data_url: path, stamp } = await listener.next(({ topic }) => topic === '/map_v2');
@@ -173,7 +173,7 @@ describe('maps', () => {
 });
 
 describe('a move', () => {
-  it('tells null for what was not ordered', async () => {
+  it('reports null for fields without an order', async () => {
     const { status, json } = await post('/chassis/moves', {
       type: 'standard',
       target_x: 0,
@@ -206,7 +206,7 @@ describe('a move', () => {
     });
   });
 
-  it('arrives as soon as it is within its target zone', async () => {
+  it('succeeds as soon as it is within its target zone', async () => {
     const order = { type: 'standard', target_x: 0.5, target_y: 0, target_accuracy: 0.5, use_target_zone: true };
     const { json } = await post('/chassis/moves', order);
     await settle();
@@ -219,7 +219,7 @@ describe('a move', () => {
     expect(leftM).toBeGreaterThan(0.05);
   });
 
-  it('is read as the current one, also after its end', async () => {
+  it('is returned as the current one, also after its end', async () => {
     const { json } = await post('/chassis/moves', { type: 'standard', target_x: 3, target_y: 1 });
     const { id } = json as { id: number };
     expect((await get('/chassis/moves/current')).json).toMatchObject({ id, state: 'moving', target_x: 3 });
@@ -229,7 +229,7 @@ describe('a move', () => {
     expect((await call(fresh, 'GET', '/chassis/moves/current')).status).toBe(404);
   });
 
-  it('to charge without a target goes to the charger of the map', async () => {
+  it('to charge without a target uses the charger of the map', async () => {
     await post('/chassis/moves', { type: 'standard', target_x: 0, target_y: 0 });
     await settle();
     const { status, json } = await post('/chassis/moves', { type: 'charge' });
@@ -237,14 +237,14 @@ describe('a move', () => {
     expect(json).toMatchObject({ target_x: null, target_y: null, target_ori: null });
     await using listener = await listen(sim);
     listener.send({ enable_topic: '/planning_state' });
-    const told = await listener.next(({ action_type }) => action_type === 'charge');
-    expect(told.target_poses).toEqual([{ pos: [dock.xM, dock.yM], ori: expect.closeTo(Math.PI / 2, 5) }]);
+    const reported = await listener.next(({ action_type }) => action_type === 'charge');
+    expect(reported.target_poses).toEqual([{ pos: [dock.xM, dock.yM], ori: expect.closeTo(Math.PI / 2, 5) }]);
     await settle();
     expect((await get('/chassis/moves/current')).json).toMatchObject({ state: 'succeeded', is_charging: true });
     expect(sim.state().docked).toBe(true);
   });
 
-  it("to charge without a place still fails with 103 for degrees (spec, 'Angles'), and where the map has no charger", async () => {
+  it("to charge without a position still fails with 103 for degrees (spec, 'Angles'), and where the map has no charger", async () => {
     await using own = await startSim({ clock: fastClock(10) });
     const end = async (order: object) => {
       await call(own, 'POST', '/chassis/moves', order);
@@ -258,7 +258,7 @@ describe('a move', () => {
 });
 
 describe('topics', () => {
-  it('tell positioning as 2.12 does, with the progress of a loss only while there is one', async () => {
+  it('report positioning as in 2.12, with the progress of a loss only during one', async () => {
     await using own = await startSim();
     await using listener = await listen(own);
     listener.send({ enable_topic: '/slam/state' });
@@ -278,13 +278,13 @@ describe('topics', () => {
     });
   });
 
-  it('tell a path with its heading as third value, and older software without', async () => {
+  it('report a path with the heading as third value, older software without it', async () => {
     await using own = await startSim();
     await using listener = await listen(own);
     listener.send({ enable_topic: '/path' });
     await call(own, 'POST', '/chassis/moves', { type: 'standard', target_x: 1.4, target_y: 0 });
     const { positions } = await listener.next(({ topic, positions: p }) => topic === '/path' && p.length > 1);
-    // Out of the dock it goes straight up.
+    // The path out of the dock points straight up.
     expect(positions[0]).toEqual([dock.xM, dock.yM, expect.closeTo(Math.PI / 2, 5)]);
     const [[x1, y1], [x2, y2]] = positions.slice(-2);
     expect(positions.at(-1)[2]).toBeCloseTo(Math.atan2(y2 - y1, x2 - x1), 5);
@@ -294,7 +294,7 @@ describe('topics', () => {
     expect((await older.next(({ topic }) => topic === '/path')).positions[0]).toHaveLength(2);
   });
 
-  it('tell an idle robot with its intent', async () => {
+  it('report an idle robot with its intent', async () => {
     await using own = await startSim();
     await using listener = await listen(own);
     listener.send({ enable_topic: '/planning_state' });
@@ -305,7 +305,7 @@ describe('topics', () => {
     });
   });
 
-  it('tell the battery in detail, with the same numbers as without', async () => {
+  it('report the battery in detail, with the same values as in brief', async () => {
     await using listener = await listen(sim);
     listener.send({ enable_topic: ['/battery_state', '/detailed_battery_state'] });
     const detail = await listener.next(({ topic }) => topic === '/detailed_battery_state');
@@ -316,7 +316,7 @@ describe('topics', () => {
     expect(Math.abs(voltage - detail.voltage)).toBeLessThan(0.1);
   });
 
-  it('tell where the robot has been', async () => {
+  it('report the trajectory of the robot', async () => {
     await using own = await startSim({ clock: fastClock(10) });
     await call(own, 'POST', '/chassis/moves', { type: 'standard', target_x: 1.4, target_y: 0 });
     await until(() => !own.state().moving, 10_000);
@@ -329,8 +329,8 @@ describe('topics', () => {
   });
 });
 
-describe('where the robot stands on its charger', () => {
-  it('is calculated there and nowhere else', async () => {
+describe('while the robot is docked', () => {
+  it('is computed there only', async () => {
     await using own = await startSim({ clock: fastClock(10) });
     const pose = (await call(own, 'GET', '/services/query_pose/charger_pose')).json;
     expect(pose).toEqual({ pose: { pos: [dock.xM, dock.yM], ori: expect.closeTo(Math.PI / 2, 5) } });
@@ -339,9 +339,9 @@ describe('where the robot stands on its charger', () => {
   });
 });
 
-describe('what this robot lacks', () => {
-  it('is answered with 501 and what is missing, whatever the method, and never with success', async () => {
-    for (const path of [...Object.keys(lackingPaths), '/bags/x.bag/player?start_time=0', '/mappings/current']) {
+describe('an endpoint that is not simulated', () => {
+  it('returns 501 with what is missing for any method, and never success', async () => {
+    for (const path of [...Object.keys(unsupportedPaths), '/bags/x.bag/player?start_time=0', '/mappings/current']) {
       for (const method of ['GET', 'POST', 'PATCH', 'PUT', 'DELETE']) {
         const { status, json } = await call(sim, method, path);
         expect([method, path, status]).toEqual([method, path, 501]);
@@ -350,7 +350,7 @@ describe('what this robot lacks', () => {
     }
   });
 
-  it('is told so for moves, maps and settings of other devices too', async () => {
+  it('returns 501 also for moves, maps and settings of other devices', async () => {
     const lacking: [string, string, unknown][] = [
       ['POST', '/chassis/moves', { type: 'align_with_rack', target_x: 0, target_y: 0 }],
       ['POST', '/chassis/moves', { type: 'follow_target' }],
@@ -370,7 +370,7 @@ describe('what this robot lacks', () => {
     expect(reply.status).toBe(501);
   });
 
-  it('is not known to older software at all, nor is what came after it', async () => {
+  it('is 404 in older software, as are newer endpoints', async () => {
     await using own = await startSim();
     own.setFault('old-software', true);
     for (const path of ['/system/settings/user', '/device/params/dev', '/device/wifi_info', '/services/query_pose/x']) {
@@ -379,7 +379,7 @@ describe('what this robot lacks', () => {
     expect((await call(own, 'GET', '/robot-params')).status).toBe(200);
   });
 
-  it('is not what nobody describes: that is not found', async () => {
+  it('differs from an undocumented endpoint, which is 404', async () => {
     for (const path of ['/services', '/services/fly', '/mappingsx', '/device/params/other', '/system/settings']) {
       expect((await get(path)).status, path).toBe(404);
     }

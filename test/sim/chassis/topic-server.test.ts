@@ -22,8 +22,8 @@ describe('/ws/v2/topics (vendor facts 2)', () => {
     listener.send({ enable_topic: '/tracked_pose' });
     listener.send({ disable_topic: '/alerts' });
     await listener.next((message) => isAck(message) && message.enabled_topics.join() === '/tracked_pose,/alerts');
-    await until(() => listener.heard.filter(isAck).length === 4);
-    expect(listener.heard.filter(isAck)).toEqual([
+    await until(() => listener.received.filter(isAck).length === 4);
+    expect(listener.received.filter(isAck)).toEqual([
       { enabled_topics: ['/tracked_pose'] },
       { enabled_topics: ['/alerts', '/tracked_pose'] },
       { enabled_topics: ['/tracked_pose', '/alerts'] },
@@ -34,14 +34,14 @@ describe('/ws/v2/topics (vendor facts 2)', () => {
     expect(await other.next(isAck)).toEqual({ enabled_topics: ['/slam/state'] });
   });
 
-  it('takes a list where the capability is announced', async () => {
+  it('accepts a list if the capability is announced', async () => {
     await using it = await open();
     it.listener.send({ enable_topic: ['/alerts', '/map/info'] });
     expect(await it.listener.next(isAck)).toEqual({ enabled_topics: ['/map/info', '/alerts'] });
     await it.listener.next(({ topic }) => topic === '/map/info');
   });
 
-  it('refuses a list without the capability: nothing of it is in the acknowledgement', async () => {
+  it('ignores a list without the capability: none of it is in the acknowledgement', async () => {
     await using it = await open({ capabilities: { supportsEnableTopicList: false } });
     const info = (await call(it.sim, 'GET', '/device/info')).json as { caps: Record<string, boolean> };
     expect(info.caps.supportsEnableTopicList).toBe(false);
@@ -51,7 +51,7 @@ describe('/ws/v2/topics (vendor facts 2)', () => {
     await it.listener.next((message) => isAck(message) && message.enabled_topics.join() === '/alerts');
   });
 
-  it('shows an unknown topic by its absence and ignores what is no JSON', async () => {
+  it('omits an unknown topic from the acknowledgement and ignores text that is not JSON', async () => {
     await using it = await open();
     it.listener.ws.send('{"enable_topic":');
     it.listener.ws.send('5');
@@ -61,7 +61,7 @@ describe('/ws/v2/topics (vendor facts 2)', () => {
     expect(it.listener.ws.readyState).toBe(WebSocket.OPEN);
   });
 
-  it('says latched topics again to everybody who enables them', async () => {
+  it('sends latched topics again to every client that enables them', async () => {
     await using it = await open();
     const latched = ['/tracked_pose', '/planning_state', '/alerts', '/map/info', '/map', '/path', '/robot_model'];
     for (let round = 0; round < 2; round += 1) {
@@ -71,7 +71,7 @@ describe('/ws/v2/topics (vendor facts 2)', () => {
     }
   });
 
-  it('says only what was enabled, and nothing after it was disabled', async () => {
+  it('sends enabled topics only, and none after they are disabled', async () => {
     await using it = await open();
     it.listener.send({ enable_topic: '/tracked_pose' });
     await it.listener.next(({ topic }) => topic === '/tracked_pose');
@@ -79,16 +79,16 @@ describe('/ws/v2/topics (vendor facts 2)', () => {
     await it.listener.next((message) => isAck(message) && message.enabled_topics.length === 0);
     it.listener.forget();
     await pause(400);
-    expect(it.listener.heard).toEqual([]);
+    expect(it.listener.received).toEqual([]);
   });
 
-  it('keeps its rhythm: the pose at 10 Hz, the states at 1 Hz, alerts and map once', async () => {
+  it('keeps its rates: the pose at 10 Hz, the states at 1 Hz, alerts and map once', async () => {
     await using it = await open();
     const topics = ['/tracked_pose', '/battery_state', '/wheel_state', '/slam/state', '/alerts', '/map/info'];
     it.listener.send({ enable_topic: topics });
     await it.listener.next(isAck);
     await pause(2500);
-    const count = (name: string) => it.listener.heard.filter(({ topic }) => topic === name).length;
+    const count = (name: string) => it.listener.received.filter(({ topic }) => topic === name).length;
     expect(count('/tracked_pose')).toBeGreaterThanOrEqual(18);
     expect(count('/tracked_pose')).toBeLessThanOrEqual(52);
     for (const name of ['/battery_state', '/wheel_state', '/slam/state']) {
@@ -98,7 +98,7 @@ describe('/ws/v2/topics (vendor facts 2)', () => {
     expect([count('/alerts'), count('/map/info')]).toEqual([1, 1]);
   });
 
-  it('tells a move as it goes: first moving, then 2 messages a second, at last how it ended', async () => {
+  it('reports a move: first moving, then 2 messages per second, finally its result', async () => {
     await using it = await open({ clock: fastClock(5) });
     it.listener.send({ enable_topic: '/planning_state' });
     expect(await it.listener.next(({ topic }) => topic === '/planning_state')).toMatchObject({
@@ -109,26 +109,26 @@ describe('/ws/v2/topics (vendor facts 2)', () => {
     const { json } = await call(it.sim, 'POST', '/chassis/moves', { type: 'standard', target_x: 1.4, target_y: 0 });
     const { id } = json as { id: number };
     await it.listener.next(({ action_id, move_state }) => action_id === id && move_state === 'succeeded', 10_000);
-    const told = it.listener.heard.filter(({ action_id }) => action_id === id);
-    expect(told.length).toBeGreaterThan(4);
-    expect(told[0]).toMatchObject({ move_state: 'moving', action_type: 'standard', fail_reason: 0 });
-    expect(told[0]?.remaining_distance).toBeGreaterThan(2);
-    const distances = told.map(({ remaining_distance }) => remaining_distance);
+    const reported = it.listener.received.filter(({ action_id }) => action_id === id);
+    expect(reported.length).toBeGreaterThan(4);
+    expect(reported[0]).toMatchObject({ move_state: 'moving', action_type: 'standard', fail_reason: 0 });
+    expect(reported[0]?.remaining_distance).toBeGreaterThan(2);
+    const distances = reported.map(({ remaining_distance }) => remaining_distance);
     expect(distances).toEqual(distances.toSorted((a, b) => b - a));
   });
 
-  it('writes every other ori in the unit that was asked for, since which one is real is not known', async () => {
+  it('uses the selected unit for every other ori, since the unit of real robots is unknown', async () => {
     for (const [otherOri, expected] of [['radians', Math.PI / 2], ['degrees', 90]] as const) {
       await using it = await open({ otherOri });
       it.listener.send({ enable_topic: ['/planning_state', '/tracked_pose'] });
       const planning = await it.listener.next(({ topic }) => topic === '/planning_state');
       expect(planning.charger_pose.ori).toBeCloseTo(expected, 5);
-      // The pose is in degrees either way: that was measured.
+      // The pose is always in degrees, as measured.
       expect((await it.listener.next(({ topic }) => topic === '/tracked_pose')).ori).toBe(90);
     } // biome-ignore format: the two units side by side
   });
 
-  it('gives the active map its drawings as an object and no numeric id', async () => {
+  it('publishes the active map with its overlays as an object and no numeric id', async () => {
     await using it = await open();
     it.listener.send({ enable_topic: '/map/info' });
     const info = await it.listener.next(({ topic }) => topic === '/map/info');
@@ -137,7 +137,7 @@ describe('/ws/v2/topics (vendor facts 2)', () => {
     expect(info).not.toHaveProperty('id');
   });
 
-  it('names the picture of the map by a relative address that the robot serves', async () => {
+  it('publishes the picture of the map as a relative URL that the robot serves', async () => {
     await using it = await open();
     it.listener.send({ enable_topic: ['/map', '/map_v2'] });
     const { data } = await it.listener.next(({ topic }) => topic === '/map');
@@ -166,7 +166,7 @@ describe('/ws/v2/topics (vendor facts 2)', () => {
     expect(JSON.stringify(info)).not.toContain(it.sim.chassis.serial);
   });
 
-  it('is found at its path only', async () => {
+  it('is available at its path only', async () => {
     await using sim = await startSim();
     const ws = new WebSocket(`ws://127.0.0.1:${sim.chassis.port}/ws/topics`);
     const status = await new Promise((resolve) =>
@@ -179,7 +179,7 @@ describe('/ws/v2/topics (vendor facts 2)', () => {
 });
 
 describe('the start of the robot (vendor facts 1.1)', () => {
-  it('answers 503 to everything but the boot progress, then works', async () => {
+  it('returns 503 for everything except the boot progress, then works', async () => {
     await using sim = await startSim({ bootMs: 5000, clock: fastClock(5) });
     const progress: number[] = [];
     for (const path of ['/device/info', '/maps/', '/chassis/moves', '/nothing']) {
@@ -199,7 +199,7 @@ describe('the start of the robot (vendor facts 1.1)', () => {
     expect((await call(sim, 'GET', '/device/info')).status).toBe(200);
   });
 
-  it('comes again with restart_service, which takes the connections with it', async () => {
+  it('repeats with restart_service, which closes the connections', async () => {
     await using it = await open({ clock: fastClock(5) });
     const closed = new Promise((resolve) => it.listener.ws.once('close', resolve));
     expect((await call(it.sim, 'POST', '/services/restart_service')).status).toBe(201);
@@ -210,7 +210,7 @@ describe('the start of the robot (vendor facts 1.1)', () => {
     expect((await call(it.sim, 'GET', '/chassis/current-map')).json).toMatchObject({ id: 1 });
   });
 
-  it('names another start time after a restart, and the same one until then', async () => {
+  it('reports a new start time after a restart only', async () => {
     await using sim = await startSim({ clock: fastClock(5) });
     const startTime = async () =>
       ((await call(sim, 'GET', '/device/boot_progress')).json as { start_time: number }).start_time;

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parse as parseYaml } from 'yaml';
-import { type Authority, createAuthority, restoreAuthority } from '../../../src/lib/sim/cloud/certificates.ts';
+import { type CertificateAuthority, createCa, restoreCa } from '../../../src/lib/sim/cloud/certificates.ts';
 import { startListener } from '../../../src/lib/sim/cloud/listener.ts';
 import { type FaultName, faultNames, faultTable, type Sim, startSim } from '../../../src/lib/sim/index.ts';
 
-// The cloud as somebody sees it who speaks TLS, MQTT and HTTP by hand. A fault without a test fails the last one.
+// The cloud as seen by a client with hand-written TLS, MQTT and HTTP. A fault without a test fails the last one.
 
 let dir: string;
 beforeEach(() => {
@@ -24,11 +24,11 @@ function placesOf(sim: Sim) {
   return sim.cloud.places;
 }
 
-function authorityOf(): Authority {
-  return restoreAuthority(JSON.parse(readFileSync(join(dir, 'secrets/cloud-authority.json'), 'utf8')));
+function caOf(): CertificateAuthority {
+  return restoreCa(JSON.parse(readFileSync(join(dir, 'secrets/cloud-ca.json'), 'utf8')));
 }
 
-/** Shakes hands; rejects with node's error. */
+/** Completes the handshake; rejects with node's error. */
 function secure(port: number, options: ConnectionOptions): Promise<TLSSocket> {
   const { promise, resolve, reject } = Promise.withResolvers<TLSSocket>();
   const socket = connect({ host: '127.0.0.1', port, ...options });
@@ -38,13 +38,13 @@ function secure(port: number, options: ConnectionOptions): Promise<TLSSocket> {
   return promise;
 }
 
-/** Sends bytes and gives what comes first; null when nothing comes within 300 ms or the other side ends. */
-async function ask(socket: TLSSocket, bytes: Uint8Array | string): Promise<Buffer | null> {
+/** Sends bytes and returns the first answer; null without one within `timeoutMs` or when the peer closes. */
+async function exchange(socket: TLSSocket, bytes: Uint8Array | string, timeoutMs = 10_000): Promise<Buffer | null> {
   const { promise, resolve } = Promise.withResolvers<Buffer | null>();
   socket.once('data', resolve);
-  socket.once('end', () => resolve(null));
+  for (const event of ['end', 'close']) socket.once(event, () => resolve(null));
   socket.on('error', () => resolve(null));
-  const timer = setTimeout(() => resolve(null), 300);
+  const timer = setTimeout(() => resolve(null), timeoutMs);
   socket.write(bytes);
   const answer = await promise;
   clearTimeout(timer);
@@ -59,29 +59,29 @@ function connectPacket(clientId: string): Buffer {
   return Buffer.concat([Buffer.from([0x10, body.length]), body]);
 }
 
-async function device(authority = authorityOf(), serial = SERIAL): Promise<ConnectionOptions> {
-  const { keyPem, certificatePem } = await authority.issueClientPair(serial);
-  return { ca: authorityOf().caPem, key: keyPem, cert: certificatePem };
+async function device(ca = caOf(), serial = SERIAL): Promise<ConnectionOptions> {
+  const { keyPem, certificatePem } = await ca.issueClientPair(serial);
+  return { ca: caOf().caPem, key: keyPem, cert: certificatePem };
 }
 
 const head = 'HEAD / HTTP/1.1\r\nHost: x\r\n\r\n';
 const running = (about = {}) => startSim({ dir, with: ['cloud'], ...about });
 
-async function withFault(name: FaultName, look: (sim: Sim) => Promise<void>) {
+async function withFault(name: FaultName, check: (sim: Sim) => Promise<void>) {
   seen.add(name);
   await using sim = await running();
   sim.setFault(name, true);
   await sim.settled();
-  await look(sim);
+  await check(sim);
   sim.setFault(name, false);
   await sim.settled();
   const { mqtt } = placesOf(sim);
-  const answer = await ask(await secure(mqtt.port, await device()), connectPacket(SERIAL));
+  const answer = await exchange(await secure(mqtt.port, await device()), connectPacket(SERIAL));
   expect(answer).toEqual(Buffer.from([0x20, 2, 0, 0]));
 }
 
 describe('the cloud of a simulated robot', () => {
-  it('stands in the site file, with the certificates that are trusted for it', async () => {
+  it('is in the site file, with its CA file', async () => {
     await using sim = await running();
     const site = parseYaml(readFileSync(join(dir, 'site.yaml'), 'utf8'));
     expect(site.cloud).toEqual({
@@ -91,17 +91,17 @@ describe('the cloud of a simulated robot', () => {
       caFile: 'enrolment-ca.pem',
     });
     expect(site.cloud.mqtt.alpn).toMatch(/^x-[a-z]+-mqtt-ca$/);
-    expect(readFileSync(join(dir, 'enrolment-ca.pem'), 'utf8')).toBe(authorityOf().caPem);
+    expect(readFileSync(join(dir, 'enrolment-ca.pem'), 'utf8')).toBe(caOf().caPem);
   });
 
-  it('leaves the certificates for the broker to the enrolment where there is one', async () => {
+  it('leaves the CA of the broker to the enrolment if there is one', async () => {
     await using _sim = await running({ with: ['cloud', 'enrolment'] });
     const site = parseYaml(readFileSync(join(dir, 'site.yaml'), 'utf8'));
     expect(site.cloud.mqtt.caFile).toBeUndefined();
     expect(site.enrolment.url).toMatch(/^https:/);
   });
 
-  it('has a port that nobody opens again once it has ended', async () => {
+  it('does not reopen a port after its end', async () => {
     const listener = await startListener(() => undefined);
     const closing = listener.setOpen(false);
     const opening = listener.setOpen(true);
@@ -110,47 +110,49 @@ describe('the cloud of a simulated robot', () => {
     await expect(secure(listener.port, {})).rejects.toMatchObject({ code: 'ECONNREFUSED' });
   });
 
-  it('is absent unless it is asked for', async () => {
+  it('is absent unless selected', async () => {
     await using sim = await startSim();
     expect(sim.cloud).toBeNull();
   });
 
-  it('lets a device in whose certificate bears its serial number, on both ports', async () => {
+  it('accepts a device whose certificate has its serial number, on both ports', async () => {
     await using sim = await running();
     const { mqtt } = placesOf(sim);
     const options = await device();
-    expect(await ask(await secure(mqtt.port, options), connectPacket(SERIAL))).toEqual(Buffer.from([0x20, 2, 0, 0]));
+    expect(await exchange(await secure(mqtt.port, options), connectPacket(SERIAL))).toEqual(
+      Buffer.from([0x20, 2, 0, 0]),
+    );
     const second = await secure(mqtt.fallbackPort, { ...options, ALPNProtocols: [mqtt.alpn] });
     expect(second.alpnProtocol).toBe(mqtt.alpn);
-    expect(await ask(second, connectPacket(SERIAL))).toEqual(Buffer.from([0x20, 2, 0, 0]));
+    expect(await exchange(second, connectPacket(SERIAL))).toEqual(Buffer.from([0x20, 2, 0, 0]));
     expect(sim.cloud?.broker.clients()).toEqual([
       { clientId: SERIAL, clean: false, byAlpn: false },
       { clientId: SERIAL, clean: false, byAlpn: true },
     ]);
   });
 
-  it('lets nobody in without a certificate, with one of others, with another serial number, or without ALPN', async () => {
+  it('rejects a client without a certificate, with one of another CA, with another serial number, or without ALPN', async () => {
     await using sim = await running();
     const { mqtt } = placesOf(sim);
     const accepted = async (port: number, options: ConnectionOptions, id = SERIAL) => {
       const socket = await secure(port, options).catch(() => null);
-      const answer = socket === null ? null : await ask(socket, connectPacket(id));
+      const answer = socket === null ? null : await exchange(socket, connectPacket(id), 300);
       return answer?.at(3) === 0;
     };
     const { ca, ...own } = await device();
     expect(await accepted(mqtt.port, { ...own, ...(ca && { ca }) })).toBe(true);
     expect(await accepted(mqtt.port, { ...(ca && { ca }) })).toBe(false);
-    expect(await accepted(mqtt.port, await device(await createAuthority()))).toBe(false);
+    expect(await accepted(mqtt.port, await device(await createCa()))).toBe(false);
     expect(await accepted(mqtt.port, await device(), 'SIM-0002')).toBe(false);
     expect(await accepted(mqtt.fallbackPort, await device())).toBe(false);
     expect(await accepted(mqtt.fallbackPort, { ...(await device()), ALPNProtocols: ['x-other-mqtt-ca'] })).toBe(false);
   });
 
-  it('has a storage that refuses whoever brings no signed address, with a date, and a tunnel that shakes hands', async () => {
+  it('has a storage that returns 403 with a date, and a tunnel that completes the handshake', async () => {
     await using sim = await running();
     const { storageUrl, tunnel } = placesOf(sim);
-    const ca = authorityOf().caPem;
-    const answer = await ask(await secure(Number(new URL(storageUrl).port), { ca }), head);
+    const ca = caOf().caPem;
+    const answer = await exchange(await secure(Number(new URL(storageUrl).port), { ca }), head);
     expect(answer?.toString('latin1')).toMatch(/^HTTP\/1\.1 403 [\s\S]*\r\nDate: \w{3}, /);
     const socket = await secure(tunnel.port, { ca });
     expect(socket.authorized).toBe(true);
@@ -164,10 +166,10 @@ describe('faults of the cloud', () => {
       const { mqtt } = placesOf(sim);
       await expect(secure(mqtt.port, await device())).rejects.toMatchObject({ code: 'ECONNREFUSED' });
       const second = await secure(mqtt.fallbackPort, { ...(await device()), ALPNProtocols: [mqtt.alpn] });
-      expect(await ask(second, connectPacket(SERIAL))).toEqual(Buffer.from([0x20, 2, 0, 0]));
+      expect(await exchange(second, connectPacket(SERIAL))).toEqual(Buffer.from([0x20, 2, 0, 0]));
     }));
 
-  it('cloud-silent: TLS is never answered', () =>
+  it('cloud-silent: the ClientHello gets no answer', () =>
     withFault('cloud-silent', async (sim) => {
       const { mqtt, storageUrl, tunnel } = placesOf(sim);
       for (const port of [mqtt.port, mqtt.fallbackPort, Number(new URL(storageUrl).port), tunnel.port]) {
@@ -179,13 +181,13 @@ describe('faults of the cloud', () => {
       }
     }));
 
-  it('cloud-inspected: every port shows a certificate of somebody else', () =>
+  it('cloud-inspected: every port presents a certificate of another issuer', () =>
     withFault('cloud-inspected', async (sim) => {
       const { mqtt, storageUrl, tunnel } = placesOf(sim);
       for (const port of [mqtt.port, mqtt.fallbackPort, Number(new URL(storageUrl).port), tunnel.port]) {
-        const socket = await secure(port, { ca: authorityOf().caPem, rejectUnauthorized: false });
+        const socket = await secure(port, { ca: caOf().caPem, rejectUnauthorized: false });
         expect(socket.authorized).toBe(false);
-        expect(socket.getPeerCertificate().issuer.CN).toBe('Simulated inspection of the house');
+        expect(socket.getPeerCertificate().issuer.CN).toBe('Simulated TLS inspection CA');
         socket.destroy();
       }
     }));
@@ -197,21 +199,23 @@ describe('faults of the cloud', () => {
       await expect(secure(mqtt.fallbackPort, options)).rejects.toThrow(/alert number 120/);
     }));
 
-  it('cloud-no-connack: CONNECT is taken and never answered', () =>
+  it('cloud-no-connack: CONNECT gets no CONNACK', () =>
     withFault('cloud-no-connack', async (sim) => {
-      expect(await ask(await secure(placesOf(sim).mqtt.port, await device()), connectPacket(SERIAL))).toBeNull();
+      expect(
+        await exchange(await secure(placesOf(sim).mqtt.port, await device()), connectPacket(SERIAL), 300),
+      ).toBeNull();
     }));
 
-  it('cloud-not-allowed: CONNECT is answered with return code 5', () =>
+  it('cloud-not-allowed: CONNECT is rejected with return code 5', () =>
     withFault('cloud-not-allowed', async (sim) => {
-      const answer = await ask(await secure(placesOf(sim).mqtt.port, await device()), connectPacket(SERIAL));
+      const answer = await exchange(await secure(placesOf(sim).mqtt.port, await device()), connectPacket(SERIAL));
       expect(answer).toEqual(Buffer.from([0x20, 2, 0, 5]));
     }));
 
   it('cloud-clock-off: the date of the storage is a day ahead', () =>
     withFault('cloud-clock-off', async (sim) => {
-      const socket = await secure(Number(new URL(placesOf(sim).storageUrl).port), { ca: authorityOf().caPem });
-      const date = /\r\nDate: (.*)\r\n/.exec((await ask(socket, head))?.toString('latin1') ?? '')?.[1] ?? '';
+      const socket = await secure(Number(new URL(placesOf(sim).storageUrl).port), { ca: caOf().caPem });
+      const date = /\r\nDate: (.*)\r\n/.exec((await exchange(socket, head))?.toString('latin1') ?? '')?.[1] ?? '';
       expect(Math.round((Date.parse(date) - Date.now()) / 3_600_000)).toBe(24);
     }));
 

@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { makeCertificateRequest } from '../../../src/lib/enrolment/request.ts';
-import { createAuthority, readRequest } from '../../../src/lib/sim/cloud/certificates.ts';
-import { askFaults } from '../../../src/lib/sim/control/ask-faults.ts';
+import { createCa, readRequest } from '../../../src/lib/sim/cloud/certificates.ts';
+import { switchFault } from '../../../src/lib/sim/control/switch-fault.ts';
 import { type FaultName, faultNames, faultTable, type Sim, startSim } from '../../../src/lib/sim/index.ts';
 import { loadSite } from '../../../src/lib/site/index.ts';
 
@@ -38,7 +38,7 @@ interface Reply {
   readonly json: { readonly certificate?: string; readonly ca?: string; readonly error?: { readonly code: string } };
 }
 
-/** Without a line of the product's client. */
+/** Shares no code with the product's client. */
 function post(sim: Sim, body: object | string, path = '/anmeldung', method = 'POST'): Promise<Reply> {
   return new Promise((resolve, reject) => {
     const url = new URL(path, sim.enrolment?.url);
@@ -58,7 +58,7 @@ function post(sim: Sim, body: object | string, path = '/anmeldung', method = 'PO
   });
 }
 
-/** Connections that are used again, for many requests. */
+/** Reused connections, for many requests. */
 function connections(sim: Sim) {
   const agent = new Agent({ keepAlive: true, maxSockets: 10, ca: sim.enrolment?.caPem });
   return {
@@ -85,7 +85,7 @@ async function asking(sim: Sim, keyPem: string, more: object = {}) {
 }
 
 describe('the enrolment endpoint of the simulator', () => {
-  it('gives a client certificate of its authority for a code and a request', async () => {
+  it('issues a client certificate of its CA for a code and a request', async () => {
     await using sim = await startSim({ with: ['enrolment'] });
     const { status, type, json } = await post(sim, await asking(sim, newKey()));
     expect([status, type]).toEqual([200, 'application/json']);
@@ -97,7 +97,7 @@ describe('the enrolment endpoint of the simulator', () => {
     expect(sim.enrolment?.requests().map(({ path, status: of }) => [path, of])).toEqual([['/anmeldung', 200]]);
   });
 
-  it('takes a code for one key, answers the same key again, and a second key only for a renewal', async () => {
+  it('accepts a code for one key, answers the same key again, and a second key only for a renewal', async () => {
     await using sim = await startSim({ with: ['enrolment'] });
     const [first, second] = [newKey(), newKey()];
     const body = await asking(sim, first);
@@ -109,13 +109,13 @@ describe('the enrolment endpoint of the simulator', () => {
       [await asking(sim, second), 409, 'ENROLLED'],
       [await asking(sim, second, { oneTimeCode: 'AAAA-AAAA-AAAA-AAAA' }), 401, 'CODE_INVALID'],
     ] as const;
-    for (const [asked, status, code] of refusals) {
-      expect(await post(sim, asked)).toMatchObject({ status, json: { error: { code } } });
+    for (const [body, status, code] of refusals) {
+      expect(await post(sim, body)).toMatchObject({ status, json: { error: { code } } });
     }
     expect((await post(sim, await asking(sim, second, { renewal: true }))).status).toBe(200);
   });
 
-  it('refuses what is no request, before it looks at the code', async () => {
+  it('refuses an invalid request before it checks the code', async () => {
     await using sim = await startSim({ with: ['enrolment'] });
     const sound = await asking(sim, newKey());
     const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 });
@@ -138,7 +138,7 @@ describe('the enrolment endpoint of the simulator', () => {
     expect((await post(sim, sound)).status).toBe(200);
   });
 
-  it('records every request that came whole, whatever becomes of it', async () => {
+  it('records every complete request, whatever its result', async () => {
     await using sim = await startSim({ with: ['enrolment'] });
     const sound = await asking(sim, newKey());
     const answered = async (fault: FaultName, status: number, path = '/anmeldung') => {
@@ -183,29 +183,29 @@ describe('the enrolment endpoint of the simulator', () => {
     expect(paths).not.toContain(0);
   });
 
-  it('refuses every sound request with enrolment-refused, whatever its code is, and uses no code up', async () => {
+  it('refuses every valid request with enrolment-refused, whatever its code, and uses no code', async () => {
     await using sim = await startSim({ with: ['enrolment'] });
     const [first, second] = [newKey(), newKey()];
     const used = await asking(sim, first);
     await post(sim, used);
     const fresh = await asking(sim, second, { renewal: true });
     sim.setFault('enrolment-refused', true);
-    for (const asked of [
+    for (const body of [
       fresh,
       used,
       { ...fresh, oneTimeCode: used.oneTimeCode },
       { ...fresh, oneTimeCode: 'AAAA-AAAA-AAAA-AAAA' },
     ]) {
-      expect(await post(sim, asked)).toMatchObject({ status: 403, json: { error: { code: 'CODE_FOREIGN' } } });
+      expect(await post(sim, body)).toMatchObject({ status: 403, json: { error: { code: 'CODE_FOREIGN' } } });
     }
-    // What is no request is told so before anybody looks at its code.
+    // An invalid request is refused before its code is checked.
     expect(await post(sim, '{')).toMatchObject({ status: 400 });
     expect(await post(sim, fresh, '/other')).toMatchObject({ status: 404 });
     sim.setFault('enrolment-refused', false);
     expect((await post(sim, fresh)).status).toBe(200);
   });
 
-  it('gives a code to one key alone, also when several come at once', async () => {
+  it('binds a code to one key, also with concurrent requests', async () => {
     await using sim = await startSim({ with: ['enrolment'] });
     const first = await asking(sim, newKey());
     const others = await Promise.all(
@@ -214,12 +214,12 @@ describe('the enrolment endpoint of the simulator', () => {
         oneTimeCode: first.oneTimeCode,
       })),
     );
-    const replies = await Promise.all([first, ...others].map((asked) => post(sim, asked)));
+    const replies = await Promise.all([first, ...others].map((body) => post(sim, body)));
     expect(replies.filter(({ status }) => status === 200)).toHaveLength(1);
     expect(replies.filter(({ status }) => status === 409)).toHaveLength(5);
   });
 
-  it('writes what a person needs to try it, and keeps its authority for the next run', async () => {
+  it('writes the files for trying it, and keeps its CA for the next run', async () => {
     let caPem: string | undefined;
     {
       await using sim = await startSim({ dir, with: ['enrolment'] });
@@ -233,40 +233,40 @@ describe('the enrolment endpoint of the simulator', () => {
       expect(await readFile(site.enrolment?.caFile ?? '', 'utf8')).toBe(caPem);
       const codePath = sim.enrolment?.codePath ?? '';
       expect((await stat(codePath)).mode & 0o777).toBe(0o600);
-      expect((await stat(join(dir, 'secrets', 'cloud-authority.json'))).mode & 0o777).toBe(0o600);
+      expect((await stat(join(dir, 'secrets', 'cloud-ca.json'))).mode & 0o777).toBe(0o600);
       const code = (await readFile(codePath, 'utf8')).trim();
       expect(code).toMatch(/^([A-Z2-9]{4}-){3}[A-Z2-9]{4}$/);
       expect((await post(sim, await asking(sim, newKey(), { oneTimeCode: code }))).status).toBe(200);
-      // The file holds the code that is good next.
+      // The file contains the next valid code.
       expect((await readFile(codePath, 'utf8')).trim()).not.toBe(code);
     }
     {
       await using again = await startSim({ dir, with: ['enrolment'] });
       expect(again.enrolment?.caPem).toBe(caPem);
     }
-    const { keyPem } = await createAuthority();
-    for (const spoiled of [
+    const { keyPem } = await createCa();
+    for (const damaged of [
       { caPem: 'x', keyPem: 'y' },
       { caPem, keyPem: 'y' },
       { caPem, keyPem },
     ]) {
-      await writeFile(join(dir, 'secrets', 'cloud-authority.json'), JSON.stringify(spoiled));
-      await using anew = await startSim({ dir, with: ['enrolment'] });
-      expect(anew.enrolment?.caPem).not.toBe(caPem);
-      expect((await post(anew, await asking(anew, newKey()))).status).toBe(200);
+      await writeFile(join(dir, 'secrets', 'cloud-ca.json'), JSON.stringify(damaged));
+      await using nextRun = await startSim({ dir, with: ['enrolment'] });
+      expect(nextRun.enrolment?.caPem).not.toBe(caPem);
+      expect((await post(nextRun, await asking(nextRun, newKey()))).status).toBe(200);
     }
   });
 
-  it('is not there unless it is asked for, and its faults then say that they do nothing', async () => {
+  it('is absent unless selected, and its faults then report no effect', async () => {
     const pointerFile = join(dir, 'pointer.json');
     await using sim = await startSim({ dir, pointerFile });
     expect(sim.enrolment).toBeNull();
     expect((await loadSite(sim.sitePath ?? '')).enrolment).toBeUndefined();
-    const asked = await askFaults({ name: 'enrolment-html', state: 'on', dir, pointerFile });
-    expect(asked.note).toContain('gw sim --with enrolment');
+    const result = await switchFault({ name: 'enrolment-html', state: 'on', dir, pointerFile });
+    expect(result.note).toContain('gw sim --with enrolment');
   });
 
-  it('ends at once, whatever is open', async () => {
+  it('ends at once, also with open connections', async () => {
     const sim = await startSim({ with: ['enrolment'] });
     sim.setFault('enrolment-no-answer', true);
     const waiting = post(sim, await asking(sim, newKey())).catch((error: Error) => error);
@@ -277,9 +277,9 @@ describe('the enrolment endpoint of the simulator', () => {
 });
 
 describe('the certificates of the simulator', () => {
-  it('are for the names and addresses that were asked for', async () => {
-    const authority = await createAuthority();
-    const { certificatePem } = await authority.issueServer({ names: ['localhost', '127.0.0.1', '::1'] });
+  it('are for the requested names and addresses', async () => {
+    const ca = await createCa();
+    const { certificatePem } = await ca.issueServer({ names: ['localhost', '127.0.0.1', '::1'] });
     const certificate = new X509Certificate(certificatePem);
     for (const name of ['localhost']) expect(certificate.checkHost(name)).toBe(name);
     for (const address of ['127.0.0.1', '::1']) expect(certificate.checkIP(address)).toBeDefined();
@@ -287,18 +287,18 @@ describe('the certificates of the simulator', () => {
     expect(certificate.keyUsage).toEqual(['1.3.6.1.5.5.7.3.1']);
   });
 
-  it('are not given for a request whose signature does not fit its key', async () => {
-    const authority = await createAuthority();
+  it('are not issued for a request whose signature does not match its key', async () => {
+    const ca = await createCa();
     const requestPem = await makeCertificateRequest(newKey(), 'SN1');
     const forged = forgedOf(requestPem);
     expect(await readRequest(forged)).toBeUndefined();
-    await expect(authority.issueClient(forged)).rejects.toThrow(RangeError);
+    await expect(ca.issueClient(forged)).rejects.toThrow(RangeError);
     expect(await readRequest('')).toBeUndefined();
   });
 });
 
 it('has a description for every fault of the enrolment', () => {
   const ofEnrolment = faultNames.filter((name) => faultTable[name].kind === 'enrolment');
-  expect(ofEnrolment.every((name) => name.startsWith('enrolment-') && faultTable[name].does.length > 20)).toBe(true);
+  expect(ofEnrolment.every((name) => name.startsWith('enrolment-') && faultTable[name].effect.length > 20)).toBe(true);
   expect(ofEnrolment.length).toBe(19);
 });

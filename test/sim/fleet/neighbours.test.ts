@@ -10,7 +10,7 @@ import { createKey, createKeyRing, readKeyRing } from '../../../src/lib/fleet/ke
 import { createNeighbours } from '../../../src/lib/fleet/neighbours.ts';
 import { createReplayGuard } from '../../../src/lib/fleet/replay-guard.ts';
 import { type Clock, silentLog } from '../../../src/lib/lifecycle/index.ts';
-import { askFaults } from '../../../src/lib/sim/control/ask-faults.ts';
+import { switchFault } from '../../../src/lib/sim/control/switch-fault.ts';
 import { createFaults } from '../../../src/lib/sim/faults.ts';
 import { startNeighbours } from '../../../src/lib/sim/fleet/neighbours.ts';
 import { type FaultName, faultNames, faultTable, startSim } from '../../../src/lib/sim/index.ts';
@@ -19,8 +19,8 @@ import { loadSite } from '../../../src/lib/site/index.ts';
 import { createFakeClock } from '../../lifecycle/fake-clock.ts';
 import { fastClock, until } from '../raw-client.ts';
 
-// What reaches a socket is read twice: by hand from the table in docs/heartbeat.md, and by the reader of the gateway,
-// which shares no line with the simulator.
+// Received datagrams are decoded twice: by a decoder written here from the table in docs/heartbeat.md, and by that of the
+// gateway, which shares no code with the simulator.
 
 const PERIOD_MS = 2000;
 const SOFTWARE = '2.12.3-sim';
@@ -31,7 +31,7 @@ interface Got {
   readonly address: string;
 }
 
-/** A socket of 127.0.0.1 that keeps what comes. */
+/** A socket of 127.0.0.1 that keeps its received datagrams. */
 async function openReceiver() {
   const socket = createSocket('udp4');
   const got: Got[] = [];
@@ -47,8 +47,8 @@ async function openReceiver() {
   };
 }
 
-/** Version 1, from the table. Throws where a byte is not as it says. */
-function readByHand(bytes: Buffer, secret: Uint8Array) {
+/** Decodes version 1, from the table. Throws on any other byte. */
+function decode(bytes: Buffer, secret: Uint8Array) {
   const signedBytes = bytes.readUInt16BE(6);
   const serialBytes = bytes[48] ?? 0;
   const softwareBytes = bytes[49 + serialBytes] ?? 0;
@@ -78,7 +78,7 @@ function readByHand(bytes: Buffer, secret: Uint8Array) {
   };
 }
 
-/** Chance that never gives one number twice. */
+/** Random numbers without repetition. */
 function spread(): () => number {
   let calls = 0;
   return () => {
@@ -87,7 +87,7 @@ function spread(): () => number {
   };
 }
 
-/** Neighbours on a clock of the test, and a gateway's ears for them. */
+/** Neighbours on a test clock, and the receiver of a gateway. */
 async function world(robots: number, { lateMs = () => 0 }: { readonly lateMs?: () => number } = {}) {
   await using undo = new AsyncDisposableStack();
   const clock = createFakeClock();
@@ -106,7 +106,7 @@ async function world(robots: number, { lateMs = () => 0 }: { readonly lateMs?: (
   const beganMs = clock.monotonicMs();
   const receiver = undo.use(await openReceiver());
   const secret = randomBytes(32);
-  const faults = createFaults((name, on) => neighbours.switched(name, on));
+  const faults = createFaults((name, on) => neighbours.applyFault(name, on));
   const unsent: string[] = [];
   const neighbours = undo.use(
     await startNeighbours({
@@ -121,9 +121,9 @@ async function world(robots: number, { lateMs = () => 0 }: { readonly lateMs?: (
     }),
   );
   const ring = createKeyRing([createKey(secret)]);
-  const ears = createNeighbours({
+  const gateway = createNeighbours({
     self: { serial: 'SIM-0001', instance: '0'.repeat(16) },
-    // Never loaded, so that it writes nothing.
+    // Not loaded, so that it writes no file.
     guard: createReplayGuard({ stateDir: '/proc/none', clock, log: silentLog }),
     clock,
   });
@@ -131,7 +131,7 @@ async function world(robots: number, { lateMs = () => 0 }: { readonly lateMs?: (
   const running = undo.move();
   return {
     clock,
-    /** When the neighbours were about to heartbeat, since they began. */
+    /** Times of the neighbours' timers since their start. */
     firedMs: () => firedMs.map((atMs) => atMs - beganMs),
     sleep(ms: number) {
       sleptMs += ms;
@@ -139,18 +139,18 @@ async function world(robots: number, { lateMs = () => 0 }: { readonly lateMs?: (
     secret,
     neighbours,
     unsent,
-    /** How many datagrams came that no call of `hear` has given yet. */
+    /** Number of received datagrams that no call of `receive` has returned yet. */
     waiting: () => receiver.got.length,
     counts,
-    ears,
-    last: () => ears.list().find(({ serial }) => serial === neighbours.lastSerial),
+    gateway,
+    last: () => gateway.list().find(({ serial }) => serial === neighbours.lastSerial),
     open: (bytes: Buffer): DecodedDatagram => decodeHeartbeat(bytes, ring),
     setFault(name: FaultName, on: boolean) {
       seen.add(name);
       faults.set(name, on);
     },
-    /** Lets so many periods pass, in each of which so many datagrams come; gives them all, judged. */
-    async hear(periods: number, each: number): Promise<Got[]> {
+    /** Advances by `periods`, each with `each` datagrams; returns all of them, judged. */
+    async receive(periods: number, each: number): Promise<Got[]> {
       const all: Got[] = [];
       for (let period = 0; period < periods; period += 1) {
         await clock.advance(PERIOD_MS);
@@ -159,7 +159,7 @@ async function world(robots: number, { lateMs = () => 0 }: { readonly lateMs?: (
         expect(got.length).toBe(each);
         for (const { bytes, address } of got) {
           const opened = decodeHeartbeat(bytes, ring);
-          const verdict = opened.kind === 'heartbeat' ? ears.receive(opened.heartbeat, address) : opened.kind;
+          const verdict = opened.kind === 'heartbeat' ? gateway.receive(opened.heartbeat, address) : opened.kind;
           counts[verdict] = (counts[verdict] ?? 0) + 1;
         }
         all.push(...got);
@@ -170,13 +170,13 @@ async function world(robots: number, { lateMs = () => 0 }: { readonly lateMs?: (
   };
 }
 
-describe('the beats of the neighbours', () => {
-  it('are as the table has them, byte by byte, each from an address of its own', async () => {
+describe('the heartbeats of the neighbours', () => {
+  it('match the table byte by byte, each from its own address', async () => {
     await using w = await world(3);
-    const got = await w.hear(5, 3);
-    const beats = got.map(({ bytes, address }) => ({ address, ...readByHand(bytes, w.secret) }));
+    const got = await w.receive(5, 3);
+    const heartbeats = got.map(({ bytes, address }) => ({ address, ...decode(bytes, w.secret) }));
     for (const [index, serial] of ['SIM-N001', 'SIM-N002', 'SIM-N003'].entries()) {
-      const own = beats.filter((heartbeat) => heartbeat.serial === serial);
+      const own = heartbeats.filter((heartbeat) => heartbeat.serial === serial);
       expect(own.map(({ sequence }) => sequence)).toEqual([0, 1, 2, 3, 4]);
       expect(new Set(own.map(({ address }) => address))).toEqual(new Set([`127.0.0.${index + 2}`]));
       expect(new Set(own.map(({ bootCounter, software }) => `${bootCounter} ${software}`))).toEqual(
@@ -185,21 +185,21 @@ describe('the beats of the neighbours', () => {
       expect(new Set(own.map(({ instance }) => instance)).size).toBe(1);
       expect(own.map(({ uptimeS }) => uptimeS - (own[0]?.uptimeS ?? 0))).toEqual([0, 2, 4, 6, 8]);
     }
-    expect(new Set(beats.map(({ instance }) => instance)).size).toBe(3);
+    expect(new Set(heartbeats.map(({ instance }) => instance)).size).toBe(3);
   });
 
-  it('tell a robot that goes round and stands, is stopped at times, and whose battery goes down', async () => {
+  it('report a robot that drives in a circle, stands, is stopped at times, and discharges', async () => {
     await using w = await world(1);
-    const beats = (await w.hear(600, 1)).map(({ bytes }) => readByHand(bytes, w.secret));
-    const [first] = beats;
+    const heartbeats = (await w.receive(600, 1)).map(({ bytes }) => decode(bytes, w.secret));
+    const [first] = heartbeats;
     const radius = Math.hypot(first?.xMm ?? 0, first?.yMm ?? 0);
-    for (const [index, heartbeat] of beats.entries()) {
+    for (const [index, heartbeat] of heartbeats.entries()) {
       expect(Math.hypot(heartbeat.xMm, heartbeat.yMm)).toBeCloseTo(radius, -1);
       expect(Math.abs(heartbeat.yawMilliDeg)).toBeLessThanOrEqual(180_000);
-      // It looks along its way: at a right angle to the line from the middle.
+      // The heading is tangential: at a right angle to the radius.
       const yaw = (heartbeat.yawMilliDeg / 180_000) * Math.PI;
       expect(Math.abs(heartbeat.xMm * Math.cos(yaw) + heartbeat.yMm * Math.sin(yaw)) / radius).toBeLessThan(0.01);
-      const before = beats[index - 1];
+      const before = heartbeats[index - 1];
       if (before === undefined) continue;
       const wayMm = Math.hypot(heartbeat.xMm - before.xMm, heartbeat.yMm - before.yMm);
       expect(wayMm).toBeLessThan(1010);
@@ -207,73 +207,79 @@ describe('the beats of the neighbours', () => {
       if (before.moving === 2 && heartbeat.moving === 2) expect(wayMm).toBeGreaterThan(800);
       expect(heartbeat.battery).toBeLessThanOrEqual(before.battery);
     }
-    expect((first?.battery ?? 0) - (beats.at(-1)?.battery ?? 0)).toBe(19);
-    expect(new Set(beats.map(({ moving, stopped }) => `${moving} ${stopped}`))).toEqual(new Set(['2 1', '1 1', '1 2']));
+    expect((first?.battery ?? 0) - (heartbeats.at(-1)?.battery ?? 0)).toBe(19);
+    expect(new Set(heartbeats.map(({ moving, stopped }) => `${moving} ${stopped}`))).toEqual(
+      new Set(['2 1', '1 1', '1 2']),
+    );
   });
 
-  it('are all accepted by the reader of the gateway, which shows every robot as told', async () => {
+  it('are all accepted by the gateway, which shows every robot as sent', async () => {
     await using w = await world(20);
-    const got = await w.hear(4, 20);
+    const got = await w.receive(4, 20);
     expect(w.counts).toEqual({ received: 80 });
-    const shown = w.ears.list();
+    const shown = w.gateway.list();
     expect(shown.map(({ serial, presence, heartbeats, lost }) => [serial, presence, heartbeats, lost])).toEqual(
       Array.from({ length: 20 }, (_, index) => [`SIM-N${String(index + 1).padStart(3, '0')}`, 'alive', 4, 0]),
     );
     for (const { serial, heartbeat } of shown) {
-      const told = got.map(({ bytes }) => readByHand(bytes, w.secret)).findLast((hand) => hand.serial === serial);
-      expect(heartbeat).toMatchObject({ bootCounter: told?.bootCounter, sequence: 3, instance: told?.instance });
-      expect(heartbeat.uptimeS).toBe(told?.uptimeS);
+      const reported = got.map(({ bytes }) => decode(bytes, w.secret)).findLast((hand) => hand.serial === serial);
+      expect(heartbeat).toMatchObject({
+        bootCounter: reported?.bootCounter,
+        sequence: 3,
+        instance: reported?.instance,
+      });
+      expect(heartbeat.uptimeS).toBe(reported?.uptimeS);
       expect(heartbeat.state).toEqual({
-        moving: told?.moving === 2,
-        stopped: told?.stopped === 2,
-        batteryPercent: told?.battery,
+        moving: reported?.moving === 2,
+        stopped: reported?.stopped === 2,
+        batteryPercent: reported?.battery,
         pose: {
-          xM: (told?.xMm ?? 0) / 1000,
-          yM: (told?.yMm ?? 0) / 1000,
-          yawDeg: (told?.yawMilliDeg ?? 0) / 1000,
+          xM: (reported?.xMm ?? 0) / 1000,
+          yM: (reported?.yMm ?? 0) / 1000,
+          yawDeg: (reported?.yawMilliDeg ?? 0) / 1000,
         },
         software: SOFTWARE,
       });
     }
   });
 
-  it('come every 2 s for an hour, each neighbour at a moment of its own, and all still the same', async () => {
+  it('are sent every 2 s for an hour, each neighbour with its own constant offset', async () => {
     await using w = await world(4);
-    await w.hear(1800, 4);
-    expect(w.ears.list().map(({ heartbeat }) => heartbeat.sequence)).toEqual([1799, 1799, 1799, 1799]);
-    // Five moments: the second device of the serial conflict has one too.
+    await w.receive(1800, 4);
+    expect(w.gateway.list().map(({ heartbeat }) => heartbeat.sequence)).toEqual([1799, 1799, 1799, 1799]);
+    // Five offsets: the second device of the serial conflict has one too.
     const moments = Map.groupBy(w.firedMs(), (atMs) => Math.round(atMs % PERIOD_MS));
     expect([...moments.values()].map((fired) => fired.length)).toEqual([1800, 1800, 1800, 1800, 1800]);
     expect(Math.min(...moments.keys())).toBeLessThan(PERIOD_MS / 2);
     expect(Math.max(...moments.keys())).toBeGreaterThan(PERIOD_MS / 2);
   });
 
-  it('do not drift when timers are late, and leave out what a sleeping machine missed', async () => {
+  it('do not drift when timers are late, and skip periods during sleep', async () => {
     const random = spread();
     await using w = await world(2, { lateMs: () => 50 * random() });
-    await w.hear(500, 2);
-    expect(w.ears.list().map(({ heartbeat }) => heartbeat.sequence)).toEqual([499, 499]);
+    await w.receive(500, 2);
+    expect(w.gateway.list().map(({ heartbeat }) => heartbeat.sequence)).toEqual([499, 499]);
     w.sleep(3_600_000);
-    await w.hear(1, 2);
-    expect(w.ears.list().map(({ heartbeat }) => heartbeat.sequence)).toEqual([500, 500]);
+    await w.receive(1, 2);
+    expect(w.gateway.list().map(({ heartbeat }) => heartbeat.sequence)).toEqual([500, 500]);
   });
 
-  it('are those of 1000 robots from 200 addresses', async () => {
+  it('come from 1000 robots at 200 addresses', async () => {
     await using w = await world(1000);
-    const got = await w.hear(3, 1000);
+    const got = await w.receive(3, 1000);
     expect(w.counts).toEqual({ received: 3000 });
-    expect(w.ears.list().length).toBe(1000);
+    expect(w.gateway.list().length).toBe(1000);
     expect(w.neighbours.lastSerial).toBe('SIM-N1000');
     const addresses = Map.groupBy(got, ({ address }) => address);
     expect(addresses.size).toBe(200);
-    expect(new Set([...addresses.values()].map((beats) => beats.length))).toEqual(new Set([15]));
-    // One timer goes round them all.
+    expect(new Set([...addresses.values()].map((heartbeats) => heartbeats.length))).toEqual(new Set([15]));
+    // One timer serves all of them.
     expect(w.clock.pending).toBe(1);
   });
 
-  it('end with the simulator: no timer and no datagram is left', async () => {
+  it('end with the simulator, without a further timer or datagram', async () => {
     await using w = await world(2);
-    await w.hear(1, 2);
+    await w.receive(1, 2);
     await w.neighbours[Symbol.asyncDispose]();
     expect(w.clock.pending).toBe(0);
     await w.clock.advance(10 * PERIOD_MS);
@@ -283,70 +289,70 @@ describe('the beats of the neighbours', () => {
 });
 
 describe('the faults of the fleet', () => {
-  it('fleet-silent: the last falls silent, and comes back with a higher boot counter', async () => {
+  it('fleet-silent: the last stops sending, and returns with a higher boot counter', async () => {
     await using w = await world(2);
-    await w.hear(2, 2);
+    await w.receive(2, 2);
     const before = w.last()?.heartbeat;
     w.setFault('fleet-silent', true);
-    await w.hear(4, 1);
+    await w.receive(4, 1);
     expect(w.last()).toMatchObject({ presence: 'late', heartbeats: 2 });
-    await w.hear(12, 1);
+    await w.receive(12, 1);
     expect(w.last()).toMatchObject({ presence: 'gone', heartbeats: 2 });
     w.setFault('fleet-silent', false);
-    await w.hear(3, 2);
+    await w.receive(3, 2);
     const after = w.last();
     expect(after).toMatchObject({ presence: 'alive', heartbeats: 5, conflictWith: null });
     expect(after?.heartbeat).toMatchObject({ bootCounter: 2, sequence: 2 });
     expect(after?.heartbeat.uptimeS).toBeLessThan(3 * 2 + 1);
     expect(after?.heartbeat.instance).not.toBe(before?.instance);
-    expect(w.ears.list()[0]).toMatchObject({ presence: 'alive', heartbeats: 21, lost: 0 });
+    expect(w.gateway.list()[0]).toMatchObject({ presence: 'alive', heartbeats: 21, lost: 0 });
     expect(w.counts).toEqual({ received: 26 });
   });
 
-  it('fleet-replaying: each recording is refused, and the robot stays alive as it is', async () => {
+  it('fleet-replaying: each replay is refused, and the robot stays alive', async () => {
     await using w = await world(2);
-    const [own] = (await w.hear(3, 2)).filter(({ address }) => address === '127.0.0.3');
+    const [own] = (await w.receive(3, 2)).filter(({ address }) => address === '127.0.0.3');
     w.setFault('fleet-replaying', true);
-    const got = await w.hear(10, 3);
+    const got = await w.receive(10, 3);
     const replayed = got.filter(({ bytes }) => own !== undefined && bytes.equals(own.bytes));
     expect(replayed.map(({ address }) => address)).toEqual(Array(10).fill('127.0.0.3'));
     expect(w.counts).toEqual({ received: 26, replayed: 10 });
     expect(w.last()).toMatchObject({ presence: 'alive', heartbeats: 13, lost: 0, conflictWith: null });
     expect(w.last()?.heartbeat.sequence).toBe(12);
     w.setFault('fleet-replaying', false);
-    await w.hear(1, 2);
+    await w.receive(1, 2);
   });
 
-  it('fleet-replaying: after a new start it is a recording of an earlier life, and no conflict', async () => {
+  it('fleet-replaying: after a restart it is a replay of an earlier boot, not a conflict', async () => {
     await using w = await world(1);
-    await w.hear(2, 1);
+    await w.receive(2, 1);
     w.setFault('fleet-silent', true);
     w.setFault('fleet-silent', false);
     w.setFault('fleet-replaying', true);
-    await w.hear(10, 2);
+    await w.receive(10, 2);
     expect(w.counts).toEqual({ received: 12, replayed: 10 });
     expect(w.last()).toMatchObject({ presence: 'alive', conflictWith: null, heartbeat: { bootCounter: 2 } });
   });
 
-  it('fleet-wrong-key: its beats name another key and are signed with it', async () => {
+  it('fleet-wrong-key: its heartbeats have another key id and signature', async () => {
     await using w = await world(2);
-    await w.hear(1, 2);
+    await w.receive(1, 2);
     w.setFault('fleet-wrong-key', true);
-    await w.hear(4, 2);
+    await w.receive(4, 2);
     expect(w.counts).toEqual({ received: 6, 'other-key': 4 });
     expect(w.last()).toMatchObject({ presence: 'late', heartbeats: 1 });
     w.setFault('fleet-wrong-key', false);
-    await w.hear(1, 2);
+    await w.receive(1, 2);
     expect(w.last()).toMatchObject({ presence: 'alive', heartbeats: 2, lost: 4 });
   });
 
-  it('fleet-clock-jumps: the uptime jumps by years to and fro, and nothing happens to the robot', async () => {
+  it('fleet-clock-jumps: the uptime jumps back and forth by years, and the robot stays alive', async () => {
     await using w = await world(2);
-    await w.hear(1, 2);
+    await w.receive(1, 2);
     w.setFault('fleet-clock-jumps', true);
-    const got = await w.hear(40, 2);
+    const got = await w.receive(40, 2);
     const uptimes = got
-      .map(({ bytes }) => readByHand(bytes, w.secret))
+      .map(({ bytes }) => decode(bytes, w.secret))
       .filter(({ serial }) => serial === w.neighbours.lastSerial)
       .map(({ uptimeS }) => uptimeS);
     const steps = uptimes.map((uptimeS, index) => uptimeS - (uptimes[index - 1] ?? uptimeS));
@@ -356,19 +362,17 @@ describe('the faults of the fleet', () => {
     expect(w.counts).toEqual({ received: 82 });
     expect(w.last()).toMatchObject({ presence: 'alive', heartbeats: 41, lost: 0, conflictWith: null });
     w.setFault('fleet-clock-jumps', false);
-    await w.hear(1, 2);
+    await w.receive(1, 2);
     expect(w.last()?.heartbeat.uptimeS).toBeLessThan(42 * 2 + 1);
   });
 
-  it('fleet-serial-conflict: a second device is named with its address, and the robot stays itself', async () => {
+  it('fleet-serial-conflict: a second device is reported with its address, and the robot is unchanged', async () => {
     await using w = await world(2);
-    await w.hear(10, 2);
+    await w.receive(10, 2);
     const own = w.last()?.heartbeat.instance;
     w.setFault('fleet-serial-conflict', true);
-    const got = await w.hear(5, 3);
-    const others = got
-      .filter(({ address }) => address === '127.0.0.202')
-      .map(({ bytes }) => readByHand(bytes, w.secret));
+    const got = await w.receive(5, 3);
+    const others = got.filter(({ address }) => address === '127.0.0.202').map(({ bytes }) => decode(bytes, w.secret));
     expect(others.map(({ serial, bootCounter, sequence }) => [serial, bootCounter, sequence])).toEqual(
       [0, 1, 2, 3, 4].map((sequence) => ['SIM-N002', 1, sequence]),
     );
@@ -378,34 +382,34 @@ describe('the faults of the fleet', () => {
     expect(w.last()).toMatchObject({ address: '127.0.0.3', conflictWith: '127.0.0.202', heartbeats: 15 });
     expect(w.last()?.heartbeat.instance).toBe(own);
     w.setFault('fleet-serial-conflict', false);
-    await w.hear(16, 2);
+    await w.receive(16, 2);
     expect(w.last()).toMatchObject({ conflictWith: null, presence: 'alive', heartbeats: 31, lost: 0 });
-    // Switched on again it is another start of the device.
+    // Switched on again, the device has a new boot.
     w.setFault('fleet-serial-conflict', true);
-    const [again] = (await w.hear(1, 3)).filter(({ address }) => address === '127.0.0.202');
-    expect(again && readByHand(again.bytes, w.secret).instance).not.toBe(others[0]?.instance);
+    const [again] = (await w.receive(1, 3)).filter(({ address }) => address === '127.0.0.202');
+    expect(again && decode(again.bytes, w.secret).instance).not.toBe(others[0]?.instance);
   });
 
-  it('fleet-serial-conflict: is proved as well when both begin at once, and over when the device is gone', async () => {
+  it('fleet-serial-conflict: is detected also when both start together, and ends with the device', async () => {
     await using w = await world(1);
     w.setFault('fleet-serial-conflict', true);
-    await w.hear(6, 2);
+    await w.receive(6, 2);
     expect(w.last()?.conflictWith).toMatch(/^127\.0\.0\.(2|202)$/);
     w.setFault('fleet-serial-conflict', false);
-    await w.hear(17, 1);
+    await w.receive(17, 1);
     expect(w.last()).toMatchObject({ address: '127.0.0.2', presence: 'alive', conflictWith: null });
   });
 
-  it('touch nobody but the last, all at once and in any order', async () => {
+  it('affect only the last, all together and in any order', async () => {
     await using w = await world(3);
     const names = faultNames.filter((name) => faultTable[name].kind === 'fleet');
-    await w.hear(1, 3);
+    await w.receive(1, 3);
     for (const name of names) w.setFault(name, true);
     // Two, and the second device; the last is silent.
-    await w.hear(3, 3);
+    await w.receive(3, 3);
     for (const name of names) w.setFault(name, false);
-    await w.hear(3, 3);
-    expect(w.ears.list().map(({ serial, presence, lost }) => [serial, presence, lost])).toEqual([
+    await w.receive(3, 3);
+    expect(w.gateway.list().map(({ serial, presence, lost }) => [serial, presence, lost])).toEqual([
       ['SIM-N001', 'alive', 0],
       ['SIM-N002', 'alive', 0],
       ['SIM-N003', 'alive', 0],
@@ -430,7 +434,7 @@ describe('gw sim with neighbours', () => {
   });
   const modeOf = async (path: string) => (await stat(path)).mode & 0o777;
 
-  it('writes a site file with a key of its own that nobody else can read, and beats with it', async () => {
+  it('writes a site file with an owner-only key, and signs heartbeats with it', async () => {
     await using receiver = await openReceiver();
     const events: SimEvent[] = [];
     await using sim = await startSim({
@@ -444,7 +448,7 @@ describe('gw sim with neighbours', () => {
     const keyFile = join(dir, 'secrets', 'heartbeat');
     expect(site.fleet).toMatchObject({ keyFile, acceptedKeyFiles: [], broadcast: false });
     expect(site.fleet?.robots).toEqual([site.chassis.serial, ...[1, 2, 3, 4, 5].map((robot) => `SIM-N00${robot}`)]);
-    // Whatever a gateway with this file sends stays on this machine.
+    // A gateway with this file sends to this machine only.
     expect(site.fleet?.unicast).toEqual([2, 3, 4, 5, 6].map((host) => `127.0.0.${host}`));
     expect(await readFile(keyFile, 'utf8')).toMatch(/^[0-9a-f]{64}\n$/);
     expect([await modeOf(keyFile), await modeOf(join(dir, 'secrets'))]).toEqual([0o600, 0o700]);
@@ -468,8 +472,8 @@ describe('gw sim with neighbours', () => {
       await using _sim = await startSim({ dir, robots: 2, heartbeatPort: receiver.port, clock: fastClock(40) });
       const key = await readFile(join(dir, 'secrets', 'heartbeat'), 'utf8');
       await until(() => receiver.got.length >= 4);
-      const beats = receiver.got.map(({ bytes }) => readByHand(bytes, Buffer.from(key.trim(), 'hex')));
-      runs.push({ key, boots: new Set(beats.map(({ bootCounter }) => bootCounter)) });
+      const heartbeats = receiver.got.map(({ bytes }) => decode(bytes, Buffer.from(key.trim(), 'hex')));
+      runs.push({ key, boots: new Set(heartbeats.map(({ bootCounter }) => bootCounter)) });
     }
     expect(runs.map(({ boots }) => [...boots])).toEqual([[1], [65_537]]);
     expect(runs[0]?.key).toBe(runs[1]?.key);
@@ -484,32 +488,32 @@ describe('gw sim with neighbours', () => {
     await using receiver = await openReceiver();
     await using _sim = await startSim({ dir, robots: 1, heartbeatPort: receiver.port, clock: fastClock(40) });
     await until(() => receiver.got.length >= 2);
-    const result = await askFaults({ name: 'fleet-silent', state: 'on', dir });
+    const result = await switchFault({ name: 'fleet-silent', state: 'on', dir });
     expect(result.note).toBeUndefined();
     await new Promise((resolve) => setTimeout(resolve, 50));
     receiver.got.length = 0;
     await new Promise((resolve) => setTimeout(resolve, 200));
     expect(receiver.got).toEqual([]);
-    await askFaults({ name: 'fleet-silent', state: 'off', dir });
+    await switchFault({ name: 'fleet-silent', state: 'off', dir });
     await until(() => receiver.got.length >= 1);
     expect(receiver.got[0]?.bytes.readUInt32BE(12)).toBe(2);
   });
 
-  it('has none unless asked: no key, no heartbeat in the site file, and a fault of the fleet says so', async () => {
+  it('has none by default: no key, no heartbeat in the site file, and a fault of the fleet has no effect', async () => {
     const events: SimEvent[] = [];
     await using sim = await startSim({ dir, onEvent: (event) => events.push(event) });
     expect((await loadSite(sim.sitePath ?? '')).fleet).toBeUndefined();
     expect((await readdir(dir)).toSorted()).toEqual(['evidence.jsonl', 'sim.json', 'site.yaml']);
     expect(events.map(({ event }) => event)).not.toContain('fleet');
-    const on = await askFaults({ name: 'fleet-silent', state: 'on', dir });
+    const on = await switchFault({ name: 'fleet-silent', state: 'on', dir });
     expect(simFaultSchema.parse(on)).toEqual(on);
     expect(on.note).toContain('no neighbours');
-    expect(renderSimFault(on)).toContain('It does nothing');
-    expect((await askFaults({ name: 'fleet-silent', state: 'off', dir })).note).toBeUndefined();
-    expect((await askFaults({ name: 'slow', state: 'on', dir })).note).toBeUndefined();
+    expect(renderSimFault(on)).toContain('No effect: this simulator has no neighbours');
+    expect((await switchFault({ name: 'fleet-silent', state: 'off', dir })).note).toBeUndefined();
+    expect((await switchFault({ name: 'slow', state: 'on', dir })).note).toBeUndefined();
   });
 
-  it('takes 0 to 1000 of them, and a folder for their key', async () => {
+  it('accepts 0 to 1000 of them, and needs a folder for their key', async () => {
     for (const robots of [-1, 1.5, 1001, Number.NaN])
       await expect(startSim({ dir, robots })).rejects.toThrow(RangeError);
     await expect(startSim({ robots: 1 })).rejects.toThrow(RangeError);

@@ -22,7 +22,7 @@ beforeAll(() => {
 });
 
 describe.concurrent('the port of the simulated tablet', () => {
-  it('closes on usb:, and opens when somebody at the tablet says so', async () => {
+  it('closes on usb:, and opens by hand at the tablet', async () => {
     await using tablet = await startTablet();
     using line = await goOnline(tablet.port, key);
     const stream = await openStream(line, 'usb:');
@@ -57,7 +57,7 @@ describe.concurrent('the port of the simulated tablet', () => {
     expect(await isListening(tablet.port)).toBe(false);
   });
 
-  it('stays open when somebody at the tablet switches debugging on after it was off', async () => {
+  it('is open after debugging was switched off and on again by hand', async () => {
     await using tablet = await startTablet();
     using line = await goOnline(tablet.port, key);
     await run(line, 'settings put global adb_enabled 0');
@@ -81,18 +81,18 @@ describe.concurrent('the port of the simulated tablet', () => {
       'settings put global adb_enabled 0; settings put global adb_enabled 1; settings delete global adb_enabled',
       false,
     ],
-  ])('is as the last of quick changes says: %s', async (_, script, open) => {
+  ])('follows the last of quick changes: %s', async (_, script, open) => {
     await using tablet = await startTablet();
     using line = await goOnline(tablet.port, key);
     await run(line, script);
     await tablet.settled();
-    // The bridge was started anew, or is gone: either way the connection is.
+    // Restarted or closed, the bridge has dropped the connection.
     expect(await line.next()).toBeUndefined();
     expect(tablet.state().port).toBe(open ? tablet.port : null);
     expect(await isListening(tablet.port)).toBe(open);
   });
 
-  it('is as the last of two orders says that are given at once', async () => {
+  it('follows the last of two concurrent changes', async () => {
     await using tablet = await startTablet();
     {
       using line = await goOnline(tablet.port, key);
@@ -114,7 +114,7 @@ describe.concurrent('the port of the simulated tablet', () => {
     ['before', 'settings put global adb_enabled 0; reboot'],
     ['after', 'reboot; settings put global adb_enabled 0'],
   ])(
-    'stays closed over a restart when debugging was switched off %s the order, also where it is made to stay',
+    'stays closed over a restart when debugging was switched off %s the restart, also with a kept port',
     async (_, script) => {
       await using tablet = await startTablet({ rebootMs: 100, isPortKept: true });
       using line = await goOnline(tablet.port, key);
@@ -126,7 +126,7 @@ describe.concurrent('the port of the simulated tablet', () => {
     },
   );
 
-  it('is closed for now by usb:, and by a restart after it as the kept property says', async () => {
+  it('is closed by usb:, and after a restart as the kept property requires', async () => {
     await using tablet = await startTablet({ rebootMs: 100, isPortKept: true });
     using line = await goOnline(tablet.port, key);
     line.send('OPEN', 1, 0, 'reboot:\0');
@@ -136,7 +136,7 @@ describe.concurrent('the port of the simulated tablet', () => {
     expect(tablet.state()).toMatchObject({ phase: 'running', port: tablet.port });
   });
 
-  it('closes during the last part of a restart, as soon as the bridge is there to be told', async () => {
+  it('closes during the last part of a restart, as soon as the bridge runs', async () => {
     const ports: (number | null)[] = [];
     await using tablet = await startTablet({ rebootMs: 1500, isPortKept: true, onPort: (port) => ports.push(port) });
     using line = await goOnline(tablet.port, key);
@@ -152,7 +152,7 @@ describe.concurrent('the port of the simulated tablet', () => {
     expect(ports).toEqual([null, tablet.port, null]);
   });
 
-  it('restarts once more when that is ordered while it starts', async () => {
+  it('restarts once more when requested during a restart', async () => {
     await using tablet = await startTablet({ rebootMs: 1500, isPortKept: true });
     using line = await goOnline(tablet.port, key);
     await openStream(line, 'reboot:');
@@ -165,7 +165,7 @@ describe.concurrent('the port of the simulated tablet', () => {
     expect(tablet.state()).toMatchObject({ phase: 'running', port: tablet.port });
   });
 
-  it('is away while the tablet restarts, and stays closed unless it was made to stay', async () => {
+  it('is closed while the tablet restarts, and afterwards unless it is kept', async () => {
     await using tablet = await startTablet({ rebootMs: 300 });
     using line = await goOnline(tablet.port, key);
     await run(line, 'settings put system screen_brightness 77; setprop debug.x 1');
@@ -178,7 +178,7 @@ describe.concurrent('the port of the simulated tablet', () => {
     expect((await run(again, 'settings get system screen_brightness; getprop debug.x')).stdout).toBe('77\n\n');
   });
 
-  it('is open again after a restart where it was made to stay', async () => {
+  it('is open again after a restart if it is kept', async () => {
     await using tablet = await startTablet({ rebootMs: 300, isPortKept: true });
     using line = await goOnline(tablet.port, key);
     await openStream(line, 'reboot:');
@@ -195,7 +195,7 @@ describe.concurrent('the port of the simulated tablet', () => {
 });
 
 describe.concurrent('faults of the simulated tablet', () => {
-  it('tablet-unauthorized forgets whom it allowed; switched off, somebody says yes', async () => {
+  it('tablet-unauthorized drops the allowed keys; switched off, a person allows debugging', async () => {
     await using tablet = await startTablet();
     using line = await goOnline(tablet.port, key);
     tablet.setFault('tablet-unauthorized', true);
@@ -210,7 +210,7 @@ describe.concurrent('faults of the simulated tablet', () => {
     expect(await strange.next()).toMatchObject({ command: 'CNXN' });
   });
 
-  it('tablet-offline never answers', async () => {
+  it('tablet-offline sends no answer', async () => {
     await using tablet = await startTablet();
     tablet.setFault('tablet-offline', true);
     using line = await dial(tablet.port);
@@ -218,7 +218,7 @@ describe.concurrent('faults of the simulated tablet', () => {
     expect(await line.isSilent(200)).toBe(true);
   });
 
-  it('tablet-cut breaks a transfer in the middle, and nothing of it stays', async () => {
+  it('tablet-cut ends a transfer midway, and stores nothing of it', async () => {
     await using tablet = await startTablet();
     tablet.setFault('tablet-cut', true);
     expect(await push(tablet.port, key, '/sdcard/x', randomBytes(2_000_000))).toBe('cut');
@@ -227,7 +227,7 @@ describe.concurrent('faults of the simulated tablet', () => {
     expect(await push(tablet.port, key, '/sdcard/small', randomBytes(1000))).toBe('OKAY');
   });
 
-  it('tablet-slow holds a transfer back', async () => {
+  it('tablet-slow slows a transfer down', async () => {
     await using tablet = await startTablet();
     tablet.setFault('tablet-slow', true);
     const before = performance.now();
@@ -235,7 +235,7 @@ describe.concurrent('faults of the simulated tablet', () => {
     expect(performance.now() - before).toBeGreaterThan(500);
   });
 
-  it('tablet-full has no room for a file or a package', async () => {
+  it('tablet-full has no free space for a file or a package', async () => {
     await using tablet = await startTablet();
     const file = makePackageFile({ name: 'org.example.kiosk' });
     await push(tablet.port, key, '/sdcard/k.apk', file);
@@ -267,7 +267,7 @@ describe.concurrent('faults of the simulated tablet', () => {
     expect((await run(line, 'getprop ro.product.model; getprop ro.serialno')).stdout).toBe('OTHER-TAB-8\nTABOTHER99\n');
   });
 
-  it('tablet-account, tablet-refuses-install and tablet-unlocked stand in the way of a kiosk', async () => {
+  it('tablet-account, tablet-refuses-install and tablet-unlocked prevent a kiosk', async () => {
     await using tablet = await startTablet();
     await push(tablet.port, key, '/sdcard/k.apk', makePackageFile({ name: 'org.example.kiosk' }));
     using line = await goOnline(tablet.port, key);
@@ -285,7 +285,7 @@ describe.concurrent('faults of the simulated tablet', () => {
     expect((await run(line, 'dumpsys activity activities')).stdout).toContain('mLockTaskModeState=NONE');
   });
 
-  it('tablet-stays-open keeps the port that it said to close', async () => {
+  it('tablet-stays-open keeps the port open after confirming its end', async () => {
     await using tablet = await startTablet();
     tablet.setFault('tablet-stays-open', true);
     using line = await goOnline(tablet.port, key);
@@ -307,11 +307,11 @@ describe.concurrent('faults of the simulated tablet', () => {
     await until(() => tablet.state().phase === 'running');
     using again = await goOnline(tablet.port, key);
     await tablet.settled();
-    // Its bridge was not started twice.
+    // The bridge was started once.
     expect((await run(again, 'settings get global adb_enabled')).stdout).toBe('1\n');
   });
 
-  it('tablet-reopens opens also what was switched off in the settings', async () => {
+  it('tablet-reopens also overrides the setting', async () => {
     await using tablet = await startTablet({ rebootMs: 100 });
     tablet.setFault('tablet-reopens', true);
     using line = await goOnline(tablet.port, key);
@@ -321,7 +321,7 @@ describe.concurrent('faults of the simulated tablet', () => {
     expect(await isListening(tablet.port)).toBe(true);
   });
 
-  it('tablet-opened opens the port once, however it was closed, and a later order closes it again', async () => {
+  it('tablet-opened opens the port once, however it was closed, and a later change closes it again', async () => {
     await using tablet = await startTablet();
     using line = await goOnline(tablet.port, key);
     await run(line, 'settings put global adb_enabled 0');
@@ -351,7 +351,7 @@ describe.concurrent('faults of the simulated tablet', () => {
     await until(() => tablet.state().port === tablet.port);
   });
 
-  it('tablet-slow-prompt lets somebody wait, for less than the person has patience', async () => {
+  it('tablet-slow-prompt allows debugging after a delay', async () => {
     const clock = createFakeClock({ startMs: 1_000_000 });
     await using tablet = await startTablet({ clock });
     tablet.setFault('tablet-slow-prompt', true);

@@ -24,7 +24,7 @@ const services = fc.oneof(
   fc.string({ maxLength: 20 }),
 );
 
-/** Frames that a machine may send, in any order and with any numbers. */
+/** Frames of a host, in any order and with any numbers. */
 const foreignFrame = fc.oneof(
   fc.tuple(commands, word, word, bytes(300)).map(([command, one, two, body]) => frame(command, one, two, body)),
   fc.tuple(fc.integer({ min: 1, max: 8 }), services).map(([id, name]) => frame('OPEN', id, 0, `${name}\0`)),
@@ -49,15 +49,15 @@ const foreignFrame = fc.oneof(
   bytes(100),
 );
 
-describe('a simulated tablet that gets anything', () => {
-  it('goes on for others, whatever a machine sends before it is allowed', { timeout: 120_000 }, async () => {
+describe('a simulated tablet with any input', () => {
+  it('still serves others, whatever a host sends before it is allowed', { timeout: 120_000 }, async () => {
     await using tablet = await startTablet({ prompt: 'never' });
     await fc.assert(
       fc.asyncProperty(fc.array(foreignFrame, { maxLength: 20 }), async (frames) => {
         using line = await dial(tablet.port);
         line.socket.write(Buffer.concat(frames));
         line.socket.end();
-        // Reads what comes until the tablet is done; nobody is online without a signature.
+        // Reads until the tablet ends; no host is online without a signature.
         for (let got = await line.next(); got !== undefined; got = await line.next()) {
           expect(got.command).toBe('AUTH');
         }
@@ -67,14 +67,14 @@ describe('a simulated tablet that gets anything', () => {
     expect(tablet.state().connections).toBeLessThanOrEqual(1);
   });
 
-  it('goes on for others, whatever a machine sends that is allowed', { timeout: 120_000 }, async () => {
+  it('still serves others, whatever an allowed host sends', { timeout: 120_000 }, async () => {
     await using tablet = await startTablet();
     using good = await goOnline(tablet.port, key);
     await fc.assert(
       fc.asyncProperty(fc.array(foreignFrame, { minLength: 1, maxLength: 30 }), async (frames) => {
         using line = await goOnline(tablet.port, key);
         for (const one of frames) line.socket.write(one);
-        // Some of what it says is answered, so that its services go on for a while.
+        // Some frames are acknowledged, so that its services continue for a while.
         const end = setTimeout(() => line.socket.end(), 15);
         for (let got = await line.next(); got !== undefined; got = await line.next()) {
           if (got.command === 'WRTE') line.send('OKAY', got.arg1, got.arg0);
@@ -87,7 +87,7 @@ describe('a simulated tablet that gets anything', () => {
     expect(tablet.state()).toMatchObject({ phase: 'running', port: tablet.port });
   });
 
-  it('holds little of what is announced and does not come', { timeout: 120_000 }, async () => {
+  it('buffers little of an announced payload that is not sent', { timeout: 120_000 }, async () => {
     await using tablet = await startTablet();
     const before = process.memoryUsage();
     await using lines = new AsyncDisposableStack();
@@ -112,7 +112,7 @@ describe('a simulated tablet that gets anything', () => {
 describe('the frame reader', () => {
   const fine = fc.array(fc.record({ command: word, arg0: word, arg1: word, payload: bytes(500) }), { maxLength: 10 });
 
-  it('gives the frames that were sent, however they are cut', () => {
+  it('returns the sent frames, however they are split', () => {
     fc.assert(
       fc.property(
         fine,
@@ -120,7 +120,7 @@ describe('the frame reader', () => {
         fc.boolean(),
         (sent, cuts, summed) => {
           const stream = Buffer.concat(sent.flatMap((one) => [packHeader(one, summed), one.payload]));
-          const reader = createFrameReader({ mostPayload: () => 500, summed: () => summed });
+          const reader = createFrameReader({ maxPayload: () => 500, summed: () => summed });
           const got: Frame[] = [];
           let at = 0;
           for (const cut of [...cuts, stream.length]) {
@@ -135,10 +135,10 @@ describe('the frame reader', () => {
     );
   });
 
-  it('refuses a frame that is too long or broken, and gives nothing of it', () => {
+  it('refuses a frame that is too long or invalid, and returns nothing of it', () => {
     fc.assert(
       fc.property(bytes(400), (stream) => {
-        const reader = createFrameReader({ mostPayload: () => 100, summed: () => true });
+        const reader = createFrameReader({ maxPayload: () => 100, summed: () => true });
         const got: Frame[] = [];
         const broken = reader.feed(stream, (one) => got.push(one) > 0);
         for (const one of got) expect(one.payload.length).toBeLessThanOrEqual(100);
@@ -146,7 +146,7 @@ describe('the frame reader', () => {
       }),
     );
     const tooLong = frame('WRTE', 1, 1, Buffer.alloc(101));
-    const reader = createFrameReader({ mostPayload: () => 100, summed: () => false });
+    const reader = createFrameReader({ maxPayload: () => 100, summed: () => false });
     expect(reader.feed(tooLong, () => true)).toBe('length');
   });
 });
@@ -168,7 +168,7 @@ describe('readers of foreign bytes in the simulated tablet', () => {
     expect(readHostKey(key.offer)?.owner).toBe('tester@bench');
   });
 
-  it('never throw on packages, and read what was changed in one byte or not at all', () => {
+  it('never throw on packages, and parse or reject a package with one changed byte', () => {
     const whole = makePackageFile({ name: 'org.example.kiosk', versionCode: 12, versionName: '1.2', bytes: 5000 });
     expect(readPackageFile(contentOf(whole))).toMatchObject({
       name: 'org.example.kiosk',
@@ -241,7 +241,7 @@ describe('readers of foreign bytes in the simulated tablet', () => {
     expect(parseScript('a '.repeat(20_000))).toHaveProperty('problem');
   });
 
-  it('take a value in single quotes as it stands, whatever it is', async () => {
+  it('read any value in single quotes literally', async () => {
     await using tablet = await startTablet();
     using line = await goOnline(tablet.port, key);
     await fc.assert(
@@ -256,7 +256,7 @@ describe('readers of foreign bytes in the simulated tablet', () => {
     );
   });
 
-  it('end with a code of their own on any words', { timeout: 60_000 }, async () => {
+  it('return an exit code for any arguments', { timeout: 60_000 }, async () => {
     await using tablet = await startTablet();
     const names =
       'cat rm mkdir sha256sum ls df id date echo cd pwd getprop setprop settings svc wm media ip cmd input pm am dpm dumpsys';
@@ -272,7 +272,7 @@ describe('readers of foreign bytes in the simulated tablet', () => {
         fc.constantFrom(...names.split(' ')),
         fc.array(quoted, { maxLength: 5 }),
         async (name, words) => {
-          // A program may end before its input does; what then comes late belongs to no other run.
+          // A program may end before its input; late input belongs to no other run.
           using line = await goOnline(tablet.port, key);
           const { code } = await run(line, `cd /sdcard; ${name} ${words.join(' ')}`, 'b 2\na 1\n');
           expect(code).toBeTypeOf('number');
@@ -283,7 +283,7 @@ describe('readers of foreign bytes in the simulated tablet', () => {
     expect(tablet.state()).toMatchObject({ phase: 'running', port: tablet.port });
   });
 
-  it('of random streams inside an allowed connection leave the tablet as it was', async () => {
+  it('of random streams in an allowed connection leave the tablet unchanged', async () => {
     await using tablet = await startTablet();
     for (const service of ['sync:', 'shell,v2:', 'shell,v2,pty:', 'exec:cmd package install -S 1000']) {
       using line = await goOnline(tablet.port, key);
@@ -297,7 +297,7 @@ describe('readers of foreign bytes in the simulated tablet', () => {
     expect(await raw(line, 'pm list packages -3; ls /sdcard')).toBe('Download\n');
   });
 
-  it('bounds what a script can make it hold', async () => {
+  it('bound the memory that a script can use', async () => {
     await using tablet = await startTablet();
     using line = await goOnline(tablet.port, key);
     expect(await raw(line, `echo ${'x'.repeat(130 * 1024)}`)).toBe('/system/bin/sh: Argument list too long\n');

@@ -3,8 +3,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
 /**
- * The other side of the debug bridge, written from the protocol's table and sharing nothing with the simulator: what a
- * machine that debugs sends and reads.
+ * The host side of the debug bridge, written from the protocol's documentation, without code of the simulator.
  */
 
 interface Frame {
@@ -30,13 +29,13 @@ export function frame(command: string, arg0: number, arg1: number, payload: Buff
   return Buffer.concat([head, body]);
 }
 
-/** A key of a machine: what it offers, and how it signs. */
+/** A key of a host: its offer and its signature. */
 export function makeHostKey(owner = 'tester@bench') {
   const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048, publicExponent: 65537 });
   const modulusBytes = Buffer.from(publicKey.export({ format: 'jwk' }).n ?? '', 'base64url');
   const modulus = BigInt(`0x${modulusBytes.toString('hex')}`);
   const little = (number: bigint) => Buffer.from(number.toString(16).padStart(512, '0'), 'hex').reverse();
-  // -1/n modulo 2^32, by Newton's way.
+  // -1/n modulo 2^32, by Newton's method.
   let inverse = 1n;
   for (let round = 0; round < 6; round += 1) inverse = (inverse * (2n - modulus * inverse)) & 0xffffffffn;
   const key = Buffer.alloc(524);
@@ -61,9 +60,9 @@ export type HostKey = ReturnType<typeof makeHostKey>;
 export interface Line {
   readonly socket: Socket;
   send(command: string, arg0: number, arg1: number, payload?: Buffer | string): void;
-  /** The next frame; undefined when the tablet has ended the connection. */
+  /** The next frame; undefined when the tablet has closed the connection. */
   next(): Promise<Frame | undefined>;
-  /** Whether nothing comes within so many ms. */
+  /** Whether no frame arrives within `ms`. */
   isSilent(ms: number): Promise<boolean>;
   [Symbol.dispose](): void;
 }
@@ -119,7 +118,7 @@ export async function dial(port: number): Promise<Line> {
 
 export const BANNER = 'host::features=shell_v2,cmd,stat_v2,ls_v2';
 
-/** Connects as a machine with this key, and offers the key where it is not known yet. */
+/** Connects with this key, and offers the key if it is not allowed yet. */
 export async function goOnline(port: number, key: HostKey, version = 0x01000001): Promise<Line> {
   const line = await dial(port);
   line.send('CNXN', version, 1024 * 1024, BANNER);
@@ -137,7 +136,7 @@ export async function goOnline(port: number, key: HostKey, version = 0x01000001)
 
 let lastId = 100;
 
-/** Opens a service and gives its bytes; every payload is answered. */
+/** Opens a service and returns its stream; every payload is acknowledged. */
 export async function openStream(line: Line, service: string) {
   lastId += 1;
   const id = lastId;
@@ -147,7 +146,7 @@ export async function openStream(line: Line, service: string) {
   const remote = opened.arg0;
   let bytes: Buffer = Buffer.alloc(0);
   let ended = false;
-  /** Takes one frame of the tablet; false at the end. */
+  /** Reads one frame of the tablet; false at the end. */
   async function step(): Promise<string | undefined> {
     const got = await line.next();
     if (got === undefined || got.command === 'CLSE') ended = true;
@@ -226,7 +225,7 @@ export function request(id: string, number: number, rest: Buffer | string = ''):
 
 export const pathRequest = (id: string, path: string) => request(id, Buffer.byteLength(path), path);
 
-/** Pushes a file on a line of its own: `OKAY`, `cut`, or what the tablet says against it. */
+/** Pushes a file on its own connection: `OKAY`, `cut`, or the refusal of the tablet. */
 export async function push(port: number, key: HostKey, path: string, bytes: Buffer) {
   using line = await goOnline(port, key);
   const stream = await openStream(line, 'sync:');
@@ -257,5 +256,5 @@ export async function until(what: () => boolean | Promise<boolean>): Promise<voi
     if (await what()) return;
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
-  throw new Error('it did not come to that');
+  throw new Error('condition not met in time');
 }

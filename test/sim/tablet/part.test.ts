@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { loadKioskProfile } from '../../../src/lib/kiosk/profile.ts';
-import { askFaults } from '../../../src/lib/sim/control/ask-faults.ts';
+import { switchFault } from '../../../src/lib/sim/control/switch-fault.ts';
 import { startSim } from '../../../src/lib/sim/index.ts';
 import { type SimEvent, simEventSchema } from '../../../src/lib/sim/sim.result.ts';
 import { loadSite } from '../../../src/lib/site/index.ts';
@@ -19,7 +19,7 @@ afterEach(async () => {
 });
 
 describe('a simulated robot with a tablet', () => {
-  it('writes where the tablet is and how it is to be set up, and the tablet can be set up so', async () => {
+  it('writes address and profile of the tablet, and the tablet can be set up with them', async () => {
     const events: SimEvent[] = [];
     await using sim = await startSim({ dir, with: ['tablet'], onEvent: (event) => events.push(event) });
     const site = await loadSite(sim.sitePath ?? '');
@@ -55,10 +55,10 @@ describe('a simulated robot with a tablet', () => {
     }
   });
 
-  it('has its faults switched like any other, and tells when the port of the tablet is closed', async () => {
+  it('has switchable faults, and reports when the port of the tablet is closed', async () => {
     const events: SimEvent[] = [];
     await using sim = await startSim({ dir, with: ['tablet'], onEvent: (event) => events.push(event) });
-    expect((await askFaults({ dir, name: 'tablet-other', state: 'on' })).note).toBeUndefined();
+    expect((await switchFault({ dir, name: 'tablet-other', state: 'on' })).note).toBeUndefined();
     const key = makeHostKey();
     using line = await goOnline(sim.tablet?.port ?? 0, key);
     expect((await run(line, 'getprop ro.product.model')).stdout).toBe('OTHER-TAB-8\n');
@@ -66,18 +66,18 @@ describe('a simulated robot with a tablet', () => {
     await sim.tablet?.settled();
     expect(sim.tablet?.state().port).toBeNull();
     expect(events).toContainEqual({ event: 'note', text: 'The port of the tablet is closed.' });
-    // Who asks for the port to be opened finds it open.
-    await askFaults({ dir, name: 'tablet-opened', state: 'on' });
+    // The port is open when the request to open it returns.
+    await switchFault({ dir, name: 'tablet-opened', state: 'on' });
     expect(sim.tablet?.state().port).toBe(sim.tablet?.port);
     using again = await goOnline(sim.tablet?.port ?? 0, key);
     expect((await run(again, 'settings get global adb_enabled')).stdout).toBe('1\n');
   });
 
-  it('says that a fault of the tablet does nothing where there is none', async () => {
+  it('reports that a fault of the tablet has no effect without one', async () => {
     await using sim = await startSim({ dir });
     expect(sim.tablet).toBeNull();
-    expect((await askFaults({ dir, name: 'tablet-full', state: 'on' })).note).toBe(
-      'It does nothing: this simulator has no tablet; `gw sim --with tablet` gives it one.',
+    expect((await switchFault({ dir, name: 'tablet-full', state: 'on' })).note).toBe(
+      'No effect: this simulator has no tablet; start it with `gw sim --with tablet`.',
     );
   });
 });

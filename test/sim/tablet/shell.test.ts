@@ -43,8 +43,8 @@ describe('the shell of the simulated tablet', () => {
     ['cat </dev/null; cat f < /dev/null&& echo b', '3 c\n10 a\nb\n'],
     ['cd ..; ls t; pwd; cd -', `f\ng\n${HERE}\n${HERE}/t\n`],
     ['cd /sdcard; pwd; cd ..; pwd', '/sdcard\n/\n'],
-  ])('%j', async (script, said) => {
-    expect(await shell(script)).toEqual(output(said));
+  ])('%j', async (script, reason) => {
+    expect(await shell(script)).toEqual(output(reason));
   });
 
   it.each([
@@ -68,7 +68,7 @@ describe('the shell of the simulated tablet', () => {
     ['(rm f)', '('],
     ['if true; then rm f; fi', 'if'],
     ['! rm f', '!'],
-  ])('refuses %j as a whole, and runs nothing of it', async (script, construct) => {
+  ])('refuses %j as a whole, and runs no part of it', async (script, construct) => {
     expect(await run(line, `rm ${HERE}/t/f; ${script}`)).toEqual({
       stdout: '',
       stderr: `/system/bin/sh: not simulated: '${construct}'; quote it if it is text\n`,
@@ -83,12 +83,16 @@ describe('the shell of the simulated tablet', () => {
     ['; echo a', "unexpected ';'"],
     ['echo a && ; echo b', "unexpected ';'"],
     ['echo a ||', "unexpected 'EOF'"],
-  ])('refuses %j as the shell of Android does', async (script, said) => {
-    expect(await run(line, script)).toEqual({ stdout: '', stderr: `/system/bin/sh: syntax error: ${said}\n`, code: 1 });
+  ])('refuses %j as the shell of Android does', async (script, reason) => {
+    expect(await run(line, script)).toEqual({
+      stdout: '',
+      stderr: `/system/bin/sh: syntax error: ${reason}\n`,
+      code: 1,
+    });
   });
 
   it.each(['grep a f', 'sort f', 'tr a b', 'head f', 'tail f', 'printf a', 'sh -c true', 'export A=1'])(
-    'tells that a program is not simulated: %s',
+    'reports that a program is not simulated: %s',
     async (script) => {
       const name = script.split(' ')[0] ?? '';
       expect(await shell(script)).toEqual({
@@ -99,13 +103,13 @@ describe('the shell of the simulated tablet', () => {
     },
   );
 
-  it('keeps what is in quotes as it is', async () => {
+  it('keeps quoted text literally', async () => {
     expect(await shell("echo '| > < & * ? [ { ~ $A $(x) `x` A=1 ! if'")).toEqual(
       output('| > < & * ? [ { ~ $A $(x) `x` A=1 ! if\n'),
     );
   });
 
-  it('tells a folder that cannot be gone to', async () => {
+  it('reports a folder that cannot be entered', async () => {
     expect(await shell('cd none; pwd')).toEqual({
       stdout: `${HERE}/t\n`,
       stderr: `/system/bin/sh: cd: none: ${NONE}\n`,
@@ -124,11 +128,11 @@ describe('files in the shell of the simulated tablet', () => {
     ['cat g g', 'x\nyx\ny'],
     ['sha256sum g', '9ab9de25768ac172235e119b76362ecddad33878fe9a7792cdddbe47236f9a87  g\n'],
     ['mkdir d; rm -rf d none; ls', 'f\ng\n'],
-  ])('%s', async (script, said) => {
-    expect(await shell(script)).toEqual(output(said));
+  ])('%s', async (script, reason) => {
+    expect(await shell(script)).toEqual(output(reason));
   });
 
-  it('are read from the input too', async () => {
+  it('are also read from the input', async () => {
     expect(await shell('cat - g', 'in\n')).toEqual(output('in\nx\ny'));
     expect(await shell('sha256sum', '')).toEqual(
       output('e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855  -\n'),
@@ -145,11 +149,11 @@ describe('files in the shell of the simulated tablet', () => {
     ['df none', `df: 'none': ${NONE}`],
     ["cat ''", `cat: : ${NONE}`],
     ['sleep x', "sleep: bad number 'x'"],
-  ])('%s is told on stderr', async (script, said) => {
-    expect(await shell(script)).toEqual({ stdout: '', stderr: `${said}\n`, code: 1 });
+  ])('%s is reported on stderr', async (script, reason) => {
+    expect(await shell(script)).toEqual({ stdout: '', stderr: `${reason}\n`, code: 1 });
   });
 
-  it('have no names and paths longer than any real one', async () => {
+  it('have bounded names and paths', async () => {
     for (const path of ['a/'.repeat(2100), 'a'.repeat(256)]) {
       expect((await shell(`ls ${path}`)).stderr).toMatch(/: File name too long\n$/);
       expect((await shell(`mkdir -p ${path}`)).code).toBe(1);
@@ -157,10 +161,10 @@ describe('files in the shell of the simulated tablet', () => {
   });
 });
 
-describe('options that the simulated tablet does not know', () => {
+describe('unknown options on the simulated tablet', () => {
   it.each(
     ['cat rm mkdir sha256sum ls df sleep id date getprop reboot pwd whoami'].flatMap((names) => names.split(' ')),
-  )('are told by %s', async (name) => {
+  )('are reported by %s', async (name) => {
     const { stdout, stderr, code } = await shell(`${name} -Z f g`);
     expect({ stdout, stderr, code }).toEqual({
       stdout: '',
@@ -193,13 +197,13 @@ describe('options that the simulated tablet does not know', () => {
     'ip addr --zzz',
     'cmd wifi connect',
     'input zzz',
-  ])('and other things that it does not do are told by: %s', async (script) => {
+  ])('and unsupported commands are reported by: %s', async (script) => {
     const { code } = await shell(script);
     expect(code).not.toBe(0);
     expect((await shell('pm list packages -d')).stdout).toBe('');
   });
 
-  it('are no values: what begins with a dash, and an extra of an activity', async () => {
+  it('differ from values with a leading dash and from extras of an activity', async () => {
     expect(await shell('settings put system x -5; settings get --user 0 system x')).toEqual(output('-5\n'));
     const started = await shell('am start --es page a/b -c cat.X -n com.android.settings/.Settings');
     expect(started).toEqual(output('Starting: Intent { cat=[cat.X] cmp=com.android.settings/.Settings }\n'));

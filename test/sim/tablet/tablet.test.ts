@@ -27,7 +27,7 @@ beforeAll(() => {
 const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
 
 describe('the handshake of the simulated tablet', () => {
-  it('asks for a signature, asks the person for an unknown key, and then says what it is', async () => {
+  it('requests a signature, prompts the person for an unknown key, and then sends its banner', async () => {
     await using tablet = await startTablet();
     using line = await dial(tablet.port);
     line.send('CNXN', 0x01000001, 1024 * 1024, BANNER);
@@ -47,14 +47,14 @@ describe('the handshake of the simulated tablet', () => {
     expect(tablet.state()).toMatchObject({ prompts: 1, connections: 1 });
   });
 
-  it('shows the fingerprint that Android shows: MD5 of the decoded key', async () => {
+  it('shows the same fingerprint as Android: MD5 of the decoded key', async () => {
     await using tablet = await startTablet();
     using _line = await goOnline(tablet.port, key);
     const digest = createHash('md5').update(key.raw).digest('hex').toUpperCase();
     expect(tablet.state().allowedKeys).toEqual([digest.match(/../g)?.join(':')]);
   });
 
-  it('asks nobody again for a key that was allowed, and refuses the signature of another', async () => {
+  it('does not prompt again for an allowed key, and refuses the signature of another', async () => {
     await using tablet = await startTablet();
     {
       using _line = await goOnline(tablet.port, key);
@@ -68,13 +68,13 @@ describe('the handshake of the simulated tablet', () => {
     const token = (await strange.next())?.payload ?? Buffer.alloc(0);
     strange.send('AUTH', 2, 0, otherKey.sign(token));
     expect(await strange.next()).toMatchObject({ command: 'AUTH', arg0: 1 });
-    // The allowed key, over a token of somebody else.
+    // The allowed key, over another token.
     strange.send('AUTH', 2, 0, key.sign(token));
     expect(await strange.next()).toMatchObject({ command: 'AUTH', arg0: 1 });
     expect(tablet.state().prompts).toBe(1);
   });
 
-  it('waits for the person: after a while, or for ever', async () => {
+  it('waits for the person: for a while, or forever', async () => {
     await using slow = await startTablet({ prompt: { afterMs: 300 } });
     const before = performance.now();
     using _line = await goOnline(slow.port, key);
@@ -90,7 +90,7 @@ describe('the handshake of the simulated tablet', () => {
     expect(await line.isSilent(200)).toBe(true);
   });
 
-  it('takes no key that every signature would fit, and none that is no key', async () => {
+  it('accepts no key that would match any signature, and no malformed key', async () => {
     await using tablet = await startTablet();
     for (const offer of [
       'no key at all',
@@ -114,7 +114,7 @@ describe('the handshake of the simulated tablet', () => {
     return `${bytes.toString('base64')} x@y\0`;
   }
 
-  it('ends a connection whose frames are broken, without harm to another', async () => {
+  it('ends a connection with invalid frames, without effect on another', async () => {
     await using tablet = await startTablet();
     using good = await goOnline(tablet.port, key);
     const broken = frame('CNXN', 0x01000001, 4096, BANNER);
@@ -131,7 +131,7 @@ describe('the handshake of the simulated tablet', () => {
 });
 
 describe('streams of the simulated tablet', () => {
-  it('run a command without packets: output and errors in one', async () => {
+  it('run a command without packets: output and errors combined', async () => {
     await using tablet = await startTablet();
     using line = await goOnline(tablet.port, key);
     expect(await raw(line, 'echo one; nosuch')).toBe(
@@ -139,7 +139,7 @@ describe('streams of the simulated tablet', () => {
     );
   });
 
-  it('run a command with packets: output, errors and exit code apart, and input', async () => {
+  it('run a command with packets: output, errors, exit code and input separately', async () => {
     await using tablet = await startTablet();
     using line = await goOnline(tablet.port, key);
     expect(await run(line, 'echo one; nosuch; exit 7')).toEqual({
@@ -150,11 +150,11 @@ describe('streams of the simulated tablet', () => {
     expect(await run(line, 'cat', 'x'.repeat(5000))).toMatchObject({ stdout: 'x'.repeat(5000), code: 0 });
   });
 
-  it('run side by side, and are held back by a machine that does not answer', async () => {
+  it('run concurrently, and wait for a host that does not acknowledge', async () => {
     await using tablet = await startTablet();
     using line = await goOnline(tablet.port, key);
     expect(await push(tablet.port, key, '/data/local/tmp/long', randomBytes(2_000_000))).toBe('OKAY');
-    // Nobody answers this one, so one payload comes and no second.
+    // Without an acknowledgement only one payload is sent.
     line.send('OPEN', 9, 0, 'shell:cat /data/local/tmp/long\0');
     expect(await line.next()).toMatchObject({ command: 'OKAY', arg1: 9 });
     const held = await line.next();
@@ -164,7 +164,7 @@ describe('streams of the simulated tablet', () => {
     expect(await line.isSilent(100)).toBe(true);
   });
 
-  it('that nobody serves are closed at once', async () => {
+  it('without a service are closed at once', async () => {
     await using tablet = await startTablet();
     using line = await goOnline(tablet.port, key);
     for (const name of [
@@ -191,7 +191,7 @@ describe('streams of the simulated tablet', () => {
     expect(answers.at(-1)).toBe('CLSE');
   });
 
-  it('of a machine that sends without waiting for its turn end its connection', async () => {
+  it('of a host that sends without waiting for acknowledgements end its connection', async () => {
     await using tablet = await startTablet();
     using line = await goOnline(tablet.port, key);
     line.send('OPEN', 5, 0, 'shell:sleep 5\0');
@@ -200,7 +200,7 @@ describe('streams of the simulated tablet', () => {
     expect(await line.next()).toBeUndefined();
   });
 
-  it('sum their payloads where the older protocol is spoken, and refuse a wrong sum', async () => {
+  it('have checksums in the older protocol, and refuse a wrong one', async () => {
     await using tablet = await startTablet();
     using line = await goOnline(tablet.port, key, 0x01000000);
     line.send('OPEN', 5, 0, 'shell:echo abc\0');
@@ -214,7 +214,7 @@ describe('streams of the simulated tablet', () => {
     expect(tablet.state().connections).toBe(0);
   });
 
-  it('leave the sums out where the newer protocol is spoken', async () => {
+  it('have no checksums in the newer protocol', async () => {
     await using tablet = await startTablet();
     using line = await goOnline(tablet.port, key);
     line.send('OPEN', 5, 0, 'shell:echo abc\0');
@@ -222,7 +222,7 @@ describe('streams of the simulated tablet', () => {
     expect(await line.next()).toMatchObject({ command: 'WRTE', sum: 0 });
   });
 
-  it('show a prompt and an echo to somebody at a terminal', async () => {
+  it('show a prompt and an echo at a terminal', async () => {
     await using tablet = await startTablet();
     using line = await goOnline(tablet.port, key);
     const stream = await openStream(line, 'shell,v2,pty:');
@@ -235,7 +235,7 @@ describe('streams of the simulated tablet', () => {
     expect(bytes.at(-1)).toBe(3);
   });
 
-  it('put letters together again that come in two pieces', async () => {
+  it('join letters that are split into two pieces', async () => {
     await using tablet = await startTablet();
     using line = await goOnline(tablet.port, key);
     const stream = await openStream(line, 'shell,v2,raw:');
@@ -245,7 +245,7 @@ describe('streams of the simulated tablet', () => {
     expect((await stream?.all())?.toString()).toContain('ä\n');
   });
 
-  it('take a script by its input, line by line', async () => {
+  it('read a script from the input, line by line', async () => {
     await using tablet = await startTablet();
     using line = await goOnline(tablet.port, key);
     expect(await run(line, '', 'cd /sdcard\npwd\nfalse\n')).toEqual({
@@ -257,7 +257,7 @@ describe('streams of the simulated tablet', () => {
 });
 
 describe('files of the simulated tablet', () => {
-  it('come and go in pieces, with mode and time', async () => {
+  it('are pushed and pulled in pieces, with mode and time', async () => {
     await using tablet = await startTablet();
     const bytes = randomBytes(300_000);
     expect(await push(tablet.port, key, '/data/local/tmp/new/file.bin', bytes)).toBe('OKAY');
@@ -304,7 +304,7 @@ describe('files of the simulated tablet', () => {
     expect([none?.toString('latin1', 0, 4), none?.readUInt32LE(4)]).toEqual(['STA2', 2]);
   });
 
-  it('are refused where the shell may not write, and where no room is', async () => {
+  it('are refused without write permission and without free space', async () => {
     await using tablet = await startTablet({ freeBytes: 100_000 });
     const small = Buffer.alloc(10);
     expect(await push(tablet.port, key, '/system/x', small)).toBe("couldn't create file: Read-only file system");
@@ -322,7 +322,7 @@ describe('files of the simulated tablet', () => {
     expect((await run(line, 'rm -f /data/local/tmp/big; df -k /data')).stdout).toMatch(/ 97 +100% \/data$/m);
   });
 
-  it('that are long are counted and hashed, and only their ends are kept', { timeout: 60_000 }, async () => {
+  it('that are large are counted and hashed, and only their ends are stored', { timeout: 60_000 }, async () => {
     await using tablet = await startTablet();
     const bytes = randomBytes(20_000_000);
     expect(await push(tablet.port, key, '/sdcard/long', bytes)).toBe('OKAY');
@@ -335,9 +335,9 @@ describe('files of the simulated tablet', () => {
     expect((await stream?.exactly(4))?.toString()).toBe('FAIL');
   });
 
-  it('end the service on a request that breaks its rules', async () => {
+  it('end the service on an invalid request', async () => {
     await using tablet = await startTablet();
-    for (const [bytes, said] of [
+    for (const [bytes, reason] of [
       [request('NONE', 0), 'unknown command'],
       [request('STAT', 5000), 'path too long'],
       [Buffer.concat([pathRequest('SEND', '/sdcard/x,420'), request('DATA', 70_000)]), 'oversize data message'],
@@ -349,7 +349,7 @@ describe('files of the simulated tablet', () => {
       await stream?.write(bytes);
       const head = await stream?.exactly(8);
       expect(head?.toString('latin1', 0, 4)).toBe('FAIL');
-      expect((await stream?.exactly(head?.readUInt32LE(4) ?? 0))?.toString()).toBe(said);
+      expect((await stream?.exactly(head?.readUInt32LE(4) ?? 0))?.toString()).toBe(reason);
     }
   });
 });
@@ -357,7 +357,7 @@ describe('files of the simulated tablet', () => {
 describe('packages of the simulated tablet', () => {
   const file = makePackageFile({ name: 'org.example.kiosk', versionCode: 12, versionName: '1.2', bytes: 100_000 });
 
-  it('are installed from a file that was pushed, and are found with their hash', async () => {
+  it('are installed from a pushed file, and are found with their hash', async () => {
     await using tablet = await startTablet();
     await push(tablet.port, key, '/data/local/tmp/k.apk', file);
     using line = await goOnline(tablet.port, key);
@@ -378,7 +378,7 @@ describe('packages of the simulated tablet', () => {
     expect((await run(line, 'pm uninstall org.example.kiosk; pm path org.example.kiosk')).stdout).toBe('Success\n');
   });
 
-  it('are installed from what streams in, with or without a session', async () => {
+  it('are installed from a stream, with or without a session', async () => {
     await using tablet = await startTablet();
     using line = await goOnline(tablet.port, key);
     const stream = await openStream(line, `exec:cmd package 'install' -S ${file.length}`);
@@ -397,7 +397,7 @@ describe('packages of the simulated tablet', () => {
     ['one for a newer Android', { minSdk: 99 }, /^Failure \[INSTALL_FAILED_OLDER_SDK: .*#99 .*33\)\]/],
     ['one for tests', { isTestOnly: true }, /^Failure \[INSTALL_FAILED_TEST_ONLY/],
     ['an older version', { versionCode: 3 }, /^Failure \[INSTALL_FAILED_VERSION_DOWNGRADE/],
-  ])('are refused by reason: %s', async (_, what, said) => {
+  ])('are refused with a reason: %s', async (_, what, reason) => {
     await using tablet = await startTablet();
     await push(tablet.port, key, '/sdcard/k.apk', file);
     using line = await goOnline(tablet.port, key);
@@ -406,11 +406,11 @@ describe('packages of the simulated tablet', () => {
       what instanceof Buffer ? what : makePackageFile({ name: 'org.example.kiosk', versionCode: 20, ...what });
     await push(tablet.port, key, '/sdcard/other.apk', bytes);
     const { stdout, code } = await run(line, 'pm install /sdcard/other.apk');
-    expect(stdout).toMatch(said);
+    expect(stdout).toMatch(reason);
     expect(code).toBe(1);
   });
 
-  it('give the oldest session up for a ninth, so that those of cut connections block nobody', async () => {
+  it('drop the oldest session for a ninth, so that sessions of cut connections do not block', async () => {
     await using tablet = await startTablet();
     using line = await goOnline(tablet.port, key);
     const ids: string[] = [];
@@ -422,13 +422,13 @@ describe('packages of the simulated tablet', () => {
     expect((await run(line, `pm install-abandon ${ids[1]}`)).stdout).toBe('Success\n');
   });
 
-  it('become device owner, lock the screen to themselves, and then cannot be taken away', async () => {
+  it('become device owner, lock the screen, and then cannot be removed', async () => {
     await using tablet = await startTablet();
     await push(tablet.port, key, '/sdcard/k.apk', file);
     using line = await goOnline(tablet.port, key);
     await run(line, 'pm install /sdcard/k.apk');
     expect((await run(line, 'dumpsys device_policy')).stdout).not.toContain('Device Owner');
-    expect(await run(line, 'dpm set-device-owner org.example.kiosk/.Nobody')).toMatchObject({ code: 255 });
+    expect(await run(line, 'dpm set-device-owner org.example.kiosk/.Missing')).toMatchObject({ code: 255 });
     expect(await run(line, "dpm set-device-owner --user '0' 'org.example.kiosk/.Admin'")).toMatchObject({ code: 0 });
     expect((await run(line, "dumpsys 'device_policy'")).stdout).toMatch(
       /Device Owner: \n +admin=ComponentInfo\{org\.example\.kiosk\/org\.example\.kiosk\.Admin\}/,
@@ -454,7 +454,7 @@ describe('packages of the simulated tablet', () => {
 });
 
 describe('settings of the simulated tablet', () => {
-  it('are read back as they were put', async () => {
+  it('are read back unchanged', async () => {
     await using tablet = await startTablet();
     using line = await goOnline(tablet.port, key);
     const script = [
@@ -473,7 +473,7 @@ describe('settings of the simulated tablet', () => {
       'ip -f inet -o addr show dev wlan0',
       'cmd wifi status',
     ].join('; ');
-    // `media` and `cmd wifi` tell much more on the way.
+    // `media` and `cmd wifi` print more lines.
     const isAnswer = (text: string) => !/ will | AudioService$|^Wifi (is enabled|scanning)|^WifiInfo|^====/.test(text);
     expect((await run(line, script)).stdout.split('\n').filter(isAnswer)).toEqual([
       '102',
@@ -491,7 +491,7 @@ describe('settings of the simulated tablet', () => {
     ]);
   });
 
-  it('keep what a user may not change', async () => {
+  it('keep values that the shell may not change', async () => {
     await using tablet = await startTablet();
     using line = await goOnline(tablet.port, key);
     expect(await run(line, 'setprop ro.serialno other')).toMatchObject({ code: 1, stdout: '' });

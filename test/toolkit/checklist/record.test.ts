@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type CheckRecord, recordText, signRecord } from '../../../src/lib/checklist/index.ts';
-import { type Authority, createAuthority, type IssuedPair } from '../../../src/lib/sim/cloud/certificates.ts';
+import { type CertificateAuthority, createCa, type IssuedPair } from '../../../src/lib/sim/cloud/certificates.ts';
 import { recordDiffSchema } from '../../../src/lib/toolkit/checklist/diff.result.ts';
 import { compareRecords, diffRecords } from '../../../src/lib/toolkit/checklist/diff.ts';
 import { recordReportSchema } from '../../../src/lib/toolkit/checklist/report.result.ts';
@@ -25,14 +25,14 @@ import {
 } from '../../report/records.ts';
 
 let dir: string;
-let authority: Authority;
+let authority: CertificateAuthority;
 let device: IssuedPair;
 let caPath: string;
 const now = () => new Date('2026-11-21T12:00:00Z');
 
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'gw-record-'));
-  authority = await createAuthority({ notBefore: new Date('2026-01-01'), notAfter: new Date('2028-01-01') });
+  authority = await createCa({ notBefore: new Date('2026-01-01'), notAfter: new Date('2028-01-01') });
   device = await authority.issueClientPair('SN0007', {
     notBefore: new Date('2026-01-02'),
     notAfter: new Date('2027-12-01'),

@@ -7,7 +7,7 @@ import { recordSchema, verifyRecordFile } from '../../../src/lib/checklist/index
 import { GwError } from '../../../src/lib/error/index.ts';
 import { systemClock } from '../../../src/lib/lifecycle/index.ts';
 import { toJUnit, toMarkdown } from '../../../src/lib/report/index.ts';
-import { type Authority, createAuthority } from '../../../src/lib/sim/cloud/certificates.ts';
+import { type CertificateAuthority, createCa } from '../../../src/lib/sim/cloud/certificates.ts';
 import { checklistRunSchema } from '../../../src/lib/toolkit/checklist/run.result.ts';
 import { runChecklist } from '../../../src/lib/toolkit/checklist/run.ts';
 import type { ChecklistRunOptions } from '../../../src/lib/toolkit/checklist/run-options.ts';
@@ -34,9 +34,9 @@ sections:
 const png = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 1]);
 
 let dir = '';
-let authority: Authority;
+let authority: CertificateAuthority;
 beforeAll(async () => {
-  authority = await createAuthority();
+  authority = await createCa();
 });
 beforeEach(async () => {
   dir = await mkdtemp(join(tmpdir(), 'gw-run-'));

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { makeDeviceKey } from '../../../src/lib/enrolment/request.ts';
 import { systemClock } from '../../../src/lib/lifecycle/index.ts';
-import { createAuthority } from '../../../src/lib/sim/cloud/certificates.ts';
+import { createCa } from '../../../src/lib/sim/cloud/certificates.ts';
 import { type Sim, startSim } from '../../../src/lib/sim/index.ts';
 import { createCatalogue } from '../../../src/lib/toolkit/catalogue.ts';
 import { enrolSchema, enrolStatusSchema } from '../../../src/lib/toolkit/enrol/enrol.result.ts';
@@ -262,7 +262,7 @@ describe('gw enrol status', () => {
     const file = JSON.parse(await readFile(path, 'utf8'));
     const day = 86_400_000;
     const ends = async (days: number) => {
-      const authority = await createAuthority({ notAfter: new Date(Date.now() + days * day) });
+      const authority = await createCa({ notAfter: new Date(Date.now() + days * day) });
       const pair = await authority.issueClientPair(file.serial);
       const made = { keyPem: pair.keyPem, certificatePem: pair.certificatePem, caPem: authority.caPem };
       await writeFile(path, JSON.stringify({ ...file, ...made, enrolledAt: '2026-01-02T03:04:05.000Z' }));

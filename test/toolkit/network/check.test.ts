@@ -22,7 +22,7 @@ afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
 async function withFault(world: World, name: FaultName) {
   world.faults.set(name, true);
-  await world.cloud.switched(name, true);
+  await world.cloud.applyFault(name, true);
   return world.check();
 }
 
@@ -104,7 +104,7 @@ describe('the network check, outward', () => {
     const wrongIn = async (fault: FaultName) => {
       const result = await withFault(world, fault);
       world.faults.set(fault, false);
-      await world.cloud.switched(fault, false);
+      await world.cloud.applyFault(fault, false);
       return [result.verdict, result.lines.filter(({ verdict }) => verdict === 'wrong').map(({ id }) => id)];
     };
     // 443 alone is enough; 8883 is an alternative.
@@ -155,13 +155,13 @@ describe('the network check, outward', () => {
     const result = await withFault(world, 'cloud-inspected');
     const line = lineOf(result, 'tls-inspection');
     expect(line.verdict).toBe('wrong');
-    expect(line.detail).toContain("'CN=Simulated inspection of the house'");
+    expect(line.detail).toContain("'CN=Simulated TLS inspection CA'");
     expect(line.ask).toContain('from TLS inspection');
     expect(lineOf(result, 'mqtt-fallback.mqtt')).toMatchObject({ verdict: 'not-checked' });
     expect(world.cloud.broker.clients()).toEqual([]);
     expect(result.paths.every(({ tls }) => tls?.trust === 'untrusted')).toBe(true);
     const text = renderNetworkCheck(result);
-    expect(text.split('\n')[0]).toContain("issued by 'CN=Simulated inspection of the house'");
+    expect(text.split('\n')[0]).toContain("issued by 'CN=Simulated TLS inspection CA'");
     expect(text.match(/from TLS inspection/g)).toHaveLength(1);
   });
 

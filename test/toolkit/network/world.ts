@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Clock } from '../../../src/lib/lifecycle/index.ts';
 import { type Dialer, directDialer } from '../../../src/lib/net/index.ts';
 import type { OwnedSocket } from '../../../src/lib/net/probe/index.ts';
-import { type Authority, createAuthority } from '../../../src/lib/sim/cloud/certificates.ts';
+import { type CertificateAuthority, createCa } from '../../../src/lib/sim/cloud/certificates.ts';
 import { type Cloud, startCloud } from '../../../src/lib/sim/cloud/cloud.ts';
 import { createFaults } from '../../../src/lib/sim/faults.ts';
 import { loadSite, type Site } from '../../../src/lib/site/index.ts';
@@ -75,8 +75,13 @@ export async function closedPort(): Promise<number> {
   return open.port;
 }
 
-/** Installs an identity as an enrolment does, with a certificate of this CA. */
-export async function writeIdentity(dir: string, authority: Authority, serial = SERIAL, endpoint = '127.0.0.1') {
+/** Installs an identity as an enrolment leaves it, for the certificate of this authority. */
+export async function writeIdentity(
+  dir: string,
+  authority: CertificateAuthority,
+  serial = SERIAL,
+  endpoint = '127.0.0.1',
+) {
   const { keyPem, certificatePem } = await authority.issueClientPair(serial);
   await mkdir(join(dir, 'identity'), { mode: 0o700 });
   const identity = {
@@ -117,11 +122,11 @@ export async function buildWorld(
   } = {},
 ): Promise<World> {
   await using undo = new AsyncDisposableStack();
-  const authority = await createAuthority();
+  const authority = await createCa();
   const { clock = createPacedClock() } = about;
   let cloud: Cloud | undefined;
-  const faults = createFaults((name, on) => void cloud?.switched(name, on));
-  cloud = undo.use(await startCloud({ authority, faults, clock }));
+  const faults = createFaults((name, on) => void cloud?.applyFault(name, on));
+  cloud = undo.use(await startCloud({ ca: authority, faults, clock }));
   const chassis = undo.use(await openPort());
   if (about.enrolled !== false) await writeIdentity(dir, authority);
   await writeFile(join(dir, 'cloud-ca.pem'), authority.caPem);

@@ -10,8 +10,8 @@ const steps: readonly (readonly [progress: number, msg: string])[] = [
   [0.9, 'starting navigation'],
   [1, 'ready'],
 ];
-/** Where a robot hangs that does not get ready. */
-const HANGS_AT = 0.45;
+/** Progress at which a robot that does not become ready stops. */
+const STALLED_AT = 0.45;
 
 export interface BootOptions {
   readonly clock: Clock;
@@ -21,20 +21,20 @@ export interface BootOptions {
   readonly onChange: (state: 'booting' | 'ready') => void;
 }
 
-/** The start of the robot's software: a phase in which only the boot progress answers (vendor facts 1.1). */
+/** Start of the robot's software, during which only the boot progress is served (vendor facts 1.1). */
 export function createBoot({ clock, now, faults, onChange }: BootOptions) {
   let beganMs = clock.monotonicMs();
   let startTime = now();
   let lastsMs = 0;
   let announced: 'booting' | 'ready' = 'ready';
 
-  function part(): number {
+  function fraction(): number {
     const passed = lastsMs <= 0 ? 1 : Math.min(1, (clock.monotonicMs() - beganMs) / lastsMs);
-    return faults.is('booting') ? Math.min(HANGS_AT, passed) : passed;
+    return faults.is('booting') ? Math.min(STALLED_AT, passed) : passed;
   }
 
   function announce(): void {
-    const state = part() < 1 ? 'booting' : 'ready';
+    const state = fraction() < 1 ? 'booting' : 'ready';
     if (state === announced) return;
     announced = state;
     onChange(state);
@@ -47,9 +47,9 @@ export function createBoot({ clock, now, faults, onChange }: BootOptions) {
       lastsMs = ms;
       announce();
     },
-    isBooting: (): boolean => part() < 1,
+    isBooting: (): boolean => fraction() < 1,
     progress(): BootProgressWire {
-      const progress = part();
+      const progress = fraction();
       return {
         start_time: startTime,
         progress: Math.round(progress * 1000) / 1000,

@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream';
 import { paths } from '../../chassis/wire.ts';
 import type { Clock } from '../../lifecycle/index.ts';
 import { createFaults, type FaultName, type Faults } from '../faults.ts';
-import { listenOn } from '../listen.ts';
+import { closeServer, listenOn } from '../listen.ts';
 import { createBoot } from './boot.ts';
 import { writeJson } from './json-writer.ts';
 import { hasTopic, type OtherOriUnit, topicMessage } from './messages.ts';
@@ -23,12 +23,12 @@ export interface ChassisOptions {
   readonly otherOri: OtherOriUnit;
   readonly clock: Clock;
   readonly onFault: (name: FaultName, on: boolean) => void;
-  readonly onRequest: (request: SeenRequest) => void;
+  readonly onRequest: (request: ReceivedRequest) => void;
   readonly onBoot: (state: 'booting' | 'ready') => void;
 }
 
 /** A request that reached the chassis. */
-export interface SeenRequest {
+export interface ReceivedRequest {
   readonly method: string;
   readonly path: string;
 }
@@ -36,27 +36,27 @@ export interface SeenRequest {
 const HOST = '127.0.0.1';
 const TICK_MS = 50;
 const HUGE_BYTES = 50 * 1024 * 1024;
-const MOST_CONNECTIONS = 512;
-/** Orders are small; a map with its picture and 100,000 drawings, written as a text inside a text, is not. */
-const LARGEST_ORDER = 1024 * 1024;
-const LARGEST_MAP = 128 * 1024 * 1024;
-/** A slow picture: this many pieces with this long between them. */
+const MAX_CONNECTIONS = 512;
+/** A map carries its picture and up to 100,000 features as JSON text inside JSON; other bodies are small. */
+const MAX_BODY_BYTES = 1024 * 1024;
+const MAX_MAP_BYTES = 128 * 1024 * 1024;
+/** Pieces of a slow picture, and the interval between two of them. */
 const TRICKLE_PIECES = 200;
 const TRICKLE_MS = 20;
-/** Where the fault `redirect` leads: a port of this machine on which nothing listens. */
-const ELSEWHERE = 'http://127.0.0.1:1/elsewhere';
+/** Target of the fault `redirect`: a local port without a listener. */
+const REDIRECT_URL = 'http://127.0.0.1:1/elsewhere';
 const PAGE =
   '<!DOCTYPE html>\n<html><head><title>Welcome</title></head><body><h1>It works!</h1><p>This is not a robot.</p></body></html>\n';
 
-/** Faults after which another peer answers at this address: what was connected before is gone. */
+/** Faults that stand for another peer at this address, so existing connections are closed. */
 const droppingFaults: readonly FaultName[] = ['wrong-serial', 'html', 'redirect', 'booting', 'server-error'];
 
-/** The simulated chassis on its port: REST, topics, and the faults of the wire between. */
+/** The simulated chassis on its port: REST, topics and the faults of transport. Throws PORT_IN_USE. */
 export async function startChassis(options: ChassisOptions) {
   const { clock, serial, software } = options;
   const now = () => clock.wall().getTime() / 1000;
   const faults: Faults = createFaults(onFault);
-  const boot = createBoot({ clock, now, faults, onChange: onBoot });
+  const boot = createBoot({ clock, now, faults, onChange: options.onBoot });
   const robot = createRobot({ serial, now, faults, onChange: (aspect: Aspect) => topicServer.changed(aspect) });
   const rest = createRest({
     robot,
@@ -64,7 +64,7 @@ export async function startChassis(options: ChassisOptions) {
     serial,
     software,
     capabilities: options.capabilities,
-    // A clock without a zone, as in the vendor's example.
+    // Without a time zone, as in the vendor's example.
     clockText: () => clock.wall().toISOString().slice(0, 19).replaceAll('-', '/').replace('T', ' '),
     otherOri: options.otherOri,
     boot: { ...boot, restart },
@@ -77,7 +77,7 @@ export async function startChassis(options: ChassisOptions) {
     isAtRest: robot.isAtRest,
     twist: robot.remote.command,
     supportsLists: () => rest.capabilities().supportsEnableTopicList === true,
-    knowsTopic: (topic) => hasTopic(topic, faults),
+    isTopicKnown: (topic) => hasTopic(topic, faults),
     message: (topic) => topicMessage(topic, { robot, faults, otherOri: options.otherOri, now }),
     briefInfo: rest.briefInfo,
     page: PAGE,
@@ -89,12 +89,12 @@ export async function startChassis(options: ChassisOptions) {
     {
       requestTimeout: 30_000,
       headersTimeout: 10_000,
-      // Other upgrades (h2c) are ordinary requests to a robot that knows none.
+      // Upgrades to other protocols (h2c) are served as ordinary requests.
       shouldUpgradeCallback: ({ headers }) => headers.upgrade?.toLowerCase() === 'websocket',
     },
     serve,
   );
-  server.maxConnections = MOST_CONNECTIONS;
+  server.maxConnections = MAX_CONNECTIONS;
   server.on('connection', (socket) => {
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));
@@ -126,20 +126,16 @@ export async function startChassis(options: ChassisOptions) {
   function restart(): void {
     robot.restart();
     boot.begin(options.restartMs);
-    // After the reply is out: a restart takes the connections with it.
+    // A restart closes the connections, after its reply was sent.
     clock.after(50, () => {
       if (boot.isBooting()) topicServer.drop();
     });
   }
 
-  function onBoot(state: 'booting' | 'ready'): void {
-    options.onBoot(state);
-  }
-
   function onFault(name: FaultName, on: boolean): void {
     if (name === 'cut') setCut(on);
     else if (name === 'silent' && !on) {
-      // What nobody answered while it was silent is answered no more.
+      // Requests received while silent stay unanswered.
       for (const socket of sockets) socket.destroy();
     } else if (on && droppingFaults.includes(name)) topicServer.drop();
     boot.tick();
@@ -151,9 +147,9 @@ export async function startChassis(options: ChassisOptions) {
     settling = settling.then(async () => {
       if (closing || server.listening === !cut) return;
       if (!cut) await listenOn(server, HOST, port);
-      else await hangUp();
+      else await closeAll();
     });
-    // Whoever waits for it hears of a failure by `settled`; nobody else may stumble over it.
+    // `settled` reports a failure; it must not become an unhandled rejection.
     settling.catch(() => {});
     if (cut) {
       server.close();
@@ -161,11 +157,8 @@ export async function startChassis(options: ChassisOptions) {
     }
   }
 
-  async function hangUp(): Promise<void> {
-    const closed = new Promise<void>((resolve) => {
-      if (!server.listening) resolve();
-      server.close(() => resolve());
-    });
+  async function closeAll(): Promise<void> {
+    const closed = closeServer(server);
     topicServer.drop();
     for (const socket of sockets) socket.destroy();
     await closed;
@@ -184,15 +177,15 @@ export async function startChassis(options: ChassisOptions) {
     try {
       await respond(request, response);
     } catch {
-      // A mistake of the simulator must not end it: to the client it is a robot with a bug.
+      // An internal error must not end the simulator; the client sees a closed connection.
       response.destroy();
     }
   }
 
   async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    if (spoilWhole(response)) return;
+    if (answerWithFault(response)) return;
     const path = readPath(request.url);
-    const body = await readBody(request, path !== undefined && takesMap(path) ? LARGEST_MAP : LARGEST_ORDER);
+    const body = await readBody(request, path !== undefined && acceptsMap(path) ? MAX_MAP_BYTES : MAX_BODY_BYTES);
     if (body === 'too-large') {
       response.setHeader('Connection', 'close');
       write(response, { status: 413, json: { detail: 'body too large' } });
@@ -214,10 +207,10 @@ export async function startChassis(options: ChassisOptions) {
     write(response, reply);
   }
 
-  /** Faults that answer whatever was asked; true when one did. */
-  function spoilWhole(response: ServerResponse): boolean {
+  /** Answers any request with the active fault; false when no such fault is on. */
+  function answerWithFault(response: ServerResponse): boolean {
     if (faults.is('redirect')) {
-      response.writeHead(302, { Location: ELSEWHERE, 'Content-Length': 0 }).end();
+      response.writeHead(302, { Location: REDIRECT_URL, 'Content-Length': 0 }).end();
     } else if (faults.is('html')) {
       response.writeHead(200, { 'Content-Type': 'text/html; charset=utf-8' }).end(PAGE);
     } else if (faults.is('server-error')) {
@@ -260,7 +253,7 @@ export async function startChassis(options: ChassisOptions) {
     const flow = clock.every(TRICKLE_MS, () => {
       const left = bytes.length - sent;
       if (response.destroyed || left <= 0) flow[Symbol.dispose]();
-      // Switched off in the middle, the rest comes at once.
+      // When the fault is switched off midway, the rest is sent at once.
       if (response.destroyed) return;
       if (left <= piece || !faults.is('image-slow')) {
         response.end(bytes.subarray(sent));
@@ -281,7 +274,7 @@ export async function startChassis(options: ChassisOptions) {
 
   function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     if (socket.destroyed || closing) return;
-    if (faults.is('redirect')) refuseUpgrade(socket, '302 Found', '', `Location: ${ELSEWHERE}\r\n`);
+    if (faults.is('redirect')) refuseUpgrade(socket, '302 Found', '', `Location: ${REDIRECT_URL}\r\n`);
     else if (faults.is('html')) refuseUpgrade(socket, '200 OK', PAGE, 'Content-Type: text/html\r\n');
     else if (faults.is('server-error')) refuseUpgrade(socket, '500 Internal Server Error', '');
     else if (boot.isBooting()) refuseUpgrade(socket, '503 Service Unavailable', '');
@@ -306,7 +299,7 @@ export async function startChassis(options: ChassisOptions) {
     robot,
     boot,
     connections: topicServer.connections,
-    /** Resolves when the last switched fault has taken hold; rejects when the port could not be had again. */
+    /** Resolves when the last fault change is in effect; rejects when the port could not be bound again. */
     settled: async (): Promise<void> => {
       await settling;
     },
@@ -315,7 +308,7 @@ export async function startChassis(options: ChassisOptions) {
       ticking[Symbol.dispose]();
       await settling.catch(() => {});
       topicServer.close();
-      await hangUp();
+      await closeAll();
     },
   };
 }
@@ -326,12 +319,12 @@ function refuseUpgrade(socket: Duplex, status: string, body: string, header = ''
   socket.end(`HTTP/1.1 ${status}\r\n${header}${length}\r\n${body}`);
 }
 
-/** Where a whole map, or all drawings of one, may be sent. */
-function takesMap(path: string): boolean {
+/** Whether a request to this path may carry a whole map or all its overlays. */
+function acceptsMap(path: string): boolean {
   return path === paths.currentMap || path === '/maps' || path.startsWith('/maps/');
 }
 
-/** The path without query and trailing slash: both forms appear in the vendor's text. */
+/** The path without query and trailing slash; the vendor's text uses both forms. */
 function readPath(url: string | undefined): string | undefined {
   const path = url?.split('?', 1)[0] ?? '';
   if (!path.startsWith('/') || path.length > 1024) return undefined;
@@ -342,7 +335,7 @@ function readBody(request: IncomingMessage, most: number): Promise<Buffer | 'too
   const { promise, resolve } = Promise.withResolvers<Buffer | 'too-large' | 'broken'>();
   const pieces: Buffer[] = [];
   let length = 0;
-  // What is too large is still read to its end, so that the sender hears the answer instead of a reset.
+  // A body that is too large is still read to its end, so that the client receives the answer instead of a reset.
   request.on('data', (piece: Buffer) => {
     length += piece.length;
     if (length <= most) pieces.push(piece);

@@ -13,22 +13,22 @@ function frame(head: number, body: Buffer): Buffer {
 }
 
 const kinds: readonly (() => Buffer)[] = [
-  // Whole frames that carry something else than JSON.
+  // Whole frames whose payload is not JSON.
   () => frame(TEXT, Buffer.from('topic=/tracked_pose;ori=90')),
   () => frame(TEXT, Buffer.from('"/tracked_pose"')),
   () => frame(TEXT, Buffer.from('{"topic":"/tracked_pose","pos":[1,2],"ori":')),
   () => frame(TEXT, Buffer.from('null')),
   // Invalid UTF-8 in a text frame.
   () => frame(TEXT, Buffer.from([0x7b, 0xff, 0xfe, 0xc0, 0x80, 0x7d])),
-  // A continuation without a beginning, and a beginning that another message interrupts.
+  // A continuation without a first frame, and a first frame interrupted by another message.
   () => frame(CONTINUATION_FINISHED, Buffer.from('{"topic":"/alerts"}')),
   () => Buffer.concat([frame(TEXT_UNFINISHED, Buffer.from('{"topic"')), frame(TEXT, Buffer.from('{}'))]),
   () => frame(RESERVED_OPCODE, Buffer.from('x')),
-  // No frame at all.
+  // Not a frame.
   () => randomBytes(200),
 ];
 
-/** Bytes that no client expects on a topic connection; one kind after the other, so that every kind has its turn. */
+/** Invalid bytes for a topic connection, one kind per call in rotation. */
 export function garbageFrame(turn: number): Buffer {
   return kinds[turn % kinds.length]?.() ?? randomBytes(64);
 }

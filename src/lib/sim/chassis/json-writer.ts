@@ -1,19 +1,19 @@
 import type { Faults } from '../faults.ts';
 
-/** How JSON is spoilt on its way out. */
-type Spoiling = 'nan' | 'wrong-types' | 'duplicate-keys' | 'truncated';
+/** Faults that corrupt the JSON that is sent. */
+type Corruption = 'nan' | 'wrong-types' | 'duplicate-keys' | 'truncated';
 
-const spoilings: readonly Spoiling[] = ['nan', 'wrong-types', 'duplicate-keys', 'truncated'];
+const corruptions: readonly Corruption[] = ['nan', 'wrong-types', 'duplicate-keys', 'truncated'];
 
-/** JSON as the chassis writes it, spoilt by every such fault that is on. */
+/** JSON of the chassis, corrupted by every such fault that is on. */
 export function writeJson(value: unknown, faults: Faults): string {
-  const active = spoilings.filter((name) => faults.is(name));
+  const active = corruptions.filter((name) => faults.is(name));
   if (active.length === 0) return JSON.stringify(value);
   const text = write(active.includes('wrong-types') ? mistype(value) : value, active);
   return active.includes('truncated') ? text.slice(0, Math.floor(text.length / 2)) : text;
 }
 
-function write(value: unknown, active: readonly Spoiling[]): string {
+function write(value: unknown, active: readonly Corruption[]): string {
   if (typeof value === 'number' && active.includes('nan')) return value < 0 ? '-Infinity' : 'NaN';
   if (Array.isArray(value)) return `[${value.map((item) => write(item ?? null, active)).join(',')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value ?? null);
@@ -26,11 +26,11 @@ function write(value: unknown, active: readonly Spoiling[]): string {
   return `{${members.join(',')}}`;
 }
 
-/** Another value of the same type, so that a reader who takes the last one believes something false. */
+/** Another value of the same type, so that a reader that keeps the last value gets a wrong one. */
 function differing(value: unknown): unknown {
   if (typeof value === 'number') return value + 1;
   if (typeof value === 'boolean') return !value;
-  // The name of the topic stays: otherwise nobody would look at the rest of the message.
+  // The topic name stays valid, otherwise the message would be ignored as a whole.
   if (typeof value === 'string') return value.startsWith('/') ? value : `${value}-2`;
   return value;
 }

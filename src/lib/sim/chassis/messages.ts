@@ -7,13 +7,13 @@ import { headingRad, radOfTurn, reportedDegrees, reportedDegreesOfTurn, wrapRad 
 import { failReasonName } from './motion/move-wire.ts';
 import type { Aspect, Robot } from './robot.ts';
 
-/** The unit of every `ori` on the WebSocket but that of `/tracked_pose`; which one is real is not known. */
+/** The unit of every `ori` on the WebSocket except in `/tracked_pose`; the unit of real robots is unknown. */
 export type OtherOriUnit = 'radians' | 'degrees';
 
 interface TopicRow {
   /** Re-sent to a late subscriber. */
   readonly latched: boolean;
-  /** Milliseconds between messages; absent where only changes are sent. */
+  /** Milliseconds between messages; absent when sent on change only. */
   readonly everyMs?: number;
   /** While a move runs. */
   readonly movingMs?: number;
@@ -23,8 +23,8 @@ interface TopicRow {
 }
 
 /**
- * The topics that this robot has, with their rhythm. The vendor states few rates: these are a project decision, those
- * at rest are what a public integrator saw (HINWEIS).
+ * The topics of this robot, with their rates. The vendor states few rates: these are a project decision, those at
+ * rest were observed by a public integrator (HINWEIS).
  */
 export const topicTable: Readonly<Record<string, TopicRow>> = {
   [topics.pose]: { latched: true, everyMs: 100, restMs: 935 },
@@ -40,7 +40,7 @@ export const topicTable: Readonly<Record<string, TopicRow>> = {
   '/path': { latched: true, on: 'path' },
   '/trajectory': { latched: true, movingMs: 1000 },
   '/global_positioning_state': { latched: true, on: 'global-positioning' },
-  // Sent as the answer to `/twist` only.
+  // Sent in answer to `/twist` only.
   '/twist_feedback': { latched: false },
   '/robot_model': { latched: true },
   '/sensor_manager_state': { latched: true },
@@ -48,7 +48,7 @@ export const topicTable: Readonly<Record<string, TopicRow>> = {
 
 const newerTopics = ['/map_v2', '/detailed_battery_state'];
 
-/** Topics that came with a capability are unknown to software that does not announce it. */
+/** Topics that software without the corresponding capability does not have. */
 export function hasTopic(topic: string, faults: Faults): boolean {
   return Object.hasOwn(topicTable, topic) && !(newerTopics.includes(topic) && faults.is('old-software'));
 }
@@ -71,14 +71,14 @@ export const footprint = [
   [-0.25, 0],
 ];
 
-/** What a topic says now; undefined when it has nothing to say. */
+/** The current message of a topic; undefined when there is none. */
 export function topicMessage(topic: string, options: MessageOptions): object | undefined {
   const body = topicBody(topic, options);
   if (!body) return undefined;
   return { topic, ...(options.faults.is('numbers-as-text') ? (numbersAsText(body) as object) : body) };
 }
 
-/** Written out here, as a chassis that puts its values into quotes would. */
+/** For the fault `numbers-as-text`. */
 function numbersAsText(value: unknown): unknown {
   if (typeof value === 'number') return String(value);
   if (Array.isArray(value)) return value.map(numbersAsText);
@@ -93,7 +93,7 @@ function topicBody(topic: string, options: MessageOptions): object | undefined {
     case topics.pose: {
       if (!map) return undefined;
       const { xM, yM, yawRad } = reportedPose(options);
-      // Degrees as measured (specification, 'Angles'), whatever the vendor's text says.
+      // Degrees as measured (specification, 'Angles'), contrary to the vendor's text.
       const ori = reportedOri(yawRad, options);
       return {
         pos: [millionth(xM), millionth(yM)],
@@ -155,7 +155,7 @@ function topicBody(topic: string, options: MessageOptions): object | undefined {
   }
 }
 
-/** Project decision: how far and how fast a pose wanders that is not where the robot stands. */
+/** Project decision: range and speed of the reported pose under the fault `drifting-pose`. */
 const drift = { radiusM: 0.15, turnRad: 0.1, periodS: 7 } as const;
 
 function reportedPose({ robot, faults, now }: MessageOptions): PoseRad {
@@ -184,13 +184,13 @@ function gridPlace({ grid }: FloorMap): object {
   };
 }
 
-/** Relative, and another one when the picture is another one (vendor facts 2). */
+/** Relative URL that changes with the picture (vendor facts 2). */
 export function mapFile(map: FloorMap): string {
   return `static-files/map-${pictureDigest(map)}.png`;
 }
 
 const CELLS = 7;
-/** Of a battery that is not new. Project decision. */
+/** A worn battery. Project decision. */
 const batteryHealth = { capacity: 19, design_capacity: 20, state_of_health: 0.95, cycle_count: 12 } as const;
 
 function batteryBody({ robot, now }: MessageOptions) {
@@ -204,7 +204,7 @@ function batteryBody({ robot, now }: MessageOptions) {
   };
 }
 
-/** The heading as third value came with 2.12; its unit is as open as that of every `ori` but the pose's. */
+/** With the heading as third value since 2.12; its unit is as unknown as that of every `ori` except the pose's. */
 function pathPositions({ robot, faults, otherOri }: MessageOptions): number[][] {
   const points = robot.moves.path();
   return points.map(({ xM, yM }, index) => {
@@ -221,7 +221,7 @@ function globalPositioningBody({ robot, otherOri }: MessageOptions): object | un
   const { state, pose, message } = positioning;
   return {
     state,
-    // A text in the vendor's book, a number in its client.
+    // Text in the vendor's book, a number in its client.
     score: state === 'succeeded' ? '93.0' : '0.0',
     needs_confirmation: false,
     ...(pose && { pose: { pos: [millionth(pose.xM), millionth(pose.yM)], ori: oriOf(pose.yawRad, otherOri) } }),
@@ -229,13 +229,13 @@ function globalPositioningBody({ robot, otherOri }: MessageOptions): object | un
   };
 }
 
-/** An `ori` that is not that of the pose. */
+/** An `ori` in the unit of all topics except `/tracked_pose`. */
 export function oriOf(rad: number, unit: OtherOriUnit): number {
   return unit === 'degrees' ? reportedDegrees(rad) : millionth(wrapRad(rad));
 }
 
 function slamBody({ robot, faults }: MessageOptions): object {
-  const reliable = robot.isReliable();
+  const reliable = robot.isLocalised();
   const positioning = robot.maps.current() !== undefined;
   return {
     state: positioning ? 'positioning' : 'inactive',
@@ -245,7 +245,7 @@ function slamBody({ robot, faults }: MessageOptions): object {
       lidar_matched: reliable,
       lidar_matching_score: reliable ? 0.93 : 0.21,
       lidar_reliable: reliable,
-      // Only while the lidar is not to be relied on; here its loss is complete at once.
+      // Sent only while the lidar is not reliable; here the loss is complete at once.
       ...(!reliable && { position_loss_progress: 1 }),
       wheel_slipping: false,
       inter_constraint_count: reliable ? 24 : 0,
@@ -259,7 +259,7 @@ function planningBody({ robot, faults, otherOri }: MessageOptions): object {
   const ori = (rad: number) => oriOf(rad, otherOri);
   const common = {
     ...(robot.maps.current() && { map_uid: robot.maps.current()?.uid }),
-    stuck_state: robot.moves.stoodS() > 5 ? 'move_stucked' : 'none',
+    stuck_state: robot.moves.stuckS() > 5 ? 'move_stucked' : 'none',
     charger_pose: { pos: [dock.xM, dock.yM], ori: ori(headingRad(dock.yawDeg)) },
     going_back_to_charger: move?.state === 'moving' && move.order.type === 'charge',
   };
@@ -278,7 +278,7 @@ function planningBody({ robot, faults, otherOri }: MessageOptions): object {
     };
   }
   const failed = move.state === 'failed';
-  // An order that leads nowhere, as a route that is none, has no goal.
+  // An order without a valid destination has no goal.
   const goal = move.goal && { pos: [move.goal.xM, move.goal.yM], ori: ori(move.goal.yawRad ?? 0) };
   return {
     ...common,

@@ -11,7 +11,7 @@ import { createMoves } from './motion/moves.ts';
 import { createRemoteControl } from './motion/remote-control.ts';
 import { createSettings } from './rest/settings.ts';
 
-/** The parts of its state that the robot announces when they change. */
+/** Parts of the state that are published on change. */
 export type Aspect = 'planning' | 'wheels' | 'slam' | 'alerts' | 'map' | 'path' | 'global-positioning';
 
 export interface RobotOptions {
@@ -24,7 +24,7 @@ export interface RobotOptions {
 
 const DOCKED_M = 0.1;
 const DOCKED_RAD = 0.2;
-/** Part of the charge a second. A day of idling, an hour and a half of driving, two hours of charging. */
+/** Fraction of the charge per second: a day of idling, 1.5 hours of driving, two hours of charging. */
 const battery = {
   start: 0.86,
   idlePerS: 1e-5,
@@ -33,12 +33,12 @@ const battery = {
   low: 0.06,
   unsure: 0.41,
 } as const;
-/** About 100 degrees a second: a full circle within four seconds. */
+/** About 100 degrees per second, a full circle within four seconds. */
 const SPIN_RAD_S = 1.75;
-const LONGEST_STEP_S = 0.05;
-/** Faults under which the robot is turned, so that the unit of its heading shows. */
+const MAX_STEP_S = 0.05;
+/** Faults during which the robot turns, so that the unit of its heading becomes visible. */
 const turning = ['radians', 'radians-0-2pi', 'radians-unwrapped', 'turned-by-hand'] as const;
-/** What it had turned before the simulator began: a heading that is not wrapped is far from 0 after a while. */
+/** Full turns before the start, so that an unwrapped heading is far from 0. */
 const TURNS_BEFORE = 7;
 
 /** Alerts by number (vendor facts 2, HINWEIS). */
@@ -51,7 +51,7 @@ const alertTexts: Readonly<Record<number, readonly [level: 'error' | 'warning', 
   8501: ['warning', 'battery low'],
 };
 
-/** The robot itself: where it is, what it does, what it tells. Time comes in by `step`. */
+/** The state of the robot. Time advances by `step` only. */
 export function createRobot(options: RobotOptions) {
   const { faults, onChange } = options;
   const maps = createMapStore(options.serial, options.now);
@@ -69,7 +69,7 @@ export function createRobot(options: RobotOptions) {
   let charge: number = battery.start;
   let softwareStop = false;
   let orderedMode = 'auto';
-  // A pose does not survive a change of the map, so a new map needs a new pose (vendor facts 1.4).
+  // A new map needs a new pose (vendor facts 1.4).
   let hasPose = true;
   let planner: { map: FloorMap; planner: Planner } | undefined;
   let headingBeforeSpin: number | undefined;
@@ -114,9 +114,9 @@ export function createRobot(options: RobotOptions) {
     planner: currentPlanner,
     isCharging: isDocked,
     ignoresCancel: () => faults.is('cancel-ignored'),
-    takesDegrees: () => faults.is('target-in-degrees'),
+    readsDegrees: () => faults.is('target-in-degrees'),
     charger: nearestCharger,
-    hindrance() {
+    obstruction() {
       if (!isLocalised()) return 1000;
       return isRunning() && controlMode() === 'auto' ? undefined : 'stand';
     },
@@ -129,7 +129,7 @@ export function createRobot(options: RobotOptions) {
   const remote = createRemoteControl({
     drive,
     isAllowed: () => controlMode() === 'remote' && isRunning(),
-    // Where it touches something already it may drive off; otherwise it stops in front of what the map shows.
+    // A robot in collision may drive away; otherwise it stops in front of obstacles of the map.
     isFree: (at) => currentPlanner()?.isFree(at) ?? true,
     onTakeOver: () => moves.cancel(),
   });
@@ -146,7 +146,7 @@ export function createRobot(options: RobotOptions) {
 
   function activeAlerts(): number[] {
     const codes: number[] = [];
-    if (moves.stoodS() > 5) codes.push(1008);
+    if (moves.stuckS() > 5) codes.push(1008);
     if (hasWheelError) codes.push(2006);
     if (maps.current() && !isLocalised()) codes.push(7005);
     if (percentage() < 0.1) codes.push(8501);
@@ -166,7 +166,7 @@ export function createRobot(options: RobotOptions) {
     onChange('alerts');
   }
 
-  /** Turns while one of those faults is on, and back to where it pointed afterwards. */
+  /** Turns while one of those faults is on, and back to the previous heading afterwards. */
   function spin(dt: number): boolean {
     if (turning.some((name) => faults.is(name)) && !moves.isMoving()) {
       headingBeforeSpin ??= drive.pose().yawRad;
@@ -202,12 +202,11 @@ export function createRobot(options: RobotOptions) {
     trail,
     isAtRest: (): boolean => drive.isStill(),
     pose: (): PoseRad => drive.pose(),
-    /** The heading with all turns since it was switched on. */
+    /** The heading including all full turns since the start. */
     turnedRad: (): number => turnedRad,
     speedMS: (): number => drive.speed(),
     isDocked,
     isLocalised,
-    isReliable: isLocalised,
     emergencyStop,
     controlMode,
     battery: () => {
@@ -216,7 +215,7 @@ export function createRobot(options: RobotOptions) {
       return {
         percentage: percentage(),
         status: full ? 'full' : charging ? 'charging' : 'discharging',
-        // Negative while charging, as the vendor says.
+        // Negative while charging (vendor facts).
         currentA: full ? 0 : charging ? -4.8 : drive.isStill() ? 0.9 : 3.6,
         voltageV: 22 + 4 * percentage(),
       };
@@ -229,7 +228,7 @@ export function createRobot(options: RobotOptions) {
       })),
 
     order: (order: MoveOrder) => moves.create(order),
-    /** Wheel errors whose cause is gone are gone; the others are there again at once. */
+    /** Clears wheel errors, except those whose cause persists. */
     clearWheelErrors(): void {
       hasWheelError = faults.is('wheel-error');
       refreshAlerts();
@@ -239,7 +238,7 @@ export function createRobot(options: RobotOptions) {
       drive.setPose({ ...pose, yawRad });
       followTurn();
       trail.begin(pose);
-      globalPositioning.forget();
+      globalPositioning.discard();
       headingBeforeSpin = undefined;
       hasPose = true;
       onChange('slam');
@@ -249,7 +248,7 @@ export function createRobot(options: RobotOptions) {
       maps.use(map);
       hasPose = false;
       trail.begin(drive.pose());
-      globalPositioning.forget();
+      globalPositioning.discard();
       onChange('map');
       onChange('slam');
     },
@@ -264,20 +263,20 @@ export function createRobot(options: RobotOptions) {
       remote.release();
       onChange('wheels');
     },
-    /** What a restart of the robot's software leaves of its state. */
+    /** Resets the state that a restart of the robot's software loses. */
     restart(): void {
       moves.abort(1000);
       softwareStop = false;
       orderedMode = 'auto';
       hasWheelError = false;
       remote.release();
-      globalPositioning.forget();
+      globalPositioning.discard();
       if (faults.is('map-loss')) maps.lose();
     },
-    /** Real time that has passed, in seconds. */
+    /** Advances by elapsed real time in seconds. */
     step(seconds: number): void {
-      for (let rest = Math.min(seconds, 1); rest > 1e-6; rest -= LONGEST_STEP_S) {
-        smallStep(Math.min(rest, LONGEST_STEP_S));
+      for (let rest = Math.min(seconds, 1); rest > 1e-6; rest -= MAX_STEP_S) {
+        smallStep(Math.min(rest, MAX_STEP_S));
       }
       refreshAlerts();
     },

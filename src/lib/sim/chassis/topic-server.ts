@@ -13,11 +13,11 @@ export interface TopicServerOptions {
   readonly clock: Clock;
   readonly faults: Faults;
   readonly supportsLists: () => boolean;
-  readonly knowsTopic: (topic: string) => boolean;
+  readonly isTopicKnown: (topic: string) => boolean;
   readonly isBooting: () => boolean;
   readonly isMoving: () => boolean;
   readonly isAtRest: () => boolean;
-  /** A `/twist` of a client: metres and radians a second. */
+  /** A `/twist` of a client, in metres and radians per second. */
   readonly twist: (linearMS: number, angularRadS: number) => void;
   readonly message: (topic: string) => object | undefined;
   /** The answer to `/get_device_info_brief`. */
@@ -34,25 +34,25 @@ interface Connection {
   readonly sentAt: Map<string, number>;
 }
 
-/** How late the fault `slow` makes everything. */
+/** Delay of the fault `slow`. */
 export const SLOW_MS = 3000;
 const FLAPPING_MS = 2000;
 const GARBAGE_MS = 500;
-/** A client that reads slower than this loses messages, as with any stream of states. */
-const MOST_BUFFERED = 1024 * 1024;
-const MOST_TOPICS = 100;
-const LONGEST_MESSAGE = 64 * 1024;
+/** A client with more unsent bytes loses messages. */
+const MAX_BUFFERED_BYTES = 1024 * 1024;
+const MAX_TOPICS = 100;
+const MAX_MESSAGE_BYTES = 64 * 1024;
 
-/** `/ws/v2/topics` as vendor facts 2 describe it. */
+/** `/ws/v2/topics` (vendor facts 2). */
 export function createTopicServer(options: TopicServerOptions) {
   const { clock, faults } = options;
   const connections = new Set<Connection>();
-  // Pings are answered by hand, because the fault `silent` answers none. Real robots do not compress.
+  // Pongs are sent explicitly, because the fault `silent` sends none. Real robots do not compress.
   const server = new WebSocketServer({
     noServer: true,
     autoPong: false,
     perMessageDeflate: false,
-    maxPayload: LONGEST_MESSAGE,
+    maxPayload: MAX_MESSAGE_BYTES,
   });
   let garbageAt = 0;
   let garbageTurn = -1;
@@ -66,7 +66,7 @@ export function createTopicServer(options: TopicServerOptions) {
   }
 
   function transmit({ ws }: Connection, text: string | Buffer): void {
-    if (ws.readyState !== ws.OPEN || ws.bufferedAmount > MOST_BUFFERED || faults.is('silent')) return;
+    if (ws.readyState !== ws.OPEN || ws.bufferedAmount > MAX_BUFFERED_BYTES || faults.is('silent')) return;
     ws.send(text, { binary: false });
   }
 
@@ -94,18 +94,18 @@ export function createTopicServer(options: TopicServerOptions) {
       const { linear_velocity: linear, angular_velocity: angular } = request;
       if (typeof linear !== 'number' || typeof angular !== 'number') return;
       options.twist(linear, angular);
-      // It says that the command was taken off the socket, in whatever mode the robot is.
+      // Acknowledges receipt of the command, in any control mode.
       send(connection, { topic: '/twist_feedback' });
       return;
     }
     const { enable_topic: enable, disable_topic: disable } = request;
     if (enable === undefined && disable === undefined) return;
-    const enabled = named(enable).filter(options.knowsTopic);
-    const disabled = new Set(named(disable));
+    const enabled = topicsIn(enable).filter(options.isTopicKnown);
+    const disabled = new Set(topicsIn(disable));
     for (const topic of enabled) connection.enabled = [topic, ...connection.enabled.filter((known) => known !== topic)];
     connection.enabled = connection.enabled.filter((topic) => !disabled.has(topic));
     if (faults.is('huge')) transmit(connection, options.hugeText());
-    // Also when nothing was understood: an unknown topic shows by its absence.
+    // Sent also when no topic is known: an unknown topic is missing in the list.
     send(connection, { enabled_topics: connection.enabled });
     for (const topic of enabled) {
       connection.sentAt.delete(topic);
@@ -113,18 +113,18 @@ export function createTopicServer(options: TopicServerOptions) {
     }
   }
 
-  /** The topics that a request names; a list only where the capability is announced (vendor facts 2). */
-  function named(value: unknown): string[] {
+  /** The topics in a request; a list only if the capability is announced (vendor facts 2). */
+  function topicsIn(value: unknown): string[] {
     if (typeof value === 'string') return [value];
     if (!Array.isArray(value) || !options.supportsLists()) return [];
-    return value.slice(0, MOST_TOPICS).filter((topic) => typeof topic === 'string');
+    return value.slice(0, MAX_TOPICS).filter((topic) => typeof topic === 'string');
   }
 
   function accept(ws: WebSocket, socket: Duplex): void {
     const connection: Connection = { ws, socket, enabled: [], sentAt: new Map() };
     connections.add(connection);
     ws.on('close', () => connections.delete(connection));
-    // A client that breaks the protocol is disconnected by the library; there is nothing more to do.
+    // The library disconnects a client that violates the protocol.
     ws.on('error', () => {});
     ws.on('message', (data: Buffer, isBinary) => {
       if (!isBinary && !faults.is('silent')) receive(connection, data.toString('utf8'));
@@ -146,16 +146,16 @@ export function createTopicServer(options: TopicServerOptions) {
     const every = restMs ?? row?.everyMs ?? (isMoving ? row?.movingMs : undefined);
     if (every === undefined) return false;
     const last = connection.sentAt.get(topic);
-    // Half a tick of grace, so that a beat between tick and rhythm does not halve the rate.
+    // A tolerance, so that the interference of tick and interval does not halve the rate.
     return last === undefined || now - last >= every - 15;
   }
 
   return {
-    /** Takes over the socket of an upgrade request. */
+    /** Completes the upgrade request on its socket. */
     upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
       server.handleUpgrade(request, socket, head, (ws) => accept(ws, socket));
     },
-    /** Sends what is due. */
+    /** Sends the messages that are due. */
     tick(): void {
       const now = clock.monotonicMs();
       for (const connection of connections) {
@@ -176,7 +176,7 @@ export function createTopicServer(options: TopicServerOptions) {
         for (const topic of connection.enabled) if (topicTable[topic]?.on === aspect) sendTopic(connection, topic);
       }
     },
-    /** Ends every connection without a goodbye. */
+    /** Closes every connection without a close frame. */
     drop(): void {
       for (const { ws } of connections) ws.terminate();
       connections.clear();

@@ -1,14 +1,14 @@
 import type { TLSSocket } from 'node:tls';
 import type { Faults } from '../faults.ts';
-import type { Authority } from './certificates.ts';
-import { type Listener, startListener, type Taker, tlsTaker } from './listener.ts';
+import type { CertificateAuthority } from './certificates.ts';
+import { type ConnectionHandler, createTlsHandler, type Listener, startListener } from './listener.ts';
 
-/** A client that the broker let in. */
-interface SeenClient {
+/** A client that the broker accepted. */
+interface AcceptedClient {
   readonly clientId: string;
-  /** Whether it asked the broker to forget what it keeps for this client id. */
+  /** Clean session flag of its CONNECT. */
   readonly clean: boolean;
-  /** By ALPN, on the second port. */
+  /** Whether it connected with ALPN, on the second port. */
   readonly byAlpn: boolean;
 }
 
@@ -19,37 +19,37 @@ export interface Broker extends AsyncDisposable {
   readonly alpnPort: number;
   readonly alpn: string;
   /** Oldest first, at most the last 100. */
-  clients(): readonly SeenClient[];
-  /** How many are connected now. */
+  clients(): readonly AcceptedClient[];
+  /** Number of connected clients. */
   connected(): number;
-  /** Has to be told of every change of the fault that closes the first port. */
+  /** Must be called on every change of the fault that closes the first port. */
   setFirstPortOpen(open: boolean): Promise<void>;
 }
 
 export interface BrokerOptions {
-  /** Whose client certificates are taken. */
-  readonly authority: Authority;
-  /** Who opens TLS on the way, while that fault is on. */
-  readonly inspector: Authority;
+  /** CA of the accepted client certificates. */
+  readonly ca: CertificateAuthority;
+  /** CA of the TLS inspection, for the fault `cloud-inspected`. */
+  readonly inspector: CertificateAuthority;
   readonly alpn: string;
   readonly faults: Pick<Faults, 'is'>;
   readonly port?: number;
   readonly alpnPort?: number;
 }
 
-const MOST_CLIENTS = 100;
+const MAX_CLIENTS = 100;
 /** MQTT 3.1.1, 3.2.2.3: not authorized. */
 const NOT_AUTHORIZED = 5;
 
 /**
- * An MQTT broker with client certificates: the client id must be the common name of the certificate. It is real
- * (aedes); what faults change is done before it is asked. Throws PORT_IN_USE.
+ * An MQTT broker (aedes) with client certificates: the client id must be the common name of the certificate. Faults
+ * act before a connection reaches it. Throws PORT_IN_USE.
  */
 export async function startBroker(options: BrokerOptions): Promise<Broker> {
-  const { authority, inspector, alpn, faults } = options;
-  // A large library that only a simulator with a cloud needs.
+  const { ca, inspector, alpn, faults } = options;
+  // Loaded on demand: a large library, needed only with the part `cloud`.
   const { Aedes } = await import('aedes');
-  const seen: SeenClient[] = [];
+  const seen: AcceptedClient[] = [];
   const aedes = await Aedes.createBroker({
     preConnect({ conn }, packet, done) {
       done(null, commonName(conn as TLSSocket) === packet.clientId);
@@ -61,39 +61,39 @@ export async function startBroker(options: BrokerOptions): Promise<Broker> {
   });
   aedes.on('client', ({ id, clean, conn }) => {
     seen.push({ clientId: id, clean, byAlpn: (conn as TLSSocket).alpnProtocol === alpn });
-    if (seen.length > MOST_CLIENTS) seen.shift();
+    if (seen.length > MAX_CLIENTS) seen.shift();
   });
   for (const event of ['clientError', 'connectionError'] as const) aedes.on(event, () => {});
 
-  const own = { requestCert: true, rejectUnauthorized: true, ca: authority.caPem } as const;
-  const take = (socket: TLSSocket) => {
+  const own = { requestCert: true, rejectUnauthorized: true, ca: ca.caPem } as const;
+  const accept = (socket: TLSSocket) => {
     if (faults.is('cloud-no-connack')) socket.resume();
     else aedes.handle(socket);
   };
-  const takeAlpn = (socket: TLSSocket) => {
-    // Who names no application protocol at all is no client of this port.
-    if (socket.alpnProtocol === alpn) take(socket);
+  const acceptAlpn = (socket: TLSSocket) => {
+    // Node accepts a client without ALPN; this port must not.
+    if (socket.alpnProtocol === alpn) accept(socket);
     else socket.destroy();
   };
-  const first = await tlsTaker(authority, own, take);
-  const second = await tlsTaker(authority, { ...own, ALPNProtocols: [alpn] }, takeAlpn);
-  const otherAlpn = await tlsTaker(authority, { ...own, ALPNProtocols: ['x-other-mqtt-ca'] }, takeAlpn);
-  // As such proxies do, it knows nothing of the client certificate and of the application protocol.
-  const opened = await tlsTaker(inspector, {}, (socket) => socket.resume());
+  const first = await createTlsHandler(ca, own, accept);
+  const second = await createTlsHandler(ca, { ...own, ALPNProtocols: [alpn] }, acceptAlpn);
+  const otherAlpn = await createTlsHandler(ca, { ...own, ALPNProtocols: ['x-other-mqtt-ca'] }, acceptAlpn);
+  // Like such proxies, without client certificate and ALPN.
+  const inspected = await createTlsHandler(inspector, {}, (socket) => socket.resume());
 
-  const takerOf = (usual: () => Taker) => () =>
-    faults.is('cloud-silent') ? undefined : faults.is('cloud-inspected') ? opened : usual();
+  const handlerOf = (usual: () => ConnectionHandler) => () =>
+    faults.is('cloud-silent') ? undefined : faults.is('cloud-inspected') ? inspected : usual();
   await using undo = new AsyncDisposableStack();
   undo.defer(() => new Promise((resolve) => aedes.close(() => resolve())));
   const firstListener: Listener = undo.use(
     await startListener(
-      takerOf(() => first),
+      handlerOf(() => first),
       options.port,
     ),
   );
   const secondListener = undo.use(
     await startListener(
-      takerOf(() => (faults.is('cloud-alpn-refused') ? otherAlpn : second)),
+      handlerOf(() => (faults.is('cloud-alpn-refused') ? otherAlpn : second)),
       options.alpnPort,
     ),
   );

@@ -10,23 +10,22 @@ import {
 import { isIP } from 'node:net';
 
 /**
- * A certificate authority in memory, for whatever of the simulated cloud speaks TLS: server certificates for names and
- * addresses, client certificates for certificate requests. EC P-256 and SHA-256 throughout. Its keys are made when it
- * is made; nothing of it stands in the repository.
+ * A certificate authority (CA) in memory for the simulated cloud: server certificates for names and addresses, client
+ * certificates for certificate requests. EC P-256 and SHA-256. Keys are generated at run time.
  */
-export interface Authority {
-  /** The authority's own certificate. */
+export interface CertificateAuthority {
+  /** The CA certificate. */
   readonly caPem: string;
-  /** Its private key (PKCS#8), for whoever keeps an authority across restarts. */
+  /** Its private key (PKCS#8), to keep the CA over restarts. */
   readonly keyPem: string;
   /** A key and a certificate for a server with these names and addresses. */
   issueServer(options: ServerCertificateOptions): Promise<IssuedPair>;
-  /** A client certificate for the key of a certificate request. Throws RangeError for one that is not sound. */
+  /** A client certificate for the key of a certificate request. Throws RangeError for an invalid one. */
   issueClient(requestPem: string, options?: ClientCertificateOptions): Promise<string>;
   /** A key and a client certificate without a request. */
   issueClientPair(commonName: string, options?: ClientCertificateOptions): Promise<IssuedPair>;
-  /** An authority below this one. Its `caPem` is its own certificate alone. */
-  issueAuthority(commonName: string, options?: Validity): Promise<Authority>;
+  /** A subordinate CA. Its `caPem` is its own certificate, without the chain. */
+  issueCa(commonName: string, options?: Validity): Promise<CertificateAuthority>;
 }
 
 export interface Validity {
@@ -37,16 +36,16 @@ export interface Validity {
 }
 
 interface ServerCertificateOptions extends Validity {
-  /** Host names and IP addresses; the first is the common name too. */
+  /** Host names and IP addresses; the first is also the common name. */
   readonly names: readonly [string, ...string[]];
 }
 
 interface ClientCertificateOptions extends Validity {
-  /** Instead of the one that the request asks for. */
+  /** Instead of the common name of the request. */
   readonly commonName?: string;
-  /** What the certificate may be used for; client by default, null for no such extension. */
+  /** Extended key usage; client by default, null for no such extension. */
   readonly purpose?: 'client' | 'server' | null;
-  /** Whether its key may sign; true by default. */
+  /** Whether the key usage includes signing; true by default. */
   readonly signs?: boolean;
 }
 
@@ -56,12 +55,12 @@ export interface IssuedPair {
   readonly certificatePem: string;
 }
 
-/** What a certificate request says, once its signature was found to be made with the key in it. */
+/** The content of a certificate request with a verified signature. */
 export interface ReadRequest {
   readonly commonName: string | null;
-  /** Its public key as PEM (SubjectPublicKeyInfo). */
+  /** Public key as PEM (SubjectPublicKeyInfo). */
   readonly publicKeyPem: string;
-  /** Of an EC key, `prime256v1` for P-256; null for a key of another kind. */
+  /** Curve of an EC key, `prime256v1` for P-256; null for another kind of key. */
   readonly curve: string | null;
 }
 
@@ -72,12 +71,12 @@ const YEAR_MS = 365 * 24 * HOUR_MS;
 const signing = { name: 'ECDSA', hash: 'SHA-256' } as const;
 const purposes = { client: '1.3.6.1.5.5.7.3.2', server: '1.3.6.1.5.5.7.3.1' } as const;
 
-export interface AuthorityOptions extends Validity {
+export interface CaOptions extends Validity {
   readonly commonName?: string;
 }
 
-/** Makes a new authority with a key of its own. */
-export async function createAuthority(options: AuthorityOptions = {}): Promise<Authority> {
+/** Creates a CA with a new key. */
+export async function createCa(options: CaOptions = {}): Promise<CertificateAuthority> {
   const { x509, crypto } = await load();
   const { commonName = 'Simulated cloud', ...validity } = options;
   const pair = newPair();
@@ -97,15 +96,15 @@ export async function createAuthority(options: AuthorityOptions = {}): Promise<A
     },
     crypto,
   );
-  return authorityOf(pem(certificate), pkcs8(pair.privateKey));
+  return caOf(pem(certificate), pkcs8(pair.privateKey));
 }
 
-/** The authority of a certificate and its private key, as `caPem` and `keyPem` of another one gave them. */
-export function restoreAuthority(kept: { readonly caPem: string; readonly keyPem: string }): Authority {
-  return authorityOf(kept.caPem, kept.keyPem);
+/** The CA of a certificate and its private key, from `caPem` and `keyPem` of an earlier one. */
+export function restoreCa(kept: { readonly caPem: string; readonly keyPem: string }): CertificateAuthority {
+  return caOf(kept.caPem, kept.keyPem);
 }
 
-/** Reads a certificate request. Undefined when it is none, or when its signature does not fit its key. */
+/** Parses a certificate request. Undefined when it is malformed or its signature does not match its key. */
 export async function readRequest(requestPem: string): Promise<ReadRequest | undefined> {
   const { x509, crypto } = await load();
   try {
@@ -122,7 +121,7 @@ export async function readRequest(requestPem: string): Promise<ReadRequest | und
   }
 }
 
-function authorityOf(caPem: string, keyPem: string): Authority {
+function caOf(caPem: string, keyPem: string): CertificateAuthority {
   async function issue(
     commonName: string,
     publicKey: webcrypto.CryptoKey,
@@ -130,13 +129,13 @@ function authorityOf(caPem: string, keyPem: string): Authority {
     extensions: (x509: X509) => InstanceType<X509['Extension']>[],
   ): Promise<string> {
     const { x509, crypto } = await load();
-    const authority = new x509.X509Certificate(caPem);
+    const ca = new x509.X509Certificate(caPem);
     const keys = await cryptoKeys(createPrivateKey(keyPem));
     const certificate = await x509.X509CertificateGenerator.create(
       {
         serialNumber: serialNumber(),
         subject: [{ CN: [commonName] }],
-        issuer: authority.subjectName,
+        issuer: ca.subjectName,
         ...period(validity),
         signingAlgorithm: signing,
         publicKey,
@@ -180,7 +179,7 @@ function authorityOf(caPem: string, keyPem: string): Authority {
     },
     async issueClient(requestPem, options = {}) {
       const request = await readRequest(requestPem);
-      if (request?.curve !== CURVE) throw new RangeError('no request for an EC P-256 key that signed it');
+      if (request?.curve !== CURVE) throw new RangeError('not a certificate request signed with an EC P-256 key');
       const spki = createPublicKey(request.publicKeyPem).export({ type: 'spki', format: 'der' });
       const key = await webcrypto.subtle.importKey('spki', spki, { name: 'ECDSA', namedCurve: 'P-256' }, true, [
         'verify',
@@ -195,21 +194,21 @@ function authorityOf(caPem: string, keyPem: string): Authority {
         certificatePem: await client(options.commonName ?? commonName, publicKey, options),
       };
     },
-    async issueAuthority(commonName, validity = {}) {
+    async issueCa(commonName, validity = {}) {
       const pair = newPair();
       const { publicKey } = await cryptoKeys(pair.privateKey);
       const certificatePem = await issue(commonName, publicKey, validity, (x509) => [
         new x509.BasicConstraintsExtension(true, undefined, true),
         new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.cRLSign, true),
       ]);
-      return authorityOf(certificatePem, pkcs8(pair.privateKey));
+      return caOf(certificatePem, pkcs8(pair.privateKey));
     },
   };
 }
 
 type X509 = typeof import('@peculiar/x509');
 
-/** Loaded when the first certificate is wanted: the library is large, and most simulators need none. */
+/** Loads the library on demand: it is large, and most simulators issue no certificate. */
 async function load(): Promise<{ readonly x509: X509; readonly crypto: webcrypto.Crypto }> {
   await import('reflect-metadata');
   return { x509: await import('@peculiar/x509'), crypto: webcrypto };
@@ -234,12 +233,12 @@ function pkcs8(key: KeyObject): string {
   return key.export({ type: 'pkcs8', format: 'pem' }).toString();
 }
 
-/** PEM as OpenSSL writes it, with a line end at the end. */
+/** PEM as OpenSSL writes it, with a final newline. */
 function pem(certificate: { readonly rawData: ArrayBuffer }): string {
   return new X509Certificate(Buffer.from(certificate.rawData)).toString();
 }
 
-/** Positive and of 16 bytes whatever chance gives. */
+/** Positive, exactly 16 bytes. */
 function serialNumber(): string {
   const bytes = randomBytes(16);
   bytes[0] = ((bytes[0] ?? 0) & 0x3f) | 0x40;

@@ -3,32 +3,32 @@ import { join } from 'node:path';
 import { replaceFile } from '../../lifecycle/index.ts';
 import { isRecord } from '../chassis/maps/map-store.ts';
 import { makeFolder, readIfThere } from '../files.ts';
-import { type Authority, createAuthority, restoreAuthority } from './certificates.ts';
+import { type CertificateAuthority, createCa, restoreCa } from './certificates.ts';
 
-/** Relative to the folder of the simulator; the site file names the first. */
+/** Relative to the folder of the simulator. */
 export const ENROLMENT_CA_FILE = 'enrolment-ca.pem';
-const AUTHORITY_FILE = join('secrets', 'cloud-authority.json');
+const CA_KEY_FILE = join('secrets', 'cloud-ca.json');
 const CODE_FILE = join('secrets', 'enrolment-code.txt');
 
 /**
- * The authority of the simulated cloud: the one that is kept in the folder, so that a device that was enrolled with an
- * earlier run is still known to a later one, or a new one. Without a folder it lives as long as the simulator.
+ * The CA of the simulated cloud, kept in the folder so that certificates of an earlier run stay valid; without a folder
+ * it exists as long as the simulator.
  */
-export async function openAuthority(dir: string | undefined): Promise<Authority> {
-  if (dir === undefined) return createAuthority();
-  const path = join(dir, AUTHORITY_FILE);
+export async function openCa(dir: string | undefined): Promise<CertificateAuthority> {
+  if (dir === undefined) return createCa();
+  const path = join(dir, CA_KEY_FILE);
   const kept = readKept(await readIfThere(path));
-  const authority = kept ?? (await createAuthority());
+  const ca = kept ?? (await createCa());
   if (kept === undefined) {
     await makeFolder(join(dir, 'secrets'), 0o700);
-    const { caPem, keyPem } = authority;
+    const { caPem, keyPem } = ca;
     await replaceFile(path, `${JSON.stringify({ caPem, keyPem })}\n`, { mode: 0o600 });
   }
-  await replaceFile(join(dir, ENROLMENT_CA_FILE), authority.caPem);
-  return authority;
+  await replaceFile(join(dir, ENROLMENT_CA_FILE), ca.caPem);
+  return ca;
 }
 
-/** Writes the code that is good next, for people who try it; gives the file's path. */
+/** Writes the next valid one-time code; returns the file's path. */
 export async function writeCode(dir: string, code: string): Promise<string> {
   const path = join(dir, CODE_FILE);
   await makeFolder(join(dir, 'secrets'), 0o700);
@@ -36,18 +36,16 @@ export async function writeCode(dir: string, code: string): Promise<string> {
   return path;
 }
 
-function readKept(text: string | undefined): Authority | undefined {
+function readKept(text: string | undefined): CertificateAuthority | undefined {
   if (text === undefined) return undefined;
   try {
     const kept: unknown = JSON.parse(text);
     if (!isRecord(kept) || typeof kept.caPem !== 'string' || typeof kept.keyPem !== 'string') return undefined;
     const { caPem, keyPem } = kept;
     const certificate = new X509Certificate(caPem);
-    const isGood = certificate.ca && certificate.validToDate > new Date();
-    // Somebody may have put one of the two in place of the other's.
-    return isGood && certificate.checkPrivateKey(createPrivateKey(keyPem))
-      ? restoreAuthority({ caPem, keyPem })
-      : undefined;
+    const isValid = certificate.ca && certificate.validToDate > new Date();
+    // Certificate and key may not belong together.
+    return isValid && certificate.checkPrivateKey(createPrivateKey(keyPem)) ? restoreCa({ caPem, keyPem }) : undefined;
   } catch {
     return undefined;
   }

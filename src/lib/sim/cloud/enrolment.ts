@@ -4,55 +4,55 @@ import { createServer } from 'node:net';
 import type { Clock } from '../../lifecycle/index.ts';
 import { isRecord } from '../chassis/maps/map-store.ts';
 import type { Faults } from '../faults.ts';
-import { type Authority, CURVE, createAuthority, readRequest } from './certificates.ts';
-import { CLOUD_HOST, CLOUD_NAMES, httpsTaker, startListener } from './listener.ts';
+import { type CertificateAuthority, CURVE, createCa, readRequest } from './certificates.ts';
+import { CLOUD_HOST, CLOUD_NAMES, createHttpsHandler, startListener } from './listener.ts';
 
 /**
- * An enrolment endpoint as docs/enrolment.md describes it, on 127.0.0.1: it gives client certificates of its authority
- * for one-time codes. Whatever it checks of a request it checks by itself.
+ * An enrolment endpoint as in docs/enrolment.md, on 127.0.0.1: it issues client certificates of its CA for one-time
+ * codes. Its checks share no code with the client.
  */
 export interface EnrolmentEndpoint extends AsyncDisposable {
   readonly url: string;
-  /** Makes a code that is good for one key of this serial number. */
+  /** Creates a code that is valid for one key of this serial number. */
   newCode(serial: string): string;
-  /** Every request that came whole, refused ones too; oldest first, at most the last 1000. */
-  requests(): readonly SeenEnrolment[];
+  /** Every complete request, also refused ones; oldest first, at most the last 1000. */
+  requests(): readonly ReceivedEnrolment[];
 }
 
-export interface SeenEnrolment {
+export interface ReceivedEnrolment {
   readonly method: string;
   readonly path: string;
-  /** As it came; empty where it was longer than the endpoint takes. */
+  /** Unparsed; empty when it was above the size limit. */
   readonly body: string;
-  /** Of the answer; 0 where none was sent. */
+  /** Status of the answer; 0 when none was sent. */
   readonly status: number;
 }
 
 export interface EnrolmentEndpointOptions {
-  readonly authority: Authority;
+  readonly ca: CertificateAuthority;
   readonly clock: Pick<Clock, 'wall'>;
   readonly faults: Pick<Faults, 'is'>;
-  /** Host of the broker and region that every answer names. */
+  /** Host of the broker and region in every answer. */
   readonly broker: string;
   readonly region: string;
-  /** 0, the default, takes a free one. */
+  /** 0, the default, chooses a free port. */
   readonly port?: number;
-  /** What its certificate names beside 127.0.0.1 and localhost, for whoever stands before it. */
+  /** Further names in its certificate beside 127.0.0.1 and localhost, for a proxy in front of it. */
   readonly names?: readonly string[];
-  /** Told when a code was used up, before the answer goes out. */
+  /** Called when a code was used, before the answer is sent. */
   readonly onUsed?: () => Promise<void>;
 }
 
-const LONGEST_BODY = 32 * 1024;
-const MOST_REQUESTS = 1000;
-/** The oldest is forgotten for a further one. */
-const MOST_CODES = 1000;
+const MAX_BODY_BYTES = 32 * 1024;
+const MAX_REQUESTS = 1000;
+/** Beyond it the oldest code is dropped. */
+const MAX_CODES = 1000;
 const DAY_MS = 86_400_000;
-const FOREIGN = 'The one-time code was given out for another device.';
-/** Letters and digits that nobody mistakes for another when typing from a paper. */
+const FOREIGN = 'The one-time code was issued for another device.';
+/** Letters and digits without characters that look alike. */
 const LETTERS = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789';
 
-/** What one code was given out for, and which key it was used with. */
+/** The device that a code was issued for, and the key that it was used with. */
 interface Code {
   readonly serial: string;
   publicKeyPem: string | undefined;
@@ -70,7 +70,7 @@ interface Answer {
   readonly location?: string;
 }
 
-/** What becomes of a request. */
+/** Result of a request. */
 type Outcome = Answer | 'unanswered' | 'cut';
 
 const json = (status: number, value: object): Answer => ({
@@ -82,27 +82,27 @@ const refusal = (status: number, code: string, message: string) => json(status, 
 
 /** Throws PORT_IN_USE. */
 export async function startEnrolment(options: EnrolmentEndpointOptions): Promise<EnrolmentEndpoint> {
-  const { authority, clock, faults, broker, region, onUsed = async () => {} } = options;
-  const stranger = await createAuthority({ commonName: 'Another authority' });
+  const { ca, clock, faults, broker, region, onUsed = async () => {} } = options;
+  const otherCa = await createCa({ commonName: 'Another CA' });
   const names = [...CLOUD_NAMES, ...(options.names ?? [])] as const;
   const past = { notBefore: new Date(Date.now() - 3 * DAY_MS), notAfter: new Date(Date.now() - DAY_MS) };
   const codes = new Map<string, Code>();
   const enrolled = new Map<string, Enrolment>();
-  const seen: SeenEnrolment[] = [];
-  let turn: Promise<unknown> = Promise.resolve();
+  const received: ReceivedEnrolment[] = [];
+  let queue: Promise<unknown> = Promise.resolve();
 
   const onRequest = (request: IncomingMessage, response: ServerResponse) => {
     answer(request, response).catch(() => response.destroy());
   };
   const [own, foreign, expired, elsewhere] = await Promise.all([
-    httpsTaker(authority, onRequest, { names }),
-    httpsTaker(stranger, onRequest, { names }),
-    httpsTaker(authority, onRequest, { names, ...past }),
-    httpsTaker(authority, onRequest, { names: ['elsewhere.example'] }),
+    createHttpsHandler(ca, onRequest, { names }),
+    createHttpsHandler(otherCa, onRequest, { names }),
+    createHttpsHandler(ca, onRequest, { names, ...past }),
+    createHttpsHandler(ca, onRequest, { names: ['elsewhere.example'] }),
   ]);
   const plain = createServer((socket) => socket.end('HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n'));
 
-  function taker() {
+  function handler() {
     if (faults.is('enrolment-silent')) return undefined;
     if (faults.is('enrolment-no-tls')) return plain;
     if (faults.is('enrolment-untrusted')) return foreign;
@@ -115,8 +115,8 @@ export async function startEnrolment(options: EnrolmentEndpointOptions): Promise
     const body = await readBody(request);
     const outcome = await outcomeOf(method, path, body);
     const isAnswered = typeof outcome === 'object';
-    seen.push({ method, path, body: body ?? '', status: isAnswered ? outcome.status : 0 });
-    if (seen.length > MOST_REQUESTS) seen.shift();
+    received.push({ method, path, body: body ?? '', status: isAnswered ? outcome.status : 0 });
+    if (received.length > MAX_REQUESTS) received.shift();
     if (!isAnswered) {
       if (outcome === 'cut') request.socket.destroy();
       return;
@@ -132,7 +132,7 @@ export async function startEnrolment(options: EnrolmentEndpointOptions): Promise
     response.end(text);
   }
 
-  /** First what stands before the endpoint, then the form of the request, then its code. */
+  /** Checks in order: faults of a proxy, the form of the request, its code. */
   async function outcomeOf(method: string, path: string, body: string | undefined): Promise<Outcome> {
     if (faults.is('enrolment-no-answer')) return 'unanswered';
     if (faults.is('enrolment-html'))
@@ -143,25 +143,25 @@ export async function startEnrolment(options: EnrolmentEndpointOptions): Promise
     if (faults.is('enrolment-huge')) {
       return { status: 200, type: 'application/json', text: `"${'x'.repeat(4_000_000)}"` };
     }
-    if (faults.is('enrolment-error')) return refusal(500, 'INTERNAL', 'The endpoint has a failure of its own.');
-    if (body === undefined) return refusal(413, 'TOO_LONG', 'The request is too long.');
-    if (path !== '/anmeldung') return refusal(404, 'NOT_FOUND', 'There is nothing here.');
-    if (method !== 'POST') return refusal(405, 'METHOD', 'POST is the only method here.');
-    const asked = await readAsked(body);
-    if (asked === undefined) return refusal(400, 'REQUEST_INVALID', 'The request is not understood.');
-    // One after the other: two keys that come at once must not both find the code unused.
-    const done = turn.then(() => enrol(asked));
-    turn = done.catch(() => {});
+    if (faults.is('enrolment-error')) return refusal(500, 'INTERNAL', 'Internal error.');
+    if (body === undefined) return refusal(413, 'TOO_LONG', 'Request body is too large.');
+    if (path !== '/anmeldung') return refusal(404, 'NOT_FOUND', 'Not found.');
+    if (method !== 'POST') return refusal(405, 'METHOD', 'Only POST is allowed.');
+    const request = await parseRequest(body);
+    if (request === undefined) return refusal(400, 'REQUEST_INVALID', 'Invalid request.');
+    // One at a time: two concurrent requests must not both find the code unused.
+    const done = queue.then(() => enrol(request));
+    queue = done.catch(() => {});
     return done;
   }
 
-  async function enrol({ serial, requestPem, publicKeyPem, oneTimeCode, renewal }: Asked): Promise<Outcome> {
-    // Who refuses a device refuses it whatever the code is, and does not tell which codes exist.
+  async function enrol({ serial, requestPem, publicKeyPem, oneTimeCode, renewal }: EnrolmentRequest): Promise<Outcome> {
+    // The refusal does not depend on the code and does not reveal which codes exist.
     if (faults.is('enrolment-refused')) return refusal(403, 'CODE_FOREIGN', FOREIGN);
     const code = codes.get(oneTimeCode);
-    if (code === undefined) return refusal(401, 'CODE_INVALID', 'The one-time code is not known.');
+    if (code === undefined) return refusal(401, 'CODE_INVALID', 'Unknown one-time code.');
     if (code.serial !== serial) return refusal(403, 'CODE_FOREIGN', FOREIGN);
-    // The same key may ask again: its answer was lost on the way.
+    // The same key may repeat its request: the answer may have been lost.
     if (code.publicKeyPem !== undefined && code.publicKeyPem !== publicKeyPem) {
       return refusal(409, 'CODE_USED', 'The one-time code was used with another key.');
     }
@@ -170,41 +170,41 @@ export async function startEnrolment(options: EnrolmentEndpointOptions): Promise
       return refusal(409, 'ENROLLED', 'This device is enrolled with another key.');
     }
     const kept = before?.publicKeyPem === publicKeyPem ? before.certificatePem : undefined;
-    const certificatePem = kept ?? (await authority.issueClient(requestPem));
+    const certificatePem = kept ?? (await ca.issueClient(requestPem));
     const isFirst = code.publicKeyPem === undefined;
     code.publicKeyPem = publicKeyPem;
     enrolled.set(serial, { publicKeyPem, certificatePem });
     if (isFirst) await onUsed();
     if (faults.is('enrolment-answer-lost')) return 'cut';
     return json(200, {
-      certificate: await spoiled(requestPem, serial, certificatePem),
-      ca: authority.caPem,
+      certificate: await issuedOrWrong(requestPem, serial, certificatePem),
+      ca: ca.caPem,
       endpoint: broker,
       region: faults.is('enrolment-wrong-region') ? 'xx-nowhere-1' : region,
     });
   }
 
-  /** The certificate, or what a fault puts in its place. */
-  async function spoiled(requestPem: string, serial: string, certificatePem: string): Promise<string> {
-    if (faults.is('enrolment-wrong-serial')) return authority.issueClient(requestPem, { commonName: `${serial}-X` });
-    if (faults.is('enrolment-expired')) return authority.issueClient(requestPem, past);
-    if (faults.is('enrolment-other-authority')) return stranger.issueClient(requestPem);
-    if (faults.is('enrolment-server-purpose')) return authority.issueClient(requestPem, { purpose: 'server' });
-    if (faults.is('enrolment-wrong-key')) return (await authority.issueClientPair(serial)).certificatePem;
+  /** The certificate, or a wrong one while a fault is on. */
+  async function issuedOrWrong(requestPem: string, serial: string, certificatePem: string): Promise<string> {
+    if (faults.is('enrolment-wrong-serial')) return ca.issueClient(requestPem, { commonName: `${serial}-X` });
+    if (faults.is('enrolment-expired')) return ca.issueClient(requestPem, past);
+    if (faults.is('enrolment-other-ca')) return otherCa.issueClient(requestPem);
+    if (faults.is('enrolment-server-purpose')) return ca.issueClient(requestPem, { purpose: 'server' });
+    if (faults.is('enrolment-wrong-key')) return (await ca.issueClientPair(serial)).certificatePem;
     return certificatePem;
   }
 
-  const listener = await startListener(taker, options.port);
+  const listener = await startListener(handler, options.port);
   return {
     url: `https://${CLOUD_HOST}:${listener.port}`,
     newCode(serial) {
       const groups = Array.from({ length: 4 }, () => Array.from({ length: 4 }, letter).join(''));
       const code = groups.join('-');
       codes.set(code, { serial, publicKeyPem: undefined });
-      if (codes.size > MOST_CODES) codes.delete(codes.keys().next().value ?? '');
+      if (codes.size > MAX_CODES) codes.delete(codes.keys().next().value ?? '');
       return code;
     },
-    requests: () => [...seen],
+    requests: () => [...received],
     [Symbol.asyncDispose]: () => listener[Symbol.asyncDispose](),
   };
 }
@@ -218,12 +218,12 @@ async function readBody(request: IncomingMessage): Promise<string | undefined> {
   let size = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size <= LONGEST_BODY) chunks.push(chunk);
+    if (size <= MAX_BODY_BYTES) chunks.push(chunk);
   }
-  return size <= LONGEST_BODY ? Buffer.concat(chunks).toString('utf8') : undefined;
+  return size <= MAX_BODY_BYTES ? Buffer.concat(chunks).toString('utf8') : undefined;
 }
 
-interface Asked {
+interface EnrolmentRequest {
   readonly serial: string;
   readonly requestPem: string;
   readonly publicKeyPem: string;
@@ -231,8 +231,8 @@ interface Asked {
   readonly renewal: boolean;
 }
 
-/** A request that has the described shape, and whose certificate request fits its serial number. */
-async function readAsked(body: string): Promise<Asked | undefined> {
+/** A request of the described shape whose certificate request matches its serial number. */
+async function parseRequest(body: string): Promise<EnrolmentRequest | undefined> {
   let value: unknown;
   try {
     value = JSON.parse(body);

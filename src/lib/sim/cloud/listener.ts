@@ -3,30 +3,30 @@ import { createServer as createHttpsServer } from 'node:https';
 import { createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer, type TLSSocket, type TlsOptions } from 'node:tls';
 import { closeServer, listenOn } from '../listen.ts';
-import type { Authority, Validity } from './certificates.ts';
+import type { CertificateAuthority, Validity } from './certificates.ts';
 
-/** The cloud of a simulated robot is on this machine, whatever anybody configures. */
+/** A constant, so that the simulated cloud is never reachable from the network. */
 export const CLOUD_HOST = '127.0.0.1';
 export const CLOUD_NAMES = [CLOUD_HOST, 'localhost'] as const;
 
-/** As a cloud of today has it, whatever the defaults of this process are. Its own: a simulator shares nothing with gw. */
+/** Set explicitly, independent of the defaults of this process. */
 const MIN_TLS = { minVersion: 'TLSv1.2' } as const;
 
-/** What takes over a connection; it never listens itself. */
-export type Taker = Pick<Server, 'emit'>;
+/** A server that handles accepted connections and does not listen itself. */
+export type ConnectionHandler = Pick<Server, 'emit'>;
 
-/** What the certificate of a server says; by default that it is good now, for the addresses of the simulated cloud. */
-export interface ServerPapers extends Validity {
+/** Fields of a server certificate; by default valid now, for the addresses of the simulated cloud. */
+export interface ServerCertificateFields extends Validity {
   readonly names?: readonly [string, ...string[]];
 }
 
-/** TLS with a certificate of this authority for the addresses of the simulated cloud. */
-export async function tlsTaker(
-  authority: Authority,
+/** TLS with a certificate of this CA for the addresses of the simulated cloud. */
+export async function createTlsHandler(
+  ca: CertificateAuthority,
   options: TlsOptions,
   onSecure: (socket: TLSSocket) => void,
-): Promise<Taker> {
-  const { keyPem, certificatePem } = await authority.issueServer({ names: CLOUD_NAMES });
+): Promise<ConnectionHandler> {
+  const { keyPem, certificatePem } = await ca.issueServer({ names: CLOUD_NAMES });
   const server = createTlsServer({ ...options, ...MIN_TLS, key: keyPem, cert: certificatePem }, (socket) => {
     socket.on('error', () => {});
     onSecure(socket);
@@ -35,12 +35,12 @@ export async function tlsTaker(
   return server;
 }
 
-export async function httpsTaker(
-  authority: Authority,
+export async function createHttpsHandler(
+  ca: CertificateAuthority,
   onRequest: RequestListener,
-  papers: ServerPapers = {},
-): Promise<Taker> {
-  const { keyPem, certificatePem } = await authority.issueServer({ names: CLOUD_NAMES, ...papers });
+  fields: ServerCertificateFields = {},
+): Promise<ConnectionHandler> {
+  const { keyPem, certificatePem } = await ca.issueServer({ names: CLOUD_NAMES, ...fields });
   const server = createHttpsServer({ ...MIN_TLS, key: keyPem, cert: certificatePem }, onRequest);
   server.on('tlsClientError', () => {});
   return server;
@@ -48,20 +48,20 @@ export async function httpsTaker(
 
 export interface Listener extends AsyncDisposable {
   readonly port: number;
-  /** Closes the port and everything connected, or opens the same port again. Nothing opens it after its end. */
+  /** Closes the port and all connections, or opens the same port again. No effect after disposal. */
   setOpen(open: boolean): Promise<void>;
 }
 
 /**
- * One port. Who takes a connection is asked at each one, so that a fault that is switched meanwhile counts; undefined:
- * it is accepted and never answered. Throws PORT_IN_USE.
+ * One port. `handlerOf` is called for each connection, so that a changed fault takes effect; undefined: accepted and
+ * never answered. Throws PORT_IN_USE.
  */
-export async function startListener(takerOf: () => Taker | undefined, wantedPort = 0): Promise<Listener> {
+export async function startListener(handlerOf: () => ConnectionHandler | undefined, wantedPort = 0): Promise<Listener> {
   const sockets = new Set<Socket>();
   let server = open();
   const port = await listenOn(server, CLOUD_HOST, wantedPort);
   let isEnded = false;
-  /** Switching is done in turn. */
+  /** Serialises opening and closing. */
   let last = Promise.resolve();
 
   function open(): Server {
@@ -69,9 +69,9 @@ export async function startListener(takerOf: () => Taker | undefined, wantedPort
       sockets.add(socket);
       socket.on('close', () => sockets.delete(socket));
       socket.on('error', () => {});
-      takerOf()?.emit('connection', socket);
+      handlerOf()?.emit('connection', socket);
     });
-    // A connection that could not be taken is lost, and nothing else.
+    // A failed accept affects that connection only.
     return fresh.on('error', () => {});
   }
 
@@ -90,7 +90,7 @@ export async function startListener(takerOf: () => Taker | undefined, wantedPort
         server = open();
         await listenOn(server, CLOUD_HOST, port);
       });
-      // One that failed is told to who waits for it, and does not keep the next from being tried.
+      // The caller receives a failure; the next change is still attempted.
       last = done.catch(() => {});
       return done;
     },

@@ -13,34 +13,34 @@ import type { Sim } from '../model.ts';
 import type { SimPart } from '../parts.ts';
 
 /**
- * How a running simulator is told to switch a fault: a control server on 127.0.0.1 with a token, both of which
- * only its owner can read in `DIR/sim.json`.
+ * Switching faults of a running simulator: a control server on 127.0.0.1 with a token; address and token are in
+ * `DIR/sim.json`, readable only by its owner.
  */
 
 const HOST = '127.0.0.1';
-const ANSWER_MS = 10_000;
-const LONGEST_BODY = 4096;
+const ANSWER_TIMEOUT_MS = 10_000;
+const MAX_BODY_BYTES = 4096;
 const HANDLE_FILE = 'sim.json';
 
-/** A fault and whether it is on; null where no simulator was asked. */
+/** A fault and its state; null when not checked. */
 interface FaultView {
   readonly name: string;
   readonly on: boolean | null;
-  readonly does: string;
+  readonly effect: string;
 }
 
 export interface ControlView {
   /** Folder of the simulator. */
   readonly dir: string;
   readonly chassis: Sim['chassis'];
-  /** How many neighbours beat. */
+  /** Number of neighbours that send heartbeats. */
   readonly robots: number;
-  /** What the site has beside the robot. */
+  /** Simulated parts of the site beside the robot. */
   readonly parts: readonly SimPart[];
   readonly faults: readonly FaultView[];
 }
 
-/** Opens the control server of a simulator and writes its handle; disposing takes both away. */
+/** Opens the control server of a simulator and writes its handle file; disposing removes both. */
 export async function openControl(
   sim: Pick<Sim, 'chassis' | 'robots' | 'faults' | 'setFault' | 'settled'> & { readonly parts: readonly SimPart[] },
   dir: string,
@@ -63,19 +63,19 @@ export async function openControl(
       response.end(text);
     };
     try {
-      if (!holds(request.headers.authorization, token)) {
+      if (!isAuthorized(request.headers.authorization, token)) {
         request.resume();
         reply(401, { error: { message: 'unauthorized' } });
       } else if (request.method === 'GET' && request.url === '/faults') {
         request.resume();
         reply(200, view());
       } else if (request.method === 'POST' && request.url === '/faults') {
-        const order = await readOrder(request);
-        if (!order) {
+        const change = await readChange(request);
+        if (!change) {
           reply(400, { error: new GwError('USAGE', 'Expected {"name": a fault, "on": true or false}.').toJSON() });
           return;
         }
-        sim.setFault(order.name, order.on);
+        sim.setFault(change.name, change.on);
         await sim.settled();
         reply(200, view());
       } else {
@@ -95,7 +95,7 @@ export async function openControl(
       mode: 0o600,
     });
     if (pointerFile !== undefined) {
-      // A convenience only: that somebody else holds the name in a shared folder is no reason to fail.
+      // Optional: in a shared folder the name may belong to another user.
       await replaceFile(pointerFile, `${JSON.stringify({ dir })}\n`, { mode: 0o600 }).catch(() => {});
     }
   } catch (error) {
@@ -112,21 +112,21 @@ export async function openControl(
   };
 }
 
-/** Where the last started simulator of this user is noted. */
+/** File that names the folder of the last started simulator of this user. */
 export function defaultPointerFile(): string {
   return join(tmpdir(), `gw-sim-${userInfo().uid}.json`);
 }
 
 export interface ControlRequest {
-  /** Without it the faults are only listed. */
+  /** The change; without it the faults are listed. */
   readonly set?: { readonly name: string; readonly on: boolean };
-  /** Where to look when `dir` has no running simulator. */
+  /** Names another folder to try when no simulator runs in `dir`. */
   readonly pointerFile?: string;
 }
 
 /**
- * Asks the simulator of a folder. Throws SIM_NOT_RUNNING, USAGE for an unknown fault, PORT_IN_USE when the port
- * of a mended cable is taken meanwhile.
+ * Sends a request to the simulator of a folder. Throws SIM_NOT_RUNNING, USAGE for an unknown fault, PORT_IN_USE when
+ * the port cannot be bound again after the fault `cut`.
  */
 export async function controlSim(dir: string, request: ControlRequest = {}): Promise<ControlView> {
   const { set, pointerFile } = request;
@@ -136,20 +136,20 @@ export async function controlSim(dir: string, request: ControlRequest = {}): Pro
   let failure: GwError | undefined;
   for (const folder of folders) {
     try {
-      return await ask(folder, set);
+      return await requestView(folder, set);
     } catch (error) {
       const gwError = asGwError(error);
       if (gwError.code !== 'SIM_NOT_RUNNING') throw gwError;
       failure ??= gwError;
     }
   }
-  throw failure ?? new GwError('SIM_NOT_RUNNING', 'No simulated robot was found.');
+  throw failure ?? new GwError('SIM_NOT_RUNNING', 'No running simulator found.');
 }
 
 /** Whether a simulator runs in this folder. */
 export async function isRunning(dir: string): Promise<boolean> {
   try {
-    await ask(resolve(dir), undefined);
+    await requestView(resolve(dir), undefined);
     return true;
   } catch {
     return false;
@@ -157,12 +157,12 @@ export async function isRunning(dir: string): Promise<boolean> {
 }
 
 export function unknownFault(name: string): GwError {
-  return new GwError('USAGE', `There is no fault '${name}'.`, {
+  return new GwError('USAGE', `Unknown fault '${name}'.`, {
     remedy: 'List the faults with `gw sim fault --list`.',
   });
 }
 
-async function ask(dir: string, set: ControlRequest['set']): Promise<ControlView> {
+async function requestView(dir: string, set: ControlRequest['set']): Promise<ControlView> {
   const handlePath = join(dir, HANDLE_FILE);
   const text = await readIfThere(handlePath);
   if (text === undefined) {
@@ -174,7 +174,7 @@ async function ask(dir: string, set: ControlRequest['set']): Promise<ControlView
   const url = typeof handle?.url === 'string' ? handle.url : '';
   const target = URL.parse(url);
   if (!handle || typeof handle.token !== 'string' || target?.hostname !== HOST) {
-    throw new GwError('SIM_NOT_RUNNING', `${handlePath} does not say how to reach a simulated robot.`);
+    throw new GwError('SIM_NOT_RUNNING', `${handlePath} contains no valid address of a simulator.`);
   }
   const tried = { address: HOST, port: Number(target.port), action: set ? 'switch a fault' : 'list the faults' };
   let status: number;
@@ -185,7 +185,7 @@ async function ask(dir: string, set: ControlRequest['set']): Promise<ControlView
       headers: { authorization: `Bearer ${handle.token}`, 'content-type': 'application/json' },
       ...(set && { body: JSON.stringify(set) }),
       redirect: 'error',
-      signal: AbortSignal.timeout(ANSWER_MS),
+      signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS),
     });
     status = reply.status;
     answer = parseObject(await reply.text());
@@ -205,7 +205,7 @@ function asRemoteError(error: unknown): GwError | undefined {
   return new GwError(code, message, { tried, remedy });
 }
 
-/** The folder that the pointer names, if the file is truly ours: in a shared folder anybody may leave one. */
+/** The folder in the pointer file, if this user owns it alone: in a shared folder other users may write one. */
 async function readPointer(path: string): Promise<string | undefined> {
   try {
     const stats = await lstat(path);
@@ -217,17 +217,17 @@ async function readPointer(path: string): Promise<string | undefined> {
   }
 }
 
-function holds(header: string | undefined, token: string): boolean {
+function isAuthorized(header: string | undefined, token: string): boolean {
   const given = Buffer.from(header ?? '');
   const wanted = Buffer.from(`Bearer ${token}`);
   return given.length === wanted.length && timingSafeEqual(given, wanted);
 }
 
-async function readOrder(request: IncomingMessage) {
+async function readChange(request: IncomingMessage) {
   let text = '';
   for await (const piece of request as AsyncIterable<Buffer>) {
     text += piece.toString('utf8');
-    if (text.length > LONGEST_BODY) return undefined;
+    if (text.length > MAX_BODY_BYTES) return undefined;
   }
   const body = parseObject(text);
   if (!body || typeof body.name !== 'string' || !isFaultName(body.name) || typeof body.on !== 'boolean')

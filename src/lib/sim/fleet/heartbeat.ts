@@ -1,8 +1,8 @@
 import { createHash, createHmac } from 'node:crypto';
 
 /**
- * The heartbeat's datagram, written from the table in docs/heartbeat.md and from nothing else: a reader that
- * misunderstands the table must not be met by a writer with the same mistake.
+ * Encoder of the heartbeat datagram, from the table in docs/heartbeat.md, without code of the decoder: a shared mistake
+ * would stay hidden.
  */
 
 export interface Heartbeat {
@@ -21,7 +21,7 @@ export interface Heartbeat {
   readonly yawDeg: number;
 }
 
-/** A key with the name by which a datagram tells which key signed it. */
+/** A key with its id in the datagram. */
 export interface HeartbeatKey {
   readonly secret: Uint8Array;
   /** 4 bytes. */
@@ -36,25 +36,25 @@ export function heartbeatKey(secret: Uint8Array): HeartbeatKey {
   return { secret, id: hash.subarray(0, 4) };
 }
 
-export function packHeartbeat(beat: Heartbeat, key: HeartbeatKey): Buffer {
-  const serial = Buffer.from(beat.serial, 'latin1');
-  const software = Buffer.from(beat.software, 'utf8');
+export function encodeHeartbeat(heartbeat: Heartbeat, key: HeartbeatKey): Buffer {
+  const serial = Buffer.from(heartbeat.serial, 'latin1');
+  const software = Buffer.from(heartbeat.software, 'utf8');
   const signedBytes = FIXED_BYTES + 1 + serial.length + 1 + software.length;
   const bytes = Buffer.alloc(signedBytes + SIGNATURE_BYTES);
   bytes.write('GWHB', 0, 'latin1');
   bytes.writeUInt8(1, 4);
   bytes.writeUInt16BE(signedBytes, 6);
   bytes.set(key.id, 8);
-  bytes.writeUInt32BE(beat.bootCounter, 12);
-  bytes.writeUInt32BE(beat.sequence, 16);
-  bytes.set(beat.instance, 20);
-  bytes.writeUInt32BE(beat.uptimeS, 28);
-  bytes.writeUInt8(beat.moving ? 2 : 1, 32);
-  bytes.writeUInt8(beat.stopped ? 2 : 1, 33);
-  bytes.writeUInt8(beat.batteryPercent, 34);
-  bytes.writeInt32BE(Math.round(beat.xM * 1000), 36);
-  bytes.writeInt32BE(Math.round(beat.yM * 1000), 40);
-  bytes.writeInt32BE(Math.round(beat.yawDeg * 1000), 44);
+  bytes.writeUInt32BE(heartbeat.bootCounter, 12);
+  bytes.writeUInt32BE(heartbeat.sequence, 16);
+  bytes.set(heartbeat.instance, 20);
+  bytes.writeUInt32BE(heartbeat.uptimeS, 28);
+  bytes.writeUInt8(heartbeat.moving ? 2 : 1, 32);
+  bytes.writeUInt8(heartbeat.stopped ? 2 : 1, 33);
+  bytes.writeUInt8(heartbeat.batteryPercent, 34);
+  bytes.writeInt32BE(Math.round(heartbeat.xM * 1000), 36);
+  bytes.writeInt32BE(Math.round(heartbeat.yM * 1000), 40);
+  bytes.writeInt32BE(Math.round(heartbeat.yawDeg * 1000), 44);
   bytes.writeUInt8(serial.length, 48);
   bytes.set(serial, 49);
   bytes.writeUInt8(software.length, 49 + serial.length);

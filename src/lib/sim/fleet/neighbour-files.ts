@@ -5,27 +5,27 @@ import { replaceFile } from '../../lifecycle/index.ts';
 import { isRecord } from '../chassis/maps/map-store.ts';
 import { makeFolder, readIfThere } from '../files.ts';
 
-/** The key of the heartbeat as the site file names it. */
+/** Key file of the heartbeat, relative to the site file. */
 export const HEARTBEAT_KEY_FILE = 'secrets/heartbeat';
 const RUNS_FILE = 'neighbours.json';
 const FORMAT = 'gw/sim-neighbours/1';
 const KEY_BYTES = 32;
 const KEY_TEXT = /^[0-9a-f]{64}$/i;
-/** So many starts of one neighbour find room in one run before its counter reaches into the next run's. */
+/** Boot counters per run; more restarts of one neighbour would overlap with the next run. */
 const STARTS_PER_RUN = 2 ** 16;
-const MOST_RUNS = 2 ** 16 - 1;
+const MAX_RUNS = 2 ** 16 - 1;
 
 export interface NeighbourFiles {
-  /** What signs the beats. */
+  /** Key of the heartbeats. */
   readonly secret: Uint8Array;
-  /** The boot counter with which every neighbour begins: 1 in the first run of a folder, higher in each later one. */
+  /** First boot counter of every neighbour: 1 in the first run of a folder, higher in each later one. */
   readonly firstBoot: number;
 }
 
 /**
- * Writes the key of the heartbeat, and how often this folder had neighbours: who heard them in an earlier run takes
- * them for recordings unless their boot counters have grown. A key that is there is kept, so that a gateway that has
- * read it goes on hearing them. Throws FILE_EXISTS, FILE_UNWRITABLE.
+ * Writes the key of the heartbeat and the number of runs with neighbours: a gateway that received an earlier run takes
+ * lower boot counters for replays. An existing key is kept, so that a gateway with that key still accepts them. Throws
+ * FILE_EXISTS, FILE_UNREADABLE, FILE_UNWRITABLE.
  */
 export async function writeNeighbourFiles(dir: string): Promise<NeighbourFiles> {
   const runsPath = join(dir, RUNS_FILE);
@@ -48,8 +48,9 @@ function readRuns(text: string | undefined, path: string): number {
     value = undefined;
   }
   const runs = isRecord(value) && value.format === FORMAT ? value.runs : undefined;
-  if (typeof runs === 'number' && Number.isSafeInteger(runs) && runs >= 0 && runs < MOST_RUNS) return runs;
-  throw new GwError('FILE_EXISTS', `${path} does not say how often this folder had neighbours.`, {
-    remedy: 'Name another folder with --dir, or move the file away; a gateway then takes their beats for recordings.',
+  if (typeof runs === 'number' && Number.isSafeInteger(runs) && runs >= 0 && runs < MAX_RUNS) return runs;
+  throw new GwError('FILE_EXISTS', `${path} contains no valid number of runs.`, {
+    remedy:
+      'Name another folder with --dir, or delete the file; a running gateway then takes the heartbeats for replays.',
   });
 }

@@ -3,29 +3,29 @@ import { createSocket, type Socket } from 'node:dgram';
 import { GwError } from '../../error/index.ts';
 import type { Clock } from '../../lifecycle/index.ts';
 import type { FaultName, Faults } from '../faults.ts';
-import { type HeartbeatKey, heartbeatKey, packHeartbeat } from './heartbeat.ts';
-import { inventHabits, type NeighbourHabits, neighbourState } from './neighbour-state.ts';
+import { encodeHeartbeat, type HeartbeatKey, heartbeatKey } from './heartbeat.ts';
+import { type NeighbourTraits, neighbourState, randomTraits } from './neighbour-state.ts';
 
-export const MOST_NEIGHBOURS = 1000;
-/** Beats leave for this machine alone, whatever anybody configures. */
+export const MAX_NEIGHBOURS = 1000;
+/** A constant, so that heartbeats never leave this machine. */
 const HOST = '127.0.0.1';
 /** @source specification, 'Events' */
 const HEARTBEAT_PORT = 45301;
 /** @source specification, 'Limits' */
 const PERIOD_MS = 2000;
-/** Timers may fire a little early; what is due so soon is not waited for again. */
-const SOON_MS = 1;
-/** Neighbours beyond these share an address; each address is a socket. */
-const MOST_SOURCES = 200;
-const sourceOf = (index: number) => `127.0.0.${2 + (index % MOST_SOURCES)}`;
+/** Timers may fire slightly early. */
+const TIMER_TOLERANCE_MS = 1;
+/** Each address is a socket; further neighbours share them. */
+const MAX_SOURCES = 200;
+const sourceOf = (index: number) => `127.0.0.${2 + (index % MAX_SOURCES)}`;
 /** The second device that claims the serial of the last neighbour. */
-const DOUBLE_SOURCE = `127.0.0.${2 + MOST_SOURCES}`;
+const DUPLICATE_SOURCE = `127.0.0.${2 + MAX_SOURCES}`;
 const YEAR_S = 365.25 * 24 * 3600;
-/** How far off the clock of the last neighbour is, beat by beat. */
+/** Clock offsets of the last neighbour, by heartbeat. */
 const YEARS_OFF = [7, -7, 40, 0] as const;
 
-/** Serials of so many neighbours, and the addresses that they send from, each once. */
-export function neighbourPlaces(robots: number): { readonly serials: string[]; readonly addresses: string[] } {
+/** Serials of the neighbours, and their source addresses without duplicates. */
+export function neighbourAddresses(robots: number): { readonly serials: string[]; readonly addresses: string[] } {
   const indexes = Array.from({ length: robots }, (_, index) => index);
   return { serials: indexes.map(serialOf), addresses: [...new Set(indexes.map(sourceOf))] };
 }
@@ -38,9 +38,9 @@ export interface NeighboursOptions {
   readonly software: string;
   readonly faults: Pick<Faults, 'is'>;
   readonly clock: Clock;
-  /** Called once when beats cannot be sent, until they can again. */
+  /** Called once when sending fails, and again only after it has worked. */
   readonly onUnsent: (reason: string) => void;
-  /** Tests alone choose another than that of the heartbeat. */
+  /** UDP port; tests only, 45301 by default. */
   readonly port?: number;
 }
 
@@ -48,12 +48,12 @@ export interface Neighbours extends AsyncDisposable {
   readonly to: { readonly host: string; readonly port: number };
   readonly firstSerial: string;
   readonly lastSerial: string;
-  /** Has to be told of every change of a fault. */
-  switched(name: FaultName, on: boolean): void;
+  /** Must be called on every change of a fault. */
+  applyFault(name: FaultName, on: boolean): void;
 }
 
-/** From one start to the next. */
-interface Life {
+/** State from one boot to the next. */
+interface Boot {
   readonly bootCounter: number;
   readonly instance: Uint8Array;
   readonly beganMs: number;
@@ -63,16 +63,16 @@ interface Life {
 interface Device {
   readonly serial: string;
   readonly source: Socket;
-  /** When in each period it beats. */
+  /** Offset of its heartbeat within each period. */
   readonly phaseMs: number;
-  readonly habits: NeighbourHabits;
-  life: Life;
+  readonly traits: NeighbourTraits;
+  boot: Boot;
 }
 
 /**
- * Robots that do nothing but beat, to the port of the heartbeat on 127.0.0.1. One timer goes round them all, so that a
- * thousand cost little; the n-th beat of each is due n periods after its first, however late the one before was. Throws
- * PORT_UNUSABLE where an address of their own cannot be had.
+ * Robots that only send heartbeats, to the port of the heartbeat on 127.0.0.1, with one timer for all. The n-th of each
+ * is due n periods after its first, however late the previous one was. Throws PORT_UNUSABLE when a source
+ * address cannot be bound.
  */
 export async function startNeighbours(options: NeighboursOptions): Promise<Neighbours> {
   const { robots, firstBoot, software, faults, clock, port = HEARTBEAT_PORT } = options;
@@ -83,26 +83,26 @@ export async function startNeighbours(options: NeighboursOptions): Promise<Neigh
 
   await using undo = new AsyncDisposableStack();
   const sources: Socket[] = [];
-  for (let index = 0; index < Math.min(robots, MOST_SOURCES); index += 1) {
+  for (let index = 0; index < Math.min(robots, MAX_SOURCES); index += 1) {
     sources.push(await open(sourceOf(index)));
   }
-  const doubleSource = await open(DOUBLE_SOURCE);
+  const duplicateSource = await open(DUPLICATE_SOURCE);
 
   const beganMs = clock.monotonicMs();
   const devices = Array.from({ length: robots }, (_, index) =>
-    makeDevice(serialOf(index), sources[index % MOST_SOURCES]),
+    makeDevice(serialOf(index), sources[index % MAX_SOURCES]),
   );
   const last = devices.at(-1);
   if (last === undefined) throw new RangeError('at least one neighbour');
-  const double = makeDevice(last.serial, doubleSource);
-  const round = [...devices, double].sort((a, b) => a.phaseMs - b.phaseMs);
+  const duplicate = makeDevice(last.serial, duplicateSource);
+  const round = [...devices, duplicate].sort((a, b) => a.phaseMs - b.phaseMs);
 
-  /** What somebody recorded of the last neighbour: the first that it ever sent. */
+  /** The first heartbeat of the last neighbour. */
   let recording: Buffer | undefined;
-  /** Who beats next, and how many periods lie behind. */
+  /** Index of the next sender, and number of completed periods. */
   let next = 0;
   let periods = 0;
-  let timer = clock.after(Math.max(0, untilNext()), goRound);
+  let timer = clock.after(Math.max(0, untilNext()), sendDue);
 
   async function open(address: string): Promise<Socket> {
     const socket = await openSource(address);
@@ -113,11 +113,11 @@ export async function startNeighbours(options: NeighboursOptions): Promise<Neigh
 
   function makeDevice(serial: string, source: Socket | undefined): Device {
     if (source === undefined) throw new RangeError('every neighbour has an address');
-    const [phaseMs, habits] = [clock.random() * PERIOD_MS, inventHabits(clock.random)];
-    return { serial, source, phaseMs, habits, life: beginLife(firstBoot) };
+    const [phaseMs, traits] = [clock.random() * PERIOD_MS, randomTraits(clock.random)];
+    return { serial, source, phaseMs, traits, boot: newBoot(firstBoot) };
   }
 
-  function beginLife(bootCounter: number): Life {
+  function newBoot(bootCounter: number): Boot {
     return { bootCounter, instance: randomBytes(8), beganMs: clock.monotonicMs(), sequence: 0 };
   }
 
@@ -125,23 +125,23 @@ export async function startNeighbours(options: NeighboursOptions): Promise<Neigh
     return beganMs + periods * PERIOD_MS + (round[next]?.phaseMs ?? 0) - clock.monotonicMs();
   }
 
-  function goRound(): void {
-    // What a machine missed that slept is left out.
+  function sendDue(): void {
+    // Periods missed while the machine slept are skipped.
     periods += Math.max(0, Math.floor(-untilNext() / PERIOD_MS));
-    for (let beats = 0; beats < round.length && untilNext() < SOON_MS; beats += 1) {
+    for (let sent = 0; sent < round.length && untilNext() < TIMER_TOLERANCE_MS; sent += 1) {
       const device = round[next];
-      if (device !== undefined) beat(device);
+      if (device !== undefined) sendHeartbeat(device);
       next += 1;
       if (next === round.length) {
         next = 0;
         periods += 1;
       }
     }
-    timer = clock.after(Math.max(0, untilNext()), goRound);
+    timer = clock.after(Math.max(0, untilNext()), sendDue);
   }
 
-  function beat(device: Device): void {
-    if (device === double) {
+  function sendHeartbeat(device: Device): void {
+    if (device === duplicate) {
       if (faults.is('fleet-serial-conflict')) send(device, datagramOf(device, siteKey, 0));
       return;
     }
@@ -151,20 +151,20 @@ export async function startNeighbours(options: NeighboursOptions): Promise<Neigh
     }
     if (faults.is('fleet-silent')) return;
     const isWrongKey = faults.is('fleet-wrong-key');
-    const yearsOff = faults.is('fleet-clock-jumps') ? (YEARS_OFF[device.life.sequence % YEARS_OFF.length] ?? 0) : 0;
+    const yearsOff = faults.is('fleet-clock-jumps') ? (YEARS_OFF[device.boot.sequence % YEARS_OFF.length] ?? 0) : 0;
     const datagram = datagramOf(device, isWrongKey ? wrongKey : siteKey, yearsOff);
     send(device, datagram);
     if (!isWrongKey) recording ??= datagram;
     if (faults.is('fleet-replaying') && recording !== undefined) send(device, recording);
   }
 
-  function datagramOf({ serial, habits, life }: Device, key: HeartbeatKey, yearsOff: number): Buffer {
-    const { bootCounter, instance, sequence } = life;
-    life.sequence += 1;
+  function datagramOf({ serial, traits, boot }: Device, key: HeartbeatKey, yearsOff: number): Buffer {
+    const { bootCounter, instance, sequence } = boot;
+    boot.sequence += 1;
     const nowMs = clock.monotonicMs();
-    const uptimeS = Math.max(0, Math.floor((nowMs - life.beganMs) / 1000 + yearsOff * YEAR_S));
-    const state = neighbourState(habits, (nowMs - beganMs) / 1000);
-    return packHeartbeat({ serial, software, bootCounter, sequence, instance, uptimeS, ...state }, key);
+    const uptimeS = Math.max(0, Math.floor((nowMs - boot.beganMs) / 1000 + yearsOff * YEAR_S));
+    const state = neighbourState(traits, (nowMs - beganMs) / 1000);
+    return encodeHeartbeat({ serial, software, bootCounter, sequence, instance, uptimeS, ...state }, key);
   }
 
   function send({ source }: Device, datagram: Buffer): void {
@@ -182,10 +182,10 @@ export async function startNeighbours(options: NeighboursOptions): Promise<Neigh
     to: { host: HOST, port },
     firstSerial: serialOf(0),
     lastSerial: last.serial,
-    switched(name, on) {
-      if (name === 'fleet-silent' && !on) last.life = beginLife(last.life.bootCounter + 1);
-      // A copied card in another robot, which has never run before.
-      if (name === 'fleet-serial-conflict' && on) double.life = beginLife(1);
+    applyFault(name, on) {
+      if (name === 'fleet-silent' && !on) last.boot = newBoot(last.boot.bootCounter + 1);
+      // A copied SD card in another robot, which starts for the first time.
+      if (name === 'fleet-serial-conflict' && on) duplicate.boot = newBoot(1);
     },
     async [Symbol.asyncDispose]() {
       isEnded = true;
@@ -212,9 +212,9 @@ async function openSource(address: string): Promise<Socket> {
   } catch (cause) {
     socket.close();
     const { code } = cause as NodeJS.ErrnoException;
-    throw new GwError('PORT_UNUSABLE', `No neighbour can send from ${address} (${code}).`, {
+    throw new GwError('PORT_UNUSABLE', `Cannot bind the source address ${address} of a neighbour (${code}).`, {
       tried: { address, action: 'send heartbeats' },
-      remedy: `Give the loopback interface the addresses ${sourceOf(0)} to ${DOUBLE_SOURCE}, or start without --robots.`,
+      remedy: `Add the addresses ${sourceOf(0)} to ${DUPLICATE_SOURCE} to the loopback interface, or start without --robots.`,
       cause,
     });
   }

@@ -3,19 +3,19 @@ import type { Clock } from '../../lifecycle/index.ts';
 import { closeServer, listenOn } from '../listen.ts';
 
 const HOST = '127.0.0.1';
-const MOST_CONNECTIONS = 32;
-/** Between an order and the moment when it is done, so that its answer is still heard. */
-export const GOES_DOWN_MS = 100;
+const MAX_CONNECTIONS = 32;
+/** Delay before a change takes effect, so that its answer is still delivered. */
+export const RESTART_DELAY_MS = 100;
 
 export interface BridgePortOptions {
   readonly clock: Pick<Clock, 'sleep'>;
   /** Aborted when the tablet ends. */
   readonly ending: AbortSignal;
-  /** Where the bridge listens if it starts now; 0 for nowhere. */
+  /** The port that the bridge should listen on; 0 for none. */
   readonly wantedPort: () => number;
-  /** It only says that it closes. */
+  /** Whether the port stays open although closing was confirmed. */
   readonly staysOpen: () => boolean;
-  /** The tablet is about to restart, which starts the bridge too. */
+  /** Whether the tablet is about to restart, which also restarts the bridge. */
   readonly isGoingDown: () => boolean;
   readonly serve: (socket: Socket) => void;
   /** The port was opened or closed, or could not be opened. */
@@ -23,17 +23,17 @@ export interface BridgePortOptions {
 }
 
 /**
- * The TCP port of the debug bridge. Whatever changes it waits for its turn, and looks at that moment at what is wanted:
- * so the last of several orders wins, however quickly they came.
+ * The TCP port of the debug bridge. Changes are queued, and each reads the wanted port when it runs, so the last of
+ * several changes wins.
  */
 export function createBridgePort(options: BridgePortOptions) {
   const { clock, ending, wantedPort, staysOpen, isGoingDown, serve, onPort } = options;
   const sockets = new Set<Socket>();
   let server: Server | undefined;
   let openPort: number | null = null;
-  /** How many orders there were, and how many of them the last start has heeded. */
-  let ordered = 0;
-  let heeded = 0;
+  /** Number of requested changes, and how many of them the last start has applied. */
+  let requested = 0;
+  let applied = 0;
   let turn: Promise<unknown> = Promise.resolve();
 
   function inTurn(work: () => Promise<void>): Promise<void> {
@@ -53,9 +53,9 @@ export function createBridgePort(options: BridgePortOptions) {
       socket.once('close', () => sockets.delete(socket));
       serve(socket);
     });
-    fresh.maxConnections = MOST_CONNECTIONS;
+    fresh.maxConnections = MAX_CONNECTIONS;
     const opened = await listenOn(fresh, HOST, port);
-    // A connection that could not be taken is lost, and nothing else.
+    // A failed accept affects that connection only.
     fresh.on('error', () => {});
     openPort = opened;
     server = fresh;
@@ -71,9 +71,9 @@ export function createBridgePort(options: BridgePortOptions) {
     await closed;
   }
 
-  /** Starts the bridge as things stand. A port that cannot be had stays closed, and is told. */
+  /** Starts the bridge on the wanted port. A port that cannot be bound stays closed and is reported. */
   async function start(): Promise<void> {
-    heeded = ordered;
+    applied = requested;
     const port = wantedPort();
     if (server) await close();
     if (port === 0) {
@@ -87,44 +87,44 @@ export function createBridgePort(options: BridgePortOptions) {
     }
   }
 
-  /** Does what was ordered and not heeded yet, in a moment. */
-  async function heed(order = ordered): Promise<void> {
-    if (order <= heeded || isGoingDown()) return;
-    await clock.sleep(GOES_DOWN_MS, ending).catch(() => {});
+  /** Applies a pending change after a short delay. */
+  async function apply(change = requested): Promise<void> {
+    if (change <= applied || isGoingDown()) return;
+    await clock.sleep(RESTART_DELAY_MS, ending).catch(() => {});
     if (ending.aborted || isGoingDown()) return;
     if (staysOpen() && openPort !== null && wantedPort() !== openPort) {
-      heeded = ordered;
+      applied = requested;
       drop();
     } else await start();
   }
 
   return {
     host: HOST,
-    /** Where it listens now. */
+    /** The open port; null while closed. */
     port: (): number | null => openPort,
     connections: (): number => sockets.size,
     inTurn,
     listen,
     start,
-    heed,
+    apply,
     drop,
     close,
-    /** What is wanted has changed: the bridge starts anew. */
-    order(): void {
-      ordered += 1;
-      const order = ordered;
-      void inTurn(() => heed(order));
+    /** The wanted port has changed: restarts the bridge. */
+    request(): void {
+      requested += 1;
+      const change = requested;
+      void inTurn(() => apply(change));
     },
-    /** What is wanted has changed, and whoever did it needs no answer; a bridge that listens there already goes on. */
-    orderAtOnce(): Promise<void> {
-      ordered += 1;
-      const order = ordered;
+    /** The wanted port has changed by hand, without an answer to deliver; a bridge on that port continues. */
+    requestAtOnce(): Promise<void> {
+      requested += 1;
+      const change = requested;
       return inTurn(async () => {
-        // A later order decides with its own turn.
-        if (order === ordered && openPort !== wantedPort()) await start();
+        // A later change takes precedence.
+        if (change === requested && openPort !== wantedPort()) await start();
       });
     },
-    /** Resolves when nothing waits for its turn any more, or nothing but what `isEnough` does not mind. */
+    /** Resolves when the queue is empty, or earlier when `isEnough` returns true. */
     async settled(isEnough = () => false): Promise<void> {
       for (let last: unknown; last !== turn && !isEnough(); ) {
         last = turn;

@@ -1,37 +1,37 @@
-/** One stream inside a connection, as a service sees it: whole payloads in, bytes out, each way at the peer's pace. */
+/** One stream of a connection for a service: whole payloads in, bytes out, with flow control both ways. */
 export interface Channel {
-  /** The next bytes; undefined when the peer has closed it. Taking them lets the peer send on. */
+  /** The next bytes; undefined when the peer has closed the stream. Reading acknowledges them. */
   read(): Promise<Buffer | undefined>;
-  /** Resolves when the peer has taken them; false once it is closed. */
+  /** Resolves when the peer has acknowledged them; false once the stream is closed. */
   write(bytes: Uint8Array): Promise<boolean>;
-  /** Aborted when it is closed, by whom ever. */
+  /** Aborted when either side closes the stream. */
   readonly closed: AbortSignal;
 }
 
 export interface ChannelPort extends Channel {
-  /** What the connection calls: a payload came. False when the peer did not wait for its turn. */
+  /** Called by the connection with a received payload. False when the peer sent it before an acknowledgement. */
   deliver(payload: Buffer): boolean;
-  /** What the connection calls: the peer has taken the last payload. */
-  taken(): void;
-  /** What the connection calls: nothing comes or goes any more. */
-  shut(): void;
+  /** Called by the connection when the peer has acknowledged the last payload. */
+  acknowledged(): void;
+  /** Called by the connection when the stream is closed. */
+  close(): void;
 }
 
 export interface ChannelOptions {
   /** Sends a payload to the peer. */
   readonly send: (payload: Buffer) => void;
-  /** Tells the peer that its payload was taken. */
+  /** Acknowledges a payload to the peer. */
   readonly acknowledge: () => void;
-  /** Longest payload to the peer. */
-  readonly mostPayload: number;
-  /** Waits before a payload of so many bytes counts as taken. */
+  /** Maximum payload to the peer in bytes. */
+  readonly maxPayload: number;
+  /** Delays the acknowledgement of a payload, for the fault `tablet-slow`. */
   readonly brake: (bytes: number, signal: AbortSignal) => Promise<void>;
 }
 
-/** A peer that sends so many payloads without an answer keeps no turn. One more than the rule, for a race at the start. */
-const MOST_WAITING = 2;
+/** Unacknowledged payloads of the peer; one more than the protocol allows, for a race at the start. */
+const MAX_QUEUED = 2;
 
-export function createChannel({ send, acknowledge, mostPayload, brake }: ChannelOptions): ChannelPort {
+export function createChannel({ send, acknowledge, maxPayload, brake }: ChannelOptions): ChannelPort {
   const ending = new AbortController();
   const waiting: Buffer[] = [];
   let wake: (() => void) | undefined;
@@ -49,8 +49,8 @@ export function createChannel({ send, acknowledge, mostPayload, brake }: Channel
 
   async function sendAll(bytes: Uint8Array): Promise<boolean> {
     const whole = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    for (let at = 0; at < whole.length; at += mostPayload) {
-      if (!(await sendOne(whole.subarray(at, at + mostPayload)))) return false;
+    for (let at = 0; at < whole.length; at += maxPayload) {
+      if (!(await sendOne(whole.subarray(at, at + maxPayload)))) return false;
     }
     return !ending.signal.aborted;
   }
@@ -76,16 +76,16 @@ export function createChannel({ send, acknowledge, mostPayload, brake }: Channel
       return sent;
     },
     deliver(payload) {
-      if (waiting.length >= MOST_WAITING) return false;
+      if (waiting.length >= MAX_QUEUED) return false;
       waiting.push(payload);
       wake?.();
       return true;
     },
-    taken() {
+    acknowledged() {
       resume?.();
       resume = undefined;
     },
-    shut() {
+    close() {
       if (ending.signal.aborted) return;
       ending.abort();
       wake?.();

@@ -4,35 +4,35 @@ import { type ChannelPort, createChannel } from './channel.ts';
 import { readHostKey, TOKEN_BYTES } from './host-key.ts';
 import type { Keyring } from './keyring.ts';
 import type { Service } from './services.ts';
-import { command, createFrameReader, type Frame, packHeader, SMALLEST_MAXIMUM, VERSION_UNSUMMED } from './wire.ts';
+import { command, createFrameReader, type Frame, MIN_MAX_PAYLOAD, packHeader, VERSION_UNSUMMED } from './wire.ts';
 
-/** What a connection needs of its tablet. */
-export interface ConnectionHost {
-  /** The protocol that this tablet speaks, and how it presents itself: `device::name=value;…;features=a,b`. */
+/** The tablet's side that a connection uses. */
+export interface TabletHost {
+  /** Protocol version, and the banner `device::name=value;…;features=a,b`. */
   readonly version: number;
-  readonly mostPayload: number;
+  readonly maxPayload: number;
   banner(): string;
   readonly keys: Keyring;
-  /** Connections are taken and never answered. */
-  isDeaf(): boolean;
-  /** What runs behind a name; undefined where nothing does. */
+  /** Whether connections are accepted and never answered. */
+  isUnresponsive(): boolean;
+  /** The service of a name; undefined when there is none. */
   service(name: string): Service | undefined;
   brake(bytes: number, signal: AbortSignal): Promise<void>;
-  /** How many bytes one transfer gets through; undefined for all. */
+  /** Bytes after which a transfer is cut; undefined for no limit. */
   cutAfter(): number | undefined;
 }
 
 const AUTH_TOKEN = 1;
 const AUTH_SIGNATURE = 2;
 const AUTH_PUBLIC_KEY = 3;
-/** More streams in one connection are refused. */
-const MOST_STREAMS = 64;
-/** Longest piece in one frame to the peer, so that a peer that stops reading holds little. */
-const LONGEST_PIECE = 256 * 1024;
-/** With so much unsent nothing more is read. */
-const MOST_UNSENT = 4 * 1024 * 1024;
-/** Wrong signatures before a connection is ended. A machine tries each of its keys once. */
-const MOST_SIGNATURES = 64;
+/** Concurrent streams per connection; more are refused. */
+const MAX_STREAMS = 64;
+/** Maximum payload of one frame to the peer, which bounds the memory for a peer that stops reading. */
+const MAX_PIECE_BYTES = 256 * 1024;
+/** Beyond it reading is paused. */
+const MAX_UNSENT_BYTES = 4 * 1024 * 1024;
+/** Wrong signatures per connection. A host tries each of its keys once. */
+const MAX_SIGNATURES = 64;
 
 interface Stream {
   readonly channel: ChannelPort;
@@ -41,8 +41,8 @@ interface Stream {
   received: number;
 }
 
-/** One connection of a machine that debugs: handshake, then streams. Nothing that it sends throws. */
-export function serveConnection(socket: Socket, host: ConnectionHost): void {
+/** Serves one connection of a debugging host: handshake, then streams. No received bytes make it throw. */
+export function serveConnection(socket: Socket, host: TabletHost): void {
   const streams = new Map<number, Stream>();
   let lastId = 0;
   let phase: 'new' | 'asking' | 'online' = 'new';
@@ -50,11 +50,11 @@ export function serveConnection(socket: Socket, host: ConnectionHost): void {
   let signatures = 0;
   let prompt: Disposable | undefined;
   let version = VERSION_UNSUMMED;
-  let mostPayload = SMALLEST_MAXIMUM;
+  let maxPayload = MIN_MAX_PAYLOAD;
   const isSummed = () => version < VERSION_UNSUMMED;
 
   const reader = createFrameReader({
-    mostPayload: () => (phase === 'online' ? host.mostPayload : SMALLEST_MAXIMUM),
+    maxPayload: () => (phase === 'online' ? host.maxPayload : MIN_MAX_PAYLOAD),
     summed: () => phase === 'online' && isSummed(),
   });
 
@@ -62,36 +62,36 @@ export function serveConnection(socket: Socket, host: ConnectionHost): void {
     if (socket.destroyed) return;
     const frame = { command: kind, arg0, arg1, payload };
     socket.cork();
-    // The first frames are summed for peers that have not yet said whether they want it.
+    // Until the peer's version is known, frames carry checksums.
     socket.write(packHeader(frame, phase !== 'online' || isSummed()));
     if (payload.length > 0) socket.write(payload);
     socket.uncork();
-    if (socket.writableLength > MOST_UNSENT) socket.pause();
+    if (socket.writableLength > MAX_UNSENT_BYTES) socket.pause();
   }
 
-  function askForSignature(): void {
+  function requestSignature(): void {
     phase = 'asking';
     token = randomBytes(TOKEN_BYTES);
     send(command.AUTH, AUTH_TOKEN, 0, token);
   }
 
   function goOnline(): void {
-    send(command.CNXN, host.version, host.mostPayload, Buffer.from(host.banner()));
+    send(command.CNXN, host.version, host.maxPayload, Buffer.from(host.banner()));
     phase = 'online';
   }
 
-  function shutStreams(): void {
-    for (const { channel } of streams.values()) channel.shut();
+  function closeStreams(): void {
+    for (const { channel } of streams.values()) channel.close();
     streams.clear();
   }
 
   function connect({ arg0, arg1 }: Frame): void {
-    shutStreams();
+    closeStreams();
     prompt?.[Symbol.dispose]();
     phase = 'new';
     version = Math.min(arg0, host.version);
-    mostPayload = Math.min(Math.max(arg1, SMALLEST_MAXIMUM), host.mostPayload);
-    if (!host.isDeaf()) askForSignature();
+    maxPayload = Math.min(Math.max(arg1, MIN_MAX_PAYLOAD), host.maxPayload);
+    if (!host.isUnresponsive()) requestSignature();
   }
 
   function authenticate({ arg0, payload }: Frame): void {
@@ -99,13 +99,13 @@ export function serveConnection(socket: Socket, host: ConnectionHost): void {
     if (arg0 === AUTH_SIGNATURE) {
       signatures += 1;
       if (host.keys.signer(token, payload)) goOnline();
-      else if (signatures > MOST_SIGNATURES) socket.destroy();
-      else askForSignature();
+      else if (signatures > MAX_SIGNATURES) socket.destroy();
+      else requestSignature();
     } else if (arg0 === AUTH_PUBLIC_KEY) {
       const key = readHostKey(payload);
       prompt?.[Symbol.dispose]();
       if (key) {
-        prompt = host.keys.ask(key, () => {
+        prompt = host.keys.prompt(key, () => {
           if (phase === 'asking' && !socket.destroyed) goOnline();
         });
       }
@@ -116,7 +116,7 @@ export function serveConnection(socket: Socket, host: ConnectionHost): void {
     if (remoteId === 0) return;
     const end = payload.indexOf(0);
     const name = payload.toString('utf8', 0, end === -1 ? payload.length : end);
-    const service = streams.size < MOST_STREAMS ? host.service(name) : undefined;
+    const service = streams.size < MAX_STREAMS ? host.service(name) : undefined;
     if (!service) {
       send(command.CLSE, 0, remoteId);
       return;
@@ -125,7 +125,7 @@ export function serveConnection(socket: Socket, host: ConnectionHost): void {
     while (streams.has(lastId));
     const id = lastId;
     const channel = createChannel({
-      mostPayload: Math.min(mostPayload, LONGEST_PIECE),
+      maxPayload: Math.min(maxPayload, MAX_PIECE_BYTES),
       send: (piece) => send(command.WRTE, id, remoteId, piece),
       acknowledge: () => send(command.OKAY, id, remoteId),
       brake: host.brake,
@@ -134,26 +134,26 @@ export function serveConnection(socket: Socket, host: ConnectionHost): void {
     streams.set(id, { channel, remoteId, isTransfer, received: 0 });
     send(command.OKAY, id, remoteId);
     const closed = () => {
-      channel.shut();
+      channel.close();
       if (streams.delete(id)) send(command.CLSE, id, remoteId);
     };
     service(channel).then(closed, closed);
   }
 
-  /** The stream that a frame belongs to. A machine that means another one of its own is not listened to. */
+  /** The stream of a frame; undefined when the ids do not match. */
   function streamOf({ arg0, arg1 }: Frame): Stream | undefined {
     const stream = streams.get(arg1);
     return stream && (arg0 === stream.remoteId || arg0 === 0) ? stream : undefined;
   }
 
-  function take(frame: Frame): boolean {
+  function accept(frame: Frame): boolean {
     if (frame.command === command.CNXN) connect(frame);
     else if (frame.command === command.AUTH) authenticate(frame);
-    else if (phase === 'online') takeOnline(frame);
+    else if (phase === 'online') acceptOnline(frame);
     return !socket.destroyed;
   }
 
-  function takeOnline(frame: Frame): void {
+  function acceptOnline(frame: Frame): void {
     if (frame.command === command.OPEN) {
       open(frame);
       return;
@@ -163,10 +163,10 @@ export function serveConnection(socket: Socket, host: ConnectionHost): void {
       if (frame.command === command.WRTE) send(command.CLSE, 0, frame.arg0);
       return;
     }
-    if (frame.command === command.OKAY) stream.channel.taken();
+    if (frame.command === command.OKAY) stream.channel.acknowledged();
     else if (frame.command === command.CLSE) {
       streams.delete(frame.arg1);
-      stream.channel.shut();
+      stream.channel.close();
       send(command.CLSE, frame.arg1, stream.remoteId);
     } else if (frame.command === command.WRTE) {
       stream.received += frame.payload.length;
@@ -177,12 +177,12 @@ export function serveConnection(socket: Socket, host: ConnectionHost): void {
   }
 
   socket.on('data', (bytes: Buffer) => {
-    if (reader.feed(bytes, take) !== undefined) socket.destroy();
+    if (reader.feed(bytes, accept) !== undefined) socket.destroy();
   });
   socket.on('drain', () => socket.resume());
   socket.on('error', () => {});
   socket.on('close', () => {
     prompt?.[Symbol.dispose]();
-    shutStreams();
+    closeStreams();
   });
 }

@@ -7,10 +7,10 @@ import type { Screen } from './screen.ts';
 import type { Settings } from './settings.ts';
 import type { Storage } from './storage.ts';
 
-/** Faults of the simulator that are faults of its tablet. */
+/** The faults that affect the tablet. */
 export type TabletFault = Extract<FaultName, `tablet-${string}`>;
 
-/** What the programs of the tablet work on. */
+/** The state of the tablet that its programs use. */
 export interface Device {
   readonly clock: Clock;
   readonly storage: Storage;
@@ -18,7 +18,7 @@ export interface Device {
   readonly settings: Settings;
   readonly packages: Packages;
   readonly screen: Screen;
-  /** IPv4 address with the length of its range, and the name of the WLAN. */
+  /** IPv4 address with prefix length, and SSID of the WLAN. */
   readonly wlan: { readonly address: string; readonly ssid: string };
   android(): Android;
   is(fault: TabletFault): boolean;
@@ -26,14 +26,14 @@ export interface Device {
   hasFeature(name: string): boolean;
   /** The device owner, `package/full.Class`. */
   owner: string | undefined;
-  /** Once it goes down, a further order is for a restart after it. */
+  /** Once shutting down, a further call requests another restart after it. */
   reboot(): void;
   /** Resolves when a restart begins. */
   goingDown(): Promise<void>;
-  /** Sets the port until the next restart, 0 for none, and starts the bridge anew. */
+  /** Sets the port until the next restart, 0 for none, and restarts the bridge. */
   listenOnly(port: number): void;
-  /** Starts the bridge anew in a moment, as settings and properties are then. */
+  /** Restarts the bridge after a short delay, with the settings and properties at that time. */
   restartBridge(): void;
-  /** Milliseconds since the start. */
+  /** Milliseconds since boot. */
   uptimeMs(): number;
 }

@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { replaceFile } from '../../lifecycle/index.ts';
-import { makePackageFile, USUAL_WLAN } from './index.ts';
+import { DEFAULT_WLAN, makePackageFile } from './index.ts';
 
-/** Where the simulated tablet is, and how it is to be set up. */
+/** Files for setting up the simulated tablet. */
 export const TABLET_PROFILE_FILE = 'kiosk.yaml';
 const PACKAGE_FILE = 'kiosk.apk';
 const HEADER = '# Written by gw sim for its simulated tablet. A new run replaces it.';
-/** Long enough that its way to the tablet can be watched. */
+/** Large enough for a visible transfer time. */
 const PACKAGE_BYTES = 4_000_000;
 const shell = { name: 'org.example.kiosk', versionCode: 12, versionName: '1.2.0' } as const;
 
@@ -18,7 +18,7 @@ export interface TabletFilesOptions {
   readonly operatorPort: number;
 }
 
-/** Writes a kiosk shell that only a simulated tablet installs, and a profile that asks for it. */
+/** Writes the package of a kiosk shell, which only a simulated tablet installs, and a profile that requires it. */
 export async function writeTabletFiles({ dir, model, operatorPort }: TabletFilesOptions): Promise<void> {
   const file = makePackageFile({ ...shell, bytes: PACKAGE_BYTES });
   await replaceFile(join(dir, PACKAGE_FILE), file);
@@ -40,7 +40,7 @@ export async function writeTabletFiles({ dir, model, operatorPort }: TabletFiles
     screen: { brightness: 200, offAfterS: 1800, rotationDeg: 90 },
     sound: { mediaPercent: 40, touchSounds: false },
     hidePackages: ['com.android.chrome', 'com.android.email', 'com.android.vending'],
-    network: { ssid: USUAL_WLAN.ssid, segment: USUAL_WLAN.segment },
+    network: { ssid: DEFAULT_WLAN.ssid, segment: DEFAULT_WLAN.segment },
   };
   await replaceFile(join(dir, TABLET_PROFILE_FILE), `${HEADER}\n${stringify(profile)}`);
 }

@@ -1,6 +1,6 @@
 import { VERSION_SUMMED, VERSION_UNSUMMED } from './wire.ts';
 
-/** What a tablet is: its maker's names and its Android. None of it says anything about a tablet of the platform. */
+/** Vendor names of a tablet. They do not describe the platform's tablet. */
 export interface Identity {
   readonly model: string;
   readonly manufacturer: string;
@@ -8,15 +8,15 @@ export interface Identity {
   readonly serial: string;
 }
 
-/** An Android, as the bridge and the programs show it. */
+/** An Android version, as seen through the bridge and the programs. */
 export interface Android {
   readonly release: string;
   readonly sdk: number;
-  /** What the bridge of this version is told by; only what the simulator truly does. */
+  /** Features in the banner: those that the simulator implements. */
   readonly features: readonly string[];
   readonly version: number;
-  /** Longest payload of a frame, in bytes. */
-  readonly mostPayload: number;
+  /** Maximum payload of a frame in bytes. */
+  readonly maxPayload: number;
 }
 
 export const DEFAULT_IDENTITY: Identity = {
@@ -26,20 +26,20 @@ export const DEFAULT_IDENTITY: Identity = {
   serial: 'TABSIM0001',
 };
 
-/** Another tablet than the one that is meant. */
+/** For the fault `tablet-other`. */
 export const OTHER_IDENTITY: Identity = {
   model: 'OTHER-TAB-8',
-  manufacturer: 'Somebody',
+  manufacturer: 'Example',
   product: 'othertab',
   serial: 'TABOTHER99',
 };
 
-export const usualAndroid: Android = {
+export const defaultAndroid: Android = {
   release: '13',
   sdk: 33,
   features: ['shell_v2', 'cmd', 'stat_v2', 'ls_v2', 'fixed_push_mkdir', 'fixed_push_symlink_timestamp'],
   version: VERSION_UNSUMMED,
-  mostPayload: 1024 * 1024,
+  maxPayload: 1024 * 1024,
 };
 
 export const oldAndroid: Android = {
@@ -47,5 +47,5 @@ export const oldAndroid: Android = {
   sdk: 25,
   features: ['shell_v2', 'cmd'],
   version: VERSION_SUMMED,
-  mostPayload: 256 * 1024,
+  maxPayload: 256 * 1024,
 };

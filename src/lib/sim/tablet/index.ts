@@ -1,7 +1,7 @@
 /**
- * A tablet in the box: the device's side of the Android debug bridge on a TCP port of 127.0.0.1, with as much of
- * Android behind it as setting up a kiosk needs. Frames, keys and files are its own, shared with no client.
+ * A simulated tablet: the device's side of the Android debug bridge on a TCP port of 127.0.0.1, with the parts of
+ * Android that setting up a kiosk needs. It shares no code with the client.
  */
 
 export { makePackageFile } from './package-file.ts';
-export { startTablet, type Tablet, type TabletOptions, USUAL_WLAN } from './tablet.ts';
+export { DEFAULT_WLAN, startTablet, type Tablet, type TabletOptions } from './tablet.ts';

@@ -2,7 +2,7 @@ import { crc32, inflateRawSync } from 'node:zlib';
 import { type PackageManifest, readPackageManifest } from './package-manifest.ts';
 import type { Content } from './storage.ts';
 
-/** A package file is a ZIP archive with a binary manifest in it. Signatures are neither made nor checked. */
+/** A package file is a ZIP archive with a binary manifest. Signatures are neither created nor verified. */
 
 const MANIFEST = 'AndroidManifest.xml';
 const END_SIGNATURE = 0x06054b50;
@@ -11,12 +11,12 @@ const LOCAL_SIGNATURE = 0x04034b50;
 const END_BYTES = 22;
 const LISTED_BYTES = 46;
 const LOCAL_BYTES = 30;
-const MOST_ENTRIES = 65_535;
-const LONGEST_MANIFEST = 4 * 1024 * 1024;
+const MAX_ENTRIES = 65_535;
+const MAX_MANIFEST_BYTES = 4 * 1024 * 1024;
 const STORED = 0;
 const DEFLATED = 8;
 
-/** The manifest of a package file; undefined when it is none. Never throws. */
+/** The manifest of a package file; undefined when the file is not a package. Never throws. */
 export function readPackageFile(content: Content): PackageManifest | undefined {
   try {
     const entry = findManifest(content);
@@ -27,11 +27,11 @@ export function readPackageFile(content: Content): PackageManifest | undefined {
   }
 }
 
-/** Bytes at a place of the file, where they were kept. Throws a RangeError where they were not. */
+/** Bytes at an offset of the file. Throws RangeError when they were not stored. */
 function bytesAt(content: Content, at: number, length: number): Buffer {
   if (at + length <= content.head.length) return content.head.subarray(at, at + length);
   const tailAt = content.size - content.tail.length;
-  if (at < tailAt || at + length > content.size) throw new RangeError('not kept');
+  if (at < tailAt || at + length > content.size) throw new RangeError('not stored');
   return content.tail.subarray(at - tailAt, at - tailAt + length);
 }
 
@@ -39,7 +39,7 @@ function findManifest(content: Content): Buffer | undefined {
   const last = content.tail.length > 0 ? content.tail : content.head;
   const end = last.lastIndexOf(Buffer.from([0x50, 0x4b, 5, 6]));
   if (end === -1 || last.readUInt32LE(end) !== END_SIGNATURE) return undefined;
-  const count = Math.min(last.readUInt16LE(end + 10), MOST_ENTRIES);
+  const count = Math.min(last.readUInt16LE(end + 10), MAX_ENTRIES);
   let at = last.readUInt32LE(end + 16);
   for (let index = 0; index < count; index += 1) {
     const entry = bytesAt(content, at, LISTED_BYTES);
@@ -56,12 +56,12 @@ function findManifest(content: Content): Buffer | undefined {
 
 function unpack(content: Content, method: number, size: number, at: number): Buffer | undefined {
   const local = bytesAt(content, at, LOCAL_BYTES);
-  if (local.readUInt32LE(0) !== LOCAL_SIGNATURE || size > LONGEST_MANIFEST) return undefined;
+  if (local.readUInt32LE(0) !== LOCAL_SIGNATURE || size > MAX_MANIFEST_BYTES) return undefined;
   const packed = bytesAt(content, at + LOCAL_BYTES + local.readUInt16LE(26) + local.readUInt16LE(28), size);
   if (method === STORED) return packed;
   if (method !== DEFLATED) return undefined;
   try {
-    return inflateRawSync(packed, { maxOutputLength: LONGEST_MANIFEST });
+    return inflateRawSync(packed, { maxOutputLength: MAX_MANIFEST_BYTES });
   } catch {
     return undefined;
   }
@@ -74,15 +74,15 @@ export interface PackageFileOptions {
   readonly versionName?: string;
   readonly minSdk?: number;
   readonly isTestOnly?: boolean;
-  /** Class of the activity that is started; `.Main` by default. */
+  /** Class of the main activity; `.Main` by default. */
   readonly activity?: string;
-  /** Class of the receiver that may be device administrator; null for none. `.Admin` by default. */
+  /** Class of the receiver for device administration; null for none. `.Admin` by default. */
   readonly admin?: string | null;
-  /** At least so long; what fills it are the same bytes each time. */
+  /** Minimum size; the padding is deterministic. */
   readonly bytes?: number;
 }
 
-/** A package file that a simulated tablet installs. No real one takes it: it has no code and no signature. */
+/** A package file for a simulated tablet. A real one rejects it: it has no code and no signature. */
 export function makePackageFile(options: PackageFileOptions): Buffer {
   const manifest = packManifest(options);
   const entries: { name: string; data: Buffer }[] = [{ name: MANIFEST, data: manifest }];
@@ -118,7 +118,7 @@ export function makePackageFile(options: PackageFileOptions): Buffer {
   return Buffer.concat([...parts, list, end]);
 }
 
-/** Bytes that do not repeat soon. */
+/** Pseudorandom bytes with a long period. */
 function filling(bytes: number): Buffer {
   const data = Buffer.allocUnsafe(bytes);
   let state = 0x2545f491;
@@ -134,7 +134,7 @@ function filling(bytes: number): Buffer {
 
 const NONE = 0xffffffff;
 const ANDROID = 'http://schemas.android.com/apk/res/android';
-/** Attributes of Android's own and their numbers; their names come first in the pool, in this order. */
+/** Android's attributes and their numbers; their names are first in the pool, in this order. */
 const known = [
   ['name', 0x01010003],
   ['permission', 0x01010006],

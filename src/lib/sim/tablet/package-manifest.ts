@@ -1,6 +1,6 @@
 /**
- * The manifest of a package in its binary form, as far as a tablet needs it to install. Chunks of a type, a head length
- * and a length; a pool of strings; elements with attributes that name strings by number. Source: Android's own headers.
+ * Parser of the binary manifest of a package, for the fields that an installation needs: chunks with type, head length
+ * and length; a pool of strings; elements with attributes that refer to strings by number. Source: Android's headers.
  */
 
 export interface PackageManifest {
@@ -12,7 +12,7 @@ export interface PackageManifest {
   readonly isTestOnly: boolean;
   /** Full class names. */
   readonly activities: readonly { readonly name: string; readonly isMain: boolean; readonly isHome: boolean }[];
-  /** Receivers that may be a device administrator. */
+  /** Receivers for device administration. */
   readonly admins: readonly string[];
 }
 
@@ -20,13 +20,13 @@ const chunkType = { pool: 0x0001, file: 0x0003, start: 0x0102, end: 0x0103, reso
 const UTF8_POOL = 0x100;
 const NONE = 0xffffffff;
 const TYPE_STRING = 0x03;
-const MOST_STRINGS = 20_000;
-const MOST_ELEMENTS = 20_000;
-/** Of each kind; further ones are left out. */
-const MOST_PARTS = 200;
-const LONGEST_NAME = 300;
+const MAX_STRINGS = 20_000;
+const MAX_ELEMENTS = 20_000;
+/** Maximum per kind; further ones are ignored. */
+const MAX_PARTS = 200;
+const MAX_NAME_LENGTH = 300;
 
-/** Numbers of attributes, which packages use in place of their names. */
+/** Numbers that packages use in place of attribute names. */
 const attributeIds: ReadonlyMap<number, string> = new Map([
   [0x01010003, 'name'],
   [0x01010006, 'permission'],
@@ -42,24 +42,24 @@ interface Element {
   readonly attributes: ReadonlyMap<string, string | number>;
 }
 
-/** Reads a binary manifest; undefined when it is none. Never throws. */
+/** Parses a binary manifest; undefined when it is malformed. Never throws. */
 export function readPackageManifest(bytes: Buffer): PackageManifest | undefined {
   try {
     return manifestOf(elementsOf(bytes));
   } catch (error) {
-    // Every read beyond the end of a buffer is a RangeError: the manifest is broken.
+    // A read beyond the end of the buffer throws RangeError.
     if (error instanceof RangeError) return undefined;
     throw error;
   }
 }
 
-/** Elements in order; undefined stands for the end of one. */
+/** Elements in order; undefined marks the end of an element. */
 function elementsOf(bytes: Buffer): (Element | undefined)[] {
   if (bytes.readUInt16LE(0) !== chunkType.file) return [];
   let strings: readonly string[] = [];
   let ids: readonly number[] = [];
   const elements: (Element | undefined)[] = [];
-  for (let at = bytes.readUInt16LE(2); at + 8 <= bytes.length && elements.length < MOST_ELEMENTS; ) {
+  for (let at = bytes.readUInt16LE(2); at + 8 <= bytes.length && elements.length < MAX_ELEMENTS; ) {
     const size = bytes.readUInt32LE(at + 4);
     if (size < 8 || at + size > bytes.length) return elements;
     const chunk = bytes.subarray(at, at + size);
@@ -74,7 +74,7 @@ function elementsOf(bytes: Buffer): (Element | undefined)[] {
 }
 
 function readPool(chunk: Buffer): string[] {
-  const count = Math.min(chunk.readUInt32LE(8), MOST_STRINGS);
+  const count = Math.min(chunk.readUInt32LE(8), MAX_STRINGS);
   const isUtf8 = (chunk.readUInt32LE(16) & UTF8_POOL) !== 0;
   const begin = chunk.readUInt32LE(20);
   const table = chunk.readUInt16LE(2);
@@ -95,7 +95,7 @@ function readPool(chunk: Buffer): string[] {
 }
 
 function readIds(chunk: Buffer): number[] {
-  const count = Math.min((chunk.length - 8) >> 2, MOST_STRINGS);
+  const count = Math.min((chunk.length - 8) >> 2, MAX_STRINGS);
   return Array.from({ length: count }, (_, index) => chunk.readUInt32LE(8 + 4 * index));
 }
 
@@ -142,11 +142,11 @@ function manifestOf(elements: readonly (Element | undefined)[]): PackageManifest
       targetSdk = number(attributes.get('targetSdkVersion'));
     } else if (element.tag === 'application') isTestOnly = (number(attributes.get('testOnly')) ?? 0) !== 0;
     else if (isActivity(element.tag)) {
-      isInActivity = activities.length < MOST_PARTS;
+      isInActivity = activities.length < MAX_PARTS;
       if (isInActivity) activities.push({ name: classOf(name, named), isMain: false, isHome: false });
     } else if (element.tag === 'receiver') {
       const isAdmin = attributes.get('permission') === 'android.permission.BIND_DEVICE_ADMIN';
-      if (isAdmin && admins.length < MOST_PARTS) admins.push(classOf(name, named));
+      if (isAdmin && admins.length < MAX_PARTS) admins.push(classOf(name, named));
     } else if (isInActivity) {
       const last = activities.at(-1);
       if (last && named === 'android.intent.action.MAIN') last.isMain = true;
@@ -169,12 +169,12 @@ function isPackageName(name: string): boolean {
   return name.length <= 223 && /^[A-Za-z]\w*(\.[A-Za-z]\w*)+$/.test(name);
 }
 
-/** The full name of a class that a package names in short: `.Main` is one of the package itself. */
+/** The full name of a class; `.Main` is relative to the package. */
 export function classOf(packageName: string, name: string): string {
   if (name.startsWith('.')) return packageName + name;
   return name.includes('.') ? name : `${packageName}.${name}`;
 }
 
 const isActivity = (tag: string | undefined) => tag === 'activity' || tag === 'activity-alias';
-const text = (value: string | number | undefined) => (typeof value === 'string' ? value.slice(0, LONGEST_NAME) : '');
+const text = (value: string | number | undefined) => (typeof value === 'string' ? value.slice(0, MAX_NAME_LENGTH) : '');
 const number = (value: string | number | undefined) => (typeof value === 'number' ? value : undefined);

@@ -17,12 +17,12 @@ export interface InstallOptions {
   readonly mayTestOnly: boolean;
 }
 
-const MOST_PACKAGES = 2000;
-/** The oldest is given up for a further one. */
-const MOST_SESSIONS = 8;
+const MAX_PACKAGES = 2000;
+/** Beyond it the oldest session is dropped. */
+const MAX_SESSIONS = 8;
 const FIRST_UID = 10_100;
 
-/** What is on it when somebody unpacks it: name and version code. Ordinary packages of Android, none of a maker. */
+/** Preinstalled packages, with name and version code: standard packages of Android, none of a vendor. */
 const onDelivery: readonly (readonly [name: string, versionCode: number, home?: string])[] = [
   ['android', 33],
   ['com.android.calculator2', 33],
@@ -47,13 +47,13 @@ const onDelivery: readonly (readonly [name: string, versionCode: number, home?: 
 export interface PackagesOptions {
   readonly storage: Storage;
   readonly sdk: () => number;
-  /** Why nothing may be installed now; undefined when it may. */
+  /** Why installations are refused now; undefined when they are allowed. */
   readonly refusal: () => string | undefined;
-  /** A package that must not be taken away or switched off. */
+  /** Whether a package is the device owner, which must not be removed or disabled. */
   readonly isOwner: (name: string) => boolean;
 }
 
-/** What is installed. Answers are those of the package manager, without what its program prints around them. */
+/** The installed packages. Results are the texts of the package manager. */
 export function createPackages({ storage, sdk, refusal, isOwner }: PackagesOptions) {
   const packages = new Map<string, InstalledPackage>();
   const sessions = new Map<number, { readonly options: InstallOptions; content: Content | undefined }>();
@@ -75,8 +75,8 @@ export function createPackages({ storage, sdk, refusal, isOwner }: PackagesOptio
   }
 
   function install(content: Content, options: InstallOptions): string {
-    const said = refusal();
-    if (said !== undefined) return `Failure [${said}]`;
+    const reason = refusal();
+    if (reason !== undefined) return `Failure [${reason}]`;
     const manifest = readPackageFile(content);
     if (!manifest) return 'Failure [INSTALL_PARSE_FAILED_NOT_APK: Failed to parse base.apk]';
     const { name } = manifest;
@@ -92,8 +92,9 @@ export function createPackages({ storage, sdk, refusal, isOwner }: PackagesOptio
       return `Failure [INSTALL_FAILED_VERSION_DOWNGRADE: Downgrade detected: Update version code ${manifest.versionCode} is older than current ${there.manifest.versionCode}]`;
     }
     const freed = there && !there.isSystem ? storage.find(there.path) : undefined;
-    const room = storage.freeBytes() + (typeof freed === 'object' && freed.kind === 'file' ? freed.content.size : 0);
-    if (content.size > room || packages.size >= MOST_PACKAGES) {
+    const freeBytes =
+      storage.freeBytes() + (typeof freed === 'object' && freed.kind === 'file' ? freed.content.size : 0);
+    if (content.size > freeBytes || packages.size >= MAX_PACKAGES) {
       return 'Failure [INSTALL_FAILED_INSUFFICIENT_STORAGE: Failed to override installation location]';
     }
     if (there && !there.isSystem) storage.system.remove(there.path.slice(0, there.path.lastIndexOf('/')));
@@ -117,7 +118,7 @@ export function createPackages({ storage, sdk, refusal, isOwner }: PackagesOptio
     list: (): readonly InstalledPackage[] =>
       [...packages.values()].sort((one, other) => (one.manifest.name < other.manifest.name ? -1 : 1)),
     install,
-    /** A reset to factory settings: what was installed is gone, what was disabled is not. */
+    /** Factory reset: removes installed packages and enables disabled ones. */
     reset(): void {
       for (const [name, there] of packages) {
         if (there.isSystem) packages.set(name, { ...there, state: 'enabled' });
@@ -139,14 +140,14 @@ export function createPackages({ storage, sdk, refusal, isOwner }: PackagesOptio
     },
     sessions: {
       create(options: InstallOptions): number {
-        // Of machines that were cut off nobody asks again.
-        if (sessions.size >= MOST_SESSIONS) sessions.delete(sessions.keys().next().value ?? 0);
+        // Sessions of disconnected hosts are never committed.
+        if (sessions.size >= MAX_SESSIONS) sessions.delete(sessions.keys().next().value ?? 0);
         lastSession += 1;
         sessions.set(lastSession, { options, content: undefined });
         return lastSession;
       },
       has: (id: number): boolean => sessions.has(id),
-      /** Several files of one package are taken; the first is what is installed. */
+      /** Accepts several files; the first one is installed. */
       write(id: number, content: Content): void {
         const session = sessions.get(id);
         if (session) session.content ??= content;

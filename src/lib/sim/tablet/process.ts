@@ -1,36 +1,36 @@
 import type { Device } from './device.ts';
 import type { Files } from './storage.ts';
 
-/** Bytes that a program reads; undefined at their end. */
+/** Input of a program; undefined at the end. */
 export interface Input {
   read(): Promise<Buffer | undefined>;
 }
 
-/** Takes bytes of a program at the reader's pace. False: nobody reads any more. */
+/** Writes output of a program with backpressure; false when the reader is gone. */
 export type Output = (bytes: Uint8Array) => Promise<boolean>;
 
-/** A program that runs in the shell of the tablet. */
+/** A process in the shell of the tablet. */
 export interface Process {
-  /** The words after its name. */
+  /** Arguments. */
   readonly words: readonly string[];
   readonly stdin: Input;
   readonly out: (text: string | Uint8Array) => Promise<boolean>;
   readonly err: (text: string) => Promise<boolean>;
   readonly device: Device;
-  /** The folder that it runs in, and the files as they are seen from there. */
+  /** Working directory, and the files relative to it. */
   readonly folder: string;
   readonly files: Files;
-  /** Aborted when nobody waits for it any more. */
+  /** Aborted when its stream is closed. */
   readonly signal: AbortSignal;
 }
 
-/** Answers its exit code. */
+/** Returns the exit code. */
 export type Program = (process: Process) => Promise<number> | number;
 
 export const noInput: Input = { read: async () => undefined };
 
-/** The input of a program as it comes from the other machine, at most so many bytes on the way. */
-export function createPipe(most = 64 * 1024) {
+/** A pipe from the host to the input of a program, with a bounded buffer. */
+export function createPipe(maxBytes = 64 * 1024) {
   const waiting: Buffer[] = [];
   let size = 0;
   let isEnded = false;
@@ -40,7 +40,7 @@ export function createPipe(most = 64 * 1024) {
   const wait = (set: (wake: () => void) => void) => new Promise<void>((resolve) => set(resolve));
   return {
     async write(bytes: Uint8Array): Promise<boolean> {
-      while (size >= most && !isAbandoned) {
+      while (size >= maxBytes && !isAbandoned) {
         await wait((wake) => {
           wakeWriter = wake;
         });
@@ -80,20 +80,20 @@ export function createPipe(most = 64 * 1024) {
   };
 }
 
-/** How many words follow each option of a program. */
+/** Number of words that follow each option. */
 export type OptionTable = Readonly<Record<string, number>>;
 
 export interface WordOptions {
-  /** The first word behind each; empty where none follows. */
+  /** The value of each; empty without one. */
   readonly options: ReadonlyMap<string, string>;
   readonly rest: readonly string[];
-  /** The first option that stands in no table. */
+  /** The first unknown option. */
   readonly unknown: string | undefined;
-  /** An option whose value is missing. */
+  /** The first option without its value. */
   readonly unfinished: string | undefined;
 }
 
-/** Options of the programs of Android's own, which are words of their own each. */
+/** Options in the style of Android's programs: one word each, not bundled. */
 export function readOptions(words: readonly string[], table: OptionTable = {}): WordOptions {
   const options = new Map<string, string>();
   const rest: string[] = [];

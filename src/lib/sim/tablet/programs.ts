@@ -17,7 +17,7 @@ const programs: ReadonlyMap<string, Program> = new Map(
   }),
 );
 
-/** `cmd SERVICE …` runs what stands beside it. */
+/** Programs behind `cmd SERVICE …`. */
 const services: Readonly<Record<string, string>> = {
   package: 'pm',
   activity: 'am',
@@ -35,10 +35,10 @@ const command: Program = (process) => {
   return program({ ...process, words });
 };
 
-/** A program by its name or its path; undefined where there is none. */
+/** A program by name or path; undefined when there is none. */
 export function findProgram(name: string): Program | undefined {
   const short = name.replace(/^\/system\/bin\//, '');
   if (short === 'cmd') return command;
-  // What stands for a service of `cmd` only is no program.
+  // Services of `cmd` are not programs.
   return short === 'cmd-wifi' ? undefined : programs.get(short);
 }

@@ -1,11 +1,11 @@
 import type { Android, Identity } from './identity.ts';
 
-const LONGEST_NAME = 200;
-/** Of all but those that never change. Source: Android's property library. */
-const LONGEST_VALUE = 91;
-const MOST_PROPERTIES = 1000;
+const MAX_NAME_LENGTH = 200;
+/** Limit for all properties except read-only ones. Source: Android's property library. */
+const MAX_VALUE_LENGTH = 91;
+const MAX_PROPERTIES = 1000;
 
-/** The properties of the tablet: those of its make, those that stay, and those that a restart forgets. */
+/** The properties of the tablet: read-only, persistent, and those that a restart resets. */
 export function createProperties(make: () => { readonly identity: Identity; readonly android: Android }) {
   const delivered = [
     ['persist.sys.locale', 'de-DE'],
@@ -45,23 +45,23 @@ export function createProperties(make: () => { readonly identity: Identity; read
   return {
     get: (name: string): string => all().get(name) ?? '',
     list: () => [...all()].sort(([one], [other]) => (one < other ? -1 : 1)),
-    /** What the system sets. */
+    /** Sets a property as the system. */
     system(name: string, value: string): void {
       mapOf(name).set(name, value);
     },
-    /** What somebody at the shell sets; false where that is refused. */
+    /** Sets a property as the shell; false when refused. */
     set(name: string, value: string): boolean {
-      const isName = /^[A-Za-z0-9_][A-Za-z0-9_.:@-]*$/.test(name) && name.length <= LONGEST_NAME;
-      if (!isName || name.startsWith('ro.') || Buffer.byteLength(value) > LONGEST_VALUE) return false;
-      if (!all().has(name) && kept.size + running.size >= MOST_PROPERTIES) return false;
+      const isName = /^[A-Za-z0-9_][A-Za-z0-9_.:@-]*$/.test(name) && name.length <= MAX_NAME_LENGTH;
+      if (!isName || name.startsWith('ro.') || Buffer.byteLength(value) > MAX_VALUE_LENGTH) return false;
+      if (!all().has(name) && kept.size + running.size >= MAX_PROPERTIES) return false;
       mapOf(name).set(name, value);
       return true;
     },
-    /** A restart forgets what does not stay. */
+    /** Restart: drops the properties that are not persistent. */
     forget(): void {
       running.clear();
     },
-    /** A reset to factory settings. */
+    /** Factory reset. */
     reset(): void {
       kept.clear();
       for (const [name, value] of delivered) kept.set(name, value);

@@ -1,19 +1,19 @@
 import { randomBytes } from 'node:crypto';
 
-/** What is in front on the screen. */
+/** The activity in front. */
 export interface FrontTask {
   /** `package/full.Class`. */
   readonly component: string;
   readonly action: string;
   readonly data: string | undefined;
   readonly task: number;
-  /** What tells this record from others. */
+  /** Unique id of this record. */
   readonly record: string;
 }
 
 const LAUNCHER = 'com.android.launcher3/com.android.launcher3.Launcher';
 
-/** The screen: what runs in front of it, its density and the loudness. */
+/** The screen: activity in front, density, volumes. */
 export function createScreen() {
   let lastTask = 1;
   const open = (component: string, action: string, data: string | undefined): FrontTask => ({
@@ -29,7 +29,7 @@ export function createScreen() {
     physicalDensity: 240,
     size: '1200x1920',
     density: undefined as number | undefined,
-    /** By number of stream: 3 is music. */
+    /** By stream number: 3 is music. */
     volumes: new Map<number, number>([[3, 7]]),
     isLocked: false,
     front: (): FrontTask => front,

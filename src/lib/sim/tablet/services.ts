@@ -6,19 +6,19 @@ import { createPipe, type Input, noInput, type Output } from './process.ts';
 import { newShellState, runScript, type ShellIo } from './shell.ts';
 import { serveSync } from './sync.ts';
 
-/** Serves one stream and resolves when it shall be closed. */
+/** Serves one stream and resolves when the stream is to be closed. */
 export type Service = (channel: Channel) => Promise<void>;
 
-/** Packets inside `shell,v2`: a letter, a length, the bytes. Source: Android's own shell protocol. */
+/** Packets of `shell,v2`: kind, length, bytes. Source: Android's shell protocol. */
 const packetKind = { stdin: 0, stdout: 1, stderr: 2, exit: 3, closeStdin: 4 } as const;
 const PACKET_HEAD = 5;
-const LONGEST_LINE = 64 * 1024;
+const MAX_LINE_LENGTH = 64 * 1024;
 const ENTER = 13;
 const CTRL_C = 3;
 const CTRL_D = 4;
 const BACKSPACE = 127;
 
-/** What a name opens; undefined where this tablet has nothing of that name. */
+/** The service of a name; undefined when this tablet has none. */
 export function findService(name: string, device: Device): Service | undefined {
   const colon = name.indexOf(':');
   const kind = colon === -1 ? name : name.slice(0, colon);
@@ -31,18 +31,18 @@ export function findService(name: string, device: Device): Service | undefined {
     case 'sync':
       return (channel) => serveSync(channel, { storage: device.storage, hasLongStat: device.hasFeature('stat_v2') });
     case 'reboot':
-      // There is no other system on it to start, such as `reboot:bootloader` asks for.
+      // No other boot target exists, such as `reboot:bootloader`.
       if (rest !== '') return undefined;
       return async () => {
         device.reboot();
-        // The stream stays until the tablet goes down: a machine that debugs waits for that.
+        // The stream stays open until the tablet shuts down: the host waits for its end.
         await device.goingDown();
       };
     case 'tcpip': {
       const port = /^\d{1,5}$/.test(rest) ? Number(rest) : 0;
-      if (port < 1 || port > 65535) return saying(`invalid port\n`);
+      if (port < 1 || port > 65535) return answering(`invalid port\n`);
       return async (channel) => {
-        // Ordered first: it happens whether or not anybody hears the answer.
+        // Requested first, so that it takes effect even if the answer is not delivered.
         device.listenOnly(port);
         await channel.write(Buffer.from(`restarting in TCP mode port: ${port}\n`));
       };
@@ -53,20 +53,20 @@ export function findService(name: string, device: Device): Service | undefined {
         await channel.write(Buffer.from('restarting in USB mode\n'));
       };
     case 'root':
-      return saying('adbd cannot run as root in production builds\n');
+      return answering('adbd cannot run as root in production builds\n');
     case 'unroot':
-      return saying('adbd not running as root\n');
+      return answering('adbd not running as root\n');
     case 'remount':
-      return saying('remount failed: Operation not permitted\n');
+      return answering('remount failed: Operation not permitted\n');
     case 'disable-verity':
     case 'enable-verity':
-      return saying('Device must be bootloader unlocked\n');
+      return answering('Device must be bootloader unlocked\n');
     default:
       return undefined;
   }
 }
 
-const saying =
+const answering =
   (text: string): Service =>
   async (channel) => {
     await channel.write(Buffer.from(text));
@@ -80,7 +80,7 @@ function openShell(options: readonly string[], command: string, device: Device):
   return (channel) => (command === '' ? runPlainTerminal(channel, device) : runRaw(channel, command, device));
 }
 
-/** Without packets: output and errors in one, no exit code. */
+/** Without packets: output and errors combined, no exit code. */
 async function runRaw(channel: Channel, command: string, device: Device): Promise<void> {
   const out: Output = (bytes) => channel.write(bytes);
   await runScript(command, device, { stdin: channel, out, err: out, signal: channel.closed });
@@ -108,7 +108,7 @@ async function runPacketed(channel: Channel, command: string, isTerminal: boolea
   const io: ShellIo = { stdin, out, err, signal };
   let code: number;
   if (isTerminal && command === '') code = await runTerminal(stdin, device, out, signal);
-  // In a terminal output and errors come in one.
+  // A terminal combines output and errors.
   else if (isTerminal) code = await runScript(command, device, { ...io, err: out });
   else code = command === '' ? await runLines(io, device) : await runScript(command, device, io);
   ended.abort();
@@ -116,7 +116,7 @@ async function runPacketed(channel: Channel, command: string, isTerminal: boolea
   await channel.write(packet(packetKind.exit, Buffer.from([code & 255])));
 }
 
-/** Packets of the machine that debugs, to the input of the program. Holds a head and what the pipe takes. */
+/** Unpacks packets of the host into the input of the program, with bounded memory. */
 async function unpackInput(channel: Channel, stdin: ReturnType<typeof createPipe>): Promise<void> {
   const head = Buffer.alloc(PACKET_HEAD);
   let headBytes = 0;
@@ -143,7 +143,7 @@ async function unpackInput(channel: Channel, stdin: ReturnType<typeof createPipe
   stdin.end();
 }
 
-/** A shell that reads its script, a line at a time, as it comes. */
+/** A shell that runs its input line by line. */
 async function runLines(io: ShellIo, device: Device): Promise<number> {
   const state = newShellState();
   const decoder = new StringDecoder('utf8');
@@ -153,10 +153,10 @@ async function runLines(io: ShellIo, device: Device): Promise<number> {
     for (let end = rest.indexOf('\n'); end !== -1 && !state.isOver; end = rest.indexOf('\n')) {
       const line = rest.slice(0, end);
       rest = rest.slice(end + 1);
-      // The lines are the input of the shell; programs in them find it empty.
+      // The shell consumes the input; its programs have none.
       await runScript(line, device, { ...io, stdin: noInput }, state);
     }
-    if (rest.length > LONGEST_LINE) {
+    if (rest.length > MAX_LINE_LENGTH) {
       await io.err(Buffer.from('/system/bin/sh: line too long\n'));
       return 1;
     }
@@ -168,7 +168,7 @@ async function runLines(io: ShellIo, device: Device): Promise<number> {
   return state.lastCode;
 }
 
-/** A shell at a terminal: a prompt, an echo of what is typed, lines that end with carriage return and line feed. */
+/** An interactive shell: prompt, echo, lines that end with carriage return and line feed. */
 async function runTerminal(input: Input, device: Device, out: Output, signal: AbortSignal): Promise<number> {
   const state = newShellState();
   const show: Output = (bytes) =>
@@ -194,7 +194,7 @@ async function runTerminal(input: Input, device: Device, out: Output, signal: Ab
         if (state.isOver || signal.aborted) return state.lastCode;
         line = '';
         await prompt();
-      } else if (line.length < LONGEST_LINE) {
+      } else if (line.length < MAX_LINE_LENGTH) {
         line += char;
         await out(Buffer.from(char));
       }

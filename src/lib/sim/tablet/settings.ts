@@ -1,10 +1,10 @@
 export const namespaces = ['system', 'secure', 'global'] as const;
 export type Namespace = (typeof namespaces)[number];
 
-const MOST_SETTINGS = 1000;
-const LONGEST_VALUE = 8192;
+const MAX_SETTINGS = 1000;
+const MAX_VALUE_LENGTH = 8192;
 
-/** The settings as they are when somebody unpacks the tablet, but for debugging, which is on. */
+/** Initial settings: as delivered, but with debugging on. */
 function unpacked(androidId: string): Record<Namespace, Map<string, string>> {
   return {
     system: new Map([
@@ -31,11 +31,11 @@ function unpacked(androidId: string): Record<Namespace, Map<string, string>> {
   };
 }
 
-/** The settings of the tablet. They stay over a restart, and not over a reset. */
+/** The settings of the tablet, kept over a restart, not over a factory reset. */
 export function createSettings(onChange: (namespace: Namespace, key: string) => void) {
   let values = unpacked('5a17ab1e00000001');
   return {
-    /** A reset to factory settings: debugging is off, and the tablet has another id than before. */
+    /** Factory reset: debugging is off, and the tablet has a new id. */
     reset(androidId: string): void {
       values = unpacked(androidId);
       values.global.set('adb_enabled', '0');
@@ -43,17 +43,17 @@ export function createSettings(onChange: (namespace: Namespace, key: string) => 
     },
     get: (namespace: Namespace, key: string): string | undefined => values[namespace].get(key),
     list: (namespace: Namespace) => [...values[namespace]].sort(([one], [other]) => (one < other ? -1 : 1)),
-    /** False where it is refused. */
+    /** False when refused. */
     put(namespace: Namespace, key: string, value: string): boolean {
       const map = values[namespace];
-      if (key === '' || key.length > 200 || value.length > LONGEST_VALUE) return false;
-      if (!map.has(key) && map.size >= MOST_SETTINGS) return false;
+      if (key === '' || key.length > 200 || value.length > MAX_VALUE_LENGTH) return false;
+      if (!map.has(key) && map.size >= MAX_SETTINGS) return false;
       const was = map.get(key);
       map.set(key, value);
       if (was !== value) onChange(namespace, key);
       return true;
     },
-    /** What the system itself sets, and answers for. */
+    /** Sets a value as the system, without checks. */
     system(namespace: Namespace, key: string, value: string): void {
       values[namespace].set(key, value);
     },

@@ -1,18 +1,18 @@
 /**
- * As much of the shell's grammar as `gw` and a person at `adb shell` use: words with quotes, `$?`, lists with `;`, `&&`
- * and `||`, comments, and the `</dev/null` of adb itself. Every other construct is refused before anything of its script runs.
+ * The part of the shell's grammar that `gw` and a person at `adb shell` use: words with quotes, `$?`, lists with `;`,
+ * `&&` and `||`, comments, and the `</dev/null` of adb. A script with any other construct is refused as a whole.
  */
 
-/** A part of a word: text, or the exit code of the last command. */
+/** Part of a word: text, or the exit code of the last command. */
 type Piece = { readonly kind: 'text'; readonly text: string } | { readonly kind: 'last-code' };
 
 export type Word = readonly Piece[];
 
 interface Step {
-  /** When it runs, by the exit code before it. */
+  /** Condition on the previous exit code. */
   readonly when: 'always' | 'and' | 'or';
   readonly words: readonly Word[];
-  /** It ends with `</dev/null`, as adb itself writes it. */
+  /** It ends with `</dev/null`, as sent by adb. */
   readonly isWithoutInput: boolean;
 }
 
@@ -24,7 +24,7 @@ const RESERVED: ReadonlySet<string> = new Set(
 );
 
 const NO_INPUT = /^< ?\/dev\/null(?![^\s;&|])/;
-/** With one character behind it. */
+/** Length of `< /dev/null` and the character after it. */
 const NO_INPUT_CHARS = 12;
 
 class Unreadable extends Error {}
@@ -91,7 +91,7 @@ function endOfLine(text: string, at: number): number {
   return end === -1 ? text.length : end;
 }
 
-/** The word that begins here, up to the next space or operator. */
+/** Parses the word at the current position, up to the next space or operator. */
 function wordAt(text: string, start: number): { word: Word; end: number } {
   const pieces: Piece[] = [];
   let plain = '';
@@ -123,7 +123,7 @@ function wordAt(text: string, start: number): { word: Word; end: number } {
     else plain += char;
   }
   if (isInQuotes) throw new Unreadable('syntax error: no closing quote');
-  // A single `&` or `|` ends every word; at the beginning of one it is what is refused.
+  // A single `&` or `|` ends a word; at its start it is refused.
   if (at === start) throw notSimulated(text[at] ?? '');
   flush();
   return { word: pieces, end: at };

@@ -14,27 +14,27 @@ export interface ShellIo {
 
 export interface ShellState {
   lastCode: number;
-  /** Where it is; `cd` changes it. */
+  /** Working directory. */
   folder: string;
-  /** Where it was before. */
+  /** Previous working directory, for `cd -`. */
   before: string;
   /** Set by `exit`. */
   isOver: boolean;
 }
 
 const NAME = '/system/bin/sh';
-/** Of all words of one command together. */
+/** Limit for all words of one command together. */
 const MAX_WORDS_CHARS = 128 * 1024;
 
 export const newShellState = (): ShellState => ({ lastCode: 0, folder: '/', before: '/', isOver: false });
 
 const bytesOf = (text: string | Uint8Array) => (typeof text === 'string' ? Buffer.from(text) : text);
 
-/** Runs a script as the shell of the tablet does and answers the exit code of its last command. */
+/** Runs a script and returns the exit code of its last command. */
 export async function runScript(script: string, device: Device, io: ShellIo, state = newShellState()): Promise<number> {
-  const say = (output: Output) => (text: string | Uint8Array) => output(bytesOf(text));
-  const out = say(io.out);
-  const err = say(io.err);
+  const report = (output: Output) => (text: string | Uint8Array) => output(bytesOf(text));
+  const out = report(io.out);
+  const err = report(io.err);
   const parsed = parseScript(script);
   if ('problem' in parsed) {
     await err(`${NAME}: ${parsed.problem}\n`);

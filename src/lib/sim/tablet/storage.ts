@@ -1,23 +1,23 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from '../../lifecycle/index.ts';
 
-/** Up to here a file is kept whole; of a longer one its two ends stay, its length and its hashes. */
-const MOST_KEPT_OF_ONE = 16 * 1024 * 1024;
-/** Content kept of all files together; what comes beyond it is counted and hashed only. */
-const MOST_KEPT = 128 * 1024 * 1024;
-/** Beyond it nothing more is taken, not even the ends of a file. */
-const MOST_KEPT_WITH_ENDS = 192 * 1024 * 1024;
-/** Enough of a package to find the list of its entries and its manifest. */
+/** Up to this size a file is stored whole; of a larger one both ends, size and hash. */
+const MAX_WHOLE_FILE_BYTES = 16 * 1024 * 1024;
+/** Total stored content; beyond it only ends, size and hash are stored. */
+const MAX_KEPT_BYTES = 128 * 1024 * 1024;
+/** Beyond it new files are refused. */
+const MAX_KEPT_WITH_ENDS_BYTES = 192 * 1024 * 1024;
+/** Enough to find the directory and the manifest of a package. */
 const END_BYTES = 1024 * 1024;
-const MOST_ENTRIES = 10_000;
-const MOST_LINKS = 8;
-const LONGEST_PATH = 4096;
-const LONGEST_NAME = 255;
-/** The user of every shell on the bridge. */
+const MAX_ENTRIES = 10_000;
+const MAX_LINKS = 8;
+const MAX_PATH_LENGTH = 4096;
+const MAX_NAME_LENGTH = 255;
+/** User id of the shell. */
 const SHELL_USER = 2000;
 
-/** What is said of a file whose middle was not kept. */
-export const NOT_KEPT = 'this simulated tablet keeps only the ends and the hash of so long a file';
+/** Error for a file whose middle is not stored. */
+export const NOT_KEPT = 'this simulated tablet stores only the ends and the hash of a file this large';
 
 export type StorageProblem =
   | 'No such file or directory'
@@ -33,9 +33,9 @@ export type StorageProblem =
 export interface Content {
   readonly size: number;
   readonly sha256: string;
-  /** The first bytes: all of them where `tail` is empty and the length fits. */
+  /** The first bytes; all of them if `isWhole`. */
   readonly head: Buffer;
-  /** The last bytes of a file that is not kept whole. */
+  /** The last bytes of a file that is not stored whole. */
   readonly tail: Buffer;
   readonly isWhole: boolean;
 }
@@ -58,13 +58,13 @@ interface LinkEntry extends Common {
 }
 export type Entry = FileEntry | FolderEntry | LinkEntry;
 
-/** Takes the bytes of one file as they come. */
+/** Receives the bytes of one file. */
 export interface Sink {
-  /** False: there is no room for them. */
+  /** False when there is no free space. */
   add(bytes: Buffer): boolean;
-  /** What came. */
+  /** The received content. */
   finish(): Content;
-  /** Gives up; the room is free again. */
+  /** Discards the content and frees its space. */
   drop(): void;
 }
 
@@ -80,13 +80,13 @@ export function contentOf(bytes: Buffer): Content {
 
 export interface StorageOptions {
   readonly clock: Clock;
-  /** Bytes of the data partition, and how many of them are in use before anybody puts something there. */
+  /** Size of the data partition, and the bytes in use at the start. */
   readonly capacityBytes: number;
   readonly usedBytes: number;
   readonly isFull: () => boolean;
 }
 
-/** The files of the tablet, in memory, as the shell's user sees them. */
+/** The files of the tablet in memory, with the permissions of the shell's user. */
 export function createStorage({ clock, capacityBytes, usedBytes, isFull }: StorageOptions) {
   const entries = new Map<string, Entry>();
   let stored = 0;
@@ -109,12 +109,13 @@ export function createStorage({ clock, capacityBytes, usedBytes, isFull }: Stora
     entries.delete(path);
   }
 
-  /** Follows links; the last one only where asked. Paths are absolute afterwards, without `.` and `..`. */
+  /** Resolves links, the last one only on request, to an absolute path without `.` and `..`. */
   function resolve(path: string, follow: boolean, depth = 0): string | StorageProblem {
     if (path === '') return 'No such file or directory';
-    if (depth > MOST_LINKS) return 'Too many symbolic links encountered';
+    if (depth > MAX_LINKS) return 'Too many symbolic links encountered';
     const parts = path.split('/').filter((part) => part !== '' && part !== '.');
-    if (path.length > LONGEST_PATH || parts.some((part) => part.length > LONGEST_NAME)) return 'File name too long';
+    if (path.length > MAX_PATH_LENGTH || parts.some((part) => part.length > MAX_NAME_LENGTH))
+      return 'File name too long';
     let at = '';
     for (const [index, part] of parts.entries()) {
       if (part === '..') {
@@ -137,7 +138,7 @@ export function createStorage({ clock, capacityBytes, usedBytes, isFull }: Stora
   const isBase = (path: string) => path === '/data/local/tmp' || path === '/storage/emulated/0';
   const isWritable = (path: string) => /^\/(data\/local\/tmp|storage\/emulated\/0)(\/|$)/.test(path);
 
-  /** Where something may be put; its folder exists. */
+  /** The path at which an entry may be created; its folder exists. */
   function target(path: string, follow = true): { readonly at: string } | StorageProblem {
     const at = resolve(path, follow);
     if (!at.startsWith('/')) return at as StorageProblem;
@@ -145,7 +146,7 @@ export function createStorage({ clock, capacityBytes, usedBytes, isFull }: Stora
     const parent = entries.get(at.slice(0, at.lastIndexOf('/')));
     if (!parent) return 'No such file or directory';
     if (parent.kind !== 'folder') return 'Not a directory';
-    if (!entries.has(at) && entries.size >= MOST_ENTRIES) return 'No space left on device';
+    if (!entries.has(at) && entries.size >= MAX_ENTRIES) return 'No space left on device';
     return { at };
   }
 
@@ -177,7 +178,7 @@ export function createStorage({ clock, capacityBytes, usedBytes, isFull }: Stora
     );
   }
 
-  /** Room for content on its way; it counts as used until it is stored or dropped. */
+  /** Opens a sink; its bytes count as used until they are stored or discarded. */
   function openSink(): Sink {
     const hash = createHash('sha256');
     const head: Buffer[] = [];
@@ -191,12 +192,12 @@ export function createStorage({ clock, capacityBytes, usedBytes, isFull }: Stora
       keptBytes -= headBytes + tailBytes;
     };
 
-    /** From now on only the two ends are kept. */
+    /** Keeps only the two ends from now on. */
     function loseMiddle(): void {
       isWhole = false;
       const all = Buffer.concat(head);
       keptBytes -= headBytes;
-      // Copies, so that the rest of the memory is given back.
+      // Copies, so that the rest of the buffers is released.
       const first = Buffer.from(all.subarray(0, END_BYTES));
       const last = Buffer.from(all.subarray(Math.max(END_BYTES, all.length - END_BYTES)));
       head.splice(0, head.length, first);
@@ -219,14 +220,14 @@ export function createStorage({ clock, capacityBytes, usedBytes, isFull }: Stora
 
     return {
       add(bytes) {
-        if (bytes.length > freeBytes() || keptBytes + bytes.length > MOST_KEPT_WITH_ENDS) return false;
+        if (bytes.length > freeBytes() || keptBytes + bytes.length > MAX_KEPT_WITH_ENDS_BYTES) return false;
         size += bytes.length;
         stored += bytes.length;
         hash.update(bytes);
-        if (isWhole && (size > MOST_KEPT_OF_ONE || keptBytes + bytes.length > MOST_KEPT)) loseMiddle();
+        if (isWhole && (size > MAX_WHOLE_FILE_BYTES || keptBytes + bytes.length > MAX_KEPT_BYTES)) loseMiddle();
         if (!isWhole) keepTail(bytes);
         else {
-          // Small pieces stand in larger buffers of the socket, which a copy lets go.
+          // A copy releases the larger buffer of the socket behind a small piece.
           head.push(Buffer.from(bytes));
           headBytes += bytes.length;
           keptBytes += bytes.length;
@@ -247,7 +248,7 @@ export function createStorage({ clock, capacityBytes, usedBytes, isFull }: Stora
     find,
     makeFolder,
     openSink,
-    /** Whether a file may be put here; undefined when it may. */
+    /** Why a file must not be created here; undefined when it may. */
     refusal(path: string): StorageProblem | undefined {
       const where = target(path);
       if (typeof where === 'string') return where;
@@ -269,7 +270,7 @@ export function createStorage({ clock, capacityBytes, usedBytes, isFull }: Stora
       place(where.at, { kind: 'link', target: to, mode: 0o120777, mtimeS: now(), uid: SHELL_USER });
       return undefined;
     },
-    /** Takes away a file, a link, or a folder with all that is in it. */
+    /** Removes a file, a link, or a folder with its content. */
     remove(path: string, folders: boolean): StorageProblem | undefined {
       const at = resolve(path, false);
       if (!at.startsWith('/')) return at as StorageProblem;
@@ -281,7 +282,7 @@ export function createStorage({ clock, capacityBytes, usedBytes, isFull }: Stora
       remove(at);
       return undefined;
     },
-    /** The absolute path of something that is there, without links; of a file that is not there, where it would be. */
+    /** The absolute path without links of an existing or new file. */
     path(path: string): string | StorageProblem {
       return resolve(path, true);
     },
@@ -304,7 +305,7 @@ export function createStorage({ clock, capacityBytes, usedBytes, isFull }: Stora
         .map((path) => [path.slice(path.lastIndexOf('/') + 1), entries.get(path) ?? entry] as const)
         .sort(([one], [other]) => (one < other ? -1 : 1));
     },
-    /** What the system itself puts there, whatever the shell may. */
+    /** Changes as the system, without permission checks. */
     system: {
       folder(path: string, mode = 0o755, uid = 0): void {
         place(path, { kind: 'folder', mode: 0o40000 | mode, mtimeS: now(), uid });
@@ -327,7 +328,7 @@ export function createStorage({ clock, capacityBytes, usedBytes, isFull }: Stora
 
 export type Storage = ReturnType<typeof createStorage>;
 
-/** The files as a program sees them whose folder is `folder`. */
+/** The files for a program with the working directory `folder`. */
 export function filesSeenFrom(storage: Storage, folder: string) {
   const at = (path: string) => (path === '' || path.startsWith('/') ? path : `${folder}/${path}`);
   return {

@@ -2,19 +2,19 @@ import type { Channel } from './channel.ts';
 import { type Entry, NOT_KEPT, type Storage } from './storage.ts';
 
 /**
- * The file service, inside the stream `sync:`. A request is four letters, a little-endian length and that many bytes of
- * path. Source: Android's own text on it. Version 2 of STAT and LIST is what `stat_v2` and `ls_v2` announce.
+ * The file service in the stream `sync:`. A request is four letters, a little-endian length and the path. Source:
+ * Android's documentation. The features `stat_v2` and `ls_v2` announce version 2 of STAT and LIST.
  */
 
-const LONGEST_PATH = 1024;
-const LONGEST_PIECE = 64 * 1024;
-const LONGEST_BATCH = 3 * LONGEST_PIECE;
+const MAX_PATH_LENGTH = 1024;
+const MAX_PIECE_BYTES = 64 * 1024;
+const MAX_BATCH_BYTES = 3 * MAX_PIECE_BYTES;
 const LINK_MODE = 0o120000;
 const KIND_MODE = 0o170000;
 const ENOENT = 2;
 const ENOTDIR = 20;
 
-/** Reads so many bytes at a time from a channel, without joining more than it was asked for. */
+/** Reads a given number of bytes from a channel. */
 export function createByteReader(channel: Pick<Channel, 'read'>) {
   let rest: Buffer = Buffer.alloc(0);
   async function more(): Promise<boolean> {
@@ -33,7 +33,7 @@ export function createByteReader(channel: Pick<Channel, 'read'>) {
       while (rest.length < bytes) if (!(await more())) return undefined;
       return cut(bytes);
     },
-    /** Some of the next bytes, at least one. */
+    /** The next bytes, at least one. */
     async some(most: number): Promise<Buffer | undefined> {
       if (rest.length === 0 && !(await more())) return undefined;
       return cut(Math.min(most, rest.length));
@@ -58,7 +58,7 @@ const fail = (text: string) => {
 const sizeOf = (entry: Entry) =>
   entry.kind === 'file' ? entry.content.size : entry.kind === 'link' ? entry.target.length : 4096;
 
-/** The long form of what is known of a file: error, device, number, mode, links, owner, group, size, three times. */
+/** The long form of STAT: error, device, inode, mode, links, owner, group, size, three times. */
 function longStat(id: string, entry: Entry | undefined, error: number): Buffer {
   const bytes = Buffer.alloc(72);
   bytes.write(id, 0, 'latin1');
@@ -82,7 +82,7 @@ export interface SyncHost {
   readonly hasLongStat: boolean;
 }
 
-/** Serves requests until the peer is done or breaks a rule. */
+/** Serves requests until the peer ends or violates the protocol. */
 export async function serveSync(channel: Channel, host: SyncHost): Promise<void> {
   const reader = createByteReader(channel);
   for (;;) {
@@ -91,7 +91,7 @@ export async function serveSync(channel: Channel, host: SyncHost): Promise<void>
     const id = head.toString('latin1', 0, 4);
     const length = head.readUInt32LE(4);
     if (id === 'QUIT') return;
-    if (length > LONGEST_PATH) {
+    if (length > MAX_PATH_LENGTH) {
       await channel.write(fail('path too long'));
       return;
     }
@@ -153,7 +153,7 @@ async function list(channel: Channel, storage: Storage, path: string, long: bool
   return channel.write(Buffer.concat([...answers, done]));
 }
 
-/** Takes a file. After a problem the rest is read and thrown away, until the peer has noticed. */
+/** Receives a file. After a failure the rest is read and discarded. */
 async function receive(channel: Channel, reader: ByteReader, storage: Storage, request: string): Promise<boolean> {
   const comma = request.lastIndexOf(',');
   const modeText = comma === -1 ? '' : request.slice(comma + 1);
@@ -170,7 +170,7 @@ async function receive(channel: Channel, reader: ByteReader, storage: Storage, r
   const isLink = ((mode ?? 0) & KIND_MODE) === LINK_MODE;
   if (problem === undefined) {
     const parent = path.slice(0, path.lastIndexOf('/')) || '/';
-    // As the service itself does: a folder that is missing is made.
+    // Like the real service, creates a missing folder.
     const folder = typeof storage.find(parent) === 'string' ? storage.makeFolder(parent, true) : undefined;
     const refused = folder ?? storage.refusal(path);
     if (refused !== undefined) await refuse(`couldn't create file: ${refused}`);
@@ -183,7 +183,7 @@ async function receive(channel: Channel, reader: ByteReader, storage: Storage, r
       if (problem !== undefined) return false;
       const content = sink.finish();
       const failed = isLink
-        ? storage.link(path, content.head.toString('utf8', 0, LONGEST_PATH).replace(/\0.*$/s, ''))
+        ? storage.link(path, content.head.toString('utf8', 0, MAX_PATH_LENGTH).replace(/\0.*$/s, ''))
         : storage.write(path, content, mode, length);
       if (failed !== undefined) {
         await channel.write(fail(`couldn't create file: ${failed}`));
@@ -191,7 +191,7 @@ async function receive(channel: Channel, reader: ByteReader, storage: Storage, r
       }
       return channel.write(words('OKAY', 0));
     }
-    if (id !== 'DATA' || length > LONGEST_PIECE) {
+    if (id !== 'DATA' || length > MAX_PIECE_BYTES) {
       if (problem === undefined && id !== undefined)
         await refuse(id === 'DATA' ? 'oversize data message' : 'invalid data message');
       else if (problem === undefined) sink.drop();
@@ -215,11 +215,11 @@ async function give(channel: Channel, storage: Storage, path: string): Promise<b
   if (entry.kind !== 'file') return channel.write(fail('read failed: Is a directory'));
   const { content } = entry;
   if (!content.isWhole) return channel.write(fail(`read failed: ${NOT_KEPT}`));
-  // Several pieces in one frame: the peer answers every frame before the next one comes.
-  for (let at = 0; at < content.head.length; at += LONGEST_BATCH) {
+  // Several pieces per frame, since every frame needs an acknowledgement.
+  for (let at = 0; at < content.head.length; at += MAX_BATCH_BYTES) {
     const batch: Buffer[] = [];
-    for (let from = at; from < Math.min(at + LONGEST_BATCH, content.head.length); from += LONGEST_PIECE) {
-      const piece = content.head.subarray(from, from + LONGEST_PIECE);
+    for (let from = at; from < Math.min(at + MAX_BATCH_BYTES, content.head.length); from += MAX_PIECE_BYTES) {
+      const piece = content.head.subarray(from, from + MAX_PIECE_BYTES);
       batch.push(words('DATA', piece.length), piece);
     }
     if (!(await channel.write(Buffer.concat(batch)))) return false;

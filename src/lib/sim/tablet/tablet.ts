@@ -1,10 +1,10 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { type Clock, firstOf, systemClock } from '../../lifecycle/index.ts';
 import { createFaults, type FaultName, type Faults } from '../faults.ts';
-import { createBridgePort, GOES_DOWN_MS } from './bridge-port.ts';
-import { type ConnectionHost, serveConnection } from './connection.ts';
+import { createBridgePort, RESTART_DELAY_MS } from './bridge-port.ts';
+import { serveConnection, type TabletHost } from './connection.ts';
 import type { Device, TabletFault } from './device.ts';
-import { DEFAULT_IDENTITY, type Identity, OTHER_IDENTITY, oldAndroid, usualAndroid } from './identity.ts';
+import { DEFAULT_IDENTITY, defaultAndroid, type Identity, OTHER_IDENTITY, oldAndroid } from './identity.ts';
 import { createKeyring, type PromptAnswer } from './keyring.ts';
 import { createPackages } from './packages.ts';
 import { homeOf } from './programs/activity.ts';
@@ -14,14 +14,14 @@ import { findService } from './services.ts';
 import { createSettings } from './settings.ts';
 import { contentOf, createStorage } from './storage.ts';
 
-/** Where it says it is, unless told otherwise: an address range for examples. */
-export const USUAL_WLAN = { address: '192.0.2.5/28', segment: '192.0.2.0/28', ssid: 'gw-sim' } as const;
+/** Reported WLAN by default, from an address range for documentation. */
+export const DEFAULT_WLAN = { address: '192.0.2.5/28', segment: '192.0.2.0/28', ssid: 'gw-sim' } as const;
 const GIB = 1024 ** 3;
 const CAPACITY_BYTES = 24 * GIB;
 const USED_BYTES = 8 * GIB;
 const REBOOT_MS = 3000;
 const SLOW_REBOOT_MS = 120_000;
-/** When in a restart the bridge is there again, before the rest of the system is. */
+/** Fraction of a restart after which the bridge listens again, before the rest of the system is up. */
 const BRIDGE_UP_PART = 0.6;
 const POLL_MS = 50;
 const SLOW_PROMPT_MS = 8000;
@@ -30,34 +30,34 @@ const CUT_AFTER_BYTES = 256 * 1024;
 const BOOT_ID = '/proc/sys/kernel/random/boot_id';
 
 export interface TabletOptions {
-  /** TCP port on 127.0.0.1; 0, the default, takes a free one. Not 5555 to 5585: an adb server that starts looks there
-   * for emulators, and would list the tablet twice. */
+  /** TCP port on 127.0.0.1; 0, the default, chooses a free one. Not 5555 to 5585: a starting adb server scans these for
+   * emulators and would list the tablet twice. */
   readonly port?: number;
-  /** Whether the port is open again after a restart (`persist.adb.tcp.port`), as makers of kiosk tablets set it. */
+  /** Whether the port is open again after a restart (`persist.adb.tcp.port`), as on some kiosk tablets. */
   readonly isPortKept?: boolean;
-  /** What the person at the tablet does with 'Allow debugging?'; allows at once by default. */
+  /** Answer of the person at the tablet to 'Allow debugging?'; at once by default. */
   readonly prompt?: PromptAnswer;
   readonly identity?: Partial<Identity>;
-  /** How long a restart takes; 3 s by default. */
+  /** Duration of a restart; 3 s by default. */
   readonly rebootMs?: number;
-  /** Free space of its data partition; 16 GiB by default. */
+  /** Free space of the data partition; 16 GiB by default. */
   readonly freeBytes?: number;
-  /** IPv4 address with the length of its range, and the name of the WLAN that it says it is in. */
+  /** Reported IPv4 address with prefix length, and SSID. */
   readonly wlan?: { readonly address: string; readonly ssid: string };
-  /** Shared with a simulator; its own by default. */
+  /** Shared with a simulator; separate by default. */
   readonly faults?: Faults;
   readonly clock?: Clock;
   /** The port was opened or closed, or could not be opened. */
   readonly onPort?: (port: number | null, problem?: string) => void;
 }
 
-/** What a test may know about it without asking it. */
+/** True state of the tablet, for tests. */
 interface TabletState {
-  /** Where it listens now; null where it does not. */
+  /** The open port; null while closed. */
   readonly port: number | null;
   readonly phase: 'running' | 'restarting';
   readonly connections: number;
-  /** How often 'Allow debugging?' stood on the screen. */
+  /** Number of 'Allow debugging?' prompts shown. */
   readonly prompts: number;
   /** Fingerprints of the allowed keys. */
   readonly allowedKeys: readonly string[];
@@ -65,12 +65,12 @@ interface TabletState {
     readonly name: string;
     readonly versionCode: number;
     readonly state: string;
-    /** SHA-256 of the installed file; null for those of the system. */
+    /** SHA-256 of the installed file; null for system packages. */
     readonly sha256: string | null;
   }[];
   readonly deviceOwner: string | null;
   readonly lockTask: boolean;
-  /** `package/full.Class` in front on the screen. */
+  /** `package/full.Class` of the activity in front. */
   readonly front: string;
 }
 
@@ -81,30 +81,30 @@ export interface Tablet extends AsyncDisposable {
   readonly identity: Identity;
   state(): TabletState;
   setFault(name: TabletFault, on: boolean): void;
-  /** Has to be told of every change of a fault, where the faults are shared. Resolves when it has taken hold. */
-  switched(name: FaultName, on: boolean): Promise<void>;
-  /** Somebody at the tablet switches debugging over TCP on again, at its first port. */
+  /** Must be called on every change of shared faults. Resolves when the change is in effect. */
+  applyFault(name: FaultName, on: boolean): Promise<void>;
+  /** A person at the tablet switches debugging over TCP on, at its first port. */
   openPort(): Promise<void>;
-  /** Somebody at the tablet changes a setting, without debugging. */
+  /** A person at the tablet changes a setting. */
   touch(namespace: 'system' | 'secure' | 'global', key: string, value: string): void;
-  /** Somebody holds the power button: the tablet restarts. */
+  /** A person restarts the tablet. */
   restart(): Promise<void>;
-  /** Somebody resets it to factory settings: it restarts as it was delivered, with debugging off. */
+  /** A person resets the tablet to factory settings: it restarts as delivered, with debugging off. */
   factoryReset(): Promise<void>;
-  /** Resolves when port and restart have come to rest. */
+  /** Resolves when no change of the port and no restart is pending. */
   settled(): Promise<void>;
 }
 
-/** Starts a tablet that speaks the debug bridge's protocol on 127.0.0.1. Throws PORT_IN_USE. */
+/** Starts a tablet with the Android debug bridge on 127.0.0.1. Throws PORT_IN_USE. */
 export async function startTablet(options: TabletOptions = {}): Promise<Tablet> {
   const { clock = systemClock, rebootMs = REBOOT_MS, onPort = () => {} } = options;
   const ownIdentity = { ...DEFAULT_IDENTITY, ...options.identity };
-  const faults = options.faults ?? createFaults((name, on) => void switched(name, on));
-  const android = () => (faults.is('tablet-old') ? oldAndroid : usualAndroid);
+  const faults = options.faults ?? createFaults((name, on) => void applyFault(name, on));
+  const android = () => (faults.is('tablet-old') ? oldAndroid : defaultAndroid);
   const identity = () => (faults.is('tablet-other') ? OTHER_IDENTITY : ownIdentity);
   const ending = new AbortController();
   let phase: TabletState['phase'] = 'running';
-  /** A restart was ordered, and the tablet is not away yet. */
+  /** A restart was requested and has not begun. */
   let isGoingDown = false;
   let startedMs = clock.monotonicMs();
   let down = Promise.withResolvers<void>();
@@ -136,7 +136,7 @@ export async function startTablet(options: TabletOptions = {}): Promise<Tablet> 
   for (const folder of ['/proc', '/proc/sys', '/proc/sys/kernel', '/proc/sys/kernel/random']) {
     storage.system.folder(folder, 0o555);
   }
-  /** Each start of Linux has an id of its own. */
+  /** Writes a new boot id. */
   function newBoot(): void {
     storage.system.remove(BOOT_ID);
     storage.system.file(BOOT_ID, contentOf(Buffer.from(`${randomUUID()}\n`)), 0o444);
@@ -144,7 +144,7 @@ export async function startTablet(options: TabletOptions = {}): Promise<Tablet> 
   newBoot();
 
   const settings = createSettings((namespace, key) => {
-    if (namespace === 'global' && key === 'adb_enabled') bridge.order();
+    if (namespace === 'global' && key === 'adb_enabled') bridge.request();
   });
   const screen = createScreen();
   const packages = createPackages({
@@ -171,7 +171,7 @@ export async function startTablet(options: TabletOptions = {}): Promise<Tablet> 
     settings,
     packages,
     screen,
-    wlan: options.wlan ?? USUAL_WLAN,
+    wlan: options.wlan ?? DEFAULT_WLAN,
     owner: undefined,
     android,
     is: (fault) => faults.is(fault),
@@ -187,17 +187,17 @@ export async function startTablet(options: TabletOptions = {}): Promise<Tablet> 
     },
     listenOnly(port) {
       properties.system('service.adb.tcp.port', String(port));
-      bridge.order();
+      bridge.request();
     },
-    restartBridge: () => bridge.order(),
+    restartBridge: () => bridge.request(),
   };
 
-  const host: ConnectionHost = {
+  const host: TabletHost = {
     get version() {
       return android().version;
     },
-    get mostPayload() {
-      return android().mostPayload;
+    get maxPayload() {
+      return android().maxPayload;
     },
     banner() {
       const { product, model } = identity();
@@ -205,7 +205,7 @@ export async function startTablet(options: TabletOptions = {}): Promise<Tablet> 
       return `device::${names};features=${android().features.join(',')}`;
     },
     keys,
-    isDeaf: () => faults.is('tablet-offline'),
+    isUnresponsive: () => faults.is('tablet-offline'),
     service: (name) => findService(name, device),
     async brake(bytes, signal) {
       if (!faults.is('tablet-slow')) return;
@@ -214,7 +214,7 @@ export async function startTablet(options: TabletOptions = {}): Promise<Tablet> 
     cutAfter: () => (faults.is('tablet-cut') ? CUT_AFTER_BYTES : undefined),
   };
 
-  /** Where the bridge listens when it starts now; 0 for nowhere. */
+  /** The port that the bridge should listen on; 0 for none. */
   function wantedPort(): number {
     if (settings.get('global', 'adb_enabled') !== '1') return 0;
     const text = properties.get('service.adb.tcp.port') || properties.get('persist.adb.tcp.port');
@@ -241,7 +241,7 @@ export async function startTablet(options: TabletOptions = {}): Promise<Tablet> 
   }
 
   async function restart(): Promise<void> {
-    await clock.sleep(GOES_DOWN_MS, ending.signal).catch(() => {});
+    await clock.sleep(RESTART_DELAY_MS, ending.signal).catch(() => {});
     if (ending.signal.aborted) return;
     isGoingDown = false;
     down.resolve();
@@ -258,40 +258,40 @@ export async function startTablet(options: TabletOptions = {}): Promise<Tablet> 
     screen.start(homeOf(device), 'android.intent.action.MAIN', undefined);
     if (faults.is('tablet-reopens')) allowBridge();
     await bridge.start();
-    // The bridge heeds orders again, while the turn is still that of the restart.
+    // The bridge accepts changes again while the restart still holds the queue.
     await waitFor(
       () => lasts() * (1 - BRIDGE_UP_PART),
-      () => bridge.heed(),
+      () => bridge.apply(),
     );
-    // Somebody ordered another restart in the meantime, which comes next in turn.
+    // Another restart was requested meanwhile and is next in the queue.
     if (isGoingDown) return;
     properties.system('sys.boot_completed', '1');
     phase = 'running';
   }
 
-  /** Debugging over TCP is on, at the first port, as soon as the bridge starts. */
+  /** Sets debugging over TCP on, at the first port, for the next start of the bridge. */
   function allowBridge(): void {
     settings.system('global', 'adb_enabled', '1');
     properties.system('service.adb.tcp.port', String(firstPort));
   }
 
   async function openPort(): Promise<void> {
-    // Nobody can touch its screen while it restarts.
+    // The screen cannot be used during a restart.
     if (phase === 'restarting') await bridge.settled(() => phase === 'running');
     allowBridge();
-    await bridge.orderAtOnce();
+    await bridge.requestAtOnce();
   }
 
-  async function switched(name: FaultName, on: boolean): Promise<void> {
+  async function applyFault(name: FaultName, on: boolean): Promise<void> {
     if (name === 'tablet-opened' && on) {
       const opened = openPort();
-      // During a restart it happens after it, and nobody waits that long.
+      // During a restart the port opens after it, too late to wait for.
       if (phase === 'running') await opened;
     } else if (name === 'tablet-unauthorized') {
       if (on) {
         keys.revoke();
         bridge.drop();
-      } else keys.answerAll();
+      } else keys.allowAll();
     } else if (name === 'tablet-old' || name === 'tablet-other' || name === 'tablet-offline') bridge.drop();
   }
 
@@ -320,7 +320,7 @@ export async function startTablet(options: TabletOptions = {}): Promise<Tablet> 
       front: screen.front().component,
     }),
     setFault: (name, on) => faults.set(name, on),
-    switched,
+    applyFault,
     openPort,
     touch: (namespace, key, value) => settings.system(namespace, key, value),
     async restart() {

@@ -1,6 +1,6 @@
 /**
- * Frames of the Android debug bridge, device side. Header: six little-endian words (command, two arguments, length of
- * the payload, sum of its bytes, command inverted), then the payload. Source: Android's own protocol text.
+ * Frames of the Android debug bridge, device side. Header: six little-endian words (command, two arguments, payload
+ * length, checksum, inverted command), then the payload. Source: Android's protocol documentation.
  */
 
 export const command = {
@@ -13,12 +13,12 @@ export const command = {
 } as const;
 
 const HEADER_BYTES = 24;
-/** The first version, which sums every payload. */
+/** The first version, with checksums. */
 export const VERSION_SUMMED = 0x01000000;
-/** From here on both sides leave the sums out. */
+/** From this version on without checksums. */
 export const VERSION_UNSUMMED = 0x01000001;
-/** What every peer takes, also before it has said what it takes. */
-export const SMALLEST_MAXIMUM = 4096;
+/** Maximum payload that every peer accepts, also before the handshake. */
+export const MIN_MAX_PAYLOAD = 4096;
 
 export interface Frame {
   readonly command: number;
@@ -47,17 +47,17 @@ function sumOf(payload: Uint8Array): number {
 }
 
 export interface FrameReaderOptions {
-  /** The longest payload that is taken now. */
-  readonly mostPayload: () => number;
-  /** Whether the sums count now. */
+  /** Maximum payload accepted now. */
+  readonly maxPayload: () => number;
+  /** Whether checksums are verified now. */
   readonly summed: () => boolean;
 }
 
 /**
- * Cuts a byte stream into frames. Holds at most one header and one payload of the longest length; a length beyond it is
- * refused when the header is read, before a byte of it is kept.
+ * Splits a byte stream into frames. Buffers at most one header and one payload of the maximum length; a larger length
+ * is refused with the header.
  */
-export function createFrameReader({ mostPayload, summed }: FrameReaderOptions) {
+export function createFrameReader({ maxPayload, summed }: FrameReaderOptions) {
   const head = Buffer.alloc(HEADER_BYTES);
   let headBytes = 0;
   let pieces: Buffer[] = [];
@@ -72,7 +72,7 @@ export function createFrameReader({ mostPayload, summed }: FrameReaderOptions) {
   }
 
   return {
-    /** Calls `take` with each whole frame until it says no; answers what broke the stream, if anything did. */
+    /** Calls `take` with each frame until it returns false; returns the protocol violation, if any. */
     feed(bytes: Buffer, take: (frame: Frame) => boolean): BrokenFrame | undefined {
       let at = 0;
       while (at < bytes.length) {
@@ -83,7 +83,7 @@ export function createFrameReader({ mostPayload, summed }: FrameReaderOptions) {
           if (headBytes < HEADER_BYTES) return undefined;
           if ((head.readUInt32LE(0) ^ 0xffffffff) >>> 0 !== head.readUInt32LE(20)) return 'magic';
           missing = head.readUInt32LE(12);
-          if (missing > mostPayload()) return 'length';
+          if (missing > maxPayload()) return 'length';
         }
         const piece = bytes.subarray(at, at + missing);
         if (piece.length > 0) pieces.push(piece);

@@ -6,7 +6,7 @@ import type { Clock } from '../../lifecycle/index.ts';
 import { onAbort } from '../../lifecycle/index.ts';
 
 export interface ChildProgramOptions {
-  /** For people: `gw sim`. */
+  /** Name in messages: `gw sim`. */
   readonly name: string;
   /** Program and arguments; never a shell line. */
   readonly argv: readonly [string, ...string[]];
@@ -64,7 +64,7 @@ export function startProgram(options: ChildProgramOptions): ChildProgram {
   const events: ChildEvent[] = [];
   const lastLines: string[] = [];
   const listeners = new Set<() => void>();
-  let asked = false;
+  let isStopping = false;
   let end: ChildEnd | undefined;
   let spawnError: Error | undefined;
   const { promise: ended, resolve: resolveEnded } = Promise.withResolvers<ChildEnd>();
@@ -96,11 +96,11 @@ export function startProgram(options: ChildProgramOptions): ChildProgram {
     if (lastLines.length > LAST_LINES) lastLines.shift();
   }
 
-  function finish(how: ChildEnd): void {
+  function finish(result: ChildEnd): void {
     if (end) return;
-    end = how;
+    end = result;
     log.end();
-    resolveEnded(how);
+    resolveEnded(result);
     notify();
   }
 
@@ -112,15 +112,15 @@ export function startProgram(options: ChildProgramOptions): ChildProgram {
           ? `was ended by ${end.signal}`
           : `ended unexpectedly with exit code ${end?.code ?? 'unknown'}`;
     const error = lastError(events);
-    const words = error ?? lastLines.join('\n  ');
-    return new GwError('PART_ENDED', `${name} ${how}.${words === '' ? '' : ` Last output:\n  ${words}`}`, {
-      remedy: `Read its whole log: ${logPath}`,
+    const output = error ?? lastLines.join('\n  ');
+    return new GwError('PART_ENDED', `${name} ${how}.${output === '' ? '' : ` Last output:\n  ${output}`}`, {
+      remedy: `Read its log: ${logPath}`,
       details: { name, exitCode: end?.code ?? null, signal: end?.signal ?? null, lastLines: [...lastLines] },
     });
   }
 
   async function stop(): Promise<ChildEnd> {
-    asked = true;
+    isStopping = true;
     if (end) return end;
     send(child, 'SIGTERM');
     using _timer = clock.after(STOP_WITHIN_MS, () => send(child, 'SIGKILL'));
@@ -132,18 +132,18 @@ export function startProgram(options: ChildProgramOptions): ChildProgram {
     pid: child.pid,
     ended,
     get endedByItself() {
-      return end !== undefined && !asked;
+      return end !== undefined && !isStopping;
     },
     endError,
     stop,
     kill() {
-      asked = true;
+      isStopping = true;
       send(child, 'SIGKILL');
     },
     async waitFor(kind, { withinMs, signal }) {
       signal.throwIfAborted();
       const { promise, resolve, reject } = Promise.withResolvers<ChildEvent>();
-      const look = () => {
+      const check = () => {
         const event = events.find((one) => one.event === kind);
         if (event) resolve(event);
         else if (end) reject(endError());
@@ -155,13 +155,13 @@ export function startProgram(options: ChildProgramOptions): ChildProgram {
           }),
         ),
       );
-      listeners.add(look);
+      listeners.add(check);
       using _aborted = onAbort(signal, () => reject(signal.reason));
-      look();
+      check();
       try {
         return await promise;
       } finally {
-        listeners.delete(look);
+        listeners.delete(check);
       }
     },
     async [Symbol.asyncDispose]() {

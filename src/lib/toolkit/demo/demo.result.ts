@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { checklistRunSchema } from '../checklist/run.result.ts';
 import { recordVerifySchema } from '../checklist/verify.result.ts';
 
-/** `gw demo`: what was up, how the checklist came out, and what was written. */
+/** `gw demo`: addresses of the servers, result of the checklist, written files. */
 export const demoSchema = z.strictObject({
   dir: z.string().describe('Output folder, absolute.'),
   ok: z.boolean(),
@@ -12,17 +12,17 @@ export const demoSchema = z.strictObject({
     .strictObject({
       surface: z.string().describe('Operator surface, full socket.'),
       service: z.string().describe('Technician page.'),
-      readOnly: z.string().describe('All that a remote tunnel can see.'),
+      readOnly: z.string().describe('Read-only socket, the only one that a remote tunnel reaches.'),
       chassis: z.string(),
     })
     .describe('Addresses of the servers, which still run with --keep.'),
   readyMs: z.strictObject({
-    sim: z.number().describe('From its start to ready.'),
-    serve: z.number().describe('From its start to ready.'),
+    sim: z.number().describe('From process start to ready.'),
+    serve: z.number().describe('From process start to ready.'),
   }),
   kept: z.boolean().describe('true with --keep: the processes ran until Ctrl-C.'),
   checklist: checklistRunSchema,
-  record: recordVerifySchema.describe('The record, as `gw checklist verify` reads it.'),
+  record: recordVerifySchema.describe('The record, as verified by `gw checklist verify`.'),
   logs: z.array(z.string()).describe('Log files of the processes, absolute.'),
 });
 export type Demo = z.infer<typeof demoSchema>;

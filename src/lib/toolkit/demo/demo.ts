@@ -39,7 +39,7 @@ export interface DemoOptions extends Pick<ChecklistRunOptions, 'onStep' | 'onRes
   /** Switches a fault of the simulated robot of this folder. */
   readonly switchFault: (dir: string, fault: { readonly name: string; readonly on: boolean }) => Promise<void>;
   /** Aborted by a second Ctrl-C: the children are killed. */
-  readonly hurry?: AbortSignal;
+  readonly killNow?: AbortSignal;
   /** If given, the processes are kept running after this call until `signal` is aborted. */
   readonly onKept?: (demo: Demo) => void;
 }
@@ -49,17 +49,17 @@ const WHOLE_MS = 45_000;
 const RUN_MS = 40_000;
 const READY_MS = 8_000;
 /** The port of real robots, used if free. @source specification, 'Operator server' */
-const USUAL_OPERATOR_PORT = 5173;
+const DEFAULT_OPERATOR_PORT = 5173;
 const MARKER = '.gw-demo';
 const RECORD = 'record.json';
 /** Files of an earlier demo that would break this one: a latched stop, an identity of the previous CA. */
-const LEFT_BEHIND = ['state', 'identity', RECORD];
+const REMOVED_AT_START = ['state', 'identity', RECORD];
 const MARKER_TEXT = 'This folder was made by `gw demo`; a new run replaces its own files in it.\n';
 
 /**
- * The main job on a robot in a box: starts `gw sim`, enrols the device, starts `gw serve`, sets the tablet up and locks
- * it, runs the checklist `demo` against them, writes report and signed record, and ends what it started. Throws
- * FILE_EXISTS, PORT_IN_USE, PART_ENDED, INTERRUPTED, and what enrolling throws.
+ * Commissions a simulated robot: starts `gw sim`, enrols the device, starts `gw serve`, sets the tablet up and locks it,
+ * runs the checklist `demo` against them, writes report and signed record, and ends the processes it started. Throws
+ * FILE_EXISTS, PORT_IN_USE, PART_ENDED, INTERRUPTED, and the errors of `enrolDevice`.
  */
 export async function runDemo(options: DemoOptions): Promise<Demo> {
   const { clock, signal, onProgress } = options;
@@ -71,13 +71,13 @@ export async function runDemo(options: DemoOptions): Promise<Demo> {
   const over = new AbortController();
   const children: ChildProgram[] = [];
   using _aborted = onAbort(signal, () => over.abort(signal.reason));
-  const onHurry = () => {
+  const killChildren = () => {
     for (const child of children) child.kill();
   };
-  using _hurried = onAbort(options.hurry, onHurry);
+  using _killed = onAbort(options.killNow, killChildren);
   using timer = clock.after(RUN_MS, () => over.abort(tooLong(RUN_MS)));
   // For a process that does not end on SIGTERM.
-  using lastResort = clock.after(WHOLE_MS, onHurry);
+  using lastResort = clock.after(WHOLE_MS, killChildren);
 
   const start = (name: string, args: readonly string[], log: string) => {
     const child = startProgram({
@@ -116,7 +116,7 @@ export async function runDemo(options: DemoOptions): Promise<Demo> {
     await tablet;
 
     onProgress('Running the checklist');
-    const turnByHand = personWhoTurns((on) => options.switchFault(dir, { name: 'turned-by-hand', on }));
+    const turnByHand = turningPerson((on) => options.switchFault(dir, { name: 'turned-by-hand', on }));
     const checklist = await runChecklist({
       nameOrFile: 'demo',
       dir: options.checklistsDir,
@@ -175,7 +175,7 @@ export async function runDemo(options: DemoOptions): Promise<Demo> {
  * On a real robot a person turns it by hand during the pose check, since the unit of a heading shows only when it
  * changes. If switching fails the robot stands still, and the step reports that the unit is not decided.
  */
-function personWhoTurns(switchTurning: (on: boolean) => Promise<void>): (on: boolean) => void {
+function turningPerson(switchTurning: (on: boolean) => Promise<void>): (on: boolean) => void {
   let wanted = false;
   let last: Promise<void> = Promise.resolve();
   return (on) => {
@@ -219,12 +219,12 @@ async function ownFolder(dir: string): Promise<void> {
     await assertOwnFolder(dir);
     const marker = await readWhole(join(dir, MARKER), 64 * 1024).catch(() => undefined);
     if (marker === undefined && (await readdir(dir)).length > 0) {
-      throw new GwError('FILE_EXISTS', `${dir} contains files that no demo wrote.`, {
+      throw new GwError('FILE_EXISTS', `${dir} contains files that gw demo did not write.`, {
         remedy: 'Name another folder with --dir.',
       });
     }
     await replaceFile(join(dir, MARKER), MARKER_TEXT);
-    for (const name of LEFT_BEHIND) await rm(join(dir, name), { recursive: true, force: true });
+    for (const name of REMOVED_AT_START) await rm(join(dir, name), { recursive: true, force: true });
   } catch (cause) {
     if (cause instanceof GwError) throw cause;
     const { code } = cause as NodeJS.ErrnoException;
@@ -241,7 +241,7 @@ async function choosePorts(): Promise<number> {
       remedy: `The read-only socket is ${host}:${port} on every gateway, by a constant. Find the program with \`ss -ltnp\` (perhaps another gw serve or gw demo), end it, then start again.`,
     });
   }
-  const port5173 = await tryPort(undefined, USUAL_OPERATOR_PORT);
+  const port5173 = await tryPort(undefined, DEFAULT_OPERATOR_PORT);
   const free = port5173 ?? (await tryPort(undefined, 0));
   if (free === undefined) throw new GwError('PORT_IN_USE', 'No free port for the operator surface.');
   return free;

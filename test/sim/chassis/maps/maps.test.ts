@@ -1,6 +1,6 @@
 import { PNG } from 'pngjs';
 import { describe, expect, it } from 'vitest';
-import { drawFloor } from '../../../../src/lib/sim/chassis/floor/floor.ts';
+import { createFloorGrid } from '../../../../src/lib/sim/chassis/floor/floor.ts';
 import { FREE, WALL } from '../../../../src/lib/sim/chassis/floor/grid.ts';
 import { gridFromPng, gridToPng } from '../../../../src/lib/sim/chassis/maps/map-image.ts';
 import { dock, startSim, stations } from '../../../../src/lib/sim/index.ts';
@@ -18,7 +18,7 @@ async function overlaysOf(sim: Parameters<typeof call>[0]): Promise<Feature[]> {
 }
 
 describe('maps over REST (vendor facts 1.5)', () => {
-  it('are listed without drawings and grid', async () => {
+  it('are listed without overlays and grid', async () => {
     await using sim = await startSim();
     const { json } = await call(sim, 'GET', '/maps/');
     expect(json).toMatchObject([
@@ -29,7 +29,7 @@ describe('maps over REST (vendor facts 1.5)', () => {
     expect(JSON.stringify(json)).not.toMatch(/overlays"|grid_/);
   });
 
-  it('come one by one with the place of their grid, the drawings as a JSON text, and without url', async () => {
+  it('are returned one by one with the position of their grid, the overlays as JSON text, and without url', async () => {
     await using sim = await startSim();
     const { json } = await call(sim, 'GET', '/maps/1');
     expect(json).toMatchObject({ grid_origin_x: -3, grid_origin_y: -3, grid_resolution: 0.05 });
@@ -37,10 +37,10 @@ describe('maps over REST (vendor facts 1.5)', () => {
     expect(typeof (json as { overlays: unknown }).overlays).toBe('string');
   });
 
-  it('are drawn from the grid, the same bytes each time, north up', async () => {
+  it('are rendered from the grid, the same bytes each time, north up', async () => {
     await using sim = await startSim();
-    const grid = drawFloor();
-    expect(gridToPng(grid).equals(gridToPng(drawFloor()))).toBe(true);
+    const grid = createFloorGrid();
+    expect(gridToPng(grid).equals(gridToPng(createFloorGrid()))).toBe(true);
     const png = PNG.sync.read(gridToPng(grid));
     expect([png.width, png.height]).toEqual([grid.width, grid.height]);
     for (let row = 0; row < grid.height; row += 1) {
@@ -57,14 +57,14 @@ describe('maps over REST (vendor facts 1.5)', () => {
     expect(PNG.sync.read(Buffer.from(await small.arrayBuffer())).width).toBe(80);
   });
 
-  it('can be read back from their own picture', () => {
-    const grid = drawFloor();
+  it('are decoded from their own picture', () => {
+    const grid = createFloorGrid();
     const back = gridFromPng(gridToPng(grid), grid);
     expect(back?.cells).toEqual(grid.cells);
     expect(gridFromPng(Buffer.from('no picture'), grid)).toBeUndefined();
   });
 
-  it('are backed up and given back with their drawings', async () => {
+  it('are backed up and restored with their overlays', async () => {
     await using sim = await startSim();
     const detail = (await call(sim, 'GET', '/maps/1')).json as Record<string, unknown>;
     const picture = await (await fetch(`http://127.0.0.1:${sim.chassis.port}/maps/1.png`)).arrayBuffer();
@@ -95,7 +95,7 @@ describe('maps over REST (vendor facts 1.5)', () => {
     const { status, json } = await call(sim, 'POST', '/chassis/current-map', {
       map_name: 'from data',
       carto_map: '',
-      occupancy_grid: gridToPng(drawFloor()).toString('base64'),
+      occupancy_grid: gridToPng(createFloorGrid()).toString('base64'),
       grid_resolution: 0.05,
       grid_origin_x: -3,
       grid_origin_y: -3,
@@ -116,13 +116,13 @@ describe('maps over REST (vendor facts 1.5)', () => {
     };
     await until(() => !sim.state().moving);
     expect((await call(sim, 'GET', `/chassis/moves/${id}`)).json).toMatchObject({ state: 'failed' });
-    // As the vendor's own client does after every change of the map.
+    // Like the vendor's client after every change of the map.
     await call(sim, 'POST', '/chassis/pose', { position: [0, 0], ori: 1.57 });
     listener.forget();
     await listener.next(({ reliable }) => reliable === true);
   });
 
-  it('carry a new overlays_version after every PATCH, and the running map tells it', async () => {
+  it('have a new overlays_version after every PATCH, also in the running map', async () => {
     await using sim = await startSim();
     await using listener = await listen(sim);
     listener.send({ enable_topic: '/map/info' });
@@ -137,7 +137,7 @@ describe('maps over REST (vendor facts 1.5)', () => {
     expect((await call(sim, 'GET', '/maps/1')).json).toMatchObject({ overlays });
   });
 
-  it('are walls to the robot where a drawn no-go zone lies, and no longer once it is gone', async () => {
+  it('block the robot at a no-go zone, and no longer once it is removed', async () => {
     await using sim = await startSim({ clock: fastClock(10) });
     const goal = { type: 'standard', target_x: -2, target_y: -2.2 };
     const state = async () => {
@@ -151,8 +151,8 @@ describe('maps over REST (vendor facts 1.5)', () => {
   });
 });
 
-describe('the drawings', () => {
-  it('hold the stations where the site file has them, kinds as text and as number (vendor facts 3, C5)', async () => {
+describe('the overlays', () => {
+  it('contain the stations of the site file, kinds as text and as number (vendor facts 3, C5)', async () => {
     await using sim = await startSim();
     const features = await overlaysOf(sim);
     for (const [name, { xM, yM, yawDeg }] of Object.entries(stations)) {
@@ -167,7 +167,7 @@ describe('the drawings', () => {
     expect(kinds.some((kind) => typeof kind === 'number')).toBe(true);
   });
 
-  it("hold a charging pair 0.899 m apart (spec, 'Map and overlays')", async () => {
+  it("contain a charging pair 0.899 m apart (spec, 'Map and overlays')", async () => {
     await using sim = await startSim();
     const features = await overlaysOf(sim);
     const charger = features.find(({ properties }) => Number(properties.type) === 9);
@@ -178,7 +178,7 @@ describe('the drawings', () => {
     expect(Math.hypot((a?.[0] ?? 0) - (b?.[0] ?? 0), (a?.[1] ?? 0) - (b?.[1] ?? 0))).toBeCloseTo(0.899, 9);
   });
 
-  it('hold what readers stumble over: an open ring, a missing id, a lane with direction 3, a no-go zone', async () => {
+  it('contain an open ring, a missing id, a lane with direction 3, a no-go zone', async () => {
     await using sim = await startSim();
     const features = await overlaysOf(sim);
     const rings = features

@@ -35,11 +35,11 @@ describe('the text of gw sim', () => {
 
 describe('the text of gw sim fault', () => {
   const faults = [
-    { name: 'cut', on: true, does: 'The cable is cut.' },
-    { name: 'slow', on: false, does: 'Late.' },
+    { name: 'cut', on: true, effect: 'The cable is cut.' },
+    { name: 'slow', on: false, effect: 'Late.' },
   ];
 
-  it('says first what was switched, or what is on', () => {
+  it('starts with the change, or with the faults that are on', () => {
     expect(renderSimFault({ dir: '/d', changed: { name: 'cut', on: true }, faults })).toBe(
       'cut is on in /d.\nThe cable is cut.',
     );
@@ -52,7 +52,7 @@ describe('the text of gw sim fault', () => {
   it('shows an unknown state as not checked', () => {
     const unknown = faults.map((fault) => ({ ...fault, on: null }));
     const list = plain(renderSimFault({ dir: null, changed: null, faults: unknown }));
-    expect(list.split('\n')[0]).toBe('No simulated robot was found; these faults exist.');
+    expect(list.split('\n')[0]).toBe('No simulator is running; the states are unknown.');
     expect(list).toMatch(/cut +-- +The cable/);
     expect(list).not.toMatch(/ off /);
   });

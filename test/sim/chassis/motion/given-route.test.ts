@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { drawFloor } from '../../../../src/lib/sim/chassis/floor/floor.ts';
+import { createFloorGrid } from '../../../../src/lib/sim/chassis/floor/floor.ts';
 import { cellIndex, FREE } from '../../../../src/lib/sim/chassis/floor/grid.ts';
 import { readRoute } from '../../../../src/lib/sim/chassis/motion/move-order.ts';
 import { createRobot } from '../../../../src/lib/sim/chassis/robot.ts';
@@ -26,7 +26,7 @@ async function robotAt(xM: number, yM: number, options: SimOptions = {}) {
   };
 }
 
-/** How near the robot came to each place on its way. */
+/** Minimum distance of the robot to each place during the move. */
 function watch(sim: Awaited<ReturnType<typeof startSim>>, places: readonly (readonly [number, number])[]) {
   const nearest = places.map(() => Number.POSITIVE_INFINITY);
   const timer = setInterval(() => {
@@ -39,7 +39,7 @@ function watch(sim: Awaited<ReturnType<typeof startSim>>, places: readonly (read
 }
 
 describe('a move along a given route', () => {
-  it('passes the points in their order, and not the shortest way', async () => {
+  it('passes the points in order, not by the shortest path', async () => {
     await using robot = await robotAt(0, 0);
     const corners = [[1.5, 0], [1.5, 1.5], [-1, 1.5], [-1, 0]] as const; // biome-ignore format: corners on one line
     using seen = watch(robot.sim, corners);
@@ -59,14 +59,14 @@ describe('a move along a given route', () => {
     const last = await listener.next(({ move_state }) => move_state === 'succeeded');
     expect(last).toMatchObject({ action_type: 'along_given_route', given_route_passed_point_count: 4 });
     expect(last.target_poses[0].pos).toEqual([2, 1]);
-    const counts = listener.heard
+    const counts = listener.received
       .filter(({ action_type }) => action_type === 'along_given_route')
       .map(({ given_route_passed_point_count: count }) => count);
     expect(counts).toEqual(counts.toSorted((a: number, b: number) => a - b));
     expect(counts.some((count: number) => count > 0 && count < 4)).toBe(true);
   });
 
-  it('leaves the dock first, and drives on to a target behind the route', async () => {
+  it('leaves the dock first, and continues to a target after the route', async () => {
     await using sim = await startSim({ clock: fastClock(10) });
     const order = { type: 'along_given_route', route_coordinates: '0, -1, 0, 0', target_x: 1.4, target_y: 0 };
     await call(sim, 'POST', '/chassis/moves', order);
@@ -75,8 +75,8 @@ describe('a move along a given route', () => {
     expect(Math.hypot(sim.state().xM - 1.4, sim.state().yM)).toBeLessThan(0.05);
   });
 
-  it('stops in front of what lies on the route with a tolerance of 0, and is given up with 15', async () => {
-    // The reception desk lies between 2.6 and 4 m, from -1.9 to -1.3 m.
+  it('stops in front of an obstacle on the route with a tolerance of 0, and fails with 15', async () => {
+    // The reception desk is between 2.6 and 4 m, from -1.9 to -1.3 m.
     await using robot = await robotAt(3.3, -0.6, { clock: fastClock(40) });
     const move = await robot.drive({ route_coordinates: '3.3, -0.6, 3.3, -2.4' });
     expect(move).toMatchObject({ state: 'failed', fail_reason: 15 });
@@ -86,7 +86,7 @@ describe('a move along a given route', () => {
     expect(yM).toBeLessThan(-0.8);
   });
 
-  it('goes round it as far as the tolerance lets it', async () => {
+  it('bypasses it within the tolerance', async () => {
     const route = '3.3, -0.6, 3.3, -2.3';
     await using wide = await robotAt(3.3, -0.6);
     await call(wide.sim, 'PATCH', '/maps/1', { overlays: '{"features":[]}' });
@@ -97,7 +97,7 @@ describe('a move along a given route', () => {
     expect(await narrow.drive({ route_coordinates: route, detour_tolerance: 0.5 })).toMatchObject({ fail_reason: 15 });
   });
 
-  it('fails with 400 for a route that is none, and with 401 far from its start', async () => {
+  it('fails with 400 for an invalid route, and with 401 far from its start', async () => {
     await using robot = await robotAt(0, 0);
     for (const route_coordinates of ['', '1', '1, 2', '1, 2, 3', '1, 2, 3, x', '1, 2, 3, ', '1,2,3,4,5', null]) {
       const move = await robot.drive({ route_coordinates });
@@ -109,9 +109,9 @@ describe('a move along a given route', () => {
 });
 
 describe('any given route', () => {
-  const floor = drawFloor();
+  const floor = createFloorGrid();
 
-  /** Whether the round robot at this place touches anything that is not free floor. */
+  /** Whether the round robot at this place touches a cell that is not free. */
   function touches({ xM, yM }: { xM: number; yM: number }): boolean {
     for (let angle = 0; angle < 2 * Math.PI; angle += Math.PI / 12) {
       const at = { xM: xM + 0.25 * Math.cos(angle), yM: yM + 0.25 * Math.sin(angle) };
@@ -120,7 +120,7 @@ describe('any given route', () => {
     return false;
   }
 
-  it('is driven to its end or given up, and nothing is touched on it', () => {
+  it('is driven to its end or fails, without a collision', () => {
     const corner = fc.tuple(fc.double({ min: -3, max: 5, noNaN: true }), fc.double({ min: -3, max: 6, noNaN: true }));
     const route = fc.array(corner, { minLength: 2, maxLength: 6 });
     const tolerance = fc.constantFrom(0, 0.5, 2, 10);
@@ -149,9 +149,9 @@ describe('any given route', () => {
     );
   });
 
-  it('that is long and blocked everywhere is given up soon, instead of being planned for minutes', () => {
+  it('that is long and blocked everywhere fails soon, instead of being planned for minutes', () => {
     const robot = createRobot({ serial: 'T', now: () => 0, faults: createFaults(() => {}), onChange() {} });
-    // To and fro through the wall between lobby and corridor, each time with a long way round.
+    // Back and forth through the wall between lobby and corridor, each with a long detour.
     const through = Array.from({ length: 2000 }, (_, i) => (i % 2 === 0 ? '0, 2' : '0, 3.6'));
     robot.setPose({ xM: 0, yM: 2, yawRad: 0 });
     const began = performance.now();
@@ -167,7 +167,7 @@ describe('any given route', () => {
 });
 
 describe('the text of a route', () => {
-  it('gives back the numbers that were written, in pairs', () => {
+  it('is parsed to the written numbers, in pairs', () => {
     const coordinate = fc.double({ min: -1e6, max: 1e6, noNaN: true });
     fc.assert(
       fc.property(fc.array(fc.tuple(coordinate, coordinate), { minLength: 2, maxLength: 50 }), fc.boolean(), (pairs, tight) => {
@@ -177,7 +177,7 @@ describe('the text of a route', () => {
     ); // biome-ignore format: the property in one piece
   });
 
-  it('is never read as something else: whatever is read was written', () => {
+  it('is never parsed to other numbers than written', () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom(...'0123456789.,-e xn') }), (text) => {
         const read = readRoute(text);

@@ -8,7 +8,7 @@ const start = (sim: Parameters<typeof call>[0], body: object = {}) =>
   call(sim, 'POST', '/services/start_global_positioning', body);
 
 describe('global positioning', () => {
-  it('finds the robot after a change of the map, so that it drives again without a given pose', async () => {
+  it('finds the robot after a change of the map, so that it drives again without setting the pose', async () => {
     await using sim = await startSim({ clock: fastClock(10) });
     await using listener = await listen(sim);
     listener.send({ enable_topic: ['/global_positioning_state', '/slam/state'] });
@@ -28,7 +28,7 @@ describe('global positioning', () => {
     expect((await call(sim, 'GET', `/chassis/moves/${id}`)).json).toMatchObject({ state: 'succeeded' });
   });
 
-  it('fails where the lidar fits nowhere, and without the map there is no barcode to go by', async () => {
+  it('fails without a match of the lidar, and without the map for lack of barcodes', async () => {
     await using sim = await startSim({ clock: fastClock(10) });
     await using listener = await listen(sim);
     listener.send({ enable_topic: '/global_positioning_state' });
@@ -41,7 +41,7 @@ describe('global positioning', () => {
     expect(failed).not.toHaveProperty('pose');
   });
 
-  it('is not begun in a move, without a map, or for nonsense', async () => {
+  it('does not start during a move, without a map, or for an invalid request', async () => {
     await using sim = await startSim({ clock: fastClock(10) });
     expect((await start(sim, { use_barcode: 'yes' })).status).toBe(400);
     await call(sim, 'POST', '/chassis/moves', { type: 'standard', target_x: 3, target_y: 1 });

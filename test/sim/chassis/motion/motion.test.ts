@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { dock, drawFloor, stations } from '../../../../src/lib/sim/chassis/floor/floor.ts';
+import { createFloorGrid, dock, stations } from '../../../../src/lib/sim/chassis/floor/floor.ts';
 import { cellIndex, FREE } from '../../../../src/lib/sim/chassis/floor/grid.ts';
 import { reportedDegrees, wrapRad } from '../../../../src/lib/sim/chassis/motion/heading.ts';
 import { createRobot } from '../../../../src/lib/sim/chassis/robot.ts';
@@ -8,7 +8,7 @@ import { createFaults } from '../../../../src/lib/sim/faults.ts';
 
 const STEP_S = 0.05;
 const RADIUS_M = 0.25;
-const floor = drawFloor();
+const floor = createFloorGrid();
 
 function newRobot() {
   const faults = createFaults(() => {});
@@ -17,7 +17,7 @@ function newRobot() {
 
 type Robot = ReturnType<typeof newRobot>['robot'];
 
-/** Whether the round robot at this place touches anything that is not free floor. */
+/** Whether the round robot at this place touches a cell that is not free. */
 function touches(xM: number, yM: number): boolean {
   for (let angle = 0; angle < 2 * Math.PI; angle += Math.PI / 12) {
     const at = { xM: xM + RADIUS_M * Math.cos(angle), yM: yM + RADIUS_M * Math.sin(angle) };
@@ -26,7 +26,7 @@ function touches(xM: number, yM: number): boolean {
   return false;
 }
 
-/** Steps until the move has ended; every step must be one that a real robot could have made. */
+/** Steps until the move has ended; every step must be physically possible. */
 function drive(robot: Robot, limitS = 120): number {
   let seconds = 0;
   let speed = robot.speedMS();
@@ -61,7 +61,7 @@ const standard = (x: number, y: number, ori?: number) => ({
 });
 
 describe('the robot', () => {
-  it('drives the demo tour and back to its dock as a real one could, each leg in a few seconds', () => {
+  it('drives the demo tour and back to its dock with possible motion, each leg in a few seconds', () => {
     const { robot } = newRobot();
     for (const { xM, yM, yawDeg } of Object.values(stations)) {
       robot.order(standard(xM, yM, (yawDeg * Math.PI) / 180));
@@ -76,7 +76,7 @@ describe('the robot', () => {
     expect(robot.isDocked()).toBe(true);
   });
 
-  it('comes to every room and touches nothing on the way', () => {
+  it('reaches every area without a collision', () => {
     const { robot } = newRobot();
     for (const [x, y] of [[5.7, 3.5], [8.2, 4], [10.5, 3], [11.7, -1.2], [6.6, -0.8], [-2, 5.2], [3.3, -0.8]]) {
       robot.order(standard(x ?? 0, y ?? 0));
@@ -85,7 +85,7 @@ describe('the robot', () => {
     } // biome-ignore format: places on one line
   });
 
-  it('ends every move, whatever the goal, without touching anything', () => {
+  it('ends every move to any goal without a collision', () => {
     const { robot } = newRobot();
     const coordinate = fc.double({ min: -4, max: 14, noNaN: true });
     const ori = fc.option(fc.double({ min: -1000, max: 1000, noNaN: true }), { nil: undefined });
@@ -102,7 +102,7 @@ describe('the robot', () => {
     );
   });
 
-  it('can be given a new goal or be cancelled in the middle of any move', () => {
+  it('accepts a new goal or a cancel during any move', () => {
     const goal = fc.constantFrom<[number, number]>([1.4, 0], [0.2, 1.6], [-1.6, 0.4], [5.7, 3.5], [7, 1]);
     const steps = fc.integer({ min: 0, max: 80 });
     fc.assert(
@@ -124,7 +124,7 @@ describe('the robot', () => {
     );
   });
 
-  it('gives a move up with 15 when something stands in the way for long', () => {
+  it('fails a move with 15 when it is blocked for long', () => {
     const { robot, faults } = newRobot();
     robot.order(standard(1.4, 0));
     faults.set('blocked', true);
@@ -133,7 +133,7 @@ describe('the robot', () => {
     expect(robot.moves.latest()).toMatchObject({ state: 'failed', failReason: 15 });
   });
 
-  it('uses its battery on the way and fills it on the dock', () => {
+  it('discharges its battery while driving and charges it on the dock', () => {
     const { robot } = newRobot();
     const full = robot.battery().percentage;
     robot.order(standard(7, 1));
@@ -150,7 +150,7 @@ describe('the robot', () => {
     expect(robot.battery().currentA).toBeLessThan(0);
   });
 
-  it('turns through full circles under the fault radians, and back afterwards', () => {
+  it('turns in full circles under the fault radians, and back afterwards', () => {
     const { robot, faults } = newRobot();
     const before = robot.pose();
     faults.set('radians', true);

@@ -4,7 +4,7 @@ import { createFaults } from '../../../../src/lib/sim/faults.ts';
 import { dock, startSim } from '../../../../src/lib/sim/index.ts';
 import { call, listen, until } from '../../raw-client.ts';
 
-// Driving by hand as the vendor's guide describes it (HINWEIS): `/twist` over the topic stream, in remote mode only.
+// Remote control as the vendor's guide describes it (HINWEIS): `/twist` over the topic stream, in remote mode only.
 
 const twist = (linear: number, angular = 0) => ({
   topic: '/twist',
@@ -27,7 +27,7 @@ function hold(robot: ReturnType<typeof newRobot>['robot'], linear: number, angul
 }
 
 describe('/twist', () => {
-  it('is answered to who sent it, and moves the robot in remote mode alone', async () => {
+  it('is acknowledged to its sender, and moves the robot in remote mode only', async () => {
     await using sim = await startSim();
     await using driver = await listen(sim);
     await using other = await listen(sim);
@@ -42,8 +42,8 @@ describe('/twist', () => {
       driver.send(twist(0.5));
       return sim.state().yM > dock.yM + 0.05;
     });
-    expect(other.heard.some(({ topic }) => topic === '/twist_feedback')).toBe(false);
-    // Nobody commands it any more.
+    expect(other.received.some(({ topic }) => topic === '/twist_feedback')).toBe(false);
+    // No further commands.
     await until(() => sim.state().speedMS === 0, 2000);
   });
 
@@ -54,12 +54,12 @@ describe('/twist', () => {
     driver.send({ topic: '/twist' });
     driver.send({ enable_topic: '/alerts' });
     await driver.next(({ topic }) => topic === '/alerts');
-    expect(driver.heard.some(({ topic }) => topic === '/twist_feedback')).toBe(false);
+    expect(driver.received.some(({ topic }) => topic === '/twist_feedback')).toBe(false);
   });
 });
 
-describe('a robot that is driven by hand', () => {
-  it('drives and turns as commanded, within what it can do, and brakes half a second after the last command', () => {
+describe('a robot in remote control', () => {
+  it('drives and turns as commanded, within its limits, and brakes half a second after the last command', () => {
     const { robot } = newRobot();
     robot.setControlMode('remote');
     hold(robot, 0.3, 0, 2);
@@ -76,12 +76,12 @@ describe('a robot that is driven by hand', () => {
     expect(robot.speedMS()).toBeLessThanOrEqual(1);
   });
 
-  it('stops in front of a wall, and may drive off again', () => {
+  it('stops in front of a wall, and can drive away again', () => {
     const { robot } = newRobot();
     robot.setControlMode('remote');
     robot.setPose({ xM: 0, yM: 2, yawRad: Math.PI / 2 });
     hold(robot, 0.5, 0, 5);
-    // The wall of the lobby lies at 2.9 m, and the robot has a radius of 0.25 m.
+    // The wall of the lobby is at 2.9 m, and the robot has a radius of 0.25 m.
     expect(robot.pose().yM).toBeGreaterThan(2.5);
     expect(robot.pose().yM).toBeLessThan(2.65);
     expect(robot.speedMS()).toBe(0);
@@ -104,7 +104,7 @@ describe('a robot that is driven by hand', () => {
     }
   });
 
-  it('ends the move that was under way: from elsewhere it could not go on', () => {
+  it('cancels a running move', () => {
     const { robot } = newRobot();
     robot.order({ creator: '', type: 'standard', target_x: 1.4, target_y: 0 });
     for (let i = 0; i < 20; i += 1) robot.step(0.05);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { dock, type Sim, startSim, stations } from '../../../../src/lib/sim/index.ts';
 import { call, fastClock, listen, until } from '../../raw-client.ts';
 
-// What these tests expect is what the specification measured ('spec') or the vendor describes ('vendor facts').
+// Expected values are measured by the specification ('spec') or described by the vendor ('vendor facts').
 
 const HALF_PI = Math.PI / 2;
 let sim: Sim;
@@ -37,13 +37,13 @@ describe('GET /device/info', () => {
     });
   });
 
-  it('gives a reduced form without the serial number (vendor facts 1.2)', async () => {
+  it('returns a reduced form without the serial number (vendor facts 1.2)', async () => {
     const { json } = await get('/device/info/brief');
     expect(json).toMatchObject({ device: { model: 'simulated' } });
     expect(JSON.stringify(json)).not.toContain(sim.chassis.serial);
   });
 
-  it('takes both forms of every path, with and without the slash at its end (vendor facts 1.1)', async () => {
+  it('accepts every path with and without a trailing slash (vendor facts 1.1)', async () => {
     for (const path of ['/device/info', '/maps', '/maps/1', '/chassis/moves', '/chassis/current-map']) {
       const [plain, slashed] = [await get(path), await get(`${path}/`)];
       expect(plain.status, path).toBe(200);
@@ -59,7 +59,7 @@ describe('GET /device/info', () => {
 });
 
 describe('refusals (vendor facts 1.1)', () => {
-  it('are a detail with 404 for what is not there', async () => {
+  it('are a detail with 404 for a missing object', async () => {
     for (const path of ['/', '/nothing', '/maps/77', '/maps/77.png', '/chassis/moves/1', '/maps/x', '/device']) {
       const { status, json } = await get(path);
       expect(status, path).toBe(404);
@@ -67,7 +67,7 @@ describe('refusals (vendor facts 1.1)', () => {
     }
   });
 
-  it('are a detail with 400 for a body that is not understood', async () => {
+  it('are a detail with 400 for an invalid body', async () => {
     const bad: [string, string, unknown][] = [
       ['POST', '/chassis/moves', undefined],
       ['POST', '/chassis/moves', []],
@@ -99,12 +99,12 @@ describe('refusals (vendor facts 1.1)', () => {
     }
   });
 
-  it('does not take a body of any size', async () => {
+  it('limit the size of a body', async () => {
     const { status } = await call(sim, 'POST', '/chassis/pose', `"${'x'.repeat(1024 * 1024)}"`, { raw: true });
     expect(status).toBe(413);
   });
 
-  it('knows no other methods, and names those that it knows', async () => {
+  it('return 405 for other methods, with the allowed ones', async () => {
     const { status, headers, json } = await call(sim, 'PUT', '/device/info', {});
     expect([status, headers.allow, json]).toEqual([405, 'GET', { detail: 'Method "PUT" not allowed.' }]);
     expect((await call(sim, 'DELETE', '/maps/1.png')).headers.allow).toBe('GET');
@@ -114,7 +114,7 @@ describe('refusals (vendor facts 1.1)', () => {
 });
 
 describe('POST /chassis/pose', () => {
-  it("takes radians: 1.5708 sent is reported back as 90 (spec, 'Angles')", async () => {
+  it("reads radians: 1.5708 sent is reported back as 90 (spec, 'Angles')", async () => {
     await using listener = await listen(sim);
     listener.send({ enable_topic: '/tracked_pose' });
     expect((await post('/chassis/pose', { position: [0.5, 0.25, 0], ori: 1.5708, adjust_position: true })).status).toBe(
@@ -124,7 +124,7 @@ describe('POST /chassis/pose', () => {
     expect(pose).toMatchObject({ pos: [0.5, 0.25], ori: 90 });
   });
 
-  it('reports every heading in degrees, whatever was sent', async () => {
+  it('reports every heading in degrees', async () => {
     await using listener = await listen(sim);
     listener.send({ enable_topic: '/tracked_pose' });
     const cases: [sent: number, reported: number][] = [
@@ -133,11 +133,11 @@ describe('POST /chassis/pose', () => {
       [-Math.PI, 180],
       [-HALF_PI, -90],
       [Math.PI / 4, 45],
-      // Degrees sent by mistake raise no error and turn the robot somewhere.
+      // Degrees sent by mistake cause no error and a wrong heading.
       [90, 116.62],
     ];
     for (const [index, [ori, reported]] of cases.entries()) {
-      // Two elements, as the vendor's own client sends them.
+      // Two elements, as sent by the vendor's client.
       await post('/chassis/pose', { position: [0.5, index / 10], ori });
       const pose = await listener.next(({ topic, pos }) => topic === '/tracked_pose' && pos[1] === index / 10);
       expect(pose.ori, `${ori} rad`).toBeCloseTo(reported, 2);
@@ -146,7 +146,7 @@ describe('POST /chassis/pose', () => {
 });
 
 describe('moves', () => {
-  it('arrive at their goal with the heading that was ordered in radians (vendor facts 1.3)', async () => {
+  it('arrive at their goal with the ordered heading in radians (vendor facts 1.3)', async () => {
     const { A } = stations;
     const move = await finish({ type: 'standard', target_x: A.xM, target_y: A.yM, target_ori: HALF_PI });
     expect(move).toMatchObject({ state: 'succeeded', fail_reason: 0, type: 'standard', target_ori: HALF_PI });
@@ -160,7 +160,7 @@ describe('moves', () => {
     expect(json).toMatchObject({ state: 'moving', fail_reason: 0, is_charging: null });
   });
 
-  it('is cancelled by a second order, a choice of ours', async () => {
+  it('is cancelled by a second order, a project decision', async () => {
     const first = (await post('/chassis/moves', { type: 'standard', target_x: 3, target_y: 1 })).json as { id: number };
     const second = (await post('/chassis/moves', { type: 'standard', target_x: 0, target_y: 0 })).json as {
       id: number;
@@ -170,7 +170,7 @@ describe('moves', () => {
     expect((await get(`/chassis/moves/${second.id}`)).json).toMatchObject({ state: 'moving' });
   });
 
-  it('are cancelled by PATCH, after which the robot stands', async () => {
+  it('are cancelled by PATCH, and the robot stops', async () => {
     await post('/chassis/moves', { type: 'standard', target_x: 3, target_y: 1 });
     const { status, json } = await call(sim, 'PATCH', '/chassis/moves/current', { state: 'cancelled' });
     expect([status, json]).toEqual([200, { state: 'cancelled' }]);
@@ -185,12 +185,12 @@ describe('moves', () => {
     for (const item of list) expect(Object.keys(item)).not.toContain('target_x');
   });
 
-  it('fail by the number that says why (vendor facts 4)', async () => {
+  it('fail with the fail reason of the vendor (vendor facts 4)', async () => {
     const cases: [goal: [number, number], reason: number][] = [
       [[400, 400], 4], // off the map
       [[12.7, 5.85], 6], // in a wall
       [[-2, -2.2], 6], // in the no-go zone
-      [[8.2, -1.5], 9], // a room without a door
+      [[8.2, -1.5], 9], // the closed shaft
     ];
     for (const [[x, y], reason] of cases) {
       const move = await finish({ type: 'standard', target_x: x, target_y: y });
@@ -198,7 +198,7 @@ describe('moves', () => {
     }
   });
 
-  it("turns absurdly and without an error when a standard order carries degrees (spec, 'Angles')", async () => {
+  it("ends at a wrong heading without an error when a standard order has degrees (spec, 'Angles')", async () => {
     const { B } = stations;
     const move = await finish({ type: 'standard', target_x: B.xM, target_y: B.yM, target_ori: 90 });
     expect(move).toMatchObject({ state: 'succeeded' });
@@ -243,7 +243,7 @@ describe('charge orders', () => {
 });
 
 describe('services', () => {
-  it('stop the robot in software and let it go on', async () => {
+  it('stop the robot in software and release it', async () => {
     await using listener = await listen(sim);
     listener.send({ enable_topic: '/wheel_state' });
     await post('/services/wheel_control/set_emergency_stop', { enable: true });
@@ -258,7 +258,7 @@ describe('services', () => {
     expect((await get('/chassis/moves')).json).toMatchObject({ 0: { state: 'succeeded' } });
   });
 
-  it('set the control mode by either key that the vendor names', async () => {
+  it('set the control mode by either key of the vendor', async () => {
     await using listener = await listen(sim);
     listener.send({ enable_topic: '/wheel_state' });
     await post('/services/wheel_control/set_control_mode', { mode: 'manual' });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { drawFloor } from '../../../../src/lib/sim/chassis/floor/floor.ts';
+import { createFloorGrid } from '../../../../src/lib/sim/chassis/floor/floor.ts';
 import { cellIndex, FREE } from '../../../../src/lib/sim/chassis/floor/grid.ts';
 import { settingTable } from '../../../../src/lib/sim/chassis/rest/settings.ts';
 import { createRobot } from '../../../../src/lib/sim/chassis/robot.ts';
@@ -13,7 +13,7 @@ import { call, fastClock, until } from '../../raw-client.ts';
 const SPEED = 'control.max_forward_velocity';
 
 describe('the settings of the robot', () => {
-  it('have a schema, defaults, what people set, and what is in effect', async () => {
+  it('have a schema, defaults, user values and effective values', async () => {
     await using sim = await startSim();
     const at = async (name: string) => (await call(sim, 'GET', `/system/settings/${name}`)).json;
     expect(await at('schema')).toMatchObject({
@@ -36,7 +36,7 @@ describe('the settings of the robot', () => {
     expect(await at('effective')).toEqual({ ...defaults, [SPEED]: 0.5, 'control.max_angular_velocity': 1 });
     expect((await call(sim, 'POST', '/system/settings/user', { [SPEED]: 0.4 })).status).toBe(201);
     expect(await at('user')).toEqual({ [SPEED]: 0.4 });
-    // A part of a refused body is not kept either.
+    // No part of a refused body is stored.
     for (const body of [{ [SPEED]: 5 }, { [SPEED]: '0.5' }, { [SPEED]: 0.3, nothing: 1 }, { [SPEED]: null }, [], 'x']) {
       expect((await patch(body)).status, JSON.stringify(body)).toBe(400);
     }
@@ -46,7 +46,7 @@ describe('the settings of the robot', () => {
     }
   });
 
-  it('are the same under their older names', async () => {
+  it('are available under their older names', async () => {
     await using sim = await startSim();
     const param = '/wheel_control/max_forward_velocity';
     expect((await call(sim, 'GET', '/robot-params')).json).toMatchObject({ [param]: 1 });
@@ -57,7 +57,7 @@ describe('the settings of the robot', () => {
     expect((await call(sim, 'POST', '/robot-params', { '/control/unknown': 1 })).status).toBe(400);
   });
 
-  it('outlive a restart of the software', async () => {
+  it('are kept over a restart of the software', async () => {
     await using sim = await startSim({ clock: fastClock(10) });
     await call(sim, 'PATCH', '/system/settings/user', { [SPEED]: 0.5 });
     await call(sim, 'POST', '/services/restart_service');
@@ -65,8 +65,8 @@ describe('the settings of the robot', () => {
     expect((await call(sim, 'GET', '/system/settings/user')).json).toEqual({ [SPEED]: 0.5 });
   });
 
-  it('are obeyed, in the middle of a move too, and the robot touches nothing with any of them', () => {
-    const floor = drawFloor();
+  it('take effect also during a move, without a collision with any of them', () => {
+    const floor = createFloorGrid();
     const touches = ({ xM, yM }: { xM: number; yM: number }) => {
       for (let angle = 0; angle < 2 * Math.PI; angle += Math.PI / 12) {
         const at = { xM: xM + 0.25 * Math.cos(angle), yM: yM + 0.25 * Math.sin(angle) };

@@ -1,38 +1,38 @@
 import { createGrid, FREE, fillRect, type Grid, UNKNOWN, WALL } from './grid.ts';
 
-/** A place on the floor; heading in degrees because people read this table. */
+/** A place on the floor; heading in degrees, for readability of this table. */
 export interface Place {
   readonly xM: number;
   readonly yM: number;
   readonly yawDeg: number;
 }
 
-/** The stations of the demo tour: a loop of short legs whose headings follow the loop. */
+/** Stations of the demo tour: a loop of short legs, with headings along the loop. */
 export const stations = {
   A: { xM: 1.4, yM: 0, yawDeg: 90 },
   B: { xM: 0.2, yM: 1.6, yawDeg: 180 },
   C: { xM: -1.6, yM: 0.4, yawDeg: -90 },
 } as const satisfies Record<string, Place>;
 
-/** Where the robot stands while it charges, its back to the wall. */
+/** Pose of the robot while it charges, its back to the wall. */
 export const dock = { xM: 0, yM: -2, yawDeg: 90 } as const satisfies Place;
 
-/** Charger and docking point: the distance that was measured four times on one pair. @source specification, 'Map and overlays' */
+/** Distance of charger and docking point, measured four times on one pair. @source specification, 'Map and overlays' */
 export const DOCKING_DISTANCE_M = 0.899;
 
 type Corner = readonly [number, number];
 
-const rooms: readonly (readonly [from: Corner, to: Corner])[] = [
+const areas: readonly (readonly [from: Corner, to: Corner])[] = [
   [[-2.75, -2.75], [4.4, 2.9]], // lobby
   [[-2.75, 3.05], [4.4, 5.75]], // kitchen
   [[4.4, 0], [12.75, 2]], // corridor
-  [[4.55, 2.15], [6.9, 5.75]], // room 101
-  [[7.05, 2.15], [9.4, 5.75]], // room 102
-  [[9.55, 2.15], [12.75, 5.75]], // room 103
-  [[4.55, -2.75], [7.4, -0.15]], // room 104
-  [[7.55, -2.75], [9, -0.15]], // shaft without a door: no way leads there
+  [[4.55, 2.15], [6.9, 5.75]], // 101
+  [[7.05, 2.15], [9.4, 5.75]], // 102
+  [[9.55, 2.15], [12.75, 5.75]], // 103
+  [[4.55, -2.75], [7.4, -0.15]], // 104
+  [[7.55, -2.75], [9, -0.15]], // closed shaft, unreachable
   [[10.9, -2.1], [12.6, -0.15]], // lift
-]; // biome-ignore format: one room a line
+]; // biome-ignore format: one area a line
 const doors: readonly (readonly [from: Corner, to: Corner])[] = [
   [[3, 2.9], [4.1, 3.05]], // kitchen
   [[5.2, 2], [6.25, 2.15]], // 101
@@ -40,7 +40,7 @@ const doors: readonly (readonly [from: Corner, to: Corner])[] = [
   [[9.75, 2], [10.8, 2.15]], // 103
   [[5.5, -0.15], [6.55, 0]], // 104
   [[11.2, -0.15], [12.3, 0]], // lift
-]; // biome-ignore format: one door a line
+]; // biome-ignore format: one opening a line
 const furniture: readonly (readonly [from: Corner, to: Corner])[] = [
   [[-0.2, -2.75], [0.2, -2.55]], // dock
   [[2.6, -1.9], [4, -1.3]], // reception desk
@@ -52,11 +52,11 @@ const furniture: readonly (readonly [from: Corner, to: Corner])[] = [
   [[4.55, -2.75], [6.2, -1.4]],
 ]; // biome-ignore format: one piece a line
 
-/** A hotel floor, 16 m by 9 m, with its origin away from the corner so that a forgotten offset shows. */
-export function drawFloor(): Grid {
+/** A hotel floor, 16 m by 9 m, its origin off the corner so that an ignored offset becomes visible. */
+export function createFloorGrid(): Grid {
   const grid = createGrid({ width: 320, height: 180, resolutionM: 0.05, originXM: -3, originYM: -3 }, UNKNOWN);
   fillRect(grid, [-2.9, -2.9], [12.9, 5.9], WALL);
-  for (const [from, to] of [...rooms, ...doors]) fillRect(grid, from, to, FREE);
+  for (const [from, to] of [...areas, ...doors]) fillRect(grid, from, to, FREE);
   for (const [from, to] of furniture) fillRect(grid, from, to, WALL);
   return grid;
 }
@@ -81,11 +81,11 @@ const line = (id: string, way: readonly Corner[], properties: object) => ({
 });
 
 /**
- * The drawings on the floor, as unevenly written as drawings come: kinds as text and as number, one ring open,
- * one feature without an id, headings in degrees and mostly as text (specification 'Angles'), the icon turned
- * by the unexplained -82.
+ * The overlays of the floor, as inconsistent as real ones: kinds as text and as number, one ring open,
+ * one feature without an id, headings in degrees and mostly as text (specification 'Angles'), icons offset
+ * by the unexplained -82 degrees.
  */
-export function drawOverlays(serial: string): string {
+export function floorOverlays(serial: string): string {
   const { A, B, C } = stations;
   return JSON.stringify({
     type: 'FeatureCollection',

@@ -1,4 +1,4 @@
-/** What a cell of the occupancy grid holds. */
+/** Values of a cell of the occupancy grid. */
 export const FREE = 0;
 export const WALL = 1;
 export const UNKNOWN = 2;
@@ -76,7 +76,7 @@ export function inflate(grid: Grid, radiusM: number): Uint8Array {
   return blocked;
 }
 
-/** Only the rim of what is not free needs widening; the rest lies behind it. */
+/** Whether the cell borders on free floor; only these cells need inflating. */
 function touchesFree(grid: Grid, column: number, row: number): boolean {
   for (let y = Math.max(0, row - 1); y <= Math.min(grid.height - 1, row + 1); y += 1) {
     for (let x = Math.max(0, column - 1); x <= Math.min(grid.width - 1, column + 1); x += 1) {
@@ -86,14 +86,14 @@ function touchesFree(grid: Grid, column: number, row: number): boolean {
   return false;
 }
 
-/** A copy in which every cell inside the polygon is a wall: how the planner sees a no-go zone. */
+/** Marks every cell inside the polygon as wall: a no-go zone for the planner. */
 export function blockPolygon(grid: Grid, ring: readonly Point[]): void {
   for (let index = 0; index < grid.cells.length; index += 1) {
     if (grid.cells[index] === FREE && isInside(cellCentre(grid, index), ring)) grid.cells[index] = WALL;
   }
 }
 
-/** Marks the cells along a line: how the planner sees a virtual wall. */
+/** Marks the cells along a line as wall: a virtual wall for the planner. */
 export function blockLine(grid: Grid, from: Point, to: Point): void {
   const length = Math.hypot(to.xM - from.xM, to.yM - from.yM);
   const extent = (grid.width + grid.height) * grid.resolutionM;

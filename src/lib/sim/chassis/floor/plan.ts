@@ -1,25 +1,25 @@
 import { cellCentre, cellIndex, FREE, type Grid, inflate, type Point } from './grid.ts';
 
-/** How wide the robot is to the planner: its radius and a hand's breadth. */
+/** Distance that the planner keeps to obstacles: the radius of the robot and a margin. */
 const CLEARANCE_M = 0.35;
 /** The robot's own radius. */
 const RADIUS_M = 0.25;
-/** How far the planner looks for a passable cell when the robot itself stands close to a wall. */
+/** Search radius for a passable cell when the robot starts close to a wall. */
 const ESCAPE_M = 0.6;
 
-/** The numbers are the vendor's `fail_reason` (HINWEIS). */
+/** The vendor's `fail_reason` (HINWEIS). */
 type PlanFailure = 3 | 4 | 5 | 6 | 9;
 
 export interface Planner {
-  /** Way points from start to goal, both included, or the vendor's number for why there is none. */
+  /** Waypoints from start to goal, both included, or the vendor's `fail_reason`. */
   plan(from: Point, to: Point): { readonly points: readonly Point[] } | { readonly failReason: PlanFailure };
-  /** How far the straight line can be driven, as a part of it: 1 is all of it. */
+  /** Drivable fraction of the straight line, 0 to 1. */
   clearPart(from: Point, to: Point): number;
-  /** Whether the robot itself, without any margin, touches nothing here. */
+  /** Whether the robot, without margin, is free of collision here. */
   isFree(at: Point): boolean;
 }
 
-/** Shortest ways on an occupancy grid: A* over eight neighbours, then straightened where the view is clear. */
+/** Shortest paths on an occupancy grid: A* over eight neighbours, then shortened by line of sight. */
 export function createPlanner(grid: Grid): Planner {
   const blocked = inflate(grid, CLEARANCE_M);
 
@@ -95,7 +95,7 @@ function search(grid: Grid, blocked: Uint8Array, start: number, goal: number): n
         const ny = y + dy;
         if ((dx === 0 && dy === 0) || nx < 0 || ny < 0 || nx >= width || ny >= height) continue;
         const next = ny * width + nx;
-        // A diagonal step past the corner of an obstacle would brush it.
+        // A diagonal step past the corner of an obstacle would touch it.
         if (blocked[next] !== 0 || blocked[y * width + nx] !== 0 || blocked[ny * width + x] !== 0) continue;
         const total = (cost[current] ?? 0) + (dx !== 0 && dy !== 0 ? Math.SQRT2 : 1);
         if (total < (cost[next] ?? 0)) {

@@ -1,10 +1,10 @@
 import type { Point } from './grid.ts';
 
 const EVERY_M = 0.1;
-/** Older points are dropped, as the vendor's text says of `/trajectory`; how many stay is a project decision. */
-const MOST_POINTS = 500;
+/** Older points are dropped, as the vendor's text states for `/trajectory`; the number is a project decision. */
+const MAX_POINTS = 500;
 
-/** Where the robot has been. */
+/** Recent positions of the robot. */
 export function createTrail(start: Point) {
   let points: Point[] = [start];
   return {
@@ -13,9 +13,9 @@ export function createTrail(start: Point) {
       const last = points.at(-1);
       if (last && Math.hypot(xM - last.xM, yM - last.yM) < EVERY_M) return;
       points.push({ xM, yM });
-      if (points.length > MOST_POINTS) points.shift();
+      if (points.length > MAX_POINTS) points.shift();
     },
-    /** It was put somewhere else, or on another map. */
+    /** Clears the trail, after a new pose or another map. */
     begin({ xM, yM }: Point): void {
       points = [{ xM, yM }];
     },

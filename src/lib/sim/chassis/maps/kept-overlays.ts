@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Faults } from '../../faults.ts';
 import { isRecord } from './map-store.ts';
 
-/** The properties of drawings that the vendor describes (vendor facts 3) or the specification names. */
+/** Properties of features that the vendor describes (vendor facts 3) or the specification names. */
 const knownProperties: ReadonlySet<string> = new Set([
   'type',
   'lineType',
@@ -27,8 +27,8 @@ const knownProperties: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * What the chassis keeps of drawings that were patched: as they were sent, unless a fault is on. What a real one
- * keeps is described nowhere and was never measured.
+ * The overlays that the chassis stores after a PATCH: unchanged, unless a fault is on. The behaviour of a real chassis
+ * is not documented and was not measured.
  */
 export function keptOverlays(overlays: string, faults: Faults): string {
   const drops = faults.is('patch-drops');

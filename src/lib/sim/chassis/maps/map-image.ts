@@ -2,8 +2,8 @@ import { PNG } from 'pngjs';
 import { createGrid, FREE, type Grid, UNKNOWN, WALL } from '../floor/grid.ts';
 
 const shades: Readonly<Record<number, number>> = { [FREE]: 255, [UNKNOWN]: 127, [WALL]: 0 };
-/** A larger picture is refused before it is unpacked. */
-const MOST_PIXELS = 4_000_000;
+/** A larger picture is refused before it is decompressed. */
+const MAX_PIXELS = 4_000_000;
 
 /** The grid as a grey PNG, north up: the first row of the picture is the highest y. */
 export function gridToPng(grid: Grid, every = 1): Buffer {
@@ -21,7 +21,7 @@ export function gridToPng(grid: Grid, every = 1): Buffer {
   return PNG.sync.write(png, { colorType: 0, inputColorType: 0, bitDepth: 8, inputHasAlpha: false });
 }
 
-/** Reads an occupancy grid out of a PNG; undefined when it is not one, or too large. */
+/** Decodes an occupancy grid from a PNG; undefined when it is not a PNG or too large. */
 export function gridFromPng(
   bytes: Buffer,
   place: { readonly resolutionM: number; readonly originXM: number; readonly originYM: number },
@@ -29,7 +29,7 @@ export function gridFromPng(
   if (bytes.length < 33 || bytes.toString('latin1', 1, 4) !== 'PNG') return undefined;
   const width = bytes.readUInt32BE(16);
   const height = bytes.readUInt32BE(20);
-  if (width < 1 || height < 1 || width * height > MOST_PIXELS) return undefined;
+  if (width < 1 || height < 1 || width * height > MAX_PIXELS) return undefined;
   let png: PNG;
   try {
     png = PNG.sync.read(bytes);

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { CurrentMapWire, MapListItemWire, MapWire } from '../../../chassis/wire.ts';
-import { drawFloor, drawOverlays } from '../floor/floor.ts';
+import { createFloorGrid, floorOverlays } from '../floor/floor.ts';
 import { blockLine, blockPolygon, type Grid, type Point } from '../floor/grid.ts';
 import { gridToPng } from './map-image.ts';
-import { drawOddities, drawSheet } from './odd-drawings.ts';
+import { createSampleGrid, oddOverlays } from './odd-overlays.ts';
 
 /** A stored map. */
 export interface FloorMap {
@@ -19,11 +19,11 @@ export interface FloorMap {
   /** JSON text of a GeoJSON collection. */
   readonly overlays: string;
   readonly grid: Grid;
-  /** Localisation data: bytes that only the chassis understands. */
+  /** Localisation data, opaque to clients. */
   readonly pbstream: Buffer;
 }
 
-/** Other bytes for every map, and no text, so that mistaking one for another or for text shows. */
+/** Different for every map and not valid text, so that a mix-up or a text conversion becomes visible. */
 function localisationOf(uid: string): Buffer {
   return Buffer.concat([Buffer.from(`simulated localisation data of ${uid}\n`), Buffer.from([0x00, 0xff, 0xfe, 0x80])]);
 }
@@ -32,13 +32,13 @@ interface MapChanges {
   readonly name?: string;
   readonly overlays?: string;
   readonly overlaysVersion?: number;
-  /** The map in use stays as it was loaded. */
+  /** Leaves the map in use as it was loaded. */
   readonly keepsRunning?: boolean;
 }
 
 const EMPTY_OVERLAYS = JSON.stringify({ type: 'FeatureCollection', features: [] });
 
-/** What the chassis keeps of maps: the stored ones, and the one in use. */
+/** The stored maps and the map in use. */
 export function createMapStore(serial: string, now: () => number) {
   const maps = new Map<number, FloorMap>();
   let nextId = 1;
@@ -51,19 +51,19 @@ export function createMapStore(serial: string, now: () => number) {
     return map;
   };
 
-  const grid = drawFloor();
+  const grid = createFloorGrid();
   const stored = (uid: string, name: string, more: Pick<FloorMap, 'grid' | 'overlays' | 'overlaysVersion'>) =>
     add({ uid, name, mapVersion: 1, pbstream: localisationOf(uid), ...more });
   current = stored('65f1c0de0000000000000001', 'Erdgeschoss', {
     grid,
     overlaysVersion: 4,
-    overlays: drawOverlays(serial),
+    overlays: floorOverlays(serial),
   });
   stored('3d7f4a52-0000-4000-8000-000000000002', '1. Stock', { grid, overlaysVersion: 0, overlays: EMPTY_OVERLAYS });
   stored('65f1c0de0000000000000003', 'Musterblatt', {
-    grid: drawSheet(),
+    grid: createSampleGrid(),
     overlaysVersion: 17,
-    overlays: drawOddities(serial),
+    overlays: oddOverlays(serial),
   });
 
   return {
@@ -76,7 +76,7 @@ export function createMapStore(serial: string, now: () => number) {
       current = map;
     },
     add,
-    /** Puts other data under the same id. */
+    /** Stores other data under the same id. */
     replace(id: number, draft: Omit<FloorMap, 'id' | 'createTime' | 'modifiedTime'>): FloorMap | undefined {
       const before = maps.get(id);
       if (!before) return undefined;
@@ -98,7 +98,7 @@ export function createMapStore(serial: string, now: () => number) {
         }),
       };
       maps.set(id, changed);
-      // The map in use is a copy: an integrator says that a running robot may go on by the overlays it has loaded.
+      // The map in use is a copy: an integrator reports that a robot may keep using the overlays that it has loaded.
       if (current?.id === id && changes.keepsRunning !== true) current = changed;
       return changed;
     },
@@ -111,7 +111,7 @@ export function createMapStore(serial: string, now: () => number) {
   };
 }
 
-/** Vendor facts 1.5: the list has neither drawings nor grid. */
+/** Vendor facts 1.5: the list has neither overlays nor grid. */
 export function mapListItem(map: FloorMap, base: string): MapListItemWire & Readonly<Record<string, unknown>> {
   const url = `${base}/maps/${map.id}`;
   return {
@@ -129,7 +129,7 @@ export function mapListItem(map: FloorMap, base: string): MapListItemWire & Read
   };
 }
 
-/** Vendor facts 1.5: one map, without `url`, with its grid's place and the drawings as a JSON text. */
+/** Vendor facts 1.5: one map, without `url`, with the position of its grid and the overlays as JSON text. */
 export function mapDetail(map: FloorMap, base: string): MapWire {
   const { url, ...item } = mapListItem(map, base);
   return {
@@ -156,7 +156,7 @@ export function currentMapWire(map: FloorMap): CurrentMapWire {
 
 const images = new WeakMap<Grid, { full?: Buffer; small?: Buffer; digest?: string }>();
 
-/** The picture of a map, drawn from its grid once. */
+/** The picture of a map, rendered from its grid once. */
 export function mapPng(map: FloorMap, size: 'full' | 'small'): Buffer {
   const cached = images.get(map.grid) ?? {};
   images.set(map.grid, cached);
@@ -164,7 +164,7 @@ export function mapPng(map: FloorMap, size: 'full' | 'small'): Buffer {
   return cached[size];
 }
 
-/** SHA-256 of the picture of a map: its name among the static files, and its ETag (vendor facts 2, HINWEIS). */
+/** SHA-256 of the picture of a map, used as its file name and ETag (vendor facts 2, HINWEIS). */
 export function pictureDigest(map: FloorMap): string {
   const full = mapPng(map, 'full');
   const cached = images.get(map.grid) ?? {};
@@ -172,17 +172,20 @@ export function pictureDigest(map: FloorMap): string {
   return cached.digest;
 }
 
-/** The grid as the planner sees it: no-go zones (kind 1) and virtual walls (kind 2) are walls (vendor facts 3). */
+/** The features of a map's overlays; none when the text is malformed. */
+function featuresOf(map: FloorMap): readonly unknown[] {
+  try {
+    const collection: unknown = JSON.parse(map.overlays);
+    return isRecord(collection) && Array.isArray(collection.features) ? collection.features : [];
+  } catch {
+    return [];
+  }
+}
+
+/** The grid for the planner, with no-go zones (kind 1) and virtual walls (kind 2) as walls (vendor facts 3). */
 export function gridForPlanning(map: FloorMap): Grid {
   const grid = { ...map.grid, cells: map.grid.cells.slice() };
-  let collection: unknown;
-  try {
-    collection = JSON.parse(map.overlays);
-  } catch {
-    return grid;
-  }
-  const features = isRecord(collection) && Array.isArray(collection.features) ? collection.features : [];
-  for (const feature of features.slice(0, 1000)) {
+  for (const feature of featuresOf(map).slice(0, 1000)) {
     if (!isRecord(feature) || !isRecord(feature.geometry) || !isRecord(feature.properties)) continue;
     const { type, coordinates } = feature.geometry;
     if (type === 'Polygon' && Number(feature.properties.regionType) === 1 && Array.isArray(coordinates)) {
@@ -199,16 +202,9 @@ export function gridForPlanning(map: FloorMap): Grid {
   return grid;
 }
 
-/** The chargers (kind 9) among the drawings of a map, headings in degrees as drawings have them. */
+/** The chargers (kind 9) in the overlays of a map, headings in degrees as in overlays. */
 export function chargersOn(map: FloorMap): readonly (Point & { readonly yawDeg: number })[] {
-  let collection: unknown;
-  try {
-    collection = JSON.parse(map.overlays);
-  } catch {
-    return [];
-  }
-  const features = isRecord(collection) && Array.isArray(collection.features) ? collection.features : [];
-  return features.flatMap((feature: unknown) => {
+  return featuresOf(map).flatMap((feature: unknown) => {
     if (!isRecord(feature) || !isRecord(feature.geometry) || !isRecord(feature.properties)) return [];
     const { geometry, properties } = feature;
     if (geometry.type !== 'Point' || Number(properties.type) !== 9) return [];

@@ -1,7 +1,7 @@
 import type { Point } from '../floor/grid.ts';
 import { wrapRad } from './heading.ts';
 
-/** What the robot may do at most, all of it positive. */
+/** Upper limits, all positive. */
 export interface DriveLimits {
   readonly speedMS: number;
   readonly reverseSpeedMS: number;
@@ -9,13 +9,13 @@ export interface DriveLimits {
   readonly turnRateRadS: number;
 }
 
-/** Project decision, of the size that delivery robots have. */
+/** Project decision, typical for delivery robots. */
 const BRAKING_M_S2 = 2;
 const TURN_ACCELERATION_RAD_S2 = 4;
 
-/** The robot looks this far ahead on its way and steers there. */
+/** Distance to the point on the path that the robot steers to. */
 const LOOK_AHEAD_M = 0.3;
-/** Beyond this error of heading it stands and turns. */
+/** Heading error beyond which the robot turns in place. */
 const STAND_AND_TURN_RAD = 0.6;
 const ARRIVED_M = 0.01;
 const CRAWL_M_S = 0.05;
@@ -25,17 +25,17 @@ export interface PoseRad extends Point {
   readonly yawRad: number;
 }
 
-/** One leg of what the robot does. */
+/** One leg of a manoeuvre. */
 export type Leg =
   | { readonly kind: 'follow'; readonly points: readonly Point[] }
   | { readonly kind: 'turn'; readonly yawRad: number }
-  /** Backwards along its own heading, as onto a dock. */
+  /** Backwards along its heading, as onto a dock. */
   | { readonly kind: 'reverse'; readonly to: Point }
   | { readonly kind: 'wait'; readonly seconds: number };
 
 /**
- * A robot that turns on the spot and drives along its heading, with bounded speeds and accelerations. The limits are
- * asked for at every step, since people may change them on the way.
+ * A robot that turns in place and drives along its heading, with bounded speeds and accelerations. The limits are read
+ * at every step, since settings may change during a move.
  */
 export function createDrive(start: PoseRad, limits: () => DriveLimits) {
   let { xM, yM, yawRad } = start;
@@ -44,8 +44,8 @@ export function createDrive(start: PoseRad, limits: () => DriveLimits) {
   let legs: Leg[] = [];
   let segment = 0;
   let waitedS = 0;
-  /** The way that it comes to rest on before it takes another one: off it, it would brush the next corner. */
-  let leaving: readonly Point[] | undefined;
+  /** The path on which it brakes before it follows another one; leaving it earlier would cut a corner. */
+  let abandoned: readonly Point[] | undefined;
 
   const approach = (from: number, to: number, by: number) => from + Math.max(-by, Math.min(by, to - from));
 
@@ -58,19 +58,19 @@ export function createDrive(start: PoseRad, limits: () => DriveLimits) {
     yM += speed * Math.sin(yawRad) * dt;
   }
 
-  /** The speed from which the robot can still come to rest within this way; the last of it is a crawl. */
+  /** The highest speed from which the robot can stop within this distance; it ends at crawling speed. */
   function speedBefore(wayM: number): number {
     const braking = Math.sqrt(2 * limits().accelerationMS2 * wayM) * 0.95;
     return Math.max(CRAWL_M_S, Math.min(braking, 5 * wayM));
   }
 
-  /** The turn rate from which the robot can still come to rest at the wanted heading. */
+  /** The highest turn rate from which the robot can stop at the target heading. */
   function turnTowards(error: number): number {
     const most = Math.sqrt(2 * TURN_ACCELERATION_RAD_S2 * Math.abs(error)) * 0.8;
     return Math.sign(error) * Math.min(limits().turnRateRadS, most);
   }
 
-  function wayUnderWay(): readonly Point[] | undefined {
+  function currentPath(): readonly Point[] | undefined {
     const leg = legs[0];
     return leg?.kind === 'follow' && speed > 0 ? leg.points : undefined;
   }
@@ -101,12 +101,12 @@ export function createDrive(start: PoseRad, limits: () => DriveLimits) {
     advance(dt, aligned * Math.min(limits().speedMS, speedBefore(remaining)), turnTowards(error));
   }
 
-  /** A way point is behind once the robot is nearer to the next stretch than the look-ahead. */
+  /** Skips waypoints that are closer than half the look-ahead distance. */
   function passPoints(points: readonly Point[], end: Point): void {
     while (segment < points.length - 2 && distance(points[segment + 1] ?? end) < LOOK_AHEAD_M * 0.5) segment += 1;
   }
 
-  /** Brakes on the way that it leaves. */
+  /** Brakes along the abandoned path. */
   function brake(points: readonly Point[], dt: number): void {
     const end = points.at(-1) ?? { xM, yM };
     passPoints(points, end);
@@ -115,7 +115,7 @@ export function createDrive(start: PoseRad, limits: () => DriveLimits) {
     const error = isAhead ? wrapRad(Math.atan2(target.yM - yM, target.xM - xM) - yawRad) : 0;
     advance(dt, 0, turnTowards(error));
     if (speed !== 0) return;
-    leaving = undefined;
+    abandoned = undefined;
     segment = 0;
   }
 
@@ -139,7 +139,7 @@ export function createDrive(start: PoseRad, limits: () => DriveLimits) {
     return points.length === 1 ? distance(points[0] ?? from) : length;
   }
 
-  /** The point on the way that lies `aheadM` beyond where the robot is. */
+  /** The point on the path `aheadM` metres ahead of the robot. */
   function pointAhead(points: readonly Point[], aheadM: number): Point {
     const from = points[segment];
     const to = points[segment + 1];
@@ -182,16 +182,16 @@ export function createDrive(start: PoseRad, limits: () => DriveLimits) {
 
   return {
     pose: (): PoseRad => ({ xM, yM, yawRad }),
-    /** Where it will stand when it leaves its present way now: from there the next one begins. */
+    /** Position at which it stops when it abandons its path now; the next path starts there. */
     restingPlace(): Point {
-      const kept = { xM, yM, yawRad, speed, turnRate, segment, leaving };
-      leaving ??= wayUnderWay();
-      while (leaving) brake(leaving, REST_STEP_S);
+      const kept = { xM, yM, yawRad, speed, turnRate, segment, abandoned };
+      abandoned ??= currentPath();
+      while (abandoned) brake(abandoned, REST_STEP_S);
       const place = { xM, yM };
-      ({ xM, yM, yawRad, speed, turnRate, segment, leaving } = kept);
+      ({ xM, yM, yawRad, speed, turnRate, segment, abandoned } = kept);
       return place;
     },
-    /** Metres a second, negative backwards. */
+    /** Metres per second, negative backwards. */
     speed: () => speed,
     isBusy: () => legs.length > 0,
     isStill: () => speed === 0 && turnRate === 0,
@@ -201,46 +201,46 @@ export function createDrive(start: PoseRad, limits: () => DriveLimits) {
       speed = 0;
       turnRate = 0;
       legs = [];
-      leaving = undefined;
+      abandoned = undefined;
     },
     go(next: readonly Leg[]): void {
-      leaving ??= wayUnderWay();
+      abandoned ??= currentPath();
       legs = [...next];
-      if (!leaving) segment = 0;
+      if (!abandoned) segment = 0;
       waitedS = 0;
     },
-    /** Metres still to drive. */
+    /** Remaining distance in metres. */
     remainingM(): number {
       let length = 0;
       for (const [index, leg] of legs.entries()) {
         if (leg.kind === 'reverse') length += index === 0 ? distance(leg.to) : 0;
         if (leg.kind !== 'follow') continue;
-        if (index === 0 && !leaving) length += remainingOn(leg.points);
+        if (index === 0 && !abandoned) length += remainingOn(leg.points);
         else length += wayLength(leg.points);
       }
       return length;
     },
-    /** One step of at most a few hundredths of a second; `mayDrive` false brakes. */
+    /** One step of at most 50 ms; brakes when `mayDrive` is false. */
     step(dt: number, mayDrive: boolean): void {
       const leg = legs[0];
       if (!mayDrive) advance(dt, 0, 0);
-      else if (leaving) brake(leaving, dt);
+      else if (abandoned) brake(abandoned, dt);
       else if (!leg) advance(dt, 0, 0);
       else if (leg.kind === 'follow') follow(leg.points, dt);
       else if (leg.kind === 'turn') turn(leg.yawRad, dt);
       else if (leg.kind === 'reverse') reverse(leg.to, dt);
       else wait(leg.seconds, dt);
     },
-    /** Which point of this way it passed last, by index; the last one once the way is behind it. */
+    /** Index of the last passed point of this path; its last point once the path is completed. */
     passedOn(points: readonly Point[]): number {
       const leg = legs[0];
-      if (leg?.kind === 'follow' && leg.points === points) return leaving ? 0 : segment;
+      if (leg?.kind === 'follow' && leg.points === points) return abandoned ? 0 : segment;
       return legs.some((later) => later.kind === 'follow' && later.points === points) ? 0 : points.length - 1;
     },
-    /** Drives by hand for one step, along its heading and turning; where `mayStand` says no, it stops before. */
+    /** One step of remote control; stops before a position that `mayStand` rejects. */
     steer(dt: number, speedMS: number, turnRadS: number, mayStand: (at: Point) => boolean): void {
       legs = [];
-      leaving = undefined;
+      abandoned = undefined;
       const before = { xM, yM };
       const { speedMS: forward, reverseSpeedMS: backward, turnRateRadS: turning } = limits();
       advance(dt, Math.max(-backward, Math.min(forward, speedMS)), Math.max(-turning, Math.min(turning, turnRadS)));
@@ -248,7 +248,7 @@ export function createDrive(start: PoseRad, limits: () => DriveLimits) {
       ({ xM, yM } = before);
       speed = 0;
     },
-    /** Turns in place for as long as it is called: how a fault makes the unit of the heading visible. */
+    /** One step of turning in place, for faults that make the unit of the heading visible. */
     spin(dt: number, rateRadS: number): void {
       advance(dt, 0, rateRadS);
     },

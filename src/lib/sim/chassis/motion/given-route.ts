@@ -1,29 +1,29 @@
 import type { Point } from '../floor/grid.ts';
 import type { Planner } from '../floor/plan.ts';
 
-/** A way along a given route. */
+/** A path along a given route. */
 export interface RouteWay {
   readonly points: readonly Point[];
-  /** Which of the points is which point of the route. */
+  /** Index in `points` of each point of the route. */
   readonly marks: readonly number[];
-  /** Something lies on the route that it may not go round: the way ends in front of it. */
+  /** The path ends in front of an obstacle that it may not bypass. */
   readonly isCutShort: boolean;
-  /** Metres of the route behind the end of the way. */
+  /** Metres of the route beyond the end of the path. */
   readonly restM: number;
 }
 
-/** Further from the start of the route than this, the move fails with 401. Project decision. */
-const TOO_FAR_M = 2;
-/** The robot stops this far in front of what lies on its route. */
-const GAP_M = 0.05;
-/** Points of a route that lie closer together than this are one: the drive needs a direction from each to the next. */
-const SAME_M = 0.05;
-/** Each takes the planner milliseconds; a route with more is as good as blocked. */
-const MOST_DETOURS = 50;
+/** At a larger distance from the start of the route the move fails with 401. Project decision. */
+const MAX_START_DISTANCE_M = 2;
+/** Distance at which the robot stops in front of an obstacle on its route. */
+const STOP_GAP_M = 0.05;
+/** Closer points of a route are merged: the drive needs a direction from each to the next. */
+const MIN_POINT_DISTANCE_M = 0.05;
+/** Each costs the planner milliseconds; a route with more is treated as blocked. */
+const MAX_DETOURS = 50;
 
 /**
- * The way to the start of a route and along it, straight from point to point. Round what lies on it the way leads only
- * where it stays within `toleranceM` of the route; with 0 it never does (vendor facts 1.3, HINWEIS).
+ * The path to the start of a route and along it, straight from point to point. It bypasses an obstacle only within
+ * `toleranceM` of the route, never with 0 (vendor facts 1.3, HINWEIS).
  */
 export function wayAlong(
   planner: Planner,
@@ -33,7 +33,7 @@ export function wayAlong(
 ): RouteWay | { readonly failReason: number } {
   const start = route[0];
   if (!start) return { failReason: 400 };
-  if (distance(from, start) > TOO_FAR_M) return { failReason: 401 };
+  if (distance(from, start) > MAX_START_DISTANCE_M) return { failReason: 401 };
   const approach = planner.plan(from, start);
   if ('failReason' in approach) return approach;
   const points = [...approach.points];
@@ -44,15 +44,15 @@ export function wayAlong(
     if (!before) continue;
     const last = points.at(-1) ?? before;
     const part = planner.clearPart(last, to);
-    if (part === 1 && points.length > 1 && distance(last, to) < SAME_M) points[points.length - 1] = to;
+    if (part === 1 && points.length > 1 && distance(last, to) < MIN_POINT_DISTANCE_M) points[points.length - 1] = to;
     else if (part === 1) points.push(to);
     else {
       detours += 1;
-      const mayGoRound = toleranceM > 0 && detours <= MOST_DETOURS;
+      const mayGoRound = toleranceM > 0 && detours <= MAX_DETOURS;
       const round = mayGoRound ? detour(planner, last, to, toleranceM) : undefined;
       if (!round) {
-        const reachM = distance(last, to) * part - GAP_M;
-        const drivenM = reachM > SAME_M ? reachM : 0;
+        const reachM = distance(last, to) * part - STOP_GAP_M;
+        const drivenM = reachM > MIN_POINT_DISTANCE_M ? reachM : 0;
         if (drivenM > 0) points.push(between(last, to, drivenM / distance(last, to)));
         const restM = distance(last, to) - drivenM + lengthOf(route.slice(index));
         return { points, marks, isCutShort: true, restM };
@@ -67,7 +67,7 @@ export function wayAlong(
 function detour(planner: Planner, from: Point, to: Point, toleranceM: number): readonly Point[] | undefined {
   const plan = planner.plan(from, to);
   if ('failReason' in plan) return undefined;
-  // Between two corners the distance from a straight line is never larger than at one of them.
+  // Between two corners the distance to a straight line is never larger than at one of them.
   return plan.points.every((point) => distanceToLine(point, from, to) <= toleranceM) ? plan.points : undefined;
 }
 

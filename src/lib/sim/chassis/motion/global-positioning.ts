@@ -1,11 +1,11 @@
 import type { PoseRad } from './drive.ts';
 
-/** How long the search takes. Project decision. */
-const TAKES_S = 2;
+/** Duration of the search. Project decision. */
+const SEARCH_S = 2;
 
 export interface GlobalPositioningOptions {
   readonly canSucceed: () => boolean;
-  /** Where the robot truly is. */
+  /** The true pose of the robot. */
   readonly pose: () => PoseRad;
   readonly onFound: () => void;
   readonly onChange: () => void;
@@ -17,7 +17,7 @@ export interface PositioningState {
   readonly message: string;
 }
 
-/** The search for its own place on the whole map (vendor's services, HINWEIS). There are no barcodes on the floor. */
+/** Search for the position on the whole map (vendor's services, HINWEIS). The floor has no barcodes. */
 export function createGlobalPositioning({ canSucceed, pose, onFound, onChange }: GlobalPositioningOptions) {
   let state: PositioningState | undefined;
   let leftS = 0;
@@ -27,12 +27,12 @@ export function createGlobalPositioning({ canSucceed, pose, onFound, onChange }:
     state: (): PositioningState | undefined => state,
     start(withMap: boolean): void {
       usesMap = withMap;
-      leftS = TAKES_S;
+      leftS = SEARCH_S;
       state = { state: 'running', message: '' };
       onChange();
     },
-    /** The robot was put elsewhere: what was searched is of no use any more. */
-    forget(): void {
+    /** Discards the search and its result, after a new pose or map. */
+    discard(): void {
       const wasRunning = state?.state === 'running';
       state = wasRunning ? { state: 'failed', message: 'interrupted' } : undefined;
       if (wasRunning) onChange();

@@ -1,7 +1,6 @@
 /**
- * The simulator's own arithmetic of headings. It shares no code with the client on purpose: two sides that use
- * one conversion agree even when the conversion is wrong. Inside the simulator every heading is in radians,
- * counter-clockwise, 0 along +x.
+ * The simulator's own conversion of headings, shared with no client code: two sides with one conversion agree even
+ * when it is wrong. Inside the simulator every heading is in radians, counter-clockwise, 0 along +x.
  */
 
 const FULL_TURN = 2 * Math.PI;
@@ -14,7 +13,7 @@ export function wrapRad(rad: number): number {
   return rest;
 }
 
-/** What `/tracked_pose` reports: degrees in (-180, 180], to a thousandth, so that 1.5708 sent is 90 reported. */
+/** As in `/tracked_pose`: degrees in (-180, 180], to a thousandth, so that 1.5708 is reported as 90. */
 export function reportedDegrees(rad: number): number {
   const deg = Math.round(wrapRad(rad) * (180 / Math.PI) * 1000) / 1000;
   return deg === -180 ? 180 : deg + 0;
@@ -32,12 +31,12 @@ export function radOfTurn(rad: number): number {
   return wrapped < 0 ? wrapped + FULL_TURN : wrapped;
 }
 
-/** Headings in the floor's own tables are written in degrees because people read them. */
+/** For the tables of the floor, which are in degrees for readability. */
 export function headingRad(deg: number): number {
   return wrapRad(deg * (Math.PI / 180));
 }
 
-/** A number that no normalised radian can be: someone sent degrees. */
+/** Whether the absolute value is above 2π, so not a normalised angle in radians. */
 export function isBeyondRadians(ori: number): boolean {
   return Math.abs(ori) > FULL_TURN;
 }

@@ -1,6 +1,6 @@
 import type { Move } from './moves.ts';
 
-/** The vendor's numbers that this robot can fail with (vendor facts 4, HINWEIS); the texts are ours. */
+/** The vendor's fail reasons that this robot uses (vendor facts 4, HINWEIS); the texts are a project decision. */
 const failReasons: Readonly<Record<number, readonly [name: string, message: string]>> = {
   0: ['None', ''],
   3: ['StartingPointOutOfMap', '起点不在地图内'],

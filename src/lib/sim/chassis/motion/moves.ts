@@ -9,7 +9,7 @@ import { type MoveOrder, readRoute, targetOf } from './move-order.ts';
 export interface Move {
   readonly id: number;
   readonly order: MoveOrder;
-  /** Where it leads: to the ordered target, the end of its route, or the charger that it chose. */
+  /** The ordered target, the end of the route, or the chosen charger. */
   goal: (Point & { readonly yawRad: number | null }) | undefined;
   /** Unix seconds. */
   readonly createTime: number;
@@ -22,47 +22,47 @@ export interface Move {
 interface Running {
   readonly move: Move;
   failAfterS?: { seconds: number; reason: number };
-  /** A dock that is not there is only known once the robot stands before it. */
+  /** A missing dock is detected only in front of it. */
   failOnArrival?: number;
-  /** How long it has not come on, in seconds. */
-  stoodS: number;
-  /** The points of the way at which those of a given route lie. */
+  /** Seconds without progress. */
+  stuckS: number;
+  /** Indexes in the path of the points of a given route. */
   marks?: readonly number[];
-  /** At the end of its way it stands in front of something and waits: that many metres before its goal. */
+  /** Distance in metres to the goal while it waits in front of an obstacle at the end of its path. */
   waitsBeforeM?: number;
 }
 
-/** Between an order and its refusal lies the time that planning takes. */
+/** Time of planning, between an order and its failure. */
 const PLANNING_S = 0.3;
-/** This long without progress a move is given up. */
+/** Timeout of a move without progress. */
 const STUCK_S = 30;
 const DETECTION_S = 0.8;
-/** A charge order whose goal lies further from the dock than this finds no dock. */
+/** Maximum distance from the goal of a charge order to the dock. */
 const DOCK_FOUND_M = 0.4;
 const DOCK_FOUND_RAD = 0.5;
-const MOST_MOVES = 200;
+const MAX_MOVES = 200;
 
 export interface MovesOptions {
   readonly drive: Drive;
   /** Unix seconds. */
   readonly now: () => number;
-  /** None while no map is set. */
+  /** Undefined while no map is set. */
   readonly planner: () => Planner | undefined;
   readonly isCharging: () => boolean;
-  /** The charger that a charge order without a target means; undefined when the map has none. */
+  /** The charger for a charge order without a target; undefined when the map has none. */
   readonly charger: () => PoseRad | undefined;
-  /** What keeps the robot from moving at all: a number when moves fail at once, `stand` when they wait. */
-  readonly hindrance: () => number | 'stand' | undefined;
-  /** A cancel is answered as if it had ended the move, and does not. */
+  /** Why the robot cannot move: a fail reason when moves fail at once, `stand` when they wait. */
+  readonly obstruction: () => number | 'stand' | undefined;
+  /** Whether a cancel is acknowledged without effect. */
   readonly ignoresCancel: () => boolean;
-  /** The heading of a standard order is taken for degrees. */
-  readonly takesDegrees: () => boolean;
+  /** Whether the heading of a standard order is read as degrees. */
+  readonly readsDegrees: () => boolean;
   readonly onChange: () => void;
 }
 
 /**
- * The moves of one robot. The vendor describes states but no transitions; ours: created as moving, ends once as
- * succeeded, failed or cancelled, and a new order cancels the one under way.
+ * The moves of one robot. The vendor describes states but no transitions. Project decision: created as moving, ends
+ * once as succeeded, failed or cancelled, and a new order cancels the running one.
  */
 export function createMoves(options: MovesOptions) {
   const { drive } = options;
@@ -90,7 +90,7 @@ export function createMoves(options: MovesOptions) {
     if (running) running.failAfterS = { seconds: afterS, reason };
   }
 
-  /** From the dock the robot first drives straight out; only then it may turn. */
+  /** The robot leaves the dock straight ahead before it may turn. */
   function wayOutOfDock(): readonly Point[] {
     if (!options.isCharging()) return [];
     const { xM, yM, yawRad } = drive.pose();
@@ -108,10 +108,10 @@ export function createMoves(options: MovesOptions) {
     return { kind: 'follow', points: path };
   }
 
-  // Whatever number comes is taken for radians, as measured: degrees give an absurd heading and no error.
+  // Any number is read as radians, as measured: degrees result in a wrong heading and no error.
   function turnAtEnd({ target_ori: ori }: MoveOrder): Leg[] {
     if (typeof ori !== 'number') return [];
-    return [{ kind: 'turn', yawRad: options.takesDegrees() ? headingRad(ori) : wrapRad(ori) }];
+    return [{ kind: 'turn', yawRad: options.readsDegrees() ? headingRad(ori) : wrapRad(ori) }];
   }
 
   function startStandard(order: MoveOrder): void {
@@ -142,7 +142,7 @@ export function createMoves(options: MovesOptions) {
     drive.go([{ kind: 'follow', points: path }, ...(found.isCutShort ? [] : turnAtEnd(order))]);
   }
 
-  /** From the end of a route to the target, where an order has both; undefined when the move fails. */
+  /** From the end of a route to the target, if an order has both; undefined when the move fails. */
   function wayOnwards(planner: Planner, route: readonly Point[], order: MoveOrder): readonly Point[] | undefined {
     const target = targetOf(order);
     const end = route.at(-1);
@@ -156,14 +156,14 @@ export function createMoves(options: MovesOptions) {
   function startCharge(order: MoveOrder, running: Running): void {
     const charger = options.charger();
     const goal = targetOf(order) ?? charger;
-    // Without a target the charger of the map is meant; a map without one has no dock that could be used.
+    // Without a target the charger of the map is used; without one there is no usable dock.
     if (!goal) {
       fail(103);
       return;
     }
     const ori = order.target_ori ?? (goal === charger ? charger.yawRad : headingRad(dock.yawDeg));
     running.move.goal = goalOf(goal, ori);
-    // The specification measured 103 for degrees; the threshold is not shown, ours is what no radian can be.
+    // The specification measured 103 for degrees; the threshold 2π is a project decision.
     if (isBeyondRadians(ori)) {
       fail(103);
       return;
@@ -177,7 +177,7 @@ export function createMoves(options: MovesOptions) {
       Math.hypot(goal.xM - dock.xM, goal.yM - dock.yM) < DOCK_FOUND_M &&
       Math.abs(wrapRad(ori - dockRad)) < DOCK_FOUND_RAD;
     if (found) {
-      // Once seen, the dock itself is what the robot aligns to, not the ordered pose.
+      // Once detected, the robot aligns to the dock, not to the ordered pose.
       const leg = way(ahead(dock, dockRad));
       if (leg) drive.go([leg, { kind: 'turn', yawRad: dockRad }, { kind: 'reverse', to: dock }]);
       return;
@@ -196,14 +196,14 @@ export function createMoves(options: MovesOptions) {
     /** The running move, or the last one. */
     latest: (): Move | undefined => history[0],
     isMoving: (): boolean => running !== undefined,
-    /** How long the running move has not come on, in seconds. */
-    stoodS: (): number => running?.stoodS ?? 0,
+    /** Seconds without progress of the running move. */
+    stuckS: (): number => running?.stuckS ?? 0,
     path: () => path,
     /** Metres to the goal of the running move. */
     remainingM: (): number =>
       running ? Math.round((drive.remainingM() + (running.waitsBeforeM ?? 0)) * 1000) / 1000 : 0,
 
-    /** How many points of its given route the last move has passed. */
+    /** Number of points of its given route that the last move has passed. */
     passedRoutePoints(): number {
       if (!running?.marks) return passedAtEnd;
       const passed = drive.passedOn(path);
@@ -225,11 +225,11 @@ export function createMoves(options: MovesOptions) {
       };
       nextId += 1;
       history.unshift(move);
-      history.length = Math.min(history.length, MOST_MOVES);
-      running = { move, stoodS: 0 };
+      history.length = Math.min(history.length, MAX_MOVES);
+      running = { move, stuckS: 0 };
       passedAtEnd = 0;
-      const hindrance = options.hindrance();
-      if (typeof hindrance === 'number') fail(hindrance);
+      const obstruction = options.obstruction();
+      if (typeof obstruction === 'number') fail(obstruction);
       else if (order.type === 'charge') startCharge(order, running);
       else if (order.type === 'along_given_route') startRoute(order, running);
       else startStandard(order);
@@ -237,7 +237,7 @@ export function createMoves(options: MovesOptions) {
       return move;
     },
 
-    /** false when nothing was under way. */
+    /** False when no move was running. */
     cancel(): boolean {
       if (!running) return false;
       if (!options.ignoresCancel()) end('cancelled');
@@ -249,25 +249,25 @@ export function createMoves(options: MovesOptions) {
     },
 
     step(dt: number): void {
-      const hindrance = options.hindrance();
-      drive.step(dt, running === undefined || hindrance === undefined);
+      const obstruction = options.obstruction();
+      drive.step(dt, running === undefined || obstruction === undefined);
       if (!running) return;
       if (running.failAfterS) {
         running.failAfterS.seconds -= dt;
         if (running.failAfterS.seconds <= 0) end('failed', running.failAfterS.reason);
-      } else if (typeof hindrance === 'number') {
-        end('failed', hindrance);
+      } else if (typeof obstruction === 'number') {
+        end('failed', obstruction);
       } else {
-        const waits = hindrance === 'stand' || (running.waitsBeforeM !== undefined && !drive.isBusy());
-        running.stoodS = waits ? running.stoodS + dt : 0;
-        if (running.stoodS > STUCK_S) end('failed', 15);
+        const waits = obstruction === 'stand' || (running.waitsBeforeM !== undefined && !drive.isBusy());
+        running.stuckS = waits ? running.stuckS + dt : 0;
+        if (running.stuckS > STUCK_S) end('failed', 15);
         else if (isInTargetZone(running.move)) reachZone();
         else if (!drive.isBusy() && running.waitsBeforeM === undefined) arrive(running);
       }
     },
   };
 
-  /** As soon as it is near enough, where the order says that this will do (vendor facts 1.3, HINWEIS). */
+  /** Whether the order allows a target zone and the robot is within it (vendor facts 1.3, HINWEIS). */
   function isInTargetZone({ order, goal }: Move): boolean {
     if (order.use_target_zone !== true || order.type === 'charge' || !goal) return false;
     const { xM, yM } = drive.pose();
@@ -293,7 +293,7 @@ function goalOf(point: Point | undefined, yawRad: number | null | undefined): Mo
   return point && { xM: point.xM, yM: point.yM, yawRad: yawRad ?? null };
 }
 
-/** Where the docking point of a dock lies: in front of it. */
+/** The docking point of a dock, in front of it. */
 function ahead({ xM, yM }: Point, yawRad: number): Point {
   return { xM: xM + DOCKING_DISTANCE_M * Math.cos(yawRad), yM: yM + DOCKING_DISTANCE_M * Math.sin(yawRad) };
 }

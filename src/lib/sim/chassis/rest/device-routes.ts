@@ -10,11 +10,11 @@ export interface DeviceRoutesOptions {
   readonly clockText: () => string;
 }
 
-/** What GET /device/info names while the fault `wrong-serial` is on. */
+/** Serial number in GET /device/info while the fault `wrong-serial` is on. */
 const OTHER_SERIAL = 'SIM-9999';
 const MODEL = 'simulated';
 const FIRMWARE = { firmware_version: 'sim' } as const;
-/** An address range for examples (RFC 5737), and a locally administered hardware address. */
+/** An address range for documentation (RFC 5737), and a locally administered MAC address. */
 const wifi = {
   ssid: 'gw-sim',
   accessPoint: '02:00:00:00:00:01',
@@ -32,7 +32,7 @@ export function createDeviceRoutes(options: DeviceRoutesOptions) {
   const capabilities = (): Readonly<Record<string, boolean>> =>
     isOld() ? { supportsWsV2: true } : options.capabilities;
 
-  /** What both forms of the device information have. */
+  /** Fields of both forms of the device information. */
   function common() {
     return {
       rosversion: '1.15.0',
@@ -41,7 +41,7 @@ export function createDeviceRoutes(options: DeviceRoutesOptions) {
       baseboard: FIRMWARE,
       ...(!isOld() && {
         bottom_sensor_pack: FIRMWARE,
-        // It has no depth camera; the vendor's brief example has the empty text too.
+        // No depth camera; empty in the vendor's brief example too.
         depth_camera: { firmware_version: '' },
         remote_params: { tags: [] },
       }),
@@ -76,7 +76,7 @@ export function createDeviceRoutes(options: DeviceRoutesOptions) {
     };
   }
 
-  /** Without a serial number, as the vendor's example has it: identity is in the full call only. */
+  /** Without a serial number, as in the vendor's example: only the full form has it. */
   function brief() {
     return {
       ...common(),
@@ -101,7 +101,7 @@ export function createDeviceRoutes(options: DeviceRoutesOptions) {
     };
   }
 
-  /** Kept and given back as sent; nobody describes what stands in them, so nothing of it is read or takes effect. */
+  /** Stored and returned unchanged; the content is not documented, so it has no effect. */
   function keepFile(name: string, text: string): RestReply {
     files[name] = text;
     return created({});

@@ -25,16 +25,16 @@ export function createMoveRoutes({ robot, faults }: { readonly robot: Robot; rea
   function setPose({ body }: RestRequest): RestReply {
     if (!isRecord(body)) return refuse(400, 'body must be an object');
     const { position, ori, adjust_position: adjust } = body;
-    // The vendor's own client sends two elements, its text three.
+    // The vendor's client sends two elements, its text shows three.
     if (!Array.isArray(position) || position.length < 2 || position.length > 3 || !position.every(isReal)) {
       return refuse(400, 'position must be [x, y, z] in metres');
     }
     if (!isReal(ori)) return refuse(400, 'ori must be a number');
     if (adjust !== undefined && typeof adjust !== 'boolean') return refuse(400, 'adjust_position must be a boolean');
     if (!maps.current()) return refuse(400, 'no current map');
-    if (moves.isMoving()) return refuse(400, 'a move is under way');
+    if (moves.isMoving()) return refuse(400, 'a move is running');
     const [xM, yM] = position as [number, number];
-    // Radians, and nothing asks whether that makes sense (specification, 'Angles').
+    // Radians, without a plausibility check (specification, 'Angles').
     robot.setPose({ xM, yM, yawRad: ori });
     return created({ position, ori, ...(adjust !== undefined && { adjust_position: adjust }) });
   }
@@ -44,7 +44,7 @@ export function createMoveRoutes({ robot, faults }: { readonly robot: Robot; rea
   const routes: readonly Route[] = [
     ['GET', /^\/chassis\/moves$/, () => ok(moves.list().map((move) => moveWire(move, 'item', succeededWord())))],
     ['POST', /^\/chassis\/moves$/, create],
-    // The vendor does not describe it; a public integrator polls it (HINWEIS). The running move, or the last one.
+    // Not described by the vendor; a public integrator polls it (HINWEIS). The running move, or the last one.
     ['GET', /^\/chassis\/moves\/current$/, () => one(moves.latest(), 'current move')],
     [
       'PATCH',

@@ -1,13 +1,13 @@
-/** A request as the routes see it. */
+/** A request for the routes. */
 export interface RestRequest {
   readonly method: string;
   /** Without query and trailing slash. */
   readonly path: string;
-  /** `http://host:port` of the robot itself, for the addresses in its replies. */
+  /** `http://host:port` of the robot, for the URLs in its replies. */
   readonly base: string;
-  /** undefined when there was none or it was not JSON. */
+  /** Parsed body; undefined without one or when it is not JSON. */
   readonly body: unknown;
-  /** The body as it came. */
+  /** The unparsed body. */
   readonly text: () => string;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
@@ -34,8 +34,8 @@ export const ok = (json: unknown): RestReply => ({ status: 200, json });
 export const created = (json: unknown): RestReply => ({ status: 201, json });
 
 /**
- * The body of an error: `{"detail": …}`, which the vendor's own client looks for before anything else (HINWEIS). The
- * texts are a project decision; the vendor shows none.
+ * The body of an error: `{"detail": …}`, which the vendor's client reads first (HINWEIS). The texts are a project
+ * decision; the vendor shows none.
  */
 export const refuse = (status: number, text: string, headers?: Headers): RestReply => ({
   status,
@@ -43,7 +43,7 @@ export const refuse = (status: number, text: string, headers?: Headers): RestRep
   ...(headers && { headers }),
 });
 export const notFound = (what: string): RestReply => refuse(404, `${what} not found`);
-/** A call that the vendor lists and this robot lacks. That it is 501 is a project decision. */
+/** For an endpoint of the vendor that is not simulated. Status 501 is a project decision. */
 export const notSimulated = (what: string): RestReply => refuse(501, `not simulated by gw sim: ${what}`);
 export const methodNotAllowed = (method: string, allowed: readonly string[]): RestReply =>
   refuse(405, `Method "${method}" not allowed.`, { Allow: allowed.join(', ') });

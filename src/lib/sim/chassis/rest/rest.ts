@@ -17,7 +17,7 @@ import { footprint, mapFile, type OtherOriUnit } from '../messages.ts';
 import type { Robot } from '../robot.ts';
 import { createDeviceRoutes } from './device-routes.ts';
 import { createMoveRoutes } from './move-routes.ts';
-import { lackingReply } from './not-simulated.ts';
+import { notSimulatedReply } from './not-simulated.ts';
 import {
   created,
   isReal,
@@ -48,16 +48,16 @@ export interface RestOptions {
 }
 
 const PICTURE = 'image/png';
-/** Drawings nested deeper than this are no drawings. */
-const DEEPEST = 64;
+/** Maximum nesting of overlays. */
+const MAX_DEPTH = 64;
 
-/** How long the picture of a map may be kept, in seconds: 30 days, as the vendor's example says (HINWEIS). */
+/** Cache lifetime of the picture of a map in seconds: 30 days, as in the vendor's example (HINWEIS). */
 const PICTURE_MAX_AGE_S = 2_592_000;
 
-/** What came after the software that the fault `old-software` claims (vendor facts 1.2 and 1.6, HINWEIS). */
+/** Endpoints that are newer than the software of the fault `old-software` (vendor facts 1.2 and 1.6, HINWEIS). */
 const NEWER = /^\/(device\/(wifi_info|available_wifis|params)|services\/query_pose|system\/settings)(\/|$)/;
 
-/** The REST side of the chassis as vendor facts 1 describe it; where they are silent, our choice is said in docs/sim.md. */
+/** The REST interface of the chassis (vendor facts 1); docs/sim.md lists the project decisions. */
 export function createRest(options: RestOptions) {
   const { robot, faults } = options;
   const { maps } = robot;
@@ -65,7 +65,7 @@ export function createRest(options: RestOptions) {
 
   function setCurrentMap({ body }: RestRequest): RestReply {
     if (!isRecord(body)) return refuse(400, 'body must be an object');
-    if (body.data_url !== undefined) return notSimulated('files on the robot; a map comes as data');
+    if (body.data_url !== undefined) return notSimulated('maps from files on the robot; send the map as data');
     const map = findOrMakeMap(body);
     if (typeof map === 'string') return refuse(map.endsWith('not found') ? 404 : 400, map);
     robot.useMap(map);
@@ -87,7 +87,7 @@ export function createRest(options: RestOptions) {
   }
 
   function patchMap({ body, base }: RestRequest, id: string): RestReply {
-    // The words of the framework behind the vendor's error bodies.
+    // The text of Django REST framework, whose form the vendor's error bodies have.
     if (faults.is('patch-405')) return { status: 405, json: { detail: 'Method "PATCH" not allowed.' } };
     const found = maps.get(Number(id));
     if (!found) return notFound('map');
@@ -114,13 +114,13 @@ export function createRest(options: RestOptions) {
     return changed ? ok(mapListItem(changed, base)) : notFound('map');
   }
 
-  /** The map that a body describes, or its refusal. */
+  /** The map in a body, or the reason of its refusal. */
   function draftOf({ body, headers }: RestRequest): ReturnType<typeof readMap> | RestReply {
-    if (String(headers['content-type'] ?? '').startsWith('multipart/')) return notSimulated('maps as a form');
+    if (String(headers['content-type'] ?? '').startsWith('multipart/')) return notSimulated('maps sent as a form');
     if (!isRecord(body)) return 'body must be an object';
     if (body.mapping_id !== undefined) return notSimulated('mapping');
     if (body.carto_map_filename !== undefined || body.occupancy_grid_filename !== undefined) {
-      return notSimulated('files on the robot; a map comes as data');
+      return notSimulated('maps from files on the robot; send the map as data');
     }
     return readMap(body);
   }
@@ -131,7 +131,7 @@ export function createRest(options: RestOptions) {
     return 'status' in draft ? draft : created(mapListItem(maps.add(draft), request.base));
   }
 
-  /** Other data under the same id. The vendor names the call and describes no answer. */
+  /** Stores other data under the same id. The vendor names the call and describes no answer. */
   function putMap(request: RestRequest, id: string): RestReply {
     const before = maps.get(Number(id));
     if (!before) return notFound('map');
@@ -145,7 +145,7 @@ export function createRest(options: RestOptions) {
       ...(version === undefined && { mapVersion: before.mapVersion + 1 }),
     });
     if (!map) return notFound('map');
-    // Other ground than before: the robot does not know any more where on it it is.
+    // On another grid the pose of the robot is not valid.
     if (maps.current()?.id === map.id) robot.useMap(map);
     return ok(mapListItem(map, request.base));
   }
@@ -153,7 +153,7 @@ export function createRest(options: RestOptions) {
   function staticFile({ path, headers }: RestRequest): RestReply {
     const map = maps.current();
     if (!map || path !== `/${mapFile(map)}`) return notFound('file');
-    // Without quotation marks, as the vendor's example has it.
+    // Without quotation marks, as in the vendor's example.
     const digest = pictureDigest(map);
     const kept = { ETag: digest, 'Cache-Control': `public, max-age=${PICTURE_MAX_AGE_S}` };
     const known = String(headers['if-none-match'] ?? '')
@@ -217,7 +217,7 @@ export function createRest(options: RestOptions) {
 
   return {
     capabilities: device.capabilities,
-    /** The answer to `/get_device_info_brief`, and of its REST twin. */
+    /** The answer to `/get_device_info_brief` and to GET /device/info/brief. */
     briefInfo: device.brief,
     answer(request: RestRequest): RestReply {
       const { method, path } = request;
@@ -234,12 +234,12 @@ export function createRest(options: RestOptions) {
         allowed.push(known);
       }
       if (allowed.length > 0) return methodNotAllowed(method, allowed);
-      return lackingReply(path) ?? notFound('resource');
+      return notSimulatedReply(path) ?? notFound('resource');
     },
   };
 }
 
-/** Reads a map given as data (vendor facts 1.4 and 1.5, form a). */
+/** Parses a map that is sent as data (vendor facts 1.4 and 1.5, form a). */
 function readMap(body: Record<string, unknown>): Omit<FloorMap, 'id' | 'createTime' | 'modifiedTime'> | string {
   const { map_name: name, occupancy_grid: picture, carto_map: carto = '', overlays, uid } = body;
   if (typeof name !== 'string' || name === '') return 'map_name must be a string';
@@ -271,7 +271,7 @@ function readMap(body: Record<string, unknown>): Omit<FloorMap, 'id' | 'createTi
 }
 
 function areOverlays(value: unknown): value is string {
-  if (typeof value !== 'string' || depthOf(value) > DEEPEST) return false;
+  if (typeof value !== 'string' || depthOf(value) > MAX_DEPTH) return false;
   try {
     const parsed: unknown = JSON.parse(value);
     return isRecord(parsed) && Array.isArray(parsed.features);
@@ -280,11 +280,11 @@ function areOverlays(value: unknown): value is string {
   }
 }
 
-/** An upper bound of how deep a JSON text nests; brackets inside its strings count too. */
+/** An upper bound of the nesting of a JSON text; brackets inside strings count too. */
 function depthOf(text: string): number {
   let depth = 0;
   let deepest = 0;
-  // By number, since the drawings of a large site are tens of millions of characters.
+  // By character code for speed: the overlays of a large site have tens of millions of characters.
   for (let index = 0; index < text.length; index += 1) {
     const unit = text.charCodeAt(index);
     if (unit === 0x5b || unit === 0x7b) depth += 1;

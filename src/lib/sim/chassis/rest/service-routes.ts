@@ -23,7 +23,7 @@ export function createServiceRoutes({ robot, otherOri, restart }: ServiceRoutesO
   }
 
   function setControlMode(body: Record<string, unknown>): string | undefined {
-    // Reference and guide disagree about the key; both are taken.
+    // The vendor's reference and guide name different keys; both are accepted.
     const mode = body.control_mode ?? body.mode;
     if (typeof mode !== 'string' || !CONTROL_MODES.includes(mode)) return 'control_mode must be auto, manual or remote';
     robot.setControlMode(mode);
@@ -36,14 +36,14 @@ export function createServiceRoutes({ robot, otherOri, restart }: ServiceRoutesO
       return 'use_barcode and use_base_map_match must be booleans';
     }
     if (!robot.maps.current()) return 'no current map';
-    if (robot.moves.isMoving()) return 'a move is under way';
+    if (robot.moves.isMoving()) return 'a move is running';
     robot.globalPositioning.start(withMap);
     return undefined;
   }
 
-  /** Calculated from where the robot stands, as long as it stands on its dock. */
+  /** Computed from the pose of the robot, only while it is docked. */
   function chargerPose() {
-    if (!robot.isDocked()) return refuse(400, 'the robot stands on no charger');
+    if (!robot.isDocked()) return refuse(400, 'the robot is not on a charger');
     const { xM, yM, yawRad } = robot.pose();
     return ok({ pose: { pos: [xM, yM], ori: oriOf(yawRad, otherOri) } });
   }
@@ -60,7 +60,7 @@ export function createServiceRoutes({ robot, otherOri, restart }: ServiceRoutesO
     ['POST', /^\/services\/wheel_control\/set_control_mode$/, service(setControlMode)],
     ['POST', /^\/services\/wheel_control\/clear_errors$/, service(() => void robot.clearWheelErrors())],
     ['POST', /^\/services\/start_global_positioning$/, service(startGlobalPositioning)],
-    // It never sleeps; to a robot that is awake this does nothing.
+    // The robot never sleeps, so this has no effect.
     ['POST', /^\/services\/wake_up_device$/, service(() => undefined)],
     ['GET', /^\/services\/query_pose\/charger_pose$/, chargerPose],
     ['GET', /^\/system\/settings\/schema$/, () => ok(settingsSchema())],
@@ -75,7 +75,7 @@ export function createServiceRoutes({ robot, otherOri, restart }: ServiceRoutesO
   ];
 }
 
-/** A service: 201 when it ran, 400 with the text that it gives. */
+/** A service: 201 on success, 400 with the reason that `run` returns. */
 function service(run: (body: Record<string, unknown>) => string | undefined): Handler {
   return ({ body }) => {
     const problem = run(isRecord(body) ? body : {});

@@ -5,13 +5,13 @@ export interface Setting {
   readonly default: number;
   readonly min: number;
   readonly max: number;
-  /** Its name in the older `/robot-params`. */
+  /** Name in the older `/robot-params`. */
   readonly param: string;
 }
 
 /**
- * The settings that this robot has and obeys. Names and the form of the schema are the vendor's (HINWEIS); values and
- * ranges are a project decision. Metres and seconds, radians for the turn rate.
+ * The settings of this robot, all in effect. Names and schema are the vendor's (HINWEIS), values and ranges a project
+ * decision. Metres and seconds, radians for the turn rate.
  */
 export const settingTable = {
   'control.max_forward_velocity': {
@@ -48,24 +48,24 @@ export type SettingName = keyof typeof settingTable;
 type Values = Readonly<Partial<Record<SettingName, number>>>;
 
 const names = Object.keys(settingTable) as readonly SettingName[];
-/** Named by the vendor, for devices that this robot has not. */
-const LACKING = /^(rack|pallet|towing)\./;
+/** Settings of the vendor for devices that this robot does not have. */
+const UNSUPPORTED = /^(rack|pallet|towing)\./;
 
-/** What people set on the robot, on top of its defaults. It outlives a restart of the robot's software. */
+/** The settings of a user on top of the defaults, kept over a restart of the robot's software. */
 export function createSettings() {
   let user: Values = {};
-  // Asked for at every step of the drive, and changed by hand only.
+  // Cached, since the drive reads it at every step.
   let effective = defaults();
 
-  /** The values that a body sets, or the refusal of it. */
+  /** The values in a body, or its refusal. */
   function read(body: Readonly<Record<string, unknown>>): Values | RestReply {
     const values: Partial<Record<SettingName, number>> = {};
     for (const [name, value] of Object.entries(body)) {
-      if (LACKING.test(name)) return notSimulated(`the setting ${name}; this robot carries nothing`);
-      if (!isSettingName(name)) return refuse(400, `${name}: no such setting`);
+      if (UNSUPPORTED.test(name)) return notSimulated(`the setting ${name}; this robot has no cargo device`);
+      if (!isSettingName(name)) return refuse(400, `${name}: unknown setting`);
       const { min, max } = settingTable[name];
       if (typeof value !== 'number' || !(value >= min && value <= max)) {
-        return refuse(400, `${name}: a number from ${min} to ${max}`);
+        return refuse(400, `${name} must be a number from ${min} to ${max}`);
       }
       values[name] = value;
     }
@@ -83,9 +83,9 @@ export function createSettings() {
   return {
     user: (): Values => user,
     effective: (): Readonly<Record<SettingName, number>> => effective,
-    /** Sets these and forgets all others; gives the refusal when there is one. */
+    /** Replaces all values; returns the refusal, if any. */
     replace: (body: Readonly<Record<string, unknown>>) => take(body, {}),
-    /** Sets these beside what is set. */
+    /** Sets these values and keeps the others; returns the refusal, if any. */
     merge: (body: Readonly<Record<string, unknown>>) => take(body, user),
   };
 }
@@ -109,7 +109,7 @@ export function paramsOf(values: Readonly<Record<SettingName, number>>): Record<
   return Object.fromEntries(names.map((name) => [settingTable[name].param, values[name]]));
 }
 
-/** The other way round; a name that is none stays, so that its refusal names what was sent. */
+/** The reverse; an unknown name is kept, so that the refusal names what was sent. */
 export function settingsOfParams(body: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const byParam = new Map<string, string>(names.map((name) => [settingTable[name].param, name]));
   return Object.fromEntries(Object.entries(body).map(([param, value]) => [byParam.get(param) ?? param, value]));

@@ -3,28 +3,28 @@ import { classOf } from '../package-manifest.ts';
 import { type OptionTable, type Program, readOptions } from '../process.ts';
 import { EXCEPTION, exception, refuseOption } from './settings.ts';
 
-/** Owners are printed in the short form since Android 12. */
+/** Android 12 and later print owners in the short form. */
 const SHORT_OWNER_SDK = 31;
 
-/** `package/full.Class` of what somebody writes in short. */
+/** `package/full.Class` from a component in short form. */
 function wholeComponent(text: string): string {
   const [name = '', className = ''] = text.split('/');
   return className === '' ? '' : `${name}/${classOf(name, className)}`;
 }
 
-/** `package/.Class` where the class is in the package. */
+/** `package/.Class` if the class is in the package. */
 function shortComponent(component: string): string {
   const [name = '', className = ''] = component.split('/');
   return className.startsWith(`${name}.`) ? `${name}/${className.slice(name.length)}` : component;
 }
 
-/** The system shows no more of an address than this where strangers could read it. */
+/** Like the system, dumps show only scheme and host of an http URL. */
 function safeAddress(data: string): string {
   const found = /^(https?:\/\/[^/?#]+)/i.exec(data);
   return found ? `${found[1]}/...` : data;
 }
 
-/** What a start takes. Extras and flags are handed to the activity, and none on this tablet looks at them. */
+/** Options of `am start`. Extras and flags have no effect on this tablet. */
 const startOptions: OptionTable = {
   '-a': 1,
   '-c': 1,
@@ -75,7 +75,7 @@ const start: Program = async (process) => {
     return 1;
   }
   device.screen.start(component, action ?? '', data);
-  // As kiosk shells do it: as device owner they go into lock task mode with their first screen.
+  // Kiosk shells that are device owner enter lock task mode with their first screen.
   if (device.owner?.split('/')[0] === name && !device.is('tablet-unlocked')) device.screen.isLocked = true;
   if (options.has('-W')) {
     await out(
@@ -85,7 +85,7 @@ const start: Program = async (process) => {
   return 0;
 };
 
-/** What is in front after a start of the tablet. */
+/** The activity in front after boot. */
 export function homeOf(device: Device): string {
   const homes = device.packages
     .list()

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { Input, Program } from '../process.ts';
-import { eachOperand, type ToyProcess, toy } from '../toy.ts';
+import { eachOperand, type ToyboxProcess, toybox } from '../toybox.ts';
 
 const MISSING = 'No such file or directory';
 
-const cat = toy('cat', {
+const cat = toybox('cat', {
   usage: '[-u] [FILE…]',
   flags: 'u',
   run: (process) =>
@@ -15,9 +15,9 @@ const cat = toy('cat', {
     }),
 });
 
-/** Runs through the operands; what cannot be done with one is told, and the next one tried. */
+/** Runs `work` on every operand and reports its failures. */
 async function each(
-  { operands, fail }: ToyProcess,
+  { operands, fail }: ToyboxProcess,
   work: (path: string) => string | undefined,
   shown = (path: string) => path,
 ): Promise<number> {
@@ -29,7 +29,7 @@ async function each(
   return code;
 }
 
-const rm = toy('rm', {
+const rm = toybox('rm', {
   usage: '[-fRr] FILE…',
   flags: 'fRr',
   run(process) {
@@ -42,10 +42,10 @@ const rm = toy('rm', {
   },
 });
 
-const mkdir = toy('mkdir', {
+const mkdir = toybox('mkdir', {
   usage: '[-p] FOLDER…',
   flags: 'p',
-  least: 1,
+  min: 1,
   run: (process) =>
     each(
       process,
@@ -60,7 +60,7 @@ async function hashOf(input: Input): Promise<string> {
   return hash.digest('hex');
 }
 
-const sha256sum = toy('sha256sum', {
+const sha256sum = toybox('sha256sum', {
   usage: '[-b] [FILE…]',
   flags: 'b',
   async run(process) {
@@ -69,7 +69,7 @@ const sha256sum = toy('sha256sum', {
     let code = 0;
     for (const path of process.operands.length === 0 ? ['-'] : process.operands) {
       const entry = path === '-' ? undefined : process.files.find(path);
-      // The hash of a file is known, also of one whose middle is not kept.
+      // The hash is stored also for files whose middle is not.
       if (typeof entry === 'object' && entry.kind === 'file') await show(entry.content.sha256, path);
       else {
         const one = { ...process, operands: [path] };

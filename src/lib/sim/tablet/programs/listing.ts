@@ -1,10 +1,10 @@
 import type { Program } from '../process.ts';
 import type { Entry } from '../storage.ts';
-import { toy } from '../toy.ts';
+import { toybox } from '../toybox.ts';
 
 const KIB = 1024;
 const BLOCK = 4096;
-/** The partition of the system itself, full as such partitions are. */
+/** Size of the system partition, which is full. */
 const SYSTEM_BYTES = 2 * KIB ** 3;
 
 type Row = readonly [name: string, entry: Entry];
@@ -28,7 +28,7 @@ function longLine([name, entry]: Row): string {
 
 const byName = (rows: readonly Row[]) => [...rows].sort(([one], [other]) => Number(one > other) - Number(one < other));
 
-const ls = toy('ls', {
+const ls = toybox('ls', {
   usage: '[-1Aadl] [FILE…]',
   flags: '1Aadl',
   async run(process) {
@@ -73,7 +73,7 @@ const ls = toy('ls', {
   },
 });
 
-const df = toy('df', {
+const df = toybox('df', {
   usage: '[-hk] [FILE…]',
   flags: 'hk',
   async run({ options, operands, files, device, out, fail }) {

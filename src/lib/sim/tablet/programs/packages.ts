@@ -6,8 +6,8 @@ import { EXCEPTION, exception, refuseOption } from './settings.ts';
 
 const FAILED = 1;
 /**
- * Of an installation. Those without a field in `InstallOptions` name what this tablet does not have: other places,
- * permissions, users, an installer that is shown.
+ * Options of an installation. Those without a field in `InstallOptions` have no effect here: install location,
+ * permissions, users, installer.
  */
 const installTable: OptionTable = {
   '-r': 0,
@@ -26,7 +26,7 @@ const installTable: OptionTable = {
   '--dont-kill': 0,
   '--full': 0,
 };
-/** `--show-versioncode` came with Android 8. */
+/** Android 8, the first with `--show-versioncode`. */
 const SHOWS_VERSION_SDK = 26;
 
 const installOptions = (options: ReadonlyMap<string, string>): InstallOptions => ({
@@ -35,7 +35,7 @@ const installOptions = (options: ReadonlyMap<string, string>): InstallOptions =>
   mayTestOnly: options.has('-t'),
 });
 
-/** Takes so many bytes of a package from the input. */
+/** Receives a package of the given size from the input. */
 async function receive({ device }: Process, stdin: Input, size: number): Promise<Content | string> {
   const sink = device.storage.openSink();
   const reader = createByteReader(stdin);
@@ -57,7 +57,7 @@ function sizeOf(options: ReadonlyMap<string, string>): number | undefined {
   return /^\d{1,12}$/.test(text) ? Number(text) : undefined;
 }
 
-/** A package that lies on the tablet, or one that comes by the input. */
+/** The content of a package file on the tablet, or from the input. */
 async function contentOf(process: Process, options: ReadonlyMap<string, string>, path: string | undefined) {
   const size = sizeOf(options);
   if (path === undefined || path === '-') {
@@ -81,7 +81,7 @@ async function say({ out, err }: Process, text: string): Promise<number> {
   return FAILED;
 }
 
-/** A part of the program with its own options; every other one is refused. */
+/** A subcommand with its own options; other options are refused. */
 function verb(
   name: string,
   table: OptionTable,
@@ -125,7 +125,7 @@ const abandonSession = verb('install-abandon', {}, async (process, { rest: [sess
   return say(process, done ? 'Success' : `Error: no session ${session}`);
 });
 
-/** `-k` would keep data, and no package on this tablet has any. */
+/** `-k` keeps data; packages on this tablet have none. */
 const uninstall = verb('uninstall', { '-k': 0, '--user': 1 }, async (process, { rest: [name = ''] }) =>
   say(process, process.device.packages.uninstall(name)),
 );
@@ -136,7 +136,7 @@ const listTable: OptionTable = {
   '-e': 0,
   '-s': 0,
   '-3': 0,
-  // Packages that were taken away and left their data: there are none.
+  // Uninstalled packages with kept data: none exist here.
   '-u': 0,
   '-U': 0,
   '--show-versioncode': 0,
@@ -201,7 +201,7 @@ function setState(what: string, state: 'enabled' | 'disabled-user'): Program {
   });
 }
 
-/** Real tablets let a device owner hide packages and not the shell. */
+/** Android allows hiding packages to a device owner, not to the shell. */
 const refuseHiding =
   (what: string): Program =>
   (process) =>
@@ -211,7 +211,7 @@ const refuseHiding =
       'java.lang.SecurityException: Neither user 2000 nor current process has android.permission.MANAGE_USERS.',
     );
 
-/** No package on this tablet has data to be cleared; that of the device owner may not be. */
+/** Packages have no data here; clearing the device owner fails. */
 const clear = verb('clear', { '--user': 1 }, async ({ device, out }, { rest: [name = ''] }) => {
   const isCleared = device.packages.get(name) !== undefined && device.owner?.split('/')[0] !== name;
   await out(isCleared ? 'Success\n' : 'Failed\n');

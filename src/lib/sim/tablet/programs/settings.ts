@@ -1,8 +1,8 @@
 import { type Process, type Program, readOptions, type WordOptions } from '../process.ts';
 import { namespaces } from '../settings.ts';
-import { toy } from '../toy.ts';
+import { toybox } from '../toybox.ts';
 
-/** Exit code of a program of Android's that ended with an exception. */
+/** Exit code of an Android program after an exception. */
 export const EXCEPTION = 255;
 
 export async function exception(process: Process, what: string, text: string): Promise<number> {
@@ -10,7 +10,7 @@ export async function exception(process: Process, what: string, text: string): P
   return EXCEPTION;
 }
 
-/** Says which option a program of Android's own does not know, and answers the exit code; undefined where it knows all. */
+/** Reports an invalid option and returns the exit code; undefined when all options are valid. */
 export async function refuseOption(process: Process, what: string, read: WordOptions): Promise<number | undefined> {
   const user = read.options.get('--user');
   const problem =
@@ -25,12 +25,12 @@ export async function refuseOption(process: Process, what: string, read: WordOpt
   return exception(process, what, `java.lang.IllegalArgumentException: ${problem}`);
 }
 
-/** There is one user on it. */
+/** The tablet has one user. */
 const isThisUser = (user: string) => user === '0' || user === 'current' || user === 'cur' || user === 'all';
 
-const getprop = toy('getprop', {
+const getprop = toybox('getprop', {
   usage: '[NAME [DEFAULT]]',
-  most: 2,
+  max: 2,
   async run({ operands, out, device }) {
     const [name, otherwise = ''] = operands;
     if (name === undefined) {
@@ -60,7 +60,7 @@ const setprop: Program = async ({ words, err, device }) => {
   return 1;
 };
 
-/** How many words each takes, with itself. */
+/** Number of words of each, including itself. */
 const settingVerbs: ReadonlyMap<string, number> = new Map([
   ['get', 3],
   ['put', 4],
@@ -70,7 +70,7 @@ const settingVerbs: ReadonlyMap<string, number> = new Map([
 
 const settings: Program = async (process) => {
   const { out, err, device } = process;
-  // `--user` may stand anywhere; everything else is taken as it is, also a value that begins with a dash.
+  // `--user` may be anywhere; other words are literal, also a value with a leading dash.
   const rest = [...process.words];
   const at = rest.indexOf('--user');
   const [, user] = at === -1 ? [] : rest.splice(at, 2);
@@ -110,7 +110,7 @@ const settings: Program = async (process) => {
   }
 };
 
-/** Kinds of supply, as bits of `stay_on_while_plugged_in`. */
+/** Power sources, as bits of `stay_on_while_plugged_in`. */
 const stayOn: ReadonlyMap<string, number> = new Map([
   ['true', 7],
   ['false', 0],
@@ -171,8 +171,8 @@ const wm: Program = async ({ words, out, err, device }) => {
   return EXCEPTION;
 };
 
-const LOUDEST = 15;
-const USUAL_VOLUME = 5;
+const MAX_VOLUME = 15;
+const DEFAULT_VOLUME = 5;
 
 const media: Program = async ({ words, out, err, device }) => {
   const { options, rest, unknown, unfinished } = readOptions(words, {
@@ -193,32 +193,32 @@ const media: Program = async ({ words, out, err, device }) => {
   if (!Number.isInteger(stream) || stream < 0 || stream > 10) return problem('Error: invalid stream');
   const set = options.get('--set');
   const way = options.get('--adj');
-  const now = volumes.get(stream) ?? USUAL_VOLUME;
+  const now = volumes.get(stream) ?? DEFAULT_VOLUME;
   const lines = [`[V] will control stream=${stream} (${stream === 3 ? 'STREAM_MUSIC' : `STREAM_${stream}`})`];
   if (set !== undefined) {
     const index = Number(set);
-    if (!/^\d{1,3}$/.test(set) || index > LOUDEST) return problem(`Error: invalid volume index ${set}`);
+    if (!/^\d{1,3}$/.test(set) || index > MAX_VOLUME) return problem(`Error: invalid volume index ${set}`);
     volumes.set(stream, index);
     lines.push(`[V] will set volume to index=${index}`, '[V] Connecting to AudioService');
   } else if (way !== undefined) {
     const step = ['lower', 'same', 'raise'].indexOf(way) - 1;
     if (step < -1) return problem(`Error: no or invalid volume adjustment, was '${way}'`);
-    volumes.set(stream, Math.min(LOUDEST, Math.max(0, now + step)));
+    volumes.set(stream, Math.min(MAX_VOLUME, Math.max(0, now + step)));
     lines.push('[V] will adjust volume', '[V] Connecting to AudioService');
   }
   if (options.has('--get')) {
-    const index = volumes.get(stream) ?? USUAL_VOLUME;
+    const index = volumes.get(stream) ?? DEFAULT_VOLUME;
     lines.push(
       '[V] will get volume',
       '[V] Connecting to AudioService',
-      `[V] volume is ${index} in range [0..${LOUDEST}]`,
+      `[V] volume is ${index} in range [0..${MAX_VOLUME}]`,
     );
   }
   await out(`${lines.join('\n')}\n`);
   return 0;
 };
 
-/** Of `ip` the addresses alone, of IPv4 alone. */
+/** `ip addr`, IPv4 only. */
 const ip: Program = async ({ words, out, err, device }) => {
   const problem = async (text: string) => {
     await err(`${text}\n`);
@@ -274,9 +274,9 @@ const wifi: Program = async ({ words, out, err, device }) => {
   return 0;
 };
 
-const reboot = toy('reboot', {
+const reboot = toybox('reboot', {
   usage: '',
-  most: 0,
+  max: 0,
   run({ device }) {
     device.reboot();
     return 0;
@@ -286,7 +286,7 @@ const reboot = toy('reboot', {
 const inputs: ReadonlySet<string> = new Set(['keyevent', 'text', 'tap', 'swipe', 'press']);
 const HOME_KEYS: readonly string[] = ['3', 'HOME', 'KEYCODE_HOME'];
 
-/** Of all that somebody may type and touch only the key that leads home does anything: nothing else is on the screen. */
+/** Only the home key has an effect. */
 const input: Program = async ({ words, err, device }) => {
   const [what = '', ...keys] = words;
   if (!inputs.has(what) || keys.length === 0) {
@@ -309,7 +309,7 @@ export const settingPrograms: Readonly<Record<string, Program>> = {
   ip,
   'cmd-wifi': wifi,
   reboot,
-  // Both need root on a build for users.
+  // Both need root on a user build.
   start: async ({ err }) => Number(await err('start: must be root\n')),
   stop: async ({ err }) => Number(await err('stop: must be root\n')),
   input,

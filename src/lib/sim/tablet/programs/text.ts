@@ -1,5 +1,5 @@
 import type { Process, Program } from '../process.ts';
-import { toy } from '../toy.ts';
+import { toybox } from '../toybox.ts';
 
 const MAX_SLEEP_S = 86_400;
 
@@ -11,9 +11,9 @@ const echo: Program = async ({ words, out }) => {
 
 const unitS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
 
-const sleep = toy('sleep', {
+const sleep = toybox('sleep', {
   usage: 'DURATION[smhd]…',
-  least: 1,
+  min: 1,
   async run({ operands, device, signal, fail }) {
     let seconds = 0;
     for (const text of operands) {
@@ -21,7 +21,7 @@ const sleep = toy('sleep', {
       if (!found) return fail(`bad number '${text}'`);
       seconds += Number(found[1]) * (unitS[found[2] || 's'] ?? 1);
     }
-    if (seconds > MAX_SLEEP_S) return fail('this simulated tablet sleeps a day at most');
+    if (seconds > MAX_SLEEP_S) return fail('this simulated tablet sleeps at most one day');
     try {
       await device.clock.sleep(seconds * 1000, signal);
     } catch {
@@ -31,14 +31,14 @@ const sleep = toy('sleep', {
   },
 });
 
-/** A shell without root, as on a build for users. */
+/** A shell without root, as on a user build. */
 const ID =
   'uid=2000(shell) gid=2000(shell) groups=2000(shell),1004(input),1007(log),1011(adb),1015(sdcard_rw),3003(inet) context=u:r:shell:s0';
 
-const says = (name: string, text: (process: Process) => string): Program =>
-  toy(name, {
+const printing = (name: string, text: (process: Process) => string): Program =>
+  toybox(name, {
     usage: '',
-    most: 0,
+    max: 0,
     run: async (process) => Number(!(await process.out(`${text(process)}\n`))),
   });
 
@@ -47,10 +47,10 @@ export const textPrograms: Readonly<Record<string, Program>> = {
   sleep,
   true: () => 0,
   false: () => 1,
-  id: says('id', () => ID),
-  whoami: says('whoami', () => 'shell'),
-  pwd: says('pwd', ({ folder }) => folder),
-  date: says('date', ({ device }) => {
+  id: printing('id', () => ID),
+  whoami: printing('whoami', () => 'shell'),
+  pwd: printing('pwd', ({ folder }) => folder),
+  date: printing('date', ({ device }) => {
     const text = device.clock.wall().toUTCString();
     return text.replace(/^(\w+), (\d+) (\w+) (\d+) (\S+) GMT$/, '$1 $3 $2 $5 UTC $4');
   }),

@@ -1,10 +1,10 @@
 import { PNG } from 'pngjs';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { drawOddities, drawSheet } from '../../../../src/lib/sim/chassis/maps/odd-drawings.ts';
+import { createSampleGrid, oddOverlays } from '../../../../src/lib/sim/chassis/maps/odd-overlays.ts';
 import { startSim } from '../../../../src/lib/sim/index.ts';
 import { call } from '../../raw-client.ts';
 
-// The sheet exists so that readers stumble over it here; each test names something that must not be lost from it.
+// Each test names an unusual or malformed feature that the sheet must contain.
 
 interface Feature {
   readonly id?: unknown;
@@ -12,7 +12,7 @@ interface Feature {
   readonly properties: Readonly<Record<string, unknown>> | null;
 }
 
-const text = drawOddities('SIM-0001');
+const text = oddOverlays('SIM-0001');
 const collection = JSON.parse(text) as { features: (Feature | null | string)[] } & Record<string, unknown>;
 const features = collection.features.filter((entry): entry is Feature => typeof entry === 'object' && entry !== null);
 const values = (name: string) =>
@@ -24,7 +24,7 @@ const upTo = (first: number, last: number) => Array.from({ length: last - first 
 const kinds = (name: string) => new Set(values(name).map((value) => typeof value));
 
 describe('the codes on the sheet', () => {
-  it('are every number that the vendor gives, and numbers beyond', () => {
+  it('are every number of the vendor, and unknown numbers', () => {
     for (const type of [...upTo(1, 39), 40, 99]) expect(numbers('type'), `type ${type}`).toContain(type);
     for (const type of [...upTo(0, 17), 24, 99]) expect(numbers('regionType'), `regionType ${type}`).toContain(type);
     for (const type of [...upTo(1, 4), 5, 99]) expect(numbers('lineType'), `lineType ${type}`).toContain(type);
@@ -33,7 +33,7 @@ describe('the codes on the sheet', () => {
     expect(values('endType').length).toBeGreaterThan(1);
   });
 
-  it('come as number and as text, and some as neither', () => {
+  it('are numbers and texts, and some neither', () => {
     for (const name of ['type', 'regionType', 'lineType', 'direction', 'startType', 'endType']) {
       expect([...kinds(name)], name).toEqual(expect.arrayContaining(['number', 'string']));
     }
@@ -43,13 +43,13 @@ describe('the codes on the sheet', () => {
 });
 
 describe('the angles on the sheet', () => {
-  it('are numbers, texts, radians by the look of them, beyond a turn, and no angles at all', () => {
+  it('are numbers, texts, apparent radians, above a full turn, and not angles', () => {
     expect(values('yaw')).toEqual(
       expect.arrayContaining([45, '45', 'north', 1.5708, '1.5708', 900, '-82.5', null, true, '']),
     );
   });
 
-  it('mostly turn the icon by -82, and sometimes not', () => {
+  it('mostly offset the icon by -82, and sometimes not', () => {
     const offsets = features.flatMap(({ properties }) =>
       properties?.iconYaw === undefined ? [] : [Number(properties.iconYaw) - Number(properties.yaw)],
     );
@@ -60,7 +60,7 @@ describe('the angles on the sheet', () => {
 describe('the shapes on the sheet', () => {
   const ring = (id: string) => ((named(id)?.geometry?.coordinates ?? []) as [number, number][][])[0] ?? [];
 
-  it('hold an open ring, a crossing one, a tiny one, too few corners, a hole and no ring', () => {
+  it('are an open ring, a crossing one, a tiny one, too few corners, a hole and no ring', () => {
     expect(ring('zone-open').at(-1)).not.toEqual(ring('zone-open')[0]);
     expect(ring('zone-1').at(-1)).toEqual(ring('zone-1')[0]);
     const [a, b, c, d] = ring('zone-crossing');
@@ -72,7 +72,7 @@ describe('the shapes on the sheet', () => {
     expect(named('zone-empty')?.geometry?.coordinates).toEqual([]);
   });
 
-  it('hold geometries of other kinds, none, and coordinates that are none', () => {
+  it('include other and missing geometries and invalid coordinates', () => {
     const types = new Set(features.map(({ geometry }) => geometry?.type));
     for (const type of ['Point', 'LineString', 'Polygon', 'MultiPoint', 'GeometryCollection', 'Circle', undefined]) {
       expect(types).toContain(type);
@@ -80,11 +80,11 @@ describe('the shapes on the sheet', () => {
     expect(named('no-geometry')?.geometry).toBeNull();
     expect(named('no-properties')?.properties).toBeNull();
     expect(named('place-as-text')?.geometry?.coordinates).toEqual(['8.2', '-1']);
-    expect(collection.features).toEqual(expect.arrayContaining([null, 'no drawing']));
+    expect(collection.features).toEqual(expect.arrayContaining([null, 'no feature']));
   });
 
-  it('hold a point beside the picture and one within the no-go zone, and keep the others on the picture', () => {
-    const { originXM, originYM, width, height, resolutionM } = drawSheet();
+  it('include a point outside the picture and one in the no-go zone, and no other outside the picture', () => {
+    const { originXM, originYM, width, height, resolutionM } = createSampleGrid();
     const isOn = ([x, y]: readonly [number, number]) =>
       x > originXM && y > originYM && x < originXM + width * resolutionM && y < originYM + height * resolutionM;
     const off = features.filter(
@@ -101,13 +101,13 @@ describe('the shapes on the sheet', () => {
   });
 });
 
-describe('the chargers and doors on the sheet', () => {
+describe('the chargers and automatic doors on the sheet', () => {
   const distance = (a: string, b: string) => {
     const [[fromX = 0, fromY = 0], [toX = 0, toY = 0]] = [placeOf(a), placeOf(b)];
     return Math.hypot(fromX - toX, fromY - toY);
   };
 
-  it("are a pair at the one measured distance, one at another, and some without partner (spec, 'Map and overlays')", () => {
+  it("are a pair at the measured distance, one at another, and some without partner (spec, 'Map and overlays')", () => {
     expect(distance('charger-a', 'dock-a')).toBeCloseTo(0.899, 9);
     expect(distance('charger-b', 'dock-b')).toBeCloseTo(0.75, 9);
     const ids = new Set(features.map(({ id }) => id));
@@ -116,7 +116,7 @@ describe('the chargers and doors on the sheet', () => {
     expect(values('dockingPointId')).not.toContain('dock-lone');
   });
 
-  it('are a door with its controller and doors without', () => {
+  it('include an automatic door with its controller and others without', () => {
     const doors = features.filter(({ properties }) => Number(properties?.regionType) === 5);
     expect(doors.map(({ properties }) => properties?.mac).sort()).toEqual(['', '02:00:00:00:00:0a']);
     expect(named('zone-4')?.properties).not.toHaveProperty('mac');
@@ -124,7 +124,7 @@ describe('the chargers and doors on the sheet', () => {
 });
 
 describe('the texts on the sheet', () => {
-  it('hold HTML, control characters, formulas, other scripts, length and numbers', () => {
+  it('include HTML, control characters, formulas, other scripts, long texts and numbers', () => {
     const all = values('name');
     expect(all.some((name) => String(name).includes('<img src=x'))).toBe(true);
     expect(all.some((name) => /\p{Cc}/u.test(String(name)))).toBe(true);
@@ -134,24 +134,24 @@ describe('the texts on the sheet', () => {
     expect(all).toContain(42);
   });
 
-  it('hold a doubled id, missing ones, an empty one and ids that are no text', () => {
+  it('include a duplicate id, missing ones, an empty one and ids that are not text', () => {
     expect(features.filter(({ id }) => id === 'twice')).toHaveLength(2);
     expect(features.filter((feature) => !('id' in feature)).length).toBeGreaterThan(2);
     const ids = features.map(({ id }) => id);
     expect(ids).toEqual(expect.arrayContaining(['', 42, { a: 1 }]));
   });
 
-  it('hold keys that every object has, as keys of their own', () => {
+  it('include inherited property names as own keys', () => {
     const properties = named('strange-keys')?.properties ?? {};
     for (const key of ['__proto__', 'constructor', 'toString']) expect(Object.hasOwn(properties, key), key).toBe(true);
   });
 
-  it('hold fields that look like a speed limit, which nobody knows', () => {
+  it('include fields that resemble a speed limit, whose field name is unknown', () => {
     const names = new Set(features.flatMap(({ properties }) => Object.keys(properties ?? {})));
     for (const name of ['speedLimit', 'maxSpeed', 'max_velocity', 'limits']) expect(names).toContain(name);
   });
 
-  it('are not written as a serialiser would, with members beside the drawings', () => {
+  it('differ from the output of a serialiser, with members beside the features', () => {
     expect(JSON.stringify(collection)).not.toBe(text);
     expect(JSON.stringify(collection, null, 2)).not.toBe(text);
     expect(text).toMatch(/\\u00[0-9a-f]{2}/);
@@ -172,7 +172,7 @@ describe('the sheet on the chassis', () => {
     );
   });
 
-  it('is a third map with a resolution and an origin of its own, its drawings untouched', () => {
+  it('is a third map with its own resolution and origin, its overlays unchanged', () => {
     expect(map).toMatchObject({
       map_name: 'Musterblatt',
       grid_resolution: 0.04,
@@ -183,7 +183,7 @@ describe('the sheet on the chassis', () => {
     expect([png.width, png.height]).toEqual([500, 300]);
   });
 
-  it('can be set, patched with its own drawings and told on the topic, and the chassis lives on', async () => {
+  it('can be set, patched with its own overlays and published on the topic, and the chassis still works', async () => {
     await using sim = await startSim();
     expect((await call(sim, 'POST', '/chassis/current-map', { map_id: 3 })).status).toBe(200);
     await call(sim, 'POST', '/chassis/pose', { position: [0, 5, 0], ori: 0, adjust_position: false });
@@ -192,7 +192,7 @@ describe('the sheet on the chassis', () => {
     expect(((await call(sim, 'GET', '/maps/3')).json as { overlays: string }).overlays).toBe(text);
   });
 
-  it('holds drawings of 40 MB too, and gives them back as they came', async () => {
+  it('stores overlays of 40 MB and returns them unchanged', async () => {
     await using sim = await startSim();
     const name = 'x'.repeat(360);
     const feature = (index: number) =>

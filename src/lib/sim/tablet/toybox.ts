@@ -1,24 +1,24 @@
 import { type Input, noInput, type Process, type Program } from './process.ts';
 import { NOT_KEPT } from './storage.ts';
 
-/** A small program, with the options that it truly has; every other one is an error. */
-export interface Toy {
-  /** Behind its name in its help, such as `[-n NUMBER] [FILE…]`. */
+/** A program of Android's toybox with its real options; any other option is an error. */
+export interface ToyboxProgram {
+  /** Usage after its name, such as `[-n NUMBER] [FILE…]`. */
   readonly usage: string;
-  /** Letters that stand alone. */
+  /** One-letter options without a value. */
   readonly flags?: string;
-  /** Operands that it needs, and that it takes at most. */
-  readonly least?: number;
-  readonly most?: number;
-  readonly run: (process: ToyProcess) => Promise<number> | number;
+  /** Minimum and maximum number of operands. */
+  readonly min?: number;
+  readonly max?: number;
+  readonly run: (process: ToyboxProcess) => Promise<number> | number;
 }
 
-export interface ToyProcess extends Process {
+export interface ToyboxProcess extends Process {
   readonly name: string;
   readonly options: ReadonlySet<string>;
-  /** The words that are no options. */
+  /** The words that are not options. */
   readonly operands: readonly string[];
-  /** Says what is wrong, in the program's name, and answers the exit code. */
+  /** Reports a failure with the program's name and returns the exit code. */
   fail(text: string, code?: number): Promise<number>;
 }
 
@@ -26,8 +26,8 @@ type Read =
   | { readonly options: ReadonlySet<string>; readonly operands: readonly string[] }
   | { readonly problem: string };
 
-/** Options as Android's small programs read them: bundled, before and behind operands, up to `--`. */
-function readToyOptions(words: readonly string[], flags: string): Read {
+/** Options as in toybox: bundled, before and after operands, up to `--`. */
+function readToyboxOptions(words: readonly string[], flags: string): Read {
   const end = words.indexOf('--');
   const isOption = (word: string) => word.startsWith('-') && word !== '-';
   const before = end === -1 ? words : words.slice(0, end);
@@ -43,7 +43,7 @@ function readToyOptions(words: readonly string[], flags: string): Read {
   return { options, operands: [...before.filter((word) => !isOption(word)), ...behind] };
 }
 
-export function toy(name: string, about: Toy): Program {
+export function toybox(name: string, about: ToyboxProgram): Program {
   return async (process) => {
     const fail = async (text: string, code = 1) => {
       await process.err(`${name}: ${text}\n`);
@@ -53,18 +53,18 @@ export function toy(name: string, about: Toy): Program {
       await process.out(`usage: ${name} ${about.usage}\n`);
       return 0;
     }
-    const { least = 0, most = Number.POSITIVE_INFINITY } = about;
-    const read = readToyOptions(process.words, about.flags ?? '');
+    const { min = 0, max = Number.POSITIVE_INFINITY } = about;
+    const read = readToyboxOptions(process.words, about.flags ?? '');
     const hint = `(see "${name} --help")`;
     if ('problem' in read) return fail(`${read.problem} ${hint}`);
     const given = read.operands.length;
-    if (given < least) return fail(`Need${least === 1 ? 's' : ''} ${least} argument${least === 1 ? '' : 's'} ${hint}`);
-    if (given > most) return fail(`Max ${most} argument${most === 1 ? '' : 's'} ${hint}`);
+    if (given < min) return fail(`Need${min === 1 ? 's' : ''} ${min} argument${min === 1 ? '' : 's'} ${hint}`);
+    if (given > max) return fail(`Max ${max} argument${max === 1 ? '' : 's'} ${hint}`);
     return about.run({ ...process, ...read, name, fail });
   };
 }
 
-/** An operand that is read: the input for `-`, otherwise the file. */
+/** Opens an operand: the input for `-`, otherwise the file. */
 function openOperand(process: Process, path: string): Input | { readonly problem: string } {
   if (path === '-') return process.stdin;
   if (path === '/dev/null') return noInput;
@@ -85,9 +85,9 @@ function inputOf(bytes: Buffer): Input {
   };
 }
 
-/** Hands every operand to `take`, or the input where there is none. What cannot be read is told, and the next one tried. */
+/** Calls `take` with every operand, or with the input without operands. Reports operands that cannot be read. */
 export async function eachOperand(
-  process: ToyProcess,
+  process: ToyboxProcess,
   take: (input: Input, path: string) => Promise<void>,
 ): Promise<number> {
   let code = 0;

@@ -1,15 +1,15 @@
-// Scripts of this folder as processes of their own, which answer questions.
+// Scripts of this folder as worker processes with requests over IPC.
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
-/** Starts a script of this folder that answers questions. Ended by its pid on dispose. */
-export function startAsked(script, argv) {
+/** Starts a script of this folder as a worker. Ended by its pid on dispose. */
+export function startWorker(script, argv) {
   const path = fileURLToPath(new URL(script, import.meta.url));
   const child = fork(path, argv, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
   return {
     pid: child.pid,
-    /** Asks one thing at a time. */
-    ask(question, deadlineMs = 20_000) {
+    /** One request at a time. */
+    request(message, deadlineMs = 20_000) {
       return new Promise((resolve, reject) => {
         const settle = (end, value) => {
           clearTimeout(timer);
@@ -21,7 +21,7 @@ export function startAsked(script, argv) {
         const ended = (why) => settle(reject, new Error(`${script} ended (${why})`));
         const timer = setTimeout(() => ended(`no answer within ${deadlineMs} ms`), deadlineMs);
         child.on('message', answered).on('exit', ended).on('error', ended);
-        child.send(question, (error) => error && ended(error));
+        child.send(message, (error) => error && ended(error));
       });
     },
     async [Symbol.asyncDispose]() {
@@ -35,16 +35,16 @@ export function startAsked(script, argv) {
   };
 }
 
-/** The other side: answers each question in turn by the function of its name. */
-export function answerAll(answers) {
+/** The worker's side: answers each request with the handler named by `what`. */
+export function serveRequests(handlers) {
   process.on('message', ({ what, ...options }) => {
     Promise.resolve()
-      .then(() => answers[what](options))
+      .then(() => handlers[what](options))
       .then(
         (answer) => process.send({ answer }),
         (error) => process.send({ error: String(error?.stack ?? error) }),
       );
   });
-  // Whoever asked is gone.
+  // The parent has ended.
   process.on('disconnect', () => process.exit(0));
 }

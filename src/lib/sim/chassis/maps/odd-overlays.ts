@@ -1,20 +1,20 @@
 import { createGrid, FREE, fillRect, type Grid, UNKNOWN, WALL } from '../floor/grid.ts';
 
 /**
- * The drawings of a map that nobody drives on: every kind that the vendor numbers, numbers that nobody knows, and
- * whatever else a reader may stumble over. None of it was seen on a real device unless a line says so.
+ * Overlays of a sample map for readers: every kind that the vendor numbers, unknown numbers, and malformed features.
+ * Not observed on a real device unless a comment says so.
  */
 
 type Corner = readonly [number, number];
 
-/** Metres a cell, other than on the floors, so that a fixed resolution shows. */
+/** Metres per cell, different from the other maps, so that a hard-coded resolution becomes visible. */
 const RESOLUTION_M = 0.04;
 const FROM: Corner = [-10, -4];
 const TO: Corner = [10, 8];
 const RIM_M = 0.2;
 
-/** A blank sheet of 20 m by 12 m, its origin away from the corner. */
-export function drawSheet(): Grid {
+/** An empty rectangle of 20 m by 12 m, its origin off the corner. */
+export function createSampleGrid(): Grid {
   const size = { width: 500, height: 300, resolutionM: RESOLUTION_M, originXM: FROM[0], originYM: FROM[1] };
   const grid = createGrid(size, UNKNOWN);
   fillRect(grid, [FROM[0] + RIM_M, FROM[1] + RIM_M], [TO[0] - RIM_M, TO[1] - RIM_M], WALL);
@@ -22,24 +22,24 @@ export function drawSheet(): Grid {
   return grid;
 }
 
-const drawing = (id: unknown, geometry: unknown, properties: unknown) => ({
+const feature = (id: unknown, geometry: unknown, properties: unknown) => ({
   ...(id !== undefined && { id }),
   type: 'Feature',
   geometry,
   properties,
 });
 const point = (id: unknown, at: unknown, properties: object) =>
-  drawing(id, { type: 'Point', coordinates: at }, { ...properties, mapOverlay: true });
+  feature(id, { type: 'Point', coordinates: at }, { ...properties, mapOverlay: true });
 const line = (id: unknown, way: unknown, properties: object) =>
-  drawing(id, { type: 'LineString', coordinates: way }, { ...properties, mapOverlay: true });
+  feature(id, { type: 'LineString', coordinates: way }, { ...properties, mapOverlay: true });
 const zone = (id: unknown, rings: unknown, properties: object) =>
-  drawing(id, { type: 'Polygon', coordinates: rings }, { ...properties, blocked: false, mapOverlay: true });
+  feature(id, { type: 'Polygon', coordinates: rings }, { ...properties, blocked: false, mapOverlay: true });
 
-/** As drawings come: the same number now as text, now as number (vendor facts 3, C5). */
+/** Codes alternate between text and number, as in real overlays (vendor facts 3, C5). */
 const code = (number: number) => (number % 2 === 0 ? number : `${number}`);
 const hundredth = (value: number) => Math.round(value * 100) / 100 + 0;
 
-/** The place of the nth of many: rows of ten, from the upper left. */
+/** Position of the nth feature: rows of ten, from the upper left. */
 const cell = (n: number, top: number): Corner => [
   hundredth(-9 + 1.2 * (n % 10)),
   hundredth(top - 0.8 * Math.floor(n / 10)),
@@ -49,7 +49,7 @@ const square = ([x, y]: Corner, side: number): Corner[] => {
   return [[x, y], [right, y], [right, upper], [x, upper], [x, y]]; // biome-ignore format: a ring reads better on one line
 };
 
-/** Every kind of point that the vendor numbers (vendor facts 3), and some that nobody numbers. */
+/** Every kind of point that the vendor numbers (vendor facts 3), and some unknown ones. */
 function points(): object[] {
   const numbered = Array.from({ length: 39 }, (_, index) => {
     const type = index + 1;
@@ -58,7 +58,7 @@ function points(): object[] {
       type: code(type),
       name: `Punkt ${type}`,
       yaw: `${yaw}`,
-      // Most follow the unexplained offset, some do not.
+      // Most have the unexplained offset, some do not.
       iconYaw: `${type % 7 === 0 ? yaw : yaw - 82}`,
       ...(type === 37 && { barcodeId: 'B-37' }),
       ...(type === 39 && { landmarkId: 'L-39' }),
@@ -76,14 +76,14 @@ function points(): object[] {
   ];
 }
 
-/** What the vendor numbers (0 to 17), and two numbers beyond (24 kinds exist by name). */
+/** Kinds of zones that the vendor numbers (0 to 17), and two beyond (the vendor names 24 kinds). */
 function zones(): object[] {
   const numbered = [...Array.from({ length: 18 }, (_, index) => index), 24, 99].map((regionType, index) =>
     zone(`zone-${regionType}`, [square(cell(index, 2.2), 0.6)], {
       regionType: code(regionType),
       name: `Zone ${regionType}`,
       ...(regionType === 5 && { mac: '02:00:00:00:00:0a' }),
-      // Which field limits the speed is known to nobody; these only look like it.
+      // The field of the speed limit is not known; these are candidates.
       ...(regionType === 2 && { speedLimit: '0.3', maxSpeed: 0.4, limits: { velocity: 30 } }),
       ...(regionType === 7 && { max_velocity: -1 }),
     }),
@@ -102,11 +102,11 @@ function zones(): object[] {
     zone('zone-tiny', [square([8.8, 2.2], 0.01)], { regionType: 1, name: 'winzig' }),
     zone('zone-flat', [[[3.6, 1.4], [4.2, 1.4]]], { regionType: 2 }), // biome-ignore format: a ring reads better on one line
     zone('zone-empty', [], { regionType: 2 }),
-    zone('door-closed', [square([4.4, 1.4], 0.6)], { regionType: 5, name: 'Tür ohne Steuerung', mac: '' }),
+    zone('entrance-closed', [square([4.4, 1.4], 0.6)], { regionType: 5, name: 'Tür ohne Steuerung', mac: '' }),
   ];
 }
 
-/** The numbers of lines that the vendor gives, numbers beyond, and what the specification saw on lanes. */
+/** Kinds of lines that the vendor numbers, some beyond, and the values that the specification lists for lanes. */
 function lanes(): object[] {
   const from = (row: number): Corner[] => [
     [-9, hundredth(-0.4 - 0.2 * row)],
@@ -129,7 +129,7 @@ function chargers(serial: string): object[] {
     point(id, at, { type: '9', name: id, yaw: 90, deviceIds: [serial], dockingPointId });
   return [
     charger('charger-a', [-2, -1], 'dock-a'),
-    // As measured on the one pair, and another one, since nobody knows whether it is a constant.
+    // One pair as measured, and one with another distance, since it may not be a constant.
     point('dock-a', [-2, -0.101], { type: '36', name: 'vor charger-a', yaw: '90' }),
     charger('charger-b', [-1, -1], 'dock-b'),
     point('dock-b', [-1, -0.25], { type: 36, name: 'vor charger-b', yaw: 90 }),
@@ -172,19 +172,19 @@ function oddities(): object[] {
     point('place-as-text', ['8.2', '-1'], { type: '11' }),
     point('place-with-height', [8.2, -1, 0.3], { type: '11' }),
     point('place-half', [8.8], { type: '11' }),
-    drawing('many', { type: 'MultiPoint', coordinates: [[1, 1], [2, 1]] }, { type: '11' }), // biome-ignore format: short
-    drawing(
+    feature('many', { type: 'MultiPoint', coordinates: [[1, 1], [2, 1]] }, { type: '11' }), // biome-ignore format: short
+    feature(
       'collection',
       { type: 'GeometryCollection', geometries: [{ type: 'Point', coordinates: [2.5, 1] }] },
       { name: 'Sammlung' },
     ),
-    drawing('unknown', { type: 'Circle', coordinates: [3, 1], radius: 0.5 }, { regionType: 1 }),
-    drawing('no-geometry', null, { type: '11', name: 'ohne Ort' }),
-    drawing('no-properties', { type: 'Point', coordinates: [3, 0] }, null),
-    drawing(
+    feature('unknown', { type: 'Circle', coordinates: [3, 1], radius: 0.5 }, { regionType: 1 }),
+    feature('no-geometry', null, { type: '11', name: 'ohne Ort' }),
+    feature('no-properties', { type: 'Point', coordinates: [3, 0] }, null),
+    feature(
       'strange-keys',
       { type: 'Point', coordinates: [3.4, 0], note: 'kept' },
-      // As JSON.parse gives them: own keys that every object has by inheritance.
+      // Own keys, as JSON.parse creates them, that every object also inherits.
       { type: '11', ['__proto__']: { polluted: true }, constructor: { name: 'x' }, toString: 'no function', unknown: { deep: [1, { er: null }] } },
     ),
     { type: 'Feature' },
@@ -192,10 +192,10 @@ function oddities(): object[] {
 }
 
 /**
- * The drawings of the sheet as JSON text, and not as a serialiser would write it: line breaks between the drawings,
- * some letters escaped, numbers with idle zeros. Whoever writes it anew instead of carrying it through is found out.
+ * The overlays of the sample map as JSON text that no serialiser produces: line breaks between features, some letters
+ * escaped, numbers with redundant zeros. Serialising it again instead of passing it through becomes visible.
  */
-export function drawOddities(serial: string): string {
+export function oddOverlays(serial: string): string {
   const features: unknown[] = [
     ...points(),
     ...zones(),
@@ -203,10 +203,10 @@ export function drawOddities(serial: string): string {
     ...chargers(serial),
     ...oddities(),
     null,
-    'no drawing',
+    'no feature',
   ];
-  const lines = features.map((feature, index) => {
-    const text = JSON.stringify(feature);
+  const lines = features.map((item, index) => {
+    const text = JSON.stringify(item);
     return index % 3 === 0 ? escaped(text) : text;
   });
   return `{"type": "FeatureCollection", "name": "Musterblatt", "bbox": [-10.0, -4.0, 1.0e1, 8.00],
