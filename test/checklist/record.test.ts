@@ -349,7 +349,7 @@ describe('a record', () => {
     });
   });
 
-  test('a chain over an authority in between is followed; one that ends nowhere is not', async () => {
+  test('a chain with an intermediate CA is verified; an incomplete one is not', async () => {
     const between = await authority.issueCa('Between');
     const one = await signerOf('SN1', between);
     const whole = signRecord(record, { ...one, certificatePem: `${one.certificatePem}\n${between.caPem}` });

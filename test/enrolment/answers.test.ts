@@ -61,7 +61,11 @@ const failures: Partial<Record<FaultName, Expected>> = {
     details: { reason: 'redirect', status: 302 },
   },
   'enrolment-huge': { code: 'ENROLMENT_BAD_ANSWER', message: /longer than 65536 bytes/, remedy: /proxy/ },
-  'enrolment-error': { code: 'ENROLMENT_UNAVAILABLE', message: /status 500: "Internal error/, remedy: /Try again later/ },
+  'enrolment-error': {
+    code: 'ENROLMENT_UNAVAILABLE',
+    message: /status 500: "Internal error/,
+    remedy: /Try again later/,
+  },
   'enrolment-refused': {
     code: 'ENROLMENT_REFUSED',
     message: /not valid for this serial number \(status 403\)/,

@@ -72,7 +72,7 @@ describe('parsing certificates', () => {
 describe('the validity of an identity', () => {
   const at = (moment: string) => new Date(moment);
 
-  it('is that of its certificate and of every authority above it, whichever ends first', async () => {
+  it('is that of its certificate and of every CA above it, whichever ends first', async () => {
     const root = await createCa({ notBefore: at('2020-01-01'), notAfter: at('2030-01-01') });
     const between = await root.issueCa('Between', { notBefore: at('2020-01-01'), notAfter: at('2026-06-01') });
     const device = await between.issueClientPair(serial, { notBefore: at('2026-01-01'), notAfter: at('2027-01-01') });
@@ -116,7 +116,7 @@ describe('judging a certificate', () => {
     expect(at('1999-01-01T00:00:00Z')).toEqual(['not-yet-valid', 'not-yet-valid']);
   });
 
-  it('finds an authority that is out of its time', async () => {
+  it('detects a CA outside its validity', async () => {
     const short = await createCa({ notBefore: new Date('2026-01-01'), notAfter: new Date('2026-02-01') });
     const made = await short.issueClientPair(serial, long);
     expect(judge(made.certificatePem, short.caPem, '2026-03-01T00:00:00Z', createPublicKey(made.keyPem))).toEqual([
@@ -138,7 +138,7 @@ describe('judging a certificate', () => {
     expect(judgeCertificate([], { publicKey, serial, cas: [], at: null })).toHaveLength(1);
   });
 
-  it('does not take an authority of the same name and another key for the one that signed', async () => {
+  it('does not accept a CA of the same name and another key as the issuer', async () => {
     const twin = await createCa({ commonName: 'Simulated cloud' });
     expect(judge(pair.certificatePem, twin.caPem)).toEqual(['wrong-issuer']);
     expect(judge(pair.certificatePem, twin.caPem + authority.caPem)).toEqual([]);

@@ -187,8 +187,8 @@ describe.skipIf(!hasAll)(
       drop('mqtt8883', false);
 
       {
-        // The router itself answers in place of storage and tunnel.
-        const house = await createCa({ commonName: 'House Inspection CA' });
+        // The router answers in place of storage and tunnel.
+        const inspectionCa = await createCa({ commonName: 'House Inspection CA' });
         ip('-n', nameOf('wall'), 'addr', 'add', `${STORAGE}/32`, 'dev', 'lo');
         const place = { side: nameOf('wall'), host: STORAGE, port: 443 };
         await using _inspector = await startWeb(dir, 'inspector', inspectionCa, place);

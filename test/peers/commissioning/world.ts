@@ -14,7 +14,7 @@ const programs = {
 
 export interface World extends AsyncDisposable {
   readonly dir: string;
-  /** The authority of the cloud, which also gives devices their certificates. */
+  /** The CA of the cloud, which also issues the device certificates. */
   readonly cloud: CertificateAuthority;
   readonly chassis: Awaited<ReturnType<typeof startSide>>;
   readonly tablet: Awaited<ReturnType<typeof startSide>>;

@@ -75,7 +75,7 @@ export async function closedPort(): Promise<number> {
   return open.port;
 }
 
-/** Installs an identity as an enrolment leaves it, for the certificate of this authority. */
+/** Installs an identity as an enrolment does, with a certificate of this CA. */
 export async function writeIdentity(
   dir: string,
   authority: CertificateAuthority,
