@@ -141,6 +141,24 @@ module.exports = {
         ],
       },
     },
+    {
+      name: 'entry-point-of-commands',
+      comment:
+        'Commands and src/cli import index.ts of a module, a result schema, or a file of a topic of the toolkit. SSH is loaded only with --via, and the simulator in parts; types are loaded by none.',
+      severity: 'error',
+      from: { path: '^src/(commands|cli)/' },
+      to: {
+        path: '^src/lib/',
+        pathNot: [
+          '^src/lib/[^/]+/index\\.ts$',
+          '^src/lib/[^/]+/[^/]+\\.result\\.ts$',
+          '^src/lib/toolkit/[^/]+/',
+          '^src/lib/toolkit/(via|remote-run)\\.ts$',
+          '^src/lib/sim/',
+        ],
+        dependencyTypesNot: ['type-only'],
+      },
+    },
     ...Object.entries(extraEntries).map(([entry, from]) => ({
       name: `extra-entry-${entry.replace(/[/.]/g, '-')}`,
       comment: `Only ${from} may import ${entry} (besides its own module).`,

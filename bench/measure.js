@@ -1,8 +1,8 @@
 // Shared by the benchmarks: medians, alternating timings of whole processes, child processes with a ready line.
 import { spawn, spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
+import { endProcess } from '../test/process.ts';
 
 export const gw = fileURLToPath(new URL('../bin/run.js', import.meta.url));
 
@@ -62,11 +62,7 @@ export async function startChild(command, argv, isReady, deadlineMs = 20_000, op
   async function end() {
     const began = performance.now();
     if (isOver()) return { tookMs: 0, wasRequested: false, ...result() };
-    const ended = new Promise((resolve) => child.once('exit', resolve));
-    child.kill('SIGTERM');
-    const timer = setTimeout(() => child.kill('SIGKILL'), 6_000);
-    await ended;
-    clearTimeout(timer);
+    await endProcess(child);
     return { tookMs: performance.now() - began, wasRequested: true, ...result() };
   }
   return {
@@ -84,15 +80,6 @@ export async function startChild(command, argv, isReady, deadlineMs = 20_000, op
 }
 
 export const isJsonReady = (line) => line.includes('"ready"');
-
-/** A port on 127.0.0.1 that was free a moment ago. */
-export async function freePort() {
-  const server = createServer();
-  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 /** Resident memory of a process in MB, of a million bytes each (Linux). */
 export function residentMb(pid) {

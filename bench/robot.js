@@ -3,7 +3,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse, stringify } from 'yaml';
-import { freePort, gw, isJsonReady, startChild } from './measure.js';
+import { freePort } from '../test/free-port.ts';
+import { gw, isJsonReady, startChild } from './measure.js';
 
 /**
  * `argv`: further arguments of `gw sim`.

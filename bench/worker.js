@@ -1,6 +1,7 @@
 // Scripts of this folder as worker processes with requests over IPC.
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { endProcess } from '../test/process.ts';
 
 /** Starts a script of this folder as a worker. Ended by its pid on dispose. */
 export function startWorker(script, argv) {
@@ -25,12 +26,7 @@ export function startWorker(script, argv) {
       });
     },
     async [Symbol.asyncDispose]() {
-      if (child.exitCode !== null || child.signalCode !== null) return;
-      const exited = new Promise((resolve) => child.once('exit', resolve));
-      child.kill('SIGTERM');
-      const timer = setTimeout(() => child.kill('SIGKILL'), 6_000);
-      await exited;
-      clearTimeout(timer);
+      await endProcess(child);
     },
   };
 }

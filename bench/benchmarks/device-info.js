@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { freePort, median, startChild } from '../measure.js';
+import { freePort } from '../../test/free-port.ts';
+import { median, startChild } from '../measure.js';
 import { startServe, startSimulator } from '../robot.js';
 
 const CONNECTIONS = 50;

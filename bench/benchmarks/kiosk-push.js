@@ -3,7 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { freePort, gw, isJsonReady, median, startChild } from '../measure.js';
+import { freePort } from '../../test/free-port.ts';
+import { gw, isJsonReady, median, startChild } from '../measure.js';
 
 const ROUNDS = 9;
 const PACKAGE_BYTES = 100_000_000;

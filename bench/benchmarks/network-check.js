@@ -1,9 +1,10 @@
-import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort, gw, isJsonReady, median, startChild } from '../measure.js';
+import { freePort } from '../../test/free-port.ts';
+import { runProcess } from '../../test/process.ts';
+import { gw, isJsonReady, median, startChild } from '../measure.js';
 
 const ROUNDS = 5;
 /** Delay of the slowest server. */
@@ -50,13 +51,13 @@ export default {
       const rows = { process: [], inside: [], slowest: [], openssl: [] };
       for (let round = -1; round < ROUNDS; round += 1) {
         const began = performance.now();
-        const { stdout } = await output(process.execPath, [gw, 'network', 'check', '--site', lateSite, '--json']);
+        const { stdout } = await runProcess(process.execPath, [gw, 'network', 'check', '--site', lateSite, '--json']);
         const tookMs = performance.now() - began;
         const { data } = JSON.parse(stdout);
         const line = data.lines.find(({ id }) => id === 'storage.https');
         if (line.verdict !== 'ok') throw new Error(`the late storage did not answer: ${line.detail}`);
         const sBegan = performance.now();
-        await output('openssl', [
+        await runProcess('openssl', [
           's_client',
           '-connect',
           `127.0.0.1:${late.port}`,
@@ -98,15 +99,3 @@ export default {
     }
   },
 };
-
-function output(program, argv) {
-  const { promise, resolve, reject } = Promise.withResolvers();
-  const child = spawn(program, argv, { stdio: ['ignore', 'pipe', 'ignore'] });
-  let stdout = '';
-  child.stdout.on('data', (chunk) => {
-    stdout += chunk;
-  });
-  child.on('error', reject);
-  child.on('close', (code) => resolve({ code, stdout }));
-  return promise;
-}

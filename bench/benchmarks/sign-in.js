@@ -4,7 +4,8 @@ import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freePort, gw, isJsonReady, median, startChild } from '../measure.js';
+import { freePort } from '../../test/free-port.ts';
+import { gw, isJsonReady, median, startChild } from '../measure.js';
 
 const PASSWORD = 'correct horse battery';
 const ATTACKERS = 120;

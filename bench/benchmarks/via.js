@@ -1,6 +1,7 @@
 import { connect, createServer } from 'node:net';
+import { freePort } from '../../test/free-port.ts';
 import { startSshd } from '../../test/peers/sshd.ts';
-import { freePort, median } from '../measure.js';
+import { median } from '../measure.js';
 import { startSimulator } from '../robot.js';
 
 const ONE_WAY_MS = 20;

@@ -2,7 +2,7 @@ import { Command, Config, Errors, Flags, type Interfaces } from '@oclif/core';
 import type { ZodType } from 'zod';
 import { asGwError, type ErrorJson, exitCodes, GwError } from '../lib/error/index.ts';
 import type { Ssh } from '../lib/net/index.ts';
-import type { Toolkit } from '../lib/toolkit/toolkit.ts';
+import type { Toolkit } from '../lib/toolkit/index.ts';
 import { forStderr, forStdout } from './colour.ts';
 import { jsonText } from './json-text.ts';
 import { printable, renderError, renderWarning } from './output.ts';
@@ -105,7 +105,7 @@ export abstract class GwCommand<T extends object> extends Command {
     work: (toolkit: Toolkit, signal: AbortSignal) => Promise<R>,
     onLost?: (error: GwError) => void,
   ): Promise<R> {
-    const { openToolkit } = await import('../lib/toolkit/toolkit.ts');
+    const { openToolkit } = await import('../lib/toolkit/index.ts');
     const toolkit = await openToolkit(site);
     return await this.through(
       via,

@@ -1,6 +1,6 @@
 import { Flags } from '@oclif/core';
 import { exitCodes, GwError } from '../lib/error/index.ts';
-import type { Finding } from '../lib/toolkit/finding.result.ts';
+import type { Finding } from '../lib/toolkit/index.ts';
 import type { FollowOptions } from '../lib/toolkit/motion/followed-run.ts';
 import { type CarefulContext, runCarefully } from './careful-run.ts';
 import type { Outcome } from './command.ts';

@@ -2,8 +2,14 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface, type Interface } from 'node:readline';
 import { chalkStderr } from 'chalk';
-import type { Answer, AskContext, AskedStep, Decision, StepResult } from '../lib/checklist/index.ts';
-import { INITIALS } from '../lib/checklist/initials.ts';
+import {
+  type Answer,
+  type AskContext,
+  type AskedStep,
+  type Decision,
+  INITIALS,
+  type StepResult,
+} from '../lib/checklist/index.ts';
 import { GwError } from '../lib/error/index.ts';
 import { onAbort } from '../lib/lifecycle/index.ts';
 import { printable } from './output.ts';

@@ -2,6 +2,7 @@ import { createServer as createHttpServer, type IncomingMessage, type ServerResp
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { Endpoint } from '../../src/lib/net/index.ts';
+import { freePort } from '../free-port.ts';
 
 /** A peer on a loopback port of its own; disposing it closes every connection. */
 export interface Peer extends AsyncDisposable {
@@ -61,9 +62,7 @@ export function httpAnswer(
 
 /** A loopback port on which nothing listens. */
 export async function closedPort(): Promise<Endpoint> {
-  const peer = await rawPeer(() => {});
-  await peer[Symbol.asyncDispose]();
-  return peer.endpoint;
+  return { host: '127.0.0.1', port: await freePort() };
 }
 
 export function deviceInfo(serial = 'SN-1', more: object = {}): object {

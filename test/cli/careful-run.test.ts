@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startProcess } from '../process.ts';
 
 const hasScript = spawnSync('sh', ['-c', 'command -v script']).status === 0;
 
@@ -21,20 +22,15 @@ afterAll(() => rmSync(dir, { recursive: true, force: true }));
 async function run(args: readonly string[], then: (child: ChildProcess) => void) {
   count += 1;
   const file = join(dir, `${count}.json`);
-  const child = spawn(process.execPath, [script, file, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
-  let [stdout, stderr] = ['', ''];
-  child.stdout.on('data', (chunk) => {
-    stdout += String(chunk);
-  });
+  const started = startProcess(process.execPath, [script, file, ...args]);
   let begun = false;
-  child.stderr.on('data', (chunk) => {
-    stderr += String(chunk);
-    if (!begun && stderr.includes('before.tar.gz')) {
+  started.child.stderr?.on('data', () => {
+    if (!begun && started.stderr().includes('before.tar.gz')) {
       begun = true;
-      setTimeout(() => then(child), 50);
+      setTimeout(() => then(started.child), 50);
     }
   });
-  const [code, signal] = await once(child, 'exit');
+  const { code, signal, stdout, stderr } = await started.closed;
   const left = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as object) : null;
   return { code, signal, stdout, stderr, left };
 }

@@ -1,23 +1,20 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import type { ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { startProcess } from '../process.ts';
 
 const script = fileURLToPath(new URL('./long-running-child.ts', import.meta.url));
 
 /** Starts the command and calls `then` after its first event; resolves with its result. */
 async function run(args: readonly string[], then: (child: ChildProcess) => void) {
-  const child = spawn(process.execPath, [script, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
-  let [stdout, stderr] = ['', ''];
-  child.stdout.on('data', (chunk) => {
-    const before = stdout;
-    stdout += String(chunk);
-    if (!before.includes('ready') && stdout.includes('ready')) then(child);
+  const started = startProcess(process.execPath, [script, ...args]);
+  let isReady = false;
+  started.child.stdout?.on('data', () => {
+    if (isReady || !started.stdout().includes('ready')) return;
+    isReady = true;
+    then(started.child);
   });
-  child.stderr.on('data', (chunk) => {
-    stderr += String(chunk);
-  });
-  const [code, signal] = await once(child, 'close');
+  const { code, signal, stdout, stderr } = await started.closed;
   const lines = stdout.trim().split('\n');
   return { code, signal, lines, stderr };
 }

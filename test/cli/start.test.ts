@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Ended, gwBinary, runGw } from '../e2e/gw.ts';
+import { gwBinary, runGw } from '../e2e/gw.ts';
+import type { Ended } from '../process.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const scratch = mkdtempSync(join(tmpdir(), 'gw-start-'));

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Ended, gwBinary, runGw } from './gw.ts';
+import type { Ended } from '../process.ts';
+import { gwBinary, runGw } from './gw.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'gw-cli-'));
 afterAll(() => rmSync(scratch, { recursive: true, force: true }));

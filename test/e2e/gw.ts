@@ -1,48 +1,28 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { createServer } from 'node:net';
+import type { ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { type Ended, runProcess, type StartOptions, startProcess } from '../process.ts';
 
 /** The built binary. `npm test` builds it first. */
 export const gwBinary = fileURLToPath(new URL('../../bin/run.js', import.meta.url));
 
-export interface Ended {
-  readonly code: number | null;
-  readonly signal: NodeJS.Signals | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-interface RunOptions {
-  readonly cwd?: string;
+interface RunOptions extends Pick<StartOptions, 'cwd' | 'stdout' | 'stderr'> {
   readonly env?: Record<string, string>;
   readonly input?: string;
   readonly node?: readonly string[];
-  /** Descriptors in place of the pipes that are read here. */
-  readonly stdout?: number;
-  readonly stderr?: number;
 }
 
-function start(args: readonly string[], options: RunOptions): ChildProcess {
+function commandOf(args: readonly string[], { node = [], env, ...options }: RunOptions) {
   const { PATH = '', HOME = '' } = process.env;
-  return spawn(process.execPath, [...(options.node ?? []), gwBinary, ...args], {
-    cwd: options.cwd,
-    env: { PATH, HOME, NO_COLOR: '1', ...options.env },
-    stdio: ['pipe', options.stdout ?? 'pipe', options.stderr ?? 'pipe'],
-  });
+  return {
+    args: [...node, gwBinary, ...args],
+    options: { ...options, env: { PATH, HOME, NO_COLOR: '1', ...env } },
+  };
 }
 
 /** Runs gw to its end. Killed, and a failure of the test, after `limitMs`. */
 export async function runGw(args: readonly string[], options: RunOptions & { limitMs?: number } = {}): Promise<Ended> {
-  const child = start(args, options);
-  let [stdout, stderr] = ['', ''];
-  child.stdout?.on('data', (chunk) => (stdout += chunk));
-  child.stderr?.on('data', (chunk) => (stderr += chunk));
-  child.stdin?.end(options.input ?? '');
-  const timer = setTimeout(() => child.kill('SIGKILL'), options.limitMs ?? 30_000);
-  const [code, signal] = await once(child, 'close');
-  clearTimeout(timer);
-  return { code, signal, stdout, stderr };
+  const command = commandOf(args, options);
+  return await runProcess(process.execPath, command.args, { input: '', ...command.options, limitMs: options.limitMs });
 }
 
 export interface Running extends AsyncDisposable {
@@ -57,49 +37,16 @@ export interface Running extends AsyncDisposable {
 
 /** Starts gw as a long-running program; ended by its pid at the end of the scope. */
 export function startGw(args: readonly string[], options: RunOptions = {}): Running {
-  const child = start(args, options);
-  let [stdout, stderr] = ['', ''];
-  child.stdout?.on('data', (chunk) => (stdout += chunk));
-  child.stderr?.on('data', (chunk) => (stderr += chunk));
-  const closed = once(child, 'close');
-  const ended = () => child.exitCode !== null || child.signalCode !== null;
-
+  const command = commandOf(args, options);
+  const started = startProcess(process.execPath, command.args, { input: null, ...command.options });
   return {
-    child,
-    stdout: () => stdout,
-    stderr: () => stderr,
-    async untilOutput(text, limitMs = 20_000) {
-      const began = performance.now();
-      while (!stdout.includes(text)) {
-        if (ended()) throw new Error(`gw ${args.join(' ')} ended before saying '${text}':\n${stdout}\n${stderr}`);
-        if (performance.now() - began > limitMs) throw new Error(`gw did not say '${text}':\n${stdout}\n${stderr}`);
-        await new Promise((resolve) => setTimeout(resolve, 20));
-      }
-    },
+    ...started,
+    says: started.untilOutput,
     async end(signal = 'SIGTERM') {
       const began = performance.now();
-      if (!ended()) child.kill(signal);
-      await closed;
-      return { code: child.exitCode, tookMs: performance.now() - began };
-    },
-    async [Symbol.asyncDispose]() {
-      if (ended()) return;
-      child.kill('SIGTERM');
-      const timer = setTimeout(() => child.kill('SIGKILL'), 6_000);
-      await closed;
-      clearTimeout(timer);
+      if (!started.hasEnded()) started.child.kill(signal);
+      const { code } = await started.closed;
+      return { code, tookMs: performance.now() - began };
     },
   };
-}
-
-/** A port on 127.0.0.1 that was free a moment ago. */
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return address.port;
 }

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { freePort } from '../free-port.ts';
 import { openTabletWorld } from '../kiosk/tablet-world.ts';
 import { hasProgram } from '../peers/peer.ts';
-import { freePort, runGw } from './gw.ts';
+import { runGw } from './gw.ts';
 
 const json = (stdout: string) => JSON.parse(stdout);
 

@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { freePort, runGw, startGw } from './gw.ts';
+import { freePort } from '../free-port.ts';
+import { runGw, startGw } from './gw.ts';
 import { chassisState, page, type SimulatedRobot, startRobot, startRobotProcess, startServe, until } from './robot.ts';
 
 const WITHIN_MS = 2_000;

@@ -2,7 +2,8 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Sim, type SimOptions, startSim } from '../../src/lib/sim/index.ts';
-import { freePort, type Running, startGw } from './gw.ts';
+import { freePort } from '../free-port.ts';
+import { type Running, startGw } from './gw.ts';
 
 /** A simulated robot with its site file. */
 export interface SimulatedRobot extends AsyncDisposable {

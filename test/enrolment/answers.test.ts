@@ -1,5 +1,4 @@
 import { readdir } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readAnswer } from '../../src/lib/enrolment/exchange.ts';
@@ -8,6 +7,7 @@ import { GwError } from '../../src/lib/error/index.ts';
 import { systemClock } from '../../src/lib/lifecycle/index.ts';
 import { createCa } from '../../src/lib/sim/cloud/certificates.ts';
 import { type FaultName, faultNames, faultTable } from '../../src/lib/sim/index.ts';
+import { freePort } from '../free-port.ts';
 import { http, startRawEndpoint } from './raw-endpoint.ts';
 import { failureOf, quick, serial, startWorld } from './world.ts';
 
@@ -239,10 +239,7 @@ describe('failures of the endpoint', () => {
 
   it('a closed port and an unknown host name are reported with the address', async () => {
     await using world = await startWorld();
-    const server = createServer().listen(0, '127.0.0.1');
-    await new Promise((resolve) => server.once('listening', resolve));
-    const { port } = server.address() as { port: number };
-    await new Promise((resolve) => server.close(resolve));
+    const port = await freePort();
     const failure = await failureOf(world.enrol({ url: `https://127.0.0.1:${port}/` }));
     expect(failure).toMatchObject({
       code: 'ENROLMENT_NOT_REACHABLE',

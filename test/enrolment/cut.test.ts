@@ -1,5 +1,3 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -7,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { type EnrolmentStep, enrolmentSteps } from '../../src/lib/enrolment/enrol.ts';
 import { loadIdentity, readCredentials, readPending } from '../../src/lib/enrolment/index.ts';
 import { isSameKey } from '../../src/lib/enrolment/store.ts';
+import { runProcess } from '../process.ts';
 import { failureOf, requestsOf, serial, startWorld, type World } from './world.ts';
 
 const child = fileURLToPath(new URL('./enrol-child.ts', import.meta.url));
@@ -14,14 +13,9 @@ const child = fileURLToPath(new URL('./enrol-child.ts', import.meta.url));
 /** Enrols in another process, which is killed right after the step. */
 async function killedAt(world: World, killAt: EnrolmentStep, code: string, renew = false): Promise<void> {
   const { url, identityDir, trust, device } = world.options();
-  const run = spawn(process.execPath, ['--no-warnings', child], { stdio: ['pipe', 'ignore', 'pipe'] });
-  let stderr = '';
-  run.stderr.on('data', (chunk) => {
-    stderr += chunk;
-  });
-  run.stdin.end(JSON.stringify({ killAt, code, url, identityDir, trust, serial, device, renew }));
-  const [exitCode, signal] = await once(run, 'close');
-  expect([exitCode, signal], stderr).toEqual([null, 'SIGKILL']);
+  const input = JSON.stringify({ killAt, code, url, identityDir, trust, serial, device, renew });
+  const ended = await runProcess(process.execPath, ['--no-warnings', child], { input });
+  expect([ended.code, ended.signal], ended.stderr).toEqual([null, 'SIGKILL']);
 }
 
 /** Files of the folder with their modes. */

@@ -1,4 +1,7 @@
 import { getEventListeners } from 'node:events';
+import { setImmediate } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import { aborted, firstOf, onAbort, untilAborted, withDeadline } from '../../src/lib/lifecycle/index.ts';
 
@@ -48,7 +51,27 @@ describe('waiting with a signal', () => {
     await expect(untilAborted(ending.signal, new Promise(() => {}))).rejects.toThrow('enough');
   });
 
-  it('follows the first of several signals, and ignores missing ones', () => {
+  it('leaves nothing of joined signals on one that outlives them, once their listeners are removed', async () => {
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as () => void;
+    const longLived = new AbortController();
+    const joined = (isDisposed: boolean) =>
+      Array.from({ length: 100 }, () => {
+        const both = firstOf(longLived.signal, new AbortController().signal);
+        const listening = onAbort(both, () => {});
+        if (isDisposed) listening[Symbol.dispose]();
+        return new WeakRef(both);
+      });
+    const kinds = [joined(true), joined(false)];
+    for (let i = 0; i < 3; i += 1) {
+      await setImmediate();
+      collect();
+    }
+    // The second figure shows that the first could be another one.
+    expect(kinds.map((refs) => refs.filter((ref) => ref.deref() !== undefined).length)).toEqual([0, 100]);
+  });
+
+  it('takes the first of several signals, and leaves out those that are none', () => {
     const one = new AbortController();
     const both = firstOf(undefined, one.signal, new AbortController().signal);
     one.abort('one');

@@ -1,5 +1,4 @@
 import { readFile, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readTabletRecord, writeTabletRecord } from '../../src/lib/kiosk/index.ts';
@@ -9,6 +8,7 @@ import { lockKiosk } from '../../src/lib/toolkit/kiosk/lock.ts';
 import { planKiosk } from '../../src/lib/toolkit/kiosk/plan.ts';
 import { setUpKiosk } from '../../src/lib/toolkit/kiosk/setup.ts';
 import { kioskStatus } from '../../src/lib/toolkit/kiosk/status.ts';
+import { freePort } from '../free-port.ts';
 import { openTabletWorld, type TabletWorld } from '../kiosk/tablet-world.ts';
 import { hasProgram } from './peer.ts';
 
@@ -250,10 +250,7 @@ describe.skipIf(!hasProgram('adb'))('what is known of the tablet', { concurrent:
     await setUpKiosk(world.toolkit, closing, world.context);
     const { tablet } = world.toolkit.site;
     if (tablet === undefined) throw new Error('no tablet');
-    const server = createServer().listen(0, '127.0.0.1');
-    await new Promise((resolve) => server.once('listening', resolve));
-    const { port } = server.address() as { port: number };
-    await new Promise((resolve) => server.close(resolve));
+    const port = await freePort();
     const toolkit = { ...world.toolkit, site: { ...world.toolkit.site, tablet: { ...tablet, adbPort: port } } };
     const status = await kioskStatus(toolkit, access, world.context);
     expect(doubts(status)).toEqual(['address-changed']);

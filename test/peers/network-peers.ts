@@ -1,10 +1,10 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CertificateAuthority, IssuedPair } from '../../src/lib/sim/cloud/certificates.ts';
-import { freePort } from '../e2e/gw.ts';
+import { freePort } from '../free-port.ts';
+import { startProcess } from '../process.ts';
 
 const path = `${process.env.PATH}:/usr/sbin:/sbin`;
 const STREAM_MODULE = '/usr/lib/nginx/modules/ngx_stream_module.so';
@@ -47,30 +47,18 @@ export async function startPeer(
   place: Place = here,
 ): Promise<PeerProgram> {
   const [program, ...args] = inNamespace(place.side, words);
-  const child: ChildProcess = spawn(program, args, { env: { PATH: path }, stdio: ['ignore', 'pipe', 'pipe'] });
-  let output = '';
-  child.stdout?.on('data', (chunk) => (output += chunk));
-  child.stderr?.on('data', (chunk) => (output += chunk));
-  const closed = once(child, 'close');
-  if (child.pid === undefined) throw new Error(`${program} cannot be started`);
-  const peer: PeerProgram = {
-    port,
-    pid: child.pid,
-    output: () => output,
-    async [Symbol.asyncDispose]() {
-      if (child.exitCode === null && child.signalCode === null) child.kill('SIGTERM');
-      const timer = setTimeout(() => child.kill('SIGKILL'), 5_000);
-      await closed;
-      clearTimeout(timer);
-    },
-  };
+  const started = startProcess(program, args, { env: { PATH: path } });
+  const { pid } = started.child;
+  if (pid === undefined) throw new Error(`${program} cannot be started`);
+  const said = () => `${started.stdout()}${started.stderr()}`;
+  const peer: PeerProgram = { port, pid, said, [Symbol.asyncDispose]: started[Symbol.asyncDispose] };
   for (let tries = 0; tries < 200; tries += 1) {
-    if (child.exitCode !== null) throw new Error(`${program} ended: ${output}`);
+    if (started.hasEnded()) throw new Error(`${program} ended: ${said()}`);
     if (isListening(port, place)) return peer;
     await sleep(25);
   }
   await peer[Symbol.asyncDispose]();
-  throw new Error(`${program} does not listen: ${output}`);
+  throw new Error(`${program} does not listen: ${said()}`);
 }
 
 /** Files of a certificate and its key in a folder of their own. */

@@ -1,6 +1,4 @@
-import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +7,7 @@ import { createCa } from '../../src/lib/sim/cloud/certificates.ts';
 import type { NetworkCheck } from '../../src/lib/toolkit/network/check.result.ts';
 import { gwBinary } from '../e2e/gw.ts';
 import { lineOf, SERIAL, verdictsOf, writeIdentity } from '../toolkit/network/world.ts';
-import { inside } from './namespace.ts';
+import { inside, run } from './namespace.ts';
 import { hasNginxStream, startAlpnFront, startMosquitto, startWeb } from './network-peers.ts';
 import { hasNamespaces, hasProgram, ip } from './peer.ts';
 import {
@@ -32,14 +30,7 @@ const ALPN = 'x-test-mqtt-ca';
 
 async function check(home: string, site: string, words: readonly string[]): Promise<NetworkCheck> {
   const args = [gwBinary, 'network', 'check', '--json', '--site', site, ...words];
-  const child = spawn('ip', ['netns', 'exec', nameOf('gateway'), process.execPath, ...args], {
-    env: { PATH: `${process.env.PATH}:/usr/sbin:/sbin`, HOME: home },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let [stdout, stderr] = ['', ''];
-  child.stdout.on('data', (chunk) => (stdout += chunk));
-  child.stderr.on('data', (chunk) => (stderr += chunk));
-  const [code] = await once(child, 'close');
+  const { code, stdout, stderr } = await run(nameOf('gateway'), args, { env: { HOME: home } });
   const { data } = JSON.parse(stdout) as { data: NetworkCheck | null };
   if (data === null) throw new Error(`gw ended with ${code}: ${stdout}${stderr}`);
   expect(code).toBe(data.verdict === 'wrong' ? 1 : 0);

@@ -1,9 +1,9 @@
-import { execFileSync, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { execFileSync } from 'node:child_process';
 import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from '../e2e/gw.ts';
+import { freePort } from '../free-port.ts';
+import { startProcess } from '../process.ts';
 
 const path = `${process.env.PATH}:/usr/sbin:/sbin`;
 
@@ -72,29 +72,26 @@ export async function startSshd({ config = [], hostKeyTypes = ['ed25519'], binDi
     ...config,
   ];
   writeFileSync(join(dir, 'sshd_config'), `${lines.join('\n')}\n`);
-  let log = '';
-  const child = spawn(sshdPath(), ['-D', '-e', '-f', join(dir, 'sshd_config')], {
-    // A process group of its own, so that its processes can be ended together.
+  // A group of its own, so that its processes can be ended together.
+  const started = startProcess(sshdPath(), ['-D', '-e', '-f', join(dir, 'sshd_config')], {
     detached: true,
     env: { PATH: path },
-    stdio: ['ignore', 'ignore', 'pipe'],
   });
-  child.stderr.on('data', (chunk) => (log += chunk));
-  const closed = once(child, 'close');
+  const { child, closed, stderr: log } = started;
   await waitFor(
-    () => log.includes('Server listening'),
-    () => `${child.exitCode}: ${log}`,
+    () => log().includes('Server listening'),
+    () => `${child.exitCode}: ${log()}`,
   );
 
   async function stop(): Promise<void> {
-    if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;
-    // Processes that sshd forked for a connection are in the group too, unless they have one of their own.
+    if (started.hasEnded() || child.pid === undefined) return;
+    // What sshd forked for a connection is in the group too, unless it made one of its own.
     for (const pid of [...childrenOf(child.pid), child.pid]) signalQuietly(pid, 'SIGKILL');
     await closed;
   }
 
   function signalAll(name: NodeJS.Signals): void {
-    if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;
+    if (started.hasEnded() || child.pid === undefined) return;
     signalTree(child.pid, name);
   }
 
@@ -104,7 +101,7 @@ export async function startSshd({ config = [], hostKeyTypes = ['ed25519'], binDi
     user,
     dir,
     home,
-    log: () => log,
+    log,
     knownHostLine(at = port) {
       const [type, key] = readFileSync(join(dir, `host_${hostKeyTypes[0]}.pub`), 'utf8').split(' ');
       return `[127.0.0.1]:${at} ${type} ${key}\n`;

@@ -1,9 +1,10 @@
 // Runs in a mount and network namespace of its own: `gw serve` on state folders that are full, read-only or damaged.
-// Prints the visible state as one JSON object, which the test judges.
-import { execFileSync, spawn } from 'node:child_process';
+// Prints what a person would see, one JSON object; the test judges it.
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { startProcess } from '../process.ts';
 
 const [gw = '', dir = '', scenario = ''] = process.argv.slice(2);
 const state = join(dir, 'state');
@@ -70,23 +71,13 @@ const ask = async (path: string, init: RequestInit = {}) => {
 };
 
 async function start() {
-  const child = spawn(process.execPath, [gw, 'serve', '--site', sitePath, '--json', '--log-level', 'error']);
-  let out = '';
-  let err = '';
-  let code: number | null | undefined;
-  child.stdout.on('data', (chunk) => (out += chunk));
-  child.stderr.on('data', (chunk) => (err += chunk));
-  child.on('exit', (ended) => {
-    code = ended;
-  });
-  for (let round = 0; round < 600 && code === undefined && !out.includes('"event":"ready"'); round += 1)
-    await sleep(50);
-  if (!out.includes('"event":"ready"')) throw new Error(`gw serve is not up (exit ${code}): ${out}\n${err}`);
+  const args = [gw, 'serve', '--site', sitePath, '--json', '--log-level', 'error'];
+  const { child, closed, untilOutput } = startProcess(process.execPath, args);
+  await untilOutput('"event":"ready"', 30_000);
   return {
     async end(signal: NodeJS.Signals) {
       child.kill(signal);
-      for (let round = 0; round < 200 && code === undefined && child.signalCode === null; round += 1) await sleep(50);
-      return code;
+      return (await Promise.race([closed, sleep(10_000)]))?.code;
     },
   };
 }

@@ -1,4 +1,3 @@
-import { execFile } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -6,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makePackageFile, startTablet, type Tablet } from '../../src/lib/sim/index.ts';
-import { freePort } from '../e2e/gw.ts';
+import { freePort } from '../free-port.ts';
+import { runProcess } from '../process.ts';
 import { hasProgram } from './peer.ts';
 
 /**
@@ -23,22 +23,10 @@ interface Outcome {
   readonly stderr: string;
 }
 
-function adb(words: readonly string[], input = ''): Promise<Outcome> {
+async function adb(words: readonly string[], input = ''): Promise<Outcome> {
   const env = { PATH: process.env.PATH, HOME: folder, ANDROID_ADB_SERVER_PORT: String(serverPort), LC_ALL: 'C.UTF-8' };
-  return new Promise((resolve) => {
-    const child = execFile(
-      'adb',
-      ['-P', String(serverPort), ...words],
-      { env, timeout: 30_000, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 },
-      (error, stdout, stderr) => {
-        const code = error === null ? 0 : typeof error.code === 'number' ? error.code : 1;
-        resolve({ code, stdout: stdout.replaceAll('\r\n', '\n'), stderr });
-      },
-    );
-    // Not every command reads its input to the end.
-    child.stdin?.on('error', () => {});
-    child.stdin?.end(input);
-  });
+  const { code, stdout, stderr } = await runProcess('adb', ['-P', String(serverPort), ...words], { env, input });
+  return { code: code ?? 1, stdout: stdout.replaceAll('\r\n', '\n'), stderr };
 }
 
 const idOf = (tablet: Tablet) => `127.0.0.1:${tablet.port}`;

@@ -34,6 +34,10 @@ const guarded = {
   'src/lib/chassis/moves.ts': 'export const m = 1;\n',
   'src/lib/chassis/map-writes.ts': 'export const w = 1;\n',
 };
+const toolkit = {
+  'src/lib/toolkit/catalogue.ts': 'export const a = 1;\n',
+  'src/lib/toolkit/map/show.ts': 'export const a = 1;\n',
+};
 const writesMaps = "import { w } from '../chassis/map-writes.ts';\nexport const x = w;\n";
 
 /** Breach | the file with it | what it imports as `a` | the rule that reports it. */
@@ -65,6 +69,18 @@ const breaches = [
     'udp-sockets',
   ],
   [
+    'a command imports a file of a module past its entry point',
+    'src/commands/chassis/x.ts',
+    "import { a } from '../../lib/net/a.ts';",
+    'entry-point-of-commands',
+  ],
+  [
+    'a command imports a file of the toolkit that belongs to no topic',
+    'src/cli/x.ts',
+    "import { a } from '../lib/toolkit/catalogue.ts';",
+    'entry-point-of-commands',
+  ],
+  [
     'a module that is not in the table',
     'src/lib/utils/x.ts',
     "import { a } from '../angle/index.ts';",
@@ -93,6 +109,9 @@ describe('the structure rules', () => {
     const tree = {
       ...leaf,
       ...guarded,
+      ...toolkit,
+      'src/commands/map/show.ts': "import { a } from '../../lib/toolkit/map/show.ts';\nexport const x = a;\n",
+      'src/cli/types.ts': "import type { a } from '../lib/toolkit/catalogue.ts';\nexport type A = typeof a;\n",
       'src/lib/chassis/codec.ts': "import { c } from '../angle/convert.ts';\nexport const d = c;\n",
       'src/lib/maps/x.ts': writesMaps,
     };
@@ -104,7 +123,7 @@ describe('the structure rules', () => {
     let found: ReturnType<typeof check>;
     beforeAll(() => {
       const files = breaches.map(([, path, line]) => [path, `${line}\nexport const x = a;\n`] as const);
-      found = check('broken', { ...leaf, ...guarded, ...circle, ...Object.fromEntries(files) });
+      found = check('broken', { ...leaf, ...guarded, ...toolkit, ...circle, ...Object.fromEntries(files) });
     });
 
     it.each(breaches)('%s', (_name, path, _line, rule) => {

@@ -2,7 +2,7 @@ import chalk from 'chalk';
 import { type Basis, type Mark, markText } from '../../lib/evidence/index.ts';
 import type { ChassisProbe } from '../../lib/toolkit/chassis/probe.result.ts';
 import type { ChassisView, ChassisWatchEvent } from '../../lib/toolkit/chassis/watch.result.ts';
-import type { Finding } from '../../lib/toolkit/finding.result.ts';
+import type { Finding } from '../../lib/toolkit/index.ts';
 import { ageText, printable, renderTable, renderVerdict } from '../output.ts';
 import { placeText, triedText } from './chassis-address.ts';
 import { conditionColumns, conditionHeadline, conditionRow, conditionText } from './robot-condition.ts';

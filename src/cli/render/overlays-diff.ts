@@ -8,7 +8,7 @@ import {
   placeInList,
   placeWords,
   valueRow,
-} from '../../lib/overlays/diff/diff-wording.ts';
+} from '../../lib/overlays/index.ts';
 import type { OverlaysDiffResult } from '../../lib/toolkit/overlays/diff.result.ts';
 import { type Column, printable, renderTable } from '../output.ts';
 import { colourMark } from './mark.ts';

@@ -13,7 +13,7 @@ import {
   renderStepLine,
 } from '../../cli/render/checklist.ts';
 import { builtInChecklists } from '../../cli/shipped.ts';
-import { INITIALS } from '../../lib/checklist/initials.ts';
+import { INITIALS } from '../../lib/checklist/index.ts';
 import { exitCodes } from '../../lib/error/index.ts';
 import type { ChecklistRun as Result } from '../../lib/toolkit/checklist/run.result.ts';
 

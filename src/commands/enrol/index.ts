@@ -35,7 +35,7 @@ export default class Enrol extends GwCommand<Result> {
 
   protected override async execute(): Promise<Outcome<Result>> {
     const { flags } = await this.parse(Enrol);
-    const { openToolkit } = await import('../../lib/toolkit/toolkit.ts');
+    const { openToolkit } = await import('../../lib/toolkit/index.ts');
     const { enrolDevice } = await import('../../lib/toolkit/enrol/enrol.ts');
     const { readOneTimeCode } = await import('../../cli/one-time-code.ts');
     const toolkit = await openToolkit(flags.site);

@@ -21,7 +21,7 @@ export default class EnrolStatus extends GwCommand<Result> {
       const { enrolStatusSchema } = await import('../../lib/toolkit/enrol/enrol.result.ts');
       return await this.runThere(flags.via, enrolStatusSchema);
     }
-    const { openToolkit } = await import('../../lib/toolkit/toolkit.ts');
+    const { openToolkit } = await import('../../lib/toolkit/index.ts');
     const { readEnrolStatus } = await import('../../lib/toolkit/enrol/status.ts');
     const data = await readEnrolStatus(await openToolkit(flags.site));
     return { data, ok: data.verdict === 'ok' };

@@ -34,7 +34,7 @@ export default class HeartbeatCheck extends GwCommand<Result> {
       const { heartbeatCheckSchema } = await import('../../lib/toolkit/heartbeat/check.result.ts');
       return await this.runThere(flags.via, heartbeatCheckSchema);
     }
-    const { openToolkit } = await import('../../lib/toolkit/toolkit.ts');
+    const { openToolkit } = await import('../../lib/toolkit/index.ts');
     const { checkHeartbeat } = await import('../../lib/toolkit/heartbeat/check.ts');
     const toolkit = await openToolkit(flags.site);
     const data = await withProgress({ quiet: this.jsonEnabled() }, (progress) =>

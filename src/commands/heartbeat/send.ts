@@ -45,7 +45,7 @@ export default class HeartbeatSend extends GwCommand<Result> {
       const { heartbeatSendSchema } = await import('../../lib/toolkit/heartbeat/send.result.ts');
       return await this.runThere(flags.via, heartbeatSendSchema);
     }
-    const { openToolkit } = await import('../../lib/toolkit/toolkit.ts');
+    const { openToolkit } = await import('../../lib/toolkit/index.ts');
     const { sendHeartbeat } = await import('../../lib/toolkit/heartbeat/send.ts');
     const toolkit = await openToolkit(flags.site);
     const data = await withProgress({ quiet: this.jsonEnabled() }, (progress) =>

@@ -39,7 +39,7 @@ export default class NetworkCheck extends GwCommand<Result> {
       const { networkCheckSchema } = await import('../../lib/toolkit/network/check.result.ts');
       return await this.runThere(flags.via, networkCheckSchema);
     }
-    const { openToolkit } = await import('../../lib/toolkit/toolkit.ts');
+    const { openToolkit } = await import('../../lib/toolkit/index.ts');
     const { checkNetwork } = await import('../../lib/toolkit/network/check.ts');
     const toolkit = await openToolkit(flags.site);
     const from = await this.secondHosts(flags.from ?? []);

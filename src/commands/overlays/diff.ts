@@ -57,7 +57,7 @@ export default class OverlaysDiff extends GwCommand<Result> {
     }
     const { compareDrawings } = await import('../../lib/toolkit/overlays/diff.ts');
     const { parseDrawingSource } = await import('../../lib/toolkit/overlays/source.ts');
-    const { openToolkit } = await import('../../lib/toolkit/toolkit.ts');
+    const { openToolkit } = await import('../../lib/toolkit/index.ts');
     const { withProgress } = await import('../../cli/progress.ts');
     const options = {
       from: parseDrawingSource(args.a),

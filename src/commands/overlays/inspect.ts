@@ -98,7 +98,7 @@ export default class OverlaysInspect extends GwCommand<Result | ExactOverlaysIns
       filter: { kinds: flags.kind, mark: flags.mark, near: flags.near, withFindings: flags.findings },
       ...(document !== undefined && { document: { format: document, out, force } }),
       // A file needs none.
-      openToolkit: async () => (await import('../../lib/toolkit/toolkit.ts')).openToolkit(flags.site, ssh),
+      openToolkit: async () => (await import('../../lib/toolkit/index.ts')).openToolkit(flags.site, ssh),
       siteNamed: metadata.flags.site?.setFromDefault !== true,
       now: () => new Date(),
     });

@@ -1,6 +1,6 @@
 import { asGwError, formatTried, type Tried } from '../error/index.ts';
 import { quote } from '../json/index.ts';
-import { type Clock, createBackoff, firstOf, type Log, onAbort } from '../lifecycle/index.ts';
+import { type Clock, createBackoff, firstOf, type Log } from '../lifecycle/index.ts';
 import type { Dialer, Endpoint } from '../net/index.ts';
 import { createChassisClient } from './client.ts';
 import { createComplaints } from './complaints.ts';
@@ -216,14 +216,13 @@ export function createChassisLink(options: ChassisLinkOptions): ChassisLink {
       await stop();
       const own = new AbortController();
       ending = own;
-      const aborting = onAbort(signal, () => own.abort(signal.reason));
       enter({ kind: 'connecting', tried: address });
-      loop = run(own.signal)
+      const whole = firstOf(signal, own.signal);
+      loop = run(whole)
         .catch((error: unknown) => {
-          if (!own.signal.aborted) fail(error);
+          if (!whole.aborted) fail(error);
         })
         .finally(() => {
-          aborting[Symbol.dispose]();
           enter({
             kind: 'not-connected',
             failure: 'other',

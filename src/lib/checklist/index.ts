@@ -16,6 +16,7 @@ export {
   type Missing,
   type StepContext,
 } from './catalogue.ts';
+export { INITIALS } from './initials.ts';
 export { beginJournal, findJournal, type Journal, readJournal, resumeJournal } from './journal.ts';
 
 export { findChecklist, listChecklists } from './library.ts';

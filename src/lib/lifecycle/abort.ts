@@ -22,7 +22,10 @@ export async function aborted(signal: AbortSignal): Promise<void> {
   await promise;
 }
 
-/** Aborted with the first of these, for its reason. */
+/**
+ * Aborted with the first of these, for its reason. A signal that outlives the result keeps it while it has a listener, so
+ * listeners on it are removed when the work ends (`onAbort`).
+ */
 export function firstOf(...signals: readonly (AbortSignal | undefined)[]): AbortSignal {
   return AbortSignal.any(signals.filter((signal) => signal !== undefined));
 }

@@ -2,12 +2,14 @@ import type { ChassisLink } from '../chassis/index.ts';
 import { movesOf } from '../chassis/moves.ts';
 import { GwError } from '../error/index.ts';
 import type { EvidenceSource } from '../evidence/index.ts';
-import { type Clock, firstOf, type Log, orAfter } from '../lifecycle/index.ts';
+import { type Clock, type Log, orAfter } from '../lifecycle/index.ts';
 import type { Site } from '../site/index.ts';
 import { createCanceller } from './canceller.ts';
 import { planDrive, runDrive } from './drives.ts';
-import { type GateInput, gateView, judgeFacts, judgeOrder, judgeState, type Refusal, refusalError } from './gate.ts';
+import { type GateInput, gateView, judgeFacts, judgeOrder, judgeState, refusalError } from './gate.ts';
+import { startGuard } from './guard.ts';
 import type { DriveRun, Motion, Order, StopLatch, TourRun } from './model.ts';
+import { type ActivityKind, createOccupancy } from './occupancy.ts';
 import { carryOut, type OrderLimits, type OrderTools, orderLimits } from './orders.ts';
 import { createStopLatch } from './stop-latch.ts';
 import { planTour, runTour } from './tours.ts';
@@ -35,20 +37,9 @@ const LOAD_WAIT_MS = 1_000;
 const END_RUN_WAIT_MS = 2_000;
 /** Poll interval for the move report of the chassis; the move watch bounds the wait. */
 const MOVE_REPORT_POLL_MS = 50;
-/** While stopped, a moving robot is cancelled again at this interval. */
-const GUARD_MS = 1_000;
 /** How long the end of the service waits for the cancel of a running move. */
 const SHUTDOWN_WAIT_MS = 1_200;
 const WAIT = { remedy: 'Wait for its end, or stop it: `gw motion stop`.' };
-
-/** The one activity that occupies the robot. */
-interface Activity {
-  readonly kind: 'order' | 'tour' | 'drive' | 'trial';
-  /** Refusals by the facts it relies on, as they are known now. */
-  readonly judgeFacts: () => readonly Refusal[];
-  readonly ending: AbortController;
-  done: Promise<unknown>;
-}
 
 /** The single path to movement. It has no connection of its own and uses the given link. */
 export function createMotion(options: MotionOptions): Motion {
@@ -66,7 +57,7 @@ export function createMotion(options: MotionOptions): Motion {
   const watch = createMoveWatch({ clock, log, policy: site.motion.unownedMove });
   const tools: OrderTools = { link, moves, canceller, watch, clock, log, limits };
 
-  let activity: Activity | null = null;
+  const occupancy = createOccupancy();
   let tour: TourRun | null = null;
   let drive: DriveRun | null = null;
   let runs = 0;
@@ -98,7 +89,7 @@ export function createMotion(options: MotionOptions): Motion {
   /** Why the robot is occupied; null when it is free. */
   function occupant(): GwError | null {
     if (guard === null) return new GwError('MOTION_REFUSED', 'The motion service is not running.');
-    switch (activity?.kind) {
+    switch (occupancy.current?.kind) {
       case undefined:
         return null;
       case 'tour':
@@ -134,12 +125,8 @@ export function createMotion(options: MotionOptions): Motion {
     return `${clock.wall().toISOString()}-${runs}`;
   }
 
-  async function endRun(
-    kind: Activity['kind'],
-    run: TourRun | DriveRun | null,
-    by: string,
-    id?: string,
-  ): Promise<void> {
+  async function endRun(kind: ActivityKind, run: TourRun | DriveRun | null, by: string, id?: string): Promise<void> {
+    const activity = occupancy.current;
     if (run?.state !== 'running' || activity?.kind !== kind || (id !== undefined && id !== run.id)) return;
     log.warn({ by, kind }, 'the run is ended');
     activity.ending.abort(new GwError('INTERRUPTED', `ended by ${by}`));
@@ -148,25 +135,9 @@ export function createMotion(options: MotionOptions): Motion {
 
   const factsOf = (order: Order['kind']) => () => judgeFacts(order, gateInput());
 
-  /** Occupies the robot for one activity; the caller has verified that it is free. */
-  function occupy<T>(
-    about: Pick<Activity, 'kind' | 'judgeFacts'>,
-    signal: AbortSignal | undefined,
-    work: (signal: AbortSignal) => Promise<T>,
-  ) {
-    const ending = new AbortController();
-    const both = firstOf(signal, ending.signal);
-    const mine: Activity = { ...about, ending, done: Promise.resolve() };
-    activity = mine;
-    const done = work(both).finally(() => {
-      if (activity === mine) activity = null;
-    });
-    mine.done = done.catch(() => {});
-    return done;
-  }
-
   /** Cancels the running activity when evidence it relies on was revoked. */
   function evidenceChanged(): void {
+    const activity = occupancy.current;
     const [refusal] = activity === null ? [] : activity.judgeFacts();
     if (activity !== null && refusal !== undefined) {
       log.warn(
@@ -178,42 +149,11 @@ export function createMotion(options: MotionOptions): Motion {
     changed();
   }
 
-  /** While stopped every move is cancelled, regardless of its client, also right after a reconnect or a restart. */
-  function startGuard(): DisposableStack {
-    const stack = new DisposableStack();
-    let wasConnected = false;
-    let guardedAtMs = Number.NEGATIVE_INFINITY;
-    const supervise = () => {
-      const snapshot = link.snapshot();
-      const isDrivingUnowned = watch.update(snapshot);
-      const { link: state, values } = snapshot;
-      const isConnected = state.kind === 'connected';
-      const isBack = isConnected && !wasConnected;
-      wasConnected = isConnected;
-      if (!isConnected || canceller.isSending) return;
-      const { latched } = latch.state();
-      const nowMs = clock.monotonicMs();
-      const isDriving = values.planning.status === 'received' && values.planning.value.moveState === 'moving';
-      const isDue = nowMs - Math.max(guardedAtMs, canceller.answeredAtMs) >= GUARD_MS;
-      if ((isBack && latched) || (isDue && (canceller.isPending || isDrivingUnowned || (latched && isDriving)))) {
-        guardedAtMs = nowMs;
-        const other = canceller.isPending ? 'a cancel was pending' : 'the robot executes a move that gw did not order';
-        void canceller.cancel(latched ? 'the robot is stopped' : other);
-      }
-    };
-    stack.use(link.subscribe(supervise));
-    stack.use(clock.every(GUARD_MS, supervise));
-    stack.use(evidence.subscribe(evidenceChanged));
-    stack.use(latch.watch());
-    supervise();
-    return stack;
-  }
-
   const trials = createTrials({
     ...{ site, tools, clock, log, gateInput },
     occupant,
     store: options.trialStore,
-    occupy: (facts, signal, work) => occupy({ kind: 'trial', judgeFacts: facts }, signal, work),
+    occupy: (facts, signal, work) => occupancy.occupy({ kind: 'trial', judgeFacts: facts }, signal, work),
     onChange: changed,
   });
 
@@ -226,13 +166,16 @@ export function createMotion(options: MotionOptions): Motion {
       guard?.dispose();
       watch.restart();
       if (life.signal.aborted) life = new AbortController();
-      guard = startGuard();
+      guard = startGuard({ link, latch, canceller, watch, clock });
+      guard.use(evidence.subscribe(evidenceChanged));
+      guard.use(latch.watch());
     },
 
     async stop() {
       guard?.dispose();
       guard = null;
-      if (activity) {
+      const activity = occupancy.current;
+      if (activity !== null) {
         // An unsupervised robot must not continue.
         activity.ending.abort(new GwError('INTERRUPTED', 'gw is shutting down.'));
         await orAfter(clock, SHUTDOWN_WAIT_MS, activity.done);
@@ -266,7 +209,9 @@ export function createMotion(options: MotionOptions): Motion {
     async execute(order, signal) {
       signal?.throwIfAborted();
       admit([order]);
-      return occupy({ kind: 'order', judgeFacts: factsOf(order.kind) }, signal, (both) => carryOut(order, tools, both));
+      return occupancy.occupy({ kind: 'order', judgeFacts: factsOf(order.kind) }, signal, (both) =>
+        carryOut(order, tools, both),
+      );
     },
 
     async startTour(name) {
@@ -288,9 +233,11 @@ export function createMotion(options: MotionOptions): Motion {
       };
       onChange(begun);
       // Every leg of a tour is a move.
-      void occupy({ kind: 'tour', judgeFacts: factsOf('move') }, undefined, (signal) =>
-        runTour(begun, legs, { signal, onChange, execute: execute(signal) }),
-      ).then((run) => log.info({ tour: run.tour, state: run.state, reason: run.reason }, 'the tour has ended'));
+      void occupancy
+        .occupy({ kind: 'tour', judgeFacts: factsOf('move') }, undefined, (signal) =>
+          runTour(begun, legs, { signal, onChange, execute: execute(signal) }),
+        )
+        .then((run) => log.info({ tour: run.tour, state: run.state, reason: run.reason }, 'the tour has ended'));
       return begun;
     },
 
@@ -305,9 +252,11 @@ export function createMotion(options: MotionOptions): Motion {
         changed();
       };
       onChange(begun);
-      void occupy({ kind: 'drive', judgeFacts: factsOf(kind) }, undefined, async (signal) => {
-        onChange(await runDrive(begun, order, { signal, execute: execute(signal) }));
-      }).then(() => log.info({ station, state: drive?.state, reason: drive?.reason }, 'the drive has ended'));
+      void occupancy
+        .occupy({ kind: 'drive', judgeFacts: factsOf(kind) }, undefined, async (signal) => {
+          onChange(await runDrive(begun, order, { signal, execute: execute(signal) }));
+        })
+        .then(() => log.info({ station, state: drive?.state, reason: drive?.reason }, 'the drive has ended'));
       return begun;
     },
 
@@ -325,7 +274,7 @@ export function createMotion(options: MotionOptions): Motion {
       log.warn({ reason, by }, 'stop');
       // Holds in memory from here on. Cancelling and saving do not wait for each other.
       const saved = latch.set(reason, by);
-      activity?.ending.abort(new GwError('MOTION_STOPPED', `stopped by ${by}: ${reason}`));
+      occupancy.current?.ending.abort(new GwError('MOTION_STOPPED', `stopped by ${by}: ${reason}`));
       const cancelled = canceller.cancel(`stop by ${by}`);
       // Without a connection there is no answer to wait for; the cancel is sent after the reconnect.
       const isAway = link.snapshot().link.kind === 'not-connected';

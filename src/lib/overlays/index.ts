@@ -7,7 +7,16 @@
 export { createCodeBook } from './codes.ts';
 export { changedCodes, diffOverlays, sameDrawings } from './diff/diff.ts';
 export type * from './diff/diff-model.ts';
-export { type ChangeRow, changeRows, valueRow } from './diff/diff-wording.ts';
+export {
+  type ChangeRow,
+  changeRows,
+  diffLine,
+  NOTHING,
+  pairedByWords,
+  placeInList,
+  placeWords,
+  valueRow,
+} from './diff/diff-wording.ts';
 export { frameOf } from './frame.ts';
 export { inspectOverlays } from './inspect/inspect.ts';
 export { type DrawingFilter, isFiltering, type SelectableKind, selectableKinds } from './inspect/select.ts';

@@ -1,11 +1,10 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { getCACertificates } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type CertificateAuthority, createCa } from '../../../src/lib/sim/cloud/certificates.ts';
+import { runProcess } from '../../process.ts';
 import { established, type Peer, probe, tlsPeer } from './world.ts';
 
 let dir: string;
@@ -33,14 +32,13 @@ async function found(env: Readonly<Record<string, string>>) {
     if (result.kind === 'established') result.socket.destroy();
     console.log(JSON.stringify(result.trust ?? result.failure));
     process.exit(0);`;
-  const child = spawn(process.execPath, ['--no-warnings', '--input-type=module', '-e', program], {
-    env: { PATH: process.env.PATH, SSL_CERT_DIR: join(dir, 'no-folder'), ...env },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  let text = '';
-  child.stdout.on('data', (chunk) => (text += chunk));
-  await once(child, 'close');
-  return JSON.parse(text);
+  const { stdout, stderr } = await runProcess(
+    process.execPath,
+    ['--no-warnings', '--input-type=module', '-e', program],
+    { env: { PATH: process.env.PATH, SSL_CERT_DIR: join(dir, 'no-folder'), ...env } },
+  );
+  if (stdout === '') throw new Error(stderr);
+  return JSON.parse(stdout);
 }
 
 describe('the trust lists that verify a chain', () => {

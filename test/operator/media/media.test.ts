@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdir, readdir, readFile, statfs, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, statfs, symlink, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -218,7 +218,55 @@ describe('the folder of the library', () => {
     expect((await ask(server.full, '/api/stopp', { method: 'POST' })).status).toBe(200);
   });
 
-  it('serves no link or pipe, even when it replaced a file before the open', async () => {
+  it.each([
+    ['is a file', 'EEXIST', (dir: string) => writeFile(join(dir, 'media'), 'a file')],
+    ['is a link to nothing', 'ENOENT', (dir: string) => symlink(join(dir, 'missing'), join(dir, 'media'))],
+    ['is a link to itself', 'ELOOP', (dir: string) => symlink('media', join(dir, 'media'))],
+  ])('that %s refuses an upload with %s, the path and a remedy', async (_state, code, prepare) => {
+    await using server = await startServer({ password: true });
+    await prepare(server.dir);
+    const { status, data } = await upload(server, 'a.png', new Uint8Array(png), await signIn(server.full));
+    expect([status, data.error]).toEqual([
+      500,
+      {
+        code: 'FILE_UNWRITABLE',
+        message: `The media folder ${join(server.dir, 'media')} cannot be written (${code}).`,
+        remedy: expect.stringContaining('operator.mediaDir'),
+      },
+    ]);
+  });
+
+  it('that is a file is not an empty library', async () => {
+    await using server = await startServer();
+    await writeFile(join(server.dir, 'media'), 'a file');
+    const { status, data } = await ask(server.full, '/api/medien');
+    expect([status, data.error]).toEqual([
+      500,
+      expect.objectContaining({ code: 'FILE_UNREADABLE', message: expect.stringContaining('ENOTDIR') }),
+    ]);
+  });
+
+  it('that became a file while an upload was received keeps the cause, and a sender that is gone keeps its own', async () => {
+    await using server = await startServer();
+    const dir = join(server.dir, 'small');
+    const library = createMediaLibrary(dir);
+    const replacing = (async function* () {
+      yield Buffer.from('half');
+      await rm(dir, { recursive: true });
+      await writeFile(dir, 'a file');
+    })();
+    await expect(library.store('a.txt', Readable.from(replacing))).rejects.toMatchObject({ code: 'FILE_UNWRITABLE' });
+    await rm(dir);
+    const reset = Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET', errno: -104, syscall: 'read' });
+    const broken = (async function* () {
+      yield Buffer.from('half');
+      throw reset;
+    })();
+    await expect(library.store('a.txt', Readable.from(broken))).rejects.toBe(reset);
+    expect(await readdir(dir)).toEqual([]);
+  });
+
+  it('gives out nothing that is a link or a pipe by the time it is opened', async () => {
     await using server = await startServer();
     const dir = join(server.dir, 'small');
     await mkdir(dir);

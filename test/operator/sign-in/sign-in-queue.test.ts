@@ -160,7 +160,18 @@ describe('the queue for the password hash', () => {
     expect(begun).toEqual(['a', 'b']);
   });
 
-  it('continues after work that throws', async () => {
+  it('does not serve a client that left just as the turn of its key came', async () => {
+    const { line, begun, sentAway, ask, settle } = world();
+    const left = new AbortController();
+    // The abort comes after the turn was passed on, and before the next attempt enters the queue.
+    void line.take({ key: 'c', lane: 'new' }, settle).then(() => left.abort());
+    void ask('c', 'new', { signal: left.signal });
+    await settle();
+    await settle();
+    expect([begun, sentAway, line.size()]).toEqual([[], ['c'], { waiting: 0, places: 0 }]);
+  });
+
+  it('goes on after work that throws', async () => {
     const { line, begun, ask, settle } = world();
     for (let i = 0; i < 5; i += 1) {
       const failing = line.take({ key: 'x', lane: 'new' }, () => Promise.reject(new Error('no memory')));

@@ -7,7 +7,7 @@ import {
 } from '../../../src/lib/overlays/index.ts';
 import { createFloorGrid, floorOverlays } from '../../../src/lib/sim/chassis/floor/floor.ts';
 import { gridToPng } from '../../../src/lib/sim/chassis/maps/map-image.ts';
-import { oddOverlays, createSampleGrid } from '../../../src/lib/sim/chassis/maps/odd-overlays.ts';
+import { createSampleGrid, oddOverlays } from '../../../src/lib/sim/chassis/maps/odd-overlays.ts';
 
 /** A map of the simulator with its picture, looked at. */
 export function lookAt(

@@ -11,6 +11,7 @@ import { loadSite, type Site } from '../../../src/lib/site/index.ts';
 import type { NetworkCheck, NetworkLine } from '../../../src/lib/toolkit/network/check.result.ts';
 import { checkNetwork, type Machine, type NetworkCheckOptions } from '../../../src/lib/toolkit/network/check.ts';
 
+import { freePort } from '../../free-port.ts';
 import { createPacedClock } from '../../lifecycle/paced-clock.ts';
 
 export const SERIAL = 'SN0001';
@@ -70,9 +71,8 @@ export async function openPort(): Promise<AsyncDisposable & { readonly port: num
 }
 
 /** A port on 127.0.0.1 that was free a moment ago. */
-export async function closedPort(): Promise<number> {
-  await using open = await openPort();
-  return open.port;
+export function closedPort(): Promise<number> {
+  return freePort();
 }
 
 /** Installs an identity as an enrolment does, with a certificate of this CA. */

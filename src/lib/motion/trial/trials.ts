@@ -5,13 +5,15 @@ import type { Site } from '../../site/index.ts';
 import { type GateInput, type Refusal, refusalError } from '../gate.ts';
 import type { Order } from '../model.ts';
 import type { OrderTools } from '../orders.ts';
+import { conclude } from './conclusion.ts';
 import { conductTrial, holdUntilStill } from './conduct.ts';
 import { judgeTrial, orderKindOf, trialFacts } from './gate.ts';
-import { isAtRest, MIN_REST_SAMPLES, type Rest, restOf, standingAt } from './judge/numbers.ts';
+import type { Rest } from './judge/numbers.ts';
 import { droveOnM } from './judge/stop.ts';
-import type { TrialFinding, TrialOutcome, TrialRequest, Trials, TrialView } from './model.ts';
+import type { TrialFinding, TrialRequest, Trials, TrialView } from './model.ts';
 import { checkRequest, planTrial } from './plan.ts';
 import { createSampler, type Sampler } from './samples.ts';
+import { standing } from './standing.ts';
 import type { TrialReport, TrialStore } from './store.ts';
 
 export interface TrialsOptions {
@@ -35,9 +37,6 @@ export interface TrialsOptions {
 /** Keepalive timeout of a trial, and how often it is checked. */
 const KEEP_ALIVE_MS = 3_000;
 const CHECK_MS = 250;
-/** How long the robot must stand still before the order, and the maximum wait for it. */
-const STAND_MS = 2_000;
-const MAX_STAND_MS = 6_000;
 /** A robot that moves farther than this after a cancel raises the alarm. */
 const ALARM_M = 0.3;
 const ALARM = 'PRESS THE EMERGENCY STOP';
@@ -191,51 +190,13 @@ export function createTrials(options: TrialsOptions): Trials {
     }
     await finish(
       running,
-      { ...conclude(running, sampler, facts, failure, whole), refusals: [], ...(order && { order }) },
+      {
+        ...conclude({ of: running.view, sampler, facts, failure, signal: whole, snapshot: gateInput().snapshot }),
+        refusals: [],
+        ...(order && { order }),
+      },
       sampler,
     );
-  }
-
-  /** An interrupted or invalid trial verifies nothing; contradictions stay. */
-  function conclude(
-    running: Running,
-    sampler: Sampler,
-    found: readonly TrialFinding[],
-    failure: string | null,
-    signal: AbortSignal,
-  ): Pick<TrialView, 'outcome' | 'reason' | 'facts'> {
-    const { snapshot } = gateInput();
-    const { serial, software } = running.view;
-    const isOther = snapshot.identity?.serial !== serial || snapshot.identity?.software !== software;
-    const broken = signal.aborted
-      ? reasonOf(signal)
-      : (sampler.invalidatedBy ?? (isOther ? 'the chassis or its software has changed' : null));
-    let facts = [...found];
-    if (broken !== null || failure !== null) {
-      const why = broken ?? failure ?? '';
-      facts = facts.map((fact) =>
-        fact.verdict === 'holds'
-          ? { ...fact, verdict: 'not-decided', value: null, why: `${fact.why}; but ${why}` }
-          : fact,
-      );
-    }
-    if (snapshot.unitContradicted) {
-      const fact = 'angles.tracked-pose-ori';
-      const why = snapshot.poseUnit.reason;
-      facts = [...facts.filter((other) => other.fact !== fact), { fact, verdict: 'differs', why, value: 'radians' }];
-    }
-    const differing = facts.filter(({ verdict }) => verdict === 'differs');
-    if (differing.length > 0) {
-      const reason = differing.map(({ fact, why }) => `${fact}: ${why}`).join('; ');
-      return { outcome: 'contradicted', reason, facts };
-    }
-    if (broken !== null) return { outcome: 'cancelled', reason: `The trial was cancelled: ${broken}.`, facts };
-    if (failure !== null) return { outcome: 'not-decided', reason: failure, facts };
-    const open = facts.filter(({ verdict }) => verdict !== 'holds');
-    const outcome: TrialOutcome = open.length === 0 && facts.length > 0 ? 'verified' : 'not-decided';
-    const reason =
-      open.length === 0 ? 'Every fact on trial holds.' : open.map(({ fact, why }) => `${fact}: ${why}`).join('; ');
-    return { outcome, reason, facts };
   }
 
   /** Raises the alarm when the robot keeps moving after an answered cancel. */
@@ -246,35 +207,6 @@ export function createTrials(options: TrialsOptions): Trials {
     if (onM <= ALARM_M) return;
     change(running, { alarm: `${ALARM}: the robot keeps moving after the cancel.` });
     log.error({ trial: running.view.id, droveOnM: onM }, 'the robot keeps moving after a cancel');
-  }
-
-  /** Where the robot stands, after two seconds at rest; otherwise why no order may be sent. */
-  async function standing(sampler: Sampler, signal: AbortSignal): Promise<Rest | string> {
-    /** The newest poses, over at least two seconds; all of them where there are fewer. */
-    const newest = () => {
-      const untilMs = (sampler.poses.at(-1)?.atMs ?? 0) - STAND_MS;
-      const from = sampler.poses.findLastIndex(({ atMs }) => atMs <= untilMs);
-      return { isWhole: from >= 0, samples: sampler.poses.slice(Math.max(0, from)) };
-    };
-    const hasStood = () => {
-      const { isWhole, samples } = newest();
-      return isWhole && standingAt(restOf(samples)) !== null;
-    };
-    await sampler.until(hasStood, MAX_STAND_MS, signal);
-    const { isWhole, samples } = newest();
-    const { invalidatedBy } = sampler;
-    const rest = restOf(samples);
-    if (rest !== null && !isAtRest(rest)) {
-      const seconds = (((samples.at(-1)?.atMs ?? 0) - (samples[0]?.atMs ?? 0)) / 1_000).toFixed(1);
-      const how = `${rest.driftM.toFixed(2)} m and ${rest.driftDeg.toFixed(1)} in its heading within ${seconds} s`;
-      const also = invalidatedBy === null ? '' : ` Also: ${invalidatedBy}.`;
-      return `The reported pose drifts while the robot should stand still: ${how}.${also}`;
-    }
-    // A fault before the order is a refusal.
-    if (invalidatedBy !== null) return `No order was sent: ${invalidatedBy}.`;
-    signal.throwIfAborted();
-    if (rest !== null && isWhole) return rest;
-    return `Fewer than ${MIN_REST_SAMPLES} poses received within ${STAND_MS / 1_000} s.`;
   }
 
   return {
@@ -333,8 +265,4 @@ export function createTrials(options: TrialsOptions): Trials {
 
     view: () => (current === null ? null : viewOf(current)),
   };
-}
-
-function reasonOf(signal: AbortSignal): string {
-  return signal.reason instanceof Error ? signal.reason.message.replace(/\.$/, '') : String(signal.reason);
 }

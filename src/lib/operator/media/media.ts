@@ -99,9 +99,10 @@ export function createMediaLibrary(dir: string, limits: MediaLimits = {}): Media
 
   async function names(): Promise<string[]> {
     try {
-      return (await readdir(dir).catch(absent)) ?? [];
+      return await readdir(dir);
     } catch (cause) {
       const { code } = cause as NodeJS.ErrnoException;
+      if (code === 'ENOENT') return [];
       throw new GwError('FILE_UNREADABLE', `The media folder ${dir} cannot be read (${code ?? 'unknown reason'}).`, {
         remedy:
           'Make it readable for the user that runs gw, or name another folder in operator.mediaDir of the site file.',
@@ -150,10 +151,20 @@ export function createMediaLibrary(dir: string, limits: MediaLimits = {}): Media
     }
   }
 
+  /** Errors of the operating system name the folder; all others are passed on. */
+  function unwritable(cause: unknown): unknown {
+    const { code, syscall } = cause as NodeJS.ErrnoException;
+    if (syscall === undefined) return cause;
+    return new GwError('FILE_UNWRITABLE', `The media folder ${dir} cannot be written (${code ?? 'unknown reason'}).`, {
+      remedy: 'Make it a folder that the user running gw may write, or name another one in operator.mediaDir.',
+      cause,
+    });
+  }
+
   async function receive(name: string, content: Readable): Promise<StoreOutcome> {
-    await ensureFolder(dir);
     const part = join(dir, PART_PREFIX + randomBytes(8).toString('hex'));
     try {
+      await ensureFolder(dir);
       const file = await openFresh(part);
       try {
         const kind = await write(file, content);
@@ -166,10 +177,12 @@ export function createMediaLibrary(dir: string, limits: MediaLimits = {}): Media
       const item = await itemOf(name);
       return item ? { kind: 'stored', item, replaced } : { kind: 'no-space' };
     } catch (error) {
+      if (error === content.errored) throw error;
       if (['ENOSPC', 'EDQUOT'].includes((error as NodeJS.ErrnoException).code ?? '')) return { kind: 'no-space' };
-      throw error;
+      throw unwritable(error);
     } finally {
-      await rm(part, { force: true });
+      // A part that cannot be removed now is removed at the next start.
+      await rm(part, { force: true }).catch(() => {});
     }
   }
 
@@ -211,8 +224,14 @@ export function createMediaLibrary(dir: string, limits: MediaLimits = {}): Media
     async remove(input) {
       const name = mediaName(input);
       if (name === null || (await itemOf(name)) === null) return false;
-      await unlink(join(dir, name));
-      return true;
+      try {
+        await unlink(join(dir, name));
+        return true;
+      } catch (error) {
+        // Another request deleted it meanwhile.
+        if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+        throw unwritable(error);
+      }
     },
   };
 }

@@ -1,5 +1,6 @@
 import { type Markup, markup, type Part } from '../../markup/index.ts';
-import type { LiveKey, PageView, TextKey } from './view.ts';
+import type { LiveKey } from './live-texts.ts';
+import type { PageView, TextKey } from './view.ts';
 
 export interface PageFrame {
   readonly title: string;

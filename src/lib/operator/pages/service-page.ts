@@ -1,9 +1,10 @@
 import { type Markup, markup } from '../../markup/index.ts';
 import type { Site } from '../../site/index.ts';
 import type { GatewayHealth, NeighboursView } from '../model.ts';
+import type { LiveKey } from './live-texts.ts';
 import { spanText } from './number-text.ts';
 import { headlineBlock, live, liveValue, page } from './page.ts';
-import type { LiveKey, PageView } from './view.ts';
+import type { PageView } from './view.ts';
 
 export interface ServicePageOptions {
   readonly site: Site;

@@ -1,7 +1,8 @@
 import { type Markup, markup } from '../../markup/index.ts';
 import type { Site } from '../../site/index.ts';
+import type { LiveKey } from './live-texts.ts';
 import { headlineBlock, live, liveValue, page, stopForm } from './page.ts';
-import type { LiveKey, PageView } from './view.ts';
+import type { PageView } from './view.ts';
 
 export interface SurfaceOptions {
   readonly site: Pick<Site, 'name' | 'tours' | 'operator'>;

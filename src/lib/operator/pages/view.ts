@@ -1,12 +1,13 @@
-import { type ChassisSnapshot, type LiveValue, moveProgress, type StaleReason } from '../../chassis/index.ts';
-import { markTextDe } from '../../evidence/index.ts';
-import type { ServiceHealth } from '../../lifecycle/index.ts';
-import type { DriveRun, MotionStatus, TrialKind } from '../../motion/index.ts';
-import type { FolderHealth, GatewayHealth } from '../model.ts';
+import { type ChassisSnapshot, moveProgress } from '../../chassis/index.ts';
+import type { MotionStatus } from '../../motion/index.ts';
+import type { GatewayHealth } from '../model.ts';
 import { alertText, positionDoubt, positioningWord } from './condition-text.ts';
+import { evidenceText, folderText, gatewayText, serviceTexts } from './gateway-text.ts';
 import { complaintsText, gateText, headingDoubt, headlineOf, standing } from './headline.ts';
 import { linkDetail, linkText, triedText } from './link-text.ts';
+import { type LiveKey, liveTexts } from './live-texts.ts';
 import { num, spanText } from './number-text.ts';
+import { isRunning, runText } from './run-text.ts';
 
 /** The texts of the pages: the server renders them into the page, live events update them in place. */
 export interface PageView {
@@ -18,8 +19,6 @@ export interface PageView {
 
 /** `go` is 'yes' while a tour may start, `run` 'running' while gw drives the robot; `headline` is its level. */
 type Flag = 'link' | 'stop' | 'run' | 'gate' | 'go' | 'headline';
-
-export type LiveKey = 'pose' | 'heading' | 'battery' | 'positioning' | 'wheels' | 'planning' | 'alerts' | 'map';
 
 export type TextKey =
   | 'headline'
@@ -147,35 +146,6 @@ function tourObstacle(snapshot: ChassisSnapshot, motion: MotionStatus): string {
   return more ? `${text}\nWeitere Gründe stehen auf der Seite „Technik“.` : text;
 }
 
-const serviceWords: Readonly<Record<ServiceHealth['status'], string>> = {
-  waiting: 'wartet',
-  starting: 'startet',
-  running: 'läuft',
-  restarting: 'wird neu gestartet',
-  stopping: 'wird beendet',
-  stopped: 'beendet',
-};
-
-function serviceTexts({
-  services,
-}: GatewayHealth): Record<`service.${string}.${'status' | 'restarts' | 'detail'}`, string> {
-  return Object.fromEntries(
-    services.flatMap(({ name, status, restarts, detail, lastError, remedy }) => [
-      [`service.${name}.status`, serviceWords[status]],
-      [`service.${name}.restarts`, `${restarts}`],
-      [`service.${name}.detail`, [detail, lastError && `zuletzt: ${lastError}`, remedy].filter(Boolean).join('; ')],
-    ]),
-  );
-}
-
-function gatewayText({ version: of, upForMs, services }: GatewayHealth): string {
-  const down = services
-    .filter(({ status }) => status !== 'running')
-    .map(({ name, status }) => `${name} (${serviceWords[status]})`);
-  const state = down.length === 0 ? 'alle Dienste laufen' : `nicht aktiv: ${down.join(', ')}`;
-  return `Version ${of}, läuft seit ${spanText(upForMs)}, ${state}`;
-}
-
 function poseUnitText({ poseUnit, unitContradicted }: ChassisSnapshot): string {
   const { verdict, samples, reason, doubt } = poseUnit;
   const words = { degrees: 'Grad, wie gemessen', radians: 'Bogenmaß: WIDERSPRUCH', 'not-decided': 'nicht entschieden' };
@@ -208,82 +178,6 @@ function timeText(iso: string): string {
   return found === null ? iso : `${found[3]}.${found[2]}.${found[1]}, ${found[4]} UTC`;
 }
 
-function isRunning({ tour, drive, trial }: MotionStatus): boolean {
-  return tour?.state === 'running' || drive?.state === 'running' || trial !== null;
-}
-
-const trialWords: Readonly<Record<TrialKind, string>> = {
-  stop: 'Anhalten',
-  move: 'Fahrt',
-  pose: 'Position setzen',
-  dock: 'Andocken',
-};
-
-/** The trial while there is one; otherwise the tour, and the single drive where there was one. */
-function runText(motion: MotionStatus): string {
-  if (motion.trial !== null) return `Begleiteter Versuch läuft (${trialWords[motion.trial.kind]})`;
-  return motion.drive === null ? tourText(motion) : `${tourText(motion)}. ${driveText(motion.drive)}`;
-}
-
-function driveText({ state, station, reason }: DriveRun): string {
-  const to = station === null ? 'zum Dock' : `zu Station ${station}`;
-  switch (state) {
-    case 'running':
-      return `Fahrt ${to} läuft`;
-    case 'succeeded':
-      return `Fahrt ${to} ist beendet`;
-    case 'failed':
-      return `Fahrt ${to} ist gescheitert: ${reason ?? 'Grund nicht bekannt'}`;
-    case 'stopped':
-      return `Fahrt ${to} wurde abgebrochen`;
-  }
-}
-
-function tourText({ tour }: MotionStatus): string {
-  if (tour === null) return 'Keine Tour';
-  const at = `${tour.at + 1} von ${tour.stations.length} (${tour.stations[tour.at] ?? ''})`;
-  switch (tour.state) {
-    case 'running':
-      return `Tour ${tour.tour} fährt zu Station ${at}`;
-    case 'succeeded':
-      return `Tour ${tour.tour} ist beendet`;
-    case 'failed':
-      return `Tour ${tour.tour} ist bei Station ${at} gescheitert: ${tour.reason ?? 'Grund nicht bekannt'}`;
-    case 'stopped':
-      return `Tour ${tour.tour} wurde bei Station ${at} angehalten`;
-  }
-}
-
-const staleTexts: Readonly<Record<StaleReason, string>> = {
-  'no-connection': 'veraltet, keine Verbindung zum Roboter',
-  'not-received-since-reconnect': 'veraltet, seit der neuen Verbindung nicht empfangen',
-  'too-old': 'veraltet',
-  'newer-rejected': 'veraltet, die neueste Meldung ist fehlerhaft',
-};
-
-/** One value with its age, its evidence mark and the reasons why it is not reliable. */
-function liveTexts<K extends LiveKey, T>(
-  key: K,
-  value: LiveValue<T>,
-  write: (value: T) => string,
-  doubt: string | null = null,
-  part?: string,
-): Record<K | `${K}.age` | `${K}.mark` | `${K}.doubt`, string> {
-  const texts = (text: string, age: string, mark: string, why: string) =>
-    ({ [key]: text, [`${key}.age`]: age, [`${key}.mark`]: mark, [`${key}.doubt`]: why }) as Record<
-      K | `${K}.age` | `${K}.mark` | `${K}.doubt`,
-      string
-    >;
-  if (value.status === 'not-received') {
-    return texts(value.rejected === undefined ? 'noch nicht empfangen' : 'nicht lesbar', '', '', '');
-  }
-  const standing = (part === undefined ? undefined : value.parts?.[part]) ?? value;
-  const stale = value.stale ? staleTexts[value.staleReason ?? 'too-old'] : null;
-  const why = [doubt, stale].filter((reason) => reason !== null).join('; ');
-  const marked = `${markTextDe(standing)}: ${standing.source}`;
-  return texts(write(value.value), `vor ${spanText(value.ageMs)}`, marked, why === '' ? '' : `${why}:`);
-}
-
 function batteryWord(status: string): string {
   const words: Readonly<Record<string, string>> = { charging: 'lädt', discharging: 'entlädt', full: 'voll' };
   return Object.hasOwn(words, status) ? (words[status] ?? status) : status;
@@ -305,27 +199,4 @@ const moveWords: Readonly<Record<string, string>> = {
 /** An unknown word is shown as the chassis reported it. */
 function moveWord(moveState: string): string {
   return Object.hasOwn(moveWords, moveState) ? (moveWords[moveState] ?? moveState) : moveState;
-}
-
-const folderWords: Readonly<Record<FolderHealth['status'], string>> = {
-  ok: 'in Ordnung',
-  low: 'ZU WENIG PLATZ',
-  unusable: 'NICHT VERWENDBAR',
-  'not-checked': 'nicht geprüft',
-};
-
-function folderText(name: string, { path, status, freeBytes, detail, remedy }: FolderHealth): string {
-  const free = freeBytes === null ? 'freier Platz nicht bekannt' : `${Math.floor(freeBytes / 1_000_000)} MB frei`;
-  const why = status === 'ok' ? '' : `: ${detail} ${remedy ?? ''}`.trimEnd();
-  return `${name} ${path}, ${folderWords[status]}, ${free}${why}`;
-}
-
-const evidenceWords: Readonly<Record<GatewayHealth['evidence']['status'], string>> = {
-  'as-read': 'wie beim Start gelesen',
-  revoked: 'ZURÜCKGENOMMEN seit dem Start',
-  unreadable: 'NICHT LESBAR',
-};
-
-function evidenceText({ evidence: { status, detail } }: GatewayHealth): string {
-  return `${evidenceWords[status]} (${detail})`;
 }

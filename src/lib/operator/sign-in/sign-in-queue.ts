@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os';
-import type { Clock } from '../../lifecycle/index.ts';
+import { type Clock, onAbort } from '../../lifecycle/index.ts';
 
 /**
  * Priority class. `known`: a device that has signed in before, or a command on the gateway. `new`: no failed attempt.
@@ -118,12 +118,8 @@ export function createSignInQueue(
       resolve(false);
     };
     using _late = clock.after(queueLimits.waitMs, give);
-    signal?.addEventListener('abort', give, { once: true });
-    try {
-      return await promise;
-    } finally {
-      signal?.removeEventListener('abort', give);
-    }
+    using _left = onAbort(signal, give);
+    return await promise;
   }
 
   async function turnOf({ key, lane, rank = 0, signal }: Parameters<SignInQueue['take']>[0]): Promise<boolean> {
@@ -148,16 +144,12 @@ export function createSignInQueue(
       resolve(false);
     };
     using _late = clock.after(queueLimits.waitMs, give);
-    signal?.addEventListener('abort', give, { once: true });
-    try {
-      advance();
-      const served = await promise;
-      if (served) places.delete(key);
-      else if (signal?.aborted !== true) keepPlace(key, placeMs);
-      return served;
-    } finally {
-      signal?.removeEventListener('abort', give);
-    }
+    using _left = onAbort(signal, give);
+    advance();
+    const served = await promise;
+    if (served) places.delete(key);
+    else if (signal?.aborted !== true) keepPlace(key, placeMs);
+    return served;
   }
 
   return {

@@ -1,24 +1,19 @@
-import {
-  type ChassisIdentity,
-  createChassisClient,
-  createLiveValues,
-  createUnitJudge,
-  knownTopics,
-  type LiveValues,
-  openTopicStream,
-  type PoseUnitVerdict,
-  type TopicMessage,
-} from '../../chassis/index.ts';
+import { type ChassisIdentity, createChassisClient } from '../../chassis/index.ts';
 import { citeFact, type FactId, type Known, known } from '../../evidence/index.ts';
-import type { Finding } from '../finding.result.ts';
-import { notChecked, ok, wrong } from '../finding.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
-import { type ChassisAccess, chassisAccess } from './access.ts';
-import { conditionFindings, robotConditions } from './condition.ts';
+import { chassisAccess } from './access.ts';
+import { conditionFindings } from './condition.ts';
 import { readChassisTime } from './probe/chassis-clock.ts';
+import {
+  clockFinding,
+  identityFinding,
+  latencyFinding,
+  poseUnitFinding,
+  softwareFinding,
+} from './probe/device-findings.ts';
+import { listen, MEASURED_NOW } from './probe/listen.ts';
 import { checkReliedFacts } from './probe/relied-facts.ts';
-import { messagesFinding, type TopicsSeen, topicFindings } from './probe/topic-findings.ts';
-import { addArrival, rateOf, type TopicArrivals } from './probe/topic-rate.ts';
+import { messagesFinding, topicFindings } from './probe/topic-findings.ts';
 import type { ChassisProbe } from './probe.result.ts';
 
 export interface ChassisProbeOptions {
@@ -29,16 +24,8 @@ export interface ChassisProbeOptions {
   readonly seconds?: number;
 }
 
-const MIN_LISTENING_MS = 2_000;
 const DEFAULT_SECONDS = 8;
 const REQUESTS = 7;
-/** Project decision: with slower responses every stop is late as well. */
-const SLOW_MS = 1_000;
-/** Project decision: half a minute off makes logs of chassis and gateway hard to compare. */
-const CLOCK_OFF_MS = 30_000;
-
-const measured = 'measured here, now';
-
 /**
  * Probes a chassis without moving it. Throws CHASSIS_NOT_CONNECTED, CHASSIS_BOOTING,
  * CHASSIS_BAD_ANSWER and CHASSIS_WRONG_DEVICE; every other fault is a finding.
@@ -117,8 +104,8 @@ function latencyOf(times: readonly number[]): ChassisProbe['latency'] {
   const tenth = (ms: number | undefined) => Math.round((ms ?? 0) * 10) / 10;
   return {
     requests: times.length,
-    median: known(tenth(sorted[Math.floor(sorted.length / 2)]), 'BELEGT', 'here', measured, 'ms'),
-    longest: known(tenth(sorted.at(-1)), 'BELEGT', 'here', measured, 'ms'),
+    median: known(tenth(sorted[Math.floor(sorted.length / 2)]), 'BELEGT', 'here', MEASURED_NOW, 'ms'),
+    longest: known(tenth(sorted.at(-1)), 'BELEGT', 'here', MEASURED_NOW, 'ms'),
   };
 }
 
@@ -131,192 +118,4 @@ function clockOf(time: unknown, askedAt: Date): ChassisProbe['clock'] {
     differenceIfUtc: reading ? seconds(reading.ifUtcMs) : null,
     differenceIfSameZone: reading ? seconds(reading.ifSameZoneMs) : null,
   };
-}
-
-interface Received extends TopicsSeen {
-  readonly poseUnit: PoseUnitVerdict;
-  readonly condition: ChassisProbe['condition'];
-}
-
-/** Values that must be received before the probe may end early. */
-const conditionFields = ['wheels', 'positioning', 'battery', 'alerts'] as const;
-
-async function listen(
-  { endpoint, dialer, clock, secret }: ChassisAccess,
-  identity: ChassisIdentity,
-  maxMs: number,
-  { signal, onProgress }: CheckContext,
-): Promise<Received> {
-  const judge = createUnitJudge();
-  const live = createLiveValues(clock);
-  live.connect();
-  const arrivals = new Map<string, TopicArrivals>();
-  const rejected = new Map<string, number>();
-  const complaints = new Map<string, number>();
-  const complain = (what: string) => {
-    if (complaints.has(what) || complaints.size < 50) complaints.set(what, (complaints.get(what) ?? 0) + 1);
-  };
-  const onMessage = (message: TopicMessage) => {
-    if (message.kind === 'complaint') {
-      complain(message.what);
-      if (message.topic === undefined) return;
-      rejected.set(message.topic, (rejected.get(message.topic) ?? 0) + 1);
-      live.reject(message.topic, message.what);
-    }
-    if (message.kind === 'other')
-      complain(`message of the topic ${JSON.stringify(message.topic.slice(0, 60))}, which was not subscribed`);
-    if (message.kind !== 'data') return;
-    const now = clock.monotonicMs();
-    arrivals.set(message.topic, addArrival(arrivals.get(message.topic), now));
-    live.update(message);
-    if (message.topic === '/tracked_pose') {
-      const { ori, pos } = message.data;
-      judge.add({ ori, xM: pos[0], yM: pos[1], atMs: now });
-    }
-  };
-  using stream = await openTopicStream({
-    endpoint,
-    dialer,
-    clock,
-    secret,
-    signal,
-    topics: knownTopics,
-    listForm: identity.capabilities.supportsEnableTopicList === true,
-    onMessage,
-  });
-  const began = clock.monotonicMs();
-  const elapsedMs = () => clock.monotonicMs() - began;
-  let broke: string | null = null;
-  void stream.ended.then((end) => {
-    broke = end.detail;
-  });
-  const rateOfTopic = (topic: string) => rateOf(arrivals.get(topic), began, clock.monotonicMs());
-  const openQuestion = (): OpenQuestion | null => {
-    if (judge.verdict().verdict === 'not-decided') return 'unit';
-    if (rateOfTopic('/tracked_pose').perSecond === null) return 'rate';
-    const values = live.values();
-    return conditionFields.some((field) => values[field].status === 'not-received') ? 'condition' : null;
-  };
-  const minMs = Math.min(MIN_LISTENING_MS, maxMs);
-  while (broke === null && elapsedMs() < maxMs) {
-    const question = openQuestion();
-    if (elapsedMs() >= minMs && question === null) break;
-    onProgress(progressText(elapsedMs() < minMs ? null : question, maxMs - elapsedMs()));
-    await clock.sleep(100, signal);
-  }
-  const listenedMs = elapsedMs();
-  if (broke !== null) live.disconnect();
-  const acknowledged = (topic: string) =>
-    stream.enabled === null ? 'not-checked' : stream.enabled.includes(topic) ? 'yes' : 'no';
-  const values = live.values();
-  return {
-    topics: knownTopics.map((topic) => {
-      const { perSecond, reason } = rateOfTopic(topic);
-      const seen = arrivals.get(topic);
-      return {
-        topic,
-        acknowledged: acknowledged(topic),
-        messages: seen?.count ?? 0,
-        rejected: rejected.get(topic) ?? 0,
-        rate: perSecond === null ? null : known(perSecond, 'BELEGT', 'here', measured, 'Hz'),
-        rateReason: reason,
-        age: seen ? known(Math.round(clock.monotonicMs() - seen.lastMs), 'BELEGT', 'here', measured, 'ms') : null,
-      };
-    }),
-    listenedMs: Math.round(listenedMs),
-    poseUnit: judge.verdict(),
-    condition: robotConditions(values),
-    complaints: [...complaints].map(([what, count]) => ({ what, count })),
-    broke,
-    hasPlace: hasPlace(values),
-  };
-}
-
-function hasPlace({ map, positioning }: LiveValues): boolean | null {
-  if (positioning.status === 'received' && positioning.value.state !== 'positioning') return false;
-  return map.status === 'received' && positioning.status === 'received' ? positioning.value.reliable : null;
-}
-
-type OpenQuestion = 'unit' | 'rate' | 'condition';
-
-function progressText(question: OpenQuestion | null, leftMs: number): string {
-  const left = `(${Math.ceil(leftMs / 1_000)} s left)`;
-  switch (question) {
-    case null:
-      return 'receiving topics';
-    case 'unit':
-      return `the unit of the pose is not decided yet: turn the robot by hand, without a pause, through two full circles ${left}`;
-    case 'rate':
-      return `waiting for more poses to determine their rate ${left}`;
-    case 'condition':
-      return `waiting for the conditions reported by the robot ${left}`;
-  }
-}
-
-function identityFinding(identity: ChassisIdentity, expected: string): Finding {
-  // The client has already refused any other serial number.
-  return ok(
-    { id: 'identity', title: 'Serial number matches the site file', spec: 'Addressing rules, 1' },
-    `serial number ${identity.serial}, expected ${expected}`,
-  );
-}
-
-function softwareFinding({ software }: ChassisIdentity): Finding {
-  const start = { id: 'software', title: 'Software version is known', spec: 'Versioning, 2' };
-  if (software !== null) return ok(start, software);
-  return notChecked(start, 'not reported, so no evidence record can count for this chassis');
-}
-
-function latencyFinding({ requests, median, longest }: ChassisProbe['latency']): Finding {
-  const start = { id: 'latency', title: 'Response time', spec: null };
-  const detail = `${requests} requests: median ${median.value} ms, longest ${longest.value} ms`;
-  if (longest.value < SLOW_MS) return ok(start, detail);
-  return wrong(start, detail, 'Check the radio link and other traffic in the robot segment.');
-}
-
-function clockFinding(clock: ChassisProbe['clock']): Finding {
-  const start = { id: 'clock', title: 'Clock', spec: null };
-  const zone = 'the chassis reports no time zone, so there is no verdict';
-  if (clock === null) return notChecked(start, 'no time reported');
-  const { differenceIfUtc, differenceIfSameZone, text } = clock;
-  if (differenceIfUtc === null || differenceIfSameZone === null) {
-    return notChecked(start, `unknown format: ${text.value}`);
-  }
-  const near = [differenceIfUtc, differenceIfSameZone].some((by) => Math.abs(by.value) * 1_000 < CLOCK_OFF_MS);
-  const by = `${differenceIfUtc.value} s against this machine if it is UTC, ${differenceIfSameZone.value} s if it is the zone of this machine`;
-  return notChecked(
-    start,
-    `reported ${text.value}: ${by}; ${zone}`,
-    near ? null : 'Compare the clock of the chassis with a watch; logs of chassis and gateway may not match.',
-  );
-}
-
-function poseUnitFinding({ verdict, reason, doubt, samples }: PoseUnitVerdict): Finding {
-  const start = { id: 'pose-unit', title: 'Pose is in degrees', spec: 'Angles (critical rule)' };
-  const detail = `${reason} (${samples} samples)`;
-  if (doubt !== null) {
-    return wrong(
-      start,
-      `IN DOUBT, THE UNIT MAY BE RADIANS: ${detail}`,
-      'Do not drive this robot with gw yet: the motion gate stays closed. Probe again and turn the robot by hand, without a pause, through two full circles.',
-    );
-  }
-  switch (verdict) {
-    case 'degrees':
-      return ok(start, detail);
-    case 'radians':
-      return wrong(
-        start,
-        `THE UNIT IS RADIANS: ${detail}. gw reads degrees, as measured; every heading would be wrong.`,
-        'Do not drive this robot with gw: the motion gate stays closed. Report its software version.',
-      );
-    case 'not-decided':
-      // Without poses turning does not help: the finding about the topics has the remedy.
-      if (samples === 0) return notChecked(start, detail);
-      return notChecked(
-        start,
-        detail,
-        'Probe again and turn the robot by hand, without a pause, through two full circles while the probe runs.',
-      );
-  }
 }

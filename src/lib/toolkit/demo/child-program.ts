@@ -1,9 +1,9 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { createWriteStream, rmSync } from 'node:fs';
 import { GwError } from '../../error/index.ts';
 import { isRecord } from '../../json/index.ts';
-import type { Clock } from '../../lifecycle/index.ts';
-import { onAbort } from '../../lifecycle/index.ts';
+import { type Clock, onAbort } from '../../lifecycle/index.ts';
+import { endChild, signalChild } from '../child-process.ts';
 
 export interface ChildProgramOptions {
   /** Name in messages: `gw sim`. */
@@ -122,8 +122,7 @@ export function startProgram(options: ChildProgramOptions): ChildProgram {
   async function stop(): Promise<ChildEnd> {
     isStopping = true;
     if (end) return end;
-    send(child, 'SIGTERM');
-    using _timer = clock.after(STOP_WITHIN_MS, () => send(child, 'SIGKILL'));
+    await endChild(child, clock, STOP_WITHIN_MS);
     return await ended;
   }
 
@@ -138,7 +137,7 @@ export function startProgram(options: ChildProgramOptions): ChildProgram {
     stop,
     kill() {
       isStopping = true;
-      send(child, 'SIGKILL');
+      signalChild(child, 'SIGKILL');
     },
     async waitFor(kind, { withinMs, signal }) {
       signal.throwIfAborted();
@@ -168,11 +167,6 @@ export function startProgram(options: ChildProgramOptions): ChildProgram {
       await stop();
     },
   };
-}
-
-function send(child: ChildProcess, signal: NodeJS.Signals): void {
-  // The process id belongs to the child only until it is reaped.
-  if (child.exitCode === null && child.signalCode === null) child.kill(signal);
 }
 
 /** The message of the last error event. */

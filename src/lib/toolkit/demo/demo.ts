@@ -1,5 +1,4 @@
 import { readdir, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { GwError } from '../../error/index.ts';
@@ -8,6 +7,7 @@ import {
   assertOwnFolder,
   type Clock,
   ensureFolder,
+  firstOf,
   onAbort,
   readWhole,
   replaceFile,
@@ -18,6 +18,7 @@ import { runChecklist } from '../checklist/run.ts';
 import type { ChecklistRunOptions } from '../checklist/run-options.ts';
 import { checkRecord } from '../checklist/verify.ts';
 import { enrolDevice } from '../enrol/enrol.ts';
+import { tryPort } from '../free-port.ts';
 import { setUpKiosk } from '../kiosk/setup.ts';
 import { type CheckContext, openToolkit, type Toolkit } from '../toolkit.ts';
 import { type ChildProgram, startProgram } from './child-program.ts';
@@ -70,7 +71,7 @@ export async function runDemo(options: DemoOptions): Promise<Demo> {
 
   const over = new AbortController();
   const children: ChildProgram[] = [];
-  using _aborted = onAbort(signal, () => over.abort(signal.reason));
+  const whole = firstOf(signal, over.signal);
   const killChildren = () => {
     for (const child of children) child.kill();
   };
@@ -99,9 +100,9 @@ export async function runDemo(options: DemoOptions): Promise<Demo> {
     onProgress('Starting the simulated robot');
     const simBegan = clock.monotonicMs();
     const sim = start('gw sim', simArguments(dir, operatorPort), 'sim.log');
-    const ready = readSimReady(await sim.waitFor('ready', { withinMs: READY_MS, signal: over.signal }));
+    const ready = readSimReady(await sim.waitFor('ready', { withinMs: READY_MS, signal: whole }));
     const simReady = clock.monotonicMs();
-    const context: CheckContext = { signal: over.signal, onProgress };
+    const context: CheckContext = { signal: whole, onProgress };
     const toolkit = await openToolkit(ready.sitePath);
     const readCode = () => readSecret(ready.codePath, 'the one-time code of the simulator');
     await enrolDevice(toolkit, { renew: false, readCode }, context);
@@ -111,7 +112,7 @@ export async function runDemo(options: DemoOptions): Promise<Demo> {
     const serve = start('gw serve', ['serve', '--site', ready.sitePath, '--json'], 'serve.log');
     const tablet = tryTablet(toolkit, options.searchPath, context);
     await using _tablet = { [Symbol.asyncDispose]: () => tablet.catch(() => {}) };
-    await serve.waitFor('ready', { withinMs: READY_MS, signal: over.signal });
+    await serve.waitFor('ready', { withinMs: READY_MS, signal: whole });
     const serveReady = clock.monotonicMs();
     await tablet;
 
@@ -127,7 +128,7 @@ export async function runDemo(options: DemoOptions): Promise<Demo> {
       motionAllowed: true,
       gwVersion: options.gwVersion,
       clock,
-      signal: over.signal,
+      signal: whole,
       onProgress,
       checks: { switchFault: (fault) => options.switchFault(dir, fault) },
       onStep(event) {
@@ -137,7 +138,7 @@ export async function runDemo(options: DemoOptions): Promise<Demo> {
       },
       ...(options.onResult && { onResult: options.onResult }),
     });
-    over.signal.throwIfAborted();
+    whole.throwIfAborted();
     const record = await checkRecord(join(dir, RECORD), { sitePath: ready.sitePath });
     const surface = `http://127.0.0.1:${operatorPort}/`;
     const demo: Demo = {
@@ -161,9 +162,9 @@ export async function runDemo(options: DemoOptions): Promise<Demo> {
       timer[Symbol.dispose]();
       lastResort[Symbol.dispose]();
       options.onKept(demo);
-      await aborted(over.signal);
+      await aborted(whole);
       // Ctrl-C is the regular end; the end of a child is an error.
-      if (!signal.aborted) throw over.signal.reason;
+      if (!signal.aborted) throw whole.reason;
     }
     return demo;
   } finally {
@@ -245,18 +246,6 @@ async function choosePorts(): Promise<number> {
   const free = port5173 ?? (await tryPort(undefined, 0));
   if (free === undefined) throw new GwError('PORT_IN_USE', 'No free port for the operator surface.');
   return free;
-}
-
-/** Binds and closes; the port, or undefined when it is in use. */
-async function tryPort(host: string | undefined, port: number): Promise<number | undefined> {
-  const server = createServer();
-  const { promise, resolve: settle } = Promise.withResolvers<number | undefined>();
-  server.once('error', () => settle(undefined));
-  server.listen({ port, ...(host !== undefined && { host }) }, () => {
-    const address = server.address();
-    server.close(() => settle(typeof address === 'object' ? address?.port : undefined));
-  });
-  return promise;
 }
 
 function tooLong(ms: number): GwError {

@@ -1,13 +1,13 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { spawn } from 'node:child_process';
 import { constants } from 'node:fs';
 import { access, readFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { delimiter, isAbsolute, join, resolve } from 'node:path';
 import { GwError } from '../../error/index.ts';
 import { keyFingerprint } from '../../kiosk/index.ts';
 import { assertOwnFolder, type Clock, ensureFolder } from '../../lifecycle/index.ts';
 import { directDialer, reachEndpoint } from '../../net/index.ts';
+import { endChild } from '../child-process.ts';
+import { tryPort } from '../free-port.ts';
 
 export interface FindAdbOptions {
   /** The program that a person named; nothing else is looked for then. */
@@ -52,6 +52,7 @@ export interface AdbServer extends AsyncDisposable {
 const READY_WITHIN_MS = 15_000;
 const MOST_TRIES = 3;
 const LAST_CHARACTERS = 4_000;
+const KILL_AFTER_MS = 2_000;
 
 /**
  * Starts an adb server on a free port of 127.0.0.1, with its keys under `keyDir` (made when there are none, for their
@@ -72,7 +73,8 @@ export async function startAdbServer(options: {
   // adb follows links where it writes its keys.
   await assertOwnFolder(keyDir);
   for (let tries = 1; ; tries += 1) {
-    const port = await freePort();
+    const port = await tryPort('127.0.0.1', 0);
+    if (port === undefined) throw new GwError('INTERNAL', 'No free port on 127.0.0.1.');
     const server = await runServer(adb, port, { keyDir, usb, clock, signal });
     if ('port' in server) return server;
     // Somebody else may have taken the port in between.
@@ -123,29 +125,20 @@ async function runServer(
       if (ended) return { said: said.trim().split('\n').at(-1) ?? '' };
       if (reach.reached) break;
       if (clock.monotonicMs() - began > READY_WITHIN_MS) {
-        await endChild(child, clock);
+        await endChild(child, clock, KILL_AFTER_MS);
         return { said: 'its port does not open' };
       }
       await clock.sleep(50, signal);
     }
   } catch (error) {
-    await endChild(child, clock);
+    await endChild(child, clock, KILL_AFTER_MS);
     throw error;
   }
   return {
     port,
     fingerprint: () => ownFingerprint(keyDir),
-    [Symbol.asyncDispose]: () => endChild(child, clock),
+    [Symbol.asyncDispose]: () => endChild(child, clock, KILL_AFTER_MS),
   };
-}
-
-/** SIGTERM, and SIGKILL when that is not heeded; by process id. */
-async function endChild(child: ChildProcess, clock: Clock): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;
-  const gone = once(child, 'exit');
-  child.kill('SIGTERM');
-  using _limit = clock.after(2_000, () => child.kill('SIGKILL'));
-  await gone;
 }
 
 async function ownFingerprint(keyDir: string): Promise<string | null> {
@@ -154,15 +147,4 @@ async function ownFingerprint(keyDir: string): Promise<string | null> {
   } catch {
     return null;
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new GwError('INTERNAL', 'A port has no number.');
-  return address.port;
 }

@@ -1,8 +1,7 @@
-import { execFile } from 'node:child_process';
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
+import { runSystemProgram } from '../../child-process.ts';
 
-const MAX_BYTES = 64 * 1024;
 /** Grace period after the caller's timeout, so that a late answer is not reported as an unknown name. */
 const KILL_AFTER_MS = 50;
 
@@ -17,19 +16,9 @@ export function parseAddresses(text: string): string[] {
  * delay the exit of the process, and four of them would block the thread pool. Rejects when the name is unknown.
  */
 export async function lookUpName(host: string, timeoutMs: number): Promise<{ readonly address: string }[]> {
-  const { promise, resolve, reject } = Promise.withResolvers<string>();
-  const options = {
-    env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C' },
-    timeout: Math.ceil(timeoutMs + KILL_AFTER_MS),
-    killSignal: 'SIGKILL',
-    maxBuffer: MAX_BYTES,
-    encoding: 'utf8',
-  } as const;
-  execFile('getent', ['ahosts', '--', host], options, (error, stdout) =>
-    error === null ? resolve(stdout) : reject(error),
-  );
   try {
-    return parseAddresses(await promise).map((address) => ({ address }));
+    const output = await runSystemProgram('getent', ['ahosts', '--', host], timeoutMs + KILL_AFTER_MS);
+    return parseAddresses(output).map((address) => ({ address }));
   } catch (error) {
     // A machine without getent.
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return lookup(host, { all: true });

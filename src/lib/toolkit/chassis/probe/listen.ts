@@ -1,0 +1,143 @@
+import {
+  type ChassisIdentity,
+  createLiveValues,
+  createUnitJudge,
+  knownTopics,
+  type LiveValues,
+  openTopicStream,
+  type PoseUnitVerdict,
+  type TopicMessage,
+} from '../../../chassis/index.ts';
+import { known } from '../../../evidence/index.ts';
+import type { CheckContext } from '../../toolkit.ts';
+import type { ChassisAccess } from '../access.ts';
+import { robotConditions } from '../condition.ts';
+import type { ChassisProbe } from '../probe.result.ts';
+import type { TopicsSeen } from './topic-findings.ts';
+import { addArrival, rateOf, type TopicArrivals } from './topic-rate.ts';
+
+/** Source of a value that the probe measured itself. */
+export const MEASURED_NOW = 'measured here, now';
+
+const MIN_LISTENING_MS = 2_000;
+
+interface Received extends TopicsSeen {
+  readonly poseUnit: PoseUnitVerdict;
+  readonly condition: ChassisProbe['condition'];
+}
+
+/** Values that must be received before the probe may end early. */
+const conditionFields = ['wheels', 'positioning', 'battery', 'alerts'] as const;
+
+/** Receives the topics for at most `maxMs`; ends earlier when unit, rate and condition are known. */
+export async function listen(
+  { endpoint, dialer, clock, secret }: ChassisAccess,
+  identity: ChassisIdentity,
+  maxMs: number,
+  { signal, onProgress }: CheckContext,
+): Promise<Received> {
+  const judge = createUnitJudge();
+  const live = createLiveValues(clock);
+  live.connect();
+  const arrivals = new Map<string, TopicArrivals>();
+  const rejected = new Map<string, number>();
+  const complaints = new Map<string, number>();
+  const complain = (what: string) => {
+    if (complaints.has(what) || complaints.size < 50) complaints.set(what, (complaints.get(what) ?? 0) + 1);
+  };
+  const onMessage = (message: TopicMessage) => {
+    if (message.kind === 'complaint') {
+      complain(message.what);
+      if (message.topic === undefined) return;
+      rejected.set(message.topic, (rejected.get(message.topic) ?? 0) + 1);
+      live.reject(message.topic, message.what);
+    }
+    if (message.kind === 'other')
+      complain(`message of the topic ${JSON.stringify(message.topic.slice(0, 60))}, which was not subscribed`);
+    if (message.kind !== 'data') return;
+    const now = clock.monotonicMs();
+    arrivals.set(message.topic, addArrival(arrivals.get(message.topic), now));
+    live.update(message);
+    if (message.topic === '/tracked_pose') {
+      const { ori, pos } = message.data;
+      judge.add({ ori, xM: pos[0], yM: pos[1], atMs: now });
+    }
+  };
+  using stream = await openTopicStream({
+    endpoint,
+    dialer,
+    clock,
+    secret,
+    signal,
+    topics: knownTopics,
+    listForm: identity.capabilities.supportsEnableTopicList === true,
+    onMessage,
+  });
+  const began = clock.monotonicMs();
+  const elapsedMs = () => clock.monotonicMs() - began;
+  let broke: string | null = null;
+  void stream.ended.then((end) => {
+    broke = end.detail;
+  });
+  const rateOfTopic = (topic: string) => rateOf(arrivals.get(topic), began, clock.monotonicMs());
+  const openQuestion = (): OpenQuestion | null => {
+    if (judge.verdict().verdict === 'not-decided') return 'unit';
+    if (rateOfTopic('/tracked_pose').perSecond === null) return 'rate';
+    const values = live.values();
+    return conditionFields.some((field) => values[field].status === 'not-received') ? 'condition' : null;
+  };
+  const minMs = Math.min(MIN_LISTENING_MS, maxMs);
+  while (broke === null && elapsedMs() < maxMs) {
+    const question = openQuestion();
+    if (elapsedMs() >= minMs && question === null) break;
+    onProgress(progressText(elapsedMs() < minMs ? null : question, maxMs - elapsedMs()));
+    await clock.sleep(100, signal);
+  }
+  const listenedMs = elapsedMs();
+  if (broke !== null) live.disconnect();
+  const acknowledged = (topic: string) =>
+    stream.enabled === null ? 'not-checked' : stream.enabled.includes(topic) ? 'yes' : 'no';
+  const values = live.values();
+  return {
+    topics: knownTopics.map((topic) => {
+      const { perSecond, reason } = rateOfTopic(topic);
+      const seen = arrivals.get(topic);
+      return {
+        topic,
+        acknowledged: acknowledged(topic),
+        messages: seen?.count ?? 0,
+        rejected: rejected.get(topic) ?? 0,
+        rate: perSecond === null ? null : known(perSecond, 'BELEGT', 'here', MEASURED_NOW, 'Hz'),
+        rateReason: reason,
+        age: seen ? known(Math.round(clock.monotonicMs() - seen.lastMs), 'BELEGT', 'here', MEASURED_NOW, 'ms') : null,
+      };
+    }),
+    listenedMs: Math.round(listenedMs),
+    poseUnit: judge.verdict(),
+    condition: robotConditions(values),
+    complaints: [...complaints].map(([what, count]) => ({ what, count })),
+    broke,
+    hasPlace: hasPlace(values),
+  };
+}
+
+function hasPlace({ map, positioning }: LiveValues): boolean | null {
+  if (positioning.status === 'received' && positioning.value.state !== 'positioning') return false;
+  return map.status === 'received' && positioning.status === 'received' ? positioning.value.reliable : null;
+}
+
+type OpenQuestion = 'unit' | 'rate' | 'condition';
+
+function progressText(question: OpenQuestion | null, leftMs: number): string {
+  const left = `(${Math.ceil(leftMs / 1_000)} s left)`;
+  switch (question) {
+    case null:
+      return 'receiving topics';
+    case 'unit':
+      return `the unit of the pose is not decided yet: turn the robot by hand, without a pause, through two full circles ${left}`;
+    case 'rate':
+      return `waiting for more poses to determine their rate ${left}`;
+    case 'condition':
+      return `waiting for the conditions reported by the robot ${left}`;
+  }
+}
