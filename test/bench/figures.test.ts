@@ -12,35 +12,35 @@ describe('a percentile', () => {
     expect(percentile(values, 100)).toBe(50);
   });
 
-  it('takes no rank too high where floating point is a little off', () => {
+  it('rounds no rank up through floating-point error', () => {
     const hundred = Array.from({ length: 100 }, (_, index) => 100 - index);
     expect(percentile(hundred, 7)).toBe(7);
     expect(percentile(hundred, 29)).toBe(29);
     expect(percentile(hundred, 99)).toBe(99);
   });
 
-  it('of nothing is none, and not a small number', () => {
+  it('is null for no values, never a small number', () => {
     expect(percentile([], 99)).toBeNull();
   });
 
-  it('sorts numbers as numbers, and endless ones last', () => {
+  it('sorts numerically, infinite values last', () => {
     expect(percentile([100, 9, 20], 100)).toBe(100);
     expect(percentile([Number.POSITIVE_INFINITY, 9, 20], 99)).toBe(Number.POSITIVE_INFINITY);
   });
 
-  it('refuses what is no percentage', () => {
+  it('rejects values that are not percentages', () => {
     expect(() => percentile([1], 0)).toThrow(RangeError);
     expect(() => percentile([1], 101)).toThrow(RangeError);
   });
 
-  it('is the smallest value that so many do not exceed', () => {
+  it('is the smallest value that the given percentage does not exceed', () => {
     fc.assert(
       fc.property(
         fc.array(fc.double({ noNaN: true }), { minLength: 1, maxLength: 300 }),
         fc.integer({ min: 1, max: 100 }),
         (values, percent) => {
           const found = percentile(values, percent) as number;
-          const upTo = (most: number) => values.filter((value) => value <= most).length * 100;
+          const upTo = (limit: number) => values.filter((value) => value <= limit).length * 100;
           expect(upTo(found)).toBeGreaterThanOrEqual(percent * values.length);
           const smaller = values.filter((value) => value < found);
           if (smaller.length > 0) expect(upTo(Math.max(...smaller))).toBeLessThan(percent * values.length);
@@ -56,7 +56,7 @@ function everySecond(seconds: number, value: (second: number) => number): Sample
 }
 
 describe('a trend', () => {
-  it('is that of the line', () => {
+  it('is the slope of a straight line', () => {
     const trend = trendOfFloors(
       everySecond(901, (second) => 120 + second / 60),
       30_000,
@@ -66,17 +66,17 @@ describe('a trend', () => {
     expect(trend?.points).toBe(30);
   });
 
-  it('is level where the floors are, however high the teeth between them grow', () => {
-    const saw = everySecond(901, (second) => 120 + (second % 10) * (1 + second / 100));
-    expect(Math.abs(trendOfFloors(saw, 30_000)?.perHour ?? 99)).toBeLessThan(1e-9);
+  it('is level where the minima are level, however high the peaks between them grow', () => {
+    const series = everySecond(901, (second) => 120 + (second % 10) * (1 + second / 100));
+    expect(Math.abs(trendOfFloors(series, 30_000)?.perHour ?? 99)).toBeLessThan(1e-9);
   });
 
-  it('sees a floor that rises below a saw that falls', () => {
-    const saw = everySecond(901, (second) => 120 + second / 30 + (second % 10 === 0 ? 0 : 200 - second / 10));
-    expect(trendOfFloors(saw, 30_000)?.perHour).toBeCloseTo(120, 0);
+  it('detects rising minima below falling peaks', () => {
+    const series = everySecond(901, (second) => 120 + second / 30 + (second % 10 === 0 ? 0 : 200 - second / 10));
+    expect(trendOfFloors(series, 30_000)?.perHour).toBeCloseTo(120, 0);
   });
 
-  it('falls where the values fall', () => {
+  it('is negative where the values fall', () => {
     expect(
       trendOfFloors(
         everySecond(901, (second) => 200 - second / 60),
@@ -85,7 +85,7 @@ describe('a trend', () => {
     ).toBeCloseTo(-60, 6);
   });
 
-  it('knows how far off it may be', () => {
+  it('reports its uncertainty', () => {
     const random = seededRandom(11);
     const noisy = trendOfFloors(
       everySecond(901, () => 120 + 40 * random()),
@@ -95,7 +95,7 @@ describe('a trend', () => {
     expect(Math.abs(noisy?.perHour ?? Number.NaN)).toBeLessThan(4 * (noisy?.errorPerHour ?? 0));
   });
 
-  it('is none of too few windows', () => {
+  it('is null for too few windows', () => {
     expect(trendOfFloors([], 30_000)).toBeNull();
     expect(
       trendOfFloors(
@@ -111,20 +111,20 @@ describe('a trend', () => {
     ).toBe(5);
   });
 
-  it('leaves the last, unfinished window out', () => {
+  it('ignores the last, incomplete window', () => {
     const samples = everySecond(165, (second) => (second < 150 ? 120 : 900));
     expect(trendOfFloors(samples, 30_000)?.perHour).toBeCloseTo(0, 9);
   });
 });
 
 describe('random numbers of a seed', () => {
-  it('come back with it, and differ from those of the next', () => {
+  it('are reproducible, and differ from those of the next seed', () => {
     const row = (seed: number) => Array.from({ length: 5 }, seededRandom(seed));
     expect(row(7)).toEqual(row(7));
     expect(row(7)).not.toEqual(row(8));
   });
 
-  it('lie in [0, 1) and fill it evenly', () => {
+  it('are distributed evenly over [0, 1)', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 2 ** 31 }), (seed) => {
         const random = seededRandom(seed);
@@ -140,7 +140,7 @@ describe('random numbers of a seed', () => {
 });
 
 describe('a table', () => {
-  it('has its columns below each other', () => {
+  it('aligns its columns', () => {
     expect(
       tableLines(
         ['load', 'ms'],

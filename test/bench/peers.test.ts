@@ -9,7 +9,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 const scratch = mkdtempSync(join(tmpdir(), 'gw-peers-'));
 afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 
-/** Programs that are not ours and that a benchmark starts. */
+/** Foreign programs that a benchmark starts. */
 const foreign = ['adb', 'chromium', 'jq', 'nginx', 'openssl', 'sshd', 'wrk'];
 
 describe('a benchmark', () => {
@@ -25,7 +25,7 @@ describe('a benchmark', () => {
     expect(started.filter((name) => !declared.includes(name))).toEqual([]);
   });
 
-  it('whose peer is missing is skipped by the name of its Debian package', () => {
+  it('is skipped with the Debian package of its missing peer', () => {
     const run = spawnSync(process.execPath, [join(root, 'bench/run.js'), 'overlays-json'], {
       encoding: 'utf8',
       env: { PATH: scratch, GW_INSTALL_PEERS: 'no' },
@@ -54,16 +54,16 @@ describe.skipIf(process.getuid?.() !== 0)('as root, missing packages', () => {
       encoding: 'utf8',
       env: { PATH: scratch, ...env },
     });
-    return { stderr: run.stderr, asked: readFileSync(log, 'utf8') };
+    return { stderr: run.stderr, calls: readFileSync(log, 'utf8') };
   };
 
-  it('are installed, and those that are there are not', () => {
-    const { stderr, asked } = bring({});
-    expect(asked).toContain('install -y --no-install-recommends not-here\n');
+  it('are installed; present ones are not installed again', () => {
+    const { stderr, calls } = bring({});
+    expect(calls).toContain('install -y --no-install-recommends not-here\n');
     expect(stderr).toBe('installing Debian packages for a test: not-here\n');
   });
 
-  it('are left alone with GW_INSTALL_PEERS=no', () => {
-    expect(bring({ GW_INSTALL_PEERS: 'no' })).toEqual({ stderr: '', asked: '' });
+  it('are not installed with GW_INSTALL_PEERS=no', () => {
+    expect(bring({ GW_INSTALL_PEERS: 'no' })).toEqual({ stderr: '', calls: '' });
   });
 });

@@ -7,7 +7,7 @@ const START_MS = 7_000_000;
 const memory = (value: (second: number) => number) =>
   Array.from({ length: 901 }, (_, second) => ({ atMs: START_MS + second * 1_000, value: value(second) }));
 
-const look = (second: number, restarts = 0, status = 'running') => ({
+const healthAt = (second: number, restarts = 0, status = 'running') => ({
   upForMs: 5_000 + second * 1_000,
   services: [
     { name: 'chassis', status, restarts },
@@ -15,16 +15,16 @@ const look = (second: number, restarts = 0, status = 'running') => ({
   ],
 });
 
-const looks = Array.from({ length: 900 }, (_, second) => look(second));
+const healthSamples = Array.from({ length: 900 }, (_, second) => healthAt(second));
 
-/** A quarter of an hour in which everything held. */
-const sound: Soak = {
+/** The samples of 15 minutes in which every condition held. */
+const healthy: Soak = {
   wantedMs: 15 * MINUTE_MS,
   lastedMs: 15 * MINUTE_MS + 3,
   rss: memory((second) => 130 + (second % 20)),
   peakRssMb: 190,
   stops: Array.from({ length: 15 }, () => ({ ms: 12, ok: true, what: 'status 200' })),
-  health: looks,
+  health: healthSamples,
   isOver: false,
   ended: { code: 0, signal: null, tookMs: 80 },
   faults: { switched: 30, failed: 0 },
@@ -40,77 +40,81 @@ const sound: Soak = {
   },
 };
 
-/** Names of the lines that do not hold. */
+/** Names of the conditions that did not hold. */
 const missed = (changes: Partial<Soak>) =>
-  judgeSoak({ ...sound, ...changes })
+  judgeSoak({ ...healthy, ...changes })
     .filter(({ holds }) => !holds)
     .map(({ name }) => name);
 
-describe('a soak', () => {
-  it('in which everything held, holds', () => {
+describe('the verdict of a soak test', () => {
+  it('is passed where every condition held', () => {
     expect(missed({})).toEqual([]);
   });
 
   it.each<[string, Partial<Soak>, string]>([
-    ['that was cut short', { lastedMs: 14 * MINUTE_MS }, 'ran for'],
-    ['whose memory rose for a moment between two looks', { peakRssMb: 301 }, 'peak RSS'],
-    ['whose memory rose at one look', { rss: memory((second) => (second === 500 ? 301 : 130)) }, 'peak RSS'],
-    ['whose memory grows slowly', { rss: memory((second) => 130 + second / 40) }, 'RSS level'],
+    ['a run that was cut short', { lastedMs: 14 * MINUTE_MS }, 'ran for'],
+    ['memory that peaked between two samples', { peakRssMb: 301 }, 'peak RSS'],
+    ['memory that peaked in one sample', { rss: memory((second) => (second === 500 ? 301 : 130)) }, 'peak RSS'],
+    ['memory that grows slowly', { rss: memory((second) => 130 + second / 40) }, 'RSS level'],
     [
-      'whose service was started anew, and forgot it',
-      { health: [...looks, look(901, 1), look(902)] },
+      'a service that restarted and lost its count',
+      { health: [...healthSamples, healthAt(901, 1), healthAt(902)] },
       'restarts of services',
     ],
-    ['whose service does not come back', { health: [...looks, look(901, 0, 'restarting')] }, 'restarts of services'],
-    ['whose last look was not answered', { health: [...looks, null] }, 'restarts of services'],
-    ['that was never asked for health', { health: [] }, 'restarts of services'],
-    ['whose health names no service', { health: [{ upForMs: 1, services: [] }] }, 'restarts of services'],
-    ['in which the process began anew', { health: [...looks, look(3)] }, 'life of the process'],
-    ['in which the process ended', { isOver: true }, 'life of the process'],
-    ['without a stop', { stops: [] }, 'stops, one a minute'],
-    ['with a stop too few', { stops: sound.stops.slice(1) }, 'stops, one a minute'],
-    ['with a slow stop', { stops: [...sound.stops, { ms: 1_001, ok: true, what: '' }] }, 'stops, one a minute'],
     [
-      'with a refused stop',
-      { stops: [...sound.stops, { ms: 1, ok: false, what: 'status 429' }] },
+      'a service that does not come back',
+      { health: [...healthSamples, healthAt(901, 0, 'restarting')] },
+      'restarts of services',
+    ],
+    ['a last sample without an answer', { health: [...healthSamples, null] }, 'restarts of services'],
+    ['a run without a health sample', { health: [] }, 'restarts of services'],
+    ['health samples without services', { health: [{ upForMs: 1, services: [] }] }, 'restarts of services'],
+    ['a process that restarted', { health: [...healthSamples, healthAt(3)] }, 'life of the process'],
+    ['a process that ended', { isOver: true }, 'life of the process'],
+    ['a run without a stop', { stops: [] }, 'stops, one a minute'],
+    ['a run with one stop too few', { stops: healthy.stops.slice(1) }, 'stops, one a minute'],
+    ['a run with a slow stop', { stops: [...healthy.stops, { ms: 1_001, ok: true, what: '' }] }, 'stops, one a minute'],
+    [
+      'a run with a refused stop',
+      { stops: [...healthy.stops, { ms: 1, ok: false, what: 'status 429' }] },
       'stops, one a minute',
     ],
     [
-      'in which no browser received an event',
-      { clients: { ...sound.clients, browser: { did: { 'GET 200': 5 } } } },
+      'a run in which no browser received an event',
+      { clients: { ...healthy.clients, browser: { did: { 'GET 200': 5 } } } },
       'clients did their work',
     ],
     [
-      'in which a kind of client never lived',
-      { clients: { ...sound.clients, hoarder: { did: {} } } },
+      'a run without one kind of client',
+      { clients: { ...healthy.clients, hoarder: { did: {} } } },
       'clients did their work',
     ],
     [
-      'in which no tour ever started',
-      { clients: { ...sound.clients, 'tour starter': { did: { 'GET 200': 9 } } } },
+      'a run without a tour',
+      { clients: { ...healthy.clients, 'tour starter': { did: { 'GET 200': 9 } } } },
       'clients did their work',
     ],
-    ['without a fault', { faults: { switched: 0, failed: 9 } }, 'faults switched'],
-    ['that had to be ended by force', { ended: { code: null, signal: 'SIGKILL', tookMs: 6_010 } }, 'end in order'],
-    ['that ended late', { ended: { code: 0, signal: null, tookMs: 5_200 } }, 'end in order'],
-    ['that ended with an error', { ended: { code: 70, signal: null, tookMs: 20 } }, 'end in order'],
-  ])('%s does not hold', (_, changes, line) => {
+    ['a run without a fault', { faults: { switched: 0, failed: 9 } }, 'faults switched'],
+    ['a daemon that had to be killed', { ended: { code: null, signal: 'SIGKILL', tookMs: 6_010 } }, 'end in order'],
+    ['a daemon that ended late', { ended: { code: 0, signal: null, tookMs: 5_200 } }, 'end in order'],
+    ['a daemon that ended with an error', { ended: { code: 70, signal: null, tookMs: 20 } }, 'end in order'],
+  ])('is not passed for %s', (_, changes, line) => {
     expect(missed(changes)).toContain(line);
   });
 
-  it('that was too short decides nothing about growth, which is not green', () => {
-    const short = judgeSoak({ ...sound, rss: sound.rss.slice(0, 150) }).find(({ name }) => name === 'RSS level');
+  it('is undecided about growth after a run that was too short, and not green', () => {
+    const short = judgeSoak({ ...healthy, rss: healthy.rss.slice(0, 150) }).find(({ name }) => name === 'RSS level');
     expect(short).toMatchObject({ value: 'not decided', holds: false });
   });
 
-  it('whose memory wanders too much decides nothing about growth either', () => {
+  it('is undecided about growth where memory use varies too much', () => {
     const wild = memory((second) => 100 + 90 * (Math.floor(second / 90) % 2));
-    const line = judgeSoak({ ...sound, rss: wild }).find(({ name }) => name === 'RSS level');
+    const line = judgeSoak({ ...healthy, rss: wild }).find(({ name }) => name === 'RSS level');
     expect(line?.value).toContain('not decided');
     expect(line?.holds).toBe(false);
   });
 
-  it('may take memory until it is warm', () => {
+  it('allows memory growth during warm-up', () => {
     expect(missed({ rss: memory((second) => Math.min(150, 100 + second / 2)) })).toEqual([]);
   });
 });

@@ -14,21 +14,21 @@ describe('a comment', () => {
   });
 
   it.each([['"/* ä */"'], ["'// ä'"], ['tag`/* ä */ // ä`'], ['/[/*ä*/]/'], ['const ä = 1;'], ['plain();'], ['']])(
-    'is not what only looks like one: %s',
+    'is not text that only resembles one: %s',
     (code) => {
       expect(withAsciiComments(code)).toBe(code);
     },
   );
 });
 
-describe('what is built', () => {
+describe('the output of the build', () => {
   const source = [
     '/*! Jimmy Wärting */',
     'const tag = (strings) => [strings[0], strings.raw[0]];',
     'export const texts = ["\\ä", `\\ü😀\\\\ö`, /[^ä😀]/u.test("ä😀"), /\\ä/.test("ä"), tag`\\ä\\\\ß`, { größe: 1 }];',
   ].join('\n');
 
-  it('is ASCII but for tagged templates, and means the same', async () => {
+  it('is ASCII except tagged templates, and equivalent', async () => {
     const { output } = (await build({
       configFile: false,
       logLevel: 'silent',

@@ -45,7 +45,7 @@ const serve = [
 
 interface Built {
   readonly outDir: string;
-  /** The modules that an entry loads before its `import()`s run, by their path from the folder of the sources. */
+  /** The modules that an entry loads before its `import()`s run, by path relative to the sources. */
   loadedBy(entry: string): readonly string[];
 }
 
@@ -97,16 +97,16 @@ const files = {
 };
 
 describe('the facade of an entry point that is imported dynamically', () => {
-  it('leaves a static import with what it uses, where the bundler alone would load the whole module', async () => {
+  it('keeps for a static import only what it uses, where the bundler alone would load the whole module', async () => {
     const entries = ['check', 'serve'];
     const loaded = (await built(files, entries)).loadedBy('check');
     expect(loaded).toEqual(expect.arrayContaining(['check.ts', 'fleet/keys.ts', 'fleet/state.ts']));
     expect(loaded).not.toContain('fleet/fleet.ts');
-    // Where this fails, the bundler does it by itself and the facades can go.
+    // Where this fails, the bundler does it itself and the facades can be removed.
     expect((await built(files, entries, false)).loadedBy('check')).toContain('fleet/fleet.ts');
   });
 
-  it('hands on every export under its name, and the same variables as a static import', async () => {
+  it('re-exports every name, with the same variables as a static import', async () => {
     const { outDir } = await built(files, ['check', 'serve']);
     const url = (name: string) => pathToFileURL(join(outDir, `${name}.mjs`)).href;
     const { check, text } = await import(url('check'));
@@ -122,7 +122,7 @@ describe('the facade of an entry point that is imported dynamically', () => {
     expect([all.count, all.keyName(), (await again()).own]).toEqual([2, 'key 2', 'own']);
   });
 
-  it('leaves an import() of any other file as it is', async () => {
+  it('does not change an import() of any other file', async () => {
     const { outDir } = await built(
       { 'main.ts': `export const load = () => import('./other.ts');`, 'other.ts': `export default 'other';` },
       ['main'],

@@ -19,7 +19,7 @@ function library(id: string) {
   return Object.assign(thing, { Thing: thing });
 }
 
-/** Runs a CommonJS source: what it exports, and which modules it required, in order. */
+/** Runs a CommonJS source; returns its exports and the modules it required, in order. */
 function run(code: string) {
   const required: string[] = [];
   const modules = new Map<string, object>();
@@ -44,11 +44,11 @@ describe('a required module', () => {
     `exports.main = () => [(0, a_1.f)(c_1.default), d(a_1), new d(), b_1.default.text];`,
   ].join('\n');
 
-  it('is loaded at its first use and once, in whatever order it is used', () => {
+  it('is loaded at its first use and once, in any order of use', () => {
     const eager = run(code);
     const { exports, required } = run(lazy(code));
     expect(eager.required).toEqual(['a', 'b', 'c', 'd', 'effect']);
-    // Of a declaration with two names, none is made lazy; a bare require stays where it is.
+    // A declaration with two names is not made lazy; a bare require stays in place.
     expect(required).toEqual(['b', 'effect']);
     const value = JSON.stringify(exports.main?.());
     expect(value).toBe(JSON.stringify(eager.exports.main?.()));
@@ -107,19 +107,19 @@ describe('text that looks like code', () => {
     ['a member of the same name behind ?.', '({ a_1: 5 })?.a_1'],
     ['a longer name', '((a_11, $a_1, a_1_) => a_11 + $a_1 + a_1_)(1, 2, 3)'],
     ['characters outside the basic plane before it', '"😀€é" + a_1.text + "😀" + a_1.text'],
-  ])('stays as it is: %s', (_, expression) => {
+  ])('is unchanged: %s', (_, expression) => {
     const code = `const a_1 = require("a");\nexports.main = () => ${expression};`;
     expect(JSON.stringify(run(lazy(code)).exports.main?.())).toBe(JSON.stringify(run(code).exports.main?.()));
     expect(run(lazy(code)).required).toEqual([]);
   });
 
-  it('in a file without a require leaves it byte for byte', () => {
+  it('leaves a file without a require unchanged byte for byte', () => {
     const code = `// const a_1 = require("a");\nconst text = \`\nconst a_1 = require("a");\n\`;\nfunction f() { const a = require('a'); a.f(); }`;
     expect(lazy(code)).toBe(code);
   });
 });
 
-/** Expressions of every kind that uses a module, nested in each other, among text that only looks like one. */
+/** Expressions of every kind of use of a module, nested in each other, among text that only resembles one. */
 const { expression } = fc.letrec<{ expression: string }>((tie) => {
   const inner = tie('expression');
   const name = fc.constantFrom('a_1', 'b_1', 'c$');
@@ -146,7 +146,7 @@ const { expression } = fc.letrec<{ expression: string }>((tie) => {
 });
 
 describe('every use that is accepted', () => {
-  it('means the same, keeps its line, and loads nothing before it runs', () => {
+  it('is equivalent, keeps its line, and loads nothing before it runs', () => {
     fc.assert(
       fc.property(expression, (text) => {
         const code = `const a_1 = require("a");\nconst b_1 = __importStar(require("b"));\nconst c$ = require('c');\nexports.main = () => ${text};`;
@@ -167,7 +167,7 @@ describe('every use that is accepted', () => {
   });
 });
 
-describe('a file is refused, with its path and line,', () => {
+describe('a file is rejected with its path and line', () => {
   it.each([
     ['a parameter of the same name', 'const f = (a_1) => a_1.text;'],
     ['a variable of the same name in a block', '{ let a_1 = 1; }'],
@@ -199,7 +199,7 @@ describe('a file is refused, with its path and line,', () => {
 });
 
 describe('the plugin', () => {
-  it('takes every file of the command framework, and makes most of them lazy', () => {
+  it('accepts every file of the command framework, and makes most of them lazy', () => {
     const core = dirname(createRequire(import.meta.url).resolve('@oclif/core'));
     const paths = readdirSync(core, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.js'));
     const changed = paths.filter((path) => {

@@ -30,8 +30,8 @@ async function failureOf(work: Promise<unknown>): Promise<GwError> {
   return error as GwError;
 }
 
-/** What the client says to one canned answer to GET /device/info. */
-async function saidTo(answer: string | Buffer): Promise<GwError> {
+/** The result of the client for one fixed answer to GET /device/info. */
+async function errorFor(answer: string | Buffer): Promise<GwError> {
   await using peer = await answeringPeer(answer);
   await using client = clientOf(peer, { timeoutMs: 800 });
   const error = await failureOf(client.identity());
@@ -47,7 +47,7 @@ async function withFake(work: (chassis: FakeChassis, client: ChassisClient) => P
 }
 
 describe('identity', () => {
-  it('is serial, model, software and what is announced, with foreign values left out', async () => {
+  it('has serial, model, software and announced features; values of other types are dropped', async () => {
     const caps = { supportsWsV2: true, supportsJack: false, odd: 'yes', __proto__: { supportsBags: true } };
     await using peer = await answeringPeer(httpAnswer(JSON.stringify(deviceInfo('SN-1', { caps, later: { a: 1 } }))));
     await using client = clientOf(peer, { expectedSerial: 'SN-1' });
@@ -59,7 +59,7 @@ describe('identity', () => {
     });
   });
 
-  it('refuses another serial number by name', async () => {
+  it('rejects another serial number and names it', async () => {
     await using peer = await answeringPeer(httpAnswer(JSON.stringify(deviceInfo('SN-2'))));
     await using client = clientOf(peer, { expectedSerial: 'SN-1' });
     const error = await failureOf(client.identity());
@@ -84,15 +84,15 @@ describe('identity', () => {
     expect(heads[1]?.toLowerCase()).toContain('secret: s3cret\r\n');
   });
 
-  it('refuses a secret that no header can carry, without repeating it', () => {
+  it('rejects a secret that no header can carry, without repeating it', () => {
     for (const secret of ['', 'two words', 'line\nbreak', 'schlüssel']) {
-      const making = () => clientOf({ endpoint: { host: '127.0.0.1', port: 1 } }, { secret });
-      expect(making).toThrow(GwError);
-      expect(making).toThrow(/^((?!two words|line|schl).)*$/s);
+      const create = () => clientOf({ endpoint: { host: '127.0.0.1', port: 1 } }, { secret });
+      expect(create).toThrow(GwError);
+      expect(create).toThrow(/^((?!two words|line|schl).)*$/s);
     }
   });
 
-  it('gives the device information as it came, unknown fields kept', async () => {
+  it('returns the device information unchanged, unknown fields kept', async () => {
     const info = deviceInfo('SN-1', { robot: { width: 0.5 }, neverSeen: [1, { a: null }] });
     await using peer = await answeringPeer(httpAnswer(JSON.stringify(info)));
     await using client = clientOf(peer);
@@ -101,7 +101,7 @@ describe('identity', () => {
 });
 
 describe.concurrent('not connected', () => {
-  it('says refused when nothing listens on the port', async () => {
+  it('reports refused when nothing listens on the port', async () => {
     await using client = clientOf({ endpoint: await closedPort() });
     const error = await failureOf(client.identity());
     expect(error).toBeInstanceOf(DialError);
@@ -118,18 +118,18 @@ describe.concurrent('not connected', () => {
     expect(error.tried?.forMs).toBeLessThan(1_500);
   });
 
-  it('says cut when the connection is closed without an answer', async () => {
+  it('reports cut when the connection is closed without an answer', async () => {
     await using peer = await rawPeer((socket) => socket.once('data', () => socket.destroy()));
     await using client = clientOf(peer);
     expect(await failureOf(client.identity())).toMatchObject({ code: 'CHASSIS_NOT_CONNECTED', failure: 'cut' });
   });
 
-  it('reads again over a new connection when a kept one was closed meanwhile', async () => {
-    let asked = 0;
+  it('retries over a new connection when a kept-alive one was closed meanwhile', async () => {
+    let requestCount = 0;
     await using peer = await rawPeer((socket) => {
       let first = true;
       socket.on('data', () => {
-        asked += 1;
+        requestCount += 1;
         if (first) socket.write(httpAnswer(JSON.stringify(deviceInfo())));
         else socket.destroy();
         first = false;
@@ -139,11 +139,11 @@ describe.concurrent('not connected', () => {
     await client.identity();
     await new Promise((resolve) => setTimeout(resolve, 50));
     await client.identity();
-    expect(asked).toBe(3);
+    expect(requestCount).toBe(3);
     expect(peer.connections()).toBe(2);
   });
 
-  it('is interrupted by the signal of the caller, at once', async () => {
+  it('is interrupted by the signal of the caller at once', async () => {
     await using peer = await rawPeer(() => {});
     await using client = clientOf(peer);
     const ending = new AbortController();
@@ -165,7 +165,7 @@ describe.concurrent('not connected', () => {
   });
 });
 
-describe.concurrent('bad answers are named', () => {
+describe.concurrent('a bad answer is reported as such', () => {
   const json = (text: string) => httpAnswer(text, { 'content-type': 'application/json' });
   const good = JSON.stringify(deviceInfo());
   it.each<[string, string | Buffer, string]>([
@@ -179,33 +179,33 @@ describe.concurrent('bad answers are named', () => {
     ['a truncated string', json('{"device": {"sn": "SN'), 'the JSON is cut off in the middle'],
     ['NaN', json('{"device": {"sn": "SN-1"}, "x": NaN}'), 'the answer contains NaN, which is no JSON number'],
     ['minus infinity', json('{"x": -Infinity}'), 'the answer contains Infinity, which is no JSON number'],
-    ['a doubled key', json('{"device": {"sn": "SN-1", "sn": "SN-2"}}'), 'the JSON names the key "sn" twice'],
-    ['a doubled key in disguise', json('{"device": {"sn": "SN-1", "s\\u006e": "SN-2"}}'), 'the key "sn" twice'],
+    ['a duplicate key', json('{"device": {"sn": "SN-1", "sn": "SN-2"}}'), 'the JSON names the key "sn" twice'],
+    ['an escaped duplicate key', json('{"device": {"sn": "SN-1", "s\\u006e": "SN-2"}}'), 'the key "sn" twice'],
     ['a wrong type', json('{"device": {"sn": 7}}'), 'device.sn: expected string, received number'],
     ['no serial number', json('{"device": {"model": "m1"}}'), 'device.sn: expected string, received undefined'],
     ['a list', json('[]'), 'unexpected response shape'],
     ['deep nesting', json(`{"a":${'['.repeat(5_000)}${']'.repeat(5_000)}}`), 'nested deeper than 200 levels'],
     ['bytes', json(Buffer.from([0x22, 0xff, 0xfe, 0x22]).toString('latin1')), 'unexpected response shape'],
-    ['bytes that are no text', httpAnswer(Buffer.from([0x7b, 0xff, 0xfe, 0x7d])), 'the answer is not text'],
+    ['bytes that are not text', httpAnswer(Buffer.from([0x7b, 0xff, 0xfe, 0x7d])), 'the answer is not text'],
     ['another protocol', 'SSH-2.0-OpenSSH_9.2\r\n', 'malformed HTTP response'],
     ['a status', httpAnswer('{}', {}, '404 Not Found'), 'status 404 for GET /device/info'],
-    ['a packed answer', httpAnswer(good, { 'content-encoding': 'gzip' }), 'unrequested content encoding "gzip"'],
+    ['a compressed answer', httpAnswer(good, { 'content-encoding': 'gzip' }), 'unrequested content encoding "gzip"'],
     ['an announced flood', httpAnswer('{}', { 'content-length': 52_428_800 }), 'response larger than 1 MiB'],
     [
-      'a cut body',
+      'a truncated body',
       httpAnswer(good, { 'content-length': good.length + 10 }),
       'connection closed in the middle of the response',
     ],
   ])('%s', async (_, answer, what) => {
-    const error = await saidTo(answer);
+    const error = await errorFor(answer);
     expect(error.code).toBe('CHASSIS_BAD_ANSWER');
     expect(error.message).toContain(what);
   });
 
-  it('a redirect, which is not followed', async () => {
+  it('a redirect, without following it', async () => {
     await using elsewhere = await answeringPeer(httpAnswer(good));
     const location = `http://127.0.0.1:${elsewhere.endpoint.port}/device/info`;
-    const error = await saidTo(httpAnswer('', { location }, '302 Found'));
+    const error = await errorFor(httpAnswer('', { location }, '302 Found'));
     expect(error.code).toBe('CHASSIS_BAD_ANSWER');
     expect(error.message).toContain(`redirect to "${location}" refused`);
     expect(elsewhere.connections()).toBe(0);
@@ -231,7 +231,7 @@ describe.concurrent('bad answers are named', () => {
     expect(performance.now() - began).toBeLessThan(2_000);
   });
 
-  it('an answer that drips for ever', async () => {
+  it('an answer that trickles endlessly', async () => {
     await using peer = await rawPeer((socket) => {
       socket.write('HTTP/1.1 200 OK\r\n\r\n');
       const timer = setInterval(() => socket.write(' '), 50);
@@ -244,8 +244,8 @@ describe.concurrent('bad answers are named', () => {
   });
 });
 
-describe('floods', () => {
-  /** Sends `total` bytes of an answer without a length, as fast as they are taken; tells how many went out. */
+describe('a flood', () => {
+  /** Sends `total` bytes of an answer without a length, as fast as they are read; returns the number sent. */
   async function flood(total: number, head = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n[') {
     let sent = 0;
     const peer = await rawPeer((socket) => {
@@ -268,18 +268,18 @@ describe('floods', () => {
     return { peer, sent: () => sent };
   }
 
-  it.each([50 * 1024 * 1024, Number.POSITIVE_INFINITY])('of %d bytes are cut at the limit', async (total) => {
+  it.each([50 * 1024 * 1024, Number.POSITIVE_INFINITY])('of %d bytes is cut off at the limit', async (total) => {
     const { peer, sent } = await flood(total);
     await using _peer = peer;
     await using client = clientOf(peer);
     const error = await failureOf(client.identity());
     expect(error.message).toContain('response larger than 1 MiB');
     await expect.poll(() => peer.sockets.size).toBe(0);
-    // What was read, plus what the two kernels buffer on the way.
+    // The bytes read, plus those buffered by the two kernels.
     expect(sent()).toBeLessThan(16 * 1024 * 1024);
   });
 
-  it('are cut at the limit of the caller when they are forwarded', async () => {
+  it('is cut off at the limit of the caller when it is forwarded', async () => {
     const { peer } = await flood(Number.POSITIVE_INFINITY);
     await using _peer = peer;
     await using client = clientOf(peer);
@@ -287,7 +287,7 @@ describe('floods', () => {
     expect(error.message).toContain('response larger than 300000 bytes');
   });
 
-  it('in pieces of a chunked answer are cut as well', async () => {
+  it('in chunks of a chunked answer is cut off as well', async () => {
     const { peer } = await flood(1, 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n200001\r\n');
     await using _peer = peer;
     await using client = clientOf(peer);
@@ -295,17 +295,17 @@ describe('floods', () => {
   });
 });
 
-describe('answers that stand for more than they measure', () => {
-  it('are refused before anything is made of them', async () => {
+describe('answers that expand to more than their bytes', () => {
+  it('are rejected before they are parsed', async () => {
     const many = `{"device":{"sn":"SN-1"},"x":[${'{},'.repeat(300_000)}{}]}`;
-    expect((await saidTo(httpAnswer(many))).message).toContain('the JSON holds more than 20000 values');
+    expect((await errorFor(httpAnswer(many))).message).toContain('the JSON holds more than 20000 values');
     const keys = Array.from({ length: 21_000 }, (_, i) => `"${i}":0`).join(',');
-    expect((await saidTo(httpAnswer(`{"device":{"sn":"SN-1"},"x":{${keys}}}`))).message).toContain('more than 20000');
-    const refused = await saidTo(httpAnswer(`{"detail":"${'x'.repeat(900_000)}"}`, {}, '409 Conflict'));
+    expect((await errorFor(httpAnswer(`{"device":{"sn":"SN-1"},"x":{${keys}}}`))).message).toContain('more than 20000');
+    const refused = await errorFor(httpAnswer(`{"detail":"${'x'.repeat(900_000)}"}`, {}, '409 Conflict'));
     expect(refused.message.length).toBeLessThan(1_000);
   });
 
-  it('come together the same with a length and without', async () => {
+  it('are assembled identically with and without a length', async () => {
     const map = { id: 1, grid_origin_x: 0, grid_origin_y: 0, grid_resolution: 1, overlays: 'ä'.repeat(2_000_000) };
     const body = Buffer.from(JSON.stringify(map));
     const chunked = Buffer.concat([
@@ -322,7 +322,7 @@ describe('answers that stand for more than they measure', () => {
 });
 
 describe.concurrent('while the chassis starts', () => {
-  it('says how far it is', async () => {
+  it('reports its progress', async () => {
     await withFake(async (chassis, client) => {
       chassis.booting = 0.25;
       const error = await failureOf(client.identity());
@@ -336,8 +336,8 @@ describe.concurrent('while the chassis starts', () => {
     });
   });
 
-  it('does not take a foreign 503 page for a chassis', async () => {
-    const error = await saidTo(httpAnswer('<h1>busy</h1>', {}, '503 Service Unavailable'));
+  it('does not mistake a foreign 503 page for a chassis', async () => {
+    const error = await errorFor(httpAnswer('<h1>busy</h1>', {}, '503 Service Unavailable'));
     expect(error.code).toBe('CHASSIS_BAD_ANSWER');
     expect(error.message).toContain('status 503 without boot progress');
   });
@@ -385,7 +385,7 @@ describe.concurrent('maps', () => {
     });
   });
 
-  it('are refused when the image is none, when there is no such map, and when the id is none', async () => {
+  it('are rejected for an invalid image, an unknown map, and an invalid id', async () => {
     await withMaps(async (client) => {
       expect((await failureOf(client.mapPng('2'))).code).toBe('CHASSIS_BAD_ANSWER');
       const missing = await failureOf(client.map('9'));
@@ -411,7 +411,7 @@ describe.concurrent('forward', () => {
     });
   });
 
-  it('lets one waiter give up without ending the read of the others', async () => {
+  it('lets one caller abort without ending the read of the others', async () => {
     await withFake(async (chassis, client) => {
       let answer = () => {};
       let closed = false;
@@ -425,18 +425,18 @@ describe.concurrent('forward', () => {
       };
       const ending = new AbortController();
       const impatient = failureOf(client.forward('/device/info', { maxBytes: 10_000, signal: ending.signal }));
-      const patient = client.forward('/device/info', { maxBytes: 10_000 });
+      const keptWaiting = client.forward('/device/info', { maxBytes: 10_000 });
       await expect.poll(() => chassis.requests.length).toBe(1);
       ending.abort();
       expect((await impatient).code).toBe('INTERRUPTED');
       expect(closed).toBe(false);
       answer();
-      expect((await patient).status).toBe(200);
+      expect((await keptWaiting).status).toBe(200);
       expect(chassis.requests).toHaveLength(1);
     });
   });
 
-  it('ends the read when the last waiter has given up, and the next one reads anew', async ({ expect }) => {
+  it('ends the read when the last caller has aborted, and the next one reads again', async ({ expect }) => {
     await withFake(async (chassis, client) => {
       let hang = true;
       let closed = 0;
@@ -457,7 +457,7 @@ describe.concurrent('forward', () => {
     });
   });
 
-  it('passes a refusal on as it is, and nothing that is neither JSON nor a PNG', async () => {
+  it('forwards an error answer unchanged, and nothing but JSON and PNG', async () => {
     await withFake(async (chassis, client) => {
       expect((await client.forward('/maps/77', { maxBytes: 10_000 })).status).toBe(404);
       chassis.intercept = (_, response) => {
@@ -469,7 +469,7 @@ describe.concurrent('forward', () => {
     });
   });
 
-  it('makes nothing of what it passes on, and passes nothing on that stands for too much', async () => {
+  it('forwards without parsing, and rejects answers that expand to too much', async () => {
     await withFake(async (chassis, client) => {
       let body: string | Buffer = '';
       chassis.intercept = (request, response) => {
@@ -478,7 +478,7 @@ describe.concurrent('forward', () => {
         return true;
       };
       const forward = () => client.forward('/maps/1', { maxBytes: 32 * 1024 * 1024 });
-      // As it came: blanks, a key that stands twice, digits that no number keeps.
+      // Unchanged: whitespace, a duplicate key, digits that a number would lose.
       body = `\n{"a": 0.1000000000000000055511151231257827, "a" : 12345678901234567890 , "b":"${'x'.repeat(3_000_000)}"}`;
       const reply = await forward();
       expect([reply.content, Buffer.from(reply.body).toString() === body]).toEqual(['json', true]);
@@ -495,7 +495,7 @@ describe.concurrent('forward', () => {
     });
   });
 
-  it('knows no path outside the chassis interface', async () => {
+  it('rejects paths outside the chassis interface', async () => {
     await withFake(async (chassis, client) => {
       for (const path of [
         '//elsewhere/',
@@ -514,8 +514,8 @@ describe.concurrent('forward', () => {
   });
 });
 
-describe('hostile keys', () => {
-  it('reach no prototype', async () => {
+describe('hostile keys in answers', () => {
+  it('do not reach a prototype', async () => {
     const body =
       '{"device":{"sn":"SN-1","__proto__":{"x":1}},"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}},"caps":{"__proto__":true,"supportsWsV2":true}}';
     await using peer = await answeringPeer(httpAnswer(body));
@@ -527,8 +527,8 @@ describe('hostile keys', () => {
   });
 });
 
-describe('any answer at all', () => {
-  it('ends in an identity or in a named failure, never in an internal error', async () => {
+describe('any answer', () => {
+  it('yields an identity or a named failure, never an internal error', async () => {
     let answer: Buffer = Buffer.alloc(0);
     await using peer = await rawPeer((socket) => socket.once('data', () => socket.end(answer)));
     await using client = clientOf(peer, { timeoutMs: 1_000 });

@@ -12,7 +12,7 @@ const inOrder = [
   { topic: '/alerts', alerts: [] },
 ];
 
-/** Live values after these messages, over a connection that stands. */
+/** Live values after these messages, over an open connection. */
 function valuesAfter(...messages: object[]): { values: LiveValues; live: ReturnType<typeof createLiveValues> } {
   const live = createLiveValues(systemClock);
   live.connect();
@@ -28,8 +28,8 @@ const judged = (values: LiveValues) =>
   Object.fromEntries(judgeCondition(values).map(({ id, verdict, state }) => [id, `${verdict} ${state}`]));
 const judgedAfter = (...messages: object[]) => judged(valuesAfter(...inOrder, ...messages).values);
 
-describe('what the robot reports about itself', () => {
-  it('is in order where everything was received and says so', () => {
+describe('the condition that the robot reports', () => {
+  it('is ok where every value was received and is in its ok state', () => {
     expect(judgedAfter()).toEqual({
       'emergency-stop': 'ok not-pressed',
       'control-mode': 'ok auto',
@@ -73,7 +73,7 @@ describe('what the robot reports about itself', () => {
     expect(judgedAfter(message)[id]).toBe(expected);
   });
 
-  it('is not checked, never in order, where it was not received, was rejected, or is no longer what it says now', () => {
+  it('is not checked, never ok, where it was not received, was rejected, or is outdated', () => {
     for (const id of conditionIds) expect(judged(valuesAfter().values)[id]).toBe('not-checked missing');
     const { live } = valuesAfter(...inOrder);
     live.disconnect();
@@ -89,7 +89,7 @@ describe('what the robot reports about itself', () => {
     expect(alertsOf(valuesAfter(quoted, ...inOrder).values)).toMatchObject({ verdict: 'ok' });
   });
 
-  it('is in order only with the very values that are named so, whatever comes', () => {
+  it('is ok only with the values listed as ok, whatever arrives', () => {
     const word = fc.oneof(
       fc.constantFrom('auto', 'manual', 'positioning', 'slam', 'full', 'charging', ''),
       fc.string(),
@@ -106,8 +106,8 @@ describe('what the robot reports about itself', () => {
       levels: fc.array(fc.option(fc.oneof(fc.constantFrom('error', 'warning', 'none'), fc.string())), { maxLength: 4 }),
     });
     fc.assert(
-      fc.property(messages, (said) => {
-        const { stop, mode, released, state, reliable, quality, percentage, status, levels } = said;
+      fc.property(messages, (received) => {
+        const { stop, mode, released, state, reliable, quality, percentage, status, levels } = received;
         const result = judged(
           valuesAfter(
             { topic: '/wheel_state', control_mode: mode, emergency_stop_pressed: stop, wheels_released: released },

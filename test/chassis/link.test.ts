@@ -15,7 +15,7 @@ import {
 } from './peers.ts';
 
 const time = createPacedClock();
-/** In the time of the link, which no busy machine shortens. */
+/** In the clock of the link, which a busy machine does not shorten. */
 const until = time.until;
 
 interface Linked extends AsyncDisposable {
@@ -97,7 +97,7 @@ describe('connected', () => {
     }
   });
 
-  it('calls a pose stale that has not come for three seconds, and a latched value never by age', async () => {
+  it('reports a pose stale after three seconds without a message, and a latched value never by age', async () => {
     const { chassis, linked } = await connected();
     await using _chassis = chassis;
     await using _linked = linked;
@@ -132,7 +132,7 @@ describe('connected', () => {
     expect(notified).toBe(before);
   });
 
-  it('keeps what was wrong, each with its count, and only so much of it', async () => {
+  it('keeps complaints, each with its count, in bounded number', async () => {
     const { chassis, linked } = await connected();
     await using _chassis = chassis;
     await using _linked = linked;
@@ -146,8 +146,8 @@ describe('connected', () => {
   });
 });
 
-describe('a chassis that gives many causes for complaint', () => {
-  it('is notified in batches, but at once where a value became unreliable', async () => {
+describe('a chassis with many complaints', () => {
+  it('is reported in batches, but at once where a value became unreliable', async () => {
     const { chassis, linked } = await connected();
     await using _chassis = chassis;
     await using _linked = linked;
@@ -159,13 +159,13 @@ describe('a chassis that gives many causes for complaint', () => {
       if (firstRejected === 0 && pose.status === 'received' && pose.rejected !== undefined) firstRejected = notified;
     });
     for (let i = 0; i < 2_000; i += 1) chassis.publish('{"topic":"/tracked_pose","pos":[1],"ori":"90"}');
-    await until('all of them', () => linked.snapshot().complaints.some(({ count }) => count === 2_000));
+    await until('all complaints', () => linked.snapshot().complaints.some(({ count }) => count === 2_000));
     expect(firstRejected).toBeGreaterThan(0);
     expect(notified).toBeLessThan(100);
   });
 
-  it('notifies an unreliable value without the delay of batched complaints', async () => {
-    // What is gathered for a tenth of a second is never told here.
+  it('reports an unreliable value without the delay of batched complaints', async () => {
+    // Complaints batched for a tenth of a second are never reported here.
     const clock: Clock = {
       ...time,
       after: (ms, call) => time.after(ms === 100 ? 3_600_000 : ms, call),
@@ -177,11 +177,11 @@ describe('a chassis that gives many causes for complaint', () => {
       return pose.status === 'received' ? pose.staleReason : 'not-received';
     };
     await until('a pose', () => reasonOf() === undefined);
-    const told: unknown[] = [];
-    using _subscription = linked.link.subscribe(() => told.push(reasonOf()));
+    const notified: unknown[] = [];
+    using _subscription = linked.link.subscribe(() => notified.push(reasonOf()));
     chassis.publish({ topic: '/tracked_pose', pos: [1, 2], ori: 'north' });
-    await until('it is rejected', () => reasonOf() === 'newer-rejected');
-    expect(told).toContain('newer-rejected');
+    await until('the pose is rejected', () => reasonOf() === 'newer-rejected');
+    expect(notified).toContain('newer-rejected');
   });
 
   it('keeps repeated complaints among many single ones', async () => {
@@ -190,7 +190,7 @@ describe('a chassis that gives many causes for complaint', () => {
     await using _linked = linked;
     for (let i = 0; i < 3; i += 1) chassis.publish('{');
     for (let i = 0; i < 100; i += 1) chassis.publish(`{"topic":"/unasked-${i}"}`);
-    await until('the last', () => linked.snapshot().complaints.at(-1)?.what.includes('/unasked-99') === true);
+    await until('the last complaint', () => linked.snapshot().complaints.at(-1)?.what.includes('/unasked-99') === true);
     const { complaints } = linked.snapshot();
     expect([complaints.length, complaints.find(({ count }) => count === 3)?.what]).toEqual([
       32,
@@ -198,14 +198,14 @@ describe('a chassis that gives many causes for complaint', () => {
     ]);
   });
 
-  it('by flooding the topic stream is disconnected and named, also when it is connected again', async () => {
-    // A flood is what comes faster than this machine reads it, so this time is real.
+  it('is disconnected and named for flooding the topic stream, also after it reconnects', async () => {
+    // A flood depends on the speed of this machine, so this time is real.
     const { chassis, linked } = await connected(systemClock);
     await using _chassis = chassis;
     await using _linked = linked;
     const flood = setInterval(() => {
-      const isTaken = [...chassis.streams].every(({ bufferedAmount }) => bufferedAmount < 100_000);
-      for (let i = 0; isTaken && i < 500; i += 1) chassis.publish('x'.repeat(100));
+      const isRead = [...chassis.streams].every(({ bufferedAmount }) => bufferedAmount < 100_000);
+      for (let i = 0; isRead && i < 500; i += 1) chassis.publish('x'.repeat(100));
     }, 1);
     try {
       await reallyUntil('named', () => /topic stream flooded: \d+/.test(linked.link.describe?.() ?? ''), 20_000);
@@ -219,7 +219,7 @@ describe('a chassis that gives many causes for complaint', () => {
 });
 
 describe('not connected', () => {
-  it('is a state that names the address, and never an error of the service', async () => {
+  it('is a state with the address, and never an error of the service', async () => {
     const endpoint = await closedPort();
     await using linked = await linkTo(endpoint);
     await until('refused', () => linked.kind() === 'refused', 2_000);
@@ -240,7 +240,7 @@ describe('not connected', () => {
     expect(await until('no answer', () => linked.kind() === 'no-answer')).toBeLessThan(2_000);
   });
 
-  it('is reported within two seconds when the chassis stops dead, and the values are stale', async () => {
+  it('is reported within two seconds when the chassis goes silent, and the values are stale', async () => {
     const { chassis, linked } = await connected();
     await using _chassis = chassis;
     await using _linked = linked;
@@ -258,7 +258,7 @@ describe('not connected', () => {
     await time.sleep(600);
     await using again = await fakeChassis(port);
     expect(await until('connected', () => linked.kind() === 'connected')).toBeLessThan(3_000);
-    await until('enabled', () => again.heard.length > 0);
+    await until('enabled', () => again.received.length > 0);
     await until('fresh', () => linked.snapshot().values.pose.status === 'received');
     await until('fresh', () => (linked.snapshot().values.map as { stale: boolean }).stale === false);
   });
@@ -285,21 +285,21 @@ describe('not connected', () => {
 });
 
 describe('another chassis at the address', () => {
-  it('is refused by name, none of its topics is opened, and it is looked at again', async () => {
+  it('is rejected with its serial, none of its topics is subscribed, and it is checked again', async () => {
     await using chassis = await fakeChassis();
     chassis.serial = 'SN-2';
     await using linked = await linkTo(chassis.endpoint);
     await until('wrong device', () => linked.kind() === 'wrong-device');
     expect(linked.snapshot().link).toMatchObject({ foundSerial: 'SN-2', detail: expect.stringContaining('"SN-2"') });
     expect(linked.snapshot().identity).toBeNull();
-    await until('asked again', () => chassis.requests.length >= 3);
-    expect(chassis.heard).toEqual([]);
+    await until('identity requested again', () => chassis.requests.length >= 3);
+    expect(chassis.received).toEqual([]);
     expect(chassis.streams.size).toBe(0);
     chassis.serial = 'SN-1';
     await until('connected', () => linked.kind() === 'connected');
   });
 
-  it('is noticed although the topic stream stands', async () => {
+  it('is detected although the topic stream stays open', async () => {
     const { chassis, linked } = await connected();
     await using _chassis = chassis;
     await using _linked = linked;
@@ -335,7 +335,7 @@ describe('the unit of the pose', () => {
   const inDegrees = (heading: number) => ((heading * 180) / Math.PI + 540) % 360;
   const inRadians = (heading: number) => heading % (2 * Math.PI);
 
-  it('is not decided by one value, and radians stay noticed until gw is started anew', async () => {
+  it('is undecided after one value; detected radians are remembered until gw restarts', async () => {
     const { chassis, linked } = await connected();
     await using _chassis = chassis;
     await using _linked = linked;
@@ -347,7 +347,7 @@ describe('the unit of the pose', () => {
     await until('contradicted', () => linked.snapshot().unitContradicted);
     expect(linked.snapshot()).toMatchObject({
       poseUnit: { verdict: 'radians', doubt: null },
-      // A number of which nobody says any more what it means.
+      // A number without a known unit.
       values: { pose: { mark: 'OFFEN', parts: { xM: { mark: 'HINWEIS' }, yawDeg: { mark: 'OFFEN' } } } },
     });
     await linked.link.stop();
@@ -357,7 +357,7 @@ describe('the unit of the pose', () => {
     expect(linked.snapshot()).toMatchObject({ unitContradicted: true, poseUnit: { verdict: 'radians' } });
   });
 
-  it('in doubt takes the mark of the heading away, and gives it back when degrees are proven', async () => {
+  it('in doubt removes the mark of the heading, and restores it when degrees are proven', async () => {
     const { chassis, linked } = await connected();
     await using _chassis = chassis;
     await using _linked = linked;
@@ -380,7 +380,7 @@ describe('the unit of the pose', () => {
     expect(heading()).toMatchObject({ mark: 'BELEGT' });
   });
 
-  it('proven of one software says nothing about another one', async () => {
+  it('proven for one software version does not count for another', async () => {
     const { chassis, linked } = await connected();
     await using _chassis = chassis;
     await using _linked = linked;
@@ -415,7 +415,7 @@ describe('stopping', () => {
     await until('no connections', () => chassis.sockets.size === 0 && silent.sockets.size === 0, 1_000);
   });
 
-  it('works without a start, and a start after it begins anew', async () => {
+  it('works without a start, and a later start works', async () => {
     await using chassis = await fakeChassis();
     await using linked = await linkTo(chassis.endpoint);
     await linked.link.stop();

@@ -3,7 +3,7 @@ import { createLiveValues } from '../../src/lib/chassis/live-values.ts';
 import { parseTopicMessage } from '../../src/lib/chassis/topics/message.ts';
 import { systemClock } from '../../src/lib/lifecycle/index.ts';
 
-/** Live values on a clock that the test moves. */
+/** Live values on a clock that the test advances. */
 function bench() {
   let now = 1_234_567;
   const live = createLiveValues({ ...systemClock, monotonicMs: () => now });
@@ -13,9 +13,9 @@ function bench() {
     pass(ms: number) {
       now += ms;
     },
-    say(message: object) {
+    receive(message: object) {
       const parsed = parseTopicMessage(JSON.stringify(message));
-      if (parsed.kind !== 'data') throw new Error('a sound message was meant');
+      if (parsed.kind !== 'data') throw new Error('the message of the test is invalid');
       live.update(parsed);
     },
   };
@@ -28,28 +28,28 @@ const staleness = (value: { status: string; stale?: boolean; staleReason?: strin
 ];
 
 describe('the age of a live value', () => {
-  it('ends a topic that came steadily and ceased, at the pace that it had', () => {
-    const { live, pass, say } = bench();
+  it('expires a steady topic that ceased, by its own rate', () => {
+    const { live, pass, receive } = bench();
     for (let i = 0; i < 12; i += 1) {
-      say(wheels);
+      receive(wheels);
       pass(2_000);
     }
     pass(7_900);
     expect(staleness(live.values().wheels)).toEqual([false, undefined]);
     pass(200);
     expect(staleness(live.values().wheels)).toEqual([true, 'too-old']);
-    say(wheels);
+    receive(wheels);
     expect(staleness(live.values().wheels)).toEqual([false, undefined]);
   });
 
-  it('ends no topic whose pace is not known: it may speak on change only', () => {
-    const { live, pass, say } = bench();
+  it('expires no topic of unknown rate: it may be published on change only', () => {
+    const { live, pass, receive } = bench();
     for (let i = 0; i < 6; i += 1) {
-      say(wheels);
+      receive(wheels);
       pass(300);
     }
     for (let i = 0; i < 40; i += 1) {
-      say({ topic: '/alerts', alerts: [] });
+      receive({ topic: '/alerts', alerts: [] });
       pass(100);
     }
     pass(3_600_000);
@@ -60,16 +60,16 @@ describe('the age of a live value', () => {
     ]);
   });
 
-  it('learns the pace anew with each connection', () => {
-    const { live, pass, say } = bench();
+  it('measures the rate again on each connection', () => {
+    const { live, pass, receive } = bench();
     for (let i = 0; i < 12; i += 1) {
-      say(wheels);
+      receive(wheels);
       pass(100);
     }
     live.disconnect();
     live.connect();
     expect(staleness(live.values().wheels)).toEqual([true, 'not-received-since-reconnect']);
-    say(wheels);
+    receive(wheels);
     pass(60_000);
     expect(staleness(live.values().wheels)).toEqual([false, undefined]);
   });

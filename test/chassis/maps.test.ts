@@ -42,7 +42,7 @@ const failureOf = (work: Promise<unknown>) =>
   );
 
 describe('reading maps', () => {
-  it('gives the document of a map byte for byte, whatever its blanks, escapes and unknown keys', async () => {
+  it('returns the document of a map byte for byte, whatever its whitespace, escapes and unknown keys', async () => {
     const body = Buffer.from(
       `\n {"never_seen" : 1.0, "overlays":"\\u007b}", "grid_origin_x":0,"grid_origin_y":-0.0 ,"grid_resolution":5e-2}\n`,
     );
@@ -59,7 +59,7 @@ describe('reading maps', () => {
     }
   });
 
-  it('refuses what is no map', async () => {
+  it('rejects documents that are not maps', async () => {
     for (const body of ['[]', '{}', '<html>', JSON.stringify({ ...map, grid_resolution: 0 })]) {
       await withChassis({ 'GET /maps/7': { body } }, async (client) => {
         expect((await failureOf(client.mapBytes('7'))).code).toBe('CHASSIS_BAD_ANSWER');
@@ -67,7 +67,7 @@ describe('reading maps', () => {
     }
   });
 
-  it('never throws anything but an error of gw, whatever the bytes', async () => {
+  it('throws only gw errors, whatever the bytes', async () => {
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ maxLength: 60 }), async (bytes) => {
         await using peer = await answeringPeer(httpAnswer(Buffer.from(bytes)));
@@ -87,7 +87,7 @@ describe('reading maps', () => {
     });
   });
 
-  it('gives localisation data as it comes, and the refusal when there is none', async () => {
+  it('returns localisation data unchanged, and the error when there is none', async () => {
     const body = Buffer.from([0, 255, 13, 10]);
     await withChassis({ 'GET /maps/7.pbstream': { body } }, async (client) => {
       expect(Buffer.from(await client.mapLocalisation('7'))).toEqual(body);
@@ -96,7 +96,7 @@ describe('reading maps', () => {
     });
   });
 
-  it('waits longer for a map than for a word, and not for ever for a piece of it', async () => {
+  it('waits longer for a map than for a short answer, but not endlessly', async () => {
     await using peer = await rawPeer((socket) => {
       socket.once('data', () => setTimeout(() => socket.end(httpAnswer(JSON.stringify(map))), 300));
     });
@@ -105,7 +105,7 @@ describe('reading maps', () => {
     expect((await failureOf(client.currentMap())).code).toBe('CHASSIS_NOT_CONNECTED');
   });
 
-  it('never lets an id lead out of the maps', async () => {
+  it('never lets an id address a path outside the maps', async () => {
     await withChassis({}, async (client, chassis) => {
       for (const id of ['', '..', '7/../../services', '7?x', '%2e', 'a b']) {
         for (const call of [client.mapBytes, client.mapLocalisation]) {
@@ -122,19 +122,19 @@ describe('writing maps', () => {
   async function withWrites(
     work: (
       writes: ReturnType<typeof mapWritesOf>,
-      seen: { method: string; path: string; body: Record<string, unknown> }[],
+      writesSeen: { method: string; path: string; body: Record<string, unknown> }[],
       chassis: FakeChassis,
     ) => Promise<void>,
   ) {
     await using chassis = await fakeChassis();
-    const seen: { method: string; path: string; body: Record<string, unknown> }[] = [];
+    const writesSeen: { method: string; path: string; body: Record<string, unknown> }[] = [];
     chassis.intercept = (request, response) => {
       if (request.method === 'GET') return false;
       const pieces: Buffer[] = [];
       request.on('data', (piece) => pieces.push(piece));
       request.on('end', () => {
         const { method = '', url: path = '' } = request;
-        seen.push({ method, path, body: JSON.parse(Buffer.concat(pieces).toString()) });
+        writesSeen.push({ method, path, body: JSON.parse(Buffer.concat(pieces).toString()) });
         response.writeHead(201, { 'content-type': 'application/json' }).end('{"id":12,"uid":"u7"}');
       });
       return true;
@@ -144,23 +144,23 @@ describe('writing maps', () => {
       dialer: directDialer,
       expectedSerial: 'SN-1',
     });
-    await work(mapWritesOf(client), seen, chassis);
+    await work(mapWritesOf(client), writesSeen, chassis);
   }
 
   it('sends overlays as the very text that was given, and nothing else', async () => {
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: 'binary' }), async (text) => {
-        await withWrites(async (writes, seen) => {
+        await withWrites(async (writes, writesSeen) => {
           await writes.patchOverlays('7', text);
-          expect(seen).toEqual([{ method: 'PATCH', path: '/maps/7', body: { overlays: text } }]);
+          expect(writesSeen).toEqual([{ method: 'PATCH', path: '/maps/7', body: { overlays: text } }]);
         });
       }),
       { numRuns: 30 },
     );
   });
 
-  it('asks for the serial number on the same connection before each of them', async () => {
-    await withWrites(async (writes, seen, chassis) => {
+  it('verifies the serial number on the same connection before each write', async () => {
+    await withWrites(async (writes, writesSeen, chassis) => {
       const image = new Uint8Array([1]);
       await writes.patchOverlays('7', '{}');
       await writes.createMap({
@@ -174,12 +174,12 @@ describe('writing maps', () => {
       expect(chassis.connections()).toBe(4);
       chassis.serial = 'SN-2';
       expect((await failureOf(writes.restartService())).code).toBe('CHASSIS_WRONG_DEVICE');
-      expect(seen).toHaveLength(4);
+      expect(writesSeen).toHaveLength(4);
     });
   });
 
-  it('creates a map from everything that a backup holds, and gives the number that the chassis chose', async () => {
-    await withWrites(async (writes, seen) => {
+  it('creates a map from the full backup, and returns the number assigned by the chassis', async () => {
+    await withWrites(async (writes, writesSeen) => {
       const made = await writes.createMap({
         name: 'Erdgeschoss',
         uid: 'u7',
@@ -193,7 +193,7 @@ describe('writing maps', () => {
         localisation: new Uint8Array([0, 255]),
       });
       expect(made).toEqual({ id: 12, uid: 'u7' });
-      expect(seen[0]?.body).toEqual({
+      expect(writesSeen[0]?.body).toEqual({
         map_name: 'Erdgeschoss',
         uid: 'u7',
         map_version: 3,

@@ -24,7 +24,7 @@ const failureOf = (work: Promise<unknown>) =>
   );
 
 describe('a move order', () => {
-  it('carries its heading in radians and gives back the id', async () => {
+  it('carries its heading in radians and returns the id', async () => {
     await withMoves(async (chassis, moves) => {
       const goal = { xM: 1.5, yM: -2, yawDeg: degrees(90), accuracyM: 0.1 };
       expect(await moves.move({ type: 'charge', ...goal })).toEqual({ moveId: 41 });
@@ -43,7 +43,7 @@ describe('a move order', () => {
     });
   });
 
-  it('has no heading when none was given', async () => {
+  it('has no heading where none was given', async () => {
     await withMoves(async (chassis, moves) => {
       await moves.move({ type: 'standard', xM: 0, yM: 0 });
       expect(chassis.bodies[0]?.body).not.toHaveProperty('target_ori');
@@ -51,7 +51,7 @@ describe('a move order', () => {
     });
   });
 
-  it('asks for the serial number on the very connection of the order, every time', async () => {
+  it('verifies the serial number on the connection of the order, every time', async () => {
     await withMoves(async (chassis, moves) => {
       await moves.move({ type: 'standard', xM: 0, yM: 0 });
       await moves.move({ type: 'standard', xM: 1, yM: 0 });
@@ -95,18 +95,18 @@ describe('a move order', () => {
     expect(posts).toBe(1);
   });
 
-  it('was certainly not accepted on a closed port', async () => {
+  it('is reported as not accepted on a closed port', async () => {
     await using client = createChassisClient({ endpoint: await closedPort(), dialer: directDialer });
     const error = await failureOf(movesOf(client).move({ type: 'standard', xM: 0, yM: 0 }));
     expect(error).toMatchObject({ code: 'CHASSIS_NOT_CONNECTED', failure: 'refused' });
     expect(error.details).toBeUndefined();
   });
 
-  it('passes on what the chassis says about a refusal, in whichever form', async () => {
+  it('passes on the reason of a refusal, in either form', async () => {
     const bodies: [body: string, answer: string][] = [
       ['{"message":"error: no map"}', 'error: no map'],
       ['{"detail":"no current map"}', 'no current map'],
-      // What the vendor's own client prefers where there is more than one.
+      // The one that the vendor's own client prefers where there are several.
       ['{"message":"bad request","detail":"no current map","error":"x"}', 'no current map'],
       ['{"detail":{"code":5,"why":"no map"}}', '{"code":5,"why":"no map"}'],
       ['{"target_x":["A valid number is required."]}', '{"target_x":["A valid number is required."]}'],
@@ -138,7 +138,7 @@ describe('a move order', () => {
 });
 
 describe('a pose order', () => {
-  it('carries 90 degrees as the 1.5708 of the specification and always says whether to adjust', async () => {
+  it('carries 90 degrees as the 1.5708 of the specification and always states whether to adjust', async () => {
     await withMoves(async (chassis, moves) => {
       await moves.setPose({ xM: 1, yM: 2, yawDeg: degrees(90), adjust: false });
       const body = chassis.bodies[0]?.body as Record<string, unknown>;
@@ -159,7 +159,7 @@ describe('a move that is read back', () => {
     return await movesOf(client).readMove(41);
   };
 
-  it('is in degrees inside, and its fail_reason is passed through as a number', async () => {
+  it('is in degrees, and its fail_reason is passed through as a number', async () => {
     const report = await reading({
       id: 41,
       state: 'failed',
@@ -176,7 +176,7 @@ describe('a move that is read back', () => {
     });
   });
 
-  it('keeps what is absent absent, and words it does not know as they are', async () => {
+  it('keeps absent fields absent, and unknown words unchanged', async () => {
     expect(await reading({ id: 41, state: 'oscillating', target_ori: null })).toEqual({
       moveId: 41,
       state: 'oscillating',
@@ -186,7 +186,7 @@ describe('a move that is read back', () => {
     });
   });
 
-  it('is refused when a number is none', async () => {
+  it('is rejected when a numeric field is not a number', async () => {
     for (const move of [{ id: '41' }, { id: 41, target_ori: '1.5' }, { id: 41, fail_reason: 'x' }]) {
       expect((await failureOf(reading(move))).code).toBe('CHASSIS_BAD_ANSWER');
     }
@@ -194,7 +194,7 @@ describe('a move that is read back', () => {
 });
 
 describe('cancelling', () => {
-  it('is sent without any check, with the secret where there is one', async () => {
+  it('is sent without a check, with the secret where there is one', async () => {
     await withMoves(async (chassis, moves) => {
       chassis.serial = 'SN-2';
       await moves.cancelCurrent();

@@ -4,10 +4,10 @@ import { type WebSocket, WebSocketServer } from 'ws';
 import type { Endpoint } from '../../src/lib/net/index.ts';
 import { freePort } from '../free-port.ts';
 
-/** A peer on a loopback port of its own; disposing it cuts every connection. */
+/** A peer on a loopback port of its own; disposing it closes every connection. */
 export interface Peer extends AsyncDisposable {
   readonly endpoint: Endpoint;
-  /** How many connections were accepted. */
+  /** Number of accepted connections. */
   readonly connections: () => number;
   readonly sockets: ReadonlySet<Socket>;
 }
@@ -18,7 +18,7 @@ async function listen<T extends Server>(server: T, port = 0): Promise<Peer> {
   server.on('connection', (socket: Socket) => {
     connections += 1;
     sockets.add(socket);
-    // Read, so that the end of a connection is noticed.
+    // Reads, so that the end of a connection is detected.
     socket.resume();
     socket.on('error', () => {});
     socket.on('close', () => sockets.delete(socket));
@@ -36,7 +36,7 @@ async function listen<T extends Server>(server: T, port = 0): Promise<Peer> {
   };
 }
 
-/** A peer that does with each connection what the test says. */
+/** A peer whose behaviour on each connection is given by the test. */
 export async function rawPeer(onSocket: (socket: Socket) => void): Promise<Peer> {
   return listen(createServer(onSocket));
 }
@@ -78,18 +78,18 @@ export function deviceInfo(serial = 'SN-1', more: object = {}): object {
 export interface FakeChassis extends Peer {
   serial: string;
   caps: Record<string, boolean>;
-  /** Answers 503 to all but the start progress. */
+  /** Answers 503 to every request except the start progress. */
   booting: number | null;
-  /** Takes a request before the fake does; true when it has answered. */
+  /** Handles a request before the default routes; true when it has answered. */
   intercept: (request: IncomingMessage, response: ServerResponse) => boolean;
-  /** Topics that it leaves out of its acknowledgement. */
+  /** Topics missing in its acknowledgement. */
   unknownTopics: string[];
-  /** What a topic re-sends to a new subscriber; by default one sound message of each that gw reads. */
+  /** Latched messages of a topic; by default one valid message of each topic that gw reads. */
   latched: (topic: string) => object | string | undefined;
   readonly requests: string[];
   readonly bodies: { path: string; method: string; body: unknown; headers: IncomingMessage['headers'] }[];
-  /** Messages of the clients of the topic stream. */
-  readonly heard: unknown[];
+  /** Messages received from the clients of the topic stream. */
+  readonly received: unknown[];
   readonly streams: ReadonlySet<WebSocket>;
   publish(message: object | string | Buffer): void;
 }
@@ -122,7 +122,7 @@ const latched: Record<string, object> = {
 export async function fakeChassis(port = 0): Promise<FakeChassis> {
   const requests: string[] = [];
   const bodies: FakeChassis['bodies'] = [];
-  const heard: unknown[] = [];
+  const received: unknown[] = [];
   const streams = new Set<WebSocket>();
 
   const server = createHttpServer((request, response) => {
@@ -157,7 +157,7 @@ export async function fakeChassis(port = 0): Promise<FakeChassis> {
     stream.on('close', () => streams.delete(stream));
     stream.on('message', (data) => {
       const message = JSON.parse(String(data));
-      heard.push(message);
+      received.push(message);
       for (const topic of [message.enable_topic ?? []].flat()) {
         if (chassis.unknownTopics.includes(topic)) continue;
         enabled.add(topic);
@@ -179,7 +179,7 @@ export async function fakeChassis(port = 0): Promise<FakeChassis> {
     unknownTopics: [],
     requests,
     bodies,
-    heard,
+    received: received,
     streams,
     publish(message) {
       const raw = typeof message === 'string' || Buffer.isBuffer(message) ? message : JSON.stringify(message);
@@ -193,11 +193,11 @@ export async function fakeChassis(port = 0): Promise<FakeChassis> {
   return chassis;
 }
 
-/** Waits until something is so; fails by name when it does not become so in time. */
-export async function until(what: string, is: () => boolean, mostMs = 4_000): Promise<number> {
+/** Waits until a condition holds; fails with its label after the time limit. */
+export async function until(what: string, is: () => boolean, maxMs = 4_000): Promise<number> {
   const began = performance.now();
   while (!is()) {
-    if (performance.now() - began > mostMs) throw new Error(`not within ${mostMs} ms: ${what}`);
+    if (performance.now() - began > maxMs) throw new Error(`not within ${maxMs} ms: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
   return performance.now() - began;

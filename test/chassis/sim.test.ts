@@ -8,7 +8,7 @@ import { directDialer } from '../../src/lib/net/index.ts';
 import { type FaultName, type Sim, type SimOptions, startSim as startRobot } from '../../src/lib/sim/index.ts';
 import { createPacedClock } from '../lifecycle/paced-clock.ts';
 
-/** The time of every robot here, and of whoever talks to it. */
+/** The clock of every robot here, and of its clients. */
 const clock = createPacedClock();
 const { until } = clock;
 const startSim = (options: SimOptions = {}) => startRobot({ clock, ...options });
@@ -53,7 +53,7 @@ describe('the simulated chassis', () => {
     expect((await client.mapPng(String(map?.id))).byteLength).toBeGreaterThan(100);
   });
 
-  it('fills every live value, with the heading in degrees', async () => {
+  it('publishes every live value, with the heading in degrees', async () => {
     await using sim = await startSim();
     await using linked = await linkTo(sim);
     await until('every value', () =>
@@ -65,7 +65,7 @@ describe('the simulated chassis', () => {
     expect(pose.status === 'received' && pose.value.yawDeg).toBeCloseTo((sim.state().yawRad * 180) / Math.PI, 1);
   });
 
-  it('takes a pose of 90 degrees and reports it back as 90', async () => {
+  it('accepts a pose of 90 degrees and reports it back as 90', async () => {
     await using sim = await startSim();
     await using linked = await linkTo(sim);
     const moves = movesOf(linked.link.client);
@@ -78,7 +78,7 @@ describe('the simulated chassis', () => {
     expect(sim.state().yawRad).toBeCloseTo((-135 * Math.PI) / 180, 2);
   });
 
-  it('drives where it is ordered to, and the move reads back in degrees', async () => {
+  it('drives to the ordered goal, and the move reads back in degrees', async () => {
     await using sim = await startSim();
     await using linked = await linkTo(sim);
     const moves = movesOf(linked.link.client);
@@ -92,7 +92,7 @@ describe('the simulated chassis', () => {
     expect(['cancelled', 'succeeded']).toContain(report.state);
   });
 
-  it('is connected to without the list form where it does not announce it', async () => {
+  it('is connected without the list form where it does not announce it', async () => {
     await using sim = await startSim({ capabilities: { supportsEnableTopicList: false } });
     await using linked = await linkTo(sim);
     await until('every value', () =>
@@ -103,7 +103,7 @@ describe('the simulated chassis', () => {
 });
 
 describe.concurrent('each fault of the simulated chassis', () => {
-  /** What the client says to it, and how the link comes to stand while the fault lasts. */
+  /** The error of the client, and the state of the link while the fault lasts. */
   const faults: readonly [FaultName, string, readonly string[], string][] = [
     ['cut', 'CHASSIS_NOT_CONNECTED', ['cut', 'refused'], 'not connected'],
     ['silent', 'CHASSIS_NOT_CONNECTED', ['silent', 'no-answer'], 'not connected: no answer'],
@@ -123,7 +123,7 @@ describe.concurrent('each fault of the simulated chassis', () => {
   ];
 
   it.each(faults)(
-    'is named, harms nothing and is recovered from: %s',
+    'is reported, and the client recovers from it: %s',
     { timeout: 30_000 },
     async (name, code, kinds, words) => {
       await using sim = await startSim();
@@ -147,7 +147,7 @@ describe.concurrent('each fault of the simulated chassis', () => {
     },
   );
 
-  it('garbage frames: the stream ends or complains, with the reason kept', { timeout: 30_000 }, async () => {
+  it('garbage frames: the stream ends or reports complaints, with the reason kept', { timeout: 30_000 }, async () => {
     await using sim = await startSim();
     await using linked = await linkTo(sim);
     sim.setFault('garbage-frames', true);
@@ -156,7 +156,7 @@ describe.concurrent('each fault of the simulated chassis', () => {
     await until('connected again', () => linked.kind() === 'connected', 10_000);
   });
 
-  it('stale topics: the connection stands and the pose is stale', { timeout: 30_000 }, async () => {
+  it('stale topics: the connection stays up and the pose is stale', { timeout: 30_000 }, async () => {
     await using sim = await startSim();
     await using linked = await linkTo(sim);
     await until('a pose', () => linked.link.snapshot().values.pose.status === 'received');
@@ -168,7 +168,7 @@ describe.concurrent('each fault of the simulated chassis', () => {
     await until('fresh', () => !stale());
   });
 
-  it('radians: noticed within a turn, and not forgotten', { timeout: 30_000 }, async () => {
+  it('radians: detected within a turn, and remembered', { timeout: 30_000 }, async () => {
     await using sim = await startSim();
     await using linked = await linkTo(sim);
     expect(linked.link.snapshot().unitContradicted).toBe(false);

@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import type { PoseSample } from '../../src/lib/chassis/index.ts';
 
-/** What a robot does for a while. Headings in degrees, counter-clockwise; this file shares no angle code with gw. */
+/** One part of a drive. Headings in degrees, counter-clockwise; this file shares no angle code with gw. */
 export type Doing =
   | { readonly kind: 'stand'; readonly seconds: number }
   | { readonly kind: 'turn'; readonly seconds: number; readonly degPerS: number }
   /** Backwards when the speed is negative; an arc when it turns as well. */
   | { readonly kind: 'drive'; readonly seconds: number; readonly mPerS: number; readonly degPerS: number }
   | { readonly kind: 'rock'; readonly seconds: number; readonly deg: number; readonly hz: number }
-  /** Its localisation finds another pose, or a person sets one. */
+  /** The localisation jumps to another pose, or a person sets one. */
   | { readonly kind: 'leap'; readonly deg: number; readonly xM: number; readonly yM: number; readonly resets: boolean };
 
 const encodings = {
@@ -31,20 +31,20 @@ function around(value: number, circle: number, low: number): number {
   return low + ((((value - low) % circle) + circle) % circle);
 }
 
-/** How the messages come. */
+/** The timing of the messages. */
 export interface Delivery {
   readonly hz: number;
-  /** Largest error of a heading, in degrees, and of a position, in metres; small numbers of its own, used in turn. */
+  /** Maximum error of a heading, in degrees, and of a position, in metres; a fixed cycle of small numbers. */
   readonly noiseDeg: number;
   readonly noiseM: number;
   readonly dice: readonly number[];
-  /** Messages sent within are held up and come together at its end. Seconds since the start. */
+  /** Messages sent in this interval are delayed and arrive together at its end. Seconds since the start. */
   readonly stalls: readonly { readonly fromS: number; readonly seconds: number }[];
-  /** Messages sent within are lost. */
+  /** Messages sent in this interval are lost. */
   readonly gaps: readonly { readonly fromS: number; readonly seconds: number }[];
-  /** Largest delay of one message on its way, in milliseconds. */
+  /** Maximum network delay of one message, in milliseconds. */
   readonly jitterMs: number;
-  /** Digits after the point. */
+  /** Decimal places. */
   readonly digits: number;
 }
 
@@ -65,7 +65,7 @@ export interface Start {
   readonly turns: number;
 }
 
-/** The messages of `/tracked_pose` of a robot that does all this, as they arrive. */
+/** The `/tracked_pose` messages of this drive, as they arrive. */
 export function samplesOf(
   encoding: Encoding,
   start: Start,
@@ -110,7 +110,7 @@ export function samplesOf(
       }
       const degPerS = doing.kind === 'stand' ? 0 : doing.degPerS;
       const mPerS = doing.kind === 'drive' ? doing.mPerS : 0;
-      // In small steps, so that an arc is an arc at one message a second too.
+      // In small steps, so that an arc is smooth at one message a second too.
       const parts = Math.ceil(10 / hz);
       for (let part = 0; part < parts; part += 1) {
         deg += degPerS / hz / parts;
@@ -123,7 +123,7 @@ export function samplesOf(
   return samples;
 }
 
-/** Evenly spread, unlike fc.double, which prefers numbers next to nothing. */
+/** Uniform, unlike fc.double, which prefers numbers close to 0. */
 const number = (min: number, max: number) =>
   fc.integer({ min: 0, max: 1_000_000 }).map((part) => min + ((max - min) * part) / 1_000_000);
 
@@ -146,7 +146,7 @@ export const anyDoing: fc.Arbitrary<Doing> = fc.oneof(
   }),
 );
 
-/** A robot whose heading stays within some degrees of 0: what it reports in degrees looks like radians. */
+/** A robot whose heading stays within some degrees of 0: its degrees are in the range of radians. */
 export const nearZero: fc.Arbitrary<Doing> = fc.oneof(
   fc.record({ kind: fc.constant('stand' as const), seconds: number(0.2, 8) }),
   fc.record({ kind: fc.constant('turn' as const), seconds: number(0.5, 8), degPerS: number(-4, 4) }),

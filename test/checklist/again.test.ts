@@ -15,10 +15,10 @@ import {
 import { GwError } from '../../src/lib/error/index.ts';
 import { systemClock } from '../../src/lib/lifecycle/index.ts';
 
-/** What the check of a step finds right now; an error is thrown. */
+/** The current result of each check; an error is thrown. */
 let world: Record<string, object> = {};
 let ran: string[] = [];
-const look = async (options: unknown) => {
+const runCheck = async (options: unknown) => {
   const { at } = options as { at: string };
   ran.push(at);
   const found = world[at] ?? { sound: true, first: 'ok', second: 'ok' };
@@ -27,8 +27,8 @@ const look = async (options: unknown) => {
 };
 const options = z.strictObject({ at: z.string() });
 const catalogue: Catalogue = {
-  look: { summary: 'Looks.', moves: false, with: options, run: look },
-  drive: { summary: 'Drives.', moves: true, with: options, run: look },
+  look: { summary: 'Looks.', moves: false, with: options, run: runCheck },
+  drive: { summary: 'Drives.', moves: true, with: options, run: runCheck },
 };
 const about = (id: string) => ({ id, title: `Step ${id}`, proves: 'Device', remedy: `Mend ${id}.` });
 const check = (id: string, more: object = {}) => ({
@@ -51,7 +51,7 @@ beforeEach(() => {
   ran = [];
 });
 
-/** A sitting of a run; what it takes is known to the next one, as from the journal. */
+/** One run; its results are known to the next one, as from the journal. */
 function sittings(steps: readonly object[]) {
   const file = { schema: 'gw/checklist/1', name: 'own', title: 'Own', purpose: 'To see.', steps };
   const checklist = parseChecklist(stringify(file, { aliasDuplicateObjects: false }), 'own.yaml', catalogue);
@@ -59,7 +59,7 @@ function sittings(steps: readonly object[]) {
   return async (more: Partial<RunnerOptions> & { only?: string[]; accept?: string } = {}) => {
     const { only = [], accept, ...rest } = more;
     ran = [];
-    const taken: CompletedStep[] = [];
+    const completed: CompletedStep[] = [];
     const { steps: results } = await runSteps(checklist, {
       clock: systemClock,
       signal: new AbortController().signal,
@@ -70,11 +70,11 @@ function sittings(steps: readonly object[]) {
       ...(accept !== undefined && {
         answers: parseAnswers(`${accept}: { accept: { reason: known, by: B. Boss } }\n`, 'a.yaml', checklist),
       }),
-      onCompleted: async (one) => void taken.push(one),
+      onCompleted: async (one) => void completed.push(one),
       ...rest,
     });
-    for (const one of taken) earlier.set(one.result.id, one);
-    // What is shown at the end is what a journal would give back.
+    for (const one of completed) earlier.set(one.result.id, one);
+    // The final results equal those that a journal would restore.
     for (const one of results) if (one.at !== null) expect(earlier.get(one.id)?.result).toEqual(one);
     return Object.fromEntries(results.map((one) => [one.id, one])) as Record<string, StepResult>;
   };
@@ -82,18 +82,18 @@ function sittings(steps: readonly object[]) {
 const verdicts = (steps: Record<string, StepResult>) =>
   Object.fromEntries(Object.entries(steps).map(([id, { verdict }]) => [id, verdict]));
 const decisions = (...list: Decision[]) => {
-  const asked: string[] = [];
+  const questions: string[] = [];
   const decide = async ({ id }: StepResult) => {
-    asked.push(id);
-    return list[asked.length - 1] ?? { kind: 'leave' as const };
+    questions.push(id);
+    return list[questions.length - 1] ?? { kind: 'leave' as const };
   };
-  return { asked, decide };
+  return { questions: questions, decide };
 };
 const again = { kind: 'again' } as const;
 const accept = { kind: 'accept', reason: 'late', approvedBy: 'A. Boss' } as const;
 
 describe('a step that reads the result of a check', () => {
-  test('and was not checked has that check run again when the run goes on', async () => {
+  test('and was not checked has that check run again when the run is resumed', async () => {
     const sit = sittings([check('a'), reader('r', 'a', 'first')]);
     world = { a: { sound: true, first: 'not-checked' } };
     expect(verdicts(await sit())).toEqual({ a: 'ok', r: 'not-checked' });
@@ -102,12 +102,12 @@ describe('a step that reads the result of a check', () => {
     expect(ran).toEqual(['a']);
     expect(verdicts(steps)).toEqual({ a: 'ok', r: 'ok' });
     expect(steps.r?.earlier).toMatchObject([{ verdict: 'not-checked' }]);
-    // All is settled now.
+    // Every step has a final result now.
     await sit();
     expect(ran).toEqual([]);
   });
 
-  test('and was never reached, but would read only not-checked, has it run again as well', async () => {
+  test('and was never reached, but would read only not-checked, has it run again too', async () => {
     const sit = sittings([check('a'), reader('r', 'a', 'first')]);
     world = { a: { sound: true, first: 'not-checked' } };
     const cut = new AbortController();
@@ -117,7 +117,7 @@ describe('a step that reads the result of a check', () => {
     expect(verdicts(await sit())).toEqual({ a: 'ok', r: 'ok' });
   });
 
-  test('has a check that moves the robot run again only with the word of a person', async () => {
+  test('has a check that moves the robot run again only with the consent of a person', async () => {
     const sit = sittings([check('a', { run: 'drive', moves: true }), reader('r', 'a', 'first')]);
     world = { a: { sound: true, first: 'not-checked' } };
     await sit({ motionAllowed: true });
@@ -135,11 +135,11 @@ describe('a step that reads the result of a check', () => {
     const steps = await sit({ only: ['a'] });
     expect(verdicts(steps)).toEqual({ a: 'wrong', r: 'skipped' });
     expect(steps.r?.why).toBe("This step reads the result of 'a', which has none.");
-    // Nor does the next sitting remember it.
+    // The next run does not remember it either.
     expect(verdicts(await sit())).toEqual({ a: 'wrong', r: 'skipped' });
   });
 
-  test('looks again when the run goes on and the check was run again', async () => {
+  test('is evaluated again when the run is resumed and the check was run again', async () => {
     const sit = sittings([check('a'), reader('r', 'a', 'first')]);
     world = { a: { sound: 'not-checked', first: 'ok' } };
     expect(verdicts(await sit())).toEqual({ a: 'not-checked', r: 'ok' });
@@ -147,17 +147,17 @@ describe('a step that reads the result of a check', () => {
     expect(verdicts(await sit())).toEqual({ a: 'ok', r: 'wrong' });
   });
 
-  test('stays as it was when the check is to be taken again and cannot be', async () => {
+  test('keeps its result when the check should be repeated and cannot be', async () => {
     const sit = sittings([check('a', { run: 'drive', moves: true }), reader('r', 'a', 'first')]);
     world = { a: { sound: 'not-checked', first: 'ok' } };
     await sit({ motionAllowed: true });
     expect(verdicts(await sit())).toEqual({ a: 'not-checked', r: 'ok' });
   });
 
-  test('looks again when a person has the check run again for another one, and is not left out of it', async () => {
+  test('is evaluated again when a person repeats the check for another step, also when not selected', async () => {
     const sit = sittings([check('a'), reader('one', 'a', 'first'), reader('two', 'a', 'second')]);
     world = { a: { sound: true, first: 'ok', second: 'wrong' } };
-    const { asked, decide } = decisions(again);
+    const { questions, decide } = decisions(again);
     const steps = await sit({
       decide: async (result) => {
         world = { a: { sound: true, first: 'wrong', second: 'ok' } };
@@ -165,29 +165,29 @@ describe('a step that reads the result of a check', () => {
       },
     });
     expect(ran).toEqual(['a', 'a']);
-    expect(asked).toEqual(['two']);
+    expect(questions).toEqual(['two']);
     expect(verdicts(steps)).toEqual({ a: 'ok', one: 'wrong', two: 'ok' });
     expect(Object.keys(steps)).toEqual(['a', 'one', 'two']);
   });
 });
 
 describe('an accepted deviation', () => {
-  test('of a check stays when that is run again for a step that reads it, and comes out in the same way', async () => {
+  test('of a check persists when that is run again for a step that reads it, with the same result', async () => {
     const sit = sittings([check('a'), reader('r', 'a', 'first')]);
     world = { a: { sound: false, first: 'wrong' } };
-    const { asked, decide } = decisions(accept, again, accept);
+    const { questions, decide } = decisions(accept, again, accept);
     const steps = await sit({ decide });
     expect(ran).toEqual(['a', 'a']);
-    expect(asked).toEqual(['a', 'r', 'r']);
+    expect(questions).toEqual(['a', 'r', 'r']);
     expect(steps.a).toMatchObject({ verdict: 'wrong', deviation: { approvedBy: 'A. Boss' } });
     expect(steps.a?.earlier).toMatchObject([{ verdict: 'wrong' }]);
     expect(steps.r?.deviation).toMatchObject({ approvedBy: 'A. Boss' });
   });
 
-  test('of a check is asked for anew when that comes out in another way', async () => {
+  test('of a check is requested again when its result differs', async () => {
     const sit = sittings([check('a'), reader('r', 'a', 'first')]);
     world = { a: { sound: 'not-checked', first: 'wrong' } };
-    const { asked, decide } = decisions(accept, again);
+    const { questions, decide } = decisions(accept, again);
     const steps = await sit({
       decide: async (result) => {
         const decision = await decide(result);
@@ -195,20 +195,20 @@ describe('an accepted deviation', () => {
         return decision;
       },
     });
-    expect(asked).toEqual(['a', 'r', 'a', 'r']);
+    expect(questions).toEqual(['a', 'r', 'a', 'r']);
     expect(steps.a).toMatchObject({ verdict: 'wrong', deviation: null });
   });
 
-  test('that a file gives counts for the check that is run again', async () => {
+  test('from a file counts for the check that is run again', async () => {
     const sit = sittings([check('a'), reader('r', 'a', 'first')]);
     world = { a: { sound: false, first: 'wrong' } };
-    const { asked, decide } = decisions(again);
+    const { questions, decide } = decisions(again);
     const steps = await sit({ decide, accept: 'a' });
-    expect(asked).toEqual(['r', 'r']);
+    expect(questions).toEqual(['r', 'r']);
     expect(steps.a).toMatchObject({ verdict: 'wrong', deviation: { approvedBy: 'B. Boss' } });
   });
 
-  test('of a check that is ok now is gone', async () => {
+  test('of a check that is ok now is removed', async () => {
     const sit = sittings([check('a'), reader('r', 'a', 'first')]);
     world = { a: { sound: false, first: 'wrong' } };
     const { decide } = decisions(accept, again);
@@ -223,15 +223,15 @@ describe('an accepted deviation', () => {
     expect(steps.a?.deviation).toBeNull();
   });
 
-  test('of a step that was not checked stays when the run goes on, and is decided anew when the step is named', async () => {
+  test('of a step that was not checked persists when the run is resumed, and is decided again when the step is named', async () => {
     const sit = sittings([check('a')]);
     world = { a: { sound: 'not-checked' } };
     await sit({ decide: decisions(accept).decide });
     const kept = await sit();
     expect(ran).toEqual(['a']);
     expect(kept.a).toMatchObject({ verdict: 'not-checked', deviation: { approvedBy: 'A. Boss' } });
-    const { asked, decide } = decisions({ kind: 'leave' });
+    const { questions, decide } = decisions({ kind: 'leave' });
     expect((await sit({ only: ['a'], decide })).a).toMatchObject({ verdict: 'not-checked', deviation: null });
-    expect(asked).toEqual(['a']);
+    expect(questions).toEqual(['a']);
   });
 });

@@ -18,9 +18,9 @@ import { systemClock } from '../../src/lib/lifecycle/index.ts';
 import { createCatalogue } from '../../src/lib/toolkit/catalogue.ts';
 
 /**
- * Every expectation of every built-in step must be able to fail, by itself and by name; every question and every
- * measured value too. The results are made from the expectations here: whether the checks themselves see what is wrong
- * is for the tests of the checks.
+ * Every expectation of every built-in step must be able to fail, on its own and by name; every question and every
+ * measured value too. The results are derived from the expectations here: the tests of the checks cover the detection
+ * of faults.
  */
 
 const builtIn = fileURLToPath(new URL('../../checklists', import.meta.url));
@@ -37,7 +37,7 @@ interface RawStep {
   readonly expect?: Raw;
 }
 
-/** A value that meets what is written. */
+/** A value that satisfies the matcher. */
 function meeting(written: unknown): unknown {
   if (written === 'all-ok') return [{ verdict: 'ok' }];
   if (written === 'not-empty' || written === 'exists') return 'x';
@@ -60,7 +60,7 @@ function partsOf(path: string): readonly PathPart[] {
   return parts;
 }
 
-/** Puts a value where a path leads, and makes what is not there on the way. */
+/** Sets a value at a path, creating missing parents. */
 function put(into: object, path: string, value: unknown): void {
   const parts = partsOf(path);
   let here = into as Record<string, unknown>;
@@ -69,7 +69,7 @@ function put(into: object, path: string, value: unknown): void {
     const empty = next === undefined ? value : next.kind === 'key' ? {} : [];
     if (part.kind === 'key') {
       const there = here[part.key];
-      // Two steps may look at different items of one list.
+      // Two steps may read different items of one list.
       if (next === undefined && Array.isArray(there) && Array.isArray(value)) there.push(...value);
       else if (next === undefined || there === undefined) here[part.key] = empty;
       here = here[part.key] as typeof here;
@@ -83,7 +83,7 @@ function put(into: object, path: string, value: unknown): void {
   }
 }
 
-/** A result for every check, which meets all that is expected of it; `broken` is one expectation that it does not meet. */
+/** A result for every check that satisfies all expectations except `broken`. */
 function resultsOf(steps: readonly RawStep[], broken?: { readonly id: string; readonly path: string }) {
   const results = new Map<string, object>();
   for (const step of steps) {
@@ -146,28 +146,28 @@ describe.each(await listChecklists(builtIn))('the built-in checklist %s', async 
   const steps = rawSteps(parse(text));
   const good = (step: RawStep) => {
     const value = step.measure === undefined ? 'yes' : String(meeting(step.expect?.value));
-    const isAsked = (step.confirm !== undefined && step.given === undefined) || step.measure !== undefined;
-    return isAsked ? [`${step.id}: ${value}\n`] : [];
+    const isQuestion = (step.confirm !== undefined && step.given === undefined) || step.measure !== undefined;
+    return isQuestion ? [`${step.id}: ${value}\n`] : [];
   };
   const answers = steps.flatMap(good).join('') || none;
   const lacking = steps.flatMap(({ id, unavailable }) => (unavailable === undefined ? [] : [id]));
 
-  test('is all ok when everything is as it expects', async () => {
+  test('is ok when every result matches', async () => {
     const result = await run(text, resultsOf(steps), answers);
     const open = result.steps.filter(({ verdict, id }) => verdict !== 'ok' && !lacking.includes(id));
     expect(open.map(({ id, why }) => `${id}: ${why}`)).toEqual([]);
     expect(result.ok).toBe(lacking.length === 0);
   });
 
-  test('asks what it was not given the means to check, and what this version lacks is never ok', async () => {
+  test('asks where it lacks the means to check, and unsupported checks are never ok', async () => {
     const instead = steps.filter((step) => step.given !== undefined).map(({ id }) => id);
-    const asked = async (answer: string) => {
+    const answeredWith = async (answer: string) => {
       const more = instead.map((id) => `${id}: ${answer}\n`).join('');
       const result = await run(text, resultsOf(steps), `${answers === none ? '' : answers}${more}` || none, []);
       return result.steps.filter(({ id }) => instead.includes(id)).map(({ verdict }) => verdict);
     };
-    expect(await asked('yes')).toEqual(instead.map(() => 'ok'));
-    for (const verdict of await asked('no')) expect(['wrong', 'skipped']).toContain(verdict);
+    expect(await answeredWith('yes')).toEqual(instead.map(() => 'ok'));
+    for (const verdict of await answeredWith('no')) expect(['wrong', 'skipped']).toContain(verdict);
     const result = await run(text, resultsOf(steps), answers);
     for (const id of lacking) {
       expect(result.steps.find((step) => step.id === id)).toMatchObject({
@@ -177,25 +177,25 @@ describe.each(await listChecklists(builtIn))('the built-in checklist %s', async 
     }
   });
 
-  test('has no expectation that cannot fail by itself, named with its path', async () => {
+  test('has no expectation that cannot fail on its own, named by its path', async () => {
     for (const step of steps.filter(({ run: check, reads }) => check !== undefined || reads !== undefined)) {
       for (const path of Object.keys(step.expect ?? {})) {
         const result = await run(text, resultsOf(steps, { id: step.id, path }), answers);
-        const taken = result.steps.find(({ id }) => id === step.id);
-        expect(taken?.verdict, `${step.id}, ${path}`).not.toBe('ok');
-        if (taken?.verdict !== 'skipped') expect(taken?.why, step.id).toContain(`${path}: expected`);
+        const completed = result.steps.find(({ id }) => id === step.id);
+        expect(completed?.verdict, `${step.id}, ${path}`).not.toBe('ok');
+        if (completed?.verdict !== 'skipped') expect(completed?.why, step.id).toContain(`${path}: expected`);
         expect(result.ok).toBe(false);
       }
     }
   });
 
-  test('has no question whose no, and no measured value whose bound, goes unseen', async () => {
+  test("has no question whose 'no', and no measured value whose bound, is ignored", async () => {
     for (const step of steps.filter((one) => good(one).length > 0)) {
       const bad = step.confirm === undefined ? `${step.id}: 1000000` : `${step.id}: no`;
       const others = steps.filter(({ id }) => id !== step.id).flatMap(good);
       const result = await run(text, resultsOf(steps), `${others.join('')}${bad}\n`);
-      const taken = result.steps.find(({ id }) => id === step.id);
-      expect(taken, step.id).toMatchObject({ verdict: 'wrong', remedy: expect.stringMatching(/\w/) });
+      const completed = result.steps.find(({ id }) => id === step.id);
+      expect(completed, step.id).toMatchObject({ verdict: 'wrong', remedy: expect.stringMatching(/\w/) });
       expect(result.ok).toBe(false);
     }
   });

@@ -13,7 +13,7 @@ import {
 
 const builtIn = fileURLToPath(new URL('../../checklists', import.meta.url));
 
-/** Checks that no command gives the result of; their shapes are types of their own. */
+/** Checks without a command of their own; their results have types of their own. */
 const withoutCommand = ['evidence check', 'gateway health', 'gateway state', 'sim fault'];
 
 /** Checks that only checklists run. */
@@ -26,7 +26,7 @@ const checklistOnly: Readonly<Record<string, z.ZodType>> = {
 
 type Node = Readonly<Record<string, unknown>>;
 
-/** The places in a JSON schema that a path may lead to; empty when it leads nowhere. */
+/** The subschemas that a path can resolve to; empty when there is none. */
 function follow(root: Node, path: readonly PathPart[]): Node[] {
   let here = open(root, root);
   for (const part of path) {
@@ -38,7 +38,7 @@ function follow(root: Node, path: readonly PathPart[]): Node[] {
       }
       const items = open(root, (node.items ?? {}) as Node);
       if (part.kind === 'index') return items;
-      // The one item whose field has this value: the field must be there, and able to have it.
+      // The one item whose field has this value: the field must exist, and allow it.
       return items.filter((item) =>
         open(root, ((item.properties ?? {}) as Record<string, Node>)[part.field] ?? {}).some(
           (field) => field.type === 'string' && (!Array.isArray(field.enum) || field.enum.includes(part.value)),
@@ -49,14 +49,14 @@ function follow(root: Node, path: readonly PathPart[]): Node[] {
   return here;
 }
 
-/** What a record holds under a name that it may have. */
+/** The value schema of a record type for an allowed key. */
 function ofRecord(root: Node, { additionalProperties, propertyNames }: Node, key: string): Node[] {
   const names = (propertyNames as Node | undefined)?.enum;
   const may = Array.isArray(names) && names.includes(key);
   return may && typeof additionalProperties === 'object' ? open(root, additionalProperties as Node) : [];
 }
 
-/** A node with its references and choices opened. */
+/** A node with its references and alternatives resolved. */
 function open(root: Node, node: Node): Node[] {
   if (typeof node.$ref === 'string') {
     const target = node.$ref
@@ -72,14 +72,14 @@ function open(root: Node, node: Node): Node[] {
 const text = (parts: readonly PathPart[]) => JSON.stringify(parts);
 
 describe('the built-in checklists', async () => {
-  // With everything that a run can be given, so that every step that can be a check is one.
+  // With every option of a run, so that every step that can be a check is one.
   const host = { name: 'it@127.0.0.1', use: async () => Promise.reject(new Error('only read')) };
   const catalogue = createCatalogue({ password: 'given', fromHosts: [host] });
   const lists = await Promise.all(
     (await listChecklists(builtIn)).map((name) => loadChecklist(`${builtIn}/${name}.yaml`, catalogue)),
   );
 
-  test.each(lists)('$name looks only at what the results of its checks have', async ({ steps }) => {
+  test.each(lists)('$name reads only paths that the results of its checks have', async ({ steps }) => {
     const lost: string[] = [];
     for (const step of steps.filter((one): one is RunStep => one.kind === 'run')) {
       const own = checklistOnly[step.run];
@@ -97,7 +97,7 @@ describe('the built-in checklists', async () => {
     expect(lost).toEqual([]);
   });
 
-  test('the walk itself finds what is there and nothing else', () => {
+  test('the path check itself finds existing paths only', () => {
     const schema = z.toJSONSchema(
       z.object({ list: z.array(z.object({ id: z.enum(['a', 'b']), deep: z.object({ x: z.number() }).nullable() })) }),
     ) as Node;

@@ -18,7 +18,7 @@ import { listLibrary, runChecklist, showChecklist } from '../../src/lib/toolkit/
 
 const builtIn = fileURLToPath(new URL('../../checklists', import.meta.url));
 
-/** Headings of the specification that hold rules; a step may add which rule of the list it means. */
+/** Headings of the specification that contain rules; a step may add the rule of the list. */
 const sections = [
   'Core network rule',
   'Network segments',
@@ -57,7 +57,7 @@ describe('the built-in checklists', () => {
     }
   });
 
-  test('ask no question in the demo, and ask the technician elsewhere what gw cannot check', async () => {
+  test('ask no question in the demo, and ask the technician elsewhere for what gw cannot check', async () => {
     const { checklists } = await listLibrary(builtIn);
     const by = Object.fromEntries(checklists.map((one) => [one.name, one]));
     expect(by.demo).toMatchObject({ questions: 0, movesRobot: true });
@@ -73,15 +73,15 @@ describe('the built-in checklists', () => {
       expect(list.sections.length).toBeGreaterThan(2);
       for (const step of list.steps.filter(({ moves }) => moves)) {
         const gates = step.requires.filter(({ of }) => of === 'section').flatMap(({ steps }) => steps);
-        const asked = list.steps.filter(
+        const questions = list.steps.filter(
           ({ id, kind, precondition }) => gates.includes(id) && precondition && kind === 'confirm',
         );
-        expect(asked, `${phase}: ${step.id}`).not.toEqual([]);
+        expect(questions, `${phase}: ${step.id}`).not.toEqual([]);
       }
     }
   });
 
-  test('name beside the check of the evidence every fact that its orders rely on', async () => {
+  test('name with the evidence check every fact that its orders rely on', async () => {
     const catalogue = createCatalogue();
     for (const name of ['premises', 'site', 'service']) {
       const { steps } = await loadChecklist(join(builtIn, `${name}.yaml`), catalogue);
@@ -92,7 +92,7 @@ describe('the built-in checklists', () => {
     }
   });
 
-  test('an unknown name is answered with the nearest one, a path is taken as it is', async () => {
+  test('an unknown name is reported with the closest one, a path is used unchanged', async () => {
     await expect(showChecklist('premisses', builtIn)).rejects.toThrow(/Did you mean 'premises'\?/);
     await expect(showChecklist('premisses', builtIn)).rejects.toMatchObject({ code: 'CHECKLIST_UNKNOWN', exitCode: 2 });
     await expect(showChecklist('./none.yaml', builtIn)).rejects.toMatchObject({ code: 'CHECKLIST_UNKNOWN' });
@@ -110,7 +110,7 @@ test('the example in the docs is a valid checklist with valid answers', async ()
   expect([...read.approvals.keys()]).toEqual(['chassis-mac']);
 });
 
-describe('the checks by name, against the simulated robot', () => {
+describe('the checks of the catalogue against the simulated robot', () => {
   let dir = '';
   let sim: Sim;
   beforeAll(async () => {
@@ -162,7 +162,7 @@ steps:
     expect(await readFile(result.written[2] ?? '', 'utf8')).toContain('`SIM-0001`');
   });
 
-  test('a fact that was not verified on this chassis is wrong by name', async () => {
+  test('a fact that was not verified on this chassis is wrong and named', async () => {
     const site = join(dir, 'sim', 'bare.yaml');
     const text = await readFile(join(dir, 'sim', 'site.yaml'), 'utf8');
     await writeFile(site, text.replace('evidence.jsonl', 'none.jsonl'));
@@ -171,7 +171,7 @@ steps:
     expect(steps[3]?.why).toContain('vendor.move.request');
   });
 
-  test('an invalid site file is found by its step, and what needs it is skipped', async () => {
+  test('an invalid site file fails its step, and dependent steps are skipped', async () => {
     const site = join(dir, 'broken.yaml');
     await writeFile(site, 'name: x\n');
     const result = await run(site);
@@ -179,7 +179,7 @@ steps:
     expect(result.subject).toBeNull();
   });
 
-  test('radians on the wire are found by the probe', async () => {
+  test('the probe detects radians on the wire', async () => {
     sim.setFault('radians', true);
     await sim.settled();
     try {
@@ -195,7 +195,7 @@ steps:
           subject: null,
         },
       );
-      // Samples that come late on a busy machine leave a doubt in place of the proof.
+      // Samples that are late on a busy machine cause a doubt in place of the proof.
       expect(result.steps[2]).toMatchObject({
         verdict: 'wrong',
         why: expect.stringMatching(/found '(?:radians|not-decided)'/),
@@ -205,7 +205,7 @@ steps:
     }
   }, 20_000);
 
-  test('only the demo can break the robot on purpose', async () => {
+  test('only the demo can inject faults into the robot', async () => {
     const fault = createCatalogue({ sitePath: join(dir, 'sim', 'site.yaml') })['sim fault'];
     const context = { signal: new AbortController().signal, onProgress: () => {} };
     sim.setFault('turned-by-hand', false);

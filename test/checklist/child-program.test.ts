@@ -27,8 +27,8 @@ const run = (script: string, environment: Record<string, string> = {}) =>
 const READY = `console.log(JSON.stringify({event:'ready',port:7}));`;
 const STAY = 'setInterval(() => {}, 1000);';
 
-describe('a program beside us', () => {
-  test('is ready when it says so, and ends in order when asked', async () => {
+describe('a child program', () => {
+  test('is ready when it reports so, and ends cleanly when requested', async () => {
     await using part = run(`process.on('SIGTERM', () => process.exit(0)); console.log('hello'); ${READY} ${STAY}`);
     expect(await wait(part)).toEqual({ event: 'ready', port: 7 });
     expect(part.endedByItself).toBe(false);
@@ -37,7 +37,7 @@ describe('a program beside us', () => {
     expect(await readFile(join(dir, 'part.log'), 'utf8')).toContain('hello\n{"event":"ready","port":7}');
   });
 
-  test('writes its log through no link and into no file that has another name', async () => {
+  test('writes its log through no link and into no file with a second name', async () => {
     const [log, victim] = [join(dir, 'part.log'), join(dir, 'victim')];
     await writeFile(victim, 'precious');
     for (const trap of [symlink, link]) {
@@ -51,14 +51,14 @@ describe('a program beside us', () => {
     }
   });
 
-  test('has the environment that it was given, and nothing else of ours', async () => {
+  test('has the given environment, and nothing else of the parent', async () => {
     await using part = run(`console.log(JSON.stringify({event:'ready',env:Object.keys(process.env)})); ${STAY}`, {
       A: '1',
     });
     expect((await wait(part)).env).toEqual(['A']);
   });
 
-  test('that dies before it is ready is reported with its last lines', async () => {
+  test('that exits before it is ready is reported with its last lines', async () => {
     await using part = run(`console.error('first'); console.error('the disk is on fire'); process.exit(3)`);
     await expect(wait(part)).rejects.toMatchObject({
       code: 'PART_ENDED',
@@ -68,13 +68,13 @@ describe('a program beside us', () => {
     expect(part.endError().message).toContain('exit code 3');
   });
 
-  test('that ends with an envelope is reported with its error', async () => {
+  test('that ends with an error envelope is reported with its error', async () => {
     const envelope = JSON.stringify({ schema: 'x', ok: false, error: { code: 'PORT_IN_USE', message: 'taken' } });
     await using part = run(`console.log(${JSON.stringify(envelope)}); process.exit(4)`);
     await expect(wait(part)).rejects.toThrow(/exit code 4\. Last output:\n {2}taken/);
   });
 
-  test('that cannot be started at all is reported too', async () => {
+  test('that cannot be started is reported too', async () => {
     await using part = startProgram({
       name: 'the part',
       argv: [join(dir, 'no-such-program')],
@@ -85,12 +85,12 @@ describe('a program beside us', () => {
     await expect(wait(part)).rejects.toThrow(/could not be started/);
   });
 
-  test('that never gets ready is given up after its time', async () => {
+  test('that never becomes ready times out', async () => {
     await using part = run(STAY);
     await expect(wait(part, 'ready', 200)).rejects.toThrow(/not ready within 0\.2 s/);
   });
 
-  test('that does not heed SIGTERM is killed', async () => {
+  test('that ignores SIGTERM is killed', async () => {
     await using part = run(`process.on('SIGTERM', () => {}); ${READY} ${STAY}`);
     await wait(part);
     const began = performance.now();
@@ -98,7 +98,7 @@ describe('a program beside us', () => {
     expect(performance.now() - began).toBeGreaterThan(4_500);
   }, 15_000);
 
-  test('can be killed at once while it is asked', async () => {
+  test('can be killed at once during its termination', async () => {
     await using part = run(`process.on('SIGTERM', () => {}); ${READY} ${STAY}`);
     await wait(part);
     const stopped = part.stop();
@@ -106,7 +106,7 @@ describe('a program beside us', () => {
     expect(await stopped).toEqual({ code: null, signal: 'SIGKILL' });
   });
 
-  test('that prints without end and without lines does not fill our memory', async () => {
+  test('that prints endlessly without line breaks does not exhaust memory', async () => {
     await using part = run(
       `const piece = 'x'.repeat(1 << 16); let n = 0; const more = () => { if (++n < 400) process.stdout.write(piece, more); else { console.log(''); ${READY} } }; more(); ${STAY}`,
     );

@@ -37,7 +37,7 @@ async function gateway(listener: RequestListener) {
 const context = { signal: new AbortController().signal, onProgress: () => {} };
 
 describe('the chassis state reported by the gateway', () => {
-  test('is read, with the pose and the address that it tries', async () => {
+  test('is read, with pose and target address', async () => {
     await using server = await gateway((_request, reply) => reply.end(JSON.stringify(state('connected'))));
     expect(await readGatewayState(server.toolkit, context)).toEqual({
       link: 'connected',
@@ -52,11 +52,11 @@ describe('the chassis state reported by the gateway', () => {
     });
   });
 
-  test('is awaited, and the time is reported', async () => {
-    let asked = 0;
+  test('is awaited, with the waiting time reported', async () => {
+    let requestCount = 0;
     await using server = await gateway((_request, reply) => {
-      asked += 1;
-      reply.end(JSON.stringify(state(asked < 4 ? 'connected' : 'not-connected')));
+      requestCount += 1;
+      reply.end(JSON.stringify(state(requestCount < 4 ? 'connected' : 'not-connected')));
     });
     const result = await waitForGatewayState(server.toolkit, { link: 'not-connected', withinMs: 3_000 }, context);
     expect(result).toMatchObject({ link: 'not-connected', serial: null });
@@ -77,10 +77,10 @@ describe('the chassis state reported by the gateway', () => {
     ['a redirect', (_request, reply) => reply.writeHead(302, { location: 'http://127.0.0.1:1/' }).end()],
     ['too much', (_request, reply) => reply.end('x'.repeat(2 * 1024 * 1024))],
     [
-      'half an answer',
+      'a truncated answer',
       (_request, reply) => void reply.writeHead(200, { 'content-length': 100 }).write('{', () => reply.destroy()),
     ],
-  ])('%s is OPERATOR_NOT_REACHABLE with the address that was tried', async (_name, listener) => {
+  ])('%s is OPERATOR_NOT_REACHABLE with the tried address', async (_name, listener) => {
     await using server = await gateway(listener);
     await expect(readGatewayState(server.toolkit, context)).rejects.toMatchObject({
       code: 'OPERATOR_NOT_REACHABLE',
@@ -88,14 +88,14 @@ describe('the chassis state reported by the gateway', () => {
     });
   });
 
-  test('a gateway that is silent is given up after a while', async () => {
+  test('a silent gateway times out', async () => {
     await using server = await gateway(() => {});
     const began = performance.now();
     await expect(readGatewayState(server.toolkit, context)).rejects.toMatchObject({ code: 'OPERATOR_NOT_REACHABLE' });
     expect(performance.now() - began).toBeLessThan(8_000);
   }, 15_000);
 
-  test('an interruption is passed on as it is', async () => {
+  test('an interruption is passed on unchanged', async () => {
     await using server = await gateway(() => {});
     const reason = new Error('enough');
     await expect(readGatewayState(server.toolkit, { ...context, signal: AbortSignal.abort(reason) })).rejects.toBe(

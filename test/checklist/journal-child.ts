@@ -1,4 +1,4 @@
-// Works through a list of questions and is killed at one of them: `node journal-child.ts DIR DIE_AT [RESUME]`.
+// Runs a list of questions and is killed at one of them: `node journal-child.ts DIR DIE_AT [RESUME]`.
 // Prints the id of every step once its result would be shown to a person.
 import { appendFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ const robot = { checklist, subject: { site: 'Lobby', serial: 'SN1' } };
 async function journal() {
   if (resume !== undefined) {
     const found = await findJournal(dir, 'own', ['SN1']);
-    if (!found) throw new Error('there is no journal');
+    if (!found) throw new Error('no journal');
     return resumeJournal(found.path);
   }
   return beginJournal(dir, {

@@ -30,7 +30,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(dir, { recursive: true, force: true }));
 
-/** Runs the child; the ids that it showed. */
+/** Runs the child; returns the ids that it printed. */
 function work(dieAt: string, ...more: string[]): { shown: string[]; killed: boolean } {
   const { stdout, signal, status, stderr } = spawnSync(process.execPath, [child, dir, dieAt, ...more], {
     encoding: 'utf8',
@@ -42,14 +42,18 @@ const all = Array.from({ length: 12 }, (_, n) => `q${n}`);
 const lines = async (name: string) => (await readFile(join(dir, name), 'utf8')).split('\n').filter(Boolean);
 
 describe('the journal of a run', () => {
-  test('no answer that was shown is lost when the program is killed, and none is asked for twice', async () => {
+  test('no confirmed answer is lost when the program is killed, and none is requested twice', async () => {
     expect(work('q4')).toEqual({ shown: all.slice(0, 5), killed: true });
     const found = await findJournal(dir, 'own', ['SN1']);
-    const [taken] = found?.state.completed ?? [];
-    expect([...(taken?.keys() ?? [])]).toEqual(all.slice(0, 5));
-    expect(taken?.get('q2')?.result.answer).toMatchObject({ answer: 'yes', initials: 'KM', remark: 'remark of q2' });
+    const [completed] = found?.state.completed ?? [];
+    expect([...(completed?.keys() ?? [])]).toEqual(all.slice(0, 5));
+    expect(completed?.get('q2')?.result.answer).toMatchObject({
+      answer: 'yes',
+      initials: 'KM',
+      remark: 'remark of q2',
+    });
     expect(found?.state.attachments).toEqual([expect.objectContaining({ name: '001-q3.jpg', bytes: jpeg.length })]);
-    // Killed again at a later step, then to the end.
+    // Killed again at a later step, then run to the end.
     expect(work('q7', 'resume')).toEqual({ shown: ['q5', 'q6', 'q7'], killed: true });
     expect(work('', 'resume')).toEqual({ shown: all.slice(8), killed: false });
     expect(await lines('asked')).toEqual(all);
@@ -60,7 +64,7 @@ describe('the journal of a run', () => {
     expect((await readdir(dir)).filter((name) => name.endsWith('.lock'))).toEqual([]);
   }, 30_000);
 
-  test('cut at any byte, it says everything up to its last whole line', async () => {
+  test('truncated at any byte, it contains everything up to its last complete line', async () => {
     work('');
     const [name = ''] = (await readdir(dir)).filter((file) => file.endsWith('.jsonl'));
     const bytes = await readFile(join(dir, name));
@@ -75,7 +79,7 @@ describe('the journal of a run', () => {
     );
   });
 
-  test('of a step that was taken again it has the newest result, and that as its last one', () => {
+  test('has the newest result of a repeated step, and that as its last one', () => {
     work('');
     const [name = ''] = readdirSync(dir).filter((file) => file.endsWith('.jsonl'));
     const text = readFileSync(join(dir, name), 'utf8');
@@ -86,7 +90,7 @@ describe('the journal of a run', () => {
     expect(completed[0]?.get('q0')?.result.verdict).toBe('wrong');
   });
 
-  test('any other bytes are a journal or JOURNAL_BROKEN, never another error', async () => {
+  test('any other bytes yield a journal or JOURNAL_BROKEN, never another error', async () => {
     work('');
     const [name = ''] = (await readdir(dir)).filter((file) => file.endsWith('.jsonl'));
     const bytes = await readFile(join(dir, name));
@@ -116,7 +120,7 @@ describe('the journal of a run', () => {
     robots: serials.map((serial) => ({ site: 'Lobby', serial })),
   });
 
-  test('a line that was cut off is cut away before the next is written', async () => {
+  test('an incomplete line is removed before the next is written', async () => {
     const first = await beginJournal(dir, begun(['SN1']));
     await first[Symbol.asyncDispose]();
     await appendFile(first.path, '{"kind":"resumed","at":"2026-');
@@ -136,7 +140,7 @@ describe('the journal of a run', () => {
     expect(await findJournal(join(dir, 'none'), 'own', ['SN1'])).toBeUndefined();
   });
 
-  test('one that cannot be read is said to be that, and is not held', async () => {
+  test('one that cannot be read is reported so, and is not locked', async () => {
     const one = await beginJournal(dir, begun(['SN1']));
     await one[Symbol.asyncDispose]();
     await expect(findJournal(one.path, 'own', ['SN1'])).rejects.toMatchObject({
@@ -152,7 +156,7 @@ describe('the journal of a run', () => {
     expect((await readdir(dir)).filter((name) => name.endsWith('.lock'))).toEqual([]);
   });
 
-  test('behind a link, a second name or a pipe is none, is not waited for, and nothing is written through it', async () => {
+  test('behind a link, a second name or a pipe does not count, does not block, and is not written through', async () => {
     const one = await beginJournal(dir, begun(['SN1']));
     await one[Symbol.asyncDispose]();
     const victim = join(dir, 'victim');
@@ -173,7 +177,7 @@ describe('the journal of a run', () => {
     expect(await readFile(victim, 'utf8')).toBe(before);
   });
 
-  test('in a folder that others may write to is not begun', async () => {
+  test('is not created in a folder that others may write to', async () => {
     await chmod(dir, 0o777);
     await expect(beginJournal(dir, begun(['SN1']))).rejects.toMatchObject({
       code: 'FILE_UNWRITABLE',
@@ -181,17 +185,17 @@ describe('the journal of a run', () => {
     });
   });
 
-  test('two programs do not work on the same run', async () => {
+  test('two programs cannot work on the same run', async () => {
     const one = await beginJournal(dir, begun(['SN1']));
     await expect(resumeJournal(one.path)).rejects.toMatchObject({ code: 'RUN_OPEN', exitCode: 4 });
     await one[Symbol.asyncDispose]();
-    // A lock of a program that is gone holds nobody up.
+    // A lock of a program that has ended does not block.
     await writeFile(`${one.path}.lock`, '999999999');
     {
       await using again = await resumeJournal(one.path);
       expect(again.path).toBe(one.path);
     }
-    // Nor does one of another life of the same process number, as in a container that was started anew.
+    // Nor does a lock of an earlier process with the same id, as in a container that was restarted.
     await writeFile(`${one.path}.lock`, `${process.pid} 1`);
     await using again = await resumeJournal(one.path);
     expect(again.path).toBe(one.path);
@@ -203,7 +207,7 @@ describe('photos', () => {
     ['a file that is not there', 'none.jpg', 'there is no such file'],
     ['a folder', '.', 'it is not a regular file'],
     ['text', 'asked.jpg', 'not a supported image'],
-  ])('%s is refused', async (_name, file, why) => {
+  ])('%s is rejected', async (_name, file, why) => {
     await writeFile(join(dir, 'asked.jpg'), 'no picture');
     await using journal = await beginJournal(dir, {
       id: crypto.randomUUID(),

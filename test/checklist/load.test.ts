@@ -11,7 +11,7 @@ const catalogue: Catalogue = {
   'tour run': { ...entry, moves: true, with: z.strictObject({ tour: z.string() }) },
 };
 
-/** The same checks, with a run that was given what they can use. */
+/** The same checks, with a run that has every option that they can use. */
 const given: Catalogue = {
   ...catalogue,
   'chassis probe': { ...(catalogue['chassis probe'] as (typeof catalogue)[string]), given: ['password'] },
@@ -47,7 +47,7 @@ function messageOf(value: unknown): string {
 }
 
 describe('a checklist file', () => {
-  test('a valid one is compiled', () => {
+  test('is compiled when it is valid', () => {
     const list = parseChecklist(written(file(good, { ...good, id: 'again', needs: ['probe'] })), 'own.yaml', catalogue);
     expect(list.steps.map(({ id, kind, needs }) => ({ id, kind, needs }))).toEqual([
       { id: 'probe', kind: 'run', needs: [] },
@@ -55,7 +55,7 @@ describe('a checklist file', () => {
     ]);
   });
 
-  test('names every mistake at once, with its line', () => {
+  test('reports every mistake at once, with its line', () => {
     const text = written(
       file(
         { ...good, run: 'chasis probe', titel: 'x' },
@@ -102,7 +102,7 @@ describe('a checklist file', () => {
       ],
       'b, which comes later',
     ],
-  ])('is refused when a step %s', (_name, steps, text) => {
+  ])('is rejected when the needs of its steps are wrong: a step %s', (_name, steps, text) => {
     expect(messageOf(file(...steps))).toContain(text);
   });
 
@@ -110,57 +110,61 @@ describe('a checklist file', () => {
     ['has neither run nor confirm', { run: undefined, expect: undefined }, 'a step without run, reads, confirm'],
     ['has both run and confirm', { confirm: 'Is it?' }, 'confirm beside run'],
     ['expects nothing', { expect: {} }, 'a step without expectations proves nothing'],
-    ['moves the robot without saying so', { run: 'tour run', with: { tour: 'a' } }, "true: 'tour run' moves the robot"],
+    [
+      'moves the robot without declaring it',
+      { run: 'tour run', with: { tour: 'a' } },
+      "true: 'tour run' moves the robot",
+    ],
     [
       'lacks an option of its check',
       { run: 'tour run', moves: true },
       'steps[0].with.tour: found nothing, expected text',
     ],
     [
-      'gives an option out of bounds',
+      'has an option out of bounds',
       { with: { seconds: 900 } },
       'steps[0].with.seconds: found 900, expected at most 60',
     ],
     ['shows a broken path', { shows: 'serial {identity..serial}' }, 'expected text with paths in braces'],
     ['has no remedy', { remedy: undefined }, 'steps[0].remedy: found nothing'],
-    ['reads a step that is not there', { run: undefined, reads: 'prob' }, 'the id of an earlier step with run:'],
+    ['reads a missing step', { run: undefined, reads: 'prob' }, 'the id of an earlier step with run:'],
     ['reads itself', { run: undefined, reads: 'probe' }, 'the id of an earlier step with run:'],
-    ['reads and gives options', { run: undefined, reads: 'x', with: {} }, 'with beside reads'],
-    ['checks and asks, and says not when', { confirm: 'Is it?' }, 'confirm beside run'],
+    ['reads a result and has options', { run: undefined, reads: 'x', with: {} }, 'with beside reads'],
+    ['has a check and a question without a condition', { confirm: 'Is it?' }, 'confirm beside run'],
     [
-      'needs what it is given, and asks nothing without',
+      'depends on an option, without a fallback question',
       { given: 'password' },
       'the question to ask when the check cannot run',
     ],
-    ['needs something that no run is given', { given: 'money', confirm: 'Is it?' }, 'steps[0].given'],
+    ['depends on an unknown option', { given: 'money', confirm: 'Is it?' }, 'steps[0].given'],
     [
-      'measures, and is given something',
+      'measures, and depends on an option',
       { run: undefined, measure: 'How far?', unit: 'm', given: 'password' },
       'given beside measure',
     ],
     [
-      'cannot be checked, and expects',
+      'is unsupported, and has expectations',
       { run: undefined, unavailable: 'it has no tunnel.' },
       'expect beside unavailable',
     ],
-    ['cannot be checked, and runs', { unavailable: 'it has no tunnel.' }, 'unavailable beside run'],
-    ['asks and expects', { run: undefined, confirm: 'Is it?' }, 'expect beside confirm'],
-  ])('is refused when a step %s', (_name, change, text) => {
+    ['is unsupported, and has a check', { unavailable: 'it has no tunnel.' }, 'unavailable beside run'],
+    ['asks, and has expectations', { run: undefined, confirm: 'Is it?' }, 'expect beside confirm'],
+  ])('is rejected when a step %s', (_name, change, text) => {
     const step = Object.fromEntries(Object.entries({ ...good, ...change }).filter(([, value]) => value !== undefined));
     expect(messageOf(file(step))).toContain(text);
   });
 
-  test('a step with a question in its place is asked, or checked where the run was given what it needs', () => {
+  test('a step with a fallback question is asked, or checked where the run has what it needs', () => {
     const text = written(file({ ...good, given: 'password', confirm: 'Did you see it?' }));
-    const asked = parseChecklist(text, 'own.yaml', catalogue).steps[0];
-    expect(asked).toMatchObject({ kind: 'confirm', question: 'Did you see it?', instead: 'password' });
+    const asking = parseChecklist(text, 'own.yaml', catalogue).steps[0];
+    expect(asking).toMatchObject({ kind: 'confirm', question: 'Did you see it?', instead: 'password' });
     const checked = parseChecklist(text, 'own.yaml', given).steps[0];
     expect(checked).toMatchObject({ kind: 'run', run: 'chassis probe' });
     const { sha256 } = parseChecklist(text, 'own.yaml', given);
     expect(sha256).toBe(parseChecklist(text, 'own.yaml', catalogue).sha256);
   });
 
-  test('nothing may need a step that this version cannot check, nor a section with one', () => {
+  test('no step may depend on an unsupported step, nor on a section with one', () => {
     const { run: _, expect: __, ...rest } = good;
     const lacking = { ...rest, id: 'tunnel', unavailable: 'it has no tunnel yet.' };
     expect(messageOf(file(lacking, { ...good, needs: ['tunnel'] }))).toContain('expected a step that can be ok');
@@ -172,7 +176,7 @@ describe('a checklist file', () => {
     expect(messageOf(file(lacking, good))).toBe('');
   });
 
-  test('is refused when it is empty, no mapping, of another shape, with aliases, or too big', () => {
+  test('is rejected when it is empty, not a mapping, of another shape, with aliases, or too large', () => {
     expect(messageOf('')).toContain('an empty file');
     expect(messageOf('- a\n')).toContain('expected keys and values');
     expect(messageOf({ ...file(good), schema: 'gw/checklist/2' })).toContain("expected 'gw/checklist/1'");
@@ -180,7 +184,7 @@ describe('a checklist file', () => {
     expect(messageOf(`# ${'x'.repeat(300_000)}\n`)).toContain('at most 256 KiB');
   });
 
-  test('any change to any value gives a valid checklist or CHECKLIST_INVALID, never another error', () => {
+  test('any change to any value yields a valid checklist or CHECKLIST_INVALID, never another error', () => {
     const keys = [
       ...Object.keys(good),
       'needs',

@@ -43,7 +43,7 @@ describe('paths', () => {
     expect(at('checks[id=b.c].verdict')).toEqual({ exists: true, value: 'wrong' });
   });
 
-  test('a missing value is named by its path up to the missing part', () => {
+  test('a missing value is reported by its path up to the missing part', () => {
     expect(at('identity.mac.vendor')).toEqual({ exists: false, missing: 'identity.mac' });
     expect(at('checks[9]')).toEqual({ exists: false, missing: 'checks[9]' });
     expect(at('checks[id=twin]')).toEqual({ exists: false, missing: 'checks[id=twin]' });
@@ -61,13 +61,13 @@ describe('paths', () => {
     }
   });
 
-  test('what is not a path is refused', () => {
+  test('an invalid path is rejected', () => {
     for (const path of ['', '.a', 'a.', 'a..b', 'a[', 'a[x]', 'a b', 'a[-1]', "a['x]", 'a'.repeat(201)]) {
       expect(parsePath(path), path).toBeUndefined();
     }
   });
 
-  test('any text is either refused or looked up without an error', () => {
+  test('any text is either rejected or resolved without an error', () => {
     fc.assert(
       fc.property(
         fc.string({ unit: fc.constantFrom('a', 'b', '.', '[', ']', '0', "'", '=', '_') }),
@@ -126,7 +126,7 @@ describe('matchers', () => {
       "expected every item with status 'running', found fleet : status 'restarting'",
     ],
     [{ 'at-least': 1, 'at-most': 2 }, 1.5, 3, 'expected at least 1 and at most 2, found 3'],
-  ])('%j takes %j, refuses %j and says so', (raw, good, bad, explanation) => {
+  ])('%j accepts %j, rejects %j and states why', (raw, good, bad, explanation) => {
     expect(match(raw, good).verdict).toBe('ok');
     const { verdict, found } = match(raw, bad);
     const expected = compileMatcher(raw, () => {})?.expected;
@@ -134,7 +134,7 @@ describe('matchers', () => {
     expect(`expected ${expected}, found ${found}`).toBe(explanation);
   });
 
-  test('a missing value meets nothing but its absence', () => {
+  test('a missing value matches only its absence', () => {
     for (const raw of ['x', 'all-ok', 'not-empty', 'exists', { 'at-least': 0 }, { contains: 'a' }]) {
       const result = compileMatcher(raw, () => {})?.match({ exists: false, missing: 'a.b' });
       expect(result).toEqual({ verdict: 'wrong', found: 'nothing at a.b' });
@@ -142,7 +142,7 @@ describe('matchers', () => {
     expect(compileMatcher({ exists: false }, () => {})?.match({ exists: false, missing: 'a' }).verdict).toBe('ok');
   });
 
-  test('findings are all ok, or the wrong ones are named', () => {
+  test('findings are all ok, or the failed ones are named', () => {
     const findings = (...verdicts: string[]) =>
       verdicts.map((verdict, i) => ({ id: `f${i}`, title: `Finding ${i}`, verdict, detail: `detail ${i}` }));
     expect(match('all-ok', findings('ok', 'ok'))).toEqual({ verdict: 'ok', found: '2 of 2 ok' });
@@ -155,7 +155,7 @@ describe('matchers', () => {
     expect(match('all-ok', [null, 3]).verdict).toBe('wrong');
   });
 
-  test('of a list of findings those with the named fields are all ok, and there is one', () => {
+  test('in a list of findings at least one has the named fields, and all of those are ok', () => {
     const line = (section: string, need: string, verdict: string) => ({
       title: `${section} ${need}`,
       section,
@@ -180,7 +180,7 @@ describe('matchers', () => {
     }
   });
 
-  test('what was not checked is neither ok nor wrong', () => {
+  test('a finding that was not checked is neither ok nor wrong', () => {
     expect(
       match('all-ok', [
         { title: 'A', verdict: 'ok' },
@@ -191,7 +191,7 @@ describe('matchers', () => {
       found: '1 of 2 not checked: B',
     });
     expect(match('ok', 'not-checked').verdict).toBe('not-checked');
-    // It is there, not empty and text, and still no answer.
+    // It exists, is a text and not empty, and still not an answer.
     for (const raw of ['exists', 'not-empty', { exists: false }, { matches: '^[a-z-]+$' }, { contains: 'checked' }]) {
       expect(match(raw, 'not-checked').verdict, JSON.stringify(raw)).toBe('not-checked');
     }
@@ -219,13 +219,13 @@ describe('matchers', () => {
     }
   });
 
-  test('numbers that are none meet no bound', () => {
+  test('values that are not numbers satisfy no bound', () => {
     for (const value of [Number.NaN, '7', null, undefined, [7]]) {
       expect(match({ between: [0, 10] }, value).verdict).toBe('wrong');
     }
   });
 
-  test('any written matcher is compiled or refused, and never fails on any value', () => {
+  test('any matcher is compiled or rejected, and never fails on any value', () => {
     const raws = fc.oneof(
       fc.jsonValue(),
       fc.dictionary(fc.constantFrom(...matcherNames), fc.jsonValue(), { minKeys: 1, maxKeys: 2 }),
@@ -243,7 +243,7 @@ describe('matchers', () => {
   });
 });
 
-describe('patterns stay cheap', () => {
+describe('the cost of patterns is bounded', () => {
   test.each([
     ['(a+)+$', 'no repeated group'],
     ['(a|aa)+$', 'no repeated group'],
@@ -256,11 +256,11 @@ describe('patterns stay cheap', () => {
     ['(a)\\1', 'backreferences'],
     ['(', 'valid regular expression'],
     ['x'.repeat(201), 'at most 200 characters'],
-  ])('%s is refused', (pattern, reason) => {
+  ])('%s is rejected', (pattern, reason) => {
     expect(complaints({ matches: pattern })[0]?.expected).toContain(reason);
   });
 
-  test('everyday patterns are taken', () => {
+  test('common patterns are accepted', () => {
     for (const pattern of [
       '^S[0-9]{4}-[A-Z]+$',
       '^(ok|fine)$',
@@ -274,7 +274,7 @@ describe('patterns stay cheap', () => {
     }
   });
 
-  test('the dearest pattern that is taken comes to an end on the longest text that is matched', () => {
+  test('the most expensive accepted pattern completes on the longest text that is matched', () => {
     expect(match({ matches: 'a*a*a*b' }, 'a'.repeat(128)).verdict).toBe('wrong');
     expect(match({ matches: `a*a*a*${'(a|a)'.repeat(2)}b` }, 'a'.repeat(128)).verdict).toBe('wrong');
     expect(match({ matches: 'a' }, 'a'.repeat(129)).verdict).toBe('wrong');

@@ -33,7 +33,7 @@ function technician(initials: string | null = 'KM') {
   const input = new PassThrough();
   const output = new PassThrough();
   const photos: string[] = [];
-  const asked = createTechnician({ input, output, onInterrupt() {}, initials });
+  const prompted = createTechnician({ input, output, onInterrupt() {}, initials });
   const keepPhoto = async (path: string) => {
     if (path.includes('none')) throw new GwError('ATTACHMENT_INVALID', `${path} cannot be attached: no such file.`);
     photos.push(path);
@@ -44,17 +44,17 @@ function technician(initials: string | null = 'KM') {
     input,
     output,
     photos,
-    asked,
-    ask: (question: string, signal = never) => asked.ask(step(question), context(signal)),
-    measure: (question: string) => asked.ask(measure(question), context(never)),
+    prompted: prompted,
+    ask: (question: string, signal = never) => prompted.ask(step(question), context(signal)),
+    measure: (question: string) => prompted.ask(measure(question), context(never)),
     decide: () =>
-      asked.decide({ deviation: null, why: 'unit: found radians', remedy: 'Stop it.' } as StepResult, never),
+      prompted.decide({ deviation: null, why: 'unit: found radians', remedy: 'Stop it.' } as StepResult, never),
   };
 }
 
 describe('asking the technician', () => {
-  test('takes yes, no with a remark, and an empty line as left open', async () => {
-    const { input, ask, asked } = technician();
+  test('accepts yes, no with a remark, and an empty line as unanswered', async () => {
+    const { input, ask, prompted } = technician();
     input.write('y\nNO\ncable loose\n\n');
     expect(await ask('One?')).toEqual({
       answer: 'yes',
@@ -66,28 +66,28 @@ describe('asking the technician', () => {
     });
     expect(await ask('Two?')).toMatchObject({ answer: 'no', initials: 'KM', remark: 'cable loose' });
     expect(await ask('Three?')).toMatchObject({ answer: 'skip', remark: null });
-    asked.close();
+    prompted.close();
   });
 
-  test('asks again after a word that is neither', async () => {
-    const { input, output, ask, asked } = technician();
+  test('asks again after another word', async () => {
+    const { input, output, ask, prompted } = technician();
     input.write('perhaps\nyes\n');
     expect(await ask('Is it?')).toMatchObject({ answer: 'yes' });
     expect(String(output.read()).split('Is it?').length - 1).toBe(2);
-    asked.close();
+    prompted.close();
   });
 
-  test('asks once for the initials of whoever answers, until they are some', async () => {
-    const { input, output, ask, asked } = technician(null);
+  test('asks once for the initials of the technician, until they are valid', async () => {
+    const { input, output, ask, prompted } = technician(null);
     input.write('\nfar too long a name\nK.M.\ny\ny\n');
     expect(await ask('One?')).toMatchObject({ answer: 'yes', initials: 'K.M.' });
     expect(await ask('Two?')).toMatchObject({ answer: 'yes', initials: 'K.M.' });
     expect(String(output.read()).split('Your initials').length - 1).toBe(3);
-    asked.close();
+    prompted.close();
   });
 
-  test('takes a remark and photos before the answer, and says at once which photo cannot be kept', async () => {
-    const { input, output, photos, ask, asked } = technician();
+  test('accepts a remark and photos before the answer, and reports an unusable photo at once', async () => {
+    const { input, output, photos, ask, prompted } = technician();
     input.write("r the left one is new\np\n'/tmp/a photo; $(reboot).jpg'\nphoto none.jpg\ny\n");
     expect(await ask('Are both there?')).toMatchObject({
       answer: 'yes',
@@ -95,22 +95,22 @@ describe('asking the technician', () => {
       attachments: ['001-a.jpg'],
     });
     expect(photos).toEqual(['/tmp/a photo; $(reboot).jpg']);
-    const said = String(output.read());
-    expect(said).toContain('saved as 001-a.jpg');
-    expect(said).toContain('none.jpg cannot be attached: no such file.');
-    asked.close();
+    const shown = String(output.read());
+    expect(shown).toContain('saved as 001-a.jpg');
+    expect(shown).toContain('none.jpg cannot be attached: no such file.');
+    prompted.close();
   });
 
-  test('a remark given before no is not asked for again', async () => {
-    const { input, output, ask, asked } = technician();
+  test("a remark entered before 'no' is not requested again", async () => {
+    const { input, output, ask, prompted } = technician();
     input.write('remark cable loose\nn\n');
     expect(await ask('Is it?')).toMatchObject({ answer: 'no', remark: 'cable loose' });
     expect(String(output.read())).not.toContain('What is wrong?');
-    asked.close();
+    prompted.close();
   });
 
-  test('takes a measured value with point, comma or unit, and nothing that could be read in two ways', async () => {
-    const { input, output, measure: measured, asked } = technician();
+  test('accepts a measured value with point, comma or unit, and nothing ambiguous', async () => {
+    const { input, output, measure: measured, prompted } = technician();
     input.write('0.83\n0,83\n-2 m\n');
     expect(await measured('Width?')).toMatchObject({ answer: 'yes', value: 0.83 });
     expect(await measured('Width?')).toMatchObject({ value: 0.83 });
@@ -118,10 +118,10 @@ describe('asking the technician', () => {
     input.write('1.000,5\n1e5\ny\n3 km\n0x10\nInfinity\n\n');
     expect(await measured('Width?')).toMatchObject({ answer: 'skip', value: null });
     expect(String(output.read()).split('expected a number in m').length - 1).toBe(6);
-    asked.close();
+    prompted.close();
   });
 
-  test('leaves everything open once input has ended', async () => {
+  test('leaves all questions unanswered once input has ended', async () => {
     const { input, ask } = technician();
     input.end('y\n');
     expect(await ask('One?')).toMatchObject({ answer: 'yes' });
@@ -129,32 +129,32 @@ describe('asking the technician', () => {
     expect(await ask('Three?')).toMatchObject({ answer: 'skip' });
   });
 
-  test('gives up at an interruption', async () => {
-    const { ask, asked } = technician();
+  test('ends at an interruption', async () => {
+    const { ask, prompted } = technician();
     const interrupt = new AbortController();
     const answer = ask('One?', interrupt.signal);
     interrupt.abort(new Error('enough'));
     await expect(answer).rejects.toThrow('enough');
-    asked.close();
+    prompted.close();
   });
 });
 
 describe('asking about a step that is wrong', () => {
-  test('an empty line keeps the result, again repeats the step; the reason is shown above', async () => {
-    const { input, output, decide, asked } = technician();
+  test("an empty line keeps the result, 'again' repeats the step; the reason is shown above", async () => {
+    const { input, output, decide, prompted } = technician();
     input.write('\nperhaps\nagain\n');
     expect(await decide()).toEqual({ kind: 'leave' });
     expect(stripVTControlCharacters(String(output.read()))).toContain('unit: found radians\n        fix: Stop it.');
     expect(await decide()).toEqual({ kind: 'again' });
-    asked.close();
+    prompted.close();
   });
 
   test('a deviation needs a reason and a name', async () => {
-    const { input, output, decide, asked } = technician();
+    const { input, output, decide, prompted } = technician();
     input.write('accept\nno lift on this site\n\naccept\nno lift on this site\nA. Boss\n');
     expect(await decide()).toEqual({ kind: 'accept', reason: 'no lift on this site', approvedBy: 'A. Boss' });
     expect(String(output.read())).toContain('not accepted: a deviation needs');
-    asked.close();
+    prompted.close();
   });
 
   test('keeps the result once input has ended', async () => {

@@ -34,7 +34,7 @@ const catalogue: Catalogue = {
     moves: false,
     with: z.strictObject({}),
     software: () => ({ value: '1.2.3', mark: 'BELEGT', source: 'measured here' }),
-    // Half a character and a key that every object has, as a foreign device may send them.
+    // A lone surrogate and an inherited property name, as a foreign device may send them.
     run: async () => ({ sound: true, odd: 'a\ud800b', ['__proto__' as string]: 1, latencyMs: 12.25 }),
   },
 };
@@ -74,8 +74,8 @@ async function signerOf(
   return { serial, certificatePem, sign: (bytes) => sign('sha256', bytes, { key: keyPem, dsaEncoding }) };
 }
 
-/** A record of a run with a photo, as the toolkit makes it. */
-async function make(answers: string, more: Partial<RecordRobot> = {}): Promise<CheckRecord> {
+/** A record of a run with a photo, as the toolkit creates it. */
+async function createRecord(answers: string, more: Partial<RecordRobot> = {}): Promise<CheckRecord> {
   const subject = { site: 'Lobby', serial: 'SN1' };
   await using journal = await beginJournal(join(dir, 'runs'), {
     id: crypto.randomUUID(),
@@ -94,7 +94,7 @@ async function make(answers: string, more: Partial<RecordRobot> = {}): Promise<C
     answers: parseAnswers(answers, join(dir, 'answers.yaml'), checklist),
   });
   const [session] = sessions;
-  if (!session) throw new Error('there is no session');
+  if (!session) throw new Error('no session');
   const robot = { ...session, ...subject, evidenceRecords: [], redLines: [], ...more };
   const state = await readJournal(journal.path);
   const made = composeRecord({
@@ -121,7 +121,7 @@ beforeAll(async () => {
   await writeFile(join(dir, 'photo.jpg'), jpeg);
   authority = await createCa();
   signer = await signerOf('SN1');
-  record = signRecord(await make(good), signer);
+  record = signRecord(await createRecord(good), signer);
   await writeFile(path, recordText(record));
 }, 30_000);
 afterAll(() => rm(dir, { recursive: true, force: true }));
@@ -143,7 +143,7 @@ const wrongOf = async (value: CheckRecord | Uint8Array | string, more = {}) => {
 };
 
 describe('a record', () => {
-  test('says whose it is, what was found, measured and answered, and on which facts it stands', () => {
+  test('names robot, findings, measurements, answers, and the facts that they rely on', () => {
     expect(recordSchema.parse(record)).toMatchObject({
       format: 'gw/check-record/1',
       checklist: { name: 'own', phase: 'handover', file: 'own.yaml', sha256: checklist.sha256 },
@@ -174,7 +174,7 @@ describe('a record', () => {
     expect(robot?.steps[1]?.answer).toMatchObject({ initials: 'KM', attachments: ['001-label.jpg'] });
   });
 
-  test('is verified by its authority, with its attachments, from a file', async () => {
+  test('is verified from a file with its CA and attachments', async () => {
     const result = await verifyRecordFile(path, { expectedSerial: 'SN1', caPem: authority.caPem });
     expect(recordVerificationSchema.parse(result)).toMatchObject({ verified: true, verdict: 'ok' });
     expect(result.findings.map(({ id }) => id)).toEqual([
@@ -203,7 +203,7 @@ describe('a record', () => {
     );
   }, 60_000);
 
-  test('every changed bit of the signature and the certificate is seen, padding bits too', async () => {
+  test('every changed bit of signature and certificate is detected, padding bits too', async () => {
     const whole = recordText(record);
     const bytes = Buffer.from(whole);
     const from = whole.indexOf('"signature"');
@@ -217,7 +217,7 @@ describe('a record', () => {
     }
   }, 60_000);
 
-  test('any byte taken out, put in or cut off makes it unverified', async () => {
+  test('any removed, inserted or truncated byte makes it unverified', async () => {
     const bytes = Buffer.from(recordText(record));
     await fc.assert(
       fc.asyncProperty(
@@ -235,7 +235,7 @@ describe('a record', () => {
     );
   }, 60_000);
 
-  test('any bytes at all give findings, never an error', async () => {
+  test('any bytes yield findings, never an error', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.oneof(
@@ -251,7 +251,7 @@ describe('a record', () => {
     expect((await verify(deep)).verdict).toBe('wrong');
   });
 
-  test('says what does not fit', async () => {
+  test('names each mismatch', async () => {
     const plain = recordText(record);
     expect(await wrongOf(plain.replace('"KM"', '"XX"'))).toEqual(['signature wrong']);
     expect(await wrongOf(plain.replace('"counts": {', '"counts":  {'))).toEqual(['form wrong']);
@@ -282,12 +282,12 @@ describe('a record', () => {
     expect(await wrongOf(signRecord(record, await signerOf('SN1', authority, past)))).toEqual(['validity wrong']);
   });
 
-  test('of the two signatures that fit, only the one that gw writes is taken', async () => {
+  test('of the two valid signatures, only the one that gw writes is accepted', async () => {
     const order = 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551n;
     for (let run = 0; run < 20; run += 1) {
       const signed = signRecord(record, signer);
       const { signature } = signed;
-      if (!signature) throw new Error('it is not signed');
+      if (!signature) throw new Error('not signed');
       expect((await verify(signed)).verified).toBe(true);
       const value = Buffer.from(signature.value, 'base64');
       const other = (order - BigInt(`0x${value.subarray(32).toString('hex')}`)).toString(16).padStart(64, '0');
@@ -302,11 +302,11 @@ describe('a record', () => {
     }
   });
 
-  test('every signature is 64 bytes with s in its lower half, whatever the device made', () => {
+  test('every signature is 64 bytes with a low s, whatever the device produced', () => {
     const half = 0x7fffffff800000007fffffffffffffffde737d56d38bcf4279dce5617e3192a8n;
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 64, maxLength: 64 }), (bytes) => {
-        // Of a real signature s lies below the order.
+        // In a valid signature s is below the order.
         bytes[32] = Math.min(bytes[32] ?? 0, 0xfe);
         const { signature } = signRecord(record, { ...signer, sign: () => bytes });
         const value = Buffer.from(signature?.value ?? '', 'base64');
@@ -331,9 +331,9 @@ describe('a record', () => {
     });
   });
 
-  test('one whose certificate was replaced by something else is not what was signed', async () => {
+  test('a replaced certificate invalidates the signed content', async () => {
     const { signature } = record;
-    if (!signature) throw new Error('it is not signed');
+    if (!signature) throw new Error('not signed');
     const garbled = { ...record, signature: { ...signature, certificate: 'none' } };
     expect(await wrongOf(garbled)).toEqual(['signature wrong', 'certificate wrong']);
   });
@@ -349,7 +349,7 @@ describe('a record', () => {
     });
   });
 
-  test('a chain over an authority in between is followed; one that ends nowhere is not', async () => {
+  test('a chain with an intermediate CA is verified; an incomplete one is not', async () => {
     const between = await authority.issueCa('Between');
     const one = await signerOf('SN1', between);
     const whole = signRecord(record, { ...one, certificatePem: `${one.certificatePem}\n${between.caPem}` });
@@ -357,9 +357,9 @@ describe('a record', () => {
     expect(await wrongOf(signRecord(record, one))).toEqual(['chain wrong']);
   });
 
-  test('a signed record whose summary flatters its steps is refused', async () => {
+  test('a signed record whose summary is better than its steps is rejected', async () => {
     const [robot, ...others] = record.robots;
-    if (!robot) throw new Error('there is no robot');
+    if (!robot) throw new Error('no robot');
     const steps = robot.steps.map((step, index) => (index === 0 ? { ...step, verdict: 'wrong' as const } : step));
     const flattering = signRecord({ ...record, robots: [{ ...robot, steps }, ...others] }, signer);
     const { findings, verified } = await verify(flattering);
@@ -370,18 +370,20 @@ describe('a record', () => {
     });
   });
 
-  test('an unsigned one is never verified, and says that it is not signed', async () => {
+  test('an unsigned record is never verified, and states that it is not signed', async () => {
     const unsigned = { ...record, signature: null };
     expect(await wrongOf(unsigned)).toEqual(['signature not-checked', 'expected-serial not-checked']);
   });
 
-  test('a red line keeps it from being ok, and an open step from being accepted', async () => {
+  test('a red line prevents ok, and an open step prevents accepted', async () => {
     const line = { id: 'tablet-open', title: 'Tablet', detail: 'open', remedy: 'Lock it.' };
-    const red = await make(good, { redLines: [line] });
+    const red = await createRecord(good, { redLines: [line] });
     expect(red).toMatchObject({ ok: false, accepted: false, counts: { ok: 3 } });
     expect(red.robots[0]?.redLines).toEqual([line]);
-    expect(await make('door: 0.9\n')).toMatchObject({ ok: false, accepted: false, counts: { notChecked: 1 } });
-    const deviating = await make('label: { answer: no, accept: { reason: worn off, by: A. Boss } }\ndoor: 0.9\n');
+    expect(await createRecord('door: 0.9\n')).toMatchObject({ ok: false, accepted: false, counts: { notChecked: 1 } });
+    const deviating = await createRecord(
+      'label: { answer: no, accept: { reason: worn off, by: A. Boss } }\ndoor: 0.9\n',
+    );
     expect(deviating).toMatchObject({ ok: false, accepted: true, deviations: 1, counts: { wrong: 1 } });
     expect(await verify(signRecord(deviating, signer), { readAttachment: undefined })).toMatchObject({
       verified: true,
@@ -389,7 +391,7 @@ describe('a record', () => {
     });
   });
 
-  test('facts are verified here only by a record of this very chassis and software', async () => {
+  test('facts are verified on this device only by evidence of this chassis and software', async () => {
     const record = {
       fact: 'vendor.move.request',
       serial: 'SN1',
@@ -400,7 +402,7 @@ describe('a record', () => {
       when: '2026-01-02T03:04:05.000Z',
     } as never;
     const of = async (more: Partial<RecordRobot>) =>
-      (await make(good, more)).robots[0]?.evidence.map(({ verifiedHere }) => verifiedHere);
+      (await createRecord(good, more)).robots[0]?.evidence.map(({ verifiedHere }) => verifiedHere);
     expect(await of({ evidenceRecords: [record] })).toEqual(['no', 'yes']);
     const simulated = { ...(record as object), simulated: true } as never;
     expect(await of({ evidenceRecords: [simulated] })).toEqual(['no', 'on-a-simulator']);
@@ -410,16 +412,16 @@ describe('a record', () => {
     expect(await of({ evidenceRecords: null })).toEqual(['not-checked', 'not-checked']);
   });
 
-  test('a step that was not completed relies on no fact', async () => {
+  test('an incomplete step relies on no fact', async () => {
     const steps = (record.robots[0]?.steps ?? []).map((step) => ({ ...step, at: null, leftOut: true }));
-    const none = await make(good, { result: { steps } as unknown as RecordRobot['result'] });
+    const none = await createRecord(good, { result: { steps } as unknown as RecordRobot['result'] });
     expect(none).toMatchObject({ leftOut: true, robots: [{ evidence: [] }] });
   });
 });
 
 describe('the canonical text', () => {
-  test('is that of RFC 8785', () => {
-    // The example of its section 3.2.2 and the order of its section 3.2.3.
+  test('is the one of RFC 8785', () => {
+    // The example of RFC 8785, section 3.2.2, and the order of section 3.2.3.
     const value = JSON.parse(
       '{"numbers":[333333333.33333329,1E30,4.50,2e-3,0.000000000000000000000000001],"string":"\\u20ac$\\u000F\\u000aA\'\\u0042\\u0022\\u005c\\\\\\"\\/","literals":[null,true,false]}',
     );
@@ -430,7 +432,7 @@ describe('the canonical text', () => {
     expect([...canonicalText(order).matchAll(/:(\d)/g)].map(([, n]) => Number(n))).toEqual([2, 4, 6, 7, 1, 5, 3]);
   });
 
-  test('is one text for one value, in whatever order it was written, and reads back as it', () => {
+  test('is unique for each value, whatever the order of keys, and parses back to it', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (raw) => {
         const value = wellFormed(JSON.parse(JSON.stringify(raw)));
@@ -442,7 +444,7 @@ describe('the canonical text', () => {
     );
   });
 
-  test('refuses what is no JSON', () => {
+  test('rejects values that are not JSON', () => {
     for (const value of [undefined, Number.NaN, 1n, '\ud800', { a: '\udfff' }, { '\ud800': 1 }, () => 1]) {
       expect(() => canonicalText(value)).toThrow(RangeError);
     }

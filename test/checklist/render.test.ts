@@ -67,7 +67,7 @@ const run = (...steps: StepResult[]): ChecklistRun => {
 const plain = (text: string) => stripVTControlCharacters(text);
 
 describe('a checklist on the screen', () => {
-  test('answers in its first line', () => {
+  test('states the verdict in its first line', () => {
     const first = (...steps: StepResult[]) => plain(renderChecklistVerdict(run(...steps)));
     expect(first(step({}), step({}))).toBe('ALL OK  A robot: 2 of 2 steps are ok.');
     expect(first(step({}), step({ verdict: 'wrong' }), step({ verdict: 'skipped' }))).toBe(
@@ -98,7 +98,7 @@ FAIL  It answers
     expect(marks).toEqual(['ok  ', 'FAIL', 'skip', '--  ']);
   });
 
-  test('lets no control character of a device through', () => {
+  test('passes no control character of a device', () => {
     const text = plain(renderChecklistRun(run(step({ title: 'a\u001b[2Jb', shown: 'c\rd\ne' }))));
     // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what must not be there
     expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f]/);
@@ -137,7 +137,7 @@ describe('the demo on the screen', () => {
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThan(140);
   });
 
-  test('kept up, it names every address and commands that fit the folder', () => {
+  test('kept running, it names every address and commands that fit the folder', () => {
     const text = plain(renderDemo(demo(true), '/home/lou'));
     for (const address of Object.values(demo(true).addresses)) expect(text).toContain(address);
     expect(text).toContain('gw sim fault radians on --dir /srv/gw-demo');
@@ -145,7 +145,7 @@ describe('the demo on the screen', () => {
   });
 });
 
-describe('what a run says beside its steps', () => {
+describe('the output of a run beside its steps', () => {
   const robot = {
     site: 'Lobby',
     serial: 'S1',
@@ -156,7 +156,7 @@ describe('what a run says beside its steps', () => {
   const red = { id: 'tablet-open', title: 'The tablet', detail: 'left open\u001b[31m', remedy: 'Lock it.' };
   const first = (result: ChecklistRun) => plain(renderChecklistVerdict(result));
 
-  test('a part of a list is never all, and only it decides whether it is in order', () => {
+  test('a part of a list is never the whole, and its verdict covers the part only', () => {
     const left = step({ id: 'b', verdict: 'not-checked', leftOut: true, shown: null, why: 'left out' });
     const part = { ...run(step({}), left), leftOut: 1, robots: [robot] };
     expect(first(part)).toBe('PART OK  A robot: 1 of 1 chosen steps are ok, 1 left out.');
@@ -181,7 +181,7 @@ describe('what a run says beside its steps', () => {
     );
   });
 
-  test('a red line stands above everything, whatever the steps say', () => {
+  test('a red line is shown above everything, whatever the steps report', () => {
     const result = { ...run(step({})), ok: false, robots: [{ ...robot, redLines: [red] }] };
     expect(first(result)).toBe('NOT OK  A robot: 1 red line, 1 ok of 1 steps.');
     const text = renderChecklistRun(result);
@@ -189,7 +189,7 @@ describe('what a run says beside its steps', () => {
     expect(text).not.toContain('open\u001b[31m');
   });
 
-  test('sections have their titles, an interrupted run says how to go on, a record says who signed it', () => {
+  test('sections have titles, an interrupted run states how to resume, a record names its signer', () => {
     const sections = [
       { id: 's', title: 'First things' },
       { id: 't', title: 'Last things' },

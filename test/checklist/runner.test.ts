@@ -25,7 +25,7 @@ const catalogue: Catalogue = {
   },
   drive: { summary: 'Drives.', moves: true, with: z.strictObject({}), run: async () => ({ state: 'succeeded' }) },
   lost: {
-    summary: 'Finds nobody.',
+    summary: 'Finds no device.',
     moves: false,
     with: z.strictObject({}),
     run: async () => {
@@ -69,7 +69,7 @@ async function runAll(steps: string[], options: Partial<RunnerOptions> = {}): Pr
 const verdicts = (result: ChecklistResult) => result.steps.map(({ verdict }) => verdict);
 
 describe('running a checklist', () => {
-  test('all ok is ok, with what was proven', async () => {
+  test('all steps ok is ok, with the sections proven', async () => {
     const result = await runAll([step('a', run('echo', 'value: 1', `${ONE}    shows: value {value} of {none}\n`))]);
     expect(result).toMatchObject({
       ok: true,
@@ -85,7 +85,7 @@ describe('running a checklist', () => {
     });
   });
 
-  test('what stands under with reaches the check as data, however it looks', async () => {
+  test("the data under 'with' reaches the check unchanged, whatever its form", async () => {
     calls.length = 0;
     const nasty = '$(reboot); `id` && rm -rf / | --force';
     await runAll([step('a', run('echo', 'value: exists', `    with: { value: ${JSON.stringify(nasty)} }\n`))]);
@@ -125,13 +125,13 @@ describe('running a checklist', () => {
     });
   });
 
-  test('a bug in a check is a wrong step, and the run goes on', async () => {
+  test('an exception in a check is a wrong step, and the run continues', async () => {
     const result = await runAll([step('a', run('broken')), step('b', run('echo', 'value: 1', ONE))]);
     expect(verdicts(result)).toEqual(['wrong', 'ok']);
     expect(result.steps[0]?.error?.code).toBe('INTERNAL');
   });
 
-  test('a step whose needs are not ok is skipped by name, and so is the next in line', async () => {
+  test('a step whose needs are not ok is skipped by name, and so is every step that depends on it', async () => {
     const result = await runAll([
       step('a', run('echo', 'value: 2', ONE)),
       step('b', `    needs: [a]\n${run('echo', 'value: 1', ONE)}`),
@@ -142,7 +142,7 @@ describe('running a checklist', () => {
     expect(result.steps[2]?.remedy).toBe("Fix 'b' first.");
   });
 
-  test('a step that moves the robot runs only with the word of a person', async () => {
+  test('a step that moves the robot runs only with the consent of a person', async () => {
     const steps = [step('a', run('drive', 'state: succeeded', '    moves: true\n'))];
     const refused = await runAll(steps);
     expect(refused.ok).toBe(false);
@@ -153,13 +153,13 @@ describe('running a checklist', () => {
     expect(await runAll(steps, { motionAllowed: true })).toMatchObject({ ok: true, motionAllowed: true });
   });
 
-  test('a check that does not end within its time is wrong', async () => {
+  test('a check that times out is wrong', async () => {
     const { steps } = await runAll([step('a', run('forever', 'value: 1', '    withinS: 1\n'))]);
     expect(steps[0]?.verdict).toBe('wrong');
     expect(steps[0]?.why).toContain('timed out after 1 s');
   });
 
-  test('a step can look at the result of an earlier one without running it again', async () => {
+  test('a step can read the result of an earlier one without running it again', async () => {
     calls.length = 0;
     const reads = '    reads: a\n    expect: { value: 1 }\n';
     const result = await runAll([step('a', run('echo', 'value: 2', ONE)), step('b', reads)]);
@@ -186,7 +186,7 @@ describe('running a checklist', () => {
     expect(result).toMatchObject({ ok: false, interrupted: true });
   });
 
-  test('long and strange measured data is cut to a bounded excerpt', async () => {
+  test('long and unusual measured data is cut to a bounded excerpt', async () => {
     const big: Catalogue = {
       echo: {
         summary: 'Big.',
@@ -216,13 +216,13 @@ describe('running a checklist', () => {
 describe('questions to the technician', () => {
   const question = (id: string) => step(id, `    confirm: Is ${id} in order?\n`);
 
-  test('without an answer a question is not checked, and never green', async () => {
+  test('an unanswered question is not checked, and never green', async () => {
     const result = await runAll([question('a')]);
     expect(result).toMatchObject({ ok: false, counts: { notChecked: 1 } });
     expect(result.steps[0]?.why).toBe('Not answered: Is a in order?');
   });
 
-  test('yes is ok, no is wrong, skip is not checked, each with who and why', async () => {
+  test('yes is ok, no is wrong, skip is not checked, each with person and reason', async () => {
     const list = checklist(question('a'), question('b'), question('c'));
     const answers = parseAnswers(
       'a: yes\nb: { answer: no, by: Kim, remark: cable loose }\nc: skip\n',
@@ -237,21 +237,21 @@ describe('questions to the technician', () => {
     });
   });
 
-  test('a person is asked only what no file answered', async () => {
-    const asked: string[] = [];
+  test('a person is asked only questions that no file answered', async () => {
+    const questions: string[] = [];
     const answers = parseAnswers('a: yes\n', 'answers.yaml', checklist(question('a'), question('b')));
     const result = await runAll([question('a'), question('b')], {
       answers,
       ask: async ({ id }) => {
-        asked.push(id);
+        questions.push(id);
         return { answer: 'yes', by: 'Kim', initials: null, remark: null, value: null, attachments: [] };
       },
     });
-    expect(asked).toEqual(['b']);
+    expect(questions).toEqual(['b']);
     expect(result.ok).toBe(true);
   });
 
-  test('what this version cannot check is not checked, says why, and can be accepted by a named person', async () => {
+  test('an unsupported check is not checked, states why, and can be accepted by a named person', async () => {
     const lacking = step('tunnel', '    unavailable: it has no tunnel yet.\n');
     const plain = await runAll([lacking, question('a')], {
       ask: async () => ({ answer: 'yes', by: 'Kim', initials: null, remark: null, value: null, attachments: [] }),
@@ -278,7 +278,7 @@ describe('questions to the technician', () => {
     expect(decided.steps[0]?.deviation?.approvedBy).toBe('B. Example');
   });
 
-  test('a check that is ended may undo what it did before the run goes on', async () => {
+  test('a check that is aborted may clean up before the run continues', async () => {
     const ending = new AbortController();
     let undone = false;
     const undoing: Catalogue = {
@@ -307,7 +307,7 @@ describe('questions to the technician', () => {
     expect(undone).toBe(true);
   });
 
-  test('answers that fit no question are refused, with the one that was meant', () => {
+  test('answers to unknown questions are rejected with the closest id', () => {
     const list = checklist(question('tablet'), step('auto', run('echo')));
     const read = (text: string) => () => parseAnswers(text, 'answers.yaml', list);
     expect(read('tabelt: yes\n')).toThrow(/answers\.yaml:1:1: .*did you mean 'tablet'\?/);

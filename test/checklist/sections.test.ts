@@ -137,7 +137,7 @@ describe('a checklist with sections', () => {
     expect(pose?.remedy).toBe("Fix 'room-clear' first.");
   });
 
-  test('a section that is needed must be ok as a whole', async () => {
+  test('a required section must be ok as a whole', async () => {
     broken = ['dns'];
     const result = await run(sections);
     expect(verdicts(result.steps)).toMatchObject({
@@ -219,11 +219,11 @@ describe('a checklist with sections', () => {
     ['a question with a unit', { steps: [ask('a', { unit: 'm' })] }, 'unit beside confirm'],
     ['an unknown fact', { steps: [checkStep('a', { facts: ['angles.none'] })] }, 'the id of a fact of the ledger'],
     ['a figure on a broken path', { steps: [checkStep('a', { values: { x: 'a..b' } })] }, 'steps[0].values.x'],
-  ])('is refused with %s', (_name, parts, text) => {
+  ])('is rejected with %s', (_name, parts, text) => {
     expect(messageOf(parts)).toContain(text);
   });
 
-  test('too many steps over all sections are refused', () => {
+  test('too many steps over all sections are rejected', () => {
     const many = Array.from({ length: 30 }, (_, s) => ({
       id: `s${s}`,
       title: 'S',
@@ -232,7 +232,7 @@ describe('a checklist with sections', () => {
     expect(messageOf({ sections: many })).toContain('found 600 steps, expected at most 500');
   });
 
-  test('anchors, aliases that explode and shell words are no danger', () => {
+  test('anchors, exponential aliases and shell metacharacters are harmless', () => {
     const bomb = `schema: gw/checklist/1\na: &a [x, x]\nb: &b [*a, *a, *a]\nc: &c [*b, *b, *b]\nsteps: [*c, *c]\n`;
     expect(() => parseChecklist(bomb, 'own.yaml', catalogue)).toThrow(/alias/);
     const nasty = 'Is $(reboot) `id` && rm -rf / in order?';
@@ -240,7 +240,7 @@ describe('a checklist with sections', () => {
     expect(list.steps[0]).toMatchObject({ question: nasty });
   });
 
-  test('any change to any value of a section gives a valid checklist or CHECKLIST_INVALID', () => {
+  test('any change to any value of a section yields a valid checklist or CHECKLIST_INVALID', () => {
     const keys = ['id', 'title', 'about', 'needs', 'preconditions', 'steps', '__proto__', 'toString'];
     const value = fc.oneof(
       fc.jsonValue(),
@@ -256,7 +256,7 @@ describe('a checklist with sections', () => {
 });
 
 describe('choosing steps', () => {
-  test('--only STEP runs what it needs and marks the others as left out', async () => {
+  test('--only STEP runs its needs and marks the other steps as left out', async () => {
     const parts = {
       steps: [checkStep('a'), checkStep('b', { needs: ['a'] }), checkStep('c'), checkStep('d', { needs: ['b'] })],
     };
@@ -274,7 +274,7 @@ describe('choosing steps', () => {
     expect([...selectSteps(parse(sections), { only: ['papers'], from: null }).chosen]).toEqual(['label']);
   });
 
-  test('--from STEP runs everything after it, and what that needs or reads', () => {
+  test('--from STEP runs everything after it, with its needs and the results it reads', () => {
     const parts = {
       steps: [
         checkStep('a'),
@@ -286,23 +286,23 @@ describe('choosing steps', () => {
     const list = parse(parts);
     expect([...selectSteps(list, { only: [], from: 'c' }).chosen]).toEqual(['c', 'b']);
     expect([...selectSteps(list, { only: [], from: 'r' }).chosen].sort()).toEqual(['a', 'b', 'c', 'r']);
-    // Whoever takes a check again wants to know what its readers now say.
+    // A repeated check has its readers evaluated again.
     expect([...selectSteps(list, { only: ['a'], from: null }).again].sort()).toEqual(['a', 'r']);
-    // And whoever wants a reading anew wants it measured anew.
+    // A repeated reading has its check run again.
     expect([...selectSteps(list, { only: ['r'], from: null }).again].sort()).toEqual(['a', 'r']);
   });
 
-  test('an unknown id is answered with the one that was meant', () => {
+  test('an unknown id is reported with the closest one', () => {
     expect(() => selectSteps(parse(sections), { only: ['netwrok'], from: null })).toThrow(/Did you mean 'network'\?/);
   });
 });
 
-describe('going on with an earlier sitting', () => {
-  test('a step reads what a check gave then, and the check is not run again', async () => {
+describe('resuming an earlier run', () => {
+  test('a step reads the earlier result of a check without running it again', async () => {
     const reader = { ...about('r'), reads: 'a', expect: { plain: 7 } };
     const parts = { steps: [checkStep('a'), reader, checkStep('b')] };
     const earlier = new Map<string, CompletedStep>();
-    await run(parts, { onCompleted: async (taken) => void earlier.set(taken.result.id, taken) });
+    await run(parts, { onCompleted: async (completed) => void earlier.set(completed.result.id, completed) });
     earlier.delete('r');
     earlier.delete('b');
     const result = await run(parts, { earlier });
@@ -311,36 +311,42 @@ describe('going on with an earlier sitting', () => {
     expect(result.steps[0]?.at).toBe(earlier.get('a')?.result.at);
   });
 
-  test('a step that was wrong then is kept, and accepted when the answers accept it now', async () => {
+  test('a step that failed earlier is kept, and accepted when the answers accept it now', async () => {
     broken = ['a'];
     const earlier = new Map<string, CompletedStep>();
-    await run({ steps: [checkStep('a')] }, { onCompleted: async (taken) => void earlier.set(taken.result.id, taken) });
+    await run(
+      { steps: [checkStep('a')] },
+      { onCompleted: async (completed) => void earlier.set(completed.result.id, completed) },
+    );
     const approvals = new Map([['a', { reason: 'known', approvedBy: 'B. Boss' }]]);
-    const taken: (string | undefined)[] = [];
+    const completed: (string | undefined)[] = [];
     const result = await run(
       { steps: [checkStep('a')] },
       {
         earlier,
         answers: { answers: new Map(), approvals },
-        onCompleted: async ({ result: kept }) => void taken.push(kept.deviation?.approvedBy),
+        onCompleted: async ({ result: kept }) => void completed.push(kept.deviation?.approvedBy),
       },
     );
     broken = [];
     expect(result.steps[0]).toMatchObject({ verdict: 'wrong', deviation: { reason: 'known', approvedBy: 'B. Boss' } });
-    expect(taken).toEqual(['B. Boss']);
+    expect(completed).toEqual(['B. Boss']);
   });
 
-  test('an interruption does not undo what was found then', async () => {
+  test('an interruption keeps earlier results', async () => {
     broken = ['a'];
     const earlier = new Map<string, CompletedStep>();
-    await run({ steps: [checkStep('a')] }, { onCompleted: async (taken) => void earlier.set(taken.result.id, taken) });
+    await run(
+      { steps: [checkStep('a')] },
+      { onCompleted: async (completed) => void earlier.set(completed.result.id, completed) },
+    );
     broken = [];
-    const told: string[] = [];
+    const output: string[] = [];
     const result = await run(
       { steps: [checkStep('a')] },
-      { earlier, only: ['a'], signal: AbortSignal.abort(), onCompleted: async () => void told.push('taken') },
+      { earlier, only: ['a'], signal: AbortSignal.abort(), onCompleted: async () => void output.push('taken') },
     );
-    expect(told).toEqual([]);
+    expect(output).toEqual([]);
     expect(result).toMatchObject({ interrupted: true, ok: false });
     expect(verdicts(result.steps)).toEqual({ a: 'wrong' });
   });
@@ -361,7 +367,7 @@ describe('measured values and figures', () => {
     ],
   };
 
-  test('a number of a person carries unit, mark, tool and who measured', async () => {
+  test('a number entered by a person carries unit, mark, tool and person', async () => {
     const given = answers(parts, 'door: { value: 0.85, initials: KM, remark: at the lobby }\n');
     const { steps } = await run(parts, { answers: given });
     expect(steps[0]).toMatchObject({
@@ -382,7 +388,7 @@ describe('measured values and figures', () => {
     });
   });
 
-  test('a number out of its bounds is wrong and keeps its figure; none is not checked', async () => {
+  test('a number out of bounds is wrong and keeps its figure; a missing one is not checked', async () => {
     const narrow = await run(parts, { answers: answers(parts, 'door: 0.7\n') });
     expect(narrow.steps[0]).toMatchObject({ verdict: 'wrong', why: 'value: expected at least 0.8, found 0.7' });
     expect(narrow.steps[0]?.values).toHaveLength(1);
@@ -394,7 +400,7 @@ describe('measured values and figures', () => {
     });
   });
 
-  test('figures of a check keep their own mark; a plain number without one is open', async () => {
+  test('figures of a check keep their own mark; a plain number without a mark is open', async () => {
     const { steps } = await run(parts);
     expect(steps[1]?.values).toEqual([
       { name: 'latency', value: 12.5, unit: 'ms', mark: 'BELEGT', basis: 'here', source: 'measured here' },
@@ -404,19 +410,19 @@ describe('measured values and figures', () => {
   });
 
   test.each([
-    ['a word for a number', 'door: yes\n', 'expected a number (m), or skip'],
+    ['a word in place of a number', 'door: yes\n', 'expected a number (m), or skip'],
     ['a number and a word', 'door: { value: 1, answer: yes }\n', 'only the value'],
-    ['a number for a question', 'q: 3\n', 'yes, no or skip: this is a question'],
-    ['nothing but a remark', 'q: { remark: x }\n', 'an answer: yes, no or skip'],
+    ['a number as the answer of a question', 'q: 3\n', 'yes, no or skip: this is a question'],
+    ['a remark only', 'q: { remark: x }\n', 'an answer: yes, no or skip'],
     ['a value that is not finite', 'door: .inf\n', 'found'],
     ['initials that are a sentence', 'q: { answer: yes, initials: all of us }\n', 'at most 8 letters'],
     ['a deviation without a name', 'q: { answer: no, accept: { reason: x } }\n', 'accept.by'],
     ['an answer to a check', 'probe: { answer: yes }\n', 'which gw checks itself'],
-  ])('%s is refused', (_name, text, message) => {
+  ])('%s is rejected', (_name, text, message) => {
     expect(() => answers({ steps: [...parts.steps, ask('q')] }, text)).toThrow(message);
   });
 
-  test('any bytes of answers give answers or ANSWERS_INVALID', () => {
+  test('any bytes yield answers or ANSWERS_INVALID', () => {
     const list = parse({ steps: [...parts.steps, ask('q')] });
     const some = fc.dictionary(fc.constantFrom('q', 'door', 'probe', '__proto__'), fc.jsonValue());
     fc.assert(
@@ -452,7 +458,7 @@ describe('deviations', () => {
     expect(result.steps[0]?.deviation).toMatchObject({ reason: 'a spare part is ordered', approvedBy: 'A. Boss' });
   });
 
-  test('a step that is ok has none, whatever a file says', async () => {
+  test('a step that is ok has none, whatever the answers file contains', async () => {
     const result = await run(parts, { answers: answers(parts, 'a: { accept: { reason: x, by: y } }\n') });
     expect(result.ok).toBe(true);
     expect(result.steps[0]?.deviation).toBeNull();
@@ -460,21 +466,21 @@ describe('deviations', () => {
 
   test('a wrong step is repeated, then accepted; each result is journaled before it is shown', async () => {
     broken = ['a'];
-    const told: string[] = [];
+    const output: string[] = [];
     const decisions = [{ kind: 'again' }, { kind: 'accept', reason: 'late', approvedBy: 'A. Boss' }] as const;
     let turn = 0;
     const result = await run(
       { steps: [checkStep('a')] },
       {
         decide: async () => decisions[turn++] ?? { kind: 'leave' },
-        onCompleted: async ({ result: taken }) =>
-          void told.push(`disk ${taken.earlier.length} ${taken.deviation?.approvedBy}`),
-        onResult: (shown) => void told.push(`shown ${shown.earlier.length} ${shown.deviation?.approvedBy}`),
+        onCompleted: async ({ result: completed }) =>
+          void output.push(`disk ${completed.earlier.length} ${completed.deviation?.approvedBy}`),
+        onResult: (shown) => void output.push(`shown ${shown.earlier.length} ${shown.deviation?.approvedBy}`),
       },
     );
     broken = [];
     expect(ran).toEqual(['a', 'a']);
-    expect(told).toEqual([
+    expect(output).toEqual([
       'disk 0 undefined',
       'shown 0 undefined',
       'disk 1 undefined',
@@ -489,7 +495,7 @@ describe('deviations', () => {
     });
   });
 
-  test('a step that reads another is taken again by running that one again', async () => {
+  test('a step that reads another is repeated by running that one again', async () => {
     broken = ['a'];
     const shown: string[] = [];
     const reader = { ...about('r'), reads: 'a', expect: { sound: true } };
@@ -513,8 +519,8 @@ describe('deviations', () => {
     ]);
   });
 
-  test('a check that could not look is put to the person too, a question that was left open is not', async () => {
-    const asked: string[] = [];
+  test('a check that could not be made is put to the person too, an unanswered question is not', async () => {
+    const questions: string[] = [];
     const undecided = checkStep('a', { expect: { state: 'ok' } });
     const silent: Catalogue = { look: { ...catalogue.look, run: async () => ({ state: 'not-checked' }) } as never };
     const list = parseChecklist(stringify(file({ steps: [undecided, ask('b')] })), 'own.yaml', silent);
@@ -524,15 +530,15 @@ describe('deviations', () => {
       motionAllowed: false,
       subject: null,
       decide: async ({ id }) => {
-        asked.push(id);
+        questions.push(id);
         return { kind: 'leave' };
       },
     });
     expect(result.steps.map(({ verdict }) => verdict)).toEqual(['not-checked', 'not-checked']);
-    expect(asked).toEqual(['a']);
+    expect(questions).toEqual(['a']);
   });
 
-  test('an accepted angle unit does not let the robot drive', async () => {
+  test('an accepted angle unit does not permit movement', async () => {
     broken = ['unit'];
     const driving = {
       steps: [
@@ -549,7 +555,7 @@ describe('deviations', () => {
   });
 });
 
-test('an answer by a person of a file does not get the initials of whoever runs gw', async () => {
+test('an answer from a file that names its person does not get the initials of the user', async () => {
   const parts = { steps: [ask('a'), ask('b')] };
   const { steps } = await run(parts, {
     answers: answers(parts, 'a: { answer: yes, by: Kim }\nb: yes\n'),

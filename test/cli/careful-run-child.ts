@@ -1,4 +1,4 @@
-// Work that must not be cut for careful-run.test.ts: when it is asked to end it goes on for a while, then ends.
+// Uninterruptible work for careful-run.test.ts: when asked to end it continues for a while, then ends.
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { runCarefully } from '../../src/cli/careful-run.ts';

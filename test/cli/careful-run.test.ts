@@ -18,7 +18,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
-/** Starts the work, calls `then` once it is under way, and gives its end. */
+/** Starts the work, calls `then` once it has begun, and returns its result. */
 async function run(args: readonly string[], then: (child: ChildProcess) => void) {
   count += 1;
   const file = join(dir, `${count}.json`);
@@ -36,16 +36,19 @@ async function run(args: readonly string[], then: (child: ChildProcess) => void)
 }
 
 describe.concurrent('work that changes a robot', () => {
-  it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('goes on to its end after %s and says so', async (signal) => {
-    const { code, left, stdout, stderr } = await run([], (child) => child.kill(signal));
-    expect(code).toBe(130);
-    expect(left).toMatchObject({ finished: true });
-    expect(stdout).toBe('finished: true\n');
-    expect(stderr).toContain('Backup of the present state: before.tar.gz');
-    expect(stderr).toContain('Interrupted. Completing and verifying the started write');
-  });
+  it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
+    'completes after %s and reports the interruption',
+    async (signal) => {
+      const { code, left, stdout, stderr } = await run([], (child) => child.kill(signal));
+      expect(code).toBe(130);
+      expect(left).toMatchObject({ finished: true });
+      expect(stdout).toBe('finished: true\n');
+      expect(stderr).toContain('Backup of the present state: before.tar.gz');
+      expect(stderr).toContain('Interrupted. Completing and verifying the started write');
+    },
+  );
 
-  it('names the kept state also with --json, where nothing else is printed', async () => {
+  it('names the backup of the state also with --json, where no other progress is printed', async () => {
     const { code, stdout, stderr } = await run(['--json'], (child) => child.kill('SIGINT'));
     expect(code).toBe(130);
     expect(JSON.parse(stdout)).toMatchObject({ ok: false, data: { finished: true } });
@@ -64,7 +67,7 @@ describe.concurrent('work that changes a robot', () => {
     expect(left).toMatchObject({ finished: true });
   });
 
-  it('is ended at once by a second Ctrl-C', async () => {
+  it('ends at once on a second Ctrl-C', async () => {
     const began = performance.now();
     const { signal, left } = await run([], (child) => {
       child.kill('SIGINT');
@@ -76,14 +79,14 @@ describe.concurrent('work that changes a robot', () => {
   });
 });
 
-// A moving line brings a signal listener of its own, which no test without a terminal meets.
+// A progress line installs a signal listener, which tests without a terminal do not cover.
 describe.skipIf(!hasScript)('work that changes a robot, at a terminal (script of util-linux)', () => {
-  /** Presses Ctrl-C as the keyboard sends it, each time that the next of these texts is shown. */
+  /** Sends Ctrl-C as the keyboard does, each time that the next of these texts is shown. */
   async function press(at: readonly string[], endingMs = 300) {
     count += 1;
     const file = join(dir, `${count}.json`);
     const line = `stty cols 80; exec '${process.execPath}' '${script}' '${file}' ${endingMs}`;
-    // As at a terminal of a person: where CI is set no moving line is drawn.
+    // As at an interactive terminal: where CI is set no progress line is shown.
     const { CI: _, ...env } = process.env;
     const terminal = spawn('script', ['-qefc', line, '/dev/null'], {
       stdio: ['pipe', 'pipe', 'inherit'],
@@ -101,14 +104,14 @@ describe.skipIf(!hasScript)('work that changes a robot, at a terminal (script of
     return { shown, left: existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as object) : null };
   }
 
-  it('goes on to its end after Ctrl-C and says so', async () => {
+  it('completes after Ctrl-C and reports the interruption', async () => {
     const { shown, left } = await press(['writing']);
     expect(left).toMatchObject({ finished: true });
     expect(shown).toContain('Interrupted. Completing and verifying the started write');
     expect(shown).toContain('finished: true');
   });
 
-  it('is ended at once by a second Ctrl-C', async () => {
+  it('ends at once on a second Ctrl-C', async () => {
     const { shown, left } = await press(['writing', 'Interrupted.'], 30_000);
     expect(shown).toContain('Interrupted.');
     expect(left).toBeNull();

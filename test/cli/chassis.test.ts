@@ -27,7 +27,7 @@ const address: ChassisAddress = {
 };
 
 describe('gw chassis address', () => {
-  it('answers in its first line', () => {
+  it('states the verdict in its first line', () => {
     expect(firstLine(renderChassisAddress(address))).toBe('connected: 127.0.0.1:8090 is chassis SN-1, software 2.12.3');
     const refused = {
       ...address,
@@ -47,7 +47,7 @@ describe('gw chassis address', () => {
     );
   });
 
-  it('lets nothing of a device steer the terminal, and never shows what was not checked as green', () => {
+  it('passes no control sequences of a device, and never shows an unchecked value in green', () => {
     const evil = { ...address, serial: { ...address.serial, found: 'SN\u001b[2J\u0007' }, software: '\u009b31m' };
     const text = renderChassisAddress(evil);
     expect(text).not.toContain('\u001b[2J');
@@ -152,7 +152,7 @@ const probe: ChassisProbe = {
 };
 
 describe('gw chassis probe', () => {
-  it('answers in its first line, and shows values with unit, mark and source', () => {
+  it('states the verdict in its first line, and shows values with unit, mark and source', () => {
     const text = stripVTControlCharacters(renderChassisProbe(probe));
     expect(firstLine(text)).toBe(
       'No fault found in 1 of 2 checks. Chassis SN-1 at 127.0.0.1:8090; not checked: pose unit.',
@@ -168,7 +168,7 @@ describe('gw chassis probe', () => {
     expect(text).toMatch(/^Emergency stop +not pressed +HINWEIS +0\.3 s +vendor$/m);
   });
 
-  it('says in its first line what the robot reports, and is not green without having received it', () => {
+  it('reports the condition of the robot in its first line, and is not green without having received it', () => {
     const findings = [...probe.findings.slice(0, 1), asFinding(pressed), asFinding(unreceived)];
     const text = stripVTControlCharacters(
       renderChassisProbe({ ...probe, verdict: 'wrong', condition: [pressed, unreceived], findings }),
@@ -192,7 +192,7 @@ describe('gw chassis probe', () => {
     expect(firstLine(text)).toBe('THE POSE MAY BE IN RADIANS. Do not drive this robot with gw before that is decided.');
   });
 
-  it('shouts when the pose is in radians', () => {
+  it('alerts in its first line when the pose is in radians', () => {
     const wrong = {
       ...probe,
       verdict: 'wrong' as const,
@@ -259,7 +259,7 @@ const view: ChassisView = {
 };
 
 describe('gw chassis watch', () => {
-  it('shows every value with mark, age and source, and what was not received as such', () => {
+  it('shows every value with mark, age and source, and missing values as not received', () => {
     const text = stripVTControlCharacters(renderChassisView(view));
     expect(firstLine(text)).toBe('connected to 127.0.0.1:8090, for 1 min');
     expect(text).toMatch(/^position +x 1\.50 m, y -2\.00 m +HINWEIS +0\.1 s, stale +vendor$/m);
@@ -275,7 +275,7 @@ describe('gw chassis watch', () => {
     expect(renderChassisEvent({ ...view, poseUnit })).toContain('THE UNIT IS IN DOUBT: it passed a seam');
   });
 
-  it('is one line an event elsewhere', () => {
+  it('prints one line per event without a terminal', () => {
     const line = stripVTControlCharacters(renderChassisEvent(view));
     expect(line).not.toContain('\n');
     expect(line).toContain('2026-01-31T12:00:00.000Z connected to 127.0.0.1:8090');
@@ -292,7 +292,7 @@ describe('gw chassis watch', () => {
 });
 
 describe('the screen', () => {
-  it('overwrites its lines in place in one write each time and never clears them first', () => {
+  it('overwrites its lines in place with one write and never clears them first', () => {
     const writes: string[] = [];
     const screen = createScreen({ columns: 40, rows: 10, write: (text) => writes.push(text) });
     screen.draw('one\ntwo\nthree');
@@ -306,7 +306,7 @@ describe('the screen', () => {
     expect(writes[2]).toBe('\u001b[?25h');
   });
 
-  it('lets no line wrap and no picture scroll', () => {
+  it('never wraps a line or scrolls the screen', () => {
     const writes: string[] = [];
     const screen = createScreen({ columns: 30, rows: 5, write: (text) => writes.push(text) });
     screen.draw(Array.from({ length: 20 }, () => `\u001b[31m${'x'.repeat(100)}\u001b[39m`).join('\n'));

@@ -32,7 +32,7 @@ describe('colours', () => {
     expect(decideColours(args, env, terminals)).toEqual(expected);
   });
 
-  it('leave every other word of the command line where it is', () => {
+  it('leave every other word of the command line in place', () => {
     const args = ['--no-color', 'map', 'show', '--no-color', '1', '--', '--no-color'];
     expect(splitColourFlag(args).rest).toEqual(['map', 'show', '1', '--', '--no-color']);
   });
@@ -44,7 +44,7 @@ describe('a text that was rendered for either stream', () => {
     chalk.level = 0;
   });
 
-  it('keeps its colours on the one that has them, and loses them on the other', () => {
+  it('keeps its colours on the stream that supports them, and loses them on the other', () => {
     applyColours(err);
     expect([forStdout(chalk.red('x')), forStderr(chalk.red('x')), chalkStderr.red('x')]).toEqual([
       'x',
@@ -66,13 +66,13 @@ describe('colour codes', () => {
   const root = fileURLToPath(new URL('../../', import.meta.url));
   const sources = globSync('src/{cli,commands}/**/*.ts', { cwd: root });
 
-  it('are written to the streams by those alone who take them out where they must', () => {
+  it('are written only by code that strips them where necessary', () => {
     expect(sources.length).toBeGreaterThan(100);
     const colouring = sources.filter((path) => {
       const text = readFileSync(`${root}${path}`, 'utf8');
       return /import chalk\b/.test(text) && /process\.std(out|err)|output\.write/.test(text);
     });
-    // Its one use of process.stderr asks how wide the terminal is.
+    // Its one use of process.stderr reads the width of the terminal.
     expect(colouring).toEqual(['src/cli/output.ts']);
   });
 });

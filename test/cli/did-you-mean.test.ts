@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type KnownCommand, knownCommands, unknownCommandError, unknownFlagError } from '../../src/cli/did-you-mean.ts';
 
-/** As the framework gives them: it calls every command a topic, too. */
+/** As the framework lists them: every command is a topic, too. */
 const known = knownCommands({
   commands: [
     { id: 'kettle:boil', args: {} },
@@ -36,12 +36,12 @@ describe('an unknown command', () => {
     ['kettle:bol', ['gw kettle boil']],
     ['kettle filter chnage', ['gw kettle filter change']],
     ['claen al', ['gw clean all']],
-  ])('gw %s is answered with %j', (line, expected) => {
+  ])('gw %s suggests %j', (line, expected) => {
     expect(suggested(line)).toEqual(expected);
   });
 
   it.each(['fridge', 'kettle dance', 'secrte', 'x', 'oven cool now', 'kettle boil boil'])(
-    'gw %s has nothing similar, and nothing is made up',
+    'gw %s has no similar command, and none is suggested',
     (line) => {
       expect(suggested(line)).toBeUndefined();
       expect(unknownCommandError(line.split(' '), known)?.remedy).toMatch(/^`gw help/);
@@ -58,23 +58,23 @@ describe('an unknown command', () => {
   });
 
   it.each(['kettle', 'kettle boil', 'clean', 'oven heat 200', 'explain anything at all', 'kettle boil --help'])(
-    'is not gw %s',
+    'does not apply to gw %s',
     (line) => {
       expect(unknownCommandError(line.split(' '), known)).toBeUndefined();
     },
   );
 
-  it('says of a known command that it takes no such word', () => {
+  it('reports an unexpected argument for a known command', () => {
     expect(unknownCommandError(['oven', 'cool', 'now'], known)?.message).toBe(
       'Unexpected argument of gw oven cool: now',
     );
   });
 
-  it('says that the command comes first', () => {
+  it('states that the command must come first', () => {
     expect(unknownCommandError(['--dir', 'x', 'kettle'], known)?.message).toBe('No command before --dir.');
   });
 
-  it('cannot steer the terminal, and is a usage error whatever was typed', () => {
+  it('cannot control the terminal, and is a usage error whatever was typed', () => {
     fc.assert(
       fc.property(
         fc.array(fc.string({ unit: 'binary', minLength: 1, maxLength: 20 }), { minLength: 1, maxLength: 4 }),
@@ -105,16 +105,16 @@ describe('an unknown flag', () => {
     ['--colour', undefined],
     ['--no-colour', '--no-color'],
     ['-x', undefined],
-  ])('%s is answered with %s', (wrong, expected) => {
+  ])('%s suggests %s', (wrong, expected) => {
     expect(errorOf(wrong)?.details?.didYouMean).toEqual(expected === undefined ? undefined : [expected]);
     expect(errorOf(wrong)?.remedy).toContain('`gw oven heat --help`');
   });
 
-  it('is reported with the others', () => {
+  it('is reported with the other unknown flags', () => {
     expect(errorOf('--jsn', '--zzzz')?.message).toBe('Unknown flags: --jsn, --zzzz');
   });
 
-  it('is no other error', () => {
+  it('does not apply to other errors', () => {
     expect(unknownFlagError(new Error('flags'), 'oven')).toBeUndefined();
     expect(unknownFlagError({ flags: ['--jsn'] }, 'oven')).toBeUndefined();
   });

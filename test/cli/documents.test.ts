@@ -20,7 +20,7 @@ describe('gw network request', () => {
   const written = { path: 'request.pdf', bytes: 9000, pages: 3, replacedCharacters: 1 };
   const data: NetworkRequest = { lang: 'de', format: 'pdf', facts, complete: false, document: null, written };
 
-  it('is the letter itself, or says where it is and what is open in it', () => {
+  it('is the letter itself, or names its file and its open points', () => {
     expect(renderNetworkRequest({ ...data, document: '# Letter\n', written: null })).toBe('# Letter\n');
     const text = plain(renderNetworkRequest(data));
     expect(first(text)).toBe('Letter for Lobby written to request.pdf (German, 9000 bytes, 3 pages).');
@@ -49,7 +49,7 @@ function verified(record: CheckRecord, state: RecordVerify['state']): RecordVeri
 }
 
 describe('gw checklist verify', () => {
-  it('answers in its first line, and never says verified where it is not', () => {
+  it('states the verdict in its first line, never verified where it is not', () => {
     expect(first(renderRecordVerify(verified(good, 'verified')))).toBe('VERIFIED  record.json, signed by SN0007.');
     for (const [state, word] of [
       ['not-verified', 'NOT VERIFIED'],
@@ -67,7 +67,7 @@ describe('gw checklist verify', () => {
     expect(plain(renderRecordVerify(verified(good, 'not-signed')))).not.toContain('--ca FILE');
   });
 
-  it('lets no escape sequence of a file through', () => {
+  it('passes no escape sequence of a file', () => {
     const odd = recordOf([robotOf([stepOf()], { site: '\u001b[31mred' })]);
     expect(plain(renderRecordVerify({ ...verified(odd, 'wrong'), path: 'a\u001b[0m.json' }))).not.toContain('\u001b');
   });
@@ -84,7 +84,7 @@ describe('gw checklist report', () => {
     written,
   });
 
-  it('is the document, or says where it is and that it is not verified', () => {
+  it('is the document, or names its file and that it is not verified', () => {
     expect(renderRecordReport(report('verified', null))).toBe('<html/>');
     const text = plain(
       renderRecordReport(report('not-signed', { path: 'a.pdf', bytes: 1, pages: 1, replacedCharacters: 2 })),
@@ -101,14 +101,14 @@ describe('gw checklist diff', () => {
   const show = (from: CheckRecord, to: CheckRecord) =>
     plain(renderRecordDiff(diffRecords(side(from, 'old.json'), side(to, 'new.json'))));
 
-  it('answers in its first line whether something got worse', () => {
+  it('states in its first line whether a step got worse', () => {
     const worse = recordOf([robotOf([wrongStep, measuredStep])]);
     expect(first(show(good, good))).toBe('No difference between the two visits.');
     expect(first(show(good, worse))).toBe('WORSE  1 newly wrong, 1 no longer ok.');
     expect(first(show(worse, good))).toBe('No worse: see below.');
   });
 
-  it('lists steps, values with how far they moved, deviations and versions', () => {
+  it('lists steps, values with their difference, deviations and versions', () => {
     const moved = stepOf({
       ...measuredStep,
       values: [{ name: 'height', value: 15, unit: 'mm', mark: 'HINWEIS', source: 's' }],
@@ -123,7 +123,7 @@ describe('gw checklist diff', () => {
     expect(text).toContain('deviation accepted  MQTT on 8883: 443 is enough here; by K. Muster');
   });
 
-  it('says that a robot is missing, and that the checklists are two', () => {
+  it('reports a missing robot and two different checklists', () => {
     const other = recordOf([robotOf([stepOf()], { serial: 'SN0008' })], {
       checklist: { ...good.checklist, name: 'premises' },
     });

@@ -39,8 +39,8 @@ const status: EnrolStatus = {
 };
 const none = { ...status, verdict: 'wrong' as const, identity: null };
 
-describe('the text of gw enrol status', () => {
-  it('answers in its first line', () => {
+describe('the output of gw enrol status', () => {
+  it('states the verdict in its first line', () => {
     const first = (change: Partial<EnrolStatus>) => plain(renderEnrolStatus({ ...status, ...change })).split('\n')[0];
     expect(first({})).toBe('SN0001 is enrolled, 364 days left.');
     expect(first({ verdict: 'wrong' })).toBe('SN0001 is enrolled, but a check failed.');
@@ -51,7 +51,7 @@ describe('the text of gw enrol status', () => {
     );
   });
 
-  it('shows identity, fingerprint and findings, and never green what was not checked', () => {
+  it('shows identity, fingerprint and findings, and never shows green what was not checked', () => {
     const text = plain(renderEnrolStatus(status));
     for (const shown of ['mqtt.example.com', 'eu-central-1', 'CN=Cloud', 'AA:BB', '/site/identity'])
       expect(text).toContain(shown);
@@ -59,13 +59,13 @@ describe('the text of gw enrol status', () => {
     expect(text).toContain('--   The clock: possible');
   });
 
-  it('escapes what a certificate says', () => {
+  it('escapes text of a certificate', () => {
     const identity = status.identity && { ...status.identity, endpoint: '\u001b[2Jevil' };
     expect(renderEnrolStatus({ ...status, identity })).not.toContain('\u001b[2J');
   });
 });
 
-describe('the text of gw enrol', () => {
+describe('the output of gw enrol', () => {
   const clock = { verdict: 'ok' as const, deviceAt: '', serverAt: '', aheadMs: 0 };
   const enrolled: Enrol = {
     url: 'https://enrol.example.com',
@@ -76,21 +76,21 @@ describe('the text of gw enrol', () => {
     status,
   };
 
-  it('says what was done, also after a cut and in place of another identity', () => {
+  it('reports the outcome, also after an interruption and when replacing another identity', () => {
     const first = (change: Partial<Enrol>) => plain(renderEnrol({ ...enrolled, ...change })).split('\n')[0];
     expect(first({})).toBe('SN0001 is enrolled by https://enrol.example.com.');
     expect(first({ resumed: true })).toContain('with the key of the interrupted run');
     expect(first({ replaced: true })).toContain('has a new identity');
   });
 
-  it('says which list verified the endpoint where a proxy may stand in it', () => {
+  it('names the trust list that verified the endpoint where a proxy may intercept TLS', () => {
     const text = (verifiedBy: Enrol['verifiedBy']) => plain(renderEnrol({ ...enrolled, verifiedBy }));
     expect(text('system')).toContain("verified with the operating system's list alone");
     expect(text('extra')).toContain('verified with NODE_EXTRA_CA_CERTS alone');
     for (const by of ['file', 'bundled', null] as const) expect(text(by)).not.toContain('alone');
   });
 
-  it('says by how much the clock is wrong, and when it not checked', () => {
+  it('reports the clock offset, or that the clock was not checked', () => {
     const text = (change: object) => plain(renderEnrol({ ...enrolled, clock: { ...clock, ...change } }));
     expect(text({ verdict: 'wrong', aheadMs: -86_400_000 * 3 })).toContain('is 3 days behind that of');
     expect(text({ verdict: 'wrong', aheadMs: 3_600_000 * 5 })).toContain('is 5 hours ahead of that of');
@@ -113,7 +113,7 @@ describe('the one-time code', () => {
     signal: new AbortController().signal,
   };
 
-  it('is the first line of stdin, of a file, or of a variable', async () => {
+  it('is read from the first line of stdin, of a file, or of a variable', async () => {
     const dir = mkdtempSync(join(tmpdir(), 'gw-code-'));
     try {
       const file = join(dir, 'code');
@@ -132,7 +132,7 @@ describe('the one-time code', () => {
     }
   });
 
-  it('is not taken from a variable that is not set, and a code in place of a name is not repeated', async () => {
+  it('is not read from an unset variable, and a code in place of a name is not repeated', async () => {
     const failure = (fromVariable: string) =>
       readOneTimeCode({ ...options, fromVariable }).then(
         () => '',
@@ -142,7 +142,7 @@ describe('the one-time code', () => {
     expect(await failure('ABCD-EFGH')).not.toContain('ABCD');
   });
 
-  it('is typed unseen at a terminal, and Ctrl-C sends nothing', async () => {
+  it('is typed without echo at a terminal, and Ctrl-C sends nothing', async () => {
     const terminal = (typed: string) => {
       const stream = new PassThrough() as PassThrough & { isTTY: boolean; setRawMode(raw: boolean): void };
       stream.isTTY = true;

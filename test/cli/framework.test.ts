@@ -21,7 +21,7 @@ class Captured extends Help {
 }
 
 async function helpOf(load: () => Promise<Config>, words: string[]): Promise<string> {
-  // Rendering renames what it renders, so every page has a configuration of its own.
+  // Rendering modifies the command names, so every page has a configuration of its own.
   const help = new Captured(await load());
   await help.showHelp(words);
   return help.lines.join('\n');
@@ -30,7 +30,7 @@ async function helpOf(load: () => Promise<Config>, words: string[]): Promise<str
 const light = () => Config.load(frameworkOptions(root));
 const whole = () => Config.load(root);
 
-describe('the framework, started with what the manifests say', () => {
+describe('the framework, started from the manifests', () => {
   let found: { light: Config; whole: Config };
   beforeAll(async () => {
     found = { light: await light(), whole: await whole() };
@@ -43,7 +43,7 @@ describe('the framework, started with what the manifests say', () => {
     ...[['autocomplete'], ['autocomplete', 'create']],
   ];
 
-  it('prints every page of the help as when it looks for everything by itself', async () => {
+  it('prints every help page as with its own discovery', async () => {
     expect(pages.length).toBeGreaterThan(40);
     for (const words of pages) {
       const shown = await helpOf(light, [...words, '--help']);
@@ -52,7 +52,7 @@ describe('the framework, started with what the manifests say', () => {
     }
   }, 120_000);
 
-  it('knows the same commands, topics and names', () => {
+  it('has the same commands, topics and aliases', () => {
     const sorted = (list: readonly string[]) => list.toSorted();
     expect(sorted(found.light.commandIDs)).toEqual(sorted(found.whole.commandIDs));
     expect(sorted(found.light.topics.map(({ name }) => name))).toEqual(
@@ -63,14 +63,14 @@ describe('the framework, started with what the manifests say', () => {
     }
   });
 
-  it('reads a command with its flags and arguments as they stand in the manifest', () => {
+  it('reads a command with its flags and arguments as in the manifest', () => {
     for (const id of found.whole.commandIDs) {
       const { load: _, pluginAlias: __, ...expected } = found.whole.findCommand(id, { must: true });
       expect(found.light.findCommand(id, { must: true })).toMatchObject(expected);
     }
   });
 
-  it('says which package of a plugin is not there', () => {
+  it('names the missing package of a plugin', () => {
     expect(() => frameworkOptions(join(root, 'docs'))).toThrow('package.json');
   });
 });

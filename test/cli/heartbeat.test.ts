@@ -75,7 +75,7 @@ const three = [
 ];
 
 describe('gw heartbeat sniff', () => {
-  it('that received nothing says for how long, and after a while where to look', () => {
+  it('without heartbeats reports the duration, and after a while what to check', () => {
     expect(plain({ ...nothing, forMs: 4_000 })).toBe(
       'No datagram received yet.\n\n0 datagrams in 4.0 s on UDP port 45301',
     );
@@ -84,12 +84,12 @@ describe('gw heartbeat sniff', () => {
     expect(plain(nothing)).toContain('fleet.unicast');
   });
 
-  it('says what this machine could not take off the port, and nothing where none was lost or the system is silent', () => {
+  it('reports datagrams dropped by this machine, and no loss where none occurred or it is unknown', () => {
     expect(plain(received(three, { dropped: 211_598 }))).toContain('The kernel dropped 211598 datagrams');
     for (const dropped of [0, null]) expect(plain(received(three, { dropped }))).not.toContain('kernel');
   });
 
-  it('says in its first line how many robots there are, and in a table how each of them speaks', () => {
+  it('counts the robots in its first line, and shows the state of each in a table', () => {
     expect(firstLine(received(three))).toBe('3 robots received: 3 alive.');
     expect(firstLine(received(three.slice(0, 1)))).toBe('1 robot received: 1 alive.');
     const text = plain(received(three));
@@ -97,14 +97,14 @@ describe('gw heartbeat sniff', () => {
     expect(text).toMatch(
       /^alive +SN0007 +192\.0\.2\.17 +1794 +6 +0 +2\.000 s +3 ms +moving, 87 %, 2\.12\.3, up 60 min$/m,
     );
-    // What it does not know it does not say, and what cannot be known yet is no zero.
+    // Unknown values are not shown, and values that cannot be known yet are not 0.
     expect(text).toMatch(/^alive +SN0009 +192\.0\.2\.19 +2 +0 +0 +- +- +up 27 h$/m);
     expect(text.split('\n').at(-1)).toBe('42 datagrams in 12.3 s on UDP port 45301');
     expect(text).not.toContain('sends from');
     expect(text).not.toContain('not newer');
   });
 
-  it('tells late and gone robots with how long they have been silent', () => {
+  it('shows late and gone robots with the duration of their silence', () => {
     const view = received([
       ...three,
       sender({ serial: 'SN0010', presence: 'late', ageMs: 9_120, stopped: true, moving: false }),
@@ -118,7 +118,7 @@ describe('gw heartbeat sniff', () => {
     expect(firstLine(received([sender({ presence: 'gone', ageMs: 60_000 })]))).toBe('1 robot received: 1 gone.');
   });
 
-  it('shouts at two devices with one serial, and counts them as the one robot they pretend to be', () => {
+  it('alerts about two devices with one serial, and counts them as one robot', () => {
     const [here, there] = ['192.0.2.17', '192.0.2.18'];
     const view = received([
       sender({ alsoFrom: [there], conflictWith: [there] }),
@@ -130,7 +130,7 @@ describe('gw heartbeat sniff', () => {
     expect(plain(view)).toContain('SN0007 sends from 192.0.2.17, 192.0.2.18:\n  two devices with one serial');
   });
 
-  it('does not shout at one device with two addresses', () => {
+  it('does not alert about one device with two addresses', () => {
     const view = received([
       sender({ alsoFrom: ['192.0.2.18'] }),
       sender({ address: '192.0.2.18', alsoFrom: ['192.0.2.17'], presence: 'gone', ageMs: 31_000 }),
@@ -142,7 +142,7 @@ describe('gw heartbeat sniff', () => {
     expect(plain(received(many))).toContain('from 192.0.2.0, 192.0.2.1, 192.0.2.2, 192.0.2.3 and 16 more:');
   });
 
-  it('does not take somebody who tests a path for a robot', () => {
+  it('does not count the sender of test datagrams as a robot', () => {
     const test = sender({ serial: 'TEST-0a1b', address: '192.0.2.40', test: true, ageMs: 3_000 });
     expect(firstLine(received([...three, test]))).toBe('3 robots received: 3 alive; 1 test.');
     expect(firstLine(received([test, { ...test, address: '192.0.2.41' }]))).toBe('No robot received; 2 tests.');
@@ -152,7 +152,7 @@ describe('gw heartbeat sniff', () => {
     expect(text).not.toContain('sends from');
   });
 
-  it('explains heartbeats that came twice', () => {
+  it('explains duplicated heartbeats', () => {
     expect(plain(received([sender({ copies: 1 })]))).toContain('\n1 heartbeat received twice within its period');
     expect(plain(received([sender({ copies: 2 }), ...three]))).toContain(
       '\n2 heartbeats received twice within their period',
@@ -160,11 +160,11 @@ describe('gw heartbeat sniff', () => {
     expect(plain(received(three))).not.toContain('received twice');
   });
 
-  it('explains heartbeats that were not new', () => {
+  it('explains replayed heartbeats', () => {
     expect(plain(received([sender({ replayed: 3 })]))).toContain('replayed: not newer than an earlier heartbeat.');
   });
 
-  it('without a key says so before anything else that it says of the robots', () => {
+  it('without a key states so before anything else about the robots', () => {
     const view = received(
       three.map((one) => ({ ...one, verified: false })),
       { verifies: false },
@@ -173,7 +173,7 @@ describe('gw heartbeat sniff', () => {
     expect(plain(view).split('\n')[1]).toBe('Not verified: listening without a key.');
   });
 
-  it('beside another program says what it cannot hear', () => {
+  it('beside another program states which datagrams it cannot receive', () => {
     const view = received(three, { receives: 'broadcasts' });
     expect(plain(view)).toContain('only broadcasts are received here');
     expect(plain(view)).toContain('GET /api/nachbarn');
@@ -182,7 +182,7 @@ describe('gw heartbeat sniff', () => {
     expect(plain(silent)).not.toContain('fleet.unicast');
   });
 
-  it('names who speaks wrongly, and what to look for', () => {
+  it('names the senders of rejected datagrams, and what to check', () => {
     const none = { malformed: 0, otherVersion: 0, otherKey: 0, forged: 0 };
     const stranger = { ...none, address: '192.0.2.30', otherKey: 12 };
     const alone = received([], { noise: [stranger] });
@@ -196,13 +196,13 @@ describe('gw heartbeat sniff', () => {
     expect(plain(crowd)).toMatch(/^forged: .*\nmalformed: /m);
   });
 
-  it('says that there are more senders than it keeps apart', () => {
+  it('reports more senders than it keeps apart', () => {
     const view = received(three, { otherHeartbeats: 40 });
     expect(firstLine(view)).toBe('At least 3 robots received: 3 alive.');
     expect(plain(view)).toContain('and 40 heartbeats of further senders');
   });
 
-  it('stays below 120 columns for what is usual, and cuts what is not', () => {
+  it('stays below 120 columns for usual values, and truncates others', () => {
     const wide = sender({
       serial: '718212345678',
       address: '192.168.100.117',
@@ -235,7 +235,7 @@ describe('gw heartbeat sniff', () => {
     expect(odd).toContain('9'.repeat(15).concat('…'));
   });
 
-  it('lets no text of somebody else steer the terminal or turn its direction', () => {
+  it('passes no control or direction characters of foreign text', () => {
     // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
     const steering = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/;
     const foreign = fc.string({ unit: fc.oneof(fc.constantFrom('\u001b[2J', '\n', '\u009b', '\u202e'), fc.string()) });
@@ -245,7 +245,7 @@ describe('gw heartbeat sniff', () => {
         const senders = [sender({ serial, address, software }), sender({ serial, address, software })];
         const calm = received([sender(), sender()], { noise: [{ ...row, address: '192.0.2.1' }] });
         const view = received(senders, { noise: [{ ...row, address }] });
-        // Our own colours are taken away first, and nothing else: they are the only sequences that end in m.
+        // The colours of gw are removed first, and nothing else: only they end in m.
         const text = renderHeartbeatView(view).replace(ownColours, '');
         expect(text).not.toMatch(steering);
         expect(text.split('\n')).toHaveLength(plain(calm).split('\n').length);
@@ -253,7 +253,7 @@ describe('gw heartbeat sniff', () => {
     );
   });
 
-  it('is one line with its time now and then, and everything at the end', () => {
+  it('is one line with its time at intervals, and the full table at the end', () => {
     const line = stripVTControlCharacters(renderHeartbeatEvent(received(three)));
     expect(line).toBe('2026-01-31T12:00:00.000Z  3 robots received: 3 alive.');
     const ended = received(three, { event: 'ended' });
@@ -265,7 +265,7 @@ describe('gw heartbeat sniff', () => {
 const ownColours = /\u001b\[(?:2|22|31|32|33|39)m/g;
 
 describe('gw heartbeat key new', () => {
-  it('answers with the name of the key and its file, and says what comes next', () => {
+  it('prints the id of the key and its file, and the next step', () => {
     const text = renderHeartbeatKey({ file: '/srv/gw/secrets/heartbeat', key: 'fdad9ec8' });
     expect(text.split('\n')[0]).toBe('Key fdad9ec8 written to /srv/gw/secrets/heartbeat.');
     expect(text).toContain('every robot of the site');

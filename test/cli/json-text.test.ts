@@ -10,8 +10,8 @@ function written(value: unknown): string {
 
 const numbers = (count: number) => Array.from({ length: count }, (_, at) => at);
 
-describe('a value as JSON, piece by piece', () => {
-  it('reads as JSON.stringify with two blanks writes it', () => {
+describe('a value as JSON in chunks', () => {
+  it('equals the output of JSON.stringify with two spaces', () => {
     fc.assert(
       fc.property(fc.jsonValue({ depthSize: 'medium' }), (value) => {
         expect(written(value)).toBe(`${JSON.stringify(value, null, 2)}\n`);
@@ -19,7 +19,7 @@ describe('a value as JSON, piece by piece', () => {
     );
   });
 
-  it('leaves out and replaces what JSON.stringify leaves out and replaces', () => {
+  it('omits and replaces what JSON.stringify omits and replaces', () => {
     const value = {
       gone: undefined,
       work: () => {},
@@ -35,7 +35,7 @@ describe('a value as JSON, piece by piece', () => {
     expect(written(undefined)).toBe('null\n');
   });
 
-  it('gives each element of a list of more than 200 a line of its own', () => {
+  it('puts each element of a list of more than 200 on a line of its own', () => {
     const inner = { a: [1, { b: 2 }] };
     const value = { short: numbers(200), long: numbers(201).map((n) => ({ n, inner })) };
     const lines = written(value).split('\n');
@@ -45,7 +45,7 @@ describe('a value as JSON, piece by piece', () => {
     expect(written(value.short)).toBe(`${JSON.stringify(value.short, null, 2)}\n`);
   });
 
-  it('says the same as the value, however long its lists are', () => {
+  it('parses back to the value, however long its lists are', () => {
     const long = fc.array(fc.jsonValue({ depthSize: 'small' }), { minLength: 195, maxLength: 260, size: 'max' });
     fc.assert(
       fc.property(long, (list) => {
@@ -55,7 +55,7 @@ describe('a value as JSON, piece by piece', () => {
     );
   });
 
-  it('never holds a large result as one piece', () => {
+  it('never holds a large result as one chunk', () => {
     const element = 'x'.repeat(100);
     const value = { data: { features: numbers(20_000).map(() => ({ element })) } };
     const pieces = [...jsonText(value)].map((piece) => piece.length);
@@ -63,7 +63,7 @@ describe('a value as JSON, piece by piece', () => {
     expect(pieces.reduce((sum, length) => sum + length)).toBeGreaterThan(2_000_000);
   });
 
-  it('takes over the elements of a raw list as they stand, one a line', () => {
+  it('writes the elements of a raw list unchanged, one per line', () => {
     const value = { before: 1, list: new RawList(['{"n":1e400}', '{"n":12345678901234567890}']), after: [2] };
     expect(written({ value })).toBe(
       '{\n  "value": {\n    "before": 1,\n    "list": [\n      {"n":1e400},\n      {"n":12345678901234567890}\n    ],\n    "after": [\n      2\n    ]\n  }\n}\n',

@@ -1,23 +1,23 @@
-// A long-running command for long-running.test.ts: what it does when it is asked to end is its first argument.
+// A long-running command for long-running.test.ts; its first argument is its behaviour when asked to end.
 import { fileURLToPath } from 'node:url';
 import type { Outcome } from '../../src/cli/command.ts';
 import { LongRunningCommand } from '../../src/cli/long-running.ts';
 
-interface Told {
+interface ChildEvent {
   readonly event: string;
 }
 
-class Child extends LongRunningCommand<Told> {
+class Child extends LongRunningCommand<ChildEvent> {
   static override strict = false;
   static override readonly schema = 'gw/child/1';
 
-  protected override async execute(): Promise<Outcome<Told>> {
+  protected override async execute(): Promise<Outcome<ChildEvent>> {
     const { argv } = await this.parse(Child);
     const [how] = argv;
     const running = setInterval(() => this.emit({ event: 'tick' }), 20);
     this.emit({ event: 'ready' });
     if (how === 'crash') setTimeout(() => this.#crash(), 50);
-    if (how === 'reject') setTimeout(() => void Promise.reject(new Error('nobody caught this')), 50);
+    if (how === 'reject') setTimeout(() => void Promise.reject(new Error('uncaught on purpose')), 50);
     await new Promise((resolve) => this.signal.addEventListener('abort', resolve, { once: true }));
     if (how === 'stuck') await new Promise(() => {});
     clearInterval(running);
@@ -25,10 +25,10 @@ class Child extends LongRunningCommand<Told> {
   }
 
   #crash(): never {
-    throw new Error('nobody caught this');
+    throw new Error('uncaught on purpose');
   }
 
-  protected override render({ event }: Told): string {
+  protected override render({ event }: ChildEvent): string {
     return event;
   }
 }

@@ -5,7 +5,7 @@ import { startProcess } from '../process.ts';
 
 const script = fileURLToPath(new URL('./long-running-child.ts', import.meta.url));
 
-/** Starts the command and calls `then` once it has told its first event; resolves with its end. */
+/** Starts the command and calls `then` after its first event; resolves with its result. */
 async function run(args: readonly string[], then: (child: ChildProcess) => void) {
   const started = startProcess(process.execPath, [script, ...args]);
   let isReady = false;
@@ -20,12 +20,15 @@ async function run(args: readonly string[], then: (child: ChildProcess) => void)
 }
 
 describe.concurrent('a long-running command', () => {
-  it.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)('ends in order on %s, its last event last', async (signal) => {
-    const { code, lines, stderr } = await run(['quiet'], (child) => child.kill(signal));
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(lines[0]).toBe('ready');
-    expect(lines.at(-1)).toBe('ended');
-  });
+  it.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
+    'ends cleanly on %s, with its last event printed last',
+    async (signal) => {
+      const { code, lines, stderr } = await run(['quiet'], (child) => child.kill(signal));
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+      expect(lines[0]).toBe('ready');
+      expect(lines.at(-1)).toBe('ended');
+    },
+  );
 
   it('prints one JSON object per line with --json', async () => {
     const { code, lines } = await run(['quiet', '--json'], (child) => child.kill('SIGTERM'));
@@ -46,7 +49,7 @@ describe.concurrent('a long-running command', () => {
     expect(lines).not.toContain('ended');
   });
 
-  it('is terminated with the code of an internal error when its end takes longer than 5 seconds', async () => {
+  it('is terminated with the code of an internal error when its shutdown takes longer than 5 seconds', async () => {
     const began = performance.now();
     const { code, stderr } = await run(['stuck'], (child) => child.kill('SIGTERM'));
     expect(code).toBe(70);
@@ -55,12 +58,12 @@ describe.concurrent('a long-running command', () => {
   }, 15_000);
 
   it.each(['crash', 'reject'])(
-    'ends in order after an uncaught error (%s), with the code of an internal error',
+    'ends cleanly after an uncaught error (%s), with the code of an internal error',
     async (how) => {
       const text = await run([how], () => {});
       expect(text.code).toBe(70);
       expect(text.lines.at(-1)).toBe('ended');
-      expect(text.stderr).toMatch(/nobody caught this/);
+      expect(text.stderr).toMatch(/uncaught on purpose/);
       expect(text.stderr).not.toMatch(/at .*long-running-child/);
 
       const json = await run([how, '--json'], () => {});
@@ -70,7 +73,7 @@ describe.concurrent('a long-running command', () => {
     },
   );
 
-  it('ends when the reader of stdout is gone', async () => {
+  it('ends when stdout is closed by its reader', async () => {
     const { code, signal } = await run(['quiet'], (child) => child.stdout?.destroy());
     expect({ code, signal }).toEqual({ code: 0, signal: null });
   });

@@ -36,8 +36,8 @@ function result(lines: readonly NetworkLine[], about: Partial<NetworkCheck> = {}
 
 const text = (data: NetworkCheck) => stripVTControlCharacters(renderNetworkCheck(data));
 
-describe('the text of the network check', () => {
-  it('has the verdict in its first line', () => {
+describe('the output of the network check', () => {
+  it('states the verdict in its first line', () => {
     expect(text(result([line({})])).split('\n')[0]).toBe('Network ok: 1 of 1 checks.');
     const open = result([line({ verdict: 'not-checked' })], { verdict: 'not-checked' });
     expect(text(open).split('\n')[0]).toBe('Not decided: 1 of 1 network checks were not checked.');
@@ -54,7 +54,7 @@ describe('the text of the network check', () => {
     expect(shown).not.toContain('FAIL');
   });
 
-  it('lists each request to the IT once', () => {
+  it('lists each request to the IT department once', () => {
     const shown = text(
       result([
         line({ verdict: 'wrong', ask: 'Open it.' }),
@@ -79,14 +79,14 @@ describe('the text of the network check', () => {
             processes: [process],
             reach: 'other-machines',
             allowedBy: null,
-            why: 'nobody named it',
+            why: 'not in the site file',
           },
         ],
       }),
     );
     expect(shown).not.toContain('\u001b[31mevil');
     expect(stripVTControlCharacters(shown)).toMatch(
-      /tcp +0\.0\.0\.0 +9100 +\uFFFD\[31mevil \(7\) +nothing +nobody named it/,
+      /tcp +0\.0\.0\.0 +9100 +\uFFFD\[31mevil \(7\) +nothing +not in the site file/,
     );
   });
 

@@ -5,7 +5,7 @@ import { printable, renderError, renderTable, renderVerdict } from '../../src/cl
 import { GwError } from '../../src/lib/error/index.ts';
 
 describe('an error on the screen', () => {
-  it('says what happened, what was tried, and what to do next', () => {
+  it('shows the failure, what was tried, and the remedy', () => {
     chalk.level = 0;
     const error = new GwError('CHASSIS_NOT_CONNECTED', 'not connected: nothing answered', {
       tried: { address: '127.0.0.1', port: 8090, action: 'GET /device/info', forMs: 1203.4 },
@@ -24,7 +24,7 @@ describe('an error on the screen', () => {
 });
 
 describe('a table', () => {
-  it('aligns by what is visible, not by colour codes', () => {
+  it('aligns by visible width, ignoring colour codes', () => {
     chalk.level = 1;
     const table = renderTable(
       [{ title: 'what' }, { title: 'n', align: 'right' }],
@@ -39,7 +39,7 @@ describe('a table', () => {
 });
 
 describe('text from a device', () => {
-  it('cannot steer the terminal', () => {
+  it('cannot control the terminal', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
@@ -49,13 +49,13 @@ describe('text from a device', () => {
     expect(printable('\u001b[2Jhello')).toBe('\uFFFD[2Jhello');
   });
 
-  it('cannot turn the direction of writing or break its line, and keeps every other character', () => {
+  it('cannot reverse the text direction or break its line, and keeps every other character', () => {
     expect(printable('a\u061cb\u200ec\u202ed\u2069e\u2028f')).toBe('a\uFFFDb\uFFFDc\uFFFDd\uFFFDe\uFFFDf');
     expect(printable('Küche 👩‍🚀 مطبخ')).toBe('Küche 👩‍🚀 مطبخ');
   });
 });
 
-it('shows not-checked neither green nor red', () => {
+it('not-checked is shown neither green nor red', () => {
   chalk.level = 1;
   expect(renderVerdict('not-checked')).toBe(chalk.yellow('--  '));
   expect(renderVerdict('not-checked')).not.toBe(renderVerdict('ok'));

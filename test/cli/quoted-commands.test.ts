@@ -9,7 +9,7 @@ interface Command {
   >;
   readonly args: Readonly<Record<string, { readonly required?: boolean }>>;
   readonly examples?: readonly string[];
-  /** false: takes as many arguments as are given. */
+  /** false: accepts any number of arguments. */
   readonly strict?: boolean;
 }
 
@@ -17,14 +17,14 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
 const commands: Readonly<Record<string, Command>> = JSON.parse(read('oclif.manifest.json')).commands;
 
-/** The words of a command line up to where the shell takes over; quotes hold words together. */
+/** The words of a command line up to a shell operator; quotes keep words together. */
 function wordsOf(line: string): string[] {
   const words = line.match(/'[^']*'|"[^"]*"|\S+/g) ?? [];
   const end = words.findIndex((word) => /^(#|\||>|2>|<|&|&&|;|\\)/.test(word));
   return end === -1 ? words : words.slice(0, end);
 }
 
-/** What is wrong with a command line as a person would type it; null for nothing. `part`: arguments may be left out. */
+/** The error of a command line as typed; null for none. `part`: arguments may be missing. */
 function faultOf(line: string, part: boolean): string | null {
   const words = wordsOf(line.replaceAll('<%= config.bin %>', 'gw')).slice(1);
   const nouns = words.slice(0, words.findIndex((word) => !/^[a-z][a-z-]*$/.test(word)) >>> 0);
@@ -60,16 +60,16 @@ function faultOf(line: string, part: boolean): string | null {
   return part || given >= needed ? null : `${given} arguments where it needs ${needed}`;
 }
 
-/** Bytes of the heartbeat's key id that look like a command. */
+/** Bytes of the heartbeat's key id that resemble a command. */
 const notCommands = ['gw heartbeat key id'];
 
-/** Command lines of a page: whole ones of its fenced blocks, and those named in running text. */
+/** Command lines of a page: complete ones of its fenced blocks, and those named in running text. */
 function quotedIn(text: string): { line: string; part: boolean }[] {
   const blocks = [...text.matchAll(/^```[^\n]*\n(.*?)^```/gms)].flatMap(([, block = '']) => block.split('\n'));
   const prose = text.replace(/^```.*?^```/gms, '');
   return [
     ...blocks
-      // What stands two blanks behind a command says what it is for.
+      // Text two spaces after a command is its description.
       .flatMap((line) => line.match(/^ *(?:\$ )?(?:[A-Z_]+=\S+ )?(gw .*?)(?: {2,}.*)?$/)?.[1] ?? [])
       .map((line) => ({ line, part: false })),
     ...[...prose.matchAll(/`(gw [^`]*)`/g)].map(([, line = '']) => ({ line: line.replaceAll('\n', ' '), part: true })),
@@ -84,13 +84,13 @@ const sources = readdirSync(join(root, 'src'), { encoding: 'utf8', recursive: tr
   .filter((name) => name.endsWith('.ts'))
   .map((name) => `src/${name}`);
 
-describe('a command that is quoted', () => {
-  it.each(pages)('in %s is one that can be typed', (page) => {
+describe('a quoted command', () => {
+  it.each(pages)('in %s can be typed as printed', (page) => {
     const wrong = quotedIn(read(page)).map(({ line, part }) => ({ line, fault: faultOf(line, part) }));
     expect(wrong.filter(({ fault }) => fault !== null)).toEqual([]);
   });
 
-  it('in the examples of the help is one that can be typed, whole', () => {
+  it('in the examples of the help can be typed as printed, completely', () => {
     const examples = Object.values(commands).flatMap(({ examples }) => examples ?? []);
     expect(examples.length).toBeGreaterThan(Object.keys(commands).length);
     const wrong = examples
@@ -99,7 +99,7 @@ describe('a command that is quoted', () => {
     expect(wrong.filter(({ fault }) => fault !== null)).toEqual([]);
   });
 
-  it('in a remedy or a hint of the program is one that can be typed', () => {
+  it('in a remedy or a hint can be typed as printed', () => {
     const quoted = sources.flatMap((source) => {
       const text = read(source);
       const strings = (text.match(/'[^'\n]*'|"[^"\n]*"/g) ?? []).join('\n');
@@ -113,7 +113,7 @@ describe('a command that is quoted', () => {
     expect(wrong.filter(({ fault }) => fault !== null)).toEqual([]);
   });
 
-  it('is refused by this test when it cannot be typed', () => {
+  it('is rejected by this test when it cannot be typed', () => {
     expect(faultOf('gw site check --sight x', false)).toBe('no such flag: --sight');
     expect(faultOf('gw site czech', true)).toBe('no such command');
     expect(faultOf('gw map show', false)).toBe('0 arguments where it needs 1');

@@ -11,7 +11,7 @@ describe('the stage reporter', () => {
     expect(lines).toEqual(['Sending 1 %', 'Installing', 'Sending 100 %']);
   });
 
-  it('makes device text safe for the terminal', () => {
+  it('sanitizes device text', () => {
     const lines: string[] = [];
     createStageReporter({ say: () => {}, line: (text) => lines.push(text) })('a\u001b[2Jb');
     expect(lines).toEqual(['a\uFFFD[2Jb']);

@@ -29,15 +29,15 @@ beforeAll(async () => {
 afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 
 interface Loaded extends Ended {
-  /** Files that the loader read. */
+  /** Files read by the loader. */
   readonly files: readonly string[];
-  /** Packages that these files are, or were built from. */
+  /** Packages that these files belong to, or were built from. */
   readonly packages: readonly string[];
-  /** Our own source files that they were built from. */
+  /** Source files of gw that they were built from. */
   readonly sources: readonly string[];
 }
 
-/** What a run of the built program loads, read from the loader itself and from the maps of what was built. */
+/** The modules that a run of the built program loads, from the loader and the source maps. */
 async function loadedBy(args: readonly string[]): Promise<Loaded> {
   const list = join(scratch, 'modules.txt');
   const ended = await runGw(args, { node: ['--import', spy], env: { GW_TEST_MODULES: list } });
@@ -51,7 +51,7 @@ async function loadedBy(args: readonly string[]): Promise<Loaded> {
   return { ...ended, files, packages: [...new Set(packages)].sort(), sources };
 }
 
-/** What only hands on, or is the bundler's own, is built from no file and has no map. */
+/** Chunks that only re-export, or are of the bundler, have no source file and no map. */
 function builtFrom(file: string): readonly string[] {
   if (!existsSync(`${file}.map`)) {
     expect(readFileSync(file, 'utf8')).not.toMatch(/^\/\/ (src|node_modules)\//m);
@@ -61,17 +61,17 @@ function builtFrom(file: string): readonly string[] {
   return sources.map((path) => join(dirname(file), path));
 }
 
-/** Libraries that take long to load, and that are there for what few commands do. */
+/** Libraries that take long to load and are used by few commands. */
 const dear = ['undici', 'ws', 'fastify', 'pino', 'ssh2', 'pdfkit', 'aedes', 'pngjs', 'ora', '@peculiar/x509'];
 
-describe('what is loaded', () => {
-  it('by --version is what answers it and nothing else', async () => {
+describe('the modules loaded', () => {
+  it('by --version are those that answer it and no others', async () => {
     const { files, code } = await loadedBy(['--version']);
     expect(code).toBe(0);
     expect(files).toEqual([gwBinary, join(root, 'package.json')]);
   });
 
-  it('by --help is the framework in a few files, without what commands work with', async () => {
+  it('by --help are the framework in a few files, and no modules of command work', async () => {
     for (const args of [['--help'], ['evidence', '--help'], ['site', 'check', '--help']]) {
       const { files, packages, sources } = await loadedBy(args);
       expect(packages).toContain('@oclif/core');
@@ -85,23 +85,23 @@ describe('what is loaded', () => {
     [['evidence', 'show', 'angles.target-ori', '--site', site]],
     [['evidence', 'list', '--site', site]],
     [['site', 'check', site]],
-  ])('by gw %s is what reads the site file, in some forty files, and nothing that dials', async (args) => {
+  ])('by gw %s are those that read the site file, some forty files, and no network client', async (args) => {
     const { files, packages, sources, code } = await loadedBy(args);
     expect(code).toBe(0);
     expect(packages).toEqual(expect.arrayContaining(['@oclif/core', 'yaml', 'zod']));
-    // Of modules with an entry point that other commands import dynamically, only what is used.
+    // Of modules with an entry point that other commands import dynamically, only the used parts.
     for (const path of ['src/lib/site/load.ts', 'src/lib/evidence/ledger.ts']) expect(sources).toContain(path);
     for (const path of ['src/lib/fleet/fleet.ts', 'src/lib/chassis/client.ts']) expect(sources).not.toContain(path);
     for (const library of dear) expect(packages).not.toContain(library);
     expect(files.filter((path) => path.includes('/node_modules/'))).toEqual([]);
     expect(files.length).toBeLessThan(50);
-    // Node reads a file with any other character into twice the memory.
+    // Node stores a file with any other character in twice the memory.
     const isAscii = (path: string) => !/[^\0-\x7f]/.test(readFileSync(path, 'utf8'));
     expect(files.filter((path) => path.includes('/dist/') && !isAscii(path))).toEqual([]);
   });
 });
 
-describe('what was built', () => {
+describe('the build', () => {
   it('names file and line of the source in a stack, where it is asked for', async () => {
     const plain = await runGw(['evidence', 'show', 'no-such-fact'], {});
     expect(plain.stderr).not.toContain(' at ');
@@ -111,14 +111,14 @@ describe('what was built', () => {
     expect(readFileSync(path, 'utf8').split('\n')[Number(line) - 1]).toContain('unknownFact(');
   });
 
-  it('carries the license of every package that was built in', async () => {
+  it('carries the license of every bundled package', async () => {
     const text = readFileSync(join(root, 'dist/THIRD-PARTY-LICENSES.md'), 'utf8');
     const { packages } = await loadedBy(['site', 'check', site]);
     expect(packages.length).toBeGreaterThan(5);
     for (const name of packages) expect(text).toContain(`## ${name} - `);
   });
 
-  it('still runs the commands of a plugin, and refuses what they do not know as its own do', async () => {
+  it('still runs plugin commands, and rejects unknown words as for its own commands', async () => {
     const home = { env: { HOME: scratch, XDG_CACHE_HOME: join(scratch, 'cache') } };
     const shown = await runGw(['autocomplete', 'script', 'bash'], home);
     expect(shown.code).toBe(0);

@@ -28,11 +28,11 @@ describe('the conditions of a trial', () => {
     });
   });
 
-  it('leaves the missing person to this error, not to the parser, which would name that flag alone', () => {
+  it('reports the missing person in this error, before the parser would name that flag alone', () => {
     expect(EvidenceVerify.flags.who.required ?? false).toBe(false);
   });
 
-  it('names only what is missing', () => {
+  it('names only missing conditions', () => {
     const { who: _who, ...rest } = { who: 'J. Doe', ...all, 'space-free': false };
     expect(refusal('pose', { who: 'J. Doe', ...rest })).toMatchObject({
       code: 'RISK_NOT_ACCEPTED',

@@ -36,7 +36,7 @@ const only = (text: string | Uint8Array, maxBytes?: number): Problem => {
 };
 
 describe('a valid document', () => {
-  test('gives the typed value with its defaults', () => {
+  test('yields the typed value with its defaults', () => {
     const value = parseDocument({
       text: 'name: robot # the name\nstations:\n  a: { xM: 1.5 }\n',
       file: 'a.yaml',
@@ -47,7 +47,7 @@ describe('a valid document', () => {
     expect(value).toEqual({ name: 'robot', port: 8090, stations: { a: { xM: 1.5 } }, tags: [] });
   });
 
-  test('is read back as what was written, whatever the values', () => {
+  test('is read back as written, whatever the values', () => {
     const values = fc.record({
       name: fc.string({
         minLength: 1,
@@ -72,8 +72,8 @@ describe('a valid document', () => {
   });
 });
 
-describe('every problem names file, line, key, what was found and what is expected', () => {
-  test('all problems of a document come at once, in the order of its lines', () => {
+describe('every problem has file, line, key, found and expected value', () => {
+  test('all problems of a document are reported at once, in the order of its lines', () => {
     const problems = problemsOf('name: 17\nport: 99999\nstations:\n  A1: {}\n  b: { yM: 1 }\nmoed: direct\n');
     expect(problems.map(problemText)).toEqual([
       'a.yaml:1:7: name: found 17, expected text: put it in quotes',
@@ -85,13 +85,13 @@ describe('every problem names file, line, key, what was found and what is expect
     ]);
   });
 
-  test('a wrong word is compared with the words that are allowed', () => {
+  test('an invalid word is compared with the allowed words', () => {
     expect(problemText(only('name: a\nmode: tunel\n'))).toBe(
       "a.yaml:2:7: mode: found 'tunel', expected one of direct, tunnel; did you mean 'tunnel'?",
     );
   });
 
-  test('a number that stands for text is shown as it was written', () => {
+  test('a number in place of text is shown as written', () => {
     expect(only('name: 0123\n')).toMatchObject({
       found: '0123',
       expected: 'text: put it in quotes',
@@ -100,7 +100,7 @@ describe('every problem names file, line, key, what was found and what is expect
     });
   });
 
-  test('a check across keys reports with the place of the key, even beside problems of shape', () => {
+  test('a check across keys reports the position of the key, also beside problems of shape', () => {
     const run = () =>
       parseDocument({
         text: 'name: a\nport: x\ntags: [one, two]\n',
@@ -114,14 +114,14 @@ describe('every problem names file, line, key, what was found and what is expect
     expect(run).toThrow(/a\.yaml:3:13: tags\[1\]: found 'two', expected another tag; did you mean 'three'\?/);
   });
 
-  test('a found text is shortened, kept on one line and freed of control characters', () => {
+  test('a quoted value is shortened, kept on one line and stripped of control characters', () => {
     const { found } = only(`name: "${'x'.repeat(300)}\\u001b[31m"\n`);
     expect(found).toBe(`'${'x'.repeat(59)}…'`);
     expect(only('name: a\nmode: "di\\nrect\\e[1m"\n').found).toBe("'di rect [1m'");
   });
 });
 
-describe('strict reading', () => {
+describe('strict parsing', () => {
   test.each([
     ['an empty file', '', 'an empty file'],
     ['a file of comments', '# nothing\n', 'an empty file'],
@@ -140,7 +140,7 @@ describe('strict reading', () => {
     ['bytes that are not UTF-8', new Uint8Array([0x6e, 0xff, 0xfe]), 'binary data'],
     ['control characters', 'name: a\u0000b\n', 'binary data'],
     ['too many bytes', `name: a #${'x'.repeat(5000)}\n`, '5 KiB'],
-  ])('%s is refused', (_name, text, found) => {
+  ])('%s is rejected', (_name, text, found) => {
     expect(only(text).found).toBe(found);
   });
 
@@ -149,18 +149,18 @@ describe('strict reading', () => {
     ['lists by dashes', '- '.repeat(40_000)],
     ['maps', '{"a":'.repeat(20_000)],
     ['a sound nesting of sixty levels', `${'['.repeat(60)}${']'.repeat(60)}`],
-  ])('%s nested without end are one problem, not a crash', (_name, text) => {
+  ])('%s nested very deeply are one problem, not a crash', (_name, text) => {
     expect(only(text, 200_000).found).toBe('too many nested levels');
   });
 
-  test('thirty thousand keys are read in linear time', () => {
+  test('thirty thousand keys are parsed in linear time', () => {
     const text = Array.from({ length: 30_000 }, (_, i) => `key${i}: 1`).join('\n');
     const began = performance.now();
     expect(problemsOf(text, 1 << 20).length).toBeGreaterThan(100);
     expect(performance.now() - began).toBeLessThan(8_000);
   });
 
-  test('any bytes give a value or coded problems, never another error', () => {
+  test('any bytes yield a value or coded problems, never another error', () => {
     fc.assert(
       fc.property(
         fc.oneof(fc.uint8Array({ maxLength: 200 }), fc.string({ maxLength: 200, unit: 'binary' })),
@@ -171,7 +171,7 @@ describe('strict reading', () => {
     );
   });
 
-  test('any YAML-like text gives a value or coded problems, never another error', () => {
+  test('any YAML-like text yields a value or coded problems, never another error', () => {
     const pieces = fc.constantFrom(
       'name',
       ':',
@@ -217,35 +217,35 @@ describe('reading a file', () => {
   const read = (path: string) =>
     readDocument({ path, schema, maxBytes: 4096, error: 'SITE_FILE_INVALID', notFound: 'SITE_FILE_NOT_FOUND' });
 
-  test('a valid file gives its value', async () => {
+  test('a valid file yields its value', async () => {
     await writeFile(join(dir, 'good.yaml'), 'name: good\n');
     await expect(read(join(dir, 'good.yaml'))).resolves.toMatchObject({ name: 'good' });
   });
 
-  test('a missing file has the code of its own', async () => {
+  test('a missing file has its own code', async () => {
     await expect(read(join(dir, 'none.yaml'))).rejects.toMatchObject({ code: 'SITE_FILE_NOT_FOUND' });
   });
 
-  test('a folder and a device are refused by what they are', async () => {
+  test('a folder and a device are rejected by their type', async () => {
     await expect(read(dir)).rejects.toThrow(/found a folder, expected a file/);
     await expect(read('/dev/zero')).rejects.toThrow(/not a regular file/);
   });
 
-  test('a file of ten megabytes is refused by its size', async () => {
+  test('a file of ten megabytes is rejected by its size', async () => {
     await writeFile(join(dir, 'big.yaml'), Buffer.alloc(10 * 1024 * 1024, 'a'));
     await expect(read(join(dir, 'big.yaml'))).rejects.toThrow(/found 10\.0 MiB, expected at most 4 KiB/);
   });
 });
 
 describe('did you mean', () => {
-  test('a near word is found, a far one is not', () => {
+  test('a similar word is suggested, a different one is not', () => {
     expect(nearest('chasis', ['chassis', 'operator'])).toBe('chassis');
     expect(nearest('hots', ['port', 'host'])).toBe('host');
     expect(nearest('weather', ['chassis', 'operator'])).toBeUndefined();
     expect(nearest('x', [])).toBeUndefined();
   });
 
-  test('a word with two neighbours swapped is always found', () => {
+  test('a word with two adjacent letters swapped is always suggested', () => {
     fc.assert(
       fc.property(fc.stringMatching(/^[a-z]{4,20}$/), fc.nat(), (word, n) => {
         const at = n % (word.length - 1);

@@ -9,15 +9,15 @@ import type { SiteText, World } from './checklist-world.ts';
 type Undo = () => unknown;
 
 export interface Row {
-  /** What is broken, as a technician would say it. */
+  /** The fault, in the terms of a technician. */
   readonly fault: string;
-  /** Breaks it; what it gives mends it again. */
+  /** Injects the fault; returns its repair. */
   readonly brings: (world: World) => Undo | Promise<Undo>;
-  /** Steps as `list/step`, and what the reason of each must say. */
+  /** Steps as `list/step`, with the required reason of each. */
   readonly fails: readonly (readonly [pairs: string, ...says: readonly RegExp[]])[];
-  /** The fault comes between the step and those it needs: these were ok, and are not looked at again. */
+  /** The fault occurs between the step and its needs: these were ok, and are not run again. */
   readonly options?: (world: World, list: string) => Parameters<World['run']>[1];
-  /** A site file that cannot be read names no run to go on with. */
+  /** An unreadable site file identifies no run to resume. */
   readonly isFresh?: true;
 }
 
@@ -32,7 +32,7 @@ export const simFault =
     };
   };
 
-/** Changes a file of the robot; its old text comes back. */
+/** Changes a file of the robot; the repair restores its old text. */
 export const fileFault =
   (name: string | ((world: World) => string), change: (text: string) => string): Row['brings'] =>
   async (world) => {
@@ -76,7 +76,7 @@ export async function listening(
   await promise;
 }
 
-/** Carries everything to the operator server, but for one page that it says is not there. */
+/** Forwards all requests to the operator server, except one page, for which it answers 404. */
 export async function openProxy(to: number): Promise<{ server: Server; port: number }> {
   let port = 0;
   const server = createServer((here) => {
@@ -103,7 +103,7 @@ export function inDays(days: number): Date {
   return new Date(Date.now() + days * 86_400_000);
 }
 
-/** Another identity lies where that of this device should. */
+/** Another identity in place of that of this device. */
 export function otherIdentity(serial: string, validity: Validity = {}): Row['brings'] {
   return async ({ dir }) => {
     const authority = await createCa();

@@ -44,8 +44,8 @@ export async function openCable(): Promise<Cable> {
   undo.defer(() => rm(dir, { recursive: true, force: true }));
   const simArgs = ['sim', '--dir', join(dir, 'sim'), '--chassis-port', '8090', '--json'];
   const sim = undo.use(inside(chassisSide, [gwBinary, ...simArgs]));
-  await sim.says('"event":"ready"');
-  // The simulator listens on its own loopback only; this carries its port to the cable.
+  await sim.untilOutput('"event":"ready"');
+  // The simulator listens on its own loopback only; this forwards its port to the cable.
   const carry = `
     const { connect, createServer } = require('node:net');
     createServer((here) => {
@@ -58,9 +58,9 @@ export async function openCable(): Promise<Cable> {
   const chassis = `{ host: ${CHASSIS}, port: 8090, serial: SIM-0001, mac: "${mac}" }`;
   const network = `{ robotSegment: ${SEGMENT}, gateway: ${GATEWAY} }`;
   await writeFile(site, `name: On a cable\nchassis: ${chassis}\nnetwork: ${network}\n`);
-  await carrier.says('carrying');
+  await carrier.untilOutput('carrying');
   const serve = undo.use(inside(gatewaySide, [gwBinary, 'serve', '--site', site, '--json']));
-  await serve.says('"event":"ready"');
+  await serve.untilOutput('"event":"ready"');
   const open = undo.move();
   return { dir, site, gatewaySide, mac, [Symbol.asyncDispose]: () => open.disposeAsync() };
 }

@@ -20,9 +20,9 @@ import {
 import { context, OPERATOR_PORT, type World } from './checklist-world.ts';
 import { chassisState, until } from './robot.ts';
 
-/** The faults that the steps of the built-in checklists have to see. */
+/** The faults that the steps of the built-in checklists must detect. */
 
-// What needs no gateway.
+// Faults without a gateway.
 
 export const chassisRows: readonly Row[] = [
   {
@@ -56,7 +56,7 @@ export const chassisRows: readonly Row[] = [
     ],
   },
   {
-    fault: 'something between gateway and chassis garbles the topics',
+    fault: 'a device between gateway and chassis corrupts the topics',
     brings: simFault('garbage-frames'),
     fails: [
       [
@@ -66,10 +66,10 @@ export const chassisRows: readonly Row[] = [
     ],
   },
   {
-    fault: 'the chassis names no software version',
+    fault: 'the chassis reports no software version',
     async brings(world) {
       const nameless = await startSim({ software: '' });
-      // As the robots of all worlds: what is not decided is listened for to the end.
+      // As the robots of all worlds: the probe waits its full time for an undecided unit.
       nameless.setFault('turned-by-hand', true);
       const undo = await siteFault((site) => {
         site.chassis.port = nameless.chassis.port;
@@ -82,7 +82,7 @@ export const chassisRows: readonly Row[] = [
     fails: [['premises/software', /identity\.software\.value: expected a value that is not empty, found nothing/]],
   },
   {
-    fault: 'a chassis whose pose is in radians',
+    fault: 'the chassis reports its pose in radians',
     brings: simFault('radians'),
     fails: [
       [
@@ -114,7 +114,7 @@ export const chassisRows: readonly Row[] = [
     ],
   },
   {
-    fault: 'somebody drew other zones and stations on the map',
+    fault: 'other zones and stations were added to the map',
     async brings({ sim: { chassis } }) {
       const map = (id: number) => `http://${chassis.host}:${chassis.port}/maps/${id}`;
       const overlays = async (id: number) => ((await (await fetch(map(id))).json()) as { overlays: string }).overlays;
@@ -150,13 +150,13 @@ export const chassisRows: readonly Row[] = [
     fails: [['site/overlays demo/overlays service/overlays', /running\.verdict: expected 'equal', found 'differs'/]],
   },
   {
-    fault: 'the chassis does not give the pictures of its maps',
+    fault: 'the chassis does not return the pictures of its maps',
     brings: simFault('image-fails'),
     fails: [['premises/map-backup-file', /complete: expected true, found false|verdict: expected 'ok', found 'wrong'/]],
   },
 ];
 
-/** They stay lost, so this comes last. */
+/** They remain lost, so this is the last fault. */
 export const mapLossRow: Row = {
   fault: 'the chassis lost its maps',
   async brings({ sim }) {
@@ -183,7 +183,7 @@ export const mapLossRow: Row = {
 /** Each takes as long as a probe listens at most, because the unit of the pose stays open. */
 export const slowRows: readonly Row[] = [
   {
-    fault: 'the chassis has no position, so no pose comes',
+    fault: 'the chassis has no position, so it publishes no pose',
     brings: simFault('stale'),
     fails: [
       [
@@ -203,11 +203,11 @@ export const slowRows: readonly Row[] = [
   },
 ];
 
-// What needs the running gateway.
+// Faults with a running gateway.
 
 export const gatewayRows: readonly Row[] = [
   {
-    fault: 'a file stands where the folder of the media library should be',
+    fault: 'a file is in place of the folder of the media library',
     async brings({ dir }) {
       await rename(join(dir, 'media'), join(dir, 'media-away')).catch(() => {});
       await writeFile(join(dir, 'media'), '');
@@ -219,17 +219,17 @@ export const gatewayRows: readonly Row[] = [
     fails: [['premises/media', /findings: expected every finding ok, found 1 of \d+ wrong: .*maximum size/]],
   },
   {
-    fault: 'the chassis takes the heading of a pose for degrees',
+    fault: 'the chassis reads the heading of a pose as degrees',
     brings: simFault('pose-in-degrees'),
     fails: [['premises/pose-read-back', /findings: expected every finding ok, found \d of \d+ wrong: .*90°/]],
   },
   {
-    fault: 'the chassis answers a cancel and drives on',
+    fault: 'the chassis confirms a cancel and continues to drive',
     brings: simFault('cancel-ignored'),
     fails: [['site/stop', /findings: expected every finding ok, found \d of \d+ wrong: .*comes to rest/]],
   },
   {
-    fault: 'a proxy of the house stands before the operator server and hides a page',
+    fault: 'a proxy in front of the operator server hides a page',
     async brings(world) {
       const proxy = await openProxy(OPERATOR_PORT);
       const undo = await siteFault((site) => {
@@ -249,7 +249,7 @@ export const gatewayRows: readonly Row[] = [
     ],
   },
   {
-    fault: 'another program opens the port of the read-only socket to everybody',
+    fault: 'another program opens the port of the read-only socket on all addresses',
     async brings() {
       const server = createServer((socket) => socket.destroy());
       await listening(server, { host: '::', port: 5174, ipv6Only: true });
@@ -263,12 +263,12 @@ export const gatewayRows: readonly Row[] = [
     ],
   },
   {
-    fault: 'the robot does not know where it is',
+    fault: 'the robot has lost its position',
     brings: simFault('localisation-lost'),
     fails: [['site/tour demo/tour', /MOTION_REFUSED/, /lost its position/]],
   },
   {
-    fault: 'the robot looks another way than the site file names',
+    fault: 'the heading of the robot differs from the site file',
     brings: siteFault((site) => {
       site.stations.B.yawDeg -= 90;
     }),
@@ -293,7 +293,7 @@ export const gatewayRows: readonly Row[] = [
     fails: [['demo/cut', /afterMs: expected .*2000, found \d{4}/]],
   },
   {
-    fault: 'the cable of the chassis is cut and not put back, and a robot of the site is switched off',
+    fault: 'the cable of the chassis remains cut, and a robot of the site is switched off',
     brings: simFault('cut', 'fleet-silent'),
     options: () => ({ checks: { switchFault: async () => {} } }),
     fails: [
@@ -303,7 +303,7 @@ export const gatewayRows: readonly Row[] = [
     ],
   },
   {
-    // The next fault but one starts the gateway anew, which ends the doubt.
+    // The next fault but one restarts the gateway, which ends the doubt.
     fault: 'the pose shows signs of radians while the gateway runs',
     async brings(world) {
       const undo = await simFault('radians-unwrapped')(world);
@@ -319,7 +319,7 @@ export const gatewayRows: readonly Row[] = [
     ],
   },
   {
-    fault: 'the pose turns out to be in radians while the gateway runs',
+    fault: 'the pose is proven to be in radians while the gateway runs',
     async brings(world) {
       const undo = await simFault('radians')(world);
       await until(
@@ -337,7 +337,7 @@ export const gatewayRows: readonly Row[] = [
     ],
   },
   {
-    fault: 'the device password that was handed over is not the one that is set',
+    fault: 'the handed-over device password differs from the configured one',
     brings: async () => () => {},
     options: () => ({ checks: { password: 'another password' } }),
     fails: [['premises/sign-in', /findings: expected every finding ok, found 1 of \d+ wrong: .*device password/]],
@@ -360,7 +360,7 @@ export const gatewayRows: readonly Row[] = [
   },
 ];
 
-// What needs an enrolled device and the cloud.
+// Faults with an enrolled device and the cloud.
 
 const enrolledSteps = 'premises/enrolled service/enrolled demo/enrolled';
 
@@ -378,7 +378,7 @@ export const cloudRows: readonly Row[] = [
     ],
   },
   {
-    fault: 'others may look into the folder of the identity',
+    fault: 'others may read the folder of the identity',
     brings: modeFault('identity', 0o755, 0o700),
     fails: [['premises/enrolled', /findings\[id=folder\]\.verdict: expected 'ok', found 'wrong'/, /mode 755/]],
   },
@@ -433,13 +433,13 @@ export const cloudRows: readonly Row[] = [
     ],
   },
   {
-    fault: 'a proxy of the house opens TLS on the way to the cloud',
+    fault: 'a proxy intercepts TLS on the path to the cloud',
     brings: simFault('cloud-inspected'),
     fails: [['site/cloud-reached', /lines: expected every finding .* ok, found \d+ of \d+ wrong: .*inspect/i]],
   },
 ];
 
-// What needs a tablet.
+// Faults with a tablet.
 
 const tabletOptions = { searchPath: process.env.PATH, authorizeMs: 5_000, leaveOpen: false, watchMs: 500 };
 
@@ -461,7 +461,7 @@ export const tabletRows: readonly Row[] = [
     ],
   },
   {
-    fault: 'the tablet is in another WLAN than its profile says',
+    fault: 'the tablet is in another WLAN than that of its profile',
     async brings(world) {
       const undo = await fileFault('kiosk.yaml', (text) => text.replace(/ssid: .*/, 'ssid: Lobby guests'))(world);
       const toolkit = await openToolkit(world.sitePath);
@@ -501,18 +501,17 @@ export async function closeTablet(world: World): Promise<void> {
 }
 
 /**
- * Trials take the robot for themselves, so their faults stand apart: test/e2e/trial.test.ts and
+ * Trials need the robot exclusively, so their faults are separate: test/e2e/trial.test.ts and
  * test/motion/trial/faults.test.ts.
  */
 export const trialSteps = ['site/verify-stop', 'site/verify-move', 'site/verify-dock', 'site/verify-pose'];
 
 /**
- * These need hardware addresses, a machine on which nothing else listens, and a segment: a test of their own in two
- * namespaces.
+ * These need hardware addresses, a machine without other listeners, and a segment: a separate test in two namespaces.
  */
 export const namespaceSteps = ['site/chassis-mac', 'site/listening', 'site/segments'] as const;
 
-/** It needs the first of them. */
+/** It requires the first of them. */
 export const namespaceQuestion = 'site/chassis-reservation';
 
 export const allRows = [...chassisRows, mapLossRow, ...slowRows, ...gatewayRows, ...cloudRows, ...tabletRows];

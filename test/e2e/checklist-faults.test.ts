@@ -24,27 +24,27 @@ import {
   trialSteps,
 } from './checklist-fault-rows.ts';
 import {
+  answerYes,
   context,
   listOf,
   lists,
   openWorld,
   reasonOf,
   sameness,
-  saysYes,
   stepOf,
   type World,
 } from './checklist-world.ts';
 import { gwBinary } from './gw.ts';
 
 /**
- * Every step of every built-in checklist was ok on a robot in order, and fails for the right reason when what it looks
- * at is broken the way a technician meets it. A row of a table is one fault, with the steps that must see it. Steps of
+ * Every step of every built-in checklist was ok on a robot without faults, and fails for the right reason when its
+ * subject is broken as in the field. A row of a table is one fault, with the steps that must detect it. Steps of
  * several lists that are the same check with the same options and expectations share a row.
  */
 
-type Taken = ReadonlyMap<string, StepResult>;
+type Results = ReadonlyMap<string, StepResult>;
 
-test('every step that gw checks itself has a fault here', () => {
+test('every step that gw checks itself has a fault in this file', () => {
   const seen = new Set(
     [...pairsOf(allRows), ...namespaceSteps, ...trialSteps].map((pair) => sameness(stepOf(pair).step)),
   );
@@ -54,7 +54,7 @@ test('every step that gw checks itself has a fault here', () => {
   expect(forgotten).toEqual([]);
 });
 
-/** What has to be run so that these steps are taken, by list. */
+/** Steps to run so that these steps are reached, by list. */
 function idsToRun(pairs: readonly string[]): ReadonlyMap<string, string[]> {
   const byList = new Map<string, string[]>();
   for (const pair of pairs) {
@@ -65,72 +65,76 @@ function idsToRun(pairs: readonly string[]): ReadonlyMap<string, string[]> {
   return byList;
 }
 
-/** Runs these steps; gives their results by `list/step`. */
-async function take(world: World, pairs: readonly string[], options: (list: string) => Parameters<World['run']>[1]) {
-  const taken = new Map<string, StepResult>();
+/** Runs these steps; returns their results by `list/step`. */
+async function runSteps(
+  world: World,
+  pairs: readonly string[],
+  options: (list: string) => Parameters<World['run']>[1],
+) {
+  const outcomes = new Map<string, StepResult>();
   await Promise.all(
     [...idsToRun(pairs)].map(async ([list, only]) => {
       const results = await world.run(list, { only, ...options(list) });
-      for (const [id, result] of results) taken.set(`${list}/${id}`, result);
+      for (const [id, result] of results) outcomes.set(`${list}/${id}`, result);
     }),
   );
-  return taken;
+  return outcomes;
 }
 
-const verdicts = (pairs: readonly string[], taken: Taken) =>
-  pairs.map((pair) => `${pair} ${taken.get(pair)?.verdict === 'ok' ? 'ok' : reasonOf(taken.get(pair))}`);
+const verdicts = (pairs: readonly string[], outcomes: Results) =>
+  pairs.map((pair) => `${pair} ${outcomes.get(pair)?.verdict === 'ok' ? 'ok' : reasonOf(outcomes.get(pair))}`);
 const allOk = (pairs: readonly string[]) => pairs.map((pair) => `${pair} ok`);
 
-/** Every step of the row was ok, is wrong now, says why, and says what to do. */
-function expectSeen(row: Pick<Row, 'fails'>, before: Taken, taken: Taken): void {
+/** Every step of the row was ok, is wrong now, and has a reason and a remedy. */
+function expectDetected(row: Pick<Row, 'fails'>, before: Results, outcomes: Results): void {
   for (const [named, ...says] of row.fails) {
     for (const pair of named.split(' ')) {
-      const reason = reasonOf(taken.get(pair));
+      const reason = reasonOf(outcomes.get(pair));
       expect(before.get(pair)?.verdict, pair).toBe('ok');
-      expect({ pair, verdict: taken.get(pair)?.verdict, reason }).toMatchObject({ pair, verdict: 'wrong' });
+      expect({ pair, verdict: outcomes.get(pair)?.verdict, reason }).toMatchObject({ pair, verdict: 'wrong' });
       for (const text of says) expect(reason, pair).toMatch(text);
-      expect(taken.get(pair)?.remedy, pair).toContain(stepOf(pair).step.remedy);
+      expect(outcomes.get(pair)?.remedy, pair).toContain(stepOf(pair).step.remedy);
     }
   }
 }
 
-/** The tests of a table: each fault is seen by its steps, all of which were ok before. */
-function testRows(rows: readonly Row[], robot: () => { readonly world: World; readonly before: Taken }): void {
-  test.each(rows)('seen: $fault', async (row) => {
+/** The tests of a table: each fault is detected by its steps, all of which were ok before. */
+function testRows(rows: readonly Row[], robot: () => { readonly world: World; readonly before: Results }): void {
+  test.each(rows)('detected: $fault', async (row) => {
     const { world, before } = robot();
     await world.goBack();
     const undo = await row.brings(world);
     try {
       const resume = row.isFresh !== true;
-      const taken = await take(world, pairsOf([row]), (list) => ({ resume, ...row.options?.(world, list) }));
-      expectSeen(row, before, taken);
+      const outcomes = await runSteps(world, pairsOf([row]), (list) => ({ resume, ...row.options?.(world, list) }));
+      expectDetected(row, before, outcomes);
     } finally {
       await undo();
     }
   });
 }
 
-/** After the faults of a table everything is as it was. */
+/** After the faults of a table all steps are ok again. */
 function testRecovery(pairs: readonly string[], robot: () => { readonly world: World }): void {
-  test('mended, their steps are ok again', async () => {
+  test('after repair, their steps are ok again', async () => {
     const { world } = robot();
     await world.goBack();
-    expect(verdicts(pairs, await take(world, pairs, () => ({ resume: true })))).toEqual(allOk(pairs));
+    expect(verdicts(pairs, await runSteps(world, pairs, () => ({ resume: true })))).toEqual(allOk(pairs));
   });
 }
 
 interface Main extends AsyncDisposable {
   readonly world: World;
-  readonly before: Taken;
+  readonly before: Results;
 }
 
-/** A slow fault on a robot of its own, beside everything else. */
-async function runSlowRow(row: Row): Promise<{ before: Taken; taken: Taken }> {
+/** A slow fault on a robot of its own, concurrent with the others. */
+async function runSlowRow(row: Row): Promise<{ before: Results; outcomes: Results }> {
   await using world = await openWorld({});
   const pairs = pairsOf([row]);
-  const before = await take(world, pairs, () => ({}));
+  const before = await runSteps(world, pairs, () => ({}));
   await row.brings(world);
-  return { before, taken: await take(world, pairs, () => ({ resume: true })) };
+  return { before, outcomes: await runSteps(world, pairs, () => ({ resume: true })) };
 }
 
 const slow = new Map<Row, ReturnType<typeof runSlowRow>>();
@@ -143,21 +147,21 @@ function beginSlowRows(): void {
 }
 let opening: Promise<Main> | undefined;
 let main: Main | undefined;
-/** It takes a while, so it begins before it is needed. */
+/** It is slow, so it begins before it is needed. */
 function openMain(): Promise<Main> {
-  opening ??= makeMain();
+  opening ??= prepareMain();
   opening.catch(() => {});
   return opening;
 }
 
-/** An enrolled robot with gateway, cloud, tablet and two neighbours, on which every list was worked through. */
-async function makeMain(): Promise<Main> {
+/** An enrolled robot with gateway, cloud, tablet and two neighbours, on which every list was run. */
+async function prepareMain(): Promise<Main> {
   await using undo = new AsyncDisposableStack();
   const parts = ['password', 'enrolment', 'cloud', 'tablet'] as const;
   const world = undo.use(
     await openWorld({ with: parts, robots: 2, tablet: { rebootMs: 300 } }, (site) => {
       site.cloud.region = 'eu-central-1';
-      // Short ways.
+      // Short paths.
       site.stations.B = { xM: 0.7, yM: 0.3, yawDeg: 180 };
       site.tours = { acceptance: { stations: ['B', 'A'] }, demo: { stations: ['B'] } };
     }),
@@ -172,14 +176,14 @@ async function makeMain(): Promise<Main> {
   const work = async (list: string, options: Parameters<World['run']>[1] = {}) => {
     for (const [id, result] of await world.run(list, options)) before.set(`${list}/${id}`, result);
   };
-  /** All of a list in two sittings: a run in which everything is ok is not gone on with, so its last step comes alone. */
+  /** A whole list in two runs: a run in which every step is ok is not resumed, so its last step is run separately. */
   const workThrough = async (list: string, onResult: (result: StepResult) => unknown = () => {}) => {
     const ids = listOf(list).steps.flatMap(({ id }) => (trialSteps.includes(`${list}/${id}`) ? [] : [id]));
     await work(list, { only: ids.slice(0, -1), onResult });
     await world.remember(list);
     await work(list, { resume: true, only: ids.slice(-1) });
   };
-  // Side by side, but for what there is once: the robot that drives, and the broker's place for its serial number.
+  // Concurrent, except for unique resources: the robot that drives, and the broker session of its serial number.
   const reached = Promise.withResolvers<void>();
   await workThrough('premises');
   const first = workThrough('site', ({ id }) => id === 'cloud-reached' && reached.resolve());
@@ -209,7 +213,7 @@ function robotInOrder(): Main {
 }
 
 describe('faults of chassis and files', () => {
-  let bench: { world: World; before: Taken } | undefined;
+  let bench: { world: World; before: Results } | undefined;
   const robot = () => {
     if (!bench) throw new Error('there is no robot');
     return bench;
@@ -219,7 +223,7 @@ describe('faults of chassis and files', () => {
     beginSlowRows();
     const world = await openWorld({ with: ['password'] });
     bench = { world, before: new Map() };
-    bench.before = await take(world, pairsOf(chassisRows), () => ({}));
+    bench.before = await runSteps(world, pairsOf(chassisRows), () => ({}));
     await world.remember();
   });
   afterAll(() => bench?.world[Symbol.asyncDispose]());
@@ -228,12 +232,12 @@ describe('faults of chassis and files', () => {
   testRows([mapLossRow], robot);
 });
 
-// Meanwhile the robot with gateway and cloud is being made.
+// Meanwhile the robot with gateway and cloud is prepared.
 
 describe.skipIf(!hasNamespaces())('on a cable between two hosts (network namespaces)', () => {
-  test('a hardware address that is not the reserved one, and a program that listens for everybody', async () => {
+  test('detected: a hardware address that is not the reserved one, and a program that listens on all addresses', async () => {
     await using bench = await openCable();
-    const take = async (...more: string[]) => {
+    const runSteps = async (...more: string[]) => {
       const args = ['checklist', 'run', 'site', '--site', bench.site, '--initials', 'KM', '--json', ...more];
       const { stdout } = await run(bench.gatewaySide, [gwBinary, ...args]);
       const { data } = JSON.parse(stdout) as { data: { steps: StepResult[] } };
@@ -247,14 +251,14 @@ describe.skipIf(!hasNamespaces())('on a cable between two hosts (network namespa
     const only = (...ids: string[]) => ids.flatMap((id) => ['--only', id]);
     const question = only('chassis-reservation');
 
-    const before = await take(...only('listening', 'segments'), ...question, ...(await answers('yes')));
+    const before = await runSteps(...only('listening', 'segments'), ...question, ...(await answers('yes')));
     const steps = [...namespaceSteps, namespaceQuestion];
     expect(verdicts(steps, before)).toEqual(allOk(steps));
 
     const { step } = stepOf(namespaceQuestion);
-    const no = (await take('--resume', ...question, ...(await answers('no')))).get(namespaceQuestion);
+    const no = (await runSteps('--resume', ...question, ...(await answers('no')))).get(namespaceQuestion);
     expect(no).toMatchObject({ verdict: 'wrong', why: expect.stringContaining('answered no'), remedy: step.remedy });
-    const left = (await take('--resume', ...question, ...(await answers('skip')))).get(namespaceQuestion);
+    const left = (await runSteps('--resume', ...question, ...(await answers('skip')))).get(namespaceQuestion);
     expect(left).toMatchObject({ verdict: 'not-checked', why: expect.stringContaining('left it open') });
 
     const other = bench.mac.startsWith('02:00:00') ? '02:00:01:00:00:01' : '02:00:00:00:00:01';
@@ -264,8 +268,8 @@ describe.skipIf(!hasNamespaces())('on a cable between two hosts (network namespa
     await writeFile(bench.site, text.replace(bench.mac, other).replace(`{ robotSegment: ${SEGMENT},`, network));
     const stranger = "require('node:net').createServer().listen(8080, '0.0.0.0', () => console.log('listening'));";
     await using program = inside(bench.gatewaySide, ['-e', stranger]);
-    await program.says('listening');
-    expectSeen(
+    await program.untilOutput('listening');
+    expectDetected(
       {
         fails: [
           [
@@ -282,14 +286,14 @@ describe.skipIf(!hasNamespaces())('on a cable between two hosts (network namespa
         ],
       },
       before,
-      await take('--resume', ...only('chassis-mac', 'cloud-reached')),
+      await runSteps('--resume', ...only('chassis-mac', 'cloud-reached')),
     );
   });
 });
 
-test.each(slowRows)('seen: $fault', async (row) => {
-  const { before, taken } = await (slow.get(row) ?? runSlowRow(row));
-  expectSeen(row, before, taken);
+test.each(slowRows)('detected: $fault', async (row) => {
+  const { before, outcomes } = await (slow.get(row) ?? runSlowRow(row));
+  expectDetected(row, before, outcomes);
 });
 
 describe('with gateway and cloud', () => {
@@ -297,7 +301,7 @@ describe('with gateway and cloud', () => {
     main = await openMain();
   }, 120_000);
 
-  test('every step of every list is ok on a robot in order', () => {
+  test('every step of every list is ok on a robot without faults', () => {
     const { before } = robotInOrder();
     // The steps of trials are ok in test/e2e/trial.test.ts.
     const apart = [...namespaceSteps, namespaceQuestion, ...trialSteps, ...(hasTablet ? [] : pairsOf(tabletRows))];
@@ -319,13 +323,13 @@ describe('with gateway and cloud', () => {
   });
   describe.skipIf(!hasTablet)('faults of the tablet', () => {
     testRows(tabletRows, robotInOrder);
-    test('set up again, its steps are ok again', async () => {
+    test('after another setup, its steps are ok again', async () => {
       const { world } = robotInOrder();
       await world.goBack();
       await world.sim.tablet?.openPort();
       await closeTablet(world);
       const pairs = pairsOf(tabletRows);
-      expect(verdicts(pairs, await take(world, pairs, () => ({ resume: true })))).toEqual(allOk(pairs));
+      expect(verdicts(pairs, await runSteps(world, pairs, () => ({ resume: true })))).toEqual(allOk(pairs));
     });
   });
   describe('faults of the gateway', () => {
@@ -344,13 +348,13 @@ function testQuestions(): void {
   );
 
   test.each(questions.filter(({ list, id }) => `${list}/${id}` !== namespaceQuestion))(
-    '$list/$id is ok, wrong, or open, as it is answered',
+    '$list/$id is ok, wrong, or open, according to its answer',
     async ({ list, id, step }) => {
       const { world, before } = robotInOrder();
       expect(verdicts([`${list}/${id}`], before)).toEqual(allOk([`${list}/${id}`]));
       await world.goBack(list);
       const ask = async (answer: 'yes' | 'no' | 'skip' | null, value: number | null = null) => {
-        const given = answer && { ...(await saysYes(step)), answer, value };
+        const given = answer && { ...(await answerYes(step)), answer, value };
         return (await world.run(list, { resume: true, only: [id], ask: async () => given })).get(id);
       };
       const isMeasure = step.kind === 'measure';

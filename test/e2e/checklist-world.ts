@@ -22,12 +22,12 @@ import { startServe } from './robot.ts';
 
 const builtIn = fileURLToPath(new URL('../../checklists', import.meta.url));
 
-/** The port of real robots, which these tests have for themselves. */
+/** The port of real robots, which these tests have exclusively. */
 export const OPERATOR_PORT = 5173;
 
 /** The built-in lists, by name. */
 async function loadBuiltIn(): Promise<ReadonlyMap<string, Checklist>> {
-  // With the device password, as `run` gives it.
+  // With the device password, as passed by `run`.
   const catalogue = createCatalogue({ password: 'given' });
   const names = await listChecklists(builtIn);
   return new Map(
@@ -63,7 +63,7 @@ export function sameness(step: Step): string {
 }
 
 type Options = Partial<ChecklistRunOptions>;
-/** A site file as its YAML says it. */
+/** A site file as YAML. */
 // biome-ignore lint/suspicious/noExplicitAny: tests write into it what a person might
 export type SiteText = Record<string, any>;
 
@@ -71,7 +71,7 @@ export type SiteText = Record<string, any>;
 export interface World extends AsyncDisposable {
   readonly sim: Sim;
   readonly dir: string;
-  /** The site file that `gw sim` wrote, which `gw serve` is started with. */
+  /** The site file written by `gw sim`, used by `gw serve`. */
   readonly sitePath: string;
   sitePathOf(list: string): string;
   /** Changes the site file of the simulator and those of all lists. */
@@ -81,16 +81,16 @@ export interface World extends AsyncDisposable {
   /** Starts `gw serve`, or starts it again; it ends with the world. */
   startGateway(): Promise<void>;
   gateway(): Running;
-  /** Runs a checklist; gives its results by id. */
+  /** Runs a checklist; returns its results by id. */
   run(list: string, options?: Options): Promise<ReadonlyMap<string, StepResult>>;
-  /** Remembers the state of a list as it is now, or of all, for `goBack`. */
+  /** Saves the current state of a list, or of all, for `goBack`. */
   remember(list?: string): Promise<void>;
-  /** What was found since is forgotten, of a list or of all: `resume` goes on from the remembered state. */
+  /** Discards later results, of a list or of all: `resume` continues from the saved state. */
   goBack(list?: string): Promise<void>;
 }
 
-/** Answers yes to everything, and 3 where something is measured. */
-export const saysYes = async (step: AskedStep) => ({
+/** Answers yes to every question, and 3 to every measured value. */
+export const answerYes = async (step: AskedStep) => ({
   answer: 'yes' as const,
   by: null,
   initials: 'KM',
@@ -127,10 +127,11 @@ export async function openWorld(
     );
   await eachState((state) => mkdir(state));
   let gateway: Running | undefined;
-  // As technicians would who work through several lists at once: the robot is turned by hand while its pose is looked
-  // at, since the unit of a heading shows only when it changes, and left alone while it drives or has to stand.
+  // As technicians working through several lists concurrently: the robot is turned by hand while its pose is
+  // checked, since the unit of a heading shows only when it changes, and not touched while it drives or must be at
+  // rest.
   const underWay = new Map<string, Step>();
-  const takeStep = (list: string, step?: Step) => {
+  const runStep = (list: string, step?: Step) => {
     underWay.delete(list);
     if (step) underWay.set(list, step);
     const runs = [...underWay.values()].flatMap((one) => (one.kind === 'run' && one.reads === null ? [one] : []));
@@ -166,26 +167,26 @@ export async function openWorld(
         gwVersion: '1.0.0',
         clock: systemClock,
         ...context,
-        onStep: ({ step }) => takeStep(list, step),
-        ask: saysYes,
+        onStep: ({ step }) => runStep(list, step),
+        ask: answerYes,
         checks: {
           password: await readSecret(join(dir, 'secrets', 'device-password.txt')).catch(() => undefined),
           async switchFault({ name, on }) {
-            // What a checklist names as a fault is a name of the table.
+            // A fault of a checklist is a name of the table.
             sim.setFault(name as Parameters<Sim['setFault']>[0], on);
             await sim.settled();
           },
         },
         ...more,
       });
-      takeStep(list);
+      runStep(list);
       return new Map(steps.map((step) => [step.id, step]));
     },
     async remember(list) {
       await eachState(async (state, kept) => {
         await rm(kept, { recursive: true, force: true });
         await cp(state, kept, { recursive: true });
-        // A second backup within the same second would find the file of the first.
+        // A second backup within the same second would have the file name of the first.
         await rm(join(kept, 'map-backups'), { recursive: true, force: true });
       }, list);
     },
@@ -203,7 +204,7 @@ export async function openWorld(
   };
 }
 
-/** Everything that a technician may read of why a step came out so. */
+/** The full visible reason of the result of a step. */
 export function reasonOf(result: StepResult | undefined): string {
   if (!result) return 'there is no such step';
   const { why, shown, error, remedy, measured } = result;

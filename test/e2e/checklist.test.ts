@@ -30,7 +30,7 @@ let dir = '';
 let silent: Server;
 beforeEach(async () => {
   dir = await mkdtemp(join(tmpdir(), 'gw-checklist-'));
-  // Takes connections and says nothing: the check waits as long as it may.
+  // Accepts connections and sends no data: the check waits until its timeout.
   silent = createServer().listen(0, '127.0.0.1');
   await new Promise((resolve) => silent.once('listening', resolve));
   const address = silent.address();
@@ -49,7 +49,7 @@ const gw = (...args: string[]) => runGw(['checklist', 'run', './own.yaml', ...ar
 const records = () => readdir(join(dir, 'state', 'records')).catch(() => []);
 
 describe('gw checklist run', () => {
-  test('killed in the middle and resumed, it loses nothing and ends with one record', async () => {
+  test('loses nothing when killed and resumed, and ends with one record', async () => {
     const args = ['checklist', 'run', './own.yaml', '--answers', 'answers.yaml', '--initials', 'KM'];
     {
       await using running = startGw(args, { cwd: dir });
@@ -81,7 +81,7 @@ describe('gw checklist run', () => {
     ]);
   });
 
-  test('a part that is in order ends with 0 and calls itself a part', async () => {
+  test('ends with 0 for a passed part, and names it a part', async () => {
     const { stdout, code } = await gw('--only', 'files', '--answers', 'answers.yaml', '--record', 'p.json');
     expect(stdout).toMatch(/^PART OK {2}Own: 2 of 2 chosen steps are ok, 2 left out\./);
     expect(code).toBe(0);
@@ -96,14 +96,14 @@ describe('gw checklist run', () => {
     [['--initials', 'somebody else'], 2, 'expected initials'],
     [['--resume'], 2, 'to resume'],
     [['--site', 'site.yaml', '--site', 'site.yaml'], 2, 'name the same chassis'],
-  ] as const)('%j is refused before anything is written', async (args, expected, text) => {
+  ] as const)('rejects %j before anything is written', async (args, expected, text) => {
     const { code, stderr, stdout } = await gw(...args);
     expect({ code, stdout }).toEqual({ code: expected, stdout: '' });
     expect(stderr).toContain(text);
     expect(await records()).toEqual([]);
   });
 
-  test('the site file may be named by the environment', async () => {
+  test('reads the path of the site file from the environment', async () => {
     await writeFile(join(dir, 'a b.yaml'), await readFile(join(dir, 'site.yaml'), 'utf8'));
     await rm(join(dir, 'site.yaml'));
     const { stdout } = await runGw(['checklist', 'run', './own.yaml', '--only', 'file'], {

@@ -3,8 +3,8 @@ import { text } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
 
 /**
- * Runs the built command line once for each list of words on stdin, in this one process, and gives what each wrote and
- * how it ended. Not for commands that end their process by themselves.
+ * Runs the built command line once for each argument list on stdin, in this one process, and prints output and exit
+ * code of each. Not for commands that end their process themselves.
  */
 const [main = '', binary = ''] = process.argv.slice(2);
 const gw = (await import(pathToFileURL(main).href)) as { main(argv: string[], root: string): Promise<void> };

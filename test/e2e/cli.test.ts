@@ -14,14 +14,14 @@ const { version } = JSON.parse(readFileSync(join(dirname(gwBinary), '../package.
 const manifest = JSON.parse(readFileSync(join(dirname(gwBinary), '../oclif.manifest.json'), 'utf8'));
 const commandIds = Object.keys(manifest.commands).map((id) => id.split(':'));
 
-/** Makes this Node look like an old one to bin/run.js; the runtime that it then starts is not touched. */
+/** Makes this Node appear old to bin/run.js; the runtime that it then starts is not affected. */
 const asNode20 = [
   '--import',
   'data:text/javascript,Object.defineProperty(process,"versions",{value:{...process.versions,node:"20.20.2"}})',
 ];
 
 describe('gw --version', () => {
-  it('answers with name, version and platform', async () => {
+  it('prints name, version and platform', async () => {
     const { code, stdout } = await runGw(['--version']);
     expect(code).toBe(0);
     expect(stdout.trim()).toBe(`gw/${version} ${process.platform}-${process.arch} node-${process.version}`);
@@ -29,7 +29,7 @@ describe('gw --version', () => {
 });
 
 describe('on an older Node', () => {
-  it('starts itself again on the runtime that came with npm ci', async () => {
+  it('restarts itself on the runtime installed by npm ci', async () => {
     const { code, stdout, stderr } = await runGw(['--version'], { node: asNode20 });
     expect(stderr).toBe('');
     expect(code).toBe(0);
@@ -43,7 +43,7 @@ describe('on an older Node', () => {
     expect(again.stdout).toBe(direct.stdout);
   });
 
-  it('says in one line what is missing when there is no such runtime', async () => {
+  it('reports in one line the missing runtime', async () => {
     const lonely = join(scratch, 'bin');
     mkdirSync(lonely);
     copyFileSync(gwBinary, join(lonely, 'run.mjs'));
@@ -74,7 +74,7 @@ describe('every command', () => {
           if (end) found.set(words.join(' '), end);
         }
       }),
-      // And some as they are typed.
+      // And some as typed.
       Promise.all(
         [...all.filter(isApart), ...all.slice(0, ways.length)].map((words) =>
           runGw(words).then((end) => ({ words, end })),
@@ -91,7 +91,7 @@ describe('every command', () => {
 
   // `gw help --help` is the list of all commands.
   it.each(commandIds.filter(([id]) => id !== 'help'))(
-    'gw %s %s answers --help on stdout with a real example',
+    'gw %s %s prints --help on stdout with a real example',
     (...id) => {
       const { code, stdout, stderr } = of(id, ways[0]);
       expect(code).toBe(0);
@@ -101,7 +101,7 @@ describe('every command', () => {
     },
   );
 
-  it.each(commandIds)('gw %s %s refuses an unknown flag with exit 2, in text and as JSON alike', (...id) => {
+  it.each(commandIds)('gw %s %s rejects an unknown flag with exit 2, in text and as JSON alike', (...id) => {
     const text = of(id, ways[1]);
     expect(text.code).toBe(2);
     expect(text.stdout).toBe('');
@@ -129,7 +129,7 @@ describe('the site file', () => {
     expect(code).toBe(2);
   });
 
-  it('is not two files at once', async () => {
+  it('cannot be two files', async () => {
     const { code, stderr } = await runGw(['site', 'check', 'one.yaml', '--site', 'two.yaml']);
     expect(stderr).toContain('Two site files are given: one.yaml and --site two.yaml.');
     expect(code).toBe(2);
@@ -151,7 +151,7 @@ describe('an unknown command', () => {
   });
 });
 
-/** Runs gw for each of these lists of words, in one process. */
+/** Runs gw for each of these argument lists, in one process. */
 async function runTogether(all: readonly (readonly string[])[]): Promise<Pick<Ended, 'code' | 'stdout' | 'stderr'>[]> {
   const main = join(dirname(gwBinary), '../dist/cli/main.js');
   const { PATH = '', HOME = '' } = process.env;

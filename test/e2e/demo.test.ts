@@ -36,7 +36,7 @@ async function portIsFree(host: string, port: number): Promise<boolean> {
   return promise;
 }
 
-/** Both programs are up, and the checklist runs. */
+/** Both programs are ready, and the checklist runs. */
 async function untilFirstStep(demo: Running): Promise<void> {
   const began = performance.now();
   while (!demo.stderr().includes('ok  ')) {
@@ -46,7 +46,7 @@ async function untilFirstStep(demo: Running): Promise<void> {
 }
 
 describe('gw demo', () => {
-  test('ends green by itself in under 45 seconds, writes the report, leaves nothing running, and runs again until Ctrl-C', async () => {
+  test('ends green on its own in under 45 seconds, writes the report, leaves nothing running, and runs again until Ctrl-C', async () => {
     const began = performance.now();
     const { code, stdout, stderr } = await runGw(['demo', '--dir', dir], { limitMs: 50_000 });
     expect({ code, stdout, stderr }).toMatchObject({ code: 0 });
@@ -65,10 +65,10 @@ describe('gw demo', () => {
     expect(leftOver(undefined)).toEqual([]);
     expect(await portIsFree('127.0.0.1', 5174)).toBe(true);
 
-    // Again in its own folder, for programs, and left up.
+    // Again in its own folder, with JSON output, and kept running.
     const kept = startGw(['demo', '--dir', dir, '--keep', '--json']);
     await using _ended = kept;
-    await kept.says('\n}\n', 50_000);
+    await kept.untilOutput('\n}\n', 50_000);
     const envelope = JSON.parse(kept.stdout());
     expect(envelope).toMatchObject({ schema: 'gw/demo/1', ok: true, error: null });
     const demo = demoSchema.parse(envelope.data);
@@ -96,7 +96,7 @@ describe('gw demo', () => {
     expect(leftOver(demo.child.pid)).toEqual([]);
   });
 
-  test('ends when one of its programs dies, and says which and its last words', async () => {
+  test('ends when one of its programs exits, and prints which and its last lines', async () => {
     const demo = startGw(['demo', '--dir', dir]);
     await using _ended = demo;
     await untilFirstStep(demo);
@@ -108,21 +108,21 @@ describe('gw demo', () => {
     expect(leftOver(demo.child.pid)).toEqual([]);
   });
 
-  test('says so when the read-only port is taken', async () => {
-    const taken = createServer();
-    taken.listen(5174, '127.0.0.1');
-    await once(taken, 'listening');
+  test('reports a read-only port in use', async () => {
+    const occupied = createServer();
+    occupied.listen(5174, '127.0.0.1');
+    await once(occupied, 'listening');
     try {
       const { code, stderr } = await runGw(['demo', '--dir', dir]);
       expect(code).toBe(4);
       expect(stderr).toContain('127.0.0.1:5174 is in use by another program');
       expect(stderr).toContain('ss -ltnp');
     } finally {
-      taken.close();
+      occupied.close();
     }
   });
 
-  test('leaves a folder alone that no demo made', async () => {
+  test('keeps a folder that no demo created', async () => {
     writeFileSync(join(dir, 'demo.md'), 'mine');
     const { code, stderr } = await runGw(['demo', '--dir', dir]);
     expect(code).toBe(2);

@@ -41,7 +41,7 @@ afterAll(() => rm(dir, { recursive: true, force: true }));
 const gw = (...args: string[]) => runGw(args, { cwd: dir });
 
 describe('gw network request', () => {
-  it('prints the letter, and what is open in it beside it', async () => {
+  it('prints the letter, and its open points on stderr', async () => {
     const { code, stdout, stderr } = await gw('network', 'request', '--lang', 'de');
     expect(code).toBe(0);
     expect(stdout).toContain('# Netzwerkanbindung unseres Lieferroboters „Lobby“');
@@ -50,7 +50,7 @@ describe('gw network request', () => {
     expect(stderr).toContain('chassis.mac');
   });
 
-  it('writes a PDF, and says that one is not printed', async () => {
+  it('writes a PDF, and refuses to print one', async () => {
     const { code, stdout } = await gw('network', 'request', '--lang', 'en', '--format', 'pdf', '--out', 'request.pdf');
     expect(code).toBe(0);
     expect(stdout).toContain('written to request.pdf (English');
@@ -58,7 +58,7 @@ describe('gw network request', () => {
     expect((await gw('network', 'request', '--format', 'pdf')).code).toBe(2);
   });
 
-  it('gives the facts as JSON', async () => {
+  it('prints the facts as JSON', async () => {
     const { code, stdout } = await gw('network', 'request', '--json');
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({ schema: 'gw/network-request/1', ok: true, data: { complete: false } });
@@ -66,7 +66,7 @@ describe('gw network request', () => {
 });
 
 describe('gw checklist verify, report and diff', () => {
-  it('verifies with the authority, and not without it', async () => {
+  it('verifies with the CA, and not without it', async () => {
     const verified = await gw('checklist', 'verify', 'good.json', '--ca', 'ca.pem', '--serial', 'SN0007');
     expect(verified).toMatchObject({ code: 0, stderr: '' });
     expect(verified.stdout.split('\n')[0]).toBe('VERIFIED  good.json, signed by SN0007.');
@@ -75,7 +75,7 @@ describe('gw checklist verify, report and diff', () => {
     expect(alone.stdout).toMatch(/^NOT VERIFIED/);
   });
 
-  it('refuses a file with one byte changed, and makes no report of it', async () => {
+  it('rejects a file with one byte changed, and creates no report of it', async () => {
     const verified = await gw('checklist', 'verify', 'edited.json', '--ca', 'ca.pem');
     expect(verified.code).toBe(1);
     expect(verified.stdout).toMatch(/^INVALID/);
@@ -85,7 +85,7 @@ describe('gw checklist verify, report and diff', () => {
     await expect(readFile(file('edited.html'))).rejects.toThrow('ENOENT');
   });
 
-  it('makes a report, which says whether it was verified', async () => {
+  it('creates a report that states whether the record was verified', async () => {
     const pdf = await gw('checklist', 'report', 'good.json', '--ca', 'ca.pem', '--format', 'pdf', '--out', 'a.pdf');
     expect(pdf).toMatchObject({ code: 0, stderr: '' });
     expect(readPdf(await readFile(file('a.pdf'))).pages[0]).toContain(

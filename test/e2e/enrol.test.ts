@@ -71,7 +71,7 @@ describe('gw enrol, as a technician types it', () => {
     expect(data.status.identity.certificate.fingerprintSha256).not.toBe(fingerprint);
   });
 
-  it('refuses another chassis than the one of the site file, before it reads a code', async () => {
+  it('refuses another chassis than that of the site file, before it reads a code', async () => {
     await fault('wrong-serial', 'on');
     const { code: exit, stderr } = await gw(['enrol', '--renew', '--code-file', '/nonexistent']);
     await fault('wrong-serial', 'off');
@@ -79,7 +79,7 @@ describe('gw enrol, as a technician types it', () => {
     expect(stderr).toContain('Check chassis.serial');
   });
 
-  it('takes no code as an argument, no file that others may read, and not two sources', async () => {
+  it('accepts no code as an argument, no file that others may read, and not two sources', async () => {
     expect((await gw(['enrol', 'ABCD-EFGH'])).code).toBe(2);
     expect((await gw(['enrol', '--code', 'ABCD-EFGH'])).code).toBe(2);
     expect((await gw(['enrol', '--code-file', codeFile(), '--code-env', 'X'])).code).toBe(2);
@@ -90,7 +90,7 @@ describe('gw enrol, as a technician types it', () => {
     expect([exit, stderr.includes('chmod 600')]).toEqual([2, true]);
   });
 
-  it('puts no key into a folder that is open to others', async () => {
+  it('stores no key in a folder that is open to others', async () => {
     const folder = join(robot.dir, 'open');
     mkdirSync(folder);
     chmodSync(folder, 0o755);

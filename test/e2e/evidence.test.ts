@@ -31,8 +31,8 @@ const tourState = async (port: number) => (await fetch(`http://127.0.0.1:${port}
 const record = (robot: Robot, fact: string, found: string) =>
   runGw(['evidence', 'record', fact, found, '--how', 'drove it', '--who', 'T.', '--site', robot.site]);
 
-describe('evidence that is taken back while gw serve runs', () => {
-  it('closes the gate within a second, ends the tour under way, says so, and opens only after a restart', async () => {
+describe('evidence that is revoked while gw serve runs', () => {
+  it('closes the gate within a second, ends the current tour, reports it, and opens only after a restart', async () => {
     await using robot = await startRobot();
     {
       await using _serve = await startServe(robot.site);
@@ -79,7 +79,7 @@ describe('evidence that is taken back while gw serve runs', () => {
     expect((await startTour(robot.operatorPort)).status).toBe(202);
   });
 
-  it('holds the gate closed while the file cannot be read', async () => {
+  it('keeps the gate closed while the file cannot be read', async () => {
     await using robot = await startRobot();
     await using _serve = await startServe(robot.site);
     await gateOpen(robot);
@@ -100,7 +100,7 @@ describe('evidence that is taken back while gw serve runs', () => {
     await gateOpen(robot);
   });
 
-  it('is no news where the site asks for verifications here: the gate was never open', async () => {
+  it('has no effect where the site file requires verifications on this device: the gate was never open', async () => {
     await using robot = await startRobot();
     appendFileSync(robot.site, '\nmotion:\n  requireVerified: true\n');
     await using _serve = await startServe(robot.site);

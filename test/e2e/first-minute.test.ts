@@ -8,7 +8,7 @@ import { gwBinary, runGw } from './gw.ts';
 const scratch = mkdtempSync(join(tmpdir(), 'gw-first-'));
 afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 
-describe('a slip of the finger', () => {
+describe('a mistyped command', () => {
   it.each([
     [['chasis', 'probe'], 'gw chassis probe'],
     [['chassis', 'prob'], 'gw chassis probe'],
@@ -17,7 +17,7 @@ describe('a slip of the finger', () => {
     [['help', 'chasis'], 'gw chassis'],
     [['chassis', 'prob', '--help'], 'gw chassis probe'],
     [['evidence', 'list', '--jsn'], '--json'],
-  ])('gw %j is answered with %s, and nothing is run', async (args, expected) => {
+  ])('gw %j suggests %s, and runs no command', async (args, expected) => {
     const text = await runGw(args, { cwd: scratch });
     expect(text.code).toBe(2);
     expect(text.stdout).toBe('');
@@ -29,14 +29,14 @@ describe('a slip of the finger', () => {
     expect([ok, data, error.code, error.details]).toEqual([false, null, 'USAGE', { didYouMean: [expected] }]);
   });
 
-  it('that resembles no command is pointed to the list of commands', async () => {
+  it('that resembles no command refers to the list of commands', async () => {
     const { code, stderr } = await runGw(['frobnicate']);
     expect(code).toBe(2);
     expect(stderr).not.toContain('Did you mean');
     expect(stderr).toContain('`gw help`');
   });
 
-  it('of an extra word is reported as an unexpected argument', async () => {
+  it('with an extra word is reported as an unexpected argument', async () => {
     const { code, stderr } = await runGw(['chassis', 'probe', 'robot-7']);
     expect(code).toBe(2);
     expect(stderr).toContain('Unexpected argument of gw chassis probe: robot-7');
@@ -55,7 +55,7 @@ describe('gw help', () => {
     },
   );
 
-  it('gives it to a program as text without colours', async () => {
+  it('prints it to a pipe as text without colours', async () => {
     const { code, stdout } = await runGw(['help', 'chassis', 'probe', '--json'], {
       env: { NO_COLOR: '', FORCE_COLOR: '1' },
     });
@@ -69,7 +69,7 @@ describe('gw help', () => {
 describe('gw version', () => {
   const { version } = JSON.parse(readFileSync(join(dirname(gwBinary), '../package.json'), 'utf8'));
 
-  it('says on what it runs', async () => {
+  it('reports its platform', async () => {
     const { code, stdout } = await runGw(['version', '--json']);
     expect(code).toBe(0);
     const { data } = JSON.parse(stdout);
@@ -84,7 +84,7 @@ describe('gw version', () => {
     });
   });
 
-  it('answers in its first line, and names the folder of the docs', async () => {
+  it('prints the version in its first line, and names the folder of the docs', async () => {
     const { code, stdout } = await runGw(['version']);
     expect(code).toBe(0);
     expect(stdout.split('\n')[0]).toBe(`gw ${version}`);
@@ -94,7 +94,7 @@ describe('gw version', () => {
 
 const hasScript = spawnSync('script', ['--version']).status === 0;
 
-/** Runs gw with stdout and stderr at a terminal, a file, or both; returns what came on each. */
+/** Runs gw with stdout and stderr at a terminal, a file, or both; returns the output of each. */
 function atTerminal(args: readonly string[], { to, env = {} }: { to: 'both' | 'stdout' | 'stderr'; env?: object }) {
   const file = join(scratch, 'piped');
   const redirect = to === 'stdout' ? `2>${file}` : to === 'stderr' ? `>${file}` : '';
@@ -116,7 +116,7 @@ describe.skipIf(!hasScript)('colours at a terminal', () => {
     expect(atTerminal(args, { to: 'both' }).terminal).toContain(code);
   });
 
-  it.each([[list], [wrong], [['--help']], [['help', 'chassis']]])('gw %j has none when asked so', (args) => {
+  it.each([[list], [wrong], [['--help']], [['help', 'chassis']]])('gw %j has none when they are disabled', (args) => {
     for (const env of [{ NO_COLOR: '1' }, { FORCE_COLOR: '0' }, { TERM: 'dumb' }]) {
       expect(atTerminal(args, { to: 'both', env }).terminal).not.toContain(code);
     }
@@ -124,7 +124,7 @@ describe.skipIf(!hasScript)('colours at a terminal', () => {
     expect(atTerminal(['--no-color', ...args], { to: 'both' }).terminal).not.toContain(code);
   });
 
-  it('are judged for stdout and stderr by themselves', () => {
+  it('are decided separately for stdout and stderr', () => {
     expect(atTerminal(list, { to: 'stderr' }).piped).not.toContain(code);
     expect(atTerminal(wrong, { to: 'stderr' }).terminal).toContain(code);
     expect(atTerminal(wrong, { to: 'stdout' }).piped).not.toContain(code);
@@ -150,7 +150,7 @@ describe.skipIf(!hasScript)('colours at a terminal', () => {
 });
 
 describe('colours in a pipe', () => {
-  it.each([[list], [['--help']]])('gw %j has none, in CI neither', async (args) => {
+  it.each([[list], [['--help']]])('gw %j has none, not even in CI', async (args) => {
     const { stdout, stderr } = await runGw(args, { env: { NO_COLOR: '', CI: 'true', GITHUB_ACTIONS: 'true' } });
     expect(stdout).not.toBe('');
     expect(stdout + stderr).not.toContain(code);

@@ -30,7 +30,7 @@ export interface Running extends AsyncDisposable {
   stdout(): string;
   stderr(): string;
   /** Resolves when stdout holds this text; rejects when gw ends or `limitMs` passes before. */
-  says(text: string, limitMs?: number): Promise<void>;
+  untilOutput(text: string, limitMs?: number): Promise<void>;
   /** Sends the signal and resolves when gw has ended. */
   end(signal?: NodeJS.Signals): Promise<{ code: number | null; tookMs: number }>;
 }
@@ -41,7 +41,6 @@ export function startGw(args: readonly string[], options: RunOptions = {}): Runn
   const started = startProcess(process.execPath, command.args, { input: null, ...command.options });
   return {
     ...started,
-    says: started.untilOutput,
     async end(signal = 'SIGTERM') {
       const began = performance.now();
       if (!started.hasEnded()) started.child.kill(signal);

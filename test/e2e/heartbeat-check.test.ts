@@ -28,7 +28,7 @@ const check = async (seconds: number, sitePath = world.sitePath): Promise<Heartb
 const verdictsOf = ({ findings }: HeartbeatCheck, verdict: string) =>
   findings.filter((finding) => finding.verdict === verdict).map(({ id }) => id);
 
-/** Another site file for the same robot, beside its own, that names these robots of the fleet. */
+/** Another site file for the same robot, beside its own, with these robots of the fleet. */
 async function siteNaming(robots: readonly string[]): Promise<string> {
   const site = parse(await readFile(world.sitePath, 'utf8')) as SiteText;
   const path = join(world.dir, `site-of-${robots.length}.yaml`);
@@ -36,22 +36,22 @@ async function siteNaming(robots: readonly string[]): Promise<string> {
   return path;
 }
 
-/** It takes several heartbeats of both until a gateway is sure that they are two devices. */
-const gatewaySeesConflict = () =>
+/** A gateway needs several heartbeats of both to detect two devices. */
+const gatewayReportsConflict = () =>
   until(
     async () => (await (await fetch(`http://127.0.0.1:${OPERATOR_PORT}/api/nachbarn`)).json()) as Neighbours,
     ({ robots }) => robots.some(({ conflictWith }) => conflictWith !== null),
     30_000,
   );
 
-/** Three heartbeats and more, so that every period is known, and a robot that was received before counts as silent. */
+/** More than three heartbeats, so that every period is known, and a robot that was received before counts as silent. */
 const NINE_S = 9;
-/** Two heartbeats of everybody: enough for what one of them shows. */
+/** Two heartbeats of every robot: enough for faults that one heartbeat shows. */
 const FIVE_S = 5;
 
-// They change nothing, so they listen at the same time.
+// They change nothing, so they run concurrently.
 describe.concurrent('gw heartbeat check beside a running gateway and two robots', () => {
-  it('is ok when every line is, and names the own sending and every period', { timeout: 30_000 }, async () => {
+  it('is ok when every finding is, and shows the own sending and every period', { timeout: 30_000 }, async () => {
     const result = await check(NINE_S);
     expect(verdictsOf(result, 'wrong')).toEqual([]);
     expect(verdictsOf(result, 'not-checked')).toEqual([]);
@@ -67,7 +67,7 @@ describe.concurrent('gw heartbeat check beside a running gateway and two robots'
     );
   });
 
-  it('is not decided when the site file names no robot, and says how to write that there is one', {
+  it('is undecided when the site file names no robot, and states how to declare a single robot', {
     timeout: 30_000,
   }, async () => {
     const result = await check(NINE_S, await siteNaming([]));
@@ -76,7 +76,7 @@ describe.concurrent('gw heartbeat check beside a running gateway and two robots'
     expect(result.findings.find(({ id }) => id === 'robots')?.detail).toContain(`fleet.robots: [${OWN_SERIAL}]`);
   });
 
-  it('is wrong of a robot that is named as the only one where others have its key', { timeout: 30_000 }, async () => {
+  it('is wrong for a robot named as the only one where others have its key', { timeout: 30_000 }, async () => {
     const result = await check(NINE_S, await siteNaming([OWN_SERIAL]));
     expect(result.findings.find(({ id }) => id === 'robots')?.verdict).toBe('not-applicable');
     expect(verdictsOf(result, 'wrong')).toEqual(['strangers']);
@@ -92,7 +92,7 @@ describe('gw heartbeat check of a fleet with a fault', () => {
     ['fleet-silent', ['robot-SIM-N002'], NINE_S],
   ] as const)('is wrong with %s', { timeout: 60_000 }, async (fault, ids, seconds) => {
     world.sim.setFault(fault, true);
-    if (fault === 'fleet-serial-conflict') await gatewaySeesConflict();
+    if (fault === 'fleet-serial-conflict') await gatewayReportsConflict();
     const result = await check(seconds);
     world.sim.setFault(fault, false);
     expect(result.verdict).toBe('wrong');
@@ -100,7 +100,7 @@ describe('gw heartbeat check of a fleet with a fault', () => {
     for (const id of ids) expect(result.findings.find((finding) => finding.id === id)?.remedy).toBeTruthy();
   });
 
-  it('is wrong once the gateway does not run: what it sent before is no green line', { timeout: 40_000 }, async () => {
+  it('is wrong once the gateway does not run: earlier heartbeats do not count', { timeout: 40_000 }, async () => {
     await world.gateway()[Symbol.asyncDispose]();
     const result = await check(FIVE_S);
     expect(verdictsOf(result, 'wrong')).toEqual(

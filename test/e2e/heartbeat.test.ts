@@ -25,13 +25,13 @@ afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 
 const modeOf = (path: string) => statSync(path).mode & 0o777;
 
-/** What schemas/ publishes for this command. */
+/** The published schema of this command. */
 function published(name: string) {
   const text = readFileSync(new URL(`../../schemas/${name}.json`, import.meta.url), 'utf8');
   return z.fromJSONSchema(JSON.parse(text));
 }
 
-/** A folder of its own, with a site file when `fleet` is given: the text of that key, '' for none. */
+/** A folder of its own, with a site file when `fleet` is given: the value of that key, '' for none. */
 function folderWith(fleet?: string): string {
   const dir = mkdtempSync(join(scratch, 'robot-'));
   if (fleet !== undefined) {
@@ -45,7 +45,7 @@ const keyNew = (cwd: string, ...args: string[]) => runGw(['heartbeat', 'key', 'n
 const sniff = (cwd: string, ...args: string[]) => runGw(['heartbeat', 'sniff', '--seconds', '1', ...args], { cwd });
 
 describe('gw heartbeat key new', () => {
-  it('makes a key of its own each time, for its owner only, without a site file', async () => {
+  it('creates a new key each time, for its owner only, without a site file', async () => {
     const dir = folderWith();
     const keys: string[] = [];
     for (const file of ['one', 'made/here/two']) {
@@ -63,9 +63,9 @@ describe('gw heartbeat key new', () => {
     expect(modeOf(join(dir, 'made'))).toBe(0o700);
   });
 
-  it('makes it in the file that the site file names, and tells it in the published shape', async () => {
+  it('creates it at the path of the site file, and prints it in the published shape', async () => {
     const dir = folderWith('fleet: { keyFile: secrets/heartbeat }');
-    // The file is meant from the folder of the site file, wherever the command runs.
+    // The path is relative to the site file, whatever the working directory.
     const { code, stdout } = await keyNew(scratch, '--site', join(dir, 'site.yaml'), '--json');
     expect(code).toBe(0);
     const { data, ...envelope } = JSON.parse(stdout);
@@ -77,7 +77,7 @@ describe('gw heartbeat key new', () => {
     expect(stdout).not.toContain(text);
   });
 
-  it('never replaces a file, nor what a link points to', async () => {
+  it('never replaces a file, nor the target of a link', async () => {
     const dir = folderWith('fleet: { keyFile: key }');
     expect((await keyNew(dir)).code).toBe(0);
     const before = readFileSync(join(dir, 'key'), 'utf8');
@@ -92,7 +92,7 @@ describe('gw heartbeat key new', () => {
     expect(existsSync(join(dir, 'nowhere'))).toBe(false);
   });
 
-  it('ends with 2 and says what to do when no file is named', async () => {
+  it('ends with 2 and a remedy when no file is named', async () => {
     const lonely = await keyNew(folderWith());
     expect(lonely).toMatchObject({ code: 2, stdout: '' });
     expect(lonely.stderr).toContain('File not found: site.yaml.');
@@ -105,7 +105,7 @@ describe('gw heartbeat key new', () => {
 });
 
 describe('gw heartbeat sniff', () => {
-  it('ends with 2 and says what to do without a site file, and with one that has no fleet', async () => {
+  it('ends with 2 and a remedy without a site file, and with one that has no fleet', async () => {
     for (const [dir, code] of [
       [folderWith(), 'SITE_FILE_NOT_FOUND'],
       [folderWith(''), 'SITE_FILE_INVALID'],
@@ -124,7 +124,7 @@ describe('gw heartbeat sniff', () => {
     }
   });
 
-  it('refuses a key that is missing, open to others or none, and shows nothing of it', async () => {
+  it('rejects a key that is missing, readable for others or invalid, and shows nothing of it', async () => {
     const dir = folderWith('fleet: { keyFile: key }');
     const key = randomBytes(32).toString('hex');
     const refused = async () => {
@@ -143,12 +143,12 @@ describe('gw heartbeat sniff', () => {
     expect(await refused()).toContain('64 hex digits');
   });
 
-  it('without a key hears whoever speaks, verifies nothing, and ends by itself', async () => {
+  it('without a key lists every sender, verifies nothing, and ends by itself', async () => {
     const key = createKey(randomBytes(32));
     await using listener = startGw(['heartbeat', 'sniff', '--no-key', '--seconds', '2', '--json'], {
       cwd: folderWith(),
     });
-    await listener.says('"event":"state"');
+    await listener.untilOutput('"event":"state"');
     await send(
       encodeHeartbeat(heartbeatOf({ serial: 'SN-2' }), key),
       encodeHeartbeat(heartbeatOf({ serial: 'SN-2', sequence: 2 }), key),
@@ -168,7 +168,7 @@ describe('gw heartbeat sniff', () => {
     for (const event of events) expect(shape.parse(event)).toEqual(event);
   });
 
-  it('with the key of the site tells who signed with it, and Ctrl-C is an ordinary end', async () => {
+  it('with the key of the site shows which senders signed with it, and ends normally on Ctrl-C', async () => {
     const dir = folderWith('fleet: { keyFile: key, acceptedKeyFiles: [next] }');
     const secrets = { key: randomBytes(32), next: randomBytes(32) };
     for (const [name, secret] of Object.entries(secrets)) {
@@ -178,14 +178,14 @@ describe('gw heartbeat sniff', () => {
     const forged = encodeHeartbeat(heartbeatOf({ serial: 'SN-4' }), createKey(secrets.key));
     forged.writeUInt8(forged.readUInt8(forged.length - 1) ^ 1, forged.length - 1);
     await using listener = startGw(['heartbeat', 'sniff', '--json'], { cwd: dir });
-    await listener.says('"event":"state"');
+    await listener.untilOutput('"event":"state"');
     await send(
       encodeHeartbeat(heartbeatOf({ serial: 'SN-2' }), createKey(secrets.key)),
       encodeHeartbeat(heartbeatOf({ serial: 'SN-3' }), createKey(secrets.next)),
       encodeHeartbeat(heartbeatOf({ serial: 'SN-4' }), stranger),
       forged,
     );
-    await listener.says('"datagrams":4');
+    await listener.untilOutput('"datagrams":4');
     const { code, events } = await ended(listener, 'SIGINT');
     expect(code).toBe(0);
     expect(events.at(-1)).toMatchObject({
@@ -199,23 +199,23 @@ describe('gw heartbeat sniff', () => {
     });
   });
 
-  it('says that it hears broadcasts only as long as another program has the port', async () => {
+  it('reports that it receives broadcasts only while another program has the port', async () => {
     await using listener = startGw(['heartbeat', 'sniff', '--no-key', '--seconds', '20', '--json'], {
       cwd: folderWith(),
     });
-    await listener.says('"receives":"everything"');
+    await listener.untilOutput('"receives":"everything"');
     {
       await using later = createSocket({ type: 'udp4', reuseAddr: true });
       later.bind(45301, '0.0.0.0');
-      await listener.says('"receives":"broadcasts"');
+      await listener.untilOutput('"receives":"broadcasts"');
     }
     const { events } = await ended(listener, 'SIGINT');
     expect(events.at(-1)).toMatchObject({ event: 'ended', receives: 'everything', dropped: 0 });
   });
 
-  it('in text writes lines without steering the terminal, and the table at the end', async () => {
+  it('in text prints lines without control characters, and the table at the end', async () => {
     await using listener = startGw(['heartbeat', 'sniff', '--no-key', '--seconds', '1'], { cwd: folderWith() });
-    await listener.says('No datagram received yet.');
+    await listener.untilOutput('No datagram received yet.');
     await send(encodeHeartbeat(heartbeatOf({ serial: 'SN-2' }), createKey(randomBytes(32))));
     await once(listener.child, 'close');
     expect(listener.child.exitCode).toBe(0);
@@ -243,7 +243,7 @@ async function send(...datagrams: readonly Uint8Array[]): Promise<void> {
   }
 }
 
-/** What it told, when it has ended: by the signal, or by itself. */
+/** Its output, when it has ended: by the signal, or by itself. */
 async function ended({ child, stdout, end }: Running, signal?: NodeJS.Signals) {
   if (signal !== undefined) await end(signal);
   else if (child.exitCode === null) await once(child, 'close');

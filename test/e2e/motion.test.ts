@@ -38,19 +38,19 @@ const askChassis = (method: string, path: string, body: object) =>
     body: JSON.stringify(body),
   });
 
-/** Puts the standing robot somewhere. The heading in radians. */
+/** Sets the pose of the robot at rest. The heading in radians. */
 async function place(pose: { readonly position: readonly number[]; readonly ori: number }): Promise<void> {
   expect((await askChassis('POST', '/chassis/pose', pose)).status).toBe(201);
 }
 
 let robot: Robot;
 let serve: Running | undefined;
-/** Where the robot stood at first. */
+/** The initial pose of the robot. */
 let start: { readonly position: readonly number[]; readonly ori: number };
 
 /**
- * What one test left is gone before the next: the robot stands where it stood at first, a gateway runs, no stop is
- * latched, and orders pass.
+ * The state is reset before each test: the robot is at its initial pose, a gateway runs, no stop is latched, and orders
+ * pass.
  */
 async function putInOrder(): Promise<void> {
   for (const { name, on } of robot.sim.faults()) if (on) await robot.fault(name, 'off');
@@ -69,7 +69,7 @@ async function putInOrder(): Promise<void> {
   await open();
 }
 
-/** A command that drives, once the robot is under way. */
+/** A command that drives, once the robot is moving. */
 async function driving(...words: string[]): Promise<Running> {
   const command = startGw([...words, '--site', robot.site, '--robot-will-move']);
   await drives();
@@ -90,7 +90,7 @@ describe('gw motion', () => {
   beforeEach(putInOrder, 60_000);
 
   it('drives to a station and to the dock, stops, clears without any password, and sets the pose', async () => {
-    // A short way each.
+    // A short path each.
     await place({ position: [0.9, 0, 0], ori: 0.1 });
     const gone = await run('motion', 'go', 'A', '--robot-will-move');
     expect([gone.code, gone.stdout.split('\n')[0]]).toEqual([
@@ -124,7 +124,7 @@ describe('gw motion', () => {
     expect([posed.code, posed.stdout]).toEqual([0, expect.stringContaining('reports the pose that was set')]);
   }, 90_000);
 
-  it('asks for a person on every risk, and orders nothing without', async () => {
+  it('requires a person for every risk, and orders nothing without', async () => {
     const before = await moves();
     const risks = [
       ['motion', 'go', 'A'],
@@ -164,7 +164,7 @@ describe('an interrupted drive', () => {
   );
 
   it.each(['SIGINT', 'SIGHUP'] as const)(
-    'goes on after %s with --leave-running',
+    'continues after %s with --leave-running',
     async (signal) => {
       await using command = await driving('tour', 'run', 'demo', '--leave-running');
       const { code } = await command.end(signal);
@@ -189,7 +189,7 @@ describe('an interrupted drive', () => {
     expect(command.child.signalCode ?? command.child.exitCode).toMatch(/SIGINT|130/);
   }, 60_000);
 
-  it('never says that it was ended when the chassis drives on in spite of the cancel', async () => {
+  it('never reports as ended while the chassis continues to drive', async () => {
     await robot.fault('cancel-ignored', 'on');
     await using command = await driving('motion', 'go', 'C');
     const { code } = await command.end('SIGINT');
@@ -200,7 +200,7 @@ describe('an interrupted drive', () => {
     expect(command.stdout()).not.toContain('was ended');
   }, 60_000);
 
-  it('says that the robot may still be moving when the gateway is gone', async () => {
+  it('reports that the robot may still be moving when the gateway has ended', async () => {
     await using command = await driving('motion', 'go', 'C');
     await serve?.end('SIGKILL');
     const { code } = await command.end('SIGINT');
@@ -213,7 +213,7 @@ describe('an interrupted drive', () => {
 describe('gw motion stop', () => {
   beforeEach(putInOrder, 60_000);
 
-  it('stops what drives, needs no site file, and says so first', async () => {
+  it('stops the robot without a site file, and reports it first', async () => {
     expect((await startTour()).status).toBe(202);
     await drives();
     const empty = mkdtempSync(join(tmpdir(), 'gw-nowhere-'));
@@ -231,7 +231,7 @@ describe('gw motion stop', () => {
     expect((await status()).stop.latched).toBe(true);
   }, 60_000);
 
-  it('is no green STOPPED while the robot drives on, nor while the chassis is away', async () => {
+  it('is no green STOPPED while the robot drives on, nor while the chassis is disconnected', async () => {
     await robot.fault('cancel-ignored', 'on');
     expect((await startTour()).status).toBe(202);
     await drives();
@@ -249,8 +249,8 @@ describe('gw motion stop', () => {
     ]);
   }, 60_000);
 
-  it('gets through by the local socket when the network way is taken from it', async () => {
-    // A port at which nothing listens stands for a full or broken socket.
+  it('is delivered by the local socket when the network listener is blocked', async () => {
+    // A port without a listener represents a full or broken socket.
     const { code, stdout } = await run('motion', 'stop', '--port', '1', '--json');
     expect(code).toBe(0);
     const { data } = JSON.parse(stdout);
@@ -261,7 +261,7 @@ describe('gw motion stop', () => {
 });
 
 describe.concurrent('gw motion stop without a gateway', () => {
-  it('cancels at the chassis when the gateway was killed, and does not call that stopped', async () => {
+  it('cancels at the chassis when the gateway was killed, and does not report that as stopped', async () => {
     await putInOrder();
     expect((await startTour()).status).toBe(202);
     await drives();
@@ -271,7 +271,7 @@ describe.concurrent('gw motion stop without a gateway', () => {
     expect((await moves())[0]?.state).toBe('cancelled');
   }, 60_000);
 
-  it('says what was tried, and to press the emergency stop, when no gateway answers', async () => {
+  it('lists the attempts, and asks to press the emergency stop, when no gateway answers', async () => {
     await using other = await startRobot();
     const { code, stdout } = await runGw(['motion', 'stop', '--site', other.site]);
     expect(code).toBe(3);
@@ -292,7 +292,7 @@ describe('after kill -9 in the middle of a move', () => {
     await serve?.end('SIGKILL');
   }
 
-  it('the move of before is shown, keeps the gate closed, and is cancelled; then orders pass again', async () => {
+  it('the previous move is shown, keeps the gate closed, and is cancelled; then orders pass again', async () => {
     const before = new Set((await moves()).map(({ id }) => id));
     await killInMove();
     expect((await moves())[0]?.state).toBe('moving');
@@ -304,9 +304,9 @@ describe('after kill -9 in the middle of a move', () => {
     expect((await startTour()).status).toBe(202);
   }, 60_000);
 
-  it('it is left alone where the site file says so, and no order passes beside it until it has ended', async () => {
+  it('the previous move is not cancelled where the site file says so, and no order passes until it has ended', async () => {
     await killInMove();
-    // The last test: the file stays so.
+    // The last test: the file remains so.
     appendFileSync(robot.site, 'motion: { unownedMove: leave }\n');
     serve = await startServe(robot.site);
     const { answer } = await until(status, ({ unownedMove }) => unownedMove !== null, 5_000);

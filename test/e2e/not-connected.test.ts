@@ -6,8 +6,8 @@ import { chassisState, page, type SimulatedRobot, startRobot, startRobotProcess,
 
 const WITHIN_MS = 2_000;
 
-/** All three places say 'not connected' with the address that was tried, within two seconds. */
-async function allSayNotConnected(robot: SimulatedRobot, port: number): Promise<void> {
+/** All three outputs show 'not connected' with the tried address, within two seconds. */
+async function allShowNotConnected(robot: SimulatedRobot, port: number): Promise<void> {
   const where = `127.0.0.1:${port}`;
   const [state, service, address] = await Promise.all([
     until(
@@ -28,7 +28,7 @@ async function allSayNotConnected(robot: SimulatedRobot, port: number): Promise<
   expect(address.result.code).toBe(3);
   expect(address.result.stdout.split('\n')[0]).toContain('not connected');
   expect(address.result.stdout).toContain(where);
-  // The process start is part of it: what the technician waits for.
+  // Includes the process start, which the technician waits for too.
   expect(address.tookMs).toBeLessThan(WITHIN_MS + 1_000);
 }
 
@@ -49,7 +49,7 @@ async function recovers(robot: SimulatedRobot): Promise<void> {
 }
 
 describe('a chassis that is lost', () => {
-  it('shows within two seconds when its process is stopped, and comes back by itself', async () => {
+  it('is shown within two seconds when its process is stopped, and recovers by itself', async () => {
     await using robot = await startRobotProcess();
     await using _serve = await startServe(robot.site);
     await until(
@@ -59,14 +59,14 @@ describe('a chassis that is lost', () => {
     );
     robot.sim.child.kill('SIGSTOP');
     try {
-      await allSayNotConnected(robot, robot.chassisPort);
+      await allShowNotConnected(robot, robot.chassisPort);
     } finally {
       robot.sim.child.kill('SIGCONT');
     }
     await recovers(robot);
   });
 
-  it('shows when it is gone, and comes back by itself when it is there again', async () => {
+  it('is shown when it is gone, and recovers by itself when it is there again', async () => {
     await using robot = await startRobotProcess();
     await using _serve = await startServe(robot.site);
     await until(
@@ -75,7 +75,7 @@ describe('a chassis that is lost', () => {
       5_000,
     );
     await robot.sim.end('SIGTERM');
-    await allSayNotConnected(robot, robot.chassisPort);
+    await allShowNotConnected(robot, robot.chassisPort);
     const reply = await fetch(`http://127.0.0.1:${robot.operatorPort}/api/chassis/device/info`);
     expect(reply.status).toBe(503);
     const { error } = (await reply.json()) as { error: { message: string; tried: unknown } };
@@ -84,22 +84,22 @@ describe('a chassis that is lost', () => {
 
     const ports = ['--chassis-port', `${robot.chassisPort}`, '--operator-port', `${robot.operatorPort}`];
     await using again = startGw(['sim', '--dir', robot.dir, ...ports, '--json']);
-    await again.says('"event":"ready"');
+    await again.untilOutput('"event":"ready"');
     await recovers(robot);
   });
 
-  it('shows when the site file names a wrong address', async () => {
+  it('is shown when the site file has a wrong address', async () => {
     await using robot = await startRobot();
     const wrong = await freePort();
     const text = readFileSync(robot.site, 'utf8');
     writeFileSync(robot.site, text.replace(`port: ${robot.chassisPort}`, `port: ${wrong}`));
     await using _serve = await startServe(robot.site);
-    await allSayNotConnected(robot, wrong);
+    await allShowNotConnected(robot, wrong);
   });
 });
 
 describe('another robot at the right address', () => {
-  it('is refused by name', async () => {
+  it('is rejected with its serial number', async () => {
     await using robot = await startRobot();
     await using _serve = await startServe(robot.site);
     await until(
@@ -114,11 +114,11 @@ describe('another robot at the right address', () => {
     const serial = /serial: (\S+)/.exec(site)?.[1] ?? 'no serial';
     expect(address.stdout).toContain(serial);
 
-    writeFileSync(robot.site, site.replace(`serial: ${serial}`, 'serial: SOMEBODY-ELSE'));
+    writeFileSync(robot.site, site.replace(`serial: ${serial}`, 'serial: OTHER-ROBOT'));
     await robot.fault('wrong-serial', 'off');
     const named = await runGw(['chassis', 'address', '--site', robot.site, '--json']);
     expect(named.code).toBe(4);
     expect(named.stdout).toContain(serial);
-    expect(named.stdout).toContain('SOMEBODY-ELSE');
+    expect(named.stdout).toContain('OTHER-ROBOT');
   });
 });

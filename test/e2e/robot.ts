@@ -13,10 +13,10 @@ export interface SimulatedRobot extends AsyncDisposable {
   readonly operatorPort: number;
 }
 
-/** In this process, which saves the start of one for each robot and for each fault. */
+/** In this process, which saves a process start for each robot and fault. */
 export interface Robot extends SimulatedRobot {
   readonly sim: Sim;
-  /** Switches faults, and waits until they have taken hold. */
+  /** Switches faults, and waits until they are active. */
   fault(name: FaultName, state: 'on' | 'off'): Promise<void>;
 }
 
@@ -43,13 +43,13 @@ export async function startRobot(options: Pick<SimOptions, 'with' | 'evidence'> 
   };
 }
 
-/** `gw sim`: for tests that hang it, end it, or switch its faults from the command line. */
+/** `gw sim`: for tests that suspend it, end it, or switch its faults from the command line. */
 export async function startRobotProcess(): Promise<SimulatedRobot & { readonly sim: Running }> {
   const dir = mkdtempSync(join(tmpdir(), 'gw-robot-'));
   const [chassisPort, operatorPort] = [await freePort(), await freePort()];
   const ports = ['--chassis-port', `${chassisPort}`, '--operator-port', `${operatorPort}`];
   const sim = startGw(['sim', '--dir', dir, ...ports, '--json']);
-  await sim.says('"event":"ready"');
+  await sim.untilOutput('"event":"ready"');
   return {
     dir,
     site: join(dir, 'site.yaml'),
@@ -66,11 +66,11 @@ export async function startRobotProcess(): Promise<SimulatedRobot & { readonly s
 /** `gw serve` for this robot, up and ready. */
 export async function startServe(site: string): Promise<Running> {
   const serve = startGw(['serve', '--site', site, '--json']);
-  await serve.says('"event":"ready"');
+  await serve.untilOutput('"event":"ready"');
   return serve;
 }
 
-/** Asks until the answer satisfies; returns it with how long that took. Fails after `limitMs` with the last answer. */
+/** Polls until the answer matches; returns it with the elapsed time. Fails after `limitMs` with the last answer. */
 export async function until<T>(ask: () => Promise<T>, satisfies: (answer: T) => boolean, limitMs: number) {
   const began = performance.now();
   let last: T | undefined;
@@ -82,7 +82,7 @@ export async function until<T>(ask: () => Promise<T>, satisfies: (answer: T) => 
   throw new Error(`not within ${limitMs} ms; last answer: ${JSON.stringify(last)?.slice(0, 2000)}`);
 }
 
-/** The live state as the operator server tells it. */
+/** The live state reported by the operator server. */
 export interface StateAnswer {
   readonly summary: string;
   readonly link: {

@@ -43,7 +43,7 @@ describe('gw serve', () => {
     await using robot = await startRobot();
     const began = performance.now();
     await using serve = startGw(['serve', '--site', robot.site]);
-    await serve.says('ready');
+    await serve.untilOutput('ready');
     expect(performance.now() - began).toBeLessThan(5_000);
     const lines = serve.stdout().trim().split('\n');
     expect(lines.map((line) => line.split(' ')[0])).toEqual(['chassis', 'motion', 'evidence', 'operator', 'ready']);
@@ -61,19 +61,19 @@ describe('gw serve', () => {
   });
 
   it.each([{ words: ['serve'] }, { words: ['--no-color', 'serve'] }])(
-    'as $words ends with 0 after its last line, whatever node still counts as open',
+    'as $words ends with 0 after its last line, whatever handles node has open',
     async ({ words }) => {
       await using robot = await startRobot();
       await using serve = startGw([...words, '--site', robot.site], {
         node: ['--import', 'data:text/javascript,setInterval(() => {}, 60_000)'],
       });
-      await serve.says('ready');
+      await serve.untilOutput('ready');
       const { code } = await serve.end('SIGTERM');
       expect([code, serve.stdout().trim().split('\n').at(-1)]).toEqual([0, 'ended']);
     },
   );
 
-  it('tells the same as one JSON object a line, and how it is at /api/health', async () => {
+  it('prints the same as one JSON object per line, and reports its health at /api/health', async () => {
     await using robot = await startRobot();
     await using serve = await startServe(robot.site);
     for (const port of [robot.operatorPort, READ_ONLY_PORT]) {
@@ -108,7 +108,7 @@ describe('gw serve', () => {
     ]);
   });
 
-  it('ends in time with a tour under way, and the robot stands', async () => {
+  it('ends in time with a tour in progress, and the robot is at rest', async () => {
     await using robot = await startRobot();
     await using serve = await startServe(robot.site);
     await until(
@@ -145,7 +145,7 @@ describe('gw serve', () => {
     expect(tookMs).toBeLessThan(5_000);
   });
 
-  it('keeps a stop over kill -9', async () => {
+  it('keeps a stop across kill -9', async () => {
     await using robot = await startRobot();
     {
       await using serve = await startServe(robot.site);
@@ -158,7 +158,7 @@ describe('gw serve', () => {
     expect(refused.status).toBe(423);
   });
 
-  it('stops the robot also where it can keep neither the stop nor a socket for local commands, and says so', async () => {
+  it('stops the robot also where it can create neither the stop file nor the local socket, and reports it', async () => {
     await using robot = await startRobot();
     rmSync(join(robot.dir, 'state'), { recursive: true, force: true });
     writeFileSync(join(robot.dir, 'state'), 'a file where the folder should be');
@@ -172,7 +172,7 @@ describe('gw serve', () => {
     expect((await post(robot.operatorPort, '/api/touren/lauf', { tour: 'demo' })).status).toBe(423);
   });
 
-  it('answers a stop although evidence and device password cannot be read, and names both files', async () => {
+  it('handles a stop although evidence and device password are unreadable, and names both files', async () => {
     await using robot = await startRobot({ with: ['password'] });
     const [, file = ''] = /passwordFile: (.*)/.exec(readFileSync(robot.site, 'utf8')) ?? [];
     chmodSync(join(robot.dir, file), 0o644);
@@ -191,7 +191,7 @@ describe('gw serve', () => {
     expect((await serve.end('SIGTERM')).code).toBe(0);
   });
 
-  it('goes on when nobody reads its lines any more', async () => {
+  it('continues when its output is not read any more', async () => {
     await using robot = await startRobot();
     await using serve = await startServe(robot.site);
     serve.child.stdout?.destroy();
@@ -208,9 +208,9 @@ describe('gw serve', () => {
 });
 
 describe('gw serve that cannot start', () => {
-  it('says so for a taken read-only port, in text and in JSON, and leaves nothing open', async () => {
+  it('reports a read-only port in use, in text and in JSON, and leaves nothing open', async () => {
     await using robot = await startRobot();
-    const taken = createServer().listen(READ_ONLY_PORT, '127.0.0.1');
+    const occupied = createServer().listen(READ_ONLY_PORT, '127.0.0.1');
     try {
       const text = await runGw(['serve', '--site', robot.site, '--log-level', 'error']);
       expect(text.code).toBe(4);
@@ -223,11 +223,11 @@ describe('gw serve that cannot start', () => {
       expect(last).toMatchObject({ schema: 'gw/serve/1', ok: false, data: null, error: { code: 'PORT_IN_USE' } });
       expect(await listens(robot.operatorPort)).toBe(false);
     } finally {
-      await new Promise((resolve) => taken.close(resolve));
+      await new Promise((resolve) => occupied.close(resolve));
     }
   });
 
-  it('says so for a bad site file and for a secret that others may read', async () => {
+  it('reports an invalid site file and a secret that others may read', async () => {
     await using robot = await startRobot({ with: ['password'] });
     const good = readFileSync(robot.site, 'utf8');
     writeFileSync(robot.site, `${good}readOnlyPort: 5175\n`);

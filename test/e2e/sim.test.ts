@@ -8,7 +8,7 @@ it('gw sim uses a given serial number in all its files and answers', async () =>
   const dir = mkdtempSync(join(tmpdir(), 'gw-sim-serial-'));
   try {
     await using sim = startGw(['sim', '--dir', dir, '--chassis-port', '0', '--serial', 'SN_00-7', '--json']);
-    await sim.says('"event":"ready"');
+    await sim.untilOutput('"event":"ready"');
     const ready = JSON.parse(
       sim
         .stdout()
@@ -39,7 +39,7 @@ it('gw sim writes a site without verified facts, and gw sim fault switches its f
   try {
     const words = ['--chassis-port', '0', '--evidence', 'none', '--with', 'password'];
     await using sim = startGw(['sim', '--dir', dir, ...words, '--json']);
-    await sim.says('"event":"ready"');
+    await sim.untilOutput('"event":"ready"');
     expect(existsSync(join(dir, 'evidence.jsonl')) && readFileSync(join(dir, 'evidence.jsonl'), 'utf8')).toBeFalsy();
     expect(readFileSync(join(dir, 'site.yaml'), 'utf8')).toContain('passwordFile:');
     const address = () => runGw(['chassis', 'address', '--site', join(dir, 'site.yaml')]);

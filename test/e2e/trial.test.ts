@@ -30,7 +30,7 @@ const reports = (robot: Robot): { outcome: string; reason: string }[] => {
   return readdirSync(folder)
     .toSorted()
     .map((file) => readFileSync(join(folder, file), 'utf8'))
-    .filter((text) => text !== '') // A name is taken before its text is put there.
+    .filter((text) => text !== '') // A file name is reserved before its content is written.
     .map((text) => JSON.parse(text));
 };
 
@@ -47,7 +47,7 @@ function answersFor(robot: Robot): string {
   return path;
 }
 
-describe('a robot that nothing was verified on', { timeout: 240_000 }, () => {
+describe('a robot without evidence', { timeout: 240_000 }, () => {
   let robot: Robot;
   let serve: Awaited<ReturnType<typeof startServe>>;
   beforeAll(async () => {
@@ -70,7 +70,7 @@ describe('a robot that nothing was verified on', { timeout: 240_000 }, () => {
     expect(reply.status).toBe(201);
   };
 
-  test('a trial without the words of a person is refused before anything is asked', async () => {
+  test('a trial without the confirmations of a person is refused before any question', async () => {
     const { code, stderr } = await runGw([
       'evidence',
       'verify',
@@ -90,7 +90,7 @@ describe('a robot that nothing was verified on', { timeout: 240_000 }, () => {
     await using running = startGw(verifyWords(robot, 'stop'));
     await until(
       async () => running.stderr(),
-      (told) => told.includes('Verifies that the robot stands still'),
+      (output) => output.includes('Verifies that the robot stands still'),
       10_000,
     );
     expect((await running.end('SIGINT')).code).toBe(130);
@@ -100,7 +100,7 @@ describe('a robot that nothing was verified on', { timeout: 240_000 }, () => {
   });
 
   test.each(['drifting-pose', 'emergency-stop', 'localisation-lost'] as const)(
-    '%s: refused, and why is written down',
+    '%s: refused, and the reason is recorded',
     async (name) => {
       await robot.fault(name, 'on');
       const { code, data } = await verify(robot, 'stop');
@@ -111,7 +111,7 @@ describe('a robot that nothing was verified on', { timeout: 240_000 }, () => {
     },
   );
 
-  test('the list of the site takes it to green by script: every fact that an order relies on is measured', async () => {
+  test("the checklist 'site' verifies by script every fact that an order relies on", async () => {
     const answers = answersFor(robot);
     const run = async (...more: readonly string[]) => {
       const words = [
@@ -133,7 +133,7 @@ describe('a robot that nothing was verified on', { timeout: 240_000 }, () => {
     const unit = await run('--only', 'pose-unit', '--record', join(robot.dir, 'unit.json'));
     expect(unit.data.steps.find(({ id }) => id === 'pose-unit')).toMatchObject({ verdict: 'ok' });
     await robot.fault('turned-by-hand', 'off');
-    // All of the list is taken in test/peers/commissioning.test.ts.
+    // The full list is run in test/peers/commissioning.test.ts.
     const ids = ['verify-stop', 'verify-move', 'verify-dock', 'verify-pose', 'evidence', 'tour'];
     const only = ids.flatMap((id) => ['--only', id]);
     const { data } = await run('--resume', ...only, '--record', join(robot.dir, 'site.json'));
@@ -187,15 +187,15 @@ describe('a robot that nothing was verified on', { timeout: 240_000 }, () => {
     expect((await gate()).gate.open).toBe(true);
   });
 
-  test('killed: the gateway cancels the robot by itself, and nothing is recorded', async () => {
+  test('killed: the gateway cancels the move, and nothing is recorded', async () => {
     const before = records(robot).length;
     const began = reports(robot).length;
-    // So that it still drives when the gateway misses the sign of life.
+    // So that it still drives when the keepalive times out at the gateway.
     await setSpeed(0.1);
     await using running = startGw(verifyWords(robot, 'move', '--distance', '1'));
     await until(
       async () => running.stderr(),
-      (told) => told.includes('Drives'),
+      (output) => output.includes('Drives'),
       10_000,
     );
     await running.end('SIGKILL');
@@ -224,7 +224,7 @@ describe('a robot that nothing was verified on', { timeout: 240_000 }, () => {
     expect(records(robot).at(-1)).toMatchObject({ fact: 'vendor.move.cancel', value: false });
   });
 
-  test('radians: refused, and the gate says why', async () => {
+  test('radians: refused, and the gate gives the reason', async () => {
     await runGw([
       'evidence',
       'record',

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { runGw } from './gw.ts';
 import { chassisState, type Robot, startRobot, startServe, until } from './robot.ts';
 
-/** The daemon sees a person turn the robot until it is sure of degrees. */
+/** The daemon receives a turn by hand until degrees are proven. */
 async function proveDegrees(robot: Robot) {
   await robot.fault('turned-by-hand', 'on');
   await until(
@@ -14,7 +14,7 @@ async function proveDegrees(robot: Robot) {
 }
 
 describe('a chassis that reports radians against the measured fact', () => {
-  it('fails the probe loudly and closes the gate until gw is started anew', async () => {
+  it('fails the probe with an alert and closes the gate until gw is restarted', async () => {
     await using robot = await startRobot();
     {
       await using _serve = await startServe(robot.site);
@@ -84,7 +84,7 @@ describe('a chassis that reports radians against the measured fact', () => {
   });
 });
 
-// One robot each, and no gateway but that of one test.
+// One robot each, and a gateway in one test only.
 describe.concurrent('a chassis that reports degrees', () => {
   it.each([
     ['-180 to 180', []],
@@ -100,7 +100,7 @@ describe.concurrent('a chassis that reports degrees', () => {
     });
   });
 
-  it('is not decided while it stands, which is not green', async () => {
+  it('is undecided while it is at rest, which is not green', async () => {
     await using robot = await startRobot();
     const probe = await runGw(['chassis', 'probe', '--site', robot.site, '--seconds', '3']);
     expect(probe.code).toBe(0);
@@ -108,7 +108,7 @@ describe.concurrent('a chassis that reports degrees', () => {
     expect(probe.stdout).toMatch(/^-- +Pose is in degrees: the heading did not change/m);
   });
 
-  it('gives no cause to doubt on a tour, and proves itself on it', async () => {
+  it('raises no doubt on a tour, and is proven on it', async () => {
     await using robot = await startRobot();
     await using _serve = await startServe(robot.site);
     await until(

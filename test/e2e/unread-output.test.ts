@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { type Running, startGw } from './gw.ts';
 import { startRobot, until } from './robot.ts';
 
-/** A pipe whose reader stalls: full from the beginning, so that nothing depends on how much is logged. */
+/** A pipe whose reader stalls: full from the start, so that the amount of log output does not matter. */
 function stalledPipe() {
   const dir = mkdtempSync(join(tmpdir(), 'gw-stalled-'));
   const path = join(dir, 'pipe');
@@ -19,11 +19,11 @@ function stalledPipe() {
   } catch {
     // Full.
   }
-  // What a child gets blocks, as the pipes of a shell do.
+  // The descriptor of a child blocks, as the pipes of a shell do.
   const theirs = openSync(path, constants.O_WRONLY);
   return {
     theirs,
-    /** Reads what is there, without what it was filled with. */
+    /** Reads available data, without the initial filling. */
     read(): string {
       const buffer = Buffer.alloc(1 << 20);
       let text = '';
@@ -70,7 +70,7 @@ async function isUp(port: number, as: (found: Health) => boolean = () => true): 
   ).answer;
 }
 
-/** By `exit`: `close` waits for pipes that this test holds. */
+/** On `exit`: `close` waits for pipes that this test holds. */
 async function exitOf({ child }: Running): Promise<number | null> {
   if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
   return child.exitCode;
@@ -83,8 +83,8 @@ const stop = (port: number) =>
     body: '{"reason":"test"}',
   });
 
-describe('gw serve whose output nobody reads', () => {
-  it.each([['text'], ['json']])('starts, answers, stops the robot and ends in order (%s)', async (how) => {
+describe('gw serve with unread output', () => {
+  it.each([['text'], ['json']])('starts, answers, stops the robot and ends cleanly (%s)', async (how) => {
     await using robot = await startRobot();
     using stdout = stalledPipe();
     using stderr = stalledPipe();
@@ -101,7 +101,7 @@ describe('gw serve whose output nobody reads', () => {
     expect(performance.now() - began).toBeLessThan(5_000);
   });
 
-  it('tells everything in order once the reader is back, and goes on', async () => {
+  it('prints all events in order once the reader is back, and continues', async () => {
     await using robot = await startRobot();
     using stdout = stalledPipe();
     using stderr = stalledPipe();
@@ -135,31 +135,28 @@ describe('gw serve whose output nobody reads', () => {
   it.each([
     ['is read', true],
     ['stalls', false],
-  ])(
-    'ends with 70 after an error that nobody caught, and its last line is out where the log %s',
-    async (_how, isRead) => {
-      await using robot = await startRobot();
-      using stderr = stalledPipe();
-      const crash = join(robot.dir, 'crash.mjs');
-      writeFileSync(crash, "process.on('SIGUSR2', () => { throw new Error('nobody caught this'); });");
-      await using serve = startGw(['serve', '--site', robot.site], {
-        stderr: stderr.theirs,
-        node: ['--import', crash],
-      });
-      await serve.says('ready');
-      if (isRead) stderr.read();
-      const began = performance.now();
-      serve.child.kill('SIGUSR2');
-      expect(await exitOf(serve)).toBe(70);
-      expect(performance.now() - began).toBeLessThan(5_000);
-      expect(stderr.read().includes('nobody caught this')).toBe(isRead);
-    },
-  );
+  ])('ends with 70 after an uncaught error, with its last line written where the log %s', async (_how, isRead) => {
+    await using robot = await startRobot();
+    using stderr = stalledPipe();
+    const crash = join(robot.dir, 'crash.mjs');
+    writeFileSync(crash, "process.on('SIGUSR2', () => { throw new Error('uncaught on purpose'); });");
+    await using serve = startGw(['serve', '--site', robot.site], {
+      stderr: stderr.theirs,
+      node: ['--import', crash],
+    });
+    await serve.untilOutput('ready');
+    if (isRead) stderr.read();
+    const began = performance.now();
+    serve.child.kill('SIGUSR2');
+    expect(await exitOf(serve)).toBe(70);
+    expect(performance.now() - began).toBeLessThan(5_000);
+    expect(stderr.read().includes('uncaught on purpose')).toBe(isRead);
+  });
 
-  it('writes a flood of stops as a few lines with their number', async () => {
+  it('writes a flood of stops as a few lines with their count', async () => {
     await using robot = await startRobot();
     await using serve = startGw(['serve', '--site', robot.site]);
-    await serve.says('ready');
+    await serve.untilOutput('ready');
     for (let n = 0; n < 500; n += 1) await stop(robot.operatorPort);
     expect((await serve.end()).code).toBe(0);
     const lines = serve
@@ -167,10 +164,10 @@ describe('gw serve whose output nobody reads', () => {
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line) as { msg: string; more?: number; firstAddress?: string; lastAddress?: string });
-    const asked = lines.filter(({ msg }) => msg.startsWith('stop requested'));
-    expect(asked.reduce((sum, { more = 1 }) => sum + more, 0)).toBe(500);
-    expect(asked.length).toBeLessThan(30);
-    expect(asked.find(({ more }) => more !== undefined)).toMatchObject({
+    const stops = lines.filter(({ msg }) => msg.startsWith('stop requested'));
+    expect(stops.reduce((sum, { more = 1 }) => sum + more, 0)).toBe(500);
+    expect(stops.length).toBeLessThan(30);
+    expect(stops.find(({ more }) => more !== undefined)).toMatchObject({
       firstAddress: '127.0.0.1',
       lastAddress: '127.0.0.1',
     });

@@ -18,7 +18,7 @@ interface Expected {
   readonly details?: object;
 }
 
-/** What each fault of the endpoint is called, to the person. */
+/** Code and message of each fault of the endpoint. */
 const failures: Partial<Record<FaultName, Expected>> = {
   'enrolment-silent': {
     code: 'ENROLMENT_NOT_REACHABLE',
@@ -110,18 +110,18 @@ const failures: Partial<Record<FaultName, Expected>> = {
   },
 };
 
-/** Only what never comes is waited for briefly: on a busy machine a sound answer takes its time too. */
+/** Only answers that never arrive have a short timeout: on a busy machine a valid answer is slow too. */
 const waitedOut: ReadonlySet<string> = new Set(['enrolment-silent', 'enrolment-no-answer']);
-const patient = { ...quick, handshakeMs: 30_000, answerMs: 30_000 };
+const longTimeouts = { ...quick, handshakeMs: 30_000, answerMs: 30_000 };
 
-describe('what goes wrong at the endpoint', () => {
+describe('failures of the endpoint', () => {
   it.each(Object.entries(failures))(
-    '%s has its own words, remedy and address, and installs nothing',
+    '%s has its own message, remedy and address, and installs nothing',
     async (name, expected) => {
       await using world = await startWorld();
       world.faults.add(name as FaultName);
-      const more = { limits: patient, expectedRegion: 'eu-central-1' };
-      const limits = waitedOut.has(name) ? quick : patient;
+      const more = { limits: longTimeouts, expectedRegion: 'eu-central-1' };
+      const limits = waitedOut.has(name) ? quick : longTimeouts;
       const failure = (await failureOf(world.enrol({ ...more, limits }))) as GwError;
       expect(failure).toBeInstanceOf(GwError);
       expect(failure.message).toMatch(expected.message);
@@ -134,15 +134,15 @@ describe('what goes wrong at the endpoint', () => {
         }),
       });
       expect(await loadIdentity(world.identityDir)).toBeNull();
-      // Nothing reached an endpoint that did not prove who it is.
+      // No request was sent to an endpoint without a verified certificate.
       if (expected.code === 'ENROLMENT_UNTRUSTED') expect(world.endpoint.requests()).toEqual([]);
-      // And it is no end: with the fault gone the same key is enrolled.
+      // Without the fault the same key is enrolled afterwards.
       world.faults.clear();
       expect(await world.enrol(more)).toMatchObject({ resumed: true, identity: { serial } });
     },
   );
 
-  it('is told apart for every fault that there is', () => {
+  it('are distinguished for every fault of the simulator', () => {
     const ofEnrolment = faultNames.filter(
       (name) => faultTable[name].kind === 'enrolment' && name !== 'enrolment-clock',
     );
@@ -171,7 +171,7 @@ describe('what goes wrong at the endpoint', () => {
     expect(failure).toMatchObject({ code, message: expect.stringMatching(message) });
   });
 
-  it('a sign-in page of the network with status 403 is not taken for the endpoint', async () => {
+  it('a captive portal with status 403 is not mistaken for the endpoint', async () => {
     await using world = await startWorld();
     await using raw = await startRawEndpoint(world.authority, (socket) =>
       socket.end(http(403, '<html>Blocked</html>')),
@@ -180,7 +180,7 @@ describe('what goes wrong at the endpoint', () => {
     expect(failure).toMatchObject({ code: 'ENROLMENT_BAD_ANSWER', message: expect.stringContaining('a web page') });
   });
 
-  it('an answer that breaks off, is packed, or never ends is no answer', async () => {
+  it('a truncated, compressed or endless answer is not accepted', async () => {
     await using world = await startWorld();
     const cases: [string | null, string, RegExp][] = [
       ['HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{"certificate"', 'ENROLMENT_NOT_REACHABLE', /truncated|closed/],
@@ -206,7 +206,7 @@ describe('what goes wrong at the endpoint', () => {
     }
   });
 
-  it('a stream of small pieces without end is cut at the limit', async () => {
+  it('an endless stream of small chunks is cut off at the limit', async () => {
     await using world = await startWorld();
     await using raw = await startRawEndpoint(world.authority, (socket) => {
       socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n');
@@ -217,7 +217,7 @@ describe('what goes wrong at the endpoint', () => {
     expect(failure).toMatchObject({ code: 'ENROLMENT_BAD_ANSWER', message: expect.stringContaining('longer than') });
   });
 
-  it('a certificate whose key may not sign is not used', async () => {
+  it('a certificate whose key usage forbids signing is not used', async () => {
     await using world = await startWorld();
     const { authority } = world;
     let signs = false;
@@ -237,7 +237,7 @@ describe('what goes wrong at the endpoint', () => {
     expect(await world.enrol({ url: raw.url })).toMatchObject({ resumed: true });
   });
 
-  it('a closed port and a name that nobody knows say so, with the address', async () => {
+  it('a closed port and an unknown host name are reported with the address', async () => {
     await using world = await startWorld();
     const port = await freePort();
     const failure = await failureOf(world.enrol({ url: `https://127.0.0.1:${port}/` }));
@@ -248,17 +248,17 @@ describe('what goes wrong at the endpoint', () => {
     });
   });
 
-  it('never repeats the one-time code, also where the endpoint does', async () => {
+  it('never repeat the one-time code, even where the endpoint does', async () => {
     await using world = await startWorld();
-    const said = JSON.stringify({ error: { code: 'X', message: 'The code SECRET-CODE-77 is used.' } });
-    await using raw = await startRawEndpoint(world.authority, (socket) => socket.end(http(401, said)));
+    const errorBody = JSON.stringify({ error: { code: 'X', message: 'The code SECRET-CODE-77 is used.' } });
+    await using raw = await startRawEndpoint(world.authority, (socket) => socket.end(http(401, errorBody)));
     const failure = await failureOf(world.enrol({ url: raw.url, readCode: async () => 'SECRET-CODE-77' }));
     expect(JSON.stringify(failure)).not.toContain('SECRET-CODE-77');
     expect(failure.message).toContain('[redacted]');
     expect(await readdir(world.identityDir)).toEqual(['pending.json']);
   });
 
-  it('never repeats the one-time code where an answer that is no JSON does', async () => {
+  it('never repeat the one-time code where an answer that is not JSON does', async () => {
     await using world = await startWorld();
     const code = `C-${'7'.repeat(80)}`;
     for (const body of [code, `{"a":${code}`, `{"${code}":1,"${code}":2}`]) {
@@ -269,15 +269,15 @@ describe('what goes wrong at the endpoint', () => {
     }
   });
 
-  it('escapes what the endpoint says', async () => {
+  it('escape text of the endpoint', async () => {
     await using world = await startWorld();
-    const said = JSON.stringify({ error: { message: '\u001b[2J\u202egone\n' } });
-    await using raw = await startRawEndpoint(world.authority, (socket) => socket.end(http(403, said)));
+    const errorBody = JSON.stringify({ error: { message: '\u001b[2J\u202egone\n' } });
+    await using raw = await startRawEndpoint(world.authority, (socket) => socket.end(http(403, errorBody)));
     const failure = await failureOf(world.enrol({ url: raw.url }));
     expect(failure.message).not.toMatch(/[\p{Cc}\p{Bidi_Control}]/u);
   });
 
-  it('trusts nobody else when the site file names an authority', async () => {
+  it('trust no other issuer when the site file names a CA', async () => {
     await using world = await startWorld();
     const { caPem } = await createCa();
     expect((await failureOf(world.enrol({ trust: caPem }))).code).toBe('ENROLMENT_UNTRUSTED');
@@ -285,9 +285,9 @@ describe('what goes wrong at the endpoint', () => {
     expect(world.endpoint.requests()).toEqual([]);
   });
 
-  it('a clock of this device that lies outside of the certificate of the endpoint is named', async () => {
+  it('a clock of this device outside the validity of the endpoint certificate is named', async () => {
     await using world = await startWorld();
-    // The library judges by the clock of the machine, so the certificate moves instead.
+    // The library uses the clock of the machine, so the certificate is moved instead.
     const notBefore = new Date(Date.now() + 86_400_000);
     const { keyPem, certificatePem } = await world.authority.issueServer({ names: ['127.0.0.1'], notBefore });
     const authority = { ...world.authority, issueServer: async () => ({ keyPem, certificatePem }) };
@@ -309,12 +309,12 @@ describe('the clock', () => {
     const { clock, identity } = await world.enrol({ clock: behind });
     expect(clock).toMatchObject({ verdict: 'wrong', deviceAt: '2001-01-01T00:00:00.000Z' });
     expect(clock.aheadMs).toBeLessThan(-20 * 365 * 86_400_000);
-    // Records carry the time of the endpoint, not that of a clock that is known to be wrong.
+    // Records contain the time of the endpoint, not that of a clock that is known to be wrong.
     expect(identity.enrolledAt).toBe(clock.serverAt);
     expect(new Date(identity.enrolledAt).getFullYear()).toBeGreaterThan(2024);
   });
 
-  it('that runs right is said to, and one that was not compared is not', async () => {
+  it('is reported as right, or as not compared', async () => {
     await using world = await startWorld();
     expect((await world.enrol()).clock.verdict).toBe('ok');
     world.faults.add('enrolment-clock');
@@ -323,7 +323,7 @@ describe('the clock', () => {
     expect(ahead.clock.aheadMs).toBeLessThan(-23 * 3_600_000);
   });
 
-  it('of this device judges alone when the answer tells no time, and is named then', async () => {
+  it('of this device alone judges when the answer has no date, and is named then', async () => {
     await using world = await startWorld();
     const { authority } = world;
     await using raw = await startRawEndpoint(authority, async (socket, request) => {
@@ -345,10 +345,10 @@ describe('the clock', () => {
   });
 });
 
-describe('reading an answer', () => {
+describe('parsing an answer', () => {
   const tried = { address: '127.0.0.1', port: 443 };
 
-  it('is never stopped by foreign bytes in another way than with ENROLMENT_BAD_ANSWER', () => {
+  it('fails on foreign bytes only with ENROLMENT_BAD_ANSWER', () => {
     const bytes = fc.oneof(
       fc.uint8Array({ maxLength: 300 }),
       fc.json().map((text) => Buffer.from(text)),
@@ -368,7 +368,7 @@ describe('reading an answer', () => {
     );
   });
 
-  it('takes a host and a region and nothing that could be mistaken for more', () => {
+  it('accepts a host and a region and nothing ambiguous', () => {
     const read = (endpoint: string, region = 'eu-central-1') =>
       readAnswer(
         Buffer.from(JSON.stringify({ certificate: 'c', ca: 'a', endpoint, region, more: 1 })),

@@ -26,8 +26,8 @@ function judge(certificatePem: string, caPem: string, at: string | null = null, 
   return judgeCertificate(read(certificatePem), expected).map(({ reason }) => reason);
 }
 
-describe('reading certificates', () => {
-  it('takes one to eight, with blanks between them and nothing else', () => {
+describe('parsing certificates', () => {
+  it('accepts one to eight, with whitespace between them and nothing else', () => {
     expect(read(pair.certificatePem).length).toBe(1);
     expect(read(`\n${pair.certificatePem}\r\n\n${authority.caPem}  `).length).toBe(2);
     expect(read(authority.caPem.repeat(8)).length).toBe(8);
@@ -42,7 +42,7 @@ describe('reading certificates', () => {
     }
   });
 
-  it('is never stopped by foreign text', () => {
+  it('never throws on foreign text', () => {
     const { certificatePem } = pair;
     const cut = fc.nat(certificatePem.length).map((at) => certificatePem.slice(0, at));
     const changed = fc
@@ -52,7 +52,7 @@ describe('reading certificates', () => {
       fc.property(fc.oneof(fc.string(), cut, changed), (text) => {
         const certificates = readCertificates(text);
         if (certificates === undefined) return;
-        // A changed certificate may still be read; it is not signed by the authority any more.
+        // A changed certificate may still be parsed; its signature by the CA is invalid.
         const same = certificates[0]?.raw.equals(read(certificatePem)[0]?.raw ?? Buffer.alloc(0)) === true;
         if (!same) expect(judge(text, authority.caPem)).not.toEqual([]);
       }),
@@ -72,7 +72,7 @@ describe('reading certificates', () => {
 describe('the validity of an identity', () => {
   const at = (moment: string) => new Date(moment);
 
-  it('is that of its certificate and of every authority above it, whichever ends first', async () => {
+  it('is that of its certificate and of every CA above it, whichever ends first', async () => {
     const root = await createCa({ notBefore: at('2020-01-01'), notAfter: at('2030-01-01') });
     const between = await root.issueCa('Between', { notBefore: at('2020-01-01'), notAfter: at('2026-06-01') });
     const device = await between.issueClientPair(serial, { notBefore: at('2026-01-01'), notAfter: at('2027-01-01') });
@@ -97,11 +97,11 @@ describe('the validity of an identity', () => {
 });
 
 describe('judging a certificate', () => {
-  it('finds nothing wrong with the right one', () => {
+  it('accepts a valid one', () => {
     expect(judge(pair.certificatePem, authority.caPem)).toEqual([]);
   });
 
-  it('judges validity at the given moment, with a tolerance before its begin and none after its end', async () => {
+  it('judges validity at the given time, with a tolerance before its start and none after its end', async () => {
     const made = await old.issueClientPair(serial, {
       notBefore: new Date('2026-01-01T00:00:00Z'),
       notAfter: new Date('2027-01-01T00:00:00Z'),
@@ -116,7 +116,7 @@ describe('judging a certificate', () => {
     expect(at('1999-01-01T00:00:00Z')).toEqual(['not-yet-valid', 'not-yet-valid']);
   });
 
-  it('finds an authority that is out of its time', async () => {
+  it('detects a CA outside its validity', async () => {
     const short = await createCa({ notBefore: new Date('2026-01-01'), notAfter: new Date('2026-02-01') });
     const made = await short.issueClientPair(serial, long);
     expect(judge(made.certificatePem, short.caPem, '2026-03-01T00:00:00Z', createPublicKey(made.keyPem))).toEqual([
@@ -124,7 +124,7 @@ describe('judging a certificate', () => {
     ]);
   });
 
-  it('tells apart every way in which one is wrong', async () => {
+  it('distinguishes every fault', async () => {
     const { caPem } = authority;
     const stranger = await createCa();
     expect(judge((await authority.issueClientPair(serial)).certificatePem, caPem)).toEqual(['wrong-key']);
@@ -138,13 +138,13 @@ describe('judging a certificate', () => {
     expect(judgeCertificate([], { publicKey, serial, cas: [], at: null })).toHaveLength(1);
   });
 
-  it('does not take an authority of the same name and another key for the one that signed', async () => {
+  it('does not accept a CA of the same name and another key as the issuer', async () => {
     const twin = await createCa({ commonName: 'Simulated cloud' });
     expect(judge(pair.certificatePem, twin.caPem)).toEqual(['wrong-issuer']);
     expect(judge(pair.certificatePem, twin.caPem + authority.caPem)).toEqual([]);
   });
 
-  it('does not let a device certificate sign another one', async () => {
+  it('does not accept a device certificate as the issuer of another', async () => {
     const forger = await authority.issueClientPair('SN-0001');
     const { restoreCa } = await import('../../src/lib/sim/cloud/certificates.ts');
     const asAuthority = restoreCa({ caPem: forger.certificatePem, keyPem: forger.keyPem });

@@ -10,7 +10,7 @@ import { failureOf, requestsOf, serial, startWorld, type World } from './world.t
 
 const child = fileURLToPath(new URL('./enrol-child.ts', import.meta.url));
 
-/** Enrols in another process, which dies right after the step. */
+/** Enrols in another process, which is killed right after the step. */
 async function killedAt(world: World, killAt: EnrolmentStep, code: string, renew = false): Promise<void> {
   const { url, identityDir, trust, device } = world.options();
   const input = JSON.stringify({ killAt, code, url, identityDir, trust, serial, device, renew });
@@ -18,7 +18,7 @@ async function killedAt(world: World, killAt: EnrolmentStep, code: string, renew
   expect([ended.code, ended.signal], ended.stderr).toEqual([null, 'SIGKILL']);
 }
 
-/** What the folder holds and how closed it is. */
+/** Files of the folder with their modes. */
 async function contentOf(identityDir: string): Promise<string[]> {
   expect((await stat(identityDir)).mode & 0o777).toBe(0o700);
   const names = await readdir(identityDir);
@@ -26,7 +26,7 @@ async function contentOf(identityDir: string): Promise<string[]> {
   return names.toSorted();
 }
 
-/** After a cut: whole or not there, and resumed to its end with the one key that anybody ever heard of. */
+/** After an interruption: complete or absent, and resumed to its end with the same key. */
 async function isResumed(world: World, step: EnrolmentStep, code: string): Promise<void> {
   const { identityDir, endpoint } = world;
   await contentOf(identityDir);
@@ -45,19 +45,19 @@ async function isResumed(world: World, step: EnrolmentStep, code: string): Promi
   expect(await contentOf(identityDir)).toEqual(['identity.json']);
   const { keyPem } = await readCredentials(identityDir);
   if (kept !== undefined) expect(isSameKey(kept, keyPem)).toBe(true);
-  // The same bytes whenever it asked: one key, one request.
+  // The same bytes in every attempt: one key, one request.
   expect(new Set(requestsOf(endpoint)).size).toBe(1);
 }
 
-describe.concurrent('an enrolment that is cut', () => {
-  it.each(enrolmentSteps)('by a kill after %s is resumed with one key and never half installed', async (step) => {
+describe.concurrent('an interrupted enrolment', () => {
+  it.each(enrolmentSteps)('killed after %s is resumed with one key and never half installed', async (step) => {
     await using world = await startWorld();
     const code = world.endpoint.newCode(serial);
     await killedAt(world, step, code);
     await isResumed(world, step, code);
   });
 
-  it.each(enrolmentSteps)('by a failure after %s is resumed with one key and never half installed', async (step) => {
+  it.each(enrolmentSteps)('failing after %s is resumed with one key and never half installed', async (step) => {
     await using world = await startWorld();
     const code = world.endpoint.newCode(serial);
     const onStep = (done: EnrolmentStep) => {
@@ -67,26 +67,23 @@ describe.concurrent('an enrolment that is cut', () => {
     await isResumed(world, step, code);
   });
 
-  it.each(enrolmentSteps)(
-    'by a kill after %s while it is renewed leaves the old identity or the new one',
-    async (step) => {
-      await using world = await startWorld();
-      await world.enrol();
-      const before = await readCredentials(world.identityDir);
-      const code = world.endpoint.newCode(serial);
-      await killedAt(world, step, code, true);
-      const between = await readCredentials(world.identityDir);
-      const isReplaced = enrolmentSteps.indexOf(step) >= enrolmentSteps.indexOf('identity-placed');
-      expect(isSameKey(between.keyPem, before.keyPem)).toBe(!isReplaced);
-      if (step !== 'cleaned-up') await world.enrol({ renew: true, readCode: async () => code });
-      const after = await readCredentials(world.identityDir);
-      expect(isSameKey(after.keyPem, before.keyPem)).toBe(false);
-      expect(await contentOf(world.identityDir)).toEqual(['identity.json']);
-      expect(new Set(requestsOf(world.endpoint)).size).toBe(2);
-    },
-  );
+  it.each(enrolmentSteps)('killed after %s during a renewal leaves the old identity or the new one', async (step) => {
+    await using world = await startWorld();
+    await world.enrol();
+    const before = await readCredentials(world.identityDir);
+    const code = world.endpoint.newCode(serial);
+    await killedAt(world, step, code, true);
+    const between = await readCredentials(world.identityDir);
+    const isReplaced = enrolmentSteps.indexOf(step) >= enrolmentSteps.indexOf('identity-placed');
+    expect(isSameKey(between.keyPem, before.keyPem)).toBe(!isReplaced);
+    if (step !== 'cleaned-up') await world.enrol({ renew: true, readCode: async () => code });
+    const after = await readCredentials(world.identityDir);
+    expect(isSameKey(after.keyPem, before.keyPem)).toBe(false);
+    expect(await contentOf(world.identityDir)).toEqual(['identity.json']);
+    expect(new Set(requestsOf(world.endpoint)).size).toBe(2);
+  });
 
-  describe('right before it had cleaned up', () => {
+  describe('right before its clean-up', () => {
     const cutEnd = async (world: World, renew = false, code = world.endpoint.newCode(serial)) => {
       const onStep = (step: EnrolmentStep) => {
         if (step === 'identity-kept') throw new Error('cut');
@@ -94,14 +91,14 @@ describe.concurrent('an enrolment that is cut', () => {
       await failureOf(world.enrol({ renew, readCode: async () => code, onStep }));
       expect((await readdir(world.identityDir)).toSorted()).toEqual(['identity.json', 'pending.json']);
     };
-    const asksNobody = async (): Promise<string> => {
-      throw new Error('nobody may be asked');
+    const mustNotAsk = async (): Promise<string> => {
+      throw new Error('unexpected prompt');
     };
 
-    it('is finished without a code, and its clock was not compared', async () => {
+    it('is completed without a code, and its clock was not compared', async () => {
       await using world = await startWorld();
       await cutEnd(world);
-      expect(await world.enrol({ readCode: asksNobody })).toMatchObject({
+      expect(await world.enrol({ readCode: mustNotAsk })).toMatchObject({
         resumed: true,
         replaced: false,
         clock: { verdict: 'not-checked' },
@@ -109,7 +106,7 @@ describe.concurrent('an enrolment that is cut', () => {
       expect(await contentOf(world.identityDir)).toEqual(['identity.json']);
     });
 
-    it('is not taken for the renewal that somebody wants now', async () => {
+    it('is not mistaken for a renewal that is requested now', async () => {
       await using world = await startWorld();
       await cutEnd(world);
       const before = await readCredentials(world.identityDir);
@@ -118,20 +115,20 @@ describe.concurrent('an enrolment that is cut', () => {
       expect(await contentOf(world.identityDir)).toEqual(['identity.json']);
     });
 
-    it('while it was renewed is a renewal, whether it is asked for again or not', async () => {
+    it('is a renewal if it was one, with or without --renew', async () => {
       await using world = await startWorld();
       await world.enrol();
       for (const renew of [true, false]) {
         await cutEnd(world, true);
-        expect(await world.enrol({ renew, readCode: asksNobody })).toMatchObject({ resumed: true, replaced: true });
+        expect(await world.enrol({ renew, readCode: mustNotAsk })).toMatchObject({ resumed: true, replaced: true });
       }
     });
 
-    it('is no identity of another chassis that the gateway was moved to', async () => {
+    it('is not the identity of another chassis that the gateway was moved to', async () => {
       await using world = await startWorld();
       const moved = { serial: 'SN-0816', readCode: async () => world.endpoint.newCode('SN-0816') };
       await cutEnd(world);
-      expect(await failureOf(world.enrol({ ...moved, readCode: asksNobody }))).toMatchObject({
+      expect(await failureOf(world.enrol({ ...moved, readCode: mustNotAsk }))).toMatchObject({
         code: 'ALREADY_ENROLLED',
         message: 'This gateway is enrolled as SN-0815; its chassis is SN-0816.',
         remedy: expect.stringContaining('--renew'),
@@ -141,17 +138,17 @@ describe.concurrent('an enrolment that is cut', () => {
       expect(await loadIdentity(world.identityDir)).toMatchObject({ serial: 'SN-0816' });
     });
 
-    it('by a version that did not write down what it was begun for, is finished as well', async () => {
+    it('is completed too when begun by a version that did not store its purpose', async () => {
       await using world = await startWorld();
       await cutEnd(world);
       const path = join(world.identityDir, 'pending.json');
       const { renewal: _, ...older } = JSON.parse(await readFile(path, 'utf8'));
       await writeFile(path, JSON.stringify(older));
-      expect(await world.enrol({ readCode: asksNobody })).toMatchObject({ resumed: true, replaced: false });
+      expect(await world.enrol({ readCode: mustNotAsk })).toMatchObject({ resumed: true, replaced: false });
     });
   });
 
-  it('by a lost answer gets its certificate with the same code', async () => {
+  it('obtains its certificate with the same code after a lost answer', async () => {
     await using world = await startWorld();
     const code = world.endpoint.newCode(serial);
     world.faults.add('enrolment-answer-lost');
@@ -161,7 +158,7 @@ describe.concurrent('an enrolment that is cut', () => {
     expect(new Set(requestsOf(world.endpoint)).size).toBe(1);
   });
 
-  it('tells of a renewal that was begun when it is run again without --renew', async () => {
+  it('reports a renewal under way when it is run again without --renew', async () => {
     await using world = await startWorld();
     await world.enrol();
     world.faults.add('enrolment-error');
@@ -170,7 +167,7 @@ describe.concurrent('an enrolment that is cut', () => {
     expect(failure).toMatchObject({ code: 'ALREADY_ENROLLED', remedy: expect.stringContaining('gw enrol --renew') });
   });
 
-  it('by its own user leaves nothing open and can be run again', async () => {
+  it('cancelled by its user leaves no connection open and can be run again', async () => {
     await using world = await startWorld();
     const ending = new AbortController();
     world.faults.add('enrolment-no-answer');

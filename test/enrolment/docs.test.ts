@@ -26,7 +26,7 @@ describe('docs/enrolment.md', () => {
     expect(listed.toSorted()).toEqual(own.toSorted());
   });
 
-  it('says of every status what the command says', async () => {
+  it('describes every status as the command does', async () => {
     await using world = await startWorld();
     let status = 0;
     await using raw = await startRawEndpoint(world.authority, (socket) => socket.end(http(status, '')));

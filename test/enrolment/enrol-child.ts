@@ -2,7 +2,7 @@ import { enrol } from '../../src/lib/enrolment/enrol.ts';
 import { systemClock } from '../../src/lib/lifecycle/index.ts';
 import { directDialer } from '../../src/lib/net/index.ts';
 
-// One enrolment in a process of its own, which kills itself after the step that its standard input names.
+// One enrolment in a process of its own, which kills itself after the step named on its standard input.
 
 let text = '';
 for await (const chunk of process.stdin) text += String(chunk);

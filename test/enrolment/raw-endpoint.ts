@@ -5,11 +5,11 @@ import type { CertificateAuthority } from '../../src/lib/sim/cloud/certificates.
 
 export interface RawEndpoint extends AsyncDisposable {
   readonly url: string;
-  /** Every byte that came, decrypted. */
+  /** Every received byte, decrypted. */
   received(): Buffer;
 }
 
-/** A TLS server that answers with bytes of the test's choosing once the whole request is there. */
+/** A TLS server that answers a complete request with the bytes given by the test. */
 export async function startRawEndpoint(
   authority: CertificateAuthority,
   answer: (socket: TLSSocket, request: string) => unknown,

@@ -25,7 +25,7 @@ describe('an installed identity', () => {
     expect(identity?.certificate.fingerprintSha256).toBe(certificate.fingerprint256);
   });
 
-  it('gives credentials and a signer that belong together', async () => {
+  it('yields matching credentials and signer', async () => {
     await using world = await startWorld();
     await world.enrol();
     const { keyPem, certificatePem, caPem } = await readCredentials(world.identityDir);
@@ -43,7 +43,7 @@ describe('an installed identity', () => {
     expect(createPublicKey(keyPem).equals(certificate.publicKey)).toBe(true);
   });
 
-  it('that is not there is null, and NOT_ENROLLED for those who need it', async () => {
+  it('that is missing is null, and NOT_ENROLLED for callers that need it', async () => {
     await using world = await startWorld();
     expect(await loadIdentity(world.identityDir)).toBeNull();
     expect(await readPending(world.identityDir)).toBeUndefined();
@@ -55,7 +55,7 @@ describe('an installed identity', () => {
     }
   });
 
-  it('that is broken in any place is IDENTITY_BROKEN or still the same key, and no error shows what is in it', async () => {
+  it('that is corrupted anywhere is IDENTITY_BROKEN or still the same key, and no error shows its content', async () => {
     await using world = await startWorld();
     await world.enrol();
     const path = join(world.identityDir, 'identity.json');
@@ -84,7 +84,7 @@ describe('an installed identity', () => {
     );
   });
 
-  it('that is damaged beside its key does not have the key in the error', async () => {
+  it('that is damaged beside its key does not expose the key in the error', async () => {
     await using world = await startWorld();
     await world.enrol();
     const path = join(world.identityDir, 'identity.json');
@@ -95,13 +95,13 @@ describe('an installed identity', () => {
     for (const place of [at - 1, at, at + 3, at + 27, at + 28, at + 60]) {
       await writeFile(path, `${text.slice(0, place)}"${text.slice(place + 1)}`);
       const failure = await failureOf(readCredentials(world.identityDir)).catch(() => null);
-      // The quote may take the place of one that was there.
+      // The quote may replace an existing one.
       if (failure !== null) expect(failure.code).toBe('IDENTITY_BROKEN');
       expect(JSON.stringify(failure)).not.toContain(secret.slice(4, 16));
     }
   });
 
-  it('of another key, another serial number or another authority is broken, however well formed', async () => {
+  it('of another key, another serial number or another CA is broken, however well formed', async () => {
     await using world = await startWorld();
     const { authority, identityDir } = world;
     await world.enrol();
@@ -114,7 +114,7 @@ describe('an installed identity', () => {
       [{ keyPem: other.keyPem }, /public key mismatch/],
       [{ serial: 'SN-0816' }, /common name "SN-0815", expected the serial number SN-0816/],
       [{ caPem: stranger.caPem }, /does not end in/],
-      // An authority that is not self-signed is no end of a path.
+      // A CA that is not self-signed does not end a path.
       [{ ...(await between.issueClientPair(serial)), caPem: between.caPem }, /does not end in/],
       [{ ...(await authority.issueClientPair(serial, { purpose: 'server' })) }, /extended key usage/],
       [{ certificatePem: authority.caPem }, /public key mismatch/],
@@ -128,19 +128,19 @@ describe('an installed identity', () => {
       const failure = await failureOf(loadIdentity(identityDir));
       expect(failure).toMatchObject({ code: 'IDENTITY_BROKEN', message: expect.stringMatching(message) });
     }
-    // With the authority between in its chain it is whole.
+    // With the intermediate CA the chain is complete.
     const pair = await between.issueClientPair(serial);
     const certificatePem = `${pair.certificatePem}${between.caPem}`;
     await writeFile(path, JSON.stringify({ ...file, keyPem: pair.keyPem, certificatePem }));
     expect(await loadIdentity(identityDir)).toMatchObject({
       certificate: { pem: certificatePem, issuer: 'CN=between' },
     });
-    // Without the extension the use is not restricted.
+    // Without the extension the key usage is not restricted.
     await writeFile(path, JSON.stringify({ ...file, ...(await authority.issueClientPair(serial, { purpose: null })) }));
     expect(await loadIdentity(identityDir)).not.toBeNull();
   });
 
-  it('that others may read, or that is a link, is not used', async () => {
+  it('that others may read, or that is a symbolic link, is not used', async () => {
     await using world = await startWorld();
     await world.enrol();
     const path = join(world.identityDir, 'identity.json');
@@ -157,7 +157,7 @@ describe('an installed identity', () => {
     expect((await failureOf(loadIdentity(other))).code).toBe('IDENTITY_BROKEN');
   });
 
-  it('that expired is an identity all the same', async () => {
+  it('that has expired is still an identity', async () => {
     await using world = await startWorld();
     await world.enrol();
     const path = join(world.identityDir, 'identity.json');
@@ -170,12 +170,12 @@ describe('an installed identity', () => {
 });
 
 describe('a second run', () => {
-  it('is refused, and tells whose identity is there', async () => {
+  it('is refused, and names the installed identity', async () => {
     await using world = await startWorld();
     await world.enrol();
-    const asked: string[] = [];
+    const prompts: string[] = [];
     const readCode = async () => {
-      asked.push('asked');
+      prompts.push('asked');
       return 'X';
     };
     expect(await failureOf(world.enrol({ readCode }))).toMatchObject({
@@ -186,12 +186,12 @@ describe('a second run', () => {
       code: 'ALREADY_ENROLLED',
       message: 'This gateway is enrolled as SN-0815; its chassis is SN-0816.',
     });
-    // Nobody types a code for nothing.
-    expect(asked).toEqual([]);
+    // The code is requested only when it is used.
+    expect(prompts).toEqual([]);
     expect(world.endpoint.requests().length).toBe(1);
   });
 
-  it('with --renew has another key and replaces the identity in one step', async () => {
+  it('with --renew creates another key and replaces the identity atomically', async () => {
     await using world = await startWorld();
     const first = await world.enrol();
     const second = await world.enrol({ renew: true });
@@ -200,7 +200,7 @@ describe('a second run', () => {
     expect(await readdir(world.identityDir)).toEqual(['identity.json']);
   });
 
-  it('with --renew replaces a broken identity too, and without it says how', async () => {
+  it('with --renew replaces a broken identity too, and without it names that flag', async () => {
     await using world = await startWorld();
     await world.enrol();
     await writeFile(join(world.identityDir, 'identity.json'), '{');
@@ -211,7 +211,7 @@ describe('a second run', () => {
     expect(await world.enrol({ renew: true })).toMatchObject({ replaced: false });
   });
 
-  it('at the same time as another one is refused, and the folder is free afterwards', async () => {
+  it('concurrent with another one is refused, and the folder is unlocked afterwards', async () => {
     await using world = await startWorld();
     world.faults.add('enrolment-no-answer');
     const ending = new AbortController();
@@ -233,7 +233,7 @@ describe('a second run', () => {
 });
 
 describe('the folder', () => {
-  it('that others may look into takes no key', async () => {
+  it('that others may read receives no key', async () => {
     await using world = await startWorld();
     await mkdir(world.identityDir, { mode: 0o755 });
     await chmod(world.identityDir, 0o755);
@@ -245,7 +245,7 @@ describe('the folder', () => {
     expect(await readdir(world.identityDir)).toEqual([]);
   });
 
-  it.skipIf(process.getuid?.() !== 0)('of another user takes no key, not even from root', async () => {
+  it.skipIf(process.getuid?.() !== 0)('of another user receives no key, not even from root', async () => {
     await using world = await startWorld();
     await mkdir(world.identityDir, { mode: 0o700 });
     await chown(world.identityDir, 65_534, 65_534);
@@ -256,14 +256,14 @@ describe('the folder', () => {
     });
   });
 
-  it('that is a file, or cannot be made, is said', async () => {
+  it('that is a file, or cannot be created, is reported', async () => {
     await using world = await startWorld();
     await writeFile(world.identityDir, '');
     expect((await failureOf(world.enrol())).code).toBe('FILE_UNWRITABLE');
     expect((await failureOf(world.enrol({ identityDir: '/proc/nothing/here' }))).code).toBe('FILE_UNWRITABLE');
   });
 
-  it('of another robot with an unfinished enrolment is not taken for this one', async () => {
+  it('with an unfinished enrolment of another robot is not used for this one', async () => {
     await using world = await startWorld();
     world.faults.add('enrolment-error');
     await failureOf(world.enrol());
@@ -273,7 +273,7 @@ describe('the folder', () => {
       message: expect.stringMatching(/Unfinished enrolment of SN-0815 .* this chassis is SN-0816/),
       remedy: expect.stringContaining(join(world.identityDir, 'pending.json')),
     });
-    // Back at the first chassis it goes on.
+    // With the first chassis again it is resumed.
     expect(await world.enrol()).toMatchObject({ resumed: true });
     await writeFile(join(world.identityDir, 'pending.json'), '{}', { mode: 0o600 });
     expect(await failureOf(world.enrol())).toMatchObject({
@@ -282,7 +282,7 @@ describe('the folder', () => {
     });
   });
 
-  it('is told to be held by another run only when it is, and else why it cannot be held', () => {
+  it('is reported as locked only when another run holds it, otherwise with the reason', () => {
     const failing = (code: string) => lockFailure('/site/identity', Object.assign(new Error('listen'), { code }));
     expect(failing('EADDRINUSE')).toMatchObject({ code: 'ENROLMENT_RUNNING' });
     for (const code of ['EMFILE', 'EACCES', 'EINVAL']) {
@@ -291,7 +291,7 @@ describe('the folder', () => {
     expect(lockFailure('/site/identity', new TypeError('a bug'))).toMatchObject({ code: 'INTERNAL', message: 'a bug' });
   });
 
-  it('that cannot be cleared of what a cut run left is said to be that', async () => {
+  it('that cannot be cleaned of the files of an interrupted run is reported so', async () => {
     await using world = await startWorld();
     await mkdir(join(world.identityDir, `.pending.json.${crypto.randomUUID()}`), { recursive: true, mode: 0o700 });
     expect(await failureOf(world.enrol())).toMatchObject({
@@ -300,7 +300,7 @@ describe('the folder', () => {
     });
   });
 
-  it('is cleared of what a cut run left half written, and of nothing else', async () => {
+  it('is cleaned of the half-written files of an interrupted run, and of nothing else', async () => {
     await using world = await startWorld();
     await mkdir(world.identityDir, { mode: 0o700 });
     const draft = `.pending.json.${crypto.randomUUID()}`;
@@ -319,7 +319,7 @@ describe('the folder', () => {
     expect(await loadIdentity(copy)).toMatchObject({ serial });
   });
 
-  it('takes no serial number that no certificate can name', async () => {
+  it('rejects a serial number that no certificate can name', async () => {
     await using world = await startWorld();
     expect(await failureOf(world.enrol({ serial: 'S'.repeat(65) }))).toMatchObject({ code: 'CERTIFICATE_UNUSABLE' });
     expect(

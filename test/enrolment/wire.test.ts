@@ -10,7 +10,7 @@ import { readRequest } from '../../src/lib/sim/cloud/certificates.ts';
 import { http, startRawEndpoint } from './raw-endpoint.ts';
 import { device, failureOf, quick, serial, startWorld } from './world.ts';
 
-/** Every form in which the private half of a key could be written, 16 bytes long and more. */
+/** Every encoding of the private key, 16 bytes long and more. */
 function secretsOf(keyPem: string): Buffer[] {
   const key = createPrivateKey(keyPem);
   const d = Buffer.from(key.export({ format: 'jwk' }).d ?? '', 'base64url');
@@ -23,7 +23,7 @@ function secretsOf(keyPem: string): Buffer[] {
     Buffer.from(BigInt(`0x${d.toString('hex')}`).toString()),
     key.export({ type: 'pkcs8', format: 'der' }).subarray(0, 68),
     key.export({ type: 'sec1', format: 'der' }).subarray(0, 39),
-    // The lines of the PEM in which the number stands, in each phase of base64.
+    // The lines of the PEM that contain the number, in each phase of base64.
     ...[0, 1, 2].map((phase) => Buffer.from(d.subarray(phase).toString('base64').slice(0, 36))),
     Buffer.from('PRIVATE KEY'),
   ];
@@ -31,12 +31,12 @@ function secretsOf(keyPem: string): Buffer[] {
   return forms;
 }
 
-describe('what goes over the wire', () => {
-  it('is the described request, byte for byte, and never a part of the key', async () => {
+describe('the enrolment request', () => {
+  it('has the documented form, byte for byte, and never contains a part of the key', async () => {
     await using world = await startWorld();
-    const seen: string[] = [];
+    const sent: string[] = [];
     await using raw = await startRawEndpoint(world.authority, (socket, request) => {
-      seen.push(request);
+      sent.push(request);
       socket.end(http(500, ''));
     });
     const code = 'ABCD-EFGH';
@@ -58,7 +58,7 @@ describe('what goes over the wire', () => {
       '',
       body,
     ].join('\r\n');
-    expect(seen).toEqual([expected, expected]);
+    expect(sent).toEqual([expected, expected]);
     const escaped = JSON.stringify(requestPem);
     expect(body).toBe(
       `{"serial":"SN-0815","certificateRequest":${escaped},"oneTimeCode":"ABCD-EFGH","renewal":false,"device":{"model":"model-x","software":"2.12.3"}}`,
@@ -66,7 +66,7 @@ describe('what goes over the wire', () => {
     for (const secret of secretsOf(keyPem)) expect(raw.received().includes(secret), secret.toString('hex')).toBe(false);
   });
 
-  it('never holds the key, in the clear and as it is sent, over a whole enrolment, its renewal and a resumed one', async () => {
+  it('never contains the key, in plaintext or as encoded, over a whole enrolment, its renewal and a resumed one', async () => {
     await using world = await startWorld();
     // Every byte of every connection passes here, in both directions.
     const wire: Buffer[] = [];
@@ -103,7 +103,7 @@ describe('what goes over the wire', () => {
     expect(new Set(keys).size).toBe(3);
     const sent = Buffer.concat(wire);
     expect(sent.length).toBeGreaterThan(8_000);
-    // What was inside of TLS: the bodies as the endpoint read them.
+    // The content of TLS: the bodies as received by the endpoint.
     const inside = Buffer.from(
       world.endpoint
         .requests()
@@ -120,7 +120,7 @@ describe('what goes over the wire', () => {
     }
   });
 
-  it('is a certificate request for the serial number, signed with the key it carries', async () => {
+  it('is a certificate signing request for the serial number, signed with its own key', async () => {
     await using world = await startWorld();
     await world.enrol();
     const { keyPem } = await readCredentials(world.identityDir);
@@ -130,7 +130,7 @@ describe('what goes over the wire', () => {
     expect(createPublicKey(read?.publicKeyPem ?? '').equals(createPublicKey(keyPem))).toBe(true);
   });
 
-  it('goes to the path below the address of the site file', async () => {
+  it('is sent to the path below the address of the site file', async () => {
     await using world = await startWorld();
     const lines: (string | undefined)[] = [];
     await using raw = await startRawEndpoint(world.authority, (socket, request) => {
@@ -160,7 +160,7 @@ describe('a one-time code', () => {
     expect(codeProblem('a'.repeat(257))).toContain('longer');
   });
 
-  it('that is none is refused before anything is made, and not repeated', async () => {
+  it('that is invalid is rejected before any key is made, and not repeated', async () => {
     await using world = await startWorld();
     const failure = await failureOf(world.enrol({ readCode: async () => 'has a blank' }));
     expect(failure).toMatchObject({ code: 'USAGE' });

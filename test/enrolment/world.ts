@@ -12,14 +12,14 @@ export const serial = 'SN-0815';
 export const device = { model: 'model-x', software: '2.12.3' };
 export const quick = { dialMs: 2_000, handshakeMs: 300, answerMs: 300, answerBytes: 64 * 1024 };
 
-/** A folder of its own and an enrolment endpoint in this process, with faults to switch. */
+/** A folder of its own and an enrolment endpoint in this process, with switchable faults. */
 export interface World extends AsyncDisposable {
   readonly dir: string;
   readonly identityDir: string;
   readonly authority: CertificateAuthority;
   readonly endpoint: EnrolmentEndpoint;
   readonly faults: Set<FaultName>;
-  /** What `enrol` needs; the code is a new one for every call without one. */
+  /** Options of `enrol`; the code is a new one for every call without one. */
   options(more?: Partial<EnrolOptions>): EnrolOptions;
   enrol(more?: Partial<EnrolOptions>): ReturnType<typeof enrol>;
 }
@@ -64,17 +64,17 @@ export async function startWorld(): Promise<World> {
   };
 }
 
-/** The error that a promise is rejected with; fails when it is not. */
+/** The error that a promise is rejected with; fails when it resolves. */
 export async function failureOf(work: Promise<unknown>): Promise<Error & { code?: string }> {
   return work.then(
     () => {
-      throw new Error('it was expected to fail');
+      throw new Error('expected a failure');
     },
     (error: Error) => error,
   );
 }
 
-/** Certificate requests of the bodies that reached the endpoint. */
+/** Certificate signing requests in the bodies that the endpoint received. */
 export function requestsOf(endpoint: EnrolmentEndpoint): string[] {
   return endpoint.requests().flatMap(({ body }) => {
     const { certificateRequest } = JSON.parse(body) as { certificateRequest?: string };

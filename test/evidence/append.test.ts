@@ -18,7 +18,7 @@ const good: EvidenceRecord = {
   when: '2026-01-31T12:00:00Z',
 };
 
-const room = pathToFileURL(join(import.meta.dirname, '../../src/lib/evidence/index.ts')).href;
+const evidenceModule = pathToFileURL(join(import.meta.dirname, '../../src/lib/evidence/index.ts')).href;
 
 let root = '';
 let path = '';
@@ -33,7 +33,7 @@ beforeEach(() => {
 });
 
 describe('an evidence file that is not where it seems to be', () => {
-  it('is not written through a link or a second name, and the error says what it is', async () => {
+  it('is not written through a symbolic link or a second hard link, and the error names it', async () => {
     await mkdir(join(path, '..'), { recursive: true });
     const victim = join(path, '../victim');
     await writeFile(victim, '');
@@ -53,14 +53,14 @@ describe('an evidence file that is not where it seems to be', () => {
   });
 });
 
-describe('putting a record at the end of an evidence file', () => {
-  it('makes the file and its folder, readable for everybody, and says so', async () => {
+describe('appending a record to an evidence file', () => {
+  it('creates the file and its folder, readable for all users, and reports it', async () => {
     expect(await appendRecord(path, good)).toEqual({ created: true, records: [good], index: 0 });
     expect(await readFile(path, 'utf8')).toBe(`${JSON.stringify(good)}\n`);
     expect((await stat(path)).mode & 0o444).toBe(0o444);
   });
 
-  it('leaves what is there byte for byte and adds one line', async () => {
+  it('keeps the existing content byte for byte and adds one line', async () => {
     await appendRecord(path, good);
     const before = await readFile(path, 'utf8');
     const second = { ...good, value: { moved: [1.25, null] }, who: 'x' };
@@ -68,19 +68,27 @@ describe('putting a record at the end of an evidence file', () => {
     expect(await readFile(path, 'utf8')).toBe(`${before}${JSON.stringify(second)}\n`);
   });
 
-  it('begins a line of its own where the last one was not ended', async () => {
+  it('starts a new line where the last one was not ended', async () => {
     await mkdir(join(root, String(count)));
     await writeFile(path, JSON.stringify(good));
     expect((await appendRecord(path, { ...good, who: 'x' })).records).toHaveLength(2);
     expect((await readFile(path, 'utf8')).split('\n')).toHaveLength(3);
   });
 
-  it('of several programs and calls at the same time loses nothing and tears no line', async () => {
+  it('of several concurrent programs and calls loses no line and tears none', async () => {
     const program = `
       const { appendRecord } = await import(process.argv[1]);
       for (let n = 0; n < 5; n += 1) await appendRecord(process.argv[2], { ...JSON.parse(process.argv[3]), who: process.argv[4] + n });
     `;
-    const args = (who: string) => ['--input-type=module', '-e', program, room, path, JSON.stringify(good), who];
+    const args = (who: string) => [
+      '--input-type=module',
+      '-e',
+      program,
+      evidenceModule,
+      path,
+      JSON.stringify(good),
+      who,
+    ];
     const programs = ['a', 'b', 'c'].map((who) => promisify(execFile)(process.execPath, args(who)));
     const calls = Array.from({ length: 15 }, (_, index) => appendRecord(path, { ...good, who: `call ${index}` }));
     const appended = await Promise.all(calls);
@@ -91,7 +99,7 @@ describe('putting a record at the end of an evidence file', () => {
     for (const [index, result] of appended.entries()) expect(result.records[result.index]?.who).toBe(`call ${index}`);
   });
 
-  it('is read whole while another program is in the middle of a line', async () => {
+  it('is read completely while another program is writing a line', async () => {
     await mkdir(join(root, String(count)));
     const line = JSON.stringify({ ...good, who: 'Jörg' });
     const bytes = Buffer.from(`${line}\n${line}\n`);
@@ -122,7 +130,7 @@ describe('putting a record at the end of an evidence file', () => {
     expect(await loadEvidenceFile(path)).toEqual([good]);
   });
 
-  it('where nothing may be written says so by the file', async () => {
+  it('without write permission is an error that names the file', async () => {
     await mkdir(path, { recursive: true });
     await expect(appendRecord(path, good)).rejects.toMatchObject({ code: 'EVIDENCE_FILE_INVALID' });
     await writeFile(join(root, String(count), 'file'), '');
@@ -130,18 +138,18 @@ describe('putting a record at the end of an evidence file', () => {
     await expect(appendRecord(below, good)).rejects.toThrow('file/evidence.jsonl');
   });
 
-  it('on a disk with space for half a line removes that half again', async () => {
-    const roomFor = 1024;
+  it('on a disk with space for half a line removes that half', async () => {
+    const maxRecords = 1024;
     await appendRecord(path, { ...good, how: 'x'.repeat(760) });
     const before = await readFile(path, 'utf8');
-    expect(before.length).toBeLessThan(roomFor - 20);
-    expect(before.length + JSON.stringify(good).length).toBeGreaterThan(roomFor);
+    expect(before.length).toBeLessThan(maxRecords - 20);
+    expect(before.length + JSON.stringify(good).length).toBeGreaterThan(maxRecords);
     const program = `
       const { appendRecord } = await import(process.argv[1]);
       await appendRecord(process.argv[2], JSON.parse(process.argv[3])).catch(({ code, message }) => console.log(code, message));
     `;
     const script = 'ulimit -f 1; exec "$0" --input-type=module -e "$@"';
-    const args = ['-c', script, process.execPath, program, room, path, JSON.stringify(good)];
+    const args = ['-c', script, process.execPath, program, evidenceModule, path, JSON.stringify(good)];
     const { stdout } = await promisify(execFile)('bash', args);
     expect(stdout).toContain(`FILE_UNWRITABLE The evidence file ${path} cannot be written`);
     expect(await readFile(path, 'utf8')).toBe(before);
@@ -153,7 +161,7 @@ describe('putting a record at the end of an evidence file', () => {
   });
 });
 
-describe('a record that is none', () => {
+describe('an invalid record', () => {
   const deep = JSON.parse(`${'['.repeat(20)}${']'.repeat(20)}`) as EvidenceRecord['value'];
   it.each([
     ['no fact', { fact: ' ' }],
@@ -172,7 +180,7 @@ describe('a record that is none', () => {
   });
 
   it.each(['{"__proto__":1}', '[{"__proto__":{}}]'])(
-    'with the value %s is refused: it is not read again',
+    'with the value %s is refused: it would not be parsed back',
     async (text) => {
       const record = { ...good, value: JSON.parse(text) };
       await expect(appendRecord(path, record)).rejects.toMatchObject({ code: 'USAGE' });
@@ -180,14 +188,14 @@ describe('a record that is none', () => {
     },
   );
 
-  it('stands in the file in one order of its keys', async () => {
+  it('is written with a fixed order of keys', async () => {
     const { when, ...rest } = good;
     const { records } = await appendRecord(path, { when, ...rest });
     expect(records).toEqual([good]);
     expect(await readFile(path, 'utf8')).toBe(`${JSON.stringify(good)}\n`);
   });
 
-  it('of any kind is refused by its code, or stands in the file as it was given', async () => {
+  it('of any kind is refused by its code, or written unchanged', async () => {
     const record = fc.record({
       fact: fc.string({ minLength: 1 }),
       value: fc.jsonValue({ maxDepth: 2 }),

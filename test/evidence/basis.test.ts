@@ -9,8 +9,8 @@ import {
   markText,
 } from '../../src/lib/evidence/index.ts';
 
-describe('a mark as people read it', () => {
-  it('says on what BELEGT rests, and no more where the mark says it all', () => {
+describe('the display of a mark', () => {
+  it('shows the basis of BELEGT, and none for marks without one', () => {
     const text = (mark: (typeof marks)[number], basis: (typeof bases)[number]) => markText({ mark, basis });
     expect(text('BELEGT', 'measured')).toBe('BELEGT measured');
     expect(text('BELEGT', 'stated')).toBe('BELEGT stated');
@@ -22,7 +22,7 @@ describe('a mark as people read it', () => {
     expect(text('OFFEN', 'not-shown')).toBe('OFFEN');
   });
 
-  it('never reads the same for two bases of BELEGT', () => {
+  it('differs for any two bases of BELEGT', () => {
     const texts = bases.map((basis) => basisText('BELEGT', basis));
     expect(texts).not.toContain('');
     expect(new Set(texts).size).toBe(bases.length);

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { type Fact, type FactId, facts, findFact, isDisagreement, type Mark } from '../../src/lib/evidence/index.ts';
 
 /**
- * Written by hand from the specification, line by line: what it says or leaves open, with the mark that it carries
- * or implies, and the facts of the ledger that hold it.
+ * Written by hand from the specification, line by line: each statement or open point, its explicit or implied mark, and
+ * the facts of the ledger that contain it.
  */
 type Row = readonly [said: string, mark: Mark, ...ids: readonly FactId[]];
 
@@ -223,20 +223,20 @@ const everything = [
   ...limits,
 ];
 
-describe('what the specification says stands in the ledger', () => {
+describe('every statement of the specification is in the ledger', () => {
   it.each(everything)('%s (%s)', (_said, mark, ...ids) => {
     expect(ids.length).toBeGreaterThan(0);
     for (const id of ids) expect(findFact(id)?.mark, id).toBe(mark);
   });
 
-  it.each(routes)('%s: %s answers %i and %i', (id, request, full, readOnly) => {
+  it.each(routes)('%s: %s returns %i and %i', (id, request, full, readOnly) => {
     const fact = findFact(id);
     expect(fact?.value).toEqual({ full, readOnly });
     expect(fact?.statement.startsWith(`${request} (`)).toBe(true);
     expect(fact?.note).toContain('simulator');
   });
 
-  it('and the ledger holds nothing about the specification that is not on this list', () => {
+  it('and the ledger has no other fact of the specification', () => {
     const listed = new Set<string>([...everything.flatMap(([, , ...ids]) => ids), ...routes.map(([id]) => id)]);
     const others = facts.filter((fact) => fact.source.startsWith('specification,') && !isDisagreement(fact));
     expect(others.map(({ id }) => id as string).filter((id) => !listed.has(id))).toEqual([]);
@@ -244,8 +244,8 @@ describe('what the specification says stands in the ledger', () => {
 });
 
 /**
- * Written by hand from the specification: the BELEGT facts of which it says that they were measured, observed, seen or
- * reported back, on a device. Everything else that is BELEGT it only states, or saw while a simulator stood in.
+ * Written by hand from the specification: the BELEGT facts that it states as measured, observed, seen or reported back
+ * on a device. All other BELEGT facts are only stated, or were seen on a simulator.
  */
 const measuredOnDevice: readonly FactId[] = [
   'angles.tracked-pose-ori',
@@ -260,20 +260,20 @@ const measuredOnDevice: readonly FactId[] = [
   'overlays.icon-yaw-offset',
 ];
 
-describe('of what is BELEGT', () => {
+describe('among BELEGT facts', () => {
   const withBasis = (basis: string) =>
     facts.filter((fact) => fact.mark === 'BELEGT' && fact.basis === basis).map(({ id }) => id as FactId);
 
-  it('measured is only what the specification says was measured or observed on a device', () => {
+  it('only what the specification states as measured or observed on a device is marked measured', () => {
     expect(withBasis('measured').sort()).toEqual([...measuredOnDevice].sort());
   });
 
-  it('measured on a simulator are the routes, and the two answers that were seen in the same test', () => {
+  it('the routes, and the two answers observed in the same test, are marked measured on a simulator', () => {
     const seen = withBasis('simulated');
     expect(seen.sort()).toEqual([...routes.map(([id]) => id), 'errors.400-tour', 'errors.409'].sort());
   });
 
-  it('stated is not borne out by a measurement, except where a measured fact is named', () => {
+  it('stated facts are not supported by a measurement, except where a measured fact is named', () => {
     const borne = (facts as readonly Fact[]).filter(({ observedBy }) => observedBy !== undefined);
     expect(borne.map(({ id, observedBy }) => [id, observedBy])).toEqual([
       ['angles.target-ori', 'angles.target-ori-in-degrees'],
@@ -284,12 +284,12 @@ describe('of what is BELEGT', () => {
   });
 });
 
-describe('words that the specification does not use', () => {
+describe('terms that the specification does not use', () => {
   it.each([
     ['overlays.charging-pair-distance', /on one site/],
     ['cloud.job-parameters-substitution', /said to/],
     ['overlays.icon-yaw-display-only', /^`iconYaw` seems/],
-  ] as const)('%s does not say %s', (id, words) => {
+  ] as const)('%s does not contain %s', (id, words) => {
     const fact = findFact(id);
     expect(`${fact?.statement} ${fact?.note ?? ''}`).not.toMatch(words);
   });

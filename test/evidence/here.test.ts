@@ -25,7 +25,7 @@ const record = (fact: string, value: EvidenceRecord['value'], more: Partial<Evid
 const regionTypes = 'vendor.overlays.region-types';
 const all: readonly Fact[] = facts;
 
-describe('how well a fact is known on this device', () => {
+describe('the mark of a fact on this device', () => {
   it('is as the ledger has it without records, without a device, and with records of other facts', () => {
     for (const { id, mark, basis } of all) {
       const asMarked = { mark, basis, verdict: 'as-marked', record: null, expired: null };
@@ -48,7 +48,7 @@ describe('how well a fact is known on this device', () => {
     expect(markHere('vendor.boot-phase', device(record('vendor.boot-phase', 503))).mark).toBe('BELEGT');
   });
 
-  it.each([false, null, 404, '503'])('stays as it was for a HINWEIS that a record contradicts with %j', (value) => {
+  it.each([false, null, 404, '503'])('is unchanged for a HINWEIS that a record contradicts with %j', (value) => {
     expect(markHere('vendor.boot-phase', device(record('vendor.boot-phase', value)))).toMatchObject({
       mark: 'HINWEIS',
       verdict: 'contradicted',
@@ -84,7 +84,7 @@ describe('how well a fact is known on this device', () => {
     }
   });
 
-  it('is raised for VORSICHT by the measured value alone', () => {
+  it('is raised for VORSICHT by the measured value only', () => {
     const verdictOf = (value: EvidenceRecord['value']) => {
       const { mark, verdict } = markHere('overlays.point-type-11', device(record('overlays.point-type-11', value)));
       return [mark, verdict];
@@ -103,7 +103,7 @@ describe('how well a fact is known on this device', () => {
     }
   });
 
-  it('is as marked again after the software changed, and names the record that expired', () => {
+  it('returns to the ledger mark after the software changed, and names the expired record', () => {
     const older = record('vendor.move.request', true, { software: '2.12.2' });
     expect(markHere('vendor.move.request', device(older))).toEqual({
       mark: 'HINWEIS',
@@ -135,13 +135,13 @@ describe('how well a fact is known on this device', () => {
     }
   });
 
-  it('is refused for an id that the ledger has not', () => {
+  it('rejects an id that is not in the ledger', () => {
     for (const id of ['vendor.nothing', '__proto__', '']) {
       expect(() => markHere(id, null)).toThrow(expect.objectContaining({ code: 'EVIDENCE_UNKNOWN' }));
     }
   });
 
-  it('never makes a movement possible: the gate refuses VORSICHT and OFFEN that are shown as BELEGT', () => {
+  it('never permits a movement: the gate refuses VORSICHT and OFFEN that are shown as BELEGT', () => {
     for (const { id, mark } of all.filter((fact) => fact.mark === 'VORSICHT' || fact.mark === 'OFFEN')) {
       const here = device(record(id, 'Delivery Point'));
       expect([mark, markHere(id, here).mark === 'BELEGT' && standing(id as FactId, here).usable]).toEqual([
@@ -168,13 +168,13 @@ describe('one entry of a table', () => {
     expect(entry({ 1: 'no-go zone' }, '1')).toBe('BELEGT verified');
   });
 
-  it('is contradicted where the recorded entry differs, and by a record that the table does not hold', () => {
+  it('is contradicted where the recorded entry differs, and by a recorded value that is not a table', () => {
     for (const value of [{ 1: 'slow zone' }, { 1: 1 }, { 1: false }, { 1: null }, false, null, 'something', 7, []]) {
       expect(entry(value), JSON.stringify(value)).toBe('HINWEIS contradicted');
     }
   });
 
-  it('is left alone by a table without it', () => {
+  it('is unchanged by a partial table without it', () => {
     expect(entry({ 2: 'slow zone' })).toBe('HINWEIS as-marked');
     expect(entry({})).toBe('HINWEIS as-marked');
     const records = device(record(regionTypes, { 1: 'no-go zone' }), record(regionTypes, { 2: 'slow zone' }));
@@ -183,14 +183,14 @@ describe('one entry of a table', () => {
     expect(markHere(regionTypes, records, 3).verdict).toBe('as-marked');
   });
 
-  it('is as marked when the ledger has no such entry, also for the names that every object has', () => {
+  it('has the ledger mark when the ledger has no such entry, also for property names of Object.prototype', () => {
     for (const key of [24, 'constructor', '__proto__', 'toString', '']) {
       expect(entry(true, key), String(key)).toBe('HINWEIS as-marked');
       expect(entry({ [key]: 'x' }, key), String(key)).toBe('HINWEIS as-marked');
     }
   });
 
-  it('leaves the table as a whole as marked until all of it was recorded, and contradicted where one differs', () => {
+  it('leaves the table as a whole at the ledger mark until all of it was recorded, and contradicted where one differs', () => {
     const whole = all.find(({ id }) => id === 'vendor.overlays.line-types')?.value as Record<string, string>;
     const verdict = (value: EvidenceRecord['value']) =>
       markHere('vendor.overlays.line-types', device(record('vendor.overlays.line-types', value))).verdict;
@@ -210,7 +210,7 @@ describe('one entry of a table', () => {
   });
 });
 
-describe('whom a record is about', () => {
+describe('the device of a record', () => {
   const about = { serial: 'SN0001', software: '2.12.3' };
   it.each([
     [about, 'here'],

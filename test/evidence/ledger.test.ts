@@ -26,11 +26,11 @@ describe('every fact', () => {
     for (const { id } of all) expect(id).toMatch(/^[a-z]+(\.[a-z0-9]+(-[a-z0-9]+)*)+$/);
   });
 
-  it('stands in a section that has a title, and every section has facts', () => {
+  it('is in a section that has a title, and every section has facts', () => {
     expect(new Set(all.map(sectionOf))).toEqual(new Set(Object.keys(sections)));
   });
 
-  it('has a mark, a basis, a source and a whole sentence', () => {
+  it('has a mark, a basis, a source and a complete sentence', () => {
     for (const fact of all) {
       expect(marks).toContain(fact.mark);
       expect(bases).toContain(fact.basis);
@@ -87,7 +87,7 @@ describe('disagreements', () => {
     }
   });
 
-  it('are won by the side with the higher mark, and carry that mark', () => {
+  it('are resolved for the side with the higher mark, and carry that mark', () => {
     for (const { id, between, wins, mark } of disagreements) {
       const [ours, theirs] = between.map(factById) as [Fact, Fact];
       expect(ours.mark, id).not.toBe(theirs.mark);
@@ -122,7 +122,7 @@ describe('the ids that orders rely on', () => {
 });
 
 describe('looking up', () => {
-  it('finds nothing for a name that every object has', () => {
+  it('finds no fact for a property name of Object.prototype', () => {
     for (const id of ['constructor', '__proto__', 'toString', '']) expect(findFact(id)).toBeUndefined();
   });
 
@@ -130,7 +130,7 @@ describe('looking up', () => {
     expect(() => factById('angles.target')).toThrow(expect.objectContaining({ code: 'EVIDENCE_UNKNOWN' }));
   });
 
-  it('selects by mark and by words, whatever their case', () => {
+  it('filters by mark and by text, whatever the case', () => {
     expect(selectFacts({})).toHaveLength(all.length);
     expect(selectFacts({ mark: 'VORSICHT' }).every(({ mark }) => mark === 'VORSICHT')).toBe(true);
     const found = selectFacts({ mark: 'BELEGT', about: 'TRACKED_POSE  degrees' }).map(({ id }) => id);

@@ -30,7 +30,7 @@ const usable = (id: FactId, records: readonly EvidenceRecord[], requireVerified:
   devices.map((device) => standing(id, { ...device, records }, { requireVerified }).usable);
 
 describe('evidence while a program runs', () => {
-  it('never lets an order rely on more than at the start, nor on more than the file says now', () => {
+  it('never permits more than at the start, nor more than the current file', () => {
     fc.assert(
       fc.property(anyRecords, fc.array(anyRecords, { maxLength: 6 }), fc.boolean(), (start, later, requireVerified) => {
         let counting: readonly EvidenceRecord[] = start;
@@ -51,7 +51,7 @@ describe('evidence while a program runs', () => {
     );
   });
 
-  it('closes nothing while the file stays as it was, or only grows by other facts, devices and confirmations', () => {
+  it('revokes nothing while the file is unchanged, or only adds other facts, devices and confirmations', () => {
     fc.assert(
       fc.property(anyRecords, fc.boolean(), (start, requireVerified) => {
         const grown = [...start, record('vendor.topics.error-reply', true), record(ids[0], true, { serial: 'SN9' })];
@@ -64,7 +64,7 @@ describe('evidence while a program runs', () => {
     );
   });
 
-  it('names what was contradicted and what is gone', () => {
+  it('lists contradicted and removed facts', () => {
     const start = [record('vendor.move.request', true), record('vendor.move.cancel', true)];
     const next = narrowRecords(start, [...start.slice(0, 1), record('vendor.move.request', false)]);
     const about = { serial: 'SN1', software: '1' };

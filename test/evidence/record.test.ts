@@ -30,14 +30,14 @@ function problemsOf(content: string | Uint8Array): string[] {
 }
 
 describe('an evidence file', () => {
-  it('gives its records in order and skips empty lines', () => {
+  it('yields its records in order and skips empty lines', () => {
     const other = { ...good, value: false };
     const text = `${JSON.stringify(good)}\n\n  \n${JSON.stringify(other)}\r\n`;
     expect(parseEvidenceFile(text, 'evidence.jsonl')).toEqual([good, other]);
     expect(parseEvidenceFile('', 'evidence.jsonl')).toEqual([]);
   });
 
-  it('names every bad line, and none of its records counts', () => {
+  it('reports every invalid line, and none of its records counts', () => {
     const text = `${JSON.stringify(good)}\nnot json\n${JSON.stringify({ ...good, who: '' })}\n${JSON.stringify({ ...good, more: 1 })}\n[]`;
     const problems = problemsOf(text);
     expect(problems.map((problem) => problem.slice(0, 'evidence.jsonl:2'.length))).toEqual([
@@ -55,11 +55,11 @@ describe('an evidence file', () => {
     ['blanks only', { ...good, serial: '   ' }],
     ['a date that is no UTC time', { ...good, when: '31.01.2026' }],
     ['a word without end', { ...good, fact: 'x'.repeat(2000) }],
-  ])('refuses %s', (_what, record) => {
+  ])('rejects %s', (_what, record) => {
     expect(problemsOf(JSON.stringify(record))).toHaveLength(1);
   });
 
-  it('refuses keys that would reach a prototype and keeps them out of values', () => {
+  it('rejects keys that would reach a prototype and keeps them out of values', () => {
     expect(problemsOf(`${JSON.stringify(good).slice(0, -1)},"__proto__":{"serial":"SN0002"}}`)).toHaveLength(1);
     const nested = JSON.stringify(good).replace('"moved":1.25', '"__proto__":{"polluted":true},"constructor":1');
     const [record] = parseEvidenceFile(nested, 'evidence.jsonl');
@@ -67,18 +67,18 @@ describe('an evidence file', () => {
     expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
   });
 
-  it('refuses a value nested without end', () => {
+  it('rejects a deeply nested value', () => {
     const deep = JSON.stringify(good).replace('"moved":1.25', `"moved":${'['.repeat(50_000)}${']'.repeat(50_000)}`);
     expect(problemsOf(deep)).toEqual(['evidence.jsonl:1: nested deeper than 10 levels']);
   });
 
-  it('is not read by a slow pattern, however long a line is', () => {
+  it('is parsed in linear time, however long a line is', () => {
     const began = performance.now();
     expect(problemsOf(JSON.stringify({ ...good, who: ' '.repeat(2_000_000) }))).toHaveLength(1);
     expect(performance.now() - began).toBeLessThan(2_000);
   });
 
-  it('cut at any byte is refused, or whole up to a line end', () => {
+  it('truncated at any byte is rejected, or complete up to a line end', () => {
     const bytes = new TextEncoder().encode(`${JSON.stringify({ ...good, who: 'Jörg' })}\n${JSON.stringify(good)}\n`);
     const firstLine = bytes.indexOf(10);
     for (let length = 0; length <= bytes.length; length += 1) {
@@ -90,7 +90,7 @@ describe('an evidence file', () => {
     }
   });
 
-  it('of any bytes gives records or EVIDENCE_FILE_INVALID, never another error', () => {
+  it('of any bytes yields records or EVIDENCE_FILE_INVALID, never another error', () => {
     fc.assert(
       fc.property(
         fc.oneof(fc.uint8Array({ maxLength: 300 }), fc.string({ unit: 'binary', maxLength: 300 })),
@@ -101,7 +101,7 @@ describe('an evidence file', () => {
     );
   });
 
-  it('of any JSON lines gives records or EVIDENCE_FILE_INVALID, never another error', () => {
+  it('of any JSON lines yields records or EVIDENCE_FILE_INVALID, never another error', () => {
     const line = fc.oneof(
       fc.json(),
       fc.record({ fact: fc.string(), value: fc.jsonValue(), serial: fc.anything(), when: fc.string() }).map((value) => {
@@ -128,16 +128,16 @@ describe('loading an evidence file', () => {
   afterAll(() => rm(dir, { recursive: true, force: true }));
   const load = (name: string) => loadEvidenceFile(join(dir, name));
 
-  it('a file that is not there is an empty one', async () => {
+  it('a missing file counts as empty', async () => {
     await expect(load('none.jsonl')).resolves.toEqual([]);
   });
 
-  it('a file that is there gives its records', async () => {
+  it('an existing file yields its records', async () => {
     await writeFile(join(dir, 'good.jsonl'), `${JSON.stringify(good)}\n`);
     await expect(load('good.jsonl')).resolves.toEqual([good]);
   });
 
-  it('a folder, a device, a pipe, bytes and 10 MB are refused by what they are', async () => {
+  it('a folder, a device, a pipe, binary data and 10 MB are rejected by their type', async () => {
     await mkdir(join(dir, 'folder'));
     await writeFile(join(dir, 'binary.jsonl'), Buffer.from([0x7b, 0xff, 0xfe]));
     await writeFile(join(dir, 'big.jsonl'), Buffer.alloc(10 * 1024 * 1024, ' '));

@@ -43,14 +43,14 @@ const list = (filter: FactFilter, options: EvidenceSiteOptions = nowhere) => lis
 const show = (id: string, options: EvidenceSiteOptions = nowhere) => showEvidence(id, options, context);
 
 describe('listing', () => {
-  it('has the shape that is published, and counts what it lists', async () => {
+  it('has the published shape, and counts what it lists', async () => {
     const all = evidenceListSchema.parse(await list({}));
     expect(all.facts).toHaveLength(facts.length);
     expect(Object.values(all.counts).reduce((a, b) => a + b)).toBe(facts.length);
     expect((await list({ mark: 'VORSICHT' })).counts).toEqual({ BELEGT: 0, HINWEIS: 0, VORSICHT: 5, OFFEN: 0 });
   });
 
-  it('says first how many there are, then each with mark, value, statement and source', async () => {
+  it('states the count first, then each with mark, value, statement and source', async () => {
     const text = plain(renderEvidenceList(await list({ about: 'four times gave 0.899 m' })));
     expect(text.split('\n')[0]).toBe(`1 of ${facts.length} facts: 1 BELEGT.`);
     expect(text).toContain('BELEGT measured  overlays.charging-pair-distance = 0.899 m\n');
@@ -58,7 +58,7 @@ describe('listing', () => {
     expect(renderEvidenceList(await list({ about: 'nothing like this' }))).toContain('No match');
   });
 
-  it('says beside each fact what was recorded, and that the software was not asked', async () => {
+  it('shows the records of each fact, and that the software was not queried', async () => {
     const listed = evidenceListSchema.parse(await list({ mark: 'HINWEIS' }, here()));
     const verdicts = new Map(listed.facts.map(({ id, here }) => [id, here?.verdict]));
     expect(verdicts.get('vendor.move.request')).toBe('not-checked');
@@ -72,7 +72,7 @@ describe('listing', () => {
 });
 
 describe('showing', () => {
-  it.each(facts.map(({ id }) => id))('%s has the published shape and says its mark first', async (id) => {
+  it.each(facts.map(({ id }) => id))('%s has the published shape and shows its mark first', async (id) => {
     const shown = evidenceFactSchema.parse(await show(id));
     const text = plain(renderEvidenceFact(shown));
     expect(text.split('\n')[0]).toMatch(new RegExp(`^${id.replaceAll('.', '\\.')} is ${markText(shown.fact)}: `));
@@ -80,7 +80,7 @@ describe('showing', () => {
     expect(text).not.toMatch(/(^|[ =])undefined($|\n)/);
   });
 
-  it('says whether a movement may rely on it', async () => {
+  it('states whether a movement may rely on it', async () => {
     const movement = async (id: string) => (await show(id)).movement;
     expect(await movement('angles.target-ori')).toBe('may-carry');
     expect(await movement('vendor.move.request')).toBe('only-where-verified');
@@ -90,7 +90,7 @@ describe('showing', () => {
     expect(await movement('disagreement.c1-tracked-pose-unit')).toBe('never');
   });
 
-  it('shows both sides of a disagreement and which one holds', async () => {
+  it('shows both sides of a disagreement and which one applies', async () => {
     const text = plain(renderEvidenceFact(await show('angles.tracked-pose-ori')));
     expect(text).toContain('Disagreement disagreement.c1-tracked-pose-unit');
     expect(text).toContain('angles.tracked-pose-ori  holds');
@@ -123,23 +123,23 @@ describe('showing', () => {
     expect(plain(renderEvidenceFact(shown))).toMatch(/ 2 {2}virtual wall {2}HINWEIS: recorded on this device/);
   });
 
-  it('says that nothing was recorded', async () => {
+  it('states that nothing was recorded', async () => {
     const text = plain(renderEvidenceFact(await show('angles.pose-ori', here())));
     expect(text).toContain('No records for chassis SN0001');
   });
 
-  it('a site file that was named must be there', async () => {
+  it('a site file that was named must exist', async () => {
     const named = show('angles.pose-ori', { ...nowhere, siteNamed: true });
     await expect(named).rejects.toMatchObject({ code: 'SITE_FILE_NOT_FOUND' });
-    const asked = show('angles.pose-ori', { ...nowhere, live: true });
-    await expect(asked).rejects.toMatchObject({ code: 'SITE_FILE_NOT_FOUND' });
+    const shown = show('angles.pose-ori', { ...nowhere, live: true });
+    await expect(shown).rejects.toMatchObject({ code: 'SITE_FILE_NOT_FOUND' });
   });
 
   it.each([
     ['angles.target-orri', 'angles.target-ori'],
     ['tracked-pose-ori', 'angles.tracked-pose-ori'],
     ['__proto__', undefined],
-  ])('an unknown id %s is refused with the nearest ones', async (id, near) => {
+  ])('an unknown id %s is rejected with the closest ones', async (id, near) => {
     const refused = show(id);
     await expect(refused).rejects.toMatchObject({ code: 'EVIDENCE_UNKNOWN', exitCode: 2 });
     if (near !== undefined) await expect(refused).rejects.toMatchObject({ remedy: expect.stringContaining(near) });

@@ -28,12 +28,12 @@ const usable = (
 ) => standing(id, { ...device, records }).usable;
 
 describe('whether a movement may rely on a fact', () => {
-  it('a measured BELEGT fact carries it, also on a device that is not known yet', () => {
+  it('a measured BELEGT fact permits it, also on an unidentified device', () => {
     expect(usable('angles.target-ori', [])).toBe(true);
     expect(usable('angles.target-ori', [], { serial: null, software: null })).toBe(true);
   });
 
-  it('a BELEGT fact that was not measured on a device does not', () => {
+  it('a BELEGT fact that was not measured on a device does not permit it', () => {
     expect(standing('chassis.no-authentication', { ...here, records: [] })).toMatchObject({
       mark: 'BELEGT',
       usable: false,
@@ -41,7 +41,7 @@ describe('whether a movement may rely on a fact', () => {
     expect(usable('operator.route-start-tour', [record('operator.route-start-tour')])).toBe(false);
   });
 
-  it('a HINWEIS carries it only with a record for exactly this serial and this software', () => {
+  it('a HINWEIS permits it only with a record for exactly this serial and this software', () => {
     expect(usable('vendor.move.request', [])).toBe(false);
     expect(usable('vendor.move.request', [record('vendor.move.request')])).toBe(true);
     expect(usable('vendor.move.request', [record('vendor.move.request', { serial: 'SN0002' })])).toBe(false);
@@ -60,7 +60,7 @@ describe('whether a movement may rely on a fact', () => {
     }
   });
 
-  it('VORSICHT and OFFEN never carry it, whatever was recorded', () => {
+  it('VORSICHT and OFFEN never permit it, whatever was recorded', () => {
     const weak = facts.filter(({ mark }) => mark === 'VORSICHT' || mark === 'OFFEN');
     expect(weak.length).toBeGreaterThan(40);
     for (const fact of weak) {
@@ -72,7 +72,7 @@ describe('whether a movement may rely on a fact', () => {
     }
   });
 
-  it('the losing side of a disagreement and the disagreement itself never carry it', () => {
+  it('the losing side of a disagreement and the disagreement itself never permit it', () => {
     for (const fact of (facts as readonly Fact[]).filter(isDisagreement)) {
       const id = fact.id as FactId;
       expect(usable(id, [record(id)]), id).toBe(false);
@@ -85,7 +85,7 @@ describe('whether a movement may rely on a fact', () => {
     );
   });
 
-  it('a record that contradicts closes it, also for a BELEGT fact; the last one written decides', () => {
+  it('a contradicting record denies it, also for a BELEGT fact; the last record decides', () => {
     const radians = record('angles.tracked-pose-ori', { value: 'radians' });
     const degrees = record('angles.tracked-pose-ori', { value: 'degrees' });
     expect(standing('angles.tracked-pose-ori', { ...here, records: [radians] })).toMatchObject({
@@ -105,7 +105,7 @@ describe('whether a movement may rely on a fact', () => {
     expect(usable('vendor.boot-phase', [record('vendor.boot-phase', { value: '503' })])).toBe(false);
   });
 
-  it('every verdict says why and names the fact', () => {
+  it('every verdict states its reason and names the fact', () => {
     for (const { id } of facts) {
       const { why, fact } = standing(id, { ...here, records: [] });
       expect(fact).toBe(id);
@@ -113,7 +113,7 @@ describe('whether a movement may rely on a fact', () => {
     }
   });
 
-  it('no records of other facts or devices change anything', () => {
+  it('records of other facts or devices change nothing', () => {
     const others = fc.array(
       fc.record({
         fact: fc.constantFrom(...facts.map(({ id }) => id)),
@@ -134,7 +134,7 @@ describe('whether a movement may rely on a fact', () => {
 });
 
 describe('of two statements', () => {
-  it('the one with the higher mark wins, and the first when they are equal', () => {
+  it('the one with the higher mark wins, or the first where they are equal', () => {
     const measured = known('degrees', 'BELEGT', 'measured', 'specification');
     const described = known('radians', 'HINWEIS', 'vendor', 'vendor');
     expect(stronger(measured, described)).toBe(measured);

@@ -12,7 +12,7 @@ import {
 } from '../../src/lib/evidence/index.ts';
 import { silentLog } from '../../src/lib/lifecycle/index.ts';
 import { createFakeClock, type FakeClock } from '../lifecycle/fake-clock.ts';
-import { isDiskAsked } from '../lifecycle/paced-clock.ts';
+import { isDiskPending } from '../lifecycle/paced-clock.ts';
 
 const record = (fact: string, value: EvidenceRecord['value'] = true, more: Partial<EvidenceRecord> = {}) => ({
   ...{ fact, value, serial: 'SN1', software: '1' },
@@ -53,8 +53,8 @@ async function begin(): Promise<void> {
   await settled();
 }
 
-describe('a file that cannot be read at the start', () => {
-  it('counts as nothing and is named; mended, its contradictions count at once and the rest after an adoption', async () => {
+describe('a file that is unreadable at the start', () => {
+  it('counts as empty and is named; once repaired, its contradictions count at once and the rest after an adoption', async () => {
     await watch.stop();
     await writeFile(path, `${both}half a rec`);
     await begin();
@@ -70,13 +70,13 @@ describe('a file that cannot be read at the start', () => {
   });
 });
 
-/** The watch reads real files, so every look is waited for; only when it looks is up to the test. */
+/** The watch reads real files, so every check is awaited; only the time of the check is up to the test. */
 async function settled(ms = 0): Promise<void> {
   await setTimeout(ms);
-  for (let idle = 0; idle < 5; idle = isDiskAsked() ? 0 : idle + 1) await setImmediate();
+  for (let idle = 0; idle < 5; idle = isDiskPending() ? 0 : idle + 1) await setImmediate();
 }
 
-/** Milliseconds of the clock until it holds; `realMs` of real time for each look. */
+/** Clock milliseconds until the condition holds; `realMs` of real time for each check. */
 async function msUntil(holds: () => boolean, realMs?: number): Promise<number> {
   for (let ms = 0; ms <= 5_000; ms += 50) {
     if (holds()) return ms;
@@ -90,7 +90,7 @@ const counted = () => watch.records().map(({ fact, value }) => [fact, value]);
 const revoked = () => watch.report().revoked.map(({ fact, how }) => [fact, how]);
 
 describe('an unchanged file', () => {
-  it('stays as it was read', async () => {
+  it('remains as it was read', async () => {
     await msUntil(() => false);
     expect(watch.report()).toEqual({
       status: 'as-read',
@@ -110,11 +110,11 @@ describe('an unchanged file', () => {
   });
 });
 
-describe('evidence that is taken back counts within a second, and until a restart', () => {
+describe('revoked evidence counts within a second, and until a restart', () => {
   const ways: readonly (readonly [how: string, change: () => Promise<void>, expected: string])[] = [
     ['a line that contradicts', () => appendFile(path, line('vendor.move.request', false)), 'contradicted'],
     [
-      'a file put in its place',
+      'another file in its place',
       async () => {
         await writeFile(`${path}.new`, both + line('vendor.move.request', false));
         await rename(`${path}.new`, path);
@@ -122,7 +122,7 @@ describe('evidence that is taken back counts within a second, and until a restar
       'contradicted',
     ],
     [
-      'a link put in its place',
+      'a link in its place',
       async () => {
         await writeFile(join(dir, 'other'), both + line('vendor.move.request', false));
         await symlink('other', `${path}.new`);
@@ -130,7 +130,7 @@ describe('evidence that is taken back counts within a second, and until a restar
       },
       'contradicted',
     ],
-    ['a line taken out', () => writeFile(path, line('vendor.move.cancel')), 'gone'],
+    ['a removed line', () => writeFile(path, line('vendor.move.cancel')), 'gone'],
     ['an emptied file', () => truncate(path, 0), 'gone'],
     ['a deleted file', () => rm(path), 'gone'],
     [
@@ -146,7 +146,7 @@ describe('evidence that is taken back counts within a second, and until a restar
     expect(revoked()).toContainEqual(['vendor.move.request', expected]);
     expect(watch.report()).toMatchObject({ status: 'revoked', detail: expect.stringContaining('restarted') });
     expect(counted()).not.toContainEqual(['vendor.move.request', true]);
-    // What was there at the start comes back, and counts only after a restart.
+    // Evidence of the start is restored, and counts only after a restart.
     await rm(path, { force: true });
     await writeFile(path, both);
     expect(await msUntil(() => watch.report().waiting.length > 0)).toBeLessThanOrEqual(1_000);
@@ -164,7 +164,7 @@ describe('evidence that is taken back counts within a second, and until a restar
     expect(revoked()).toEqual([['angles.target-ori', 'contradicted']]);
   });
 
-  it('of another device it is no news of this one', async () => {
+  it('of another device does not affect this one', async () => {
     await appendFile(path, line('vendor.move.request', false, { serial: 'SN2' }));
     await msUntil(() => calls > 0);
     expect(watch.report()).toMatchObject({ status: 'as-read', revoked: [], waiting: [] });
@@ -188,16 +188,16 @@ describe('evidence that is added', () => {
 describe('a file that cannot be read', () => {
   const ways: readonly (readonly [how: string, change: () => Promise<void>, word: RegExp])[] = [
     ['a broken line', () => appendFile(path, 'vendor.move.request does not hold\n'), /not a JSON object/],
-    ['half a line that stays half', () => appendFile(path, line('vendor.move.request', false).slice(0, 40)), /JSON/],
+    ['a line that stays incomplete', () => appendFile(path, line('vendor.move.request', false).slice(0, 40)), /JSON/],
     ['a folder', () => rm(path).then(() => execFileSync('mkdir', [path]) && undefined), /folder/],
     ['a pipe', () => rm(path).then(() => execFileSync('mkfifo', [path]) && undefined), /regular file/],
     ['a link to itself', () => rm(path).then(() => symlink('evidence.jsonl', path)), /cannot be opened/],
     ['too many bytes', () => truncate(path, 5 * 1024 * 1024), /bytes/],
-    ['no text', () => writeFile(path, Buffer.from([0xff, 0xfe, 0x0a])), /UTF-8/],
+    ['binary data', () => writeFile(path, Buffer.from([0xff, 0xfe, 0x0a])), /UTF-8/],
   ];
 
   it.each(ways)(
-    '%s: no order relies on it within a second, and again once it is read as it was',
+    '%s: no order relies on it within a second, until it is read again unchanged',
     async (_how, change, word) => {
       await change();
       expect(await msUntil(() => calls > 0, 280)).toBeLessThanOrEqual(1_000);
@@ -211,7 +211,7 @@ describe('a file that cannot be read', () => {
     },
   );
 
-  it('for the moment in which a program writes it anew takes nothing back', async () => {
+  it('that is being rewritten by a program revokes nothing', async () => {
     for (let i = 0; i < 3; i += 1) {
       await truncate(path, 0);
       await clock.advance(250);
@@ -228,7 +228,7 @@ describe('a file that cannot be read', () => {
 describe('evidence that is adopted while the daemon runs', () => {
   const moved = () => record('vendor.move.state');
 
-  it('counts at once when this program has written it, and is taken back like any other', async () => {
+  it('counts at once when this program has written it, and can be revoked like any other', async () => {
     await appendFile(path, line('vendor.move.state'));
     watch.adopt([moved()]);
     expect(counted()).toContainEqual(['vendor.move.state', true]);
@@ -239,7 +239,7 @@ describe('evidence that is adopted while the daemon runs', () => {
     expect(revoked()).toEqual([['vendor.move.state', 'contradicted']]);
   });
 
-  it('is nothing that was taken back or that waits, also where this program has found a contradiction', async () => {
+  it('excludes revoked and pending evidence, also where this program has found a contradiction', async () => {
     const against = record('vendor.move.cancel', false);
     await appendFile(path, line('vendor.move.cancel', false));
     watch.adopt([against]);
@@ -249,13 +249,13 @@ describe('evidence that is adopted while the daemon runs', () => {
     expect(watch.report()).toMatchObject(asRead);
     await msUntil(() => false);
     expect(watch.report()).toMatchObject(asRead);
-    // What was adopted can be lost like what was read.
+    // Adopted evidence can be lost like evidence that was read.
     await writeFile(path, both);
     await msUntil(() => false);
     expect(watch.report().waiting).toMatchObject([{ fact: 'vendor.move.cancel' }]);
   });
 
-  it('is reported as gone when its line is removed again', async () => {
+  it('is reported as removed when its line is deleted', async () => {
     await appendFile(path, line('vendor.move.state'));
     watch.adopt([moved()]);
     await msUntil(() => false);
@@ -274,7 +274,7 @@ describe('evidence that is adopted while the daemon runs', () => {
     expect(revoked()).toEqual([]);
   });
 
-  it('as a whole file counts when a person says so, with what it adds and what it takes back', async () => {
+  it('as a whole file counts when a person confirms it, with its additions and its revocations', async () => {
     await writeFile(path, line('vendor.move.request') + line('vendor.move.state'));
     expect(counted()).not.toContainEqual(['vendor.move.state', true]);
     expect(await watch.adoptFile()).toEqual({
@@ -282,7 +282,7 @@ describe('evidence that is adopted while the daemon runs', () => {
       adopted: ['vendor.move.state'],
       revoked: ['vendor.move.cancel'],
     });
-    // What drives relied on what is taken back.
+    // The current move relied on the revoked evidence.
     expect(calls).toBe(1);
     expect(watch.report()).toMatchObject({ status: 'as-read', waiting: [] });
     await writeFile(path, 'no record\n');

@@ -23,7 +23,7 @@ async function bound(port = 0): Promise<Socket> {
   return socket;
 }
 
-/** Numbers that arrive, and the port that each came from. */
+/** Received numbers, each with its source port. */
 async function receiver() {
   const socket = await bound();
   const numbers: number[] = [];
@@ -41,7 +41,7 @@ const numbered = (sequence: number) => {
   return bytes;
 };
 
-/** Nothing leaves this machine: no broadcast, and only its own address. */
+/** No datagram leaves this machine: no broadcast, and only loopback addresses. */
 function start(options: Partial<Omit<BeaconOptions, 'broadcast'>> & { readonly clock: Clock }) {
   const log = createListLog();
   const beacon = startBeacon({
@@ -56,10 +56,10 @@ function start(options: Partial<Omit<BeaconOptions, 'broadcast'>> & { readonly c
   return { beacon, log };
 }
 
-/** Not 0, so that no sum passes for a difference. */
+/** Not 0, so that a sum cannot pass for a difference. */
 const START_MS = 86_400_000;
 
-/** When each heartbeat was due since the start, and its sequence. */
+/** Due time of each heartbeat since the start, and its sequence. */
 function schedule(clock: Clock) {
   const heartbeats: { readonly atMs: number; readonly sequence: number }[] = [];
   const datagram = (sequence: number) => {
@@ -70,23 +70,20 @@ function schedule(clock: Clock) {
 }
 
 describe('the beacon', () => {
-  it.each([0, 0.25, 0.999])(
-    'sends its first heartbeat after the part of a period that chance gives (%d)',
-    async (random) => {
-      const clock = createFakeClock({ startMs: START_MS, random });
-      const { heartbeats, datagram } = schedule(clock);
-      const { beacon } = start({ clock, datagram });
-      await using _ = beacon;
-      if (random > 0) {
-        await clock.advance(random * PERIOD_MS - 1);
-        expect(heartbeats).toEqual([]);
-        await clock.advance(1);
-      } else await clock.advance(0);
-      expect(heartbeats).toEqual([{ atMs: random * PERIOD_MS, sequence: 0 }]);
-    },
-  );
+  it.each([0, 0.25, 0.999])('sends its first heartbeat after a random part of a period (%d)', async (random) => {
+    const clock = createFakeClock({ startMs: START_MS, random });
+    const { heartbeats, datagram } = schedule(clock);
+    const { beacon } = start({ clock, datagram });
+    await using _ = beacon;
+    if (random > 0) {
+      await clock.advance(random * PERIOD_MS - 1);
+      expect(heartbeats).toEqual([]);
+      await clock.advance(1);
+    } else await clock.advance(0);
+    expect(heartbeats).toEqual([{ atMs: random * PERIOD_MS, sequence: 0 }]);
+  });
 
-  it('sends every 2 s from then on and each with the next sequence, without drift over 1,000 heartbeats', async () => {
+  it('sends every 2 s from then on with increasing sequence, without drift over 1,000 heartbeats', async () => {
     const clock = createFakeClock({ startMs: START_MS, random: 0.3 });
     const { heartbeats, datagram } = schedule(clock);
     const { beacon } = start({ clock, datagram });
@@ -95,7 +92,7 @@ describe('the beacon', () => {
     expect(heartbeats).toEqual(Array.from({ length: 1000 }, (_, n) => ({ atMs: 600 + n * PERIOD_MS, sequence: n })));
   });
 
-  it('stays on its grid with timers that fire late, and with timers that fire early', async () => {
+  it('keeps its schedule with late and early timers', async () => {
     const clock = createFakeClock({ startMs: START_MS, random: 0.5 });
     const errors = [3, 0, 900, 1999, -1, 17, -0.4];
     let timers = 0;
@@ -112,7 +109,7 @@ describe('the beacon', () => {
     }
   });
 
-  it('leaves out what a sleeping machine missed, and never sends two heartbeats at once', async () => {
+  it('skips periods missed during sleep, and never sends two heartbeats at once', async () => {
     const clock = createFakeClock({ startMs: START_MS, random: 0.5 });
     const sleeps = [0, 60_500, 0, 4_000, 0, 2_000, 0];
     const sleepy: Clock = { ...clock, after: (ms, fn) => clock.after(ms + (sleeps.shift() ?? 0), fn) };
@@ -125,7 +122,7 @@ describe('the beacon', () => {
     );
   });
 
-  it('sends each heartbeat to every address of its own', async () => {
+  it('sends each heartbeat to each of its addresses', async () => {
     const clock = createFakeClock({ random: 0 });
     const { port, numbers, from } = await receiver();
     const { beacon, log } = start({ clock, port, unicast: [HERE, '127.0.0.1'] });
@@ -140,7 +137,7 @@ describe('the beacon', () => {
     expect(log.lines).toEqual([]);
   });
 
-  it('sends to these from a socket that it was given, and leaves that one open', async () => {
+  it('sends from a given socket, and leaves that one open', async () => {
     const clock = createFakeClock({ random: 0 });
     const { port, numbers, from } = await receiver();
     const given = await bound();
@@ -152,7 +149,7 @@ describe('the beacon', () => {
     expect(given.address().address).toBe(HERE);
   });
 
-  it('says once which way fails, goes on, and says when it works again', async () => {
+  it('reports a failing destination once, continues, and reports when it works again', async () => {
     const clock = createFakeClock({ random: 0 });
     const { port, numbers } = await receiver();
     // Longer than any datagram may be, so that the operating system refuses it.
@@ -170,10 +167,10 @@ describe('the beacon', () => {
     expect(log.lines).toEqual(['warn heartbeat not sent', 'info heartbeat sent again']);
   });
 
-  it('sends by one way though another one fails', async () => {
+  it('sends to one destination though another one fails', async () => {
     const clock = createFakeClock({ random: 0 });
     const { port, numbers } = await receiver();
-    // A sender without the right to broadcast is refused an address that is one, here that of the loopback network.
+    // A sender without SO_BROADCAST cannot send to a broadcast address, here that of the loopback network.
     const { beacon } = start({ clock, port, unicast: ['127.255.255.255', HERE] });
     await using _ = beacon;
     await clock.advance(PERIOD_MS);
@@ -181,7 +178,7 @@ describe('the beacon', () => {
     await vi.waitFor(() => expect(beacon.failures()).toEqual(['127.255.255.255: EACCES']), { interval: 1 });
   });
 
-  it('outlives a heartbeat that cannot be made', async () => {
+  it('continues after a heartbeat that cannot be encoded', async () => {
     const clock = createFakeClock({ random: 0 });
     const { port, numbers } = await receiver();
     const datagram = (sequence: number) => {
@@ -200,7 +197,7 @@ describe('the beacon', () => {
     expect(log.lines).toEqual(['warn heartbeat not sent', 'info heartbeat sent again']);
   });
 
-  it('outlives an address and a datagram that make the sending itself throw', async () => {
+  it('continues after an address and a datagram that make the send call itself throw', async () => {
     const clock = createFakeClock({ random: 0 });
     const { beacon } = start({ clock, port: 65_536, unicast: [HERE] });
     await using _ = beacon;
@@ -209,7 +206,7 @@ describe('the beacon', () => {
     expect(clock.pending).toBe(1);
   });
 
-  it('ends with the last sequence, says so once, and sends nothing after', async () => {
+  it('ends with the last sequence, reports it once, and sends nothing after', async () => {
     const clock = createFakeClock({ random: 0 });
     const { port, numbers } = await receiver();
     const onUsedUp = vi.fn();
@@ -242,7 +239,7 @@ describe('the beacon', () => {
     expect(log.lines).toEqual([]);
   });
 
-  it('can be disposed of before its first heartbeat, and while one is under way', async () => {
+  it('can be disposed of before its first heartbeat, and during a send', async () => {
     const clock = createFakeClock({ random: 0.5 });
     const before = start({ clock });
     await before.beacon[Symbol.asyncDispose]();
@@ -250,7 +247,7 @@ describe('the beacon', () => {
     let disposed: Promise<void> = Promise.resolve();
     const { port } = await receiver();
     const { beacon, log } = start({ clock, port, unicast: [HERE] });
-    // In the same turn as the heartbeat, whose socket is not bound yet.
+    // In the same event loop turn as the heartbeat, whose socket is not bound yet.
     clock.after(1000, () => {
       disposed = Promise.resolve(beacon[Symbol.asyncDispose]());
     });
@@ -260,7 +257,7 @@ describe('the beacon', () => {
     expect(log.lines).toEqual([]);
   });
 
-  it('counts what the operating system accepted by destination, and what it refused by its reason', async () => {
+  it('counts datagrams accepted by the operating system by destination, and refused ones by reason', async () => {
     const clock = createFakeClock({ startMs: START_MS, random: 0 });
     const { port, numbers } = await receiver();
     let length = 4;

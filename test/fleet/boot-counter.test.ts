@@ -27,21 +27,21 @@ const refusal = async () =>
   )) as GwError | null;
 
 describe('the counter of starts', () => {
-  it('counts 1, 2, 3 over restarts, each on the disk before the boot begins', async () => {
+  it('counts 1, 2, 3 over restarts, each written to disk before the boot begins', async () => {
     for (const boots of [1, 2, 3]) {
       expect((await startBoot(dir)).bootCounter).toBe(boots);
       expect(readFileSync(file(), 'utf8')).toBe(written(boots));
     }
   });
 
-  it('makes its folder and its file for their owner only, and leaves nothing beside them', async () => {
+  it('creates its folder and its file for their owner only, and leaves no other file', async () => {
     await startBoot(dir);
     expect(statSync(dir).mode & 0o777).toBe(0o700);
     expect(statSync(file()).mode & 0o777).toBe(0o600);
     expect(readdirSync(dir)).toEqual(['heartbeat-boots.json']);
   });
 
-  it('gives every boot an instance of its own', async () => {
+  it('assigns every boot an instance of its own', async () => {
     const instances = new Set<string>();
     for (let boot = 0; boot < 20; boot += 1) {
       const { instance } = await startBoot(dir);
@@ -62,7 +62,7 @@ describe('the counter of starts', () => {
     ['broken', written(1.5)],
     ['a text', written('4')],
     ['too high', written(2 ** 32)],
-  ])('never begins anew with a file that is %s', async (_, content) => {
+  ])('never restarts from 1 with a file that is %s', async (_, content) => {
     put(content);
     const error = await refusal();
     expect(error).toMatchObject({ code: 'FILE_UNREADABLE' });
@@ -71,7 +71,7 @@ describe('the counter of starts', () => {
     expect(readFileSync(file())).toEqual(Buffer.from(content));
   });
 
-  it('never begins anew with a file that cannot be read', async () => {
+  it('never restarts from 1 with an unreadable file', async () => {
     mkdirSync(file(), { recursive: true });
     const error = await refusal();
     expect(error).toMatchObject({ code: 'FILE_UNREADABLE' });
@@ -81,7 +81,7 @@ describe('the counter of starts', () => {
     await expect(startBoot(dir)).resolves.toMatchObject({ bootCounter: 1 });
   });
 
-  it('begins no boot where nothing can be written', async () => {
+  it('begins no boot where the file cannot be written', async () => {
     writeFileSync(dir, 'a file where the folder should be');
     expect(await refusal()).toMatchObject({ code: 'FILE_UNWRITABLE' });
     await expect(startBoot('/proc/none/state')).rejects.toMatchObject({ code: 'FILE_UNWRITABLE' });
@@ -97,7 +97,7 @@ describe('the counter of starts', () => {
     expect(readFileSync(file(), 'utf8')).toBe(written(2 ** 32 - 1));
   });
 
-  it('goes on from nothing but a number that gw wrote', async () => {
+  it('continues only from a number that gw wrote', async () => {
     const content = fc.oneof(
       fc.string(),
       fc.json(),

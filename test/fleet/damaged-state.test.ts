@@ -40,32 +40,35 @@ const damages: readonly [string, (path: string) => void, RegExp][] = [
   ['all zeros', (path) => writeFileSync(path, Buffer.alloc(512)), /invalid content/],
   ['not text', (path) => writeFileSync(path, Buffer.from([0xff, 0xfe, 0x00, 0x80])), /invalid content/],
   ['empty', (path) => writeFileSync(path, ''), /invalid content/],
-  ['a pipe that nobody writes to', (path) => void execFileSync('mkfifo', [path]), /not a regular file/],
+  ['a pipe without a writer', (path) => void execFileSync('mkfifo', [path]), /not a regular file/],
   ['a folder', (path) => mkdirSync(path), /EISDIR/],
   ['larger than gw ever writes', (path) => writeFileSync(path, ' '.repeat(3_000_000)), /more than 2097152 bytes/],
 ];
 
-describe.each(['heartbeat-received.json', 'heartbeat-boots.json'])('a heartbeat whose %s is', (name) => {
-  it.each(damages)('%s does not run, names the file, and leaves it as it is', async (_, damage, why) => {
-    const path = join(stateDir, name);
-    damage(path);
-    const { ino, size } = statSync(path);
-    const heartbeat = fleet();
-    await expect(heartbeat.start(never)).rejects.toMatchObject({
-      code: 'FILE_UNREADABLE',
-      message: expect.stringMatching(new RegExp(`${name}.*${why.source}`)),
-      remedy: expect.stringMatching(/^Inspect the file\./),
+describe.each(['heartbeat-received.json', 'heartbeat-boots.json'])(
+  'the heartbeat service with a damaged %s',
+  (name) => {
+    it.each(damages)('%s: does not run, names the file, and leaves it unchanged', async (_, damage, why) => {
+      const path = join(stateDir, name);
+      damage(path);
+      const { ino, size } = statSync(path);
+      const heartbeat = fleet();
+      await expect(heartbeat.start(never)).rejects.toMatchObject({
+        code: 'FILE_UNREADABLE',
+        message: expect.stringMatching(new RegExp(`${name}.*${why.source}`)),
+        remedy: expect.stringMatching(/^Inspect the file\./),
+      });
+      // No silent restart from empty: recordings would be accepted, and two boots would share a counter.
+      expect(statSync(path)).toMatchObject({ ino, size });
+      expect(heartbeat.failedStart).toBe('is-retried');
+      expect(heartbeat.view()).toMatchObject({ running: false, sending: null });
+      await heartbeat.stop();
     });
-    // No silent beginning anew: recordings would pass, and two boots would share a counter.
-    expect(statSync(path)).toMatchObject({ ino, size });
-    expect(heartbeat.failedStart).toBe('is-retried');
-    expect(heartbeat.view()).toMatchObject({ running: false, sending: null });
-    await heartbeat.stop();
-  });
-});
+  },
+);
 
-describe('a heartbeat that does not run', () => {
-  it('is not shown as one that receives no robot', () => {
+describe('a heartbeat service that cannot run', () => {
+  it('is not shown as one that received no robot', () => {
     expect(neighboursView(fleet().view(), 'The file x is damaged.')).toMatchObject({
       status: 'not-checked',
       detail: expect.stringMatching(/none is sent or received: The file x is damaged\.$/),
@@ -82,14 +85,14 @@ describe('a heartbeat that does not run', () => {
     expect(readdirSync(stateDir)).toEqual([]);
   });
 
-  it('leaves the file of what was received as it was when it has received nothing', async () => {
+  it('leaves the file of received heartbeats unchanged when it has received none', async () => {
     const path = join(stateDir, 'heartbeat-received.json');
     writeFileSync(path, '{"format":"gw/heartbeat-received/1","refused":[["R-2",3,99]]}\n', { mode: 0o600 });
     const before = statSync(path).ino;
     const guard = createReplayGuard({ stateDir, clock: createFakeClock({ startMs: 1_000_000 }), log: silentLog });
     await guard.load();
     await guard.close();
-    // On a full disk writing it would hide why the heartbeat did not start.
+    // On a full disk writing it would hide the reason why the heartbeat did not start.
     expect(statSync(path).ino).toBe(before);
     expect(readFileSync(path, 'utf8')).toContain('"R-2",3,99');
   });

@@ -12,8 +12,8 @@ import {
 } from '../../src/lib/fleet/datagram.ts';
 import { createKey, createKeyRing } from '../../src/lib/fleet/keys.ts';
 
-// The datagram is written here a second time, from the table in docs/heartbeat.md and with node:crypto alone, so that a
-// wrong offset cannot stand in the test and in the code at once.
+// The datagram is encoded here a second time, from the table in docs/heartbeat.md and with node:crypto only, so that a
+// wrong offset cannot be in the test and in the code alike.
 const secret = Buffer.from(Array.from({ length: 32 }, (_, index) => index));
 const otherSecret = Buffer.alloc(32, 0xa5);
 const idOf = (of: Buffer) => createHash('sha256').update('gw heartbeat key id\0').update(of).digest().subarray(0, 4);
@@ -63,7 +63,7 @@ const plain = {
   trailing: Buffer.alloc(0),
 };
 
-const plainBeat: Heartbeat = {
+const plainHeartbeat: Heartbeat = {
   serial: 'SN0007',
   bootCounter: 3,
   sequence: 258,
@@ -122,8 +122,8 @@ function heartbeatOf(bytes: Buffer, keys = ring): Heartbeat {
 }
 
 const stateWith = (state: Partial<CoarseState>): Heartbeat => ({
-  ...plainBeat,
-  state: { ...plainBeat.state, ...state },
+  ...plainHeartbeat,
+  state: { ...plainHeartbeat.state, ...state },
 });
 const readBack = (state: Partial<CoarseState>) => heartbeatOf(encodeHeartbeat(stateWith(state), key)).state;
 
@@ -131,7 +131,7 @@ const uint32 = () => fc.oneof(fc.constantFrom(0, 1, 0x7fffffff, 0x80000000, 0xff
 const int32 = () => fc.integer({ min: -0x80000000, max: 0x7fffffff });
 const threeValued = () => fc.constantFrom(true, false, null);
 const serials = () => fc.stringMatching(/^[A-Za-z0-9:_-]{1,128}$/);
-/** What fits, to the last millimetre and thousandth. */
+/** The largest values that fit, to the last millimetre and thousandth. */
 const fitting = () => fc.double({ min: -2147483.647, max: 2147483.647, noNaN: true });
 const texts = () =>
   fc
@@ -154,7 +154,7 @@ const heartbeats = (): fc.Arbitrary<Heartbeat> =>
     }),
   });
 
-/** As many whole characters as 64 bytes hold, counted one by one. */
+/** As many complete characters as fit into 64 bytes, counted one by one. */
 function upTo64Bytes(text: string): string {
   let kept = '';
   for (const character of text) {
@@ -187,30 +187,30 @@ function rounded(heartbeat: Heartbeat): Heartbeat {
 }
 
 describe('a datagram written by hand', () => {
-  it('is read as the heartbeat that it says', () => {
-    expect(heartbeatOf(signed(byHand()))).toEqual(plainBeat);
+  it('is parsed as its heartbeat', () => {
+    expect(heartbeatOf(signed(byHand()))).toEqual(plainHeartbeat);
   });
 
-  it('is the one that the packer writes, byte for byte', () => {
-    expect(encodeHeartbeat(plainBeat, key).toString('hex')).toBe(signed(byHand()).toString('hex'));
+  it('equals the encoded one, byte for byte', () => {
+    expect(encodeHeartbeat(plainHeartbeat, key).toString('hex')).toBe(signed(byHand()).toString('hex'));
   });
 
-  it('is the one that the page shows', () => {
+  it('equals the example of the docs page', () => {
     const page = readFileSync(new URL('../../docs/heartbeat.md', import.meta.url), 'utf8');
     const shown = /```\n((?:[0-9a-f]+\n)+)```/.exec(page)?.[1]?.replaceAll('\n', '');
     expect(shown).toBe(signed(byHand()).toString('hex'));
-    expect(heartbeatOf(Buffer.from(shown ?? '', 'hex'))).toEqual(plainBeat);
+    expect(heartbeatOf(Buffer.from(shown ?? '', 'hex'))).toEqual(plainHeartbeat);
   });
 
-  it('with fields of a later writer behind its own is read, and they are left alone', () => {
+  it('with fields of a later version behind its own is parsed, and these are ignored', () => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 1, maxLength: 417 }), (later) => {
-        expect(heartbeatOf(signed(byHand({ trailing: Buffer.from(later) })))).toEqual(plainBeat);
+        expect(heartbeatOf(signed(byHand({ trailing: Buffer.from(later) })))).toEqual(plainHeartbeat);
       }),
     );
   });
 
-  it('with something in the reserved bytes, or with values that only a later writer knows, is read all the same', () => {
+  it('with non-zero reserved bytes, or values of a later version, is still parsed', () => {
     fc.assert(
       fc.property(fc.integer({ min: 3, max: 255 }), fc.integer({ min: 101, max: 255 }), (value, battery) => {
         const bytes = byHand({ reserved: value, moving: value, stopped: value, battery });
@@ -219,11 +219,11 @@ describe('a datagram written by hand', () => {
     );
   });
 
-  it('without a value says that it is not known', () => {
+  it('without a value reports it as unknown', () => {
     expect(
       heartbeatOf(signed(byHand({ moving: 0, stopped: 0, battery: 255, software: Buffer.alloc(0) }))).state,
     ).toEqual({
-      ...plainBeat.state,
+      ...plainHeartbeat.state,
       moving: null,
       stopped: null,
       batteryPercent: null,
@@ -235,7 +235,7 @@ describe('a datagram written by hand', () => {
     }
   });
 
-  it('that contradicts itself is malformed, although its signature holds', () => {
+  it('that contradicts itself is malformed, although its signature is valid', () => {
     const contradictions: Record<string, Partial<Parts>> = {
       'no serial': { serial: Buffer.alloc(0) },
       'a blank in the serial': { serial: Buffer.from('SN 7') },
@@ -243,7 +243,7 @@ describe('a datagram written by hand', () => {
       'a serial that is not ASCII': { serial: Buffer.from('SNé7') },
       'a serial of 129 letters': { serial: Buffer.alloc(129, 'a') },
       'a serial that goes on behind the end': { serialBytes: 128 },
-      'a serial that leaves no room for a length': { serialBytes: 13 },
+      'a serial that leaves no bytes for a length': { serialBytes: 13 },
       'a software version of 65 bytes': { software: Buffer.alloc(65, 'a') },
       'a software version that goes on behind the end': { softwareBytes: 7 },
       'a software version that is no UTF-8': { software: Buffer.from([0x61, 0xff]) },
@@ -254,7 +254,7 @@ describe('a datagram written by hand', () => {
     for (const [what, changes] of Object.entries(contradictions)) {
       expect(kindOf(signed(byHand(changes))), what).toBe('malformed');
     }
-    // Some signatures begin with a byte that could pass for one more letter.
+    // Some signatures begin with a byte that is a valid letter.
     for (let sequence = 0; sequence < 100; sequence += 1) {
       expect(kindOf(signed(byHand({ sequence, softwareBytes: 7 })))).toBe('malformed');
     }
@@ -264,7 +264,7 @@ describe('a datagram written by hand', () => {
     expect(kindOf(signed(byHand({ serial: Buffer.from('a'), software: Buffer.alloc(0) })))).toBe('heartbeat');
   });
 
-  it('of another version is of another version, signed or not, and with other fields', () => {
+  it('of another version is reported as such, signed or not, and with other fields', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 0, max: 255 }).filter((version) => version !== 1),
@@ -280,8 +280,8 @@ describe('a datagram written by hand', () => {
   });
 });
 
-describe('a heartbeat that was packed', () => {
-  it('is read back as it was, rounded and cut, and has fewer than 512 bytes', () => {
+describe('an encoded heartbeat', () => {
+  it('is parsed back to its values, rounded and truncated, and has fewer than 512 bytes', () => {
     fc.assert(
       fc.property(heartbeats(), (heartbeat) => {
         const bytes = encodeHeartbeat(heartbeat, key);
@@ -292,19 +292,19 @@ describe('a heartbeat that was packed', () => {
     );
   });
 
-  it('carries its counters to their ends', () => {
+  it('carries its counters up to their maximum', () => {
     for (const value of [0, 0xffffffff]) {
-      const heartbeat = { ...plainBeat, bootCounter: value, sequence: value, uptimeS: value };
+      const heartbeat = { ...plainHeartbeat, bootCounter: value, sequence: value, uptimeS: value };
       expect(heartbeatOf(encodeHeartbeat(heartbeat, key))).toEqual(heartbeat);
     }
   });
 
-  it('carries what is not known as not known', () => {
+  it('carries unknown values as unknown', () => {
     const unknown = { moving: null, stopped: null, batteryPercent: null, pose: null, software: '' };
     expect(readBack(unknown)).toEqual(unknown);
   });
 
-  it('sends what does not fit as not known', () => {
+  it('carries values that do not fit as unknown', () => {
     for (const value of [Number.NaN, Infinity, -Infinity, -0.01, 100.01, 255, 1e300]) {
       expect(readBack({ batteryPercent: value }).batteryPercent, String(value)).toBeNull();
     }
@@ -317,13 +317,13 @@ describe('a heartbeat that was packed', () => {
     expect(readBack({ pose }).pose).toEqual(pose);
   });
 
-  it('sends a software version that would not stay on its line as not known, and boots on', () => {
+  it('carries a software version with control characters as unknown', () => {
     for (const software of ['2.12\n', '\u001b[31m2.12', '\u0085', `${'a'.repeat(80)}\0`]) {
       expect(readBack({ software }).software).toBe('');
     }
   });
 
-  it('cuts a software version between two characters', () => {
+  it('truncates a software version between two characters', () => {
     expect(readBack({ software: 'a'.repeat(64) }).software).toBe('a'.repeat(64));
     expect(readBack({ software: 'a'.repeat(65) }).software).toBe('a'.repeat(64));
     expect(readBack({ software: `${'a'.repeat(63)}é` }).software).toBe('a'.repeat(63));
@@ -333,20 +333,20 @@ describe('a heartbeat that was packed', () => {
     expect(readBack({ software: '2\ud800' }).software).toBe('2\ufffd');
   });
 
-  it('counts whole seconds, and never fewer than none or more than there is room for', () => {
+  it('counts whole seconds, from 0 to the maximum of the field', () => {
     for (const [uptimeS, read] of [
       [1.99, 1],
       [-1, 0],
       [1e12, 0xffffffff],
       [Infinity, 0xffffffff],
     ] as const) {
-      expect(heartbeatOf(encodeHeartbeat({ ...plainBeat, uptimeS }, key)).uptimeS).toBe(read);
+      expect(heartbeatOf(encodeHeartbeat({ ...plainHeartbeat, uptimeS }, key)).uptimeS).toBe(read);
     }
   });
 });
 
-describe('a datagram that was damaged on the way', () => {
-  it('is malformed when it was cut at any byte, or when anything follows it', () => {
+describe('a datagram that was corrupted in transit', () => {
+  it('is malformed when it was truncated at any byte, or followed by other bytes', () => {
     fc.assert(
       fc.property(heartbeats(), fc.uint8Array({ minLength: 1, maxLength: 600 }), (heartbeat, more) => {
         const bytes = encodeHeartbeat(heartbeat, key);
@@ -360,7 +360,7 @@ describe('a datagram that was damaged on the way', () => {
     );
   });
 
-  it('is never a heartbeat when one bit of it is wrong, and says of what kind it is by where the bit stands', () => {
+  it('is never a heartbeat when one bit is flipped, and is classified by the position of the bit', () => {
     const expected = (at: number) => {
       if (at < 4 || at === 6 || at === 7) return 'malformed';
       if (at === 4) return 'other-version';
@@ -381,7 +381,7 @@ describe('a datagram that was damaged on the way', () => {
     );
   });
 
-  it('is malformed when it is larger than any heartbeat may be, although its length and its signature fit', () => {
+  it('is malformed when it exceeds the maximum size, although its length and its signature are valid', () => {
     const ofSize = (size: number) => {
       const trailing = Buffer.alloc(size - signed(byHand()).length);
       const bytes = signed(byHand({ trailing }));
@@ -393,8 +393,8 @@ describe('a datagram that was damaged on the way', () => {
   });
 });
 
-describe('a datagram of somebody else', () => {
-  it('is of another key when its key is not accepted here', () => {
+describe('a datagram of another sender', () => {
+  it('has an unknown key when its key is not accepted', () => {
     fc.assert(
       fc.property(heartbeats(), (heartbeat) => {
         const bytes = encodeHeartbeat(heartbeat, key);
@@ -405,7 +405,7 @@ describe('a datagram of somebody else', () => {
     );
   });
 
-  it('is forged when it names a key and was signed with another, also with another that is accepted', () => {
+  it('is forged when it names one key and was signed with another, also with another accepted one', () => {
     const both = createKeyRing([key, createKey(otherSecret)]);
     for (const keys of [ring, both]) {
       expect(kindOf(signed(byHand(), otherSecret), keys)).toBe('forged');
@@ -430,7 +430,7 @@ describe('any bytes', () => {
     );
   });
 
-  it('behind a head that fits never throw, and are no heartbeat without the signature', () => {
+  it('behind a valid header never throw, and are no heartbeat without the signature', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 491, size: 'max' }), (fields) => {
         const bytes = Buffer.concat([byHand().subarray(0, 12), fields]);
@@ -441,7 +441,7 @@ describe('any bytes', () => {
     );
   });
 
-  it('with a signature that holds are a heartbeat, a test or malformed, and what was read of them is packed and read the same', () => {
+  it('with a valid signature are a heartbeat, a test or malformed, and the parsed values are encoded and parsed to the same', () => {
     const fields = fc.uint8Array({ minLength: 36, maxLength: 36 });
     const textOrBytes = (maxLength: number) =>
       fc.oneof(
@@ -479,7 +479,7 @@ describe('any bytes', () => {
     );
   });
 
-  it('with counters and places at every value are read as numbers that are finite', () => {
+  it('with any counters and positions are parsed as finite numbers', () => {
     fc.assert(
       fc.property(uint32(), uint32(), uint32(), int32(), int32(), int32(), (boot, sequence, up, x, y, yaw) => {
         const heartbeat = heartbeatOf(
@@ -494,14 +494,14 @@ describe('any bytes', () => {
   });
 });
 
-describe('a datagram looked at without a key', () => {
-  it('is read as what it says, whoever signed it', () => {
+describe('a datagram parsed without a key', () => {
+  it('is parsed with any signature', () => {
     for (const bytes of [
       signed(byHand()),
       signed(byHand(), otherSecret),
       Buffer.concat([byHand(), Buffer.alloc(32)]),
     ]) {
-      expect(decodeUnverified(bytes)).toEqual({ kind: 'heartbeat', heartbeat: plainBeat });
+      expect(decodeUnverified(bytes)).toEqual({ kind: 'heartbeat', heartbeat: plainHeartbeat });
     }
     expect(decodeUnverified(signed(byHand({ version: 2 }))).kind).toBe('other-version');
     expect(decodeUnverified(signed(byHand()).subarray(1)).kind).toBe('malformed');

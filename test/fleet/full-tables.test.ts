@@ -39,8 +39,8 @@ function invent(
   return verdicts;
 }
 
-describe('a table of serials that somebody fills', () => {
-  it('leaves the robots of the site their places, before and after they were received', async () => {
+describe('a table of serials under a flood', () => {
+  it('reserves the places of the robots of the site, before and after they were received', async () => {
     const guard = createReplayGuard({ stateDir: root, clock: createFakeClock(), log: silentLog, reserved });
     await guard.load();
     expect(guard.accept({ serial: 'SN0001', bootCounter: 1, sequence: 5 })).toBe('newer');
@@ -55,7 +55,7 @@ describe('a table of serials that somebody fills', () => {
     expect(JSON.parse(readFileSync(join(root, 'heartbeat-received.json'), 'utf8')).refused).toHaveLength(MAX_SERIALS);
   });
 
-  it('holds no second place for a robot that an earlier boot received', async () => {
+  it('holds no second place for a robot that was received in an earlier boot', async () => {
     const options = { stateDir: root, clock: createFakeClock(), log: silentLog, reserved };
     const before = createReplayGuard(options);
     await before.load();
@@ -67,7 +67,7 @@ describe('a table of serials that somebody fills', () => {
     await guard.close();
   });
 
-  it('lets no robot of the site give way to another', async () => {
+  it('evicts no robot of the site for another', async () => {
     const clock = createFakeClock();
     const before = createReplayGuard({ stateDir: root, clock, log: silentLog });
     await before.load();
@@ -83,7 +83,7 @@ describe('a table of serials that somebody fills', () => {
     await guard.close();
   });
 
-  it('makes room for them when it was full before they were named, and the file stays readable', async () => {
+  it('evicts others for them when it was full before they were named, and the file stays readable', async () => {
     const clock = createFakeClock();
     const before = createReplayGuard({ stateDir: root, clock, log: silentLog });
     await before.load();
@@ -92,7 +92,7 @@ describe('a table of serials that somebody fills', () => {
     const guard = createReplayGuard({ stateDir: root, clock, log: silentLog, reserved });
     await guard.load();
     for (const serial of ROBOTS) expect(guard.accept({ serial, bootCounter: 1, sequence: 0 })).toBe('newer');
-    // The ones that gave way are strangers from now on: nothing of theirs passes a second time.
+    // The evicted ones are foreign robots from now on: none of their heartbeats is accepted again.
     for (let i = 0; i < 3; i += 1) {
       expect(guard.accept({ serial: `X-${i}`, bootCounter: 1, sequence: 0 })).toBe('table-full');
     }
@@ -104,7 +104,7 @@ describe('a table of serials that somebody fills', () => {
     await after.close();
   });
 
-  it('refuses no robot of the site and holds its bound, whatever comes in whatever order', async () => {
+  it('rejects no robot of the site and keeps its bound, whatever arrives in whatever order', async () => {
     fc.assert(
       fc.property(
         fc.array(fc.oneof(fc.constantFrom(...ROBOTS), fc.integer({ min: 0, max: 9_000 })), { maxLength: 50 }),
@@ -132,18 +132,18 @@ describe('a table of serials that somebody fills', () => {
   });
 });
 
-describe('a list of neighbours that somebody fills', () => {
-  it('keeps the robots of the site with what was counted of them, silent ones too', async () => {
+describe('a list of neighbours under a flood', () => {
+  it('keeps the robots of the site with their counts, silent ones too', async () => {
     const clock = createFakeClock();
     const guard = createReplayGuard({ stateDir: '/proc/none', clock, log: silentLog, reserved });
     const neighbours = createNeighbours({ self, guard, clock, reserved });
-    const take = (serial: string, sequence: number) =>
+    const receive = (serial: string, sequence: number) =>
       neighbours.receive(heartbeatOf({ serial, sequence }), '127.0.0.9');
-    for (const serial of ROBOTS) for (const sequence of [0, 1, 4]) take(serial, sequence);
+    for (const serial of ROBOTS) for (const sequence of [0, 1, 4]) receive(serial, sequence);
     await clock.advance(60_000);
-    take('SN0001', 34);
-    for (let i = 0; i < MAX_SERIALS + 10; i += 1) take(`X-${i}`, 0);
-    expect(take('X-unknown', 0)).toBe('table-full');
+    receive('SN0001', 34);
+    for (let i = 0; i < MAX_SERIALS + 10; i += 1) receive(`X-${i}`, 0);
+    expect(receive('X-unknown', 0)).toBe('table-full');
     const list = neighbours.list();
     expect(list).toHaveLength(1_000);
     const known = list.filter(({ serial }) => reserved.has(serial));
@@ -155,25 +155,25 @@ describe('a list of neighbours that somebody fills', () => {
   });
 });
 
-describe('a sniffer that somebody fills', () => {
+describe('a sniffer under a flood', () => {
   it('shows each robot of the site, once, and counts the others', () => {
     const key = createKey(Buffer.alloc(32, 7));
     const sniffer = createSniffer({ keys: createKeyRing([key]), clock: createFakeClock(), reserved });
-    const say = (serial: string, address: string, sequence = 0) => {
+    const receiveFrom = (serial: string, address: string, sequence = 0) => {
       const { state, ...heartbeat } = heartbeatOf({ serial, sequence });
       sniffer.receive(encodeHeartbeat({ ...heartbeat, state }, key), address);
     };
-    for (let i = 0; i < 600; i += 1) say(`X-${i}`, '192.0.2.66');
-    for (const serial of ROBOTS) say(serial, '192.0.2.1');
-    for (let i = 0; i < 50; i += 1) say('SN0001', `198.51.100.${i}`, 1);
+    for (let i = 0; i < 600; i += 1) receiveFrom(`X-${i}`, '192.0.2.66');
+    for (const serial of ROBOTS) receiveFrom(serial, '192.0.2.1');
+    for (let i = 0; i < 50; i += 1) receiveFrom('SN0001', `198.51.100.${i}`, 1);
     const { senders, otherHeartbeats } = sniffer.view();
     expect(senders.filter(({ serial }) => reserved.has(serial)).map(({ serial }) => serial)).toEqual(ROBOTS);
     expect([senders.length, otherHeartbeats]).toEqual([503, 150]);
   });
 });
 
-describe('what is said of a full table', () => {
-  it('is one line in the log, and another each ten minutes while it goes on', async () => {
+describe('the log of a full table', () => {
+  it('is one line, and another every ten minutes while it continues', async () => {
     const clock = createFakeClock();
     const lines: object[] = [];
     const log: Pick<Log, 'warn'> = { warn: (fields) => void lines.push(fields) };

@@ -14,7 +14,7 @@ export function heartbeatOf(values: Partial<Heartbeat> = {}): Heartbeat {
   return { ...some, state: nothingKnown, ...values };
 }
 
-/** A log that keeps its lines, as 'warn message'. */
+/** A log that collects its lines, as 'warn message'. */
 export function createListLog(): Log & { readonly lines: string[] } {
   const lines: string[] = [];
   const write = (level: string) => (_: object, message: string) => void lines.push(`${level} ${message}`);

@@ -15,7 +15,7 @@ const keyOf = (hex: string) => createKey(Buffer.from(hex, 'hex'));
 const secrets = () => fc.uint8Array({ minLength: 32, maxLength: 32 }).map((bytes) => Buffer.from(bytes));
 
 describe('a key', () => {
-  it('signs with HMAC-SHA256 and knows its own signature', () => {
+  it('signs with HMAC-SHA256 and verifies its own signature', () => {
     fc.assert(
       fc.property(secrets(), fc.uint8Array(), (secret, bytes) => {
         const key = createKey(secret);
@@ -26,7 +26,7 @@ describe('a key', () => {
     );
   });
 
-  it('refuses a signature of another length, of other bytes and of another key, and never throws', () => {
+  it('rejects a signature of another length, of other bytes and of another key, and never throws', () => {
     const bytes = Buffer.from('heartbeat');
     const key = keyOf(FIRST);
     fc.assert(
@@ -40,7 +40,7 @@ describe('a key', () => {
     expect(key.verifies(bytes, keyOf(SECOND).sign(bytes))).toBe(false);
   });
 
-  it('has an id of its own, the same on every robot, that is no part of the key', () => {
+  it('has an id that is unique, the same on every robot, and not part of the key', () => {
     const hash = createHash('sha256').update('gw heartbeat key id\0').update(Buffer.from(FIRST, 'hex')).digest('hex');
     expect(keyOf(FIRST).id).toBe(Number.parseInt(hash.slice(0, 8), 16));
     expect(FIRST).not.toContain(hash.slice(0, 8));
@@ -64,7 +64,7 @@ describe('a ring of keys', () => {
     expect(createKeyRing([first]).byId(second.id)).toBeUndefined();
   });
 
-  it('refuses two keys with one id, whatever their place', () => {
+  it('rejects two keys with one id, in any position', () => {
     const [first, second] = [keyOf(FIRST), keyOf(SECOND)];
     const posing = { ...second, id: first.id };
     for (const keys of [
@@ -95,7 +95,7 @@ describe('the key files of a site', () => {
   const read = (keyFile: string, ...acceptedKeyFiles: string[]): Promise<KeyRing> =>
     readKeyRing({ keyFile, acceptedKeyFiles });
 
-  /** Everything that somebody may get to see of the refusal, which must hold nothing of what is in the file. */
+  /** All visible text of the refusal, which must contain nothing of the file. */
   async function refusalOf(reading: Promise<KeyRing>, ...secret: string[]): Promise<string> {
     const error = await reading.then(
       () => expect.fail('was read'),
@@ -103,15 +103,15 @@ describe('the key files of a site', () => {
     );
     if (!(error instanceof GwError)) throw error;
     expect(error).toMatchObject({ code: 'SECRET_UNREADABLE', exitCode: 2 });
-    const told = [error.message, error.remedy, error.stack, error.cause, JSON.stringify(error.details)].join('\n');
+    const refusal = [error.message, error.remedy, error.stack, error.cause, JSON.stringify(error.details)].join('\n');
     for (const text of secret) {
-      // A part of a key is a part too many.
-      for (let at = 0; at + 8 <= text.length; at += 1) expect(told).not.toContain(text.slice(at, at + 8));
+      // Not even a part of a key may be shown.
+      for (let at = 0; at + 8 <= text.length; at += 1) expect(refusal).not.toContain(text.slice(at, at + 8));
     }
     return `${error.message}\n${error.remedy}`;
   }
 
-  it('are read: one key of 64 hex digits, with a line end or without, in capitals or not', async () => {
+  it('are parsed: one key of 64 hex digits, with or without a line end, in either case', async () => {
     for (const content of [FIRST, `${FIRST}\n`, `${FIRST}\r\n`, FIRST.toUpperCase()]) {
       const ring = await read(await file(content));
       expect(ring.signing.id).toBe(keyOf(FIRST).id);
@@ -119,7 +119,7 @@ describe('the key files of a site', () => {
     }
   });
 
-  it('give the keys that are accepted beside the one that signs', async () => {
+  it('yield the accepted keys beside the signing key', async () => {
     const ring = await read(await file(FIRST), await file(SECOND), await file(THIRD));
     expect(ring.signing.id).toBe(keyOf(FIRST).id);
     for (const hex of [FIRST, SECOND, THIRD]) {
@@ -132,55 +132,59 @@ describe('the key files of a site', () => {
   it.each([
     ['a digit too few', FIRST.slice(1)],
     ['a digit too many', `${FIRST}0`],
-    ['a letter that is no digit', `g${FIRST.slice(1)}`],
+    ['a letter that is not a hex digit', `g${FIRST.slice(1)}`],
     ['a blank in front', ` ${FIRST}`],
     ['two line ends', `${FIRST}\n\n`],
     ['two keys', `${FIRST}\n${SECOND}\n`],
     ['a name in front', `key=${FIRST}`],
     ['Base64', Buffer.from(FIRST, 'hex').toString('base64')],
-  ])('are refused with %s, by path and name in the site file', async (_what, content) => {
+  ])('are rejected with %s, by path and key of the site file', async (_what, content) => {
     const path = await file(content);
-    const told = await refusalOf(read(path), content, FIRST, SECOND);
-    expect(told).toContain(`${path} (fleet.keyFile)`);
-    expect(told).toContain('64 hex digits');
-    expect(told).toContain('openssl rand -hex 32');
+    const refusal = await refusalOf(read(path), content, FIRST, SECOND);
+    expect(refusal).toContain(`${path} (fleet.keyFile)`);
+    expect(refusal).toContain('64 hex digits');
+    expect(refusal).toContain('openssl rand -hex 32');
   });
 
-  it('are refused when the key stands in them as bytes, or when they are empty', async () => {
+  it('are rejected when the key is in binary, or when they are empty', async () => {
     await refusalOf(read(await file(Buffer.from(SECOND, 'hex'))), SECOND);
     expect(await refusalOf(read(await file('\n')))).toContain('it is empty');
   });
 
-  it('are refused when others may open them too', async () => {
+  it('are rejected when other users may open them', async () => {
     const path = await file(FIRST, 0o644);
-    const told = await refusalOf(read(path), FIRST);
-    expect(told).toContain('mode 644');
-    expect(told).toContain(`chmod 600 ${path}`);
+    const refusal = await refusalOf(read(path), FIRST);
+    expect(refusal).toContain('mode 644');
+    expect(refusal).toContain(`chmod 600 ${path}`);
   });
 
-  it('are refused when there are none', async () => {
+  it('are rejected when they are missing', async () => {
     const path = join(dir, 'nobody');
-    const told = await refusalOf(read(path));
-    expect(told).toContain(path);
-    expect(told).toContain('file not found');
+    const refusal = await refusalOf(read(path));
+    expect(refusal).toContain(path);
+    expect(refusal).toContain('file not found');
   });
 
-  it('are refused for an accepted key that cannot be used, by its name in the site file', async () => {
+  it('are rejected for an unusable accepted key, by its key of the site file', async () => {
     const good = await file(FIRST);
     for (const [bad, why] of [
       [await file(SECOND.slice(1)), '64 hex digits'],
       [await file(SECOND, 0o640), 'mode 640'],
       [join(dir, 'nobody'), 'file not found'],
     ] as const) {
-      const told = await refusalOf(read(good, await file(THIRD), bad), FIRST, SECOND, THIRD);
-      expect(told).toContain(bad);
-      expect(told).toContain('fleet.acceptedKeyFiles');
-      expect(told).toContain(why);
+      const refusal = await refusalOf(read(good, await file(THIRD), bad), FIRST, SECOND, THIRD);
+      expect(refusal).toContain(bad);
+      expect(refusal).toContain('fleet.acceptedKeyFiles');
+      expect(refusal).toContain(why);
     }
   });
 
-  it('are refused when one key stands in two of them, since a copy was made of the wrong one', async () => {
-    const told = await refusalOf(read(await file(FIRST), await file(SECOND), await file(`${FIRST}\n`)), FIRST, SECOND);
-    expect(told).toContain('Duplicate heartbeat key');
+  it('are rejected when two of them hold the same key, as after copying the wrong one', async () => {
+    const refusal = await refusalOf(
+      read(await file(FIRST), await file(SECOND), await file(`${FIRST}\n`)),
+      FIRST,
+      SECOND,
+    );
+    expect(refusal).toContain('Duplicate heartbeat key');
   });
 });

@@ -11,7 +11,7 @@ const PERIOD_MS = 2000;
 const self = { serial: 'R-0', instance: '0'.repeat(16) };
 const [A, B, C] = ['a', 'b', 'c'].map((letter) => letter.repeat(16)) as [string, string, string];
 
-/** The guard is the real one, never loaded: it then writes nothing. */
+/** The guard is the real one, but not loaded, so it writes nothing. */
 function world() {
   const clock = createFakeClock();
   const guard = createReplayGuard({ stateDir: '/proc/none', clock, log: silentLog });
@@ -19,7 +19,8 @@ function world() {
   return {
     clock,
     neighbours,
-    say: (values: Partial<Heartbeat>, address = '127.0.0.9') => neighbours.receive(heartbeatOf(values), address),
+    receiveFrom: (values: Partial<Heartbeat>, address = '127.0.0.9') =>
+      neighbours.receive(heartbeatOf(values), address),
     only: () => {
       const [first, ...others] = neighbours.list();
       expect(others).toEqual([]);
@@ -30,8 +31,8 @@ function world() {
 
 describe('the neighbours', () => {
   it('are alive, late after 3 missed heartbeats and gone after 15, and alive again with the next', async () => {
-    const { clock, say, only } = world();
-    say({ sequence: 0 });
+    const { clock, receiveFrom, only } = world();
+    receiveFrom({ sequence: 0 });
     expect(only()).toMatchObject({ presence: 'alive', ageMs: 0, heartbeats: 1, lost: 0, conflictWith: null });
     for (const [atMs, presence] of [
       [5_999, 'alive'],
@@ -43,11 +44,11 @@ describe('the neighbours', () => {
       await clock.advance(atMs - (only()?.ageMs ?? 0));
       expect(only()).toMatchObject({ presence, ageMs: atMs });
     }
-    say({ sequence: 43_200 });
+    receiveFrom({ sequence: 43_200 });
     expect(only()).toMatchObject({ presence: 'alive', ageMs: 0, heartbeats: 2, lost: 43_199 });
   });
 
-  it('have no presence but that of their age', () => {
+  it('have the presence of their age only', () => {
     fc.assert(
       fc.property(fc.double({ min: 0, max: 1e12, noNaN: true }), (ageMs) => {
         const expected = ageMs >= 30_000 ? 'gone' : ageMs >= 6_000 ? 'late' : 'alive';
@@ -56,9 +57,9 @@ describe('the neighbours', () => {
     );
   });
 
-  it('do not change with the clock of the wall', async () => {
-    const { clock, say, only } = world();
-    say({});
+  it('do not depend on the wall clock', async () => {
+    const { clock, receiveFrom, only } = world();
+    receiveFrom({});
     await clock.advance(1_000);
     for (const wall of ['1970-01-01T00:00:00Z', '2099-01-01T00:00:00Z']) {
       clock.setWall(new Date(wall));
@@ -66,11 +67,11 @@ describe('the neighbours', () => {
     }
   });
 
-  it('are shown with their last heartbeat and where it came from, by serial', () => {
-    const { say, neighbours } = world();
-    say({ serial: 'R-9' }, '127.0.0.9');
-    say({ serial: 'R-10', uptimeS: 7 }, '127.0.0.10');
-    say({ serial: 'R-9', sequence: 1 }, '127.0.0.19');
+  it('are shown by serial with their last heartbeat and its source address', () => {
+    const { receiveFrom, neighbours } = world();
+    receiveFrom({ serial: 'R-9' }, '127.0.0.9');
+    receiveFrom({ serial: 'R-10', uptimeS: 7 }, '127.0.0.10');
+    receiveFrom({ serial: 'R-9', sequence: 1 }, '127.0.0.19');
     expect(
       neighbours
         .list()
@@ -82,42 +83,42 @@ describe('the neighbours', () => {
   });
 
   it('do not include this robot, whose echo is no heartbeat', () => {
-    const { say, neighbours } = world();
-    for (let sequence = 0; sequence < 10; sequence += 1) expect(say({ ...self, sequence })).toBe('echo');
+    const { receiveFrom, neighbours } = world();
+    for (let sequence = 0; sequence < 10; sequence += 1) expect(receiveFrom({ ...self, sequence })).toBe('echo');
     expect(neighbours.list()).toEqual([]);
     expect(neighbours.ownConflict()).toBeNull();
   });
 
-  it('have lost what is missing between two heartbeats of one boot, and nothing between two boots', () => {
-    const { say, only } = world();
-    say({ bootCounter: 1, sequence: 10 });
-    say({ bootCounter: 1, sequence: 11 });
+  it('count gaps between two heartbeats of one boot as lost, and none between two boots', () => {
+    const { receiveFrom, only } = world();
+    receiveFrom({ bootCounter: 1, sequence: 10 });
+    receiveFrom({ bootCounter: 1, sequence: 11 });
     expect(only()).toMatchObject({ heartbeats: 2, lost: 0 });
-    say({ bootCounter: 1, sequence: 15 });
+    receiveFrom({ bootCounter: 1, sequence: 15 });
     expect(only()).toMatchObject({ heartbeats: 3, lost: 3 });
-    say({ bootCounter: 2, instance: B, sequence: 400 });
+    receiveFrom({ bootCounter: 2, instance: B, sequence: 400 });
     expect(only()).toMatchObject({ heartbeats: 4, lost: 3 });
-    say({ bootCounter: 2, instance: B, sequence: 402 });
+    receiveFrom({ bootCounter: 2, instance: B, sequence: 402 });
     expect(only()).toMatchObject({ heartbeats: 5, lost: 4 });
-    say({ bootCounter: 2, instance: B, sequence: 2 ** 32 - 1 });
+    receiveFrom({ bootCounter: 2, instance: B, sequence: 2 ** 32 - 1 });
     expect(only()).toMatchObject({ heartbeats: 6, lost: 4 + 2 ** 32 - 1 - 403 });
   });
 
-  it('are 1000 at most, and the one that is silent longest gives way', async () => {
-    const { clock, say, neighbours } = world();
+  it('are limited to 1000, evicting the one that is silent longest', async () => {
+    const { clock, receiveFrom, neighbours } = world();
     const serials = Array.from({ length: 1000 }, (_, index) => `R-${1000 + index}`);
-    for (const serial of serials) say({ serial });
+    for (const serial of serials) receiveFrom({ serial });
     await clock.advance(1);
-    say({ serial: 'R-1000', sequence: 1 });
+    receiveFrom({ serial: 'R-1000', sequence: 1 });
     expect(neighbours.list().map(({ serial }) => serial)).toEqual(serials);
-    expect(say({ serial: 'R-2000' })).toBe('received');
+    expect(receiveFrom({ serial: 'R-2000' })).toBe('received');
     expect(neighbours.list().map(({ serial }) => serial)).toEqual([
       ...serials.filter((serial) => serial !== 'R-1001'),
       'R-2000',
     ]);
   });
 
-  it('stay in order and bounded, whatever signed heartbeats come', async () => {
+  it('stay consistent and bounded, whatever signed heartbeats arrive', async () => {
     const heartbeats = fc.array(
       fc.tuple(
         fc.record({
@@ -133,7 +134,7 @@ describe('the neighbours', () => {
     );
     await fc.assert(
       fc.asyncProperty(heartbeats, async (all) => {
-        const { clock, say, neighbours } = world();
+        const { clock, receiveFrom, neighbours } = world();
         const newest = new Map<string, readonly [number, number]>();
         const last = new Map<string, { readonly key: string; readonly atMs: number }>();
         for (const [heartbeat, address, waitMs] of all) {
@@ -148,7 +149,7 @@ describe('the neighbours', () => {
           const expected =
             isOwn && heartbeat.instance === self.instance ? 'echo' : isNew && !isOwn ? 'received' : refused;
           if (expected === 'received') last.set(heartbeat.serial, { key, atMs: clock.monotonicMs() });
-          expect(say(heartbeat, address)).toBe(expected);
+          expect(receiveFrom(heartbeat, address)).toBe(expected);
           if (expected === 'received') newest.set(heartbeat.serial, [heartbeat.bootCounter, heartbeat.sequence]);
           const list = neighbours.list();
           const serials = list.map(({ serial }) => serial);
@@ -163,62 +164,62 @@ describe('the neighbours', () => {
 });
 
 describe('two devices with one serial', () => {
-  it('are shown from where the refused one speaks, after 3 of its heartbeats, and forgotten after 30 s', async () => {
-    const { clock, say, only } = world();
-    say({ bootCounter: 5, instance: A }, '127.0.0.2');
+  it('are shown with the address of the rejected one, after 3 of its heartbeats, and dropped after 30 s', async () => {
+    const { clock, receiveFrom, only } = world();
+    receiveFrom({ bootCounter: 5, instance: A }, '127.0.0.2');
     for (const [sequence, shown] of [
       [7, null],
       [8, null],
       [9, '127.0.0.3'],
     ] as const) {
-      expect(say({ bootCounter: 4, instance: B, sequence }, '127.0.0.3')).toBe('replayed');
+      expect(receiveFrom({ bootCounter: 4, instance: B, sequence }, '127.0.0.3')).toBe('replayed');
       expect(only()).toMatchObject({ address: '127.0.0.2', conflictWith: shown });
     }
     await clock.advance(29_999);
     expect(only()?.conflictWith).toBe('127.0.0.3');
     await clock.advance(1);
     expect(only()?.conflictWith).toBeNull();
-    say({ bootCounter: 4, instance: B, sequence: 10 }, '127.0.0.3');
+    receiveFrom({ bootCounter: 4, instance: B, sequence: 10 }, '127.0.0.3');
     expect(only()?.conflictWith).toBeNull();
   });
 
-  it('are shown as long as both speak, though the other one comes by two addresses', async () => {
-    const { clock, say, only } = world();
+  it('are shown as long as both send, though the other one uses two addresses', async () => {
+    const { clock, receiveFrom, only } = world();
     for (let heartbeat = 0; heartbeat < 30; heartbeat += 1) {
-      say({ bootCounter: 5, instance: A, sequence: heartbeat }, '127.0.0.2');
-      say({ bootCounter: 4, instance: B, sequence: heartbeat }, '127.0.0.3');
-      say({ bootCounter: 4, instance: B, sequence: heartbeat }, '127.0.0.4');
+      receiveFrom({ bootCounter: 5, instance: A, sequence: heartbeat }, '127.0.0.2');
+      receiveFrom({ bootCounter: 4, instance: B, sequence: heartbeat }, '127.0.0.3');
+      receiveFrom({ bootCounter: 4, instance: B, sequence: heartbeat }, '127.0.0.4');
       expect(only()?.conflictWith).toBe(heartbeat < 2 ? null : '127.0.0.3');
       await clock.advance(PERIOD_MS);
     }
   });
 
   it('are shown also when there are three', async () => {
-    const { clock, say, only } = world();
+    const { clock, receiveFrom, only } = world();
     for (let heartbeat = 0; heartbeat < 10; heartbeat += 1) {
-      say({ bootCounter: 5, instance: A, sequence: heartbeat }, '127.0.0.2');
-      say({ bootCounter: 4, instance: B, sequence: heartbeat }, '127.0.0.3');
-      say({ bootCounter: 3, instance: C, sequence: heartbeat }, '127.0.0.4');
+      receiveFrom({ bootCounter: 5, instance: A, sequence: heartbeat }, '127.0.0.2');
+      receiveFrom({ bootCounter: 4, instance: B, sequence: heartbeat }, '127.0.0.3');
+      receiveFrom({ bootCounter: 3, instance: C, sequence: heartbeat }, '127.0.0.4');
       expect(only()?.conflictWith).toBe(heartbeat < 2 ? null : '127.0.0.4');
       await clock.advance(PERIOD_MS);
     }
   });
 
-  it('are shown from the other side when the refused one overtakes', async () => {
-    const { clock, say, only } = world();
+  it('are shown from the other side when the rejected one overtakes', async () => {
+    const { clock, receiveFrom, only } = world();
     for (let heartbeat = 0; heartbeat < 4; heartbeat += 1) {
-      say({ bootCounter: 5, instance: A, sequence: heartbeat }, '127.0.0.2');
-      say({ bootCounter: 4, instance: B, sequence: heartbeat }, '127.0.0.3');
+      receiveFrom({ bootCounter: 5, instance: A, sequence: heartbeat }, '127.0.0.2');
+      receiveFrom({ bootCounter: 4, instance: B, sequence: heartbeat }, '127.0.0.3');
       await clock.advance(PERIOD_MS);
     }
-    expect(say({ bootCounter: 6, instance: C, sequence: 0 }, '127.0.0.3')).toBe('received');
+    expect(receiveFrom({ bootCounter: 6, instance: C, sequence: 0 }, '127.0.0.3')).toBe('received');
     for (let heartbeat = 4; heartbeat < 7; heartbeat += 1)
-      say({ bootCounter: 5, instance: A, sequence: heartbeat }, '127.0.0.2');
+      receiveFrom({ bootCounter: 5, instance: A, sequence: heartbeat }, '127.0.0.2');
     expect(only()).toMatchObject({ address: '127.0.0.3', conflictWith: '127.0.0.2' });
   });
 
-  it('that took one image and share a boot counter are shown when they are received by turns', async () => {
-    const { clock, say, only } = world();
+  it('cloned with one boot counter are shown when they are received alternately', async () => {
+    const { clock, receiveFrom, only } = world();
     const turns = [
       [A, 100],
       [B, 106],
@@ -228,7 +229,7 @@ describe('two devices with one serial', () => {
     ] as const;
     for (const [index, [instance, sequence]] of turns.entries()) {
       const [here, there] = instance === A ? ['127.0.0.2', '127.0.0.3'] : ['127.0.0.3', '127.0.0.2'];
-      expect(say({ bootCounter: 5, instance, sequence }, here)).toBe('received');
+      expect(receiveFrom({ bootCounter: 5, instance, sequence }, here)).toBe('received');
       expect(only()).toMatchObject({ address: here, lost: 0, conflictWith: index < 2 ? null : there });
       await clock.advance(PERIOD_MS);
     }
@@ -236,15 +237,15 @@ describe('two devices with one serial', () => {
     expect(only()?.conflictWith).toBeNull();
   });
 
-  it('that share a boot counter are shown whatever is lost of their heartbeats on the way', async () => {
+  it('cloned with one boot counter are shown whatever heartbeats are lost', async () => {
     const fates = fc.array(fc.tuple(fc.boolean(), fc.boolean()), { minLength: 1, maxLength: 40 });
     await fc.assert(
       fc.asyncProperty(fates, fc.nat(3), async (lost, ahead) => {
-        const { clock, say, only } = world();
+        const { clock, receiveFrom, only } = world();
         const both = [...lost, ...Array.from({ length: 4 }, () => [false, false] as const)];
         for (const [heartbeat, [isLostA, isLostB]] of both.entries()) {
-          if (!isLostA) say({ bootCounter: 5, instance: A, sequence: heartbeat }, '127.0.0.2');
-          if (!isLostB) say({ bootCounter: 5, instance: B, sequence: heartbeat + ahead }, '127.0.0.3');
+          if (!isLostA) receiveFrom({ bootCounter: 5, instance: A, sequence: heartbeat }, '127.0.0.2');
+          if (!isLostB) receiveFrom({ bootCounter: 5, instance: B, sequence: heartbeat + ahead }, '127.0.0.3');
           await clock.advance(PERIOD_MS);
         }
         const shown = only();
@@ -254,21 +255,21 @@ describe('two devices with one serial', () => {
     );
   });
 
-  it('are not seen in a robot that starts again', async () => {
-    const { clock, say, only } = world();
+  it('are not reported for a robot that restarts', async () => {
+    const { clock, receiveFrom, only } = world();
     for (let boots = 1; boots < 20; boots += 1) {
       for (let heartbeat = 0; heartbeat < 5; heartbeat += 1) {
-        say({ bootCounter: boots, instance: boots.toString(16).padStart(16, '0'), sequence: heartbeat });
+        receiveFrom({ bootCounter: boots, instance: boots.toString(16).padStart(16, '0'), sequence: heartbeat });
         expect(only()?.conflictWith).toBeNull();
         await clock.advance(PERIOD_MS);
       }
     }
   });
 
-  it('are not seen in one that took over from another with the same boot counter', async () => {
-    const { clock, say, only } = world();
+  it('are not reported for one that replaced another with the same boot counter', async () => {
+    const { clock, receiveFrom, only } = world();
     for (let heartbeat = 0; heartbeat < 10; heartbeat += 1) {
-      say(
+      receiveFrom(
         { bootCounter: 5, instance: heartbeat < 5 ? A : B, sequence: heartbeat },
         heartbeat < 5 ? '127.0.0.2' : '127.0.0.3',
       );
@@ -277,45 +278,45 @@ describe('two devices with one serial', () => {
     }
   });
 
-  it('are not seen in one whose first heartbeats with the same boot counter were refused', () => {
-    const { say, only } = world();
-    say({ bootCounter: 5, instance: A, sequence: 100 }, '127.0.0.2');
-    expect(say({ bootCounter: 5, instance: B, sequence: 100 }, '127.0.0.3')).toBe('replayed');
-    expect(say({ bootCounter: 5, instance: B, sequence: 101 }, '127.0.0.3')).toBe('received');
+  it('are not reported for one whose first heartbeats with the same boot counter were rejected', () => {
+    const { receiveFrom, only } = world();
+    receiveFrom({ bootCounter: 5, instance: A, sequence: 100 }, '127.0.0.2');
+    expect(receiveFrom({ bootCounter: 5, instance: B, sequence: 100 }, '127.0.0.3')).toBe('replayed');
+    expect(receiveFrom({ bootCounter: 5, instance: B, sequence: 101 }, '127.0.0.3')).toBe('received');
     expect(only()?.conflictWith).toBeNull();
   });
 
-  it('are not seen in one whose heartbeats come by several ways, also late', async () => {
-    const { clock, say, only } = world();
+  it('are not reported for one whose heartbeats arrive by several routes, also late', async () => {
+    const { clock, receiveFrom, only } = world();
     for (let heartbeat = 0; heartbeat < 10; heartbeat += 1) {
-      say({ bootCounter: 5, sequence: heartbeat }, '127.0.0.2');
-      expect(say({ bootCounter: 5, sequence: heartbeat }, '127.0.0.3')).toBe('copy');
-      if (heartbeat > 1) expect(say({ bootCounter: 5, sequence: heartbeat - 1 }, '127.0.0.4')).toBe('replayed');
+      receiveFrom({ bootCounter: 5, sequence: heartbeat }, '127.0.0.2');
+      expect(receiveFrom({ bootCounter: 5, sequence: heartbeat }, '127.0.0.3')).toBe('copy');
+      if (heartbeat > 1) expect(receiveFrom({ bootCounter: 5, sequence: heartbeat - 1 }, '127.0.0.4')).toBe('replayed');
       expect(only()).toMatchObject({ address: '127.0.0.2', conflictWith: null });
       await clock.advance(PERIOD_MS);
-      // As old as this it was kept and sent again.
-      expect(say({ bootCounter: 5, sequence: heartbeat }, '127.0.0.3')).toBe('replayed');
+      // A heartbeat of this age was recorded and replayed.
+      expect(receiveFrom({ bootCounter: 5, sequence: heartbeat }, '127.0.0.3')).toBe('replayed');
     }
   });
 
-  it('are not seen in a recording that is played again and again', async () => {
-    const { clock, say, only } = world();
-    say({ bootCounter: 5, instance: A, sequence: 50 }, '127.0.0.2');
+  it('are not reported for a recording that is replayed repeatedly', async () => {
+    const { clock, receiveFrom, only } = world();
+    receiveFrom({ bootCounter: 5, instance: A, sequence: 50 }, '127.0.0.2');
     for (let round = 0; round < 30; round += 1) {
-      expect(say({ bootCounter: 5, instance: A, sequence: 20 }, '127.0.0.6')).toBe('replayed');
-      expect(say({ bootCounter: 4, instance: B, sequence: 70 }, '127.0.0.6')).toBe('replayed');
-      expect(say({ bootCounter: 4, instance: B, sequence: 71 }, '127.0.0.6')).toBe('replayed');
+      expect(receiveFrom({ bootCounter: 5, instance: A, sequence: 20 }, '127.0.0.6')).toBe('replayed');
+      expect(receiveFrom({ bootCounter: 4, instance: B, sequence: 70 }, '127.0.0.6')).toBe('replayed');
+      expect(receiveFrom({ bootCounter: 4, instance: B, sequence: 71 }, '127.0.0.6')).toBe('replayed');
       expect(only()).toMatchObject({ address: '127.0.0.2', conflictWith: null });
       await clock.advance(PERIOD_MS);
     }
   });
 
-  it('are told of this robot when somebody else speaks with its serial', async () => {
-    const { clock, say, neighbours } = world();
+  it('are reported for this robot when another device uses its serial', async () => {
+    const { clock, receiveFrom, neighbours } = world();
     for (let heartbeat = 0; heartbeat < 10; heartbeat += 1) {
-      say({ ...self, bootCounter: 9, sequence: heartbeat }, '127.0.0.1');
-      expect(say({ ...self, instance: A, sequence: heartbeat }, '127.0.0.3')).toBe('replayed');
-      expect(say({ ...self, instance: A, sequence: heartbeat }, '127.0.0.4')).toBe('replayed');
+      receiveFrom({ ...self, bootCounter: 9, sequence: heartbeat }, '127.0.0.1');
+      expect(receiveFrom({ ...self, instance: A, sequence: heartbeat }, '127.0.0.3')).toBe('replayed');
+      expect(receiveFrom({ ...self, instance: A, sequence: heartbeat }, '127.0.0.4')).toBe('replayed');
       expect(neighbours.ownConflict()).toBe(heartbeat < 2 ? null : '127.0.0.3');
       await clock.advance(PERIOD_MS);
     }
@@ -324,10 +325,10 @@ describe('two devices with one serial', () => {
     expect(neighbours.ownConflict()).toBeNull();
   });
 
-  it('are not seen in a recording of this robot from before its start', async () => {
-    const { clock, say, neighbours } = world();
+  it('are not reported for a recording of this robot from before its start', async () => {
+    const { clock, receiveFrom, neighbours } = world();
     for (let round = 0; round < 30; round += 1) {
-      say({ ...self, instance: A, sequence: 5 }, '127.0.0.6');
+      receiveFrom({ ...self, instance: A, sequence: 5 }, '127.0.0.6');
       expect(neighbours.ownConflict()).toBeNull();
       await clock.advance(PERIOD_MS);
     }

@@ -10,7 +10,7 @@ import { createListLog } from './heartbeats.ts';
 const PERIOD_MS = 2000;
 const SAVE_EVERY_MS = 10_000;
 const AHEAD = 8;
-const MOST = 2 ** 32 - 1;
+const MAX_COUNTER = 2 ** 32 - 1;
 
 let root: string;
 beforeEach(() => {
@@ -27,10 +27,10 @@ interface Counted {
 }
 const heartbeat = (sequence: number, bootCounter = 1, serial = 'R-1'): Counted => ({ serial, bootCounter, sequence });
 
-/** Time enough for a write that should not be there. */
+/** Enough time for an unwanted write. */
 const soon = () => new Promise((resolve) => setTimeout(resolve, 30));
 
-/** Guards that follow one another on one disk. `restart` ends the one before in order, `crash` as a power cut would. */
+/** Successive guards on one disk. `restart` ends the one before cleanly, `crash` as a power cut would. */
 async function world() {
   const clock = createFakeClock();
   const log = createListLog();
@@ -56,9 +56,9 @@ async function world() {
     rows,
     dir: () => dir,
     accept: (counted: Counted) => guard.accept(counted) === 'newer',
-    /** Until the file on the disk refuses this heartbeat; no timer is moved. */
+    /** Waits until the file on disk rejects this heartbeat; no timer is advanced. */
     kept: (counted: Counted) => vi.waitFor(() => expect(covers(counted)).toBe(true), { interval: 1, timeout: 5_000 }),
-    /** Moves time by 10 s until a write has brought the file here: one that is under way takes the place of the next. */
+    /** Advances time by 10 s until a write has updated the file: a write in progress replaces the next. */
     written: (expected: [string, number, number][]) =>
       vi.waitFor(
         async () => {
@@ -71,7 +71,7 @@ async function world() {
       await guard.close();
       await begin();
     },
-    /** What is on the disk now goes on; what the old guard still does happens on another disk. */
+    /** The new guard continues with the current disk; later writes of the old guard go to another disk. */
     async crash() {
       boots += 1;
       const next = join(root, `disk-${boots}`);
@@ -90,7 +90,7 @@ async function world() {
 }
 
 describe('the replay guard', () => {
-  it('accepts what is newer and refuses the same and what is older', async () => {
+  it('accepts newer heartbeats and rejects equal and older ones', async () => {
     await using at = await world();
     for (const [sequence, bootCounter, isNew] of [
       [5, 3, true],
@@ -100,7 +100,7 @@ describe('the replay guard', () => {
       [100, 3, true],
       [7, 3, false],
       [5000, 2, false],
-      [MOST, 0, false],
+      [MAX_COUNTER, 0, false],
       [0, 4, true],
       [0, 4, false],
       [101, 3, false],
@@ -110,21 +110,21 @@ describe('the replay guard', () => {
     expect(at.accept(heartbeat(0, 0, 'R-2'))).toBe(true);
   });
 
-  it('accepts nothing of a boot whose sequence is used up, and then the next boot', async () => {
+  it('rejects a boot whose sequence is exhausted, and accepts the next boot', async () => {
     await using at = await world();
-    expect(at.accept(heartbeat(MOST - 1))).toBe(true);
-    expect(at.accept(heartbeat(MOST))).toBe(true);
+    expect(at.accept(heartbeat(MAX_COUNTER - 1))).toBe(true);
+    expect(at.accept(heartbeat(MAX_COUNTER))).toBe(true);
     expect(at.accept(heartbeat(0))).toBe(false);
-    expect(at.accept(heartbeat(MOST))).toBe(false);
-    await at.kept(heartbeat(MOST));
-    expect(at.rows()).toEqual([['R-1', 1, MOST]]);
+    expect(at.accept(heartbeat(MAX_COUNTER))).toBe(false);
+    await at.kept(heartbeat(MAX_COUNTER));
+    expect(at.rows()).toEqual([['R-1', 1, MAX_COUNTER]]);
     await at.crash();
-    expect(at.accept(heartbeat(MOST))).toBe(false);
-    expect(at.accept(heartbeat(0, MOST))).toBe(true);
-    expect(at.accept(heartbeat(0, MOST))).toBe(false);
+    expect(at.accept(heartbeat(MAX_COUNTER))).toBe(false);
+    expect(at.accept(heartbeat(0, MAX_COUNTER))).toBe(true);
+    expect(at.accept(heartbeat(0, MAX_COUNTER))).toBe(false);
   });
 
-  it('refuses after an orderly end all that was received, and accepts the next', async () => {
+  it('rejects after a clean end all received heartbeats, and accepts the next', async () => {
     await using at = await world();
     for (const sequence of [0, 1, 2, 7]) at.accept(heartbeat(sequence, 3));
     at.accept(heartbeat(40, 1, 'R-2'));
@@ -138,18 +138,18 @@ describe('the replay guard', () => {
     expect(at.accept(heartbeat(41, 1, 'R-2'))).toBe(true);
   });
 
-  it('refuses after a crash all that was received since the last write, and receives the robot 8 heartbeats later at most', async () => {
+  it('rejects after a crash all heartbeats received since the last write, and accepts the robot at most 8 heartbeats later', async () => {
     await using at = await world();
     const received: Counted[] = [];
-    const hear = (from: number, to: number) => {
+    const receive = (from: number, to: number) => {
       for (let sequence = from; sequence <= to; sequence += 1) {
         received.push(heartbeat(sequence));
         expect(at.accept(heartbeat(sequence))).toBe(true);
       }
     };
-    hear(0, 24);
+    receive(0, 24);
     await at.written([['R-1', 1, 24 + AHEAD]]);
-    hear(25, 28);
+    receive(25, 28);
     expect(at.rows()).toEqual([['R-1', 1, 24 + AHEAD]]);
     await at.crash();
     for (const recorded of received) expect(at.accept(recorded)).toBe(false);
@@ -157,7 +157,7 @@ describe('the replay guard', () => {
     expect(missed).toBe(4);
   });
 
-  it('refuses the heartbeats of a new boot after a crash that came right after the first', async () => {
+  it('rejects the heartbeats of a new boot after a crash that followed the first', async () => {
     await using at = await world();
     at.accept(heartbeat(500, 1));
     await at.kept(heartbeat(500, 1));
@@ -169,7 +169,7 @@ describe('the replay guard', () => {
     expect(at.accept(heartbeat(AHEAD + 1, 2))).toBe(true);
   });
 
-  it('refuses after a crash also the heartbeats of a robot that was long out of reach', async () => {
+  it('rejects after a crash also the heartbeats of a robot that was out of reach for long', async () => {
     await using at = await world();
     at.accept(heartbeat(10));
     await at.kept(heartbeat(10));
@@ -179,7 +179,7 @@ describe('the replay guard', () => {
     for (const sequence of [10, 11, 1999, 2000, 2001, 2002]) expect(at.accept(heartbeat(sequence))).toBe(false);
   });
 
-  it('refuses after a crash the heartbeats that were received since an orderly start', async () => {
+  it('rejects after a crash the heartbeats received since a clean start', async () => {
     await using at = await world();
     at.accept(heartbeat(10));
     await at.restart();
@@ -189,7 +189,7 @@ describe('the replay guard', () => {
     expect(at.accept(heartbeat(11))).toBe(false);
   });
 
-  it('keeps no robot unheard when one crash follows the other', async () => {
+  it('accepts every robot again also after repeated crashes', async () => {
     await using at = await world();
     at.accept(heartbeat(0));
     await at.kept(heartbeat(0));
@@ -203,7 +203,7 @@ describe('the replay guard', () => {
     expect(at.accept(heartbeat(AHEAD + 1))).toBe(true);
   });
 
-  it('writes when there is something to write, every 10 s', async () => {
+  it('writes every 10 s when there are changes', async () => {
     await using at = await world();
     at.accept(heartbeat(0));
     await at.kept(heartbeat(0));
@@ -222,7 +222,7 @@ describe('the replay guard', () => {
     expect(statSync(at.file()).mode & 0o777).toBe(0o600);
   });
 
-  it('remembers 4096 robots and forgets none of them for another', async () => {
+  it('remembers 4096 robots and evicts none for another', async () => {
     await using at = await world();
     for (let robot = 0; robot < 4096; robot += 1) expect(at.accept(heartbeat(0, 1, `R-${robot}`))).toBe(true);
     expect(at.accept(heartbeat(0, 1, 'R-4096'))).toBe(false);
@@ -235,7 +235,7 @@ describe('the replay guard', () => {
     }
   });
 
-  it('makes its folder anew when it was removed', async () => {
+  it('creates its folder again when it was removed', async () => {
     await using at = await world();
     at.accept(heartbeat(0));
     await at.restart();
@@ -246,7 +246,7 @@ describe('the replay guard', () => {
     expect(at.log.lines).toEqual([]);
   });
 
-  it('goes on in memory when it cannot write, says so once, and tries again every 10 s', async () => {
+  it('continues in memory when it cannot write, reports it once, and retries every 10 s', async () => {
     await using at = await world();
     writeFileSync(at.dir(), 'a file where the folder should be');
     expect(at.accept(heartbeat(0))).toBe(true);
@@ -268,7 +268,8 @@ describe('the replay guard', () => {
         'info replay guard state is saved again',
       ]);
     });
-    // The disk is back: what a crash must not forget is written at once again, and a second failure is said again.
+    // The disk is back: state that a crash must not lose is written at once again, and a second failure is reported
+    // again.
     expect(at.accept(heartbeat(0, 2))).toBe(true);
     await at.kept(heartbeat(0, 2));
     rmSync(at.dir(), { recursive: true });
@@ -281,7 +282,7 @@ describe('the replay guard', () => {
     for (const received of [heartbeat(49), heartbeat(0, 2), heartbeat(0, 3)]) expect(at.accept(received)).toBe(false);
   });
 
-  it('tells who ends it when the last write fails, and what was kept before still refuses', async () => {
+  it('reports a failure of its last write, and earlier state still rejects', async () => {
     await using at = await world();
     at.accept(heartbeat(0));
     await at.kept(heartbeat(0));
@@ -296,7 +297,7 @@ describe('the replay guard', () => {
     expect(at.accept(heartbeat(0))).toBe(false);
   });
 
-  it('writes nothing after its end, whatever is still accepted', async () => {
+  it('writes nothing after its end, whatever is accepted later', async () => {
     await using at = await world();
     for (let sequence = 0; sequence < 100; sequence += 20) at.accept(heartbeat(sequence));
     const closing = at.close();
@@ -318,7 +319,7 @@ describe('the replay guard', () => {
     ['of another kind', '{"format":"gw/heartbeat-received/2","refused":[]}'],
     ['wrong in one robot', '{"format":"gw/heartbeat-received/1","refused":[["R-1",1,5],["R-2",1,-1]]}'],
     ['too long', JSON.stringify({ format: 'gw/heartbeat-received/1', refused: Array(4097).fill(['R', 1, 1]) })],
-  ])('does not begin anew with a file that is %s', async (_, text) => {
+  ])('does not start empty with a file that is %s', async (_, text) => {
     const clock = createFakeClock();
     writeFileSync(join(root, 'heartbeat-received.json'), text);
     const guard = createReplayGuard({ stateDir: root, clock, log: createListLog() });
@@ -331,7 +332,7 @@ describe('the replay guard', () => {
     expect(readFileSync(join(root, 'heartbeat-received.json'), 'utf8')).toBe(text);
   });
 
-  it('does not look at the clock of the wall', async () => {
+  it('does not depend on the wall clock', async () => {
     await using at = await world();
     for (const [index, wall] of ['2031-05-01T00:00:00Z', '1970-01-01T00:00:00Z', '2099-12-31T23:59:59Z'].entries()) {
       at.accept(heartbeat(index));
@@ -345,16 +346,16 @@ describe('the replay guard', () => {
     expect(at.accept(heartbeat(3))).toBe(true);
   });
 
-  it('never accepts what was received before, and accepts what is newer beyond 8 heartbeats, whatever ends come between', async () => {
-    type Step = { readonly hear: Counted } | 'restart' | 'crash' | 'wait';
+  it('never accepts a heartbeat twice, and accepts newer ones after at most 8, whatever ends occur between', async () => {
+    type Step = { readonly receive: Counted } | 'restart' | 'crash' | 'wait';
     const counted = fc.record({
       serial: fc.constantFrom('R-1', 'R-2'),
       bootCounter: fc.nat(2),
-      sequence: fc.oneof(fc.nat(40), fc.constantFrom(1000, 1005, MOST - 5, MOST)),
+      sequence: fc.oneof(fc.nat(40), fc.constantFrom(1000, 1005, MAX_COUNTER - 5, MAX_COUNTER)),
     });
     const steps: fc.Arbitrary<Step[]> = fc.array(
       fc.oneof(
-        { weight: 8, arbitrary: counted.map((hear): Step => ({ hear })) },
+        { weight: 8, arbitrary: counted.map((receive): Step => ({ receive: receive })) },
         { weight: 3, arbitrary: fc.constantFrom<Step>('restart', 'crash', 'wait') },
       ),
       { maxLength: 25 },
@@ -363,7 +364,7 @@ describe('the replay guard', () => {
       fc.asyncProperty(steps, async (all) => {
         rmSync(root, { recursive: true, force: true });
         await using at = await world();
-        /** The newest that was received, and whether a crash came since. */
+        /** The newest received heartbeat, and whether a crash occurred since. */
         const model = new Map<string, { newest: Counted; crashed: boolean }>();
         for (const step of all) {
           if (step === 'restart') await at.restart();
@@ -374,14 +375,14 @@ describe('the replay guard', () => {
             await at.crash();
             for (const known of model.values()) known.crashed = true;
           } else {
-            const { hear } = step;
-            const known = model.get(hear.serial);
-            const isAccepted = at.accept(hear);
-            if (known === undefined || hear.bootCounter > known.newest.bootCounter) expect(isAccepted).toBe(true);
-            else if (hear.bootCounter < known.newest.bootCounter) expect(isAccepted).toBe(false);
-            else if (hear.sequence <= known.newest.sequence) expect(isAccepted).toBe(false);
-            else if (!known.crashed || hear.sequence > known.newest.sequence + AHEAD) expect(isAccepted).toBe(true);
-            if (isAccepted) model.set(hear.serial, { newest: hear, crashed: false });
+            const { receive } = step;
+            const known = model.get(receive.serial);
+            const isAccepted = at.accept(receive);
+            if (known === undefined || receive.bootCounter > known.newest.bootCounter) expect(isAccepted).toBe(true);
+            else if (receive.bootCounter < known.newest.bootCounter) expect(isAccepted).toBe(false);
+            else if (receive.sequence <= known.newest.sequence) expect(isAccepted).toBe(false);
+            else if (!known.crashed || receive.sequence > known.newest.sequence + AHEAD) expect(isAccepted).toBe(true);
+            if (isAccepted) model.set(receive.serial, { newest: receive, crashed: false });
           }
         }
       }),

@@ -17,52 +17,52 @@ function world() {
     onRetired: (key) => retired.push(key),
   });
   let sequence = 0;
-  const hear = (key: typeof old) => {
+  const receive = (key: typeof old) => {
     sequence += 1;
     return decodeHeartbeat(encodeHeartbeat(heartbeatOf({ sequence }), key), ring).kind;
   };
-  return { clock, signing, old, retired, hear };
+  return { clock, signing, old, retired, receive: receive };
 }
 
-describe('a key that is accepted for a stated time', () => {
-  it('is dropped when the time is over and nobody has signed with it for an hour, and once', async () => {
-    const { clock, old, retired, hear } = world();
-    expect(hear(old)).toBe('heartbeat');
+describe('a key that is accepted for a limited time', () => {
+  it('is dropped once, when the time is over and no heartbeat was signed with it for an hour', async () => {
+    const { clock, old, retired, receive } = world();
+    expect(receive(old)).toBe('heartbeat');
     await clock.advance(24 * HOUR_MS - 1);
-    expect(hear(old)).toBe('heartbeat');
+    expect(receive(old)).toBe('heartbeat');
     await clock.advance(HOUR_MS - 1);
-    expect(hear(old)).toBe('heartbeat');
+    expect(receive(old)).toBe('heartbeat');
     await clock.advance(HOUR_MS);
     expect(retired).toEqual([]);
-    expect(hear(old)).toBe('other-key');
-    expect(hear(old)).toBe('other-key');
+    expect(receive(old)).toBe('other-key');
+    expect(receive(old)).toBe('other-key');
     expect(retired).toEqual([keyName(old)]);
   });
 
-  it('never leaves a robot behind that still signs with it', async () => {
-    const { clock, old, retired, hear } = world();
+  it('is kept while a robot still signs with it', async () => {
+    const { clock, old, retired, receive } = world();
     for (let hours = 0; hours < 100; hours += 0.9) {
-      expect(hear(old)).toBe('heartbeat');
+      expect(receive(old)).toBe('heartbeat');
       await clock.advance(0.9 * HOUR_MS);
     }
     expect(retired).toEqual([]);
   });
 
-  it('is not kept by who only names it, and no clock of the wall has a say', async () => {
-    const { clock, old, hear } = world();
+  it('is not kept by a datagram that only names it, and does not depend on the wall clock', async () => {
+    const { clock, old, receive } = world();
     const forger = { ...old, sign: () => Buffer.alloc(32) };
     clock.setWall(new Date('2040-01-01'));
-    expect(hear(forger)).toBe('forged');
+    expect(receive(forger)).toBe('forged');
     for (let hours = 0; hours < 24; hours += 0.5) {
       await clock.advance(0.5 * HOUR_MS);
-      expect(['forged', 'other-key']).toContain(hear(forger));
+      expect(['forged', 'other-key']).toContain(receive(forger));
     }
-    expect(hear(old)).toBe('other-key');
+    expect(receive(old)).toBe('other-key');
   });
 
-  it('leaves the key that signs alone, however long it is silent', async () => {
-    const { clock, signing, hear } = world();
+  it('does not affect the signing key, however long it is silent', async () => {
+    const { clock, signing, receive } = world();
     await clock.advance(1_000 * HOUR_MS);
-    expect(hear(signing)).toBe('heartbeat');
+    expect(receive(signing)).toBe('heartbeat');
   });
 });

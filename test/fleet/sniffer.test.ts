@@ -12,10 +12,10 @@ const otherSecret = Buffer.alloc(32, 8);
 const key = createKey(secret);
 const ring = createKeyRing([key]);
 
-type BeatValues = Parameters<typeof heartbeatOf>[0];
-const heartbeat = (values: BeatValues = {}) => encodeHeartbeat(heartbeatOf(values), key);
+type HeartbeatValues = Parameters<typeof heartbeatOf>[0];
+const heartbeat = (values: HeartbeatValues = {}) => encodeHeartbeat(heartbeatOf(values), key);
 
-/** Changes bytes before the signature and signs anew, with node:crypto alone. */
+/** Changes bytes before the signature and signs again, with node:crypto only. */
 function changed(change: (bytes: Buffer) => void, by = secret): Buffer {
   const bytes = Buffer.from(heartbeat().subarray(0, -32));
   change(bytes);
@@ -36,9 +36,9 @@ function listening(keys: typeof ring | null = ring) {
   return {
     clock,
     sniffer,
-    hear: (values: BeatValues, address = '192.0.2.1') => sniffer.receive(heartbeat(values), address),
-    /** Beats with the sequences from 0, each after so many milliseconds. */
-    async hearAfter(gapsMs: readonly number[]) {
+    receive: (values: HeartbeatValues, address = '192.0.2.1') => sniffer.receive(heartbeat(values), address),
+    /** Heartbeats with the sequences from 0, each after the given milliseconds. */
+    async receiveAfter(gapsMs: readonly number[]) {
       sniffer.receive(heartbeat({ sequence: 0 }), '192.0.2.1');
       for (const [index, gapMs] of gapsMs.entries()) {
         await clock.advance(gapMs);
@@ -47,12 +47,12 @@ function listening(keys: typeof ring | null = ring) {
     },
     sender(serial = 'R-1', address = '192.0.2.1') {
       const found = sniffer.view().senders.find((one) => one.serial === serial && one.address === address);
-      return found ?? expect.fail(`nobody speaks as ${serial} from ${address}`);
+      return found ?? expect.fail(`no sender of serial ${serial} at ${address}`);
     },
   };
 }
 
-/** Every datagram stands in exactly one of the counts. */
+/** Every datagram is in exactly one of the counts. */
 function counted({ senders, otherHeartbeats, noise }: SniffView): number {
   const ofNoise = ({ malformed, otherVersion, otherKey, forged }: Noise) =>
     malformed + otherVersion + otherKey + forged;
@@ -61,16 +61,16 @@ function counted({ senders, otherHeartbeats, noise }: SniffView): number {
 }
 
 describe('a sniffer that received nothing', () => {
-  it('says so', () => {
+  it('reports it', () => {
     expect(listening().sniffer.view()).toEqual({ datagrams: 0, senders: [], otherHeartbeats: 0, noise: [] });
   });
 });
 
 describe('a sender', () => {
-  it('is shown with its last heartbeat, its age and whether its signature was looked at', async () => {
-    const { clock, hear, sender, sniffer } = listening();
-    hear({ sequence: 4, uptimeS: 8 });
-    hear({ sequence: 5, uptimeS: 10 });
+  it('is shown with its last heartbeat, its age and whether its signature was checked', async () => {
+    const { clock, receive, sender, sniffer } = listening();
+    receive({ sequence: 4, uptimeS: 8 });
+    receive({ sequence: 5, uptimeS: 10 });
     await clock.advance(700);
     expect(sender()).toMatchObject({
       verified: true,
@@ -85,8 +85,8 @@ describe('a sender', () => {
   });
 
   it('is alive under 6 s, late from then on, and gone from 30 s', async () => {
-    const { clock, hear, sender } = listening();
-    hear({});
+    const { clock, receive, sender } = listening();
+    receive({});
     for (const [afterMs, presence] of [
       [5_999, 'alive'],
       [1, 'late'],
@@ -96,27 +96,27 @@ describe('a sender', () => {
       await clock.advance(afterMs);
       expect(sender().presence).toBe(presence);
     }
-    hear({ sequence: 15 });
+    receive({ sequence: 15 });
     expect(sender()).toMatchObject({ presence: 'alive', ageMs: 0, heartbeats: 2, lost: 14 });
   });
 
-  it('has lost what is missing in its sequence since it was first received, and nothing from one boot to the next', () => {
-    const { hear, sender } = listening();
-    for (const sequence of [100, 101, 104, 105, 107]) hear({ sequence });
+  it('counts gaps in its sequence as lost since it was first received, and none between boots', () => {
+    const { receive, sender } = listening();
+    for (const sequence of [100, 101, 104, 105, 107]) receive({ sequence });
     expect(sender()).toMatchObject({ heartbeats: 5, lost: 3 });
-    hear({ bootCounter: 2, sequence: 40 });
+    receive({ bootCounter: 2, sequence: 40 });
     expect(sender()).toMatchObject({ heartbeats: 6, lost: 3 });
-    hear({ bootCounter: 2, sequence: 42 });
+    receive({ bootCounter: 2, sequence: 42 });
     expect(sender()).toMatchObject({ heartbeats: 7, lost: 4 });
   });
 
-  it('has replayed what is not newer than a heartbeat before, and that changes nothing else', async () => {
-    const { clock, hear, sender } = listening();
-    hear({ bootCounter: 2, sequence: 9 });
+  it('counts a heartbeat that is not newer than an earlier one as replayed, and nothing else changes', async () => {
+    const { clock, receive, sender } = listening();
+    receive({ bootCounter: 2, sequence: 9 });
     await clock.advance(1_000);
-    hear({ bootCounter: 2, sequence: 8 });
-    hear({ bootCounter: 1, sequence: 4_000_000_000 });
-    hear({ bootCounter: 2, sequence: 9, instance: 'b'.repeat(16) });
+    receive({ bootCounter: 2, sequence: 8 });
+    receive({ bootCounter: 1, sequence: 4_000_000_000 });
+    receive({ bootCounter: 2, sequence: 9, instance: 'b'.repeat(16) });
     expect(sender()).toMatchObject({
       heartbeats: 1,
       copies: 0,
@@ -127,21 +127,21 @@ describe('a sender', () => {
     });
   });
 
-  it('has a copy when the same heartbeat comes once more within its period, and a replayed one later', async () => {
-    const { clock, hear, sender } = listening();
-    hear({ sequence: 9 });
-    hear({ sequence: 9 });
+  it('counts the same heartbeat as a copy within its period, and as replayed later', async () => {
+    const { clock, receive, sender } = listening();
+    receive({ sequence: 9 });
+    receive({ sequence: 9 });
     await clock.advance(1_999);
-    hear({ sequence: 9 });
+    receive({ sequence: 9 });
     expect(sender()).toMatchObject({ heartbeats: 1, copies: 2, replayed: 0, ageMs: 1_999 });
     await clock.advance(1);
-    hear({ sequence: 9 });
+    receive({ sequence: 9 });
     expect(sender()).toMatchObject({ heartbeats: 1, copies: 2, replayed: 1, ageMs: 2_000 });
   });
 
-  it('that says it is a test is one, and has nothing to do with a robot of that serial', () => {
-    const { sniffer, hear } = listening();
-    hear({ sequence: 7 });
+  it('that sends test datagrams is marked so, and is separate from a robot of that serial', () => {
+    const { sniffer, receive } = listening();
+    receive({ sequence: 7 });
     sniffer.receive(encodeHeartbeat(heartbeatOf({ sequence: 3 }), key, 'test'), '192.0.2.1');
     sniffer.receive(encodeHeartbeat(heartbeatOf({ sequence: 4 }), key, 'test'), '192.0.2.2');
     expect(sniffer.view().senders).toMatchObject([
@@ -151,11 +151,11 @@ describe('a sender', () => {
     ]);
   });
 
-  it('stands in the order of serial and address, whoever came first', () => {
-    const { hear, sniffer } = listening();
-    hear({ serial: 'R-2' });
-    hear({ serial: 'R-1' }, '192.0.2.9');
-    hear({ serial: 'R-1' }, '192.0.2.3');
+  it('is sorted by serial and address, whatever the order of arrival', () => {
+    const { receive, sniffer } = listening();
+    receive({ serial: 'R-2' });
+    receive({ serial: 'R-1' }, '192.0.2.9');
+    receive({ serial: 'R-1' }, '192.0.2.3');
     expect(sniffer.view().senders.map(({ serial, address }) => `${serial} ${address}`)).toEqual([
       'R-1 192.0.2.3',
       'R-1 192.0.2.9',
@@ -165,35 +165,35 @@ describe('a sender', () => {
 });
 
 describe('period and jitter', () => {
-  it('are not known before the third heartbeat', async () => {
+  it('are unknown before the third heartbeat', async () => {
     const few = listening();
-    await few.hearAfter([2_000]);
+    await few.receiveAfter([2_000]);
     expect(few.sender()).toMatchObject({ heartbeats: 2, periodMs: null, jitterMs: null });
     await few.clock.advance(2_000);
-    few.hear({ sequence: 2 });
+    few.receive({ sequence: 2 });
     expect(few.sender()).toMatchObject({ periodMs: 2_000, jitterMs: 0 });
   });
 
-  it('of a heartbeat that comes every 2 s are 2 s and nothing', async () => {
-    const { hearAfter, sender } = listening();
-    await hearAfter(Array.from({ length: 50 }, () => 2_000));
+  it('of a heartbeat every 2 s are 2 s and 0', async () => {
+    const { receiveAfter, sender } = listening();
+    await receiveAfter(Array.from({ length: 50 }, () => 2_000));
     expect(sender()).toMatchObject({ heartbeats: 51, lost: 0, periodMs: 2_000, jitterMs: 0 });
   });
 
-  it('are mean and standard deviation of the times from heartbeat to heartbeat', async () => {
-    const { hearAfter, sender } = listening();
-    await hearAfter([1_900, 2_100, 1_900, 2_100, 2_000]);
+  it('are mean and standard deviation of the intervals', async () => {
+    const { receiveAfter, sender } = listening();
+    await receiveAfter([1_900, 2_100, 1_900, 2_100, 2_000]);
     // Deviations of 100 in four of five: the root of 4 · 100² / 4.
     expect(sender().periodMs).toBeCloseTo(2_000, 6);
     expect(sender().jitterMs).toBeCloseTo(100, 6);
   });
 
-  it('are those that come out of all times at once', async () => {
+  it('equal those computed over all intervals at once', async () => {
     const gaps = fc.array(fc.integer({ min: 0, max: 60_000 }), { minLength: 2, maxLength: 30 });
     await fc.assert(
       fc.asyncProperty(gaps, async (gapsMs) => {
-        const { hearAfter, sender } = listening();
-        await hearAfter(gapsMs);
+        const { receiveAfter, sender } = listening();
+        await receiveAfter(gapsMs);
         const mean = gapsMs.reduce((sum, gapMs) => sum + gapMs, 0) / gapsMs.length;
         const squares = gapsMs.reduce((sum, gapMs) => sum + (gapMs - mean) ** 2, 0);
         expect(sender().periodMs).toBeCloseTo(mean, 6);
@@ -203,8 +203,8 @@ describe('period and jitter', () => {
     );
   });
 
-  it('share the time over the heartbeats that were lost in it', async () => {
-    const { clock, hear, sender } = listening();
+  it('divide an interval by the heartbeats that were lost in it', async () => {
+    const { clock, receive, sender } = listening();
     for (const [afterMs, sequence] of [
       [0, 0],
       [2_000, 1],
@@ -212,13 +212,13 @@ describe('period and jitter', () => {
       [2_000, 5],
     ] as const) {
       await clock.advance(afterMs);
-      hear({ sequence });
+      receive({ sequence });
     }
     expect(sender()).toMatchObject({ lost: 2, periodMs: 2_000, jitterMs: 0 });
   });
 
-  it('leave out what lies between two boots', async () => {
-    const { clock, hear, sender } = listening();
+  it('ignore the interval between two boots', async () => {
+    const { clock, receive, sender } = listening();
     for (const [afterMs, bootCounter, sequence] of [
       [0, 1, 0],
       [2_000, 1, 1],
@@ -227,21 +227,21 @@ describe('period and jitter', () => {
       [2_000, 2, 1],
     ] as const) {
       await clock.advance(afterMs);
-      hear({ bootCounter, sequence });
+      receive({ bootCounter, sequence });
     }
     expect(sender()).toMatchObject({ heartbeats: 5, periodMs: 2_000, jitterMs: 0 });
   });
 
-  it('leave out more than a minute of silence, whether the sender spoke in it or slept', async () => {
+  it('ignore more than a minute of silence, whether its heartbeats were lost or the sender slept', async () => {
     for (const [silentMs, steps] of [
       [62_000, 31],
       [60_001, 1],
       [3_600_000, 1],
     ] as const) {
-      const { clock, hearAfter, hear, sender } = listening();
-      await hearAfter([2_000, 2_000]);
+      const { clock, receiveAfter, receive, sender } = listening();
+      await receiveAfter([2_000, 2_000]);
       await clock.advance(silentMs);
-      hear({ sequence: 2 + steps });
+      receive({ sequence: 2 + steps });
       expect(sender(), `${silentMs} ms`).toMatchObject({
         heartbeats: 4,
         lost: steps - 1,
@@ -249,13 +249,13 @@ describe('period and jitter', () => {
         jitterMs: 0,
       });
     }
-    const { clock, hearAfter, hear, sender } = listening();
-    await hearAfter([2_000, 2_000]);
+    const { clock, receiveAfter, receive, sender } = listening();
+    await receiveAfter([2_000, 2_000]);
     await clock.advance(60_000);
-    hear({ sequence: 32 });
+    receive({ sequence: 32 });
     expect(sender()).toMatchObject({ heartbeats: 4, lost: 29, periodMs: 2_000, jitterMs: 0 });
     await clock.advance(20_000);
-    hear({ sequence: 33 });
+    receive({ sequence: 33 });
     expect(sender().periodMs).toBe(6_500);
   });
 });
@@ -264,58 +264,58 @@ describe('one serial from two addresses', () => {
   const [here, there, elsewhere] = ['192.0.2.1', '192.0.2.2', '192.0.2.3'] as const;
   const [one, other] = ['1'.repeat(16), '2'.repeat(16)];
 
-  it('is two senders that name each other, each with counts of its own', () => {
-    const { hear, sender, sniffer } = listening();
-    hear({ sequence: 7 }, here);
-    hear({ sequence: 3 }, there);
-    hear({ sequence: 5 }, there);
-    hear({ serial: 'R-2' }, there);
+  it('is two senders that refer to each other, each with its own counts', () => {
+    const { receive, sender, sniffer } = listening();
+    receive({ sequence: 7 }, here);
+    receive({ sequence: 3 }, there);
+    receive({ sequence: 5 }, there);
+    receive({ serial: 'R-2' }, there);
     expect(sender('R-1', here)).toMatchObject({ heartbeats: 1, lost: 0, replayed: 0, alsoFrom: [there] });
     expect(sender('R-1', there)).toMatchObject({ heartbeats: 2, lost: 1, replayed: 0, alsoFrom: [here] });
     expect(sender('R-2', there)).toMatchObject({ heartbeats: 1, alsoFrom: [], conflictWith: [] });
-    hear({}, elsewhere);
+    receive({}, elsewhere);
     expect(sender('R-1', here).alsoFrom).toEqual([there, elsewhere]);
     expect(counted(sniffer.view())).toBe(5);
   });
 
-  it('is in conflict when two boots speak side by side, until one of them is gone', async () => {
-    const { clock, hear, sender } = listening();
-    hear({ instance: one }, here);
-    hear({ instance: other }, there);
+  it('is in conflict while two boots send concurrently, until one of them is gone', async () => {
+    const { clock, receive, sender } = listening();
+    receive({ instance: one }, here);
+    receive({ instance: other }, there);
     await clock.advance(2_000);
-    hear({ instance: one, sequence: 1 }, here);
+    receive({ instance: one, sequence: 1 }, here);
     expect(sender('R-1', here).conflictWith).toEqual([there]);
     expect(sender('R-1', there).conflictWith).toEqual([here]);
     for (let sequence = 2; sequence < 16; sequence += 1) {
       await clock.advance(2_000);
-      hear({ instance: one, sequence }, here);
+      receive({ instance: one, sequence }, here);
     }
     expect(sender('R-1', there)).toMatchObject({ presence: 'gone', alsoFrom: [here], conflictWith: [] });
     expect(sender('R-1', here)).toMatchObject({ presence: 'alive', alsoFrom: [there], conflictWith: [] });
   });
 
-  it('is in no conflict with itself: one device by two ways, or a restart behind a new address', async () => {
-    const { clock, hear, sender } = listening();
+  it('is not in conflict with itself: one device by two routes, or a restart at a new address', async () => {
+    const { clock, receive, sender } = listening();
     for (const sequence of [0, 1, 2]) {
-      for (const address of [here, there]) hear({ instance: one, sequence }, address);
+      for (const address of [here, there]) receive({ instance: one, sequence }, address);
       await clock.advance(2_000);
     }
-    hear({ instance: other, bootCounter: 2 }, elsewhere);
+    receive({ instance: other, bootCounter: 2 }, elsewhere);
     for (const address of [here, there, elsewhere]) {
       expect(sender('R-1', address).alsoFrom).toHaveLength(2);
       expect(sender('R-1', address).conflictWith).toEqual([]);
     }
-    // A restart behind the old address as well: the boot began there after the other one was last received.
+    // A restart at the old address as well: the boot began there after the other one was last received.
     await clock.advance(2_000);
-    hear({ instance: other, bootCounter: 2, sequence: 1 }, here);
+    receive({ instance: other, bootCounter: 2, sequence: 1 }, here);
     expect(sender('R-1', here).conflictWith).toEqual([]);
   });
 });
 
 describe('noise', () => {
-  it('is counted for each address apart, by what is wrong with it', () => {
-    const { sniffer, hear } = listening();
-    hear({});
+  it('is counted for each address separately, by reason', () => {
+    const { sniffer, receive } = listening();
+    receive({});
     for (const [address, kinds] of [
       ['192.0.2.5', ['malformed', 'forged', 'forged']],
       ['192.0.2.6', ['otherVersion', 'otherKey', 'otherKey', 'otherKey']],
@@ -333,7 +333,7 @@ describe('noise', () => {
 });
 
 describe('without keys', () => {
-  it('every readable datagram is a heartbeat of some sender, and none is verified', () => {
+  it('every well-formed datagram is a heartbeat of its sender, and none is verified', () => {
     const { sniffer, sender } = listening(null);
     sniffer.receive(heartbeat(), '192.0.2.1');
     sniffer.receive(wrong.forged, '192.0.2.2');
@@ -349,13 +349,13 @@ describe('without keys', () => {
   });
 });
 
-describe('what is kept', () => {
+describe('the bounds of the sniffer', () => {
   const addressOf = (index: number) => `198.51.${index >> 8}.${index & 255}`;
 
-  it('is 500 senders, and one count of all other heartbeats', () => {
-    const { sniffer, hear } = listening();
-    for (let index = 0; index < 600; index += 1) hear({ serial: `R-${index}` });
-    hear({ serial: 'R-0', sequence: 1 });
+  it('are 500 senders, and one count of all other heartbeats', () => {
+    const { sniffer, receive } = listening();
+    for (let index = 0; index < 600; index += 1) receive({ serial: `R-${index}` });
+    receive({ serial: 'R-0', sequence: 1 });
     const view = sniffer.view();
     expect(view.senders).toHaveLength(500);
     expect(view.otherHeartbeats).toBe(100);
@@ -363,7 +363,7 @@ describe('what is kept', () => {
     expect(counted(view)).toBe(view.datagrams);
   });
 
-  it('is 256 addresses of noise, and one count of all others', () => {
+  it('are 256 addresses of noise, and one count of all others', () => {
     const { sniffer } = listening();
     for (let index = 0; index < 300; index += 1) sniffer.receive(wrong.forged, addressOf(index));
     sniffer.receive(wrong.malformed, addressOf(0));
@@ -375,7 +375,7 @@ describe('what is kept', () => {
     expect(datagrams).toBe(302);
   });
 
-  it('names 16 other addresses of one serial at most, also when everybody plays one recording', () => {
+  it('are 16 other addresses of one serial, also when many replay one recording', () => {
     const { sniffer } = listening();
     const bytes = heartbeat();
     for (let index = 0; index < 500; index += 1) sniffer.receive(bytes, addressOf(index));
@@ -395,7 +395,7 @@ describe('any bytes from any address', () => {
       .tuple(fc.nat(0xffff), fc.uint8Array({ minLength: 1, maxLength: 64 }))
       .map(([length, pattern]) => Buffer.alloc(length, pattern)),
   );
-  // Behind a head and a length that fit: without a key any of it may be a heartbeat.
+  // After a valid header and length: without a key any of it may be a heartbeat.
   const framed = fc.uint8Array({ maxLength: 440, size: 'max' }).map((rest) => {
     const bytes = Buffer.concat([heartbeat().subarray(0, 12), Buffer.from(rest)]);
     if (bytes.length >= 32) bytes.writeUInt16BE(bytes.length - 32, 6);
@@ -416,7 +416,7 @@ describe('any bytes from any address', () => {
     afterMs: fc.constantFrom(0, 1, 2_000, 40_000),
   });
 
-  it('never throw, each is counted once, and no number of the view is unsound', async () => {
+  it('never throw, each is counted once, and every number of the view is finite', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(received, { maxLength: 40 }), fc.boolean(), async (all, withKeys) => {
         const { clock, sniffer } = listening(withKeys ? ring : null);
@@ -432,7 +432,7 @@ describe('any bytes from any address', () => {
           expect(Number.isSafeInteger(lost) && lost >= 0).toBe(true);
           for (const number of [periodMs ?? 0, jitterMs ?? 0]) expect(number >= 0 && number < 60_001).toBe(true);
           expect(verified).toBe(withKeys);
-          // Of both only the first 16 are named.
+          // Only the first 16 of both are listed.
           if (alsoFrom.length < 16) expect(alsoFrom).toEqual(expect.arrayContaining([...conflictWith]));
         }
       }),

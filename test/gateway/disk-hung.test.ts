@@ -5,7 +5,7 @@ import { watchDisk } from '../../src/lib/gateway/disk-watch.ts';
 import { silentLog } from '../../src/lib/lifecycle/index.ts';
 import { createFakeClock } from '../lifecycle/fake-clock.ts';
 
-/** Looks at the disk wait for it. */
+/** Checks of the disk wait for it. */
 const disk = vi.hoisted(() => ({ answers: Promise.resolve() }));
 
 vi.mock('node:fs/promises', async (importOriginal) => {
@@ -19,13 +19,13 @@ vi.mock('node:fs/promises', async (importOriginal) => {
   };
 });
 
-it('the free space of a hung file system is not checked, until it answers again', async () => {
+it('the free space of a hung file system is not checked until the file system responds again', async () => {
   const clock = createFakeClock({ startMs: 1_000_000 });
   using watch = watchDisk({ path: tmpdir(), key: 'stateDir', reserveBytes: 1, clock, log: silentLog });
   await expect.poll(() => watch.view().status).toBe('ok');
   const { promise, resolve } = Promise.withResolvers<void>();
   disk.answers = promise;
-  // The look after 10 s does not come back; it is given up for now 15 s later, at the next moment of looking.
+  // The check after 10 s hangs; it is abandoned 15 s later, at the next check time.
   await clock.advance(20_000);
   expect(watch.view().status).toBe('ok');
   await clock.advance(10_000);

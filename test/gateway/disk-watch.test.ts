@@ -18,7 +18,7 @@ afterEach(() => {
 const watch = (path: string, reserveBytes = 1, clock = createFakeClock({ startMs: 1_000_000 })) =>
   watchDisk({ path, key: 'operator.mediaDir', reserveBytes, clock, log: silentLog });
 
-async function seen(disk: ReturnType<typeof watch>) {
+async function checked(disk: ReturnType<typeof watch>) {
   for (let round = 0; round < 200 && disk.view().status === 'not-checked'; round += 1) {
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
@@ -26,23 +26,23 @@ async function seen(disk: ReturnType<typeof watch>) {
 }
 
 describe('the free space of a folder', () => {
-  it('is not checked until it was looked at, which is never ok', () => {
+  it('is not checked before the first check, and never ok then', () => {
     using disk = watch(dir);
     expect(disk.view()).toMatchObject({ status: 'not-checked', freeBytes: null });
   });
 
-  it('is what its file system has free, also where the folder is not made yet', async () => {
+  it('is that of its file system, also where the folder does not exist yet', async () => {
     const { blocks, bsize } = statfsSync(dir);
     for (const path of [dir, join(dir, 'not/yet')]) {
       using disk = watch(path);
-      expect(await seen(disk)).toMatchObject({ path, status: 'ok', totalBytes: blocks * bsize, remedy: null });
+      expect(await checked(disk)).toMatchObject({ path, status: 'ok', totalBytes: blocks * bsize, remedy: null });
       expect(disk.view().freeBytes).toBeGreaterThan(0);
     }
   });
 
-  it('is low below the reserve, and says what to do', async () => {
+  it('is low below the reserve, with a remedy', async () => {
     using disk = watch(dir, 1e18);
-    expect(await seen(disk)).toMatchObject({
+    expect(await checked(disk)).toMatchObject({
       status: 'low',
       detail: expect.stringContaining('less than the reserve'),
       remedy: expect.stringContaining('du -x'),
@@ -53,11 +53,11 @@ describe('the free space of a folder', () => {
     ['a file', (path: string) => writeFileSync(path, ''), 'ENOTDIR'],
     ['a pipe', (path: string) => void execFileSync('mkfifo', [path]), 'ENOTDIR'],
     ['a loop of links', (path: string) => symlinkSync('folder', path), 'ELOOP'],
-  ])('is unusable where %s is in its place', async (_, make, code) => {
+  ])('is unusable where %s is in its place', async (_, create, code) => {
     const path = join(dir, 'folder');
-    make(path);
+    create(path);
     using disk = watch(path);
-    expect(await seen(disk)).toMatchObject({
+    expect(await checked(disk)).toMatchObject({
       status: 'unusable',
       freeBytes: null,
       detail: expect.stringContaining(code),
@@ -65,12 +65,12 @@ describe('the free space of a folder', () => {
     });
   });
 
-  it('is looked at again, so that what was mended is seen', async () => {
+  it('is checked again, so that a repair is detected', async () => {
     const clock = createFakeClock({ startMs: 1_000_000 });
     const path = join(dir, 'folder');
     writeFileSync(path, '');
     using disk = watch(path, 1, clock);
-    expect((await seen(disk)).status).toBe('unusable');
+    expect((await checked(disk)).status).toBe('unusable');
     rmSync(path);
     mkdirSync(path);
     await clock.advance(10_000);

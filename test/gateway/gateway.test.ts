@@ -8,7 +8,7 @@ import type { Log } from '../../src/lib/lifecycle/index.ts';
 import { type Dialer, directDialer } from '../../src/lib/net/index.ts';
 
 let dir: string;
-let taken: Server;
+let occupied: Server;
 let events: ServeEvent[];
 let logged: string[];
 let dials: number;
@@ -18,16 +18,16 @@ beforeEach(async () => {
   events = [];
   logged = [];
   dials = 0;
-  taken = createServer();
-  await new Promise<void>((resolve) => taken.listen(0, '::', resolve));
+  occupied = createServer();
+  await new Promise<void>((resolve) => occupied.listen(0, '::', resolve));
 });
 afterEach(async () => {
-  await new Promise((resolve) => taken.close(resolve));
+  await new Promise((resolve) => occupied.close(resolve));
   rmSync(dir, { recursive: true, force: true });
 });
 
 const sitePath = () => join(dir, 'site.yaml');
-const takenPort = () => (taken.address() as AddressInfo).port;
+const occupiedPort = () => (occupied.address() as AddressInfo).port;
 const keep = (fields: object, message: string) => void logged.push(`${message} ${JSON.stringify(fields)}`);
 const log: Log = { debug: keep, info: keep, warn: keep, error: keep };
 const counting: Dialer = {
@@ -38,11 +38,11 @@ const counting: Dialer = {
   },
 };
 
-/** A start that comes as far as the operator server ends there: its port is taken. */
+/** A start that reaches the operator server ends there: its port is in use. */
 function writeSite(more = ''): void {
   writeFileSync(
     sitePath(),
-    `name: Test\nchassis:\n  host: 127.0.0.1\n  port: 1\n  serial: TEST-1\n${more}operator:\n  port: ${takenPort()}\n`,
+    `name: Test\nchassis:\n  host: 127.0.0.1\n  port: 1\n  serial: TEST-1\n${more}operator:\n  port: ${occupiedPort()}\n`,
   );
 }
 
@@ -52,12 +52,12 @@ const start = (signal = new AbortController().signal) =>
   startGateway({ ...parts(), onEvent: (event) => events.push(event), signal });
 
 describe('a start that cannot succeed', () => {
-  it('because the port is taken names the port, and undoes what had started', async () => {
+  it('because the port is in use names the port, and undoes the services that had started', async () => {
     writeSite();
     await expect(start()).rejects.toMatchObject({
       code: 'PORT_IN_USE',
       exitCode: 4,
-      message: expect.stringContaining(String(takenPort())),
+      message: expect.stringContaining(String(occupiedPort())),
       remedy: expect.stringContaining('ss -ltnp'),
     });
     expect(events.map((event) => ('service' in event ? `${event.event} ${event.service}` : event.event))).toEqual([
@@ -74,7 +74,7 @@ describe('a start that cannot succeed', () => {
     expect(dials).toBe(before);
   });
 
-  it('because there is no site file says so before anything is dialled', async () => {
+  it('because there is no site file fails before any connection', async () => {
     await expect(start()).rejects.toMatchObject({ code: 'SITE_FILE_NOT_FOUND', exitCode: 2 });
     expect(dials).toBe(0);
     expect(events).toEqual([]);
@@ -97,33 +97,33 @@ describe('a start that cannot succeed', () => {
 
   it('because a secret is open to others names the file and not its content', async () => {
     writeSite('  secretFile: secret\n');
-    writeFileSync(join(dir, 'secret'), 'tell-nobody\n', { mode: 0o644 });
+    writeFileSync(join(dir, 'secret'), 'secret-content\n', { mode: 0o644 });
     await expect(start()).rejects.toMatchObject({
       code: 'SECRET_UNREADABLE',
       exitCode: 2,
       message: expect.stringContaining(join(dir, 'secret')),
       remedy: expect.stringContaining('chmod 600'),
     });
-    expect(JSON.stringify([events, logged])).not.toContain('tell-nobody');
+    expect(JSON.stringify([events, logged])).not.toContain('secret-content');
     expect(dials).toBe(0);
   });
 
-  it('is not refused because the evidence file is broken: nothing counts, and the line is named', async () => {
+  it('does not include a broken evidence file: no record counts, and the line is named', async () => {
     writeSite();
     writeFileSync(join(dir, 'evidence.jsonl'), 'not a record\n');
-    // It came as far as the port, which is the last thing and alone refuses.
+    // It reached the port, which is the last step and the only failure.
     await expect(start()).rejects.toMatchObject({ code: 'PORT_IN_USE' });
     const detail = expect.stringMatching(/no order relies on it.*evidence\.jsonl:1/s);
     expect(events).toContainEqual(expect.objectContaining({ event: 'started', service: 'evidence', detail }));
     expect(logged.join()).toContain('the evidence file cannot be used');
   });
 
-  it('is not refused because the stop could not be kept, the media folder is a loop or the heartbeat cannot run', async () => {
+  it('does not include a stop that cannot be stored, a media folder that is a loop, or a heartbeat that cannot run', async () => {
     writeSite();
     writeFileSync(sitePath(), `${readFileSync(sitePath(), 'utf8')}fleet: { keyFile: no-such-key }\n`);
     writeFileSync(join(dir, 'state'), 'a file where the folder should be');
     symlinkSync('media', join(dir, 'media'));
-    // It came as far as the port, which is the last thing and alone refuses.
+    // It reached the port, which is the last step and the only failure.
     await expect(start()).rejects.toMatchObject({ code: 'PORT_IN_USE' });
     expect(events).toContainEqual(expect.objectContaining({ event: 'failed', service: 'fleet' }));
     expect(events).toContainEqual(
@@ -144,7 +144,7 @@ describe('a start that cannot succeed', () => {
 });
 
 describe('the daemon', () => {
-  it('that is asked to end before it is ready has ended, without an error', async () => {
+  it('that is stopped before it is ready ends without an error', async () => {
     writeSite();
     const ending = new AbortController();
     ending.abort();

@@ -13,19 +13,19 @@ describe('the health of the gateway', () => {
   const { disk, evidence } = partsWith();
   const folder = disk.media;
 
-  it('is ok where every part is, and also while a stop is on its way to the disk', () => {
+  it('is ok where every part is ok, and also while a stop is being written to the disk', () => {
     expect(gatewayHealth(partsWith()).status).toBe('ok');
     expect(gatewayHealth(partsWith({ stop: { saved: 'pending' } })).status).toBe('ok');
   });
 
   it.each<[what: string, over: Partial<HealthParts>]>([
     ['a stop that is not saved', { stop: { saved: false } }],
-    ['a state folder with too little room', { disk: { ...disk, state: { ...folder, status: 'low' } } }],
+    ['a state folder with too little free space', { disk: { ...disk, state: { ...folder, status: 'low' } } }],
     ['a media folder that cannot be used', { disk: { ...disk, media: { ...folder, status: 'unusable' } } }],
-    ['a folder that nobody has looked at', { disk: { ...disk, media: { ...folder, status: 'not-checked' } } }],
-    ['evidence that was taken back', { evidence: { ...evidence, status: 'revoked' } }],
+    ['a folder that was not checked', { disk: { ...disk, media: { ...folder, status: 'not-checked' } } }],
+    ['revoked evidence', { evidence: { ...evidence, status: 'revoked' } }],
     ['evidence that cannot be read', { evidence: { ...evidence, status: 'unreadable' } }],
-    ['an operator server that lets no one sign in', { operatorTrouble: 'no one can sign in' }],
+    ['an operator server without a usable password file', { operatorTrouble: 'no one can sign in' }],
     ['one service that is not running', { services: [service, { ...service, name: 'fleet', status: 'restarting' }] }],
   ])('is degraded by %s', (_what, over) => {
     expect(gatewayHealth(partsWith(over)).status).toBe('degraded');

@@ -8,9 +8,9 @@ type Answer = number | 'EAGAIN' | 'ENOSPC' | 'later';
 
 const failed = (code: string) => Object.assign(new Error(code), { code });
 
-/** A reader that takes what it is told to take, and remembers it. `open`: takes everything. */
+/** A reader that accepts writes as configured, and collects them. `open`: accepts everything. */
 function reader() {
-  const taken: Buffer[] = [];
+  const accepted: Buffer[] = [];
   const answers: Answer[] = [];
   let pending: (() => void) | null = null;
   let isOpen = false;
@@ -19,22 +19,22 @@ function reader() {
     end() {},
     write(bytes, done) {
       const answer = isOpen ? bytes.length : (answers.shift() ?? 'EAGAIN');
-      const take = (count: number) => {
-        taken.push(Buffer.from(bytes.subarray(0, count)));
+      const accept = (count: number) => {
+        accepted.push(Buffer.from(bytes.subarray(0, count)));
         done(null, Math.min(count, bytes.length));
       };
-      if (typeof answer === 'number') take(answer);
-      else if (answer === 'later') pending = () => take(bytes.length);
+      if (typeof answer === 'number') accept(answer);
+      else if (answer === 'later') pending = () => accept(bytes.length);
       else done(failed(answer), 0);
     },
   };
   return {
     sink,
     answers,
-    text: () => Buffer.concat(taken).toString(),
-    pieces: () => taken.map(({ length }) => length),
-    /** Lets a write that did not come back come back. */
-    comeBack() {
+    text: () => Buffer.concat(accepted).toString(),
+    pieces: () => accepted.map(({ length }) => length),
+    /** Completes a pending write. */
+    complete() {
       const go = pending;
       pending = null;
       go?.();
@@ -57,11 +57,11 @@ const step = fc.oneof(
   { weight: 5, arbitrary: fc.record({ line: fc.integer({ min: 1, max: 90 }) }) },
   { weight: 1, arbitrary: fc.record({ waitMs: fc.integer({ min: 0, max: 1_500 }) }) },
   { weight: 1, arbitrary: fc.record({ answers: fc.array(answer, { maxLength: 6 }) }) },
-  { weight: 1, arbitrary: fc.constant({ comeBack: true as const }) },
+  { weight: 1, arbitrary: fc.constant({ complete: true as const }) },
 );
 
-describe('lines for a reader who may stall', () => {
-  it('are never dropped for a reader who keeps up, however many they are', async () => {
+describe('lines for a reader that may stall', () => {
+  it('are never dropped for a reader that keeps up, however many they are', async () => {
     const far = reader();
     const { clock, writer } = writerTo(far.sink, 500);
     const lines = Array.from({ length: 300 }, (_, i) => `line ${i}\n`);
@@ -69,7 +69,7 @@ describe('lines for a reader who may stall', () => {
       if (i % 3 === 0) far.answers.push('later');
       else far.answers.push(10_000, 10_000);
       writer.write(line);
-      far.comeBack();
+      far.complete();
       if (i % 10 === 0) await clock.advance(1_000);
     }
     far.open();
@@ -78,7 +78,7 @@ describe('lines for a reader who may stall', () => {
     expect(writer.state()).toMatchObject({ status: 'writing', droppedLines: 0 });
   });
 
-  it('keep their order, are never torn, and what is missing is counted where it is missing', async () => {
+  it('keep their order, are never torn, and dropped lines are counted in place', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(step, { maxLength: 80 }),
@@ -91,15 +91,15 @@ describe('lines for a reader who may stall', () => {
             if ('line' in one) writer.write(`${String(written++).padStart(6, '0')} ${'é'.repeat(one.line)}.\n`);
             else if ('waitMs' in one) await clock.advance(one.waitMs);
             else if ('answers' in one) far.answers.push(...one.answers);
-            else far.comeBack();
+            else far.complete();
           }
           const { droppedLines } = writer.state();
           far.open();
-          far.comeBack();
+          far.complete();
           await clock.advance(2_000);
 
           let next = 0;
-          let told = 0;
+          let counted = 0;
           for (const line of far.text().split('\n').slice(0, -1)) {
             const [, count] = /^dropped (\d+)$/.exec(line) ?? [];
             if (count === undefined) {
@@ -107,11 +107,11 @@ describe('lines for a reader who may stall', () => {
               next += 1;
             } else {
               next += Number(count);
-              told += Number(count);
+              counted += Number(count);
             }
           }
           expect(next).toBe(written);
-          expect(told).toBe(droppedLines);
+          expect(counted).toBe(droppedLines);
           expect(writer.state()).toEqual({ status: 'writing', failure: null, droppedLines });
           expect(far.text().endsWith('\n') || far.text() === '').toBe(true);
         },
@@ -120,7 +120,7 @@ describe('lines for a reader who may stall', () => {
     );
   });
 
-  it('are dropped from the oldest on: the last one before a crash is the one that is kept', async () => {
+  it('are dropped oldest first: the last one before a crash is kept', async () => {
     const far = reader();
     const { clock, writer } = writerTo(far.sink, 300);
     for (let n = 0; n < 1_000; n += 1) writer.write(`line ${n}\n`);
@@ -134,7 +134,7 @@ describe('lines for a reader who may stall', () => {
     expect(writer.state().droppedLines).toBe(1_000 - (lines.length - 1));
   });
 
-  it('keep bounded memory while the reader stalls, and set one timer at most', () => {
+  it('use bounded memory while the reader stalls, and one timer at most', () => {
     const far = reader();
     const { clock, writer } = writerTo(far.sink, 10_000);
     for (let n = 0; n < 50_000; n += 1) writer.write(`line ${n}\n`);
@@ -142,7 +142,7 @@ describe('lines for a reader who may stall', () => {
     expect(clock.pending).toBe(1);
   });
 
-  it('go out in pieces that a pipe takes whole, so that another writer tears none', async () => {
+  it('are written in chunks that a pipe accepts atomically, so that another writer tears none', async () => {
     const far = reader();
     const { clock, writer } = writerTo(far.sink, 200_000);
     for (let n = 0; n < 200; n += 1) writer.write(`${'x'.repeat(100 + ((n * 7) % 900))}\n`);
@@ -154,7 +154,7 @@ describe('lines for a reader who may stall', () => {
     expect(Math.max(...pieces)).toBeGreaterThan(3_000);
   });
 
-  it('go out to a reader who takes one byte at a time', () => {
+  it('reach a reader that reads one byte at a time', () => {
     const far = reader();
     far.answers.push(...Array.from({ length: 30_000 }, () => 1));
     const { writer } = writerTo(far.sink, 100_000);
@@ -162,7 +162,7 @@ describe('lines for a reader who may stall', () => {
     expect(far.text()).toHaveLength(30_000);
   });
 
-  it('say that they are unread when a write does not come back', async () => {
+  it('are reported as unread when a write blocks', async () => {
     const far = reader();
     far.answers.push('later');
     const { clock, writer } = writerTo(far.sink, 300);
@@ -171,7 +171,7 @@ describe('lines for a reader who may stall', () => {
     expect(writer.state()).toMatchObject({ status: 'writing' });
     await clock.advance(1);
     expect(writer.state()).toMatchObject({ status: 'unread' });
-    far.comeBack();
+    far.complete();
     expect(writer.state()).toMatchObject({ status: 'writing' });
     expect(far.text()).toBe('line\n');
   });
@@ -193,7 +193,7 @@ describe('lines for a reader who may stall', () => {
     expect(writer.state()).toEqual({ status: 'writing', failure: null, droppedLines: 0 });
   });
 
-  it('are written at the end when the reader is there, and given up in time when it is not', async () => {
+  it('are written at the end when the reader is there, and dropped after a deadline when it is not', async () => {
     const there = reader();
     there.open();
     const good = writerTo(there.sink, 1_000);
@@ -216,7 +216,7 @@ describe('lines for a reader who may stall', () => {
     expect(isDone).toBe(true);
   });
 
-  it('go out at once at the end although the last failure is to be tried again later', async () => {
+  it('are written at once at the end although the last failure is due for a later retry', async () => {
     const far = reader();
     far.answers.push('ENOSPC');
     const { writer } = writerTo(far.sink, 1_000);

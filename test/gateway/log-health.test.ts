@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { logHealth } from '../../src/lib/gateway/log-health.ts';
 
-describe('what health says of the log', () => {
+describe('the log in /api/health', () => {
   it.each([
     [undefined, 'not-checked', null, 'The destination of the log is unknown.'],
     [{ status: 'writing', failure: null, droppedLines: 0 }, 'writing', 0, 'The log is written.'],

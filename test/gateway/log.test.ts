@@ -37,20 +37,20 @@ describe('the log of the daemon', () => {
     ['debug', 4],
     ['warn', 2],
     ['error', 1],
-  ] as const)('at level %s holds %i of four events', async (level, count) => {
+  ] as const)('at level %s contains %i of four events', async (level, count) => {
     expect((await write({ level, format: 'json' })).trim().split('\n')).toHaveLength(count);
   });
 
-  it('says what an error was, under `error` as well', async () => {
+  it('contains the error, under `error` as well', async () => {
     const { log, writer } = await openLog({ level: 'info', format: 'json', fd });
-    log.error({ error: new Error('the disk is gone') }, 'request failed');
+    log.error({ error: new Error('disk removed') }, 'request failed');
     await writer.end(1_000);
     expect(JSON.parse(readFileSync(join(dir, 'log'), 'utf8'))).toMatchObject({
-      error: { message: 'the disk is gone' },
+      error: { message: 'disk removed' },
     });
   });
 
-  it('can be read by eye', async () => {
+  it('has a readable text form', async () => {
     const text = await write({ level: 'info', format: 'pretty' });
     expect(text).toMatch(/INFO.*opened/);
     expect(text).toMatch(/port: 5173/);

@@ -1,5 +1,5 @@
-// Writes `count` numbered lines of 100 bytes to fd 2 the way the daemon does, then one of `bytes` every 20 ms where that
-// is given, and reports into a file how it goes. When the file `<report>.end` is there it ends.
+// Writes `count` numbered lines of 100 bytes to fd 2 as the daemon does, then one of `bytes` every 20 ms where that
+// is set, and writes its state to a report file. Ends when the file `<report>.end` exists.
 import { existsSync, renameSync, writeFileSync } from 'node:fs';
 import { openLog } from '../../src/lib/gateway/index.ts';
 import { openOutputSink } from '../../src/lib/gateway/output-sink.ts';
@@ -11,7 +11,7 @@ const began = performance.now();
 for (let n = 0; n < Number(count); n += 1) log.info({ n, pad: 'x'.repeat(100) }, 'line');
 
 let turns = 0;
-const tell = () => {
+const writeReport = () => {
   turns += 1;
   if (bytes !== '0') log.info({ pad: 'x'.repeat(Number(bytes)) }, 'more');
   writeFileSync(`${report}.new`, JSON.stringify({ way, turns, tookMs: performance.now() - began, ...writer.state() }));
@@ -21,4 +21,4 @@ const tell = () => {
   log.info({}, 'last');
   void writer.end(300);
 };
-const ticking = setInterval(tell, 20);
+const ticking = setInterval(writeReport, 20);

@@ -44,7 +44,7 @@ afterEach(async () => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-/** Starts the writer with this as its stderr; more than any kind of output holds by itself, unless told otherwise. */
+/** Starts the writer with this as its stderr; by default with more lines than any kind of output can buffer. */
 function start(
   stderr: StdioOptions[number],
   { count = 8_000, bytes = 0, through = (words: string[]) => words } = {},
@@ -66,7 +66,7 @@ async function until(isTrue: (report: Report) => boolean): Promise<Report> {
   throw new Error(`not so: ${JSON.stringify(read())}`);
 }
 
-/** The event loop turns: the report is written anew. */
+/** The event loop runs: the report is rewritten. */
 async function isAlive(): Promise<Report> {
   const { turns } = await until(() => true);
   return until((now) => now.turns > turns + 2);
@@ -84,7 +84,7 @@ function makeFifo(): { path: string; fd: number } {
   return { path, fd: openSync(path, constants.O_RDWR | constants.O_NONBLOCK) };
 }
 
-/** Reads what is there until `isEnough`. */
+/** Reads available data until `isEnough`. */
 async function drain(fd: number, isEnough: (text: string) => boolean): Promise<string> {
   const buffer = Buffer.alloc(65_536);
   let text = '';
@@ -104,20 +104,20 @@ const parsed = (text: string) =>
     .split('\n')
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 
-/** Every line is there or counted where it is missing. */
+/** Every line is present or counted at its position. */
 function expectWhole(text: string, count: number, dropped: number): void {
   let next = 0;
-  let told = 0;
+  let counted = 0;
   for (const { n, msg, dropped: missing } of parsed(text)) {
     if (msg === 'last') expect(next).toBe(count);
     else if (missing === undefined) expect(n).toBe(next++);
     else {
       expect(msg).toBe(`${missing} log lines were dropped: the log was not read`);
       next += Number(missing);
-      told += Number(missing);
+      counted += Number(missing);
     }
   }
-  expect(told).toBe(dropped);
+  expect(counted).toBe(dropped);
 }
 
 describe('the log on an unread output', () => {
@@ -134,7 +134,7 @@ describe('the log on an unread output', () => {
     closeSync(fifo.fd);
   });
 
-  it('a pipe that is never read again: ends all the same', async () => {
+  it('a pipe that is never read again: still ends', async () => {
     const fifo = makeFifo();
     const child = start(fifo.fd);
     await isAlive();
@@ -177,7 +177,7 @@ describe('the log on an unread output', () => {
 });
 
 describe('the log on an output that fails', () => {
-  it('a reader that went away', async () => {
+  it('a pipe whose reader closed it', async () => {
     const child = start('pipe', { count: 5 });
     child.stderr?.destroy();
     await until(({ failure }) => failure === null || failure === 'EPIPE');
@@ -186,7 +186,7 @@ describe('the log on an output that fails', () => {
     expect(child.exitCode).toBe(0);
   });
 
-  it('a FIFO whose reader went away goes on with the next reader', async () => {
+  it('a FIFO whose reader closed it continues with the next reader', async () => {
     const fifo = makeFifo();
     const child = start(openSync(fifo.path, constants.O_WRONLY), { count: 1 });
     await until(({ status }) => status === 'writing');
@@ -200,7 +200,7 @@ describe('the log on an output that fails', () => {
     closeSync(again);
   });
 
-  it('a full disk is reported, does not block, and loses no line that fits into memory', async () => {
+  it('a full disk is reported, does not block, and no line that fits into memory is lost', async () => {
     const child = start(openSync('/dev/full', constants.O_WRONLY), { count: 5 });
     expect(await isAlive()).toMatchObject({ status: 'failing', failure: 'ENOSPC', droppedLines: 0 });
     expect(await end(child)).toBe(0);
@@ -208,7 +208,7 @@ describe('the log on an output that fails', () => {
 });
 
 describe('the log on an output that is read', () => {
-  it('a file gets every line, at its end, also after it was moved away', async () => {
+  it('a file receives every line, at its end, also after it was moved', async () => {
     const path = join(dir, 'log');
     writeFileSync(path, '{"msg":"before"}\n');
     const child = start(openSync(path, 'a'), { count: 500 });
@@ -230,7 +230,7 @@ describe('the log on an output that is read', () => {
     expect(await end(child)).toBe(0);
   });
 
-  it('nothing: a descriptor that was closed', async () => {
+  it('a closed descriptor', async () => {
     const child = start('ignore', { through: (words) => ['sh', '-c', `exec ${words.join(' ')} 2>&-`] });
     expect(await isAlive()).toMatchObject({ way: 'null', status: 'discarded' });
     expect(await end(child)).toBe(0);

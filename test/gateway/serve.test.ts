@@ -27,7 +27,7 @@ describe('the lines of gw serve', () => {
     expect(text).not.toContain('\n');
   });
 
-  it('let nothing of a device through to the terminal unescaped', () => {
+  it('pass no control characters of a device', () => {
     const event: ServeEvent = { event: 'started', service: 'chassis', detail: 'evil\u001b[2J\nready', tookMs: 1 };
     expect(renderServeEvent(event)).toBe('chassis   evil\uFFFD[2J\uFFFDready');
   });

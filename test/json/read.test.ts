@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { quote, readJson, readJsonBytes } from '../../src/lib/json/read.ts';
 
 describe('readJson', () => {
-  it('reads all JSON without doubled keys as the engine does', () => {
+  it('parses all JSON without duplicate keys as the engine does', () => {
     fc.assert(
       fc.property(fc.json({ maxDepth: 20 }), (text) => {
         const reading = readJson(text);
@@ -14,7 +14,7 @@ describe('readJson', () => {
     );
   });
 
-  it('never throws, and names a problem for everything that is not JSON', () => {
+  it('never throws, and reports a problem for everything that is not JSON', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string({ unit: 'binary' }), fc.json().chain(cutOrBroken)), (text) => {
         const reading = readJson(text);
@@ -30,7 +30,7 @@ describe('readJson', () => {
     );
   });
 
-  it('finds a doubled key at every depth, and takes equal keys of different objects for what they are', () => {
+  it('finds a duplicate key at every depth, and allows equal keys in different objects', () => {
     expect(readJson('{"a":[{"b":1,"b":2}]}')).toEqual({ ok: false, problem: 'the JSON names the key "b" twice' });
     expect(readJson('{"a":"a","b":["a","a"],"c":{"a":1},"d":[{"a":1},{"a":2}]}').ok).toBe(true);
     fc.assert(
@@ -45,7 +45,7 @@ describe('readJson', () => {
     expect(reading).toEqual({ ok: true, value: { a: { b: [{}] } } });
   });
 
-  it('keeps such keys as own keys where the value is only carried through', () => {
+  it('keeps such keys as own keys where the value is only passed through', () => {
     const reading = readJson('{"a":{"__proto__":{"x":1}}}', 'file', { keepProtoKeys: true });
     const a = (reading.ok ? reading.value : {}) as { a: Record<string, unknown> };
     expect(Object.keys(a.a)).toEqual(['__proto__']);
@@ -54,7 +54,7 @@ describe('readJson', () => {
 });
 
 describe('quote', () => {
-  it('bounds foreign text and shows what would break a line or turn the direction of writing', () => {
+  it('truncates foreign text and escapes characters that break a line or reverse the text direction', () => {
     expect(quote('Küche 👩‍🚀')).toBe('"Küche 👩‍🚀"');
     expect(quote('x'.repeat(100))).toBe(`"${'x'.repeat(59)}…"`);
     expect(quote('a\n\u009b\u061c\u200f\u2028\u202e\u2066"')).toBe(

@@ -10,10 +10,10 @@ import {
 import { readJsonBytes } from '../../src/lib/json/read.ts';
 
 const wide: JsonBounds = { maxDepth: 100_000, maxValues: 1_000_000 };
-/** A byte order mark is no JSON for the engine, and the scanner must see it. */
+/** A byte order mark is not JSON for the engine, and the scanner must detect it. */
 const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-function engineTakes(bytes: Uint8Array): boolean {
+function engineAccepts(bytes: Uint8Array): boolean {
   try {
     JSON.parse(strict.decode(bytes));
     return true;
@@ -29,14 +29,14 @@ function scanned(bytes: Uint8Array, bounds = wide, pieces: readonly number[] = [
     scanner.push(bytes, from, Math.min(from + length, bytes.length));
     from = Math.min(from + length, bytes.length);
   }
-  // As a view of its own: what comes next need not lie in the same memory.
+  // As a separate view: the next chunk need not be in the same memory.
   scanner.push(bytes.slice(from));
   return scanner.end();
 }
 
-const isSound = (bytes: Uint8Array) => scanned(bytes) === 'sound';
+const isAccepted = (bytes: Uint8Array) => scanned(bytes) === 'sound';
 
-/** Bytes that are nearly JSON: sound texts with something cut, doubled, changed or put in. */
+/** Bytes that are nearly JSON: valid texts with parts removed, duplicated, changed or inserted. */
 const nearlyJson = fc
   .tuple(
     fc.oneof(
@@ -86,22 +86,22 @@ const nearlyJson = fc
     return new Uint8Array(bytes);
   });
 
-/** Only bytes that JSON is made of, so that many of them are sound. */
+/** Only bytes that occur in JSON, so that many texts are valid. */
 const jsonLetters = fc
   .array(fc.constantFrom(...'{}[]:,"\\/bfnrtu0123456789aAeE+-. \n\r\t'), { maxLength: 12 })
   .map((letters) => new Uint8Array(Buffer.from(letters.join(''))));
 
 describe('the scanner of JSON', () => {
-  it('takes what the engine takes, and nothing else', () => {
+  it('accepts what the engine accepts, and nothing else', () => {
     fc.assert(
       fc.property(fc.oneof(nearlyJson, jsonLetters, fc.uint8Array({ maxLength: 20 })), (bytes) => {
-        expect(isSound(bytes)).toBe(engineTakes(bytes));
+        expect(isAccepted(bytes)).toBe(engineAccepts(bytes));
       }),
       { numRuns: 5_000 },
     );
   });
 
-  it('finds the same wherever the pieces end', () => {
+  it('has the same result for any chunk boundaries', () => {
     fc.assert(
       fc.property(fc.oneof(nearlyJson, jsonLetters), fc.array(fc.nat({ max: 4 })), (bytes, pieces) => {
         expect(scanned(bytes, wide, pieces)).toBe(scanned(bytes));
@@ -152,10 +152,10 @@ describe('the scanner of JSON', () => {
     ['[[]', false],
     ['{"a":1,"a":2}', true],
     ['"a" // b', false],
-  ])('takes %j: %s', (text, expected) => {
+  ])('accepts %j: %s', (text, expected) => {
     const bytes = new Uint8Array(Buffer.from(text));
-    expect(isSound(bytes)).toBe(expected);
-    expect(engineTakes(bytes)).toBe(expected);
+    expect(isAccepted(bytes)).toBe(expected);
+    expect(engineAccepts(bytes)).toBe(expected);
   });
 
   it.each([
@@ -163,23 +163,23 @@ describe('the scanner of JSON', () => {
     ['a slash in two bytes', [0xc0, 0xaf]],
     ['a long form in three bytes', [0xe0, 0x80, 0xaf]],
     ['a long form in four bytes', [0xf0, 0x80, 0x80, 0xaf]],
-    ['a character behind the last one', [0xf4, 0x90, 0x80, 0x80]],
-    ['a byte that never is', [0xff]],
-    ['a byte that follows nothing', [0x80]],
-    ['a character that is cut off', [0xe2, 0x82]],
-  ])('refuses %s, inside a text and outside', (_, odd) => {
+    ['a character after the last code point', [0xf4, 0x90, 0x80, 0x80]],
+    ['a byte that UTF-8 never contains', [0xff]],
+    ['a continuation byte without a start', [0x80]],
+    ['a truncated character', [0xe2, 0x82]],
+  ])('rejects %s, inside a string and outside', (_, odd) => {
     for (const bytes of [[0x22, ...odd, 0x22], odd]) {
-      expect(isSound(Uint8Array.from(bytes))).toBe(false);
-      expect(engineTakes(Uint8Array.from(bytes))).toBe(false);
+      expect(isAccepted(Uint8Array.from(bytes))).toBe(false);
+      expect(engineAccepts(Uint8Array.from(bytes))).toBe(false);
     }
   });
 
-  it('goes as deep as its bound, needs no stack for it, and says when it is deeper', () => {
+  it('parses to its depth limit without recursion, and reports when it is exceeded', () => {
     const nested = (levels: number) => Buffer.from(`${'[{"a":'.repeat(levels / 2)}1${'}]'.repeat(levels / 2)}`);
     expect(scanned(nested(200), { maxDepth: 200, maxValues: 1_000 })).toBe('sound');
     expect(scanned(nested(200), { maxDepth: 199, maxValues: 1_000 })).toBe('too-deep');
     expect(scanned(nested(100_000))).toBe('sound');
-    // A bound that is passed is found before the end, and what follows is not looked at.
+    // An exceeded bound is detected before the end, and the rest is not scanned.
     const scanner = createJsonScanner({ maxDepth: 2, maxValues: 10 });
     expect(scanner.push(Buffer.from('[[['))).toBe(false);
     expect(scanner.push(Buffer.from('no JSON'))).toBe(false);
@@ -231,7 +231,7 @@ describe('the scanner of JSON', () => {
 });
 
 describe('checking many bytes', () => {
-  it('lets everything else have its turn', async () => {
+  it('yields to the event loop', async () => {
     const bytes = Buffer.from(`["${'a'.repeat(1024 * 1024)}"]`);
     let turns = 0;
     let isOver = false;
@@ -249,7 +249,7 @@ describe('checking many bytes', () => {
 describe('readJsonBytes with bounds', () => {
   const bounds = { maxDepth: 3, maxValues: 10 };
 
-  it('makes nothing of what holds more, and says which bound was passed', () => {
+  it('rejects what exceeds a bound before parsing, and names the bound', () => {
     expect(readJsonBytes(Buffer.from('[[[1]]]'), 'answer', bounds)).toEqual({ ok: true, value: [[[1]]] });
     expect(readJsonBytes(Buffer.from('\ufeff[1]'), 'answer', bounds)).toEqual({ ok: true, value: [1] });
     expect(readJsonBytes(Buffer.from('[[[[]]]]'), 'answer', bounds)).toEqual({

@@ -8,7 +8,7 @@ import { aborted, firstOf, onAbort, untilAborted, withDeadline } from '../../src
 const listeners = (signal: AbortSignal) => getEventListeners(signal, 'abort').length;
 
 describe('onAbort', () => {
-  it('calls once, at once where it is aborted already, and not at all without a signal', () => {
+  it('calls once, immediately where the signal is aborted already, and never without a signal', () => {
     const ending = new AbortController();
     const calls: string[] = [];
     using _one = onAbort(ending.signal, () => calls.push('later'));
@@ -18,7 +18,7 @@ describe('onAbort', () => {
     expect(calls).toEqual(['later', 'at once']);
   });
 
-  it('leaves nothing behind', () => {
+  it('leaves no listener', () => {
     const ending = new AbortController();
     let calls = 0;
     {
@@ -34,7 +34,7 @@ describe('onAbort', () => {
 });
 
 describe('waiting with a signal', () => {
-  it('ends with the work, and takes its listener back', async () => {
+  it('ends with the work, and removes its listener', async () => {
     const { signal } = new AbortController();
     expect(await untilAborted(signal, Promise.resolve(7))).toBe(7);
     await expect(untilAborted(signal, Promise.reject(new Error('own')))).rejects.toThrow('own');
@@ -44,10 +44,10 @@ describe('waiting with a signal', () => {
   it('ends with the reason of the signal, before or during the work', async () => {
     const ending = new AbortController();
     const waiting = untilAborted(ending.signal, new Promise(() => {}));
-    const told = aborted(ending.signal);
+    const abortion = aborted(ending.signal);
     ending.abort(new Error('enough'));
     await expect(waiting).rejects.toThrow('enough');
-    await told;
+    await abortion;
     await expect(untilAborted(ending.signal, new Promise(() => {}))).rejects.toThrow('enough');
   });
 

@@ -8,7 +8,7 @@ describe('the backoff', () => {
     expect(Array.from({ length: 6 }, () => backoff.nextMs())).toEqual([100, 200, 400, 800, 1_000, 1_000]);
   });
 
-  it('draws each wait from the upper half, so that a fleet does not retry in step', () => {
+  it('randomises each wait over its upper half, so that a fleet does not retry in step', () => {
     fc.assert(
       fc.property(
         fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
@@ -27,13 +27,13 @@ describe('the backoff', () => {
     );
   });
 
-  it('stays at its bound however often it is asked', () => {
+  it('stays at its bound after any number of retries', () => {
     const backoff = createBackoff({ firstMs: 100, maxMs: 1_000 }, { random: () => 0 });
     for (let i = 0; i < 5_000; i += 1) backoff.nextMs();
     expect(backoff.nextMs()).toBe(500);
   });
 
-  it('begins anew after a reset', () => {
+  it('restarts after a reset', () => {
     const backoff = createBackoff({ firstMs: 100, maxMs: 1_000 }, { random: () => 1 });
     backoff.nextMs();
     backoff.nextMs();
@@ -43,7 +43,7 @@ describe('the backoff', () => {
 });
 
 describe('the system clock', () => {
-  it('draws from [0, 1)', () => {
+  it('has random numbers in [0, 1)', () => {
     for (let i = 0; i < 100; i += 1) {
       const value = systemClock.random();
       expect(value).toBeGreaterThanOrEqual(0);
@@ -73,7 +73,7 @@ describe('the system clock', () => {
     const timer = systemClock.every(2, () => {
       often += 1;
     });
-    // Timers of a busy machine run late, and several missed turns of one become a single one.
+    // Timers of a busy machine are late, and several missed intervals become one.
     await vi.waitFor(() => expect([once, often > 1]).toEqual([1, true]), { timeout: 10_000 });
     timer[Symbol.dispose]();
     const seen = often;

@@ -11,8 +11,8 @@ afterEach(() => {
 
 const modeOf = (path: string) => statSync(path).mode & 0o777;
 
-describe('a file that is made', () => {
-  it('is there whole, with its mode, and its folder is made', async () => {
+describe('a created file', () => {
+  it('is complete, with its mode, and its folder is created', async () => {
     const path = join(scratch, 'a/secret');
     await createFile(path, 'text\n', { mode: 0o600, folderMode: 0o700 });
     expect(readFileSync(path, 'utf8')).toBe('text\n');
@@ -32,25 +32,25 @@ describe('a file that is made', () => {
     expect(readdirSync(scratch)).toEqual(['one']);
   });
 
-  it('is never seen empty or in part, not for a moment', async () => {
+  it('is never visible empty or incomplete', async () => {
     const text = 'x'.repeat(100_000);
     const sizes = new Set<number>();
-    const making = Array.from({ length: 50 }, (_, nth) => join(scratch, `whole-${nth}`));
-    let isMaking = true;
-    const looking = (async () => {
-      while (isMaking) {
-        for (const path of making) sizes.add(statSync(path, { throwIfNoEntry: false })?.size ?? text.length);
+    const paths = Array.from({ length: 50 }, (_, nth) => join(scratch, `whole-${nth}`));
+    let isCreating = true;
+    const watching = (async () => {
+      while (isCreating) {
+        for (const path of paths) sizes.add(statSync(path, { throwIfNoEntry: false })?.size ?? text.length);
         await new Promise(setImmediate);
       }
     })();
-    for (const path of making) await createFile(path, text);
-    isMaking = false;
-    await looking;
+    for (const path of paths) await createFile(path, text);
+    isCreating = false;
+    await watching;
     expect([...sizes]).toEqual([text.length]);
-    expect(readdirSync(scratch)).toHaveLength(making.length);
+    expect(readdirSync(scratch)).toHaveLength(paths.length);
   });
 
-  it('never takes the place of anything, also not of a link to nowhere, and says when there is no place', async () => {
+  it('never replaces a file or a dangling link, and reports a path that cannot be created', async () => {
     await createFile(join(scratch, 'file'), 'kept');
     symlinkSync(join(scratch, 'nowhere'), join(scratch, 'link'));
     for (const name of ['file', 'link', '.']) {

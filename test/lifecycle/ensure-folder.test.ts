@@ -4,14 +4,14 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ensureFolder } from '../../src/lib/lifecycle/index.ts';
 
-describe('a folder that is to be there', () => {
+describe('a required folder', () => {
   let dir = '';
   beforeEach(async () => {
     dir = await mkdtemp(join(tmpdir(), 'gw-folder-'));
   });
   afterEach(() => rm(dir, { recursive: true, force: true }));
 
-  it('is made with those above it, and left alone when it is there', async () => {
+  it('is created with its parents, and unchanged when it exists', async () => {
     await ensureFolder(join(dir, 'a/b/c'), 0o700);
     expect((await stat(join(dir, 'a/b/c'))).mode & 0o777).toBe(0o700);
     await ensureFolder(join(dir, 'a/b/c'), 0o755);
@@ -20,20 +20,20 @@ describe('a folder that is to be there', () => {
     expect(await readdir(dir)).toEqual(['a']);
   });
 
-  it('may be asked for many times at once', async () => {
+  it('may be created by concurrent calls', async () => {
     for (const top of Array.from({ length: 50 }, (_, i) => `x${i}`)) {
       await Promise.all(Array.from({ length: 20 }, () => ensureFolder(join(dir, top, 'y/z'))));
       expect(await readdir(join(dir, top, 'y'))).toEqual(['z']);
     }
   });
 
-  it('is refused where a file stands in the way', async () => {
+  it('fails where a file is in its place', async () => {
     await writeFile(join(dir, 'file'), '');
     await expect(ensureFolder(join(dir, 'file'))).rejects.toMatchObject({ code: 'EEXIST' });
     await expect(ensureFolder(join(dir, 'file/x'))).rejects.toMatchObject({ code: 'ENOTDIR' });
   });
 
-  it('is refused, and not tried for ever, where the file system takes none', async () => {
+  it('fails without endless retries where the file system accepts none', async () => {
     await expect(ensureFolder('/proc/none/x')).rejects.toMatchObject({ code: 'ENOENT' });
   });
 });

@@ -1,17 +1,17 @@
 import type { Clock } from '../../src/lib/lifecycle/index.ts';
 
-/** Time that stands still until a test moves it. Timers due at the same moment fire in the order they were set. */
+/** A clock that a test advances. Timers due at the same time fire in the order they were set. */
 export interface FakeClock extends Clock {
   /**
-   * Moves time on by `ms`, firing what falls due on the way, each at its own moment. Between two timers everything
-   * that promises and the event loop have ready is run, so that a chain of waits advances in one call.
+   * Advances time by `ms`, firing due timers, each at its own time. Between two timers all pending promises and event
+   * loop callbacks run, so that a chain of waits completes in one call.
    */
   advance(ms: number): Promise<void>;
-  /** How many timers are set: 0 after a clean stop. */
+  /** Number of pending timers: 0 after a clean stop. */
   readonly pending: number;
-  /** What `random()` gives from now on; 0.5 at first. */
+  /** Sets the value of `random()`; 0.5 at first. */
   setRandom(value: number): void;
-  /** Moves the wall clock alone, as a technician or a time server would. */
+  /** Changes the wall clock only, as a technician or a time server would. */
   setWall(date: Date): void;
 }
 
@@ -106,7 +106,7 @@ export function createFakeClock(options: { startMs?: number; wall?: Date; random
   };
 }
 
-/** Lets promises and one round of the event loop run. Real sockets may need more rounds: wait for what they do. */
+/** Runs pending promises and one round of the event loop. Real sockets may need more rounds: wait for their effect. */
 async function settle(): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve));
   await new Promise((resolve) => setImmediate(resolve));

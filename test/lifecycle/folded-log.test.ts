@@ -54,19 +54,19 @@ describe('a log that folds what repeats', () => {
       await clock.advance(1_000);
     }
     expect(lines.length).toBeLessThanOrEqual(20 + 60);
-    const told = lines.reduce((sum, { fields }) => sum + (typeof fields.more === 'number' ? fields.more : 1), 0);
+    const counted = lines.reduce((sum, { fields }) => sum + (typeof fields.more === 'number' ? fields.more : 1), 0);
     log.flush();
-    expect(told).toBeGreaterThan(11_500);
+    expect(counted).toBeGreaterThan(11_500);
   });
 
-  it('lets a second address be seen beside one that floods', () => {
+  it('shows a second address beside one that floods', () => {
     const { log, lines } = setUp();
     for (let n = 0; n < 100; n += 1) log.warn({ address: '10.0.0.1' }, 'stop requested');
     log.warn({ address: '10.0.0.2', reason: 'person in the way' }, 'stop requested');
     expect(lines.at(-1)?.fields).toEqual({ address: '10.0.0.2', reason: 'person in the way' });
   });
 
-  it('begins anew after 10 s of quiet, not after 10 s of flood', async () => {
+  it('resets after 10 s without events, not after 10 s of flood', async () => {
     const { clock, log, lines } = setUp();
     for (let n = 0; n < 6; n += 1) log.info({ address: 'a' }, 'x');
     await clock.advance(10_000);
@@ -101,19 +101,19 @@ describe('a log that folds what repeats', () => {
     expect(lines).toHaveLength(18);
   });
 
-  it('loses nothing when its timer is late, as after a stall of the process', () => {
+  it('loses no event when its timer is late, as after a stall of the process', () => {
     let nowMs = 1_000_000;
     const clock = { monotonicMs: () => nowMs, after: () => ({ [Symbol.dispose]() {} }) };
-    const told: (number | null)[] = [];
-    const log = createFoldedLog({ clock, emit: ({ fold }) => void told.push(fold?.more ?? null) });
+    const counted: (number | null)[] = [];
+    const log = createFoldedLog({ clock, emit: ({ fold }) => void counted.push(fold?.more ?? null) });
     for (let n = 0; n < 10; n += 1) log.warn({}, 'x');
     nowMs += 60_000;
     log.warn({}, 'x');
     log.flush();
-    expect(told).toEqual([null, null, null, null, null, 6]);
+    expect(counted).toEqual([null, null, null, null, null, 6]);
   });
 
-  it('is bounded for messages that are no constants, too', async () => {
+  it('is bounded also for messages that are not constants', async () => {
     const { clock, log, lines } = setUp();
     for (let n = 0; n < 10_000; n += 1) log.warn({}, `message ${n}`);
     expect(lines.length).toBeLessThanOrEqual(261);
@@ -124,7 +124,7 @@ describe('a log that folds what repeats', () => {
     expect(lines.at(-1)?.message).toBe('another');
   });
 
-  it('loses no event: emitted and folded ones are all of them', async () => {
+  it('accounts for every event: emitted plus folded ones are all of them', async () => {
     const event = fc.record({ kind: fc.constantFrom('a', 'b'), address: fc.constantFrom('1', '2', undefined) });
     await fc.assert(
       fc.asyncProperty(
@@ -145,8 +145,11 @@ describe('a log that folds what repeats', () => {
             }
           }
           log.flush();
-          const told = lines.reduce((sum, { fields }) => sum + (typeof fields.more === 'number' ? fields.more : 1), 0);
-          expect(told).toBe(events);
+          const counted = lines.reduce(
+            (sum, { fields }) => sum + (typeof fields.more === 'number' ? fields.more : 1),
+            0,
+          );
+          expect(counted).toBe(events);
         },
       ),
     );

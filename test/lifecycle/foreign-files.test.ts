@@ -24,7 +24,7 @@ import {
   replaceFile,
 } from '../../src/lib/lifecycle/index.ts';
 
-const NOBODY = 65_534;
+const OTHER_UID = 65_534;
 const isRoot = process.getuid?.() === 0;
 
 let dir: string;
@@ -35,28 +35,28 @@ beforeEach(() => {
   writeFileSync(victim, 'precious');
 });
 afterEach(() => {
-  // No trap may have sprung, whatever was tried.
+  // No trap may have been triggered by any attempt.
   expect(readFileSync(victim, 'utf8')).toBe('precious');
   rmSync(dir, { recursive: true, force: true });
 });
 
 const at = (name: string) => join(dir, name);
 
-describe('a file that is written anew', () => {
-  it('is put in the place of a link, which is not followed', async () => {
+describe('a file that is rewritten', () => {
+  it('replaces a symbolic link without following it', async () => {
     symlinkSync(victim, at('file'));
     await replaceFile(at('file'), 'text', { durable: true });
     expect(readFileSync(at('file'), 'utf8')).toBe('text');
     expect(readdirSync(dir).sort()).toEqual(['file', 'victim']);
   });
 
-  it('is put in the place of one with a second name, which stays', async () => {
+  it('replaces one with a second hard link, which stays unchanged', async () => {
     linkSync(victim, at('file'));
     await replaceFile(at('file'), 'text');
     expect(readFileSync(at('file'), 'utf8')).toBe('text');
   });
 
-  it('under a fresh name takes the place of nothing', async () => {
+  it('under a fresh name replaces no file', async () => {
     symlinkSync(victim, at('link'));
     symlinkSync(at('nowhere'), at('dangling'));
     linkSync(victim, at('second'));
@@ -67,15 +67,15 @@ describe('a file that is written anew', () => {
   });
 });
 
-describe('a file that is written into', () => {
-  it('is a regular one with one name', async () => {
+describe('a file that is appended to', () => {
+  it('is a regular file with one name', async () => {
     writeFileSync(at('file'), 'a');
     await using file = await openExisting(at('file'), constants.O_WRONLY | constants.O_APPEND);
     await file.appendFile('b');
     expect(readFileSync(at('file'), 'utf8')).toBe('ab');
   });
 
-  it('is never behind a link, a second name or a pipe, and is not waited for', async () => {
+  it('is never a symbolic link, a second hard link or a pipe, and never blocks', async () => {
     symlinkSync(victim, at('link'));
     linkSync(victim, at('second'));
     execFileSync('mkfifo', [at('pipe')]);
@@ -89,13 +89,13 @@ describe('a file that is written into', () => {
     ] as const) {
       await expect(openExisting(at(name)), name).rejects.toMatchObject({ code: expect.stringMatching(why) });
     }
-    // Reading changes nothing: a backup by second names is no reason to refuse.
+    // Reading changes nothing: a backup by hard links is no reason to refuse.
     await (await openExisting(at('second'), constants.O_RDONLY)).close();
   });
 });
 
-describe('a file of gw that is read whole', () => {
-  it('is a regular one of a bounded size, and a pipe is not waited for', async () => {
+describe('a file of gw that is read completely', () => {
+  it('is a regular file of a bounded size, and a pipe never blocks', async () => {
     execFileSync('mkfifo', [at('pipe')]);
     mkdirSync(at('folder'));
     expect(Buffer.from(await readWhole(victim, 8)).toString()).toBe('precious');
@@ -106,15 +106,15 @@ describe('a file of gw that is read whole', () => {
   });
 });
 
-describe('a folder for what gw keeps', () => {
-  it('is fit when it is ours and closed to writing, and when it is not there yet', async () => {
+describe('a state folder', () => {
+  it('is accepted when it belongs to this user and others cannot write to it, and when it is missing', async () => {
     chmodSync(dir, 0o755);
     expect(await folderProblem(dir)).toBeNull();
     expect(await folderProblem(at('not-yet'))).toBeNull();
     await assertOwnFolder(dir);
   });
 
-  it.each([0o777, 0o775, 0o1777])('is unfit with mode %o, and the remedy names it', async (mode) => {
+  it.each([0o777, 0o775, 0o1777])('is rejected with mode %o, and the remedy names it', async (mode) => {
     chmodSync(dir, mode);
     expect(await folderProblem(dir)).toMatchObject({ remedy: expect.stringContaining(`chmod go-w ${dir}`) });
     await expect(assertOwnFolder(dir)).rejects.toMatchObject({
@@ -124,15 +124,15 @@ describe('a folder for what gw keeps', () => {
     });
   });
 
-  it.runIf(isRoot)('is unfit in the hands of another user', async () => {
-    chownSync(dir, NOBODY, NOBODY);
+  it.runIf(isRoot)('is rejected when it belongs to another user', async () => {
+    chownSync(dir, OTHER_UID, OTHER_UID);
     expect(await folderProblem(dir)).toMatchObject({
-      text: `it belongs to user ${NOBODY}, and gw runs as user 0`,
+      text: `it belongs to user ${OTHER_UID}, and gw runs as user 0`,
       remedy: expect.stringContaining(`chown -R 0 ${dir}`),
     });
   });
 
-  it('is unfit when it is a file, or behind a loop of links', async () => {
+  it('is rejected when it is a file, or behind a loop of links', async () => {
     expect(await folderProblem(victim)).toMatchObject({ text: 'it is not a folder' });
     symlinkSync('loop', at('loop'));
     await expect(assertOwnFolder(at('loop'))).rejects.toMatchObject({ message: expect.stringContaining('ELOOP') });

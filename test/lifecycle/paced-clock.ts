@@ -5,14 +5,14 @@ import { createFakeClock } from './fake-clock.ts';
 const STEP_MS = 20;
 
 export interface PacedClock extends Clock {
-  /** Waits until something is so, and says after how many of its milliseconds; fails by name when it never was. */
+  /** Waits until a condition holds; returns its elapsed milliseconds, or fails with the label. */
   until(what: string, is: () => boolean, maxMs?: number): Promise<number>;
 }
 
 /**
- * Simulated time for programs of one process that talk over real sockets: it moves on by itself, a small step after
- * each round of the event loop, and stands still while the disk is asked. So it passes some ten times as fast as real
- * time, and a machine that is slow or stalls makes it pass more slowly, and never leap.
+ * Simulated time for components of one process that communicate over real sockets: it advances by itself, a small step
+ * after each round of the event loop, and pauses during disk requests. So it runs about ten times as fast as real time,
+ * and on a slow machine it runs more slowly, without jumps.
  */
 export function createPacedClock(): PacedClock {
   const fake = createFakeClock({ startMs: 1_000_000, wall: new Date() });
@@ -23,7 +23,7 @@ export function createPacedClock(): PacedClock {
     isRunning = true;
     while (fake.pending > 0) {
       await realSleep(1);
-      if (!isDiskAsked()) await fake.advance(STEP_MS);
+      if (!isDiskPending()) await fake.advance(STEP_MS);
     }
     isRunning = false;
   }
@@ -53,7 +53,7 @@ export function createPacedClock(): PacedClock {
   };
 }
 
-/** Whether this process has asked the disk for something that was not answered yet. */
-export function isDiskAsked(): boolean {
+/** Whether this process has a pending disk request. */
+export function isDiskPending(): boolean {
   return process.getActiveResourcesInfo().some((name) => name.startsWith('FSReq') || name === 'CloseReq');
 }

@@ -14,27 +14,27 @@ beforeAll(() => {
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
 describe('reading a file of a bounded size', () => {
-  it('gives its bytes up to the bound, and its size above it', async () => {
+  it('returns its bytes up to the bound, and its size above it', async () => {
     const path = join(dir, 'any');
     await fc.assert(
-      fc.asyncProperty(fc.uint8Array({ maxLength: 64 }), fc.integer({ min: 0, max: 64 }), async (bytes, most) => {
+      fc.asyncProperty(fc.uint8Array({ maxLength: 64 }), fc.integer({ min: 0, max: 64 }), async (bytes, maxBytes) => {
         await writeFile(path, bytes);
-        const read = await readBounded(path, most);
-        if (bytes.byteLength > most) expect(read).toEqual({ kind: 'too-large', size: bytes.byteLength });
+        const read = await readBounded(path, maxBytes);
+        if (bytes.byteLength > maxBytes) expect(read).toEqual({ kind: 'too-large', size: bytes.byteLength });
         else expect(read.kind === 'bytes' && Buffer.from(bytes).equals(read.bytes)).toBe(true);
       }),
       { numRuns: 50 },
     );
   });
 
-  it('reads a large file whole', async () => {
+  it('reads a large file completely', async () => {
     const bytes = Buffer.alloc(9 * 1024 * 1024, 'robot');
     await writeFile(join(dir, 'large'), bytes);
     const read = await readBounded(join(dir, 'large'), 16 * 1024 * 1024);
     expect(read.kind === 'bytes' && bytes.equals(read.bytes)).toBe(true);
   });
 
-  it('follows a link, and says what is no file, without waiting at a pipe', async () => {
+  it('follows a link, and reports other file types without blocking at a pipe', async () => {
     await writeFile(join(dir, 'file'), 'x');
     await symlink('file', join(dir, 'link'));
     execFileSync('mkfifo', [join(dir, 'pipe')]);
@@ -44,7 +44,7 @@ describe('reading a file of a bounded size', () => {
     expect(await readBounded('/dev/null', 1)).toEqual({ kind: 'special' });
   });
 
-  it('rejects with what the operating system says', async () => {
+  it('rejects with the error of the operating system', async () => {
     await expect(readBounded(join(dir, 'none'), 1)).rejects.toMatchObject({ code: 'ENOENT' });
     await expect(readBounded(join(dir, 'file', 'x'), 1)).rejects.toMatchObject({ code: 'ENOTDIR' });
   });

@@ -13,7 +13,7 @@ beforeEach(() => {
 const mode = (path: string) => statSync(path).mode & 0o777;
 
 describe('a file that is replaced', () => {
-  it('is there whole, with its mode, and its folder is made', async () => {
+  it('is complete, with its mode, and its folder is created', async () => {
     const path = join(scratch, 'in/a/secret');
     await replaceFile(path, 'first\n', { mode: 0o600, folderMode: 0o700 });
     expect(readFileSync(path, 'utf8')).toBe('first\n');
@@ -26,7 +26,7 @@ describe('a file that is replaced', () => {
     expect(readdirSync(join(scratch, 'in/a'))).toEqual(['secret']);
   });
 
-  it('stays as it was, and nothing is left beside it, when it cannot be replaced', async () => {
+  it('is unchanged, with no draft left, when it cannot be replaced', async () => {
     mkdirSync(join(scratch, 'in/taken'), { recursive: true });
     writeFileSync(join(scratch, 'in/taken/x'), 'kept');
     await expect(replaceFile(join(scratch, 'in/taken'), 'text')).rejects.toMatchObject({ code: 'FILE_UNWRITABLE' });

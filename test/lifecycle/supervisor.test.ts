@@ -12,14 +12,14 @@ const backoff = { firstMs: 1_000, maxMs: 8_000 };
 
 interface Scripted extends Service {
   context: ServiceContext | undefined;
-  /** What the next starts do: an error is thrown, 'hang' waits for the signal, 'deaf' waits for ever. */
+  /** Outcomes of the next starts: an error is thrown, 'hang' waits for the signal, 'deaf' never ends. */
   readonly starts: (unknown | 'hang' | 'deaf')[];
   stops: 'at once' | 'never' | 'throws';
 }
 
 function world(names: readonly string[], options: { stopDeadlineMs?: number; stopAllDeadlineMs?: number } = {}) {
   const clock = createFakeClock({ random: 1 });
-  const told: string[] = [];
+  const emitted: string[] = [];
   const events: SupervisorEvent[] = [];
   const services = names.map((name): Scripted => {
     const service: Scripted = {
@@ -28,7 +28,7 @@ function world(names: readonly string[], options: { stopDeadlineMs?: number; sto
       starts: [],
       stops: 'at once',
       async start(context) {
-        told.push(`${name} starts`);
+        emitted.push(`${name} starts`);
         service.context = context;
         const [script] = service.starts.splice(0, 1);
         if (script === 'deaf') await new Promise(() => {});
@@ -40,7 +40,7 @@ function world(names: readonly string[], options: { stopDeadlineMs?: number; sto
         if (script !== undefined) throw script;
       },
       async stop() {
-        told.push(`${name} stops`);
+        emitted.push(`${name} stops`);
         if (service.stops === 'never') await new Promise(() => {});
         if (service.stops === 'throws') throw new Error(`${name} cannot stop`);
       },
@@ -55,20 +55,20 @@ function world(names: readonly string[], options: { stopDeadlineMs?: number; sto
     return found;
   };
   const statusOf = (name: string) => supervisor.health().find((row) => row.name === name);
-  return { clock, told, events, supervisor, find, statusOf };
+  return { clock, emitted: emitted, events, supervisor, find, statusOf };
 }
 
 const never = new AbortController().signal;
 
-/** A world with one service that the start does not need. */
+/** A supervisor with one optional service. */
 function worldWith(names: readonly string[], retried: string) {
   const made = world(names);
   Object.assign(made.find(retried), { failedStart: 'is-retried' });
   return made;
 }
 
-describe('a service that the start does not need', () => {
-  it('fails alone: the others start, it is named with reason and remedy, and it is started again', async () => {
+describe('an optional service', () => {
+  it('fails alone: the others start, it is reported with reason and remedy, and restarted', async () => {
     const { supervisor, find, events, statusOf, clock } = worldWith(['a', 'b', 'c'], 'b');
     find('b').starts.push(new GwError('FILE_UNWRITABLE', 'the file is damaged.', { remedy: 'Move it away.' }));
     const starting = supervisor.start(never);
@@ -78,28 +78,28 @@ describe('a service that the start does not need', () => {
     expect(statusOf('b')).toMatchObject({ restarts: 1, lastError: 'the file is damaged.', remedy: 'Move it away.' });
     expect(events).toContainEqual(expect.objectContaining({ kind: 'failed', name: 'b', retryInMs: 1_000 }));
     await clock.advance(1_000);
-    // What happened stays; what is to be done about it is over.
+    // The event stays in the list; its remedy is removed.
     expect(statusOf('b')).toMatchObject({ status: 'running', lastError: 'the file is damaged.', remedy: null });
     await supervisor.stop();
     expect(clock.pending).toBe(0);
   });
 
-  it('that never comes to an end with its start holds the others up for 1.5 s, and no end of the daemon', async () => {
-    const { supervisor, find, told, clock, statusOf } = worldWith(['a', 'b', 'c'], 'b');
+  it('whose start never completes delays the others by 1.5 s, and does not block the stop', async () => {
+    const { supervisor, find, emitted, clock, statusOf } = worldWith(['a', 'b', 'c'], 'b');
     find('b').starts.push('deaf');
     const starting = supervisor.start(never);
     await clock.advance(1_400);
-    expect(told).not.toContain('c starts');
+    expect(emitted).not.toContain('c starts');
     await clock.advance(100);
     await starting;
     expect([statusOf('b')?.status, statusOf('c')?.status]).toEqual(['starting', 'running']);
     const stopping = supervisor.stop();
     await clock.advance(4_500);
     await stopping;
-    expect(told.slice(-3)).toEqual(['c stops', 'b stops', 'a stops']);
+    expect(emitted.slice(-3)).toEqual(['c stops', 'b stops', 'a stops']);
   });
 
-  it('that fails again and again is retried for ever, further and further apart', async () => {
+  it('that fails repeatedly is retried without end, at growing intervals', async () => {
     const { supervisor, find, clock, statusOf } = worldWith(['a', 'b'], 'a');
     for (let nth = 0; nth < 40; nth += 1) find('a').starts.push(new Error(`failure ${nth}`));
     const starting = supervisor.start(never);
@@ -111,23 +111,23 @@ describe('a service that the start does not need', () => {
     expect(clock.pending).toBe(0);
   });
 
-  it('is no reason to go on when the start is called off', async () => {
-    const { supervisor, find, told } = worldWith(['a', 'b', 'c'], 'b');
+  it('does not continue when the start is aborted', async () => {
+    const { supervisor, find, emitted } = worldWith(['a', 'b', 'c'], 'b');
     find('b').starts.push('hang');
     const ending = new AbortController();
     const starting = supervisor.start(ending.signal);
     await new Promise((resolve) => setImmediate(resolve));
     ending.abort(new GwError('INTERRUPTED', 'Interrupted.'));
     await expect(starting).rejects.toMatchObject({ code: 'INTERRUPTED' });
-    expect(told).not.toContain('c starts');
+    expect(emitted).not.toContain('c starts');
   });
 });
 
 describe('the start', () => {
   it('runs in the given order and emits an event for each service', async () => {
-    const { supervisor, told, events } = world(['a', 'b', 'c']);
+    const { supervisor, emitted, events } = world(['a', 'b', 'c']);
     await supervisor.start(never);
-    expect(told).toEqual(['a starts', 'b starts', 'c starts']);
+    expect(emitted).toEqual(['a starts', 'b starts', 'c starts']);
     expect(events.map((event) => [event.kind, event.name])).toEqual([
       ['started', 'a'],
       ['started', 'b'],
@@ -137,57 +137,57 @@ describe('the start', () => {
     expect(supervisor.health().map(({ status }) => status)).toEqual(['running', 'running', 'running']);
   });
 
-  it('fails as a whole with the first error, and stops what runs, in reverse', async () => {
-    const { supervisor, told, find } = world(['a', 'b', 'c', 'd']);
+  it('fails as a whole with the first error, and stops running services in reverse', async () => {
+    const { supervisor, emitted, find } = world(['a', 'b', 'c', 'd']);
     const error = new GwError('PORT_IN_USE', 'taken');
     find('c').starts.push(error);
     await expect(supervisor.start(never)).rejects.toBe(error);
-    expect(told).toEqual(['a starts', 'b starts', 'c starts', 'c stops', 'b stops', 'a stops']);
+    expect(emitted).toEqual(['a starts', 'b starts', 'c starts', 'c stops', 'b stops', 'a stops']);
     expect(supervisor.health().map(({ status }) => status)).toEqual(['stopped', 'stopped', 'stopped', 'waiting']);
   });
 
-  it('counts a service that reports its death while it is starting as failed', async () => {
+  it('counts a service that reports its crash while it is starting as failed', async () => {
     const { supervisor, find } = world(['a']);
     const a = find('a');
     const begin = a.start;
     a.start = async (context) => {
       await begin(context);
-      context.fail(new Error('died in its first breath'));
+      context.fail(new Error('crashed during its start'));
     };
-    await expect(supervisor.start(never)).rejects.toThrow('died in its first breath');
+    await expect(supervisor.start(never)).rejects.toThrow('crashed during its start');
   });
 
-  it('gives up when it is aborted, and starts nothing more', async () => {
-    const { supervisor, told, find } = world(['a', 'b', 'c']);
+  it('ends when it is aborted, and starts nothing more', async () => {
+    const { supervisor, emitted, find } = world(['a', 'b', 'c']);
     find('b').starts.push('hang');
     const ending = new AbortController();
     const starting = supervisor.start(ending.signal);
     await new Promise((resolve) => setImmediate(resolve));
     ending.abort(new GwError('INTERRUPTED', 'Interrupted.'));
     await expect(starting).rejects.toMatchObject({ code: 'INTERRUPTED' });
-    expect(told).toEqual(['a starts', 'b starts', 'b stops', 'a stops']);
+    expect(emitted).toEqual(['a starts', 'b starts', 'b stops', 'a stops']);
   });
 
   it('leaves nothing running when it is stopped in the middle', async () => {
-    const { supervisor, told, find } = world(['a', 'b', 'c']);
+    const { supervisor, emitted, find } = world(['a', 'b', 'c']);
     find('b').starts.push('hang');
     const starting = supervisor.start(never);
     await new Promise((resolve) => setImmediate(resolve));
     const stopping = supervisor.stop();
     await expect(starting).rejects.toBeDefined();
     await stopping;
-    expect(told).not.toContain('c starts');
+    expect(emitted).not.toContain('c starts');
     expect(supervisor.health().map(({ status }) => status)).toEqual(['stopped', 'stopped', 'waiting']);
   });
 });
 
-describe('a start that hears no stop', () => {
-  it('is stopped once it is done after all', async () => {
-    const { supervisor, clock, told, find, statusOf } = world(['a', 'b']);
+describe('a start that ignores the abort', () => {
+  it('is stopped once it completes', async () => {
+    const { supervisor, clock, emitted, find, statusOf } = world(['a', 'b']);
     const { promise: slow, resolve } = Promise.withResolvers<void>();
     find('b').start = async () => {
       await slow;
-      told.push('b runs');
+      emitted.push('b runs');
     };
     const starting = supervisor.start(never);
     await new Promise((tick) => setImmediate(tick));
@@ -196,28 +196,28 @@ describe('a start that hears no stop', () => {
     await stopping;
     resolve();
     await expect(starting).rejects.toMatchObject({ code: 'INTERRUPTED' });
-    expect(told.slice(told.indexOf('b runs'))).toEqual(['b runs', 'b stops']);
+    expect(emitted.slice(emitted.indexOf('b runs'))).toEqual(['b runs', 'b stops']);
     expect(statusOf('b')?.status).not.toBe('running');
   });
 });
 
-describe('the crash of one service', () => {
+describe('a crash of one service', () => {
   it('restarts that one after the backoff and leaves the others alone', async () => {
-    const { supervisor, clock, told, find, statusOf, events } = world(['a', 'b', 'c']);
+    const { supervisor, clock, emitted, find, statusOf, events } = world(['a', 'b', 'c']);
     await supervisor.start(never);
-    told.length = 0;
+    emitted.length = 0;
     find('b').context?.fail(new GwError('INTERNAL', 'b broke'));
     await clock.advance(999);
-    expect(told).toEqual(['b stops']);
+    expect(emitted).toEqual(['b stops']);
     expect(statusOf('b')).toMatchObject({ status: 'restarting', restarts: 1, lastError: 'b broke' });
     expect(statusOf('a')).toMatchObject({ status: 'running', restarts: 0, lastError: null });
     await clock.advance(1);
-    expect(told).toEqual(['b stops', 'b starts']);
+    expect(emitted).toEqual(['b stops', 'b starts']);
     expect(statusOf('b')).toMatchObject({ status: 'running', restarts: 1, lastError: 'b broke' });
     expect(events.at(-2)).toMatchObject({ kind: 'failed', name: 'b', retryInMs: 1_000 });
   });
 
-  it('waits longer each time while it does not come up, up to the bound', async () => {
+  it('backs off while it does not start, up to the bound', async () => {
     const { supervisor, clock, find, events } = world(['a']);
     await supervisor.start(never);
     find('a').starts.push(...Array.from({ length: 5 }, (_, i) => new Error(`still down ${i}`)));
@@ -228,7 +228,7 @@ describe('the crash of one service', () => {
     expect(supervisor.health()[0]).toMatchObject({ status: 'running', restarts: 6, lastError: 'still down 4' });
   });
 
-  it('keeps waiting longer when it crashes again right after each restart', async () => {
+  it('continues to back off when it crashes right after each restart', async () => {
     const { supervisor, clock, find, events } = world(['a']);
     await supervisor.start(never);
     for (let i = 0; i < 3; i += 1) {
@@ -240,7 +240,7 @@ describe('the crash of one service', () => {
     ]);
   });
 
-  it('waits little again after it has run for long', async () => {
+  it('resets the backoff after it has run for long', async () => {
     const { supervisor, clock, find, events } = world(['a']);
     await supervisor.start(never);
     find('a').context?.fail(new Error('down'));
@@ -250,19 +250,19 @@ describe('the crash of one service', () => {
     expect(events.flatMap((event) => (event.kind === 'failed' ? [event.retryInMs] : []))).toEqual([1_000, 1_000]);
   });
 
-  it('is counted once, however often it is reported, and not for an earlier life', async () => {
+  it('is counted once, however often it is reported, and not for an earlier run', async () => {
     const { supervisor, clock, find, statusOf } = world(['a']);
     await supervisor.start(never);
     const first = find('a').context;
     first?.fail(new Error('one'));
     first?.fail(new Error('two'));
     await clock.advance(5_000);
-    first?.fail(new Error('late news of the life before'));
+    first?.fail(new Error('late event of the earlier run'));
     await clock.advance(5_000);
     expect(statusOf('a')).toMatchObject({ status: 'running', restarts: 1, lastError: 'one' });
   });
 
-  it('goes on when the broken one does not even stop', async () => {
+  it('is handled also when the crashed service does not stop', async () => {
     const { supervisor, clock, find, statusOf, events } = world(['a']);
     await supervisor.start(never);
     find('a').stops = 'never';
@@ -275,11 +275,11 @@ describe('the crash of one service', () => {
 
 describe('the stop', () => {
   it('runs in reverse, emits an event for each, leaves no timer, and may be called twice', async () => {
-    const { supervisor, clock, told, events } = world(['a', 'b']);
+    const { supervisor, clock, emitted, events } = world(['a', 'b']);
     await supervisor.start(never);
-    told.length = 0;
+    emitted.length = 0;
     await Promise.all([supervisor.stop(), supervisor.stop()]);
-    expect(told).toEqual(['b stops', 'a stops']);
+    expect(emitted).toEqual(['b stops', 'a stops']);
     expect(events.slice(2).map((event) => [event.kind, event.name])).toEqual([
       ['stopped', 'b'],
       ['stopped', 'a'],
@@ -288,25 +288,25 @@ describe('the stop', () => {
   });
 
   it('does nothing before a start', async () => {
-    const { supervisor, told } = world(['a']);
+    const { supervisor, emitted } = world(['a']);
     await supervisor.stop();
-    expect(told).toEqual([]);
+    expect(emitted).toEqual([]);
   });
 
-  it('goes on after the deadline of one, and after one that throws', async () => {
-    const { supervisor, clock, told, find, events } = world(['a', 'b', 'c'], { stopDeadlineMs: 500 });
+  it('continues after the deadline of one service, and after one that throws', async () => {
+    const { supervisor, clock, emitted, find, events } = world(['a', 'b', 'c'], { stopDeadlineMs: 500 });
     await supervisor.start(never);
     find('c').stops = 'never';
     find('b').stops = 'throws';
     const stopping = supervisor.stop();
     await clock.advance(500);
     await stopping;
-    expect(told.slice(3)).toEqual(['c stops', 'b stops', 'a stops']);
+    expect(emitted.slice(3)).toEqual(['c stops', 'b stops', 'a stops']);
     expect(events.filter(({ kind }) => kind === 'stop-failed').map(({ name }) => name)).toEqual(['c', 'b']);
     expect(clock.pending).toBe(0);
   });
 
-  it('takes no longer in all than it may, however many do not stop', async () => {
+  it('stays within its total deadline, however many services do not stop', async () => {
     const names = ['a', 'b', 'c', 'd', 'e'];
     const { supervisor, clock, find } = world(names, { stopDeadlineMs: 1_500, stopAllDeadlineMs: 4_000 });
     await supervisor.start(never);
@@ -319,7 +319,7 @@ describe('the stop', () => {
     expect(done).toBe(true);
   });
 
-  it('ends a restart that is waiting, and one that is under way', async () => {
+  it('ends a pending restart, and one under way', async () => {
     for (const waitMs of [10, 1_000]) {
       const { supervisor, clock, find, statusOf } = world(['a', 'b']);
       await supervisor.start(never);
@@ -332,7 +332,7 @@ describe('the stop', () => {
     }
   });
 
-  it('does not wait for ever for a restart that hears nothing', async () => {
+  it('does not wait indefinitely for a restart that ignores the abort', async () => {
     const { supervisor, clock, find } = world(['a', 'b']);
     await supervisor.start(never);
     find('b').starts.push('deaf');

@@ -17,7 +17,7 @@ import { type Site, siteSchema } from '../../src/lib/site/index.ts';
 import { recordsFor, SERIAL } from './snapshot.ts';
 import { time } from './time.ts';
 
-/** Shorter than in life. */
+/** Shorter than the defaults. */
 const quick: Partial<OrderLimits> = { silenceMs: 300, unclearMs: 300, settleMs: 500, readBackMs: 500 };
 
 export const moveTo = (xM: number, yM: number, yawDeg?: number): Order => ({
@@ -30,7 +30,7 @@ export interface Bench extends AsyncDisposable {
   readonly link: ChassisLink;
   readonly motion: Motion;
   readonly stateDir: string;
-  /** Motion made anew on the same state, as a restarted gw would. */
+  /** A new instance of motion on the same state, as after a restart of gw. */
   again(limits?: Partial<OrderLimits>): Promise<Motion>;
 }
 
@@ -41,16 +41,16 @@ export async function startBench(
     limits?: Partial<OrderLimits>;
     evidence?: EvidenceRecord[] | EvidenceSource;
     file?: object;
-    /** What the schema would not let pass. */
+    /** Values that the schema would reject. */
     site?: Partial<Site>;
     connect?: boolean;
-    /** The time that the chassis lives in, where it is not a scripted one. */
+    /** The clock of the chassis, where it is not a scripted one. */
     clock?: Clock;
     /** The disk never answers. */
     isDiskHung?: boolean;
-    /** The chassis says nothing of a move for now: its pose alone is awaited. */
+    /** The chassis reports no move for now: only its pose is awaited. */
     isPlanSilent?: boolean;
-    /** What a trial wrote down. */
+    /** Records written by a trial. */
     onRecords?: (records: readonly EvidenceRecord[]) => void;
   } = {},
 ): Promise<Bench> {
@@ -81,7 +81,7 @@ export async function startBench(
     log: silentLog,
   });
   const made: Motion[] = [];
-  const make = async (limits?: Partial<OrderLimits>) => {
+  const create = async (limits?: Partial<OrderLimits>) => {
     const given = options.evidence ?? recordsFor(serial);
     const evidence = Array.isArray(given) ? fixedEvidence(given) : given;
     const motion = createMotion({
@@ -105,20 +105,20 @@ export async function startBench(
     return motion;
   };
   await link.start(context);
-  const motion = await make(options.limits);
-  const isHeard = (name: 'pose' | 'planning') => () => link.snapshot().values[name].status === 'received';
+  const motion = await create(options.limits);
+  const isReceived = (name: 'pose' | 'planning') => () => link.snapshot().values[name].status === 'received';
   if (options.connect !== false) {
-    await until(isHeard('pose'), 'a pose');
-    // Until then the gate is closed, whatever else is as it must be.
+    await until(isReceived('pose'), 'a pose');
+    // Until then the gate is closed, whatever the other conditions.
     if (options.isDiskHung !== true) await until(() => isLatchRead(motion), 'the stop latch');
-    if (options.isPlanSilent !== true) await until(isHeard('planning'), 'a plan');
+    if (options.isPlanSilent !== true) await until(isReceived('planning'), 'a plan');
   }
   return {
     site,
     link,
     motion,
     stateDir: site.stateDir,
-    again: make,
+    again: create,
     async [Symbol.asyncDispose]() {
       for (const each of made) await each.stop();
       await link.stop();
@@ -127,12 +127,12 @@ export async function startBench(
   };
 }
 
-/** Whether the disk has said by now whether the robot is stopped. */
+/** Whether the stop latch was read from the disk. */
 export function isLatchRead(motion: Motion): boolean {
   return !motion.status().gate.reasons.some((reason) => reason.includes('has not been read yet'));
 }
 
-/** Waits until it holds; a test that waits in vain says for what. */
+/** Waits until a condition holds; fails with the label. */
 export async function until(holds: () => boolean, what: string, ms = 5_000): Promise<void> {
   const untilMs = performance.now() + ms;
   while (!holds()) {

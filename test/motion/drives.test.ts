@@ -23,7 +23,7 @@ const drive = () => bench.motion.status().drive;
 const ended = () => until(() => drive() !== null && drive()?.state !== 'running', 'the end of the drive');
 
 describe('a single drive', () => {
-  it('goes to a station that a person named, and is followed to its end', async () => {
+  it('goes to a station of the site file, and is tracked to its end', async () => {
     const begun = await bench.motion.startDrive({ station: 'B' });
     expect(begun).toMatchObject({ kind: 'move', station: 'B', state: 'running', outcome: null, reason: null });
     expect(bench.motion.describe?.()).toBe('drive to B');
@@ -45,19 +45,22 @@ describe('a single drive', () => {
     expect(drive()).toMatchObject({ state: 'failed', reason: expect.stringContaining('fail_reason 103') });
   });
 
-  it.each(['nowhere', 'toString', '__proto__', ''])('knows no station %j and orders nothing', async (station) => {
-    await expect(bench.motion.startDrive({ station })).rejects.toMatchObject({ code: 'STATION_UNKNOWN' });
-    expect(drive()).toBeNull();
-    expect(moves()).toEqual([]);
-  });
+  it.each(['nowhere', 'toString', '__proto__', ''])(
+    'rejects the unknown station %j and orders nothing',
+    async (station) => {
+      await expect(bench.motion.startDrive({ station })).rejects.toMatchObject({ code: 'STATION_UNKNOWN' });
+      expect(drive()).toBeNull();
+      expect(moves()).toEqual([]);
+    },
+  );
 
-  it('knows no dock that the site file does not name', () => {
+  it('rejects a dock that is not in the site file', () => {
     expect(() => planDrive({ stations: {} }, { dock: true })).toThrow(
       expect.objectContaining({ code: 'STATION_UNKNOWN', message: expect.stringContaining('no dock') }),
     );
   });
 
-  it('and a tour are one thing at a time', async () => {
+  it('and a tour exclude each other', async () => {
     await bench.motion.startDrive({ station: 'A' });
     await expect(bench.motion.startTour('short')).rejects.toMatchObject({
       code: 'MOTION_REFUSED',
@@ -71,7 +74,7 @@ describe('a single drive', () => {
     await expect(bench.motion.startDrive({ station: 'A' })).rejects.toMatchObject({ code: 'TOUR_RUNNING' });
   });
 
-  it('names a stop before what is under way: that must be mended first', async () => {
+  it('reports a stop before a running move: the stop must be cleared first', async () => {
     await bench.motion.startTour('short');
     await until(() => moves().length === 1, 'the order');
     chassis.onCancel = () => 'hang';
@@ -80,7 +83,7 @@ describe('a single drive', () => {
     await expect(bench.motion.startDrive({ station: 'A' })).rejects.toMatchObject({ code: 'MOTION_STOPPED' });
   });
 
-  it('names an absent chassis before what is under way, and an unknown name before all', async () => {
+  it('reports a disconnected chassis before a running move, and an unknown name before all', async () => {
     await bench.motion.startTour('short');
     await until(() => moves().length === 1, 'the order');
     await chassis.cut();
@@ -97,7 +100,7 @@ describe('a single drive', () => {
     expect(drive()).toBeNull();
   });
 
-  it('fails with the words of the chassis when it does not take the order', async () => {
+  it('fails with the message of the chassis when it does not accept the order', async () => {
     chassis.onMove = () => ({ status: 400, json: { message: 'error: no map' } });
     await bench.motion.startDrive({ station: 'A' });
     await ended();
@@ -105,7 +108,7 @@ describe('a single drive', () => {
   });
 });
 
-describe('the end that a person gives to what drives', () => {
+describe('ending a run by a person', () => {
   it('cancels the drive without latching a stop', async () => {
     await bench.motion.startDrive({ station: 'A' });
     await ordered();
@@ -115,7 +118,7 @@ describe('the end that a person gives to what drives', () => {
     expect(bench.motion.status()).toMatchObject({ stop: { latched: false }, gate: { open: true } });
   });
 
-  it('ends the tour, which sets out for no further station', async () => {
+  it('ends the tour, which drives to no further station', async () => {
     await bench.motion.startTour('round');
     await ordered();
     const run = await bench.motion.endTour('tablet');
@@ -124,7 +127,7 @@ describe('the end that a person gives to what drives', () => {
     expect([moves().length, cancels()]).toEqual([1, 1]);
   });
 
-  it('touches neither another run than the one named, nor one of another kind', async () => {
+  it('does not affect another run than the one named, or one of another kind', async () => {
     await bench.motion.startTour('round');
     await ordered();
     expect(await bench.motion.endTour('tablet', 'an older one')).toMatchObject({ state: 'running' });
@@ -133,7 +136,7 @@ describe('the end that a person gives to what drives', () => {
     expect(await bench.motion.endTour('tablet', bench.motion.status().tour?.id)).toMatchObject({ state: 'stopped' });
   });
 
-  it('is no stop while the chassis does not confirm it: the run is failed and the gate closed', async () => {
+  it('is not reported as stopped while the chassis does not confirm it: the run has failed and the gate is closed', async () => {
     chassis.onCancel = () => ({ status: 200 });
     await bench.motion.startDrive({ station: 'A' });
     await ordered();
@@ -143,7 +146,7 @@ describe('the end that a person gives to what drives', () => {
     expect(bench.motion.status()).toMatchObject({ gate: { open: false }, unownedMove: { moveId: 41 } });
   });
 
-  it('of nothing is fine', async () => {
+  it('succeeds without a run', async () => {
     expect(await bench.motion.endTour('tablet')).toBeNull();
     expect(await bench.motion.endDrive('tablet')).toBeNull();
     expect(chassis.orders).toEqual([]);

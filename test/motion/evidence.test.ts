@@ -4,7 +4,7 @@ import { moveTo, startBench, until } from './bench.ts';
 import { startScriptedChassis } from './scripted-chassis.ts';
 import { recordsFor, SERIAL, SOFTWARE } from './snapshot.ts';
 
-/** An evidence file of the test's own, told as the watch tells it. */
+/** An evidence file of the test, notified as by the watch. */
 function changing(): EvidenceSource & { set(records: readonly EvidenceRecord[], trouble?: string | null): void } {
   const listeners = new Set<() => void>();
   let now: readonly EvidenceRecord[] = recordsFor();
@@ -39,17 +39,17 @@ async function world() {
   return { chassis, evidence, bench, sent, [Symbol.asyncDispose]: () => stack.disposeAsync() };
 }
 
-describe('evidence that is taken back while the daemon runs', () => {
+describe('evidence that is revoked while the daemon runs', () => {
   it.each(['vendor.move.request', 'vendor.move.cancel', 'angles.target-ori', 'angles.tracked-pose-ori'])(
-    'of %s closes the gate at once and cancels the move under way',
+    'of %s closes the gate at once and cancels the current move',
     async (fact) => {
       await using parts = await world();
       const { bench, evidence, sent } = parts;
       const moving = bench.motion.execute(moveTo(3, 4));
       await until(() => sent('/chassis/moves') === 1, 'the order');
-      let told = 0;
+      let notified = 0;
       using _subscription = bench.motion.subscribe(() => {
-        told += 1;
+        notified += 1;
       });
       evidence.set(withLine(fact));
       expect(await moving).toMatchObject({
@@ -57,7 +57,7 @@ describe('evidence that is taken back while the daemon runs', () => {
         reason: expect.stringMatching(new RegExp(`evidence was revoked.*${fact}`)),
       });
       expect(sent('/chassis/moves/current')).toBe(1);
-      expect(told).toBe(1);
+      expect(notified).toBe(1);
       expect(bench.motion.status().gate).toMatchObject({ open: false, reasons: [expect.stringContaining(fact)] });
       await expect(bench.motion.execute(moveTo(3, 4))).rejects.toMatchObject({
         code: 'MOTION_REFUSED',
@@ -89,7 +89,7 @@ describe('evidence that is taken back while the daemon runs', () => {
     expect(sent('/chassis/moves/current')).toBe(1);
   });
 
-  it('of what only a dock needs ends no drive to a station', async () => {
+  it('that only docking relies on ends no drive to a station', async () => {
     await using parts = await world();
     const { bench, chassis, evidence, sent } = parts;
     await bench.motion.startDrive({ station: 'A' });
@@ -101,7 +101,7 @@ describe('evidence that is taken back while the daemon runs', () => {
     expect(sent('/chassis/moves/current')).toBe(0);
   });
 
-  it('cancels nothing that does not rely on it', async () => {
+  it('cancels no move that does not rely on it', async () => {
     await using parts = await world();
     const { bench, chassis, evidence, sent } = parts;
     const moving = bench.motion.execute(moveTo(3, 4));
@@ -124,14 +124,14 @@ describe('evidence that is taken back while the daemon runs', () => {
     expect(bench.motion.status().gate.open).toBe(true);
   });
 
-  it('says nothing after the service has ended', async () => {
+  it('emits no event after the service has ended', async () => {
     await using parts = await world();
     await parts.bench.motion.stop();
-    let told = 0;
+    let notified = 0;
     using _subscription = parts.bench.motion.subscribe(() => {
-      told += 1;
+      notified += 1;
     });
     parts.evidence.set([]);
-    expect(told).toBe(0);
+    expect(notified).toBe(0);
   });
 });

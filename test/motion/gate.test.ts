@@ -12,7 +12,7 @@ import {
   refusalError,
 } from '../../src/lib/motion/gate.ts';
 import type { Order } from '../../src/lib/motion/index.ts';
-import { heard, openGate, readySnapshot, recordsFor, SERIAL, SOFTWARE, withValues } from './snapshot.ts';
+import { openGate, readySnapshot, received, recordsFor, SERIAL, SOFTWARE, withValues } from './snapshot.ts';
 
 const goal = { xM: 3, yM: 4, yawDeg: degrees(90) };
 const orders: Record<Order['kind'], Order> = {
@@ -25,12 +25,12 @@ const tried = { address: '192.0.2.7', port: 8090, forMs: 1500 };
 
 const reasonsOf = (order: Order, input: GateInput) => judgeOrder(order, input).map(({ reason }) => reason);
 const withLink = (link: LinkState) => openGate({ snapshot: readySnapshot({ link }) });
-/** As a JSON body or a cast would bring it past the compiler. */
+/** As a JSON body or a cast would bypass the compiler. */
 const forged = (mark: unknown, value: unknown = goal, more: object = {}) =>
   ({ kind: 'move', goal: { value, mark, basis: 'measured', source: 'test', ...more } }) as unknown as Order;
 
 describe('the open gate', () => {
-  it.each(kinds)('lets a %s order pass that a person chose', (kind) => {
+  it.each(kinds)('passes a %s order whose values a person chose', (kind) => {
     expect(judgeOrder(orders[kind], openGate())).toEqual([]);
     expect(gateView(judgeState(kind, openGate()))).toEqual({ open: true, reasons: [] });
   });
@@ -63,7 +63,7 @@ describe('the connection', () => {
       /OTHER-9.*TEST-0001/,
     ],
   ];
-  it.each(cases)('%s refuses and names the address or the device', (_, link, code, text) => {
+  it.each(cases)('%s is a refusal that names the address or the device', (_, link, code, text) => {
     for (const kind of kinds) {
       const [first] = judgeOrder(orders[kind], withLink(link));
       expect(first?.code).toBe(code);
@@ -71,7 +71,7 @@ describe('the connection', () => {
     }
   });
 
-  it('refuses a chassis with another serial number although it is connected', () => {
+  it('refuses a chassis with another serial number even when it is connected', () => {
     const snapshot = readySnapshot({
       identity: { serial: 'OTHER-9', model: null, software: SOFTWARE, capabilities: {} },
     });
@@ -79,14 +79,14 @@ describe('the connection', () => {
     expect(refusals.map(({ code }) => code)).toEqual(['CHASSIS_WRONG_DEVICE']);
   });
 
-  it('refuses while the serial number is not known', () => {
+  it('refuses while the serial number is unknown', () => {
     const reasons = reasonsOf(orders.move, openGate({ snapshot: readySnapshot({ identity: null }) }));
     expect(reasons[0]).toMatch(/serial number/);
   });
 });
 
 describe('the stop', () => {
-  it('refuses every kind, first of all, and says who and why', () => {
+  it('refuses every kind, as the first reason, with person and reason', () => {
     const stop = { latched: true, reason: 'person in the way', by: 'tablet', since: '2026-01-31T12:00:00.000Z' };
     for (const kind of kinds) {
       const refusals = judgeOrder(orders[kind], openGate({ stop, snapshot: readySnapshot({ identity: null }) }));
@@ -104,7 +104,7 @@ describe('the stop', () => {
 });
 
 describe('the unit of the heading', () => {
-  it('closes the gate for every kind when radians were proven, names the fact and what was seen', () => {
+  it('closes the gate for every kind when radians are proven, with the fact and the observation', () => {
     const snapshot = readySnapshot({
       unitContradicted: true,
       poseUnit: {
@@ -123,7 +123,7 @@ describe('the unit of the heading', () => {
     }
   });
 
-  it('closes the gate for every kind while it is in doubt, names the doubt, and opens it when degrees are proven', () => {
+  it('closes the gate for every kind while it is in doubt, with the reason, and opens it when degrees are proven', () => {
     const doubt = 'the heading passed the seam at ±π and stayed within ±π, as radians of a turning robot do';
     const poseUnit = { verdict: 'not-decided', samples: 80, largest: 3.14, reason: doubt, doubt } as const;
     for (const kind of kinds) {
@@ -135,14 +135,14 @@ describe('the unit of the heading', () => {
     }
   });
 
-  it('may be undecided without any doubt: a robot that stands has not shown it', () => {
+  it('may be undecided without a doubt, as with a robot at rest', () => {
     const poseUnit = { verdict: 'not-decided', samples: 80, largest: 0.5, reason: 'it stood', doubt: null } as const;
     for (const kind of kinds) {
       expect(reasonsOf(orders[kind], openGate({ snapshot: readySnapshot({ poseUnit }) }))).toEqual([]);
     }
   });
 
-  it('stays closed after that, whatever the samples say later', () => {
+  it('keeps the gate closed after a contradiction, whatever later samples show', () => {
     expect(judgeOrder(orders.move, openGate({ snapshot: readySnapshot({ unitContradicted: true }) }))).toHaveLength(1);
   });
 });
@@ -150,7 +150,10 @@ describe('the unit of the heading', () => {
 describe('the state of the robot', () => {
   it('refuses while the emergency stop is pressed, also when that was received long ago', () => {
     for (const stale of [false, true]) {
-      const wheels = heard({ controlMode: 'auto', emergencyStopPressed: true }, { stale, ageMs: stale ? 60_000 : 10 });
+      const wheels = received(
+        { controlMode: 'auto', emergencyStopPressed: true },
+        { stale, ageMs: stale ? 60_000 : 10 },
+      );
       for (const kind of kinds) {
         expect(reasonsOf(orders[kind], openGate({ snapshot: withValues({ wheels }) }))).toEqual([
           expect.stringMatching(/emergency stop/),
@@ -159,9 +162,9 @@ describe('the state of the robot', () => {
     }
   });
 
-  it('refuses driving with a lost position, but lets the pose be set that mends it', () => {
+  it('refuses driving with a lost position, but permits the pose order that repairs it', () => {
     const snapshot = withValues({
-      positioning: heard({ state: 'positioning', reliable: false }),
+      positioning: received({ state: 'positioning', reliable: false }),
       pose: { status: 'not-received' },
     });
     expect(reasonsOf(orders.move, openGate({ snapshot }))).toHaveLength(2);
@@ -172,15 +175,15 @@ describe('the state of the robot', () => {
   it.each([
     ['3000 ms old', { ageMs: 3_000 }, true],
     ['older than 3 s', { ageMs: 3_001 }, false],
-    ['of no age', { ageMs: Number.NaN }, false],
+    ['of unknown age', { ageMs: Number.NaN }, false],
     ['stale', { ageMs: 10, stale: true }, false],
   ])('a pose that is %s', (_, over, passes) => {
-    const snapshot = withValues({ pose: heard({ xM: 0, yM: 0, yawDeg: degrees(0) }, over) });
+    const snapshot = withValues({ pose: received({ xM: 0, yM: 0, yawDeg: degrees(0) }, over) });
     expect(judgeOrder(orders.move, openGate({ snapshot })).length === 0).toBe(passes);
   });
 
-  it('does not set the pose of a driving robot', () => {
-    const planning = heard({
+  it('refuses a pose order while the robot drives', () => {
+    const planning = received({
       actionId: 1,
       actionType: 'standard',
       moveState: 'moving',
@@ -194,14 +197,14 @@ describe('the state of the robot', () => {
     ]);
   });
 
-  it('takes silence of vendor topics for neither yes nor no', () => {
+  it('ignores vendor topics that were not received', () => {
     const snapshot = withValues({ wheels: { status: 'not-received' }, positioning: { status: 'not-received' } });
     expect(judgeOrder(orders.move, openGate({ snapshot }))).toEqual([]);
   });
 });
 
 describe('the facts that an order relies on', () => {
-  it.each(kinds)('refuse a %s order one by one while their notes were not verified here', (kind) => {
+  it.each(kinds)('refuse a %s order one by one while the HINWEIS facts were not verified on this device', (kind) => {
     const noted = factsOfOrder[kind].filter((id) => id.startsWith('vendor.'));
     expect(noted.length).toBeGreaterThan(0);
     const reasons = reasonsOf(orders[kind], openGate({ records: [] }));
@@ -209,26 +212,26 @@ describe('the facts that an order relies on', () => {
     for (const id of noted) expect(reasons.join('\n')).toContain(id);
   });
 
-  it('count no record of another device, of other software, or one that says no', () => {
+  it('are not verified by records of another device or software, nor by negative ones', () => {
     const contradicted = recordsFor().map((record) => ({ ...record, value: false }));
     for (const records of [recordsFor('OTHER-9'), recordsFor(SERIAL, '2.12.4'), contradicted]) {
       expect(judgeOrder(orders.move, openGate({ records }))).not.toEqual([]);
     }
   });
 
-  it('are refused when the chassis does not tell its software', () => {
+  it('are refused when the chassis does not report its software', () => {
     const snapshot = readySnapshot({ identity: { serial: SERIAL, model: null, software: null, capabilities: {} } });
     expect(judgeOrder(orders.move, openGate({ snapshot }))).not.toEqual([]);
   });
 
-  it('are never assumed or open ones', () => {
+  it('are never VORSICHT or OFFEN', () => {
     const marks = new Map<string, string>(facts.map(({ id, mark }) => [id, mark]));
     for (const id of Object.values(factsOfOrder).flat()) expect(['BELEGT', 'HINWEIS']).toContain(marks.get(id));
   });
 });
 
 describe('the values of an order', () => {
-  it('pass only as BELEGT, chosen, or verified on this serial with this software', () => {
+  it('pass only as BELEGT, chosen, or verified for this serial and software', () => {
     const mark = fc.oneof(
       fc.constantFrom('BELEGT', 'CHOSEN', 'VERIFIED', 'VORSICHT', 'OFFEN', 'HINWEIS', 'belegt', ''),
       fc.anything(),
@@ -249,7 +252,7 @@ describe('the values of an order', () => {
     );
   });
 
-  it('name the mark that was refused', () => {
+  it('are refused with their mark', () => {
     expect(reasonsOf(forged('VORSICHT'), openGate())).toEqual([expect.stringMatching(/VORSICHT/)]);
     const other = forged('VERIFIED', goal, { serial: 'OTHER-9', software: SOFTWARE });
     expect(reasonsOf(other, openGate())).toEqual([expect.stringMatching(/OTHER-9/)]);
@@ -265,7 +268,7 @@ describe('the values of an order', () => {
     );
   });
 
-  it('may be anything at all without the gate throwing or opening', () => {
+  it('may be of any form without the gate throwing or opening', () => {
     fc.assert(
       fc.property(fc.anything(), fc.anything(), (kind, carried) => {
         const order = { kind, goal: carried, pose: carried } as unknown as Order;
@@ -288,7 +291,7 @@ describe('the values of an order', () => {
 });
 
 describe('the refusal', () => {
-  it('holds every reason, with the code of what must be mended first', () => {
+  it('contains every reason, with the code of the first to be resolved', () => {
     const stop = { latched: true, reason: 'drill', by: 'test', since: null };
     const input = openGate({
       stop,
@@ -300,16 +303,16 @@ describe('the refusal', () => {
       input,
     );
     const error = refusalError(refusals);
-    if (error === null) throw new Error('nothing was refused');
+    if (error === null) throw new Error('expected a refusal');
     expect(error.code).toBe('MOTION_STOPPED');
     expect(error.details?.reasons).toHaveLength(refusals.length);
     for (const { reason } of refusals) expect(error.message).toContain(reason);
     expect(refusals.length).toBeGreaterThanOrEqual(6);
   });
 
-  it('names the address tried when the chassis is away', () => {
+  it('names the tried address when the chassis is disconnected', () => {
     const [first] = judgeOrder(orders.move, withLink({ kind: 'connecting', tried }));
-    if (!first) throw new Error('nothing was refused');
+    if (!first) throw new Error('expected a refusal');
     expect(refusalError([first])?.tried).toEqual(tried);
   });
 });

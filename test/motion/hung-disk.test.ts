@@ -2,7 +2,7 @@ import { expect, it, vi } from 'vitest';
 import { moveTo, startBench, until } from './bench.ts';
 import { startScriptedChassis } from './scripted-chassis.ts';
 
-/** A disk that gives no answer, as a broken card or a network file system does. */
+/** A disk that hangs, as a broken card or a network file system does. */
 vi.mock('../../src/lib/motion/latch-disk.ts', async (importOriginal) => {
   const original = await importOriginal<typeof import('../../src/lib/motion/latch-disk.ts')>();
   const never = () => new Promise<never>(() => {});
@@ -15,7 +15,7 @@ vi.mock('../../src/lib/motion/latch-disk.ts', async (importOriginal) => {
   };
 });
 
-it('a disk that hangs from the start on leaves the robot stopped, and a stop still reaches it', async () => {
+it('a disk that hangs from the start leaves the robot stopped, and a stop still reaches the chassis', async () => {
   await using chassis = await startScriptedChassis();
   const cancels = () => chassis.orders.filter(({ path }) => path === '/chassis/moves/current').length;
   await using bench = await startBench(chassis, { isDiskHung: true });

@@ -1,4 +1,5 @@
-// Sets and clears the stop latch in a loop until it is killed; tells each change before it begins and after it is kept.
+// Sets and clears the stop latch in a loop until it is killed; prints each change before it begins and after it is
+// saved.
 import { systemClock } from '../../src/lib/lifecycle/clock.ts';
 import { silentLog } from '../../src/lib/lifecycle/log.ts';
 import { createStopLatch } from '../../src/lib/motion/stop-latch.ts';

@@ -6,8 +6,8 @@ import { factsOfOrder, type Order } from '../../src/lib/motion/index.ts';
 import { openGate, readySnapshot, recordsFor, SERIAL, SOFTWARE } from './snapshot.ts';
 
 /**
- * Written by hand from what each kind of order sends and reads: `target_ori`, `ori` of a pose, the heading that is
- * read back, and the calls of the vendor. Not derived from the gate, so that a fact which the gate forgets is missed.
+ * Written by hand from the fields that each kind of order sends and reads: `target_ori`, `ori` of a pose, the heading
+ * that is read back, and the vendor calls. Not derived from the gate, so that a fact missing in the gate is detected.
  */
 const relied: Record<Order['kind'], readonly string[]> = {
   move: [
@@ -47,21 +47,24 @@ const verified = (ids: readonly string[]) => ids.map((id) => record(id, true));
 const asking = { chassis: { serial: SERIAL }, motion: { requireVerified: true } };
 
 describe('the facts of each kind of order', () => {
-  it('are those of the table, no more and no fewer', () => {
+  it('are exactly those of the table', () => {
     for (const [kind, ids] of Object.entries(relied)) {
       expect([...factsOfOrder[kind as Order['kind']]].sort(), kind).toEqual([...ids].sort());
     }
   });
 
-  it.each(rows)('a %s is refused when %s was contradicted here, whatever else was verified', (kind, id, others) => {
-    const records = [...verified(others), record(id, true), record(id, false)];
-    expect(reasonsOf(kind, { records })).toEqual([
-      expect.stringMatching(new RegExp(`^${id.replaceAll('.', '\\.')} was contradicted on this device`)),
-    ]);
-  });
+  it.each(rows)(
+    'a %s is refused when %s was contradicted on this device, whatever else was verified',
+    (kind, id, others) => {
+      const records = [...verified(others), record(id, true), record(id, false)];
+      expect(reasonsOf(kind, { records })).toEqual([
+        expect.stringMatching(new RegExp(`^${id.replaceAll('.', '\\.')} was contradicted on this device`)),
+      ]);
+    },
+  );
 
   it.each(rows)(
-    'a %s is refused where requireVerified is set and %s alone was not verified here',
+    'a %s is refused where requireVerified is set and only %s was not verified on this device',
     (kind, id, others) => {
       const [reason, ...more] = reasonsOf(kind, { site: asking, records: verified(others) });
       expect(more).toEqual([]);
@@ -71,29 +74,38 @@ describe('the facts of each kind of order', () => {
     },
   );
 
-  it.each(rows)('a %s is refused where %s was verified with another software alone', (kind, id, others) => {
+  it.each(rows)('a %s is refused where %s was verified with another software only', (kind, id, others) => {
     const old = record(id, true, { software: '2.12.2' });
     expect(reasonsOf(kind, { site: asking, records: [...verified(others), old] })).toHaveLength(1);
   });
 
-  it.each(Object.keys(relied) as Order['kind'][])('a %s passes once all of them were verified here', (kind) => {
-    expect(reasonsOf(kind, { site: asking, records: verified(relied[kind]) })).toEqual([]);
-  });
+  it.each(Object.keys(relied) as Order['kind'][])(
+    'a %s passes once all of them were verified on this device',
+    (kind) => {
+      expect(reasonsOf(kind, { site: asking, records: verified(relied[kind]) })).toEqual([]);
+    },
+  );
 
-  it.each(Object.keys(relied) as Order['kind'][])('a %s passes by default on what was measured elsewhere', (kind) => {
-    expect(reasonsOf(kind, { records: recordsFor() })).toEqual([]);
-  });
+  it.each(Object.keys(relied) as Order['kind'][])(
+    'a %s passes by default on facts measured on another device',
+    (kind) => {
+      expect(reasonsOf(kind, { records: recordsFor() })).toEqual([]);
+    },
+  );
 });
 
-describe('what was stated beside a measurement', () => {
-  it.each(['move', 'dock'] as const)('carries a %s no more once that measurement was contradicted here', (kind) => {
-    const against = record('angles.target-ori-in-degrees', false);
-    expect(reasonsOf(kind, { records: [...recordsFor(), against] })).toEqual([
-      expect.stringContaining('angles.target-ori is stated and rests on angles.target-ori-in-degrees'),
-    ]);
-    const held = record('angles.target-ori', 'radians');
-    expect(reasonsOf(kind, { records: [...recordsFor(), against, held] })).toEqual([]);
-  });
+describe('a fact stated beside a measurement', () => {
+  it.each(['move', 'dock'] as const)(
+    'does not permit a %s once that measurement was contradicted on this device',
+    (kind) => {
+      const against = record('angles.target-ori-in-degrees', false);
+      expect(reasonsOf(kind, { records: [...recordsFor(), against] })).toEqual([
+        expect.stringContaining('angles.target-ori is stated and rests on angles.target-ori-in-degrees'),
+      ]);
+      const held = record('angles.target-ori', 'radians');
+      expect(reasonsOf(kind, { records: [...recordsFor(), against, held] })).toEqual([]);
+    },
+  );
 });
 
 describe('records made on a simulator', () => {
@@ -101,16 +113,19 @@ describe('records made on a simulator', () => {
   const identity = (model: string | null) =>
     readySnapshot({ identity: { serial: SERIAL, model, software: SOFTWARE, capabilities: {} } });
 
-  it.each(Object.keys(relied) as Order['kind'][])('open no gate for a %s of a robot that has their serial', (kind) => {
-    for (const model of ['m1', null, '']) {
-      expect(reasonsOf(kind, { records: simulated, snapshot: identity(model) }).length).toBeGreaterThan(0);
-    }
-    expect(reasonsOf(kind, { records: simulated, snapshot: identity('simulated') })).toEqual([]);
-  });
+  it.each(Object.keys(relied) as Order['kind'][])(
+    'do not open the gate for a %s of a robot that has their serial',
+    (kind) => {
+      for (const model of ['m1', null, '']) {
+        expect(reasonsOf(kind, { records: simulated, snapshot: identity(model) }).length).toBeGreaterThan(0);
+      }
+      expect(reasonsOf(kind, { records: simulated, snapshot: identity('simulated') })).toEqual([]);
+    },
+  );
 });
 
 describe('an evidence file that cannot be read', () => {
-  it.each(Object.keys(relied) as Order['kind'][])('closes the gate for a %s, also for what is BELEGT', (kind) => {
+  it.each(Object.keys(relied) as Order['kind'][])('closes the gate for a %s, also for BELEGT facts', (kind) => {
     expect(reasonsOf(kind, { evidenceTrouble: 'The evidence file is a pipe.' })).toEqual([
       'The evidence file is a pipe.',
     ]);
@@ -129,7 +144,7 @@ describe('a goal that is BELEGT', () => {
     }
   });
 
-  it('must be measured here where the site asks for it', () => {
+  it('must be measured on this device where the site file requires it', () => {
     const input = openGate({ site: asking, records: verified(relied.move) });
     expect(judgeOrder(carrying('here'), input)).toEqual([]);
     expect(judgeOrder(carrying('measured'), input)).toHaveLength(1);

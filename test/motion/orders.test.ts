@@ -26,7 +26,7 @@ const planned = () => {
 const ordered = () => until(() => sent('/chassis/moves').length > 0, 'the order');
 
 describe('a move', () => {
-  it('is sent with its heading in radians and succeeds when the topic says so', async () => {
+  it('is sent with its heading in radians and succeeds when the topic reports so', async () => {
     const moving = bench.motion.execute(moveTo(3, 4, 90));
     await ordered();
     chassis.plan({ move_state: 'succeeded' });
@@ -38,7 +38,7 @@ describe('a move', () => {
     expect(cancels()).toBe(0);
   });
 
-  it('leaves the heading to the chassis when none was named', async () => {
+  it('leaves the heading to the chassis when none was given', async () => {
     const moving = bench.motion.execute(moveTo(3, 4));
     await ordered();
     chassis.plan({ move_state: 'succeeded' });
@@ -57,7 +57,7 @@ describe('a move', () => {
     expect(body?.target_ori).toBeCloseTo(-Math.PI / 2, 9);
   });
 
-  it('that fails passes the number on, and names 103 as it was measured', async () => {
+  it('that fails reports fail_reason, and describes 103 as it was measured', async () => {
     const moving = bench.motion.execute(moveTo(3, 4, 90));
     await ordered();
     chassis.plan({ move_state: 'failed', fail_reason: 103, fail_reason_str: 'InvalidChargeDock' });
@@ -66,7 +66,7 @@ describe('a move', () => {
     expect(outcome.reason).toMatch(/fail_reason 103 \(invalid_charge_dock; measured when target_ori.*degrees/);
   });
 
-  it('that fails with another number gives that number no meaning', async () => {
+  it('that fails with another number reports it without a meaning', async () => {
     const moving = bench.motion.execute(moveTo(3, 4));
     await ordered();
     chassis.plan({ move_state: 'failed', fail_reason: 4711, fail_reason_str: '' });
@@ -76,7 +76,7 @@ describe('a move', () => {
     });
   });
 
-  it('is not taken for done by a success of another number, or by one received before the order', async () => {
+  it('is not completed by a success of another move, or by one received before the order', async () => {
     chassis.plan({ action_id: 41, move_state: 'succeeded' });
     await until(() => planned() === 'succeeded', 'the old state');
     chassis.onMove = () => ({ status: 200, json: { id: 41 } });
@@ -93,7 +93,7 @@ describe('a move', () => {
     expect(await moving).toMatchObject({ state: 'failed', failReason: 9 });
   });
 
-  it.each(['finished', 'idle', 'oscillating', ''])('never takes the state %j for success', async (state) => {
+  it.each(['finished', 'idle', 'oscillating', ''])('never treats the state %j as success', async (state) => {
     chassis.onCancel = () => ({ status: 200 });
     chassis.onQuestion = (id) => ({ status: 200, json: { id, state } });
     const moving = bench.motion.execute(moveTo(3, 4));
@@ -105,7 +105,7 @@ describe('a move', () => {
     expect(cancels()).toBeGreaterThan(0);
   });
 
-  it('may pass through a state that gw does not know', async () => {
+  it('may pass through an unknown state', async () => {
     const moving = bench.motion.execute(moveTo(3, 4));
     await ordered();
     chassis.plan({ move_state: 'oscillating' });
@@ -115,18 +115,18 @@ describe('a move', () => {
     expect(await moving).toMatchObject({ state: 'succeeded' });
   });
 
-  it('that is aborted is cancelled, and the chassis is believed about the end', async () => {
+  it('that is aborted is cancelled, and the chassis decides its result', async () => {
     const ending = new AbortController();
     const moving = bench.motion.execute(moveTo(3, 4), ending.signal);
     await ordered();
-    ending.abort(new Error('the technician changed his mind'));
+    ending.abort(new Error('aborted by the technician'));
     const outcome = await moving;
     expect(outcome).toMatchObject({ state: 'cancelled', moveId: 41 });
     expect(outcome.reason).toMatch(/changed his mind/);
     expect(cancels()).toBe(1);
   });
 
-  it('that is aborted but had arrived has succeeded', async () => {
+  it('that is aborted after arrival has succeeded', async () => {
     chassis.onCancel = () => {
       chassis.plan({ move_state: 'succeeded' });
       return { status: 200 };
@@ -138,7 +138,7 @@ describe('a move', () => {
     expect(await moving).toMatchObject({ state: 'succeeded' });
   });
 
-  it('whose cancel is taken but shows no effect has an unknown end', async () => {
+  it('whose cancel is accepted without effect has an unknown result', async () => {
     chassis.onCancel = () => ({ status: 200 });
     const ending = new AbortController();
     const moving = bench.motion.execute(moveTo(3, 4), ending.signal);
@@ -149,13 +149,13 @@ describe('a move', () => {
     expect(outcome.reason).toMatch(/accepted the cancel, but did not report/);
   });
 
-  it('that was never begun because its signal was aborted asks the chassis nothing', async () => {
+  it('that was aborted before it began sends no request', async () => {
     const reason = new Error('too late');
     await expect(bench.motion.execute(moveTo(3, 4), AbortSignal.abort(reason))).rejects.toBe(reason);
     expect(chassis.orders).toEqual([]);
   });
 
-  it('is the only one at a time', async () => {
+  it('excludes a second one', async () => {
     const moving = bench.motion.execute(moveTo(3, 4));
     await expect(bench.motion.execute(moveTo(5, 6))).rejects.toMatchObject({ code: 'MOTION_REFUSED' });
     await ordered();
@@ -164,7 +164,7 @@ describe('a move', () => {
     expect(sent('/chassis/moves')).toHaveLength(1);
   });
 
-  it('that the chassis refuses is an error with its answer, and nothing is cancelled', async () => {
+  it('that the chassis refuses is an error with its answer, without a cancel', async () => {
     chassis.onMove = () => ({ status: 400, json: { message: 'error: no map' } });
     await expect(bench.motion.execute(moveTo(3, 4))).rejects.toMatchObject({ code: 'CHASSIS_REFUSED' });
     expect(cancels()).toBe(0);
@@ -178,7 +178,7 @@ describe('a move', () => {
 
 describe('a lost reply', () => {
   it.each<['drop' | 'hang']>([['drop'], ['hang']])(
-    '(%s) is reported as unknown, and what drives is cancelled',
+    '(%s) is reported as unknown, and a running move is cancelled',
     async (fate) => {
       chassis.onMove = () => {
         chassis.plan({ action_id: 41, move_state: 'moving' });
@@ -191,25 +191,25 @@ describe('a lost reply', () => {
     },
   );
 
-  it('with a reply that is no reply counts as lost', async () => {
+  it('counts as lost when it is malformed', async () => {
     chassis.onMove = () => ({ status: 200, json: { number: 'seven' } });
     expect(await bench.motion.execute(moveTo(3, 4))).toMatchObject({ moveId: null, state: 'unknown' });
     expect(cancels()).toBe(1);
   });
 
-  it('with an error of the server counts as lost', async () => {
+  it('counts as lost when it is a server error', async () => {
     chassis.onMove = () => ({ status: 500, json: { message: 'error: crashed' } });
     expect(await bench.motion.execute(moveTo(3, 4))).toMatchObject({ state: 'unknown' });
     expect(cancels()).toBe(1);
   });
 
-  it('is cancelled once more when the robot sets out after the cancel', async () => {
+  it('is cancelled once more when the robot starts after the cancel', async () => {
     chassis.onMove = () => 'drop';
-    let told = false;
+    let isNotified = false;
     chassis.onCancel = () => {
-      if (told) chassis.plan({ move_state: 'cancelled' });
+      if (isNotified) chassis.plan({ move_state: 'cancelled' });
       else time.after(100, () => chassis.plan({ action_id: 41, move_state: 'moving' }));
-      told = true;
+      isNotified = true;
       return { status: 200 };
     };
     await bench.motion.execute(moveTo(3, 4));
@@ -218,15 +218,15 @@ describe('a lost reply', () => {
 });
 
 describe('a move under a bad connection', () => {
-  it('is asked about when the topic says nothing of it', async () => {
+  it('is queried when the topic does not report it', async () => {
     chassis.onMove = () => ({ status: 200, json: { id: 41 } });
     const moving = bench.motion.execute(moveTo(3, 4));
-    await until(() => chassis.questions.length >= 1, 'a question');
+    await until(() => chassis.questions.length >= 1, 'a query');
     chassis.onQuestion = (id) => ({ status: 200, json: { id, state: 'succeeded' } });
     expect(await moving).toMatchObject({ state: 'succeeded', moveId: 41 });
   });
 
-  it('that ended while the chassis was away is learnt from it after the reconnect', async () => {
+  it('that ended while the chassis was disconnected is queried after the reconnect', async () => {
     await bench.motion.stop();
     const motion = await bench.again({ silenceMs: 60_000 });
     const moving = motion.execute(moveTo(3, 4));
@@ -243,7 +243,7 @@ describe('a move under a bad connection', () => {
     expect(chassis.questions).toEqual(['41']);
   });
 
-  it('that the chassis has forgotten has an unknown end, and what drives is cancelled', async () => {
+  it('that the chassis does not report any more has an unknown result, and a running move is cancelled', async () => {
     chassis.onMove = () => ({ status: 200, json: { id: 41 } });
     chassis.onQuestion = () => ({ status: 404, json: { message: 'error: not found' } });
     const outcome = await bench.motion.execute(moveTo(3, 4));
@@ -252,7 +252,7 @@ describe('a move under a bad connection', () => {
     expect(cancels()).toBe(1);
   });
 
-  it('ends at its time limit with a cancel', async () => {
+  it('is cancelled at its time limit', async () => {
     await bench.motion.stop();
     const motion = await bench.again({ moveMs: 500 });
     const outcome = await motion.execute(moveTo(3, 4));

@@ -4,39 +4,39 @@ import { type WebSocket, WebSocketServer } from 'ws';
 import { SERIAL, SOFTWARE } from './snapshot.ts';
 import { time } from './time.ts';
 
-interface SeenOrder {
+interface ReceivedOrder {
   readonly method: string;
   readonly path: string;
   readonly body: Record<string, unknown>;
 }
 
-/** An answer, or a fate: `drop` takes the request and cuts the connection, `hang` never answers. */
+/** An answer, or a failure: `drop` accepts the request and closes the connection, `hang` never answers. */
 type Answer = { readonly status: number; readonly json?: unknown } | 'drop' | 'hang';
 
 /**
- * A chassis without a mind of its own: it tells what a test says and keeps what it is asked, so that a lost reply, a
- * late state or a foreign move happen exactly when a test wants them. Its shapes are the vendor's.
+ * A scripted chassis: it publishes and answers what a test sets and records its requests, so that a lost reply, a late
+ * state or a foreign move occur at a defined moment. Its shapes are those of the vendor.
  */
 export interface ScriptedChassis extends AsyncDisposable {
   readonly host: string;
   readonly port: number;
-  /** What was asked to move, stop or place the robot, in order of arrival. */
-  readonly orders: SeenOrder[];
-  /** Every question about a move. */
+  /** Requests that move, stop or place the robot, in order of arrival. */
+  readonly orders: ReceivedOrder[];
+  /** Every query of a move. */
   readonly questions: string[];
-  /** What POST /chassis/moves answers; by default the next number, and the robot is moving. */
+  /** The answer to POST /chassis/moves; by default the next number, and the robot is moving. */
   onMove: (body: Record<string, unknown>) => Answer | Promise<Answer>;
   onCancel: () => Answer | Promise<Answer>;
   onPose: (body: Record<string, unknown>) => Answer | Promise<Answer>;
-  /** What GET /chassis/moves/<id> answers. */
+  /** The answer to GET /chassis/moves/<id>. */
   onQuestion: (id: number) => Answer;
   readonly lastMoveId: number;
-  /** Tells a state on /planning_state; latched as the vendor says. */
+  /** Publishes a state on /planning_state; latched as the vendor documents. */
   plan(change: { action_id?: number; move_state?: string; fail_reason?: number; fail_reason_str?: string }): void;
-  /** Publishes no /planning_state, whatever a subscriber asks for. */
+  /** Publishes no /planning_state, whatever topics are enabled. */
   holdsPlan: boolean;
   pose: { pos: [number, number]; ori: number } | null;
-  /** Called before each message of /tracked_pose, so that a robot turns by messages, however late they come. */
+  /** Called before each message of /tracked_pose, so that the robot turns per message, whatever the delays. */
   beforePose: () => void;
   serial: string;
   cut(): Promise<void>;
@@ -74,7 +74,7 @@ export async function startScriptedChassis({ isPlanSilent = false } = {}): Promi
         return null;
     }
   };
-  const tell = (topic: string) => {
+  const publish = (topic: string) => {
     const message = latched(topic);
     for (const [stream, topics] of streams) if (message && topics.has(topic)) send(stream, message);
   };
@@ -101,7 +101,7 @@ export async function startScriptedChassis({ isPlanSilent = false } = {}): Promi
       }
     });
   });
-  const posing = time.every(100, () => tell('/tracked_pose'));
+  const posing = time.every(100, () => publish('/tracked_pose'));
 
   async function answerTo(request: IncomingMessage): Promise<Answer> {
     const { method = '', url = '' } = request;
@@ -174,7 +174,7 @@ export async function startScriptedChassis({ isPlanSilent = false } = {}): Promi
     },
     plan(change) {
       planning = { ...idle, ...planning, ...change };
-      tell('/planning_state');
+      publish('/planning_state');
     },
     holdsPlan: false,
     pose: { pos: [1, 2], ori: 90 },

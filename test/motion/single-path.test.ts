@@ -13,7 +13,7 @@ import { recordsFor, SERIAL, SOFTWARE } from './snapshot.ts';
 const place = { xM: 3, yM: 4, yawDeg: degrees(90) };
 
 describe('the single path to movement', () => {
-  it('lets no assumed, open or unverified value reach the chassis, whatever carries it', async () => {
+  it('passes no assumed, open or unverified value to the chassis, in any form', async () => {
     await using chassis = await startScriptedChassis();
     await using bench = await startBench(chassis);
     const kind = fc.constantFrom('move', 'dock', 'pose');
@@ -25,7 +25,7 @@ describe('the single path to movement', () => {
         const goal = { ...carried, value: place, source: 'test' };
         return { kind, goal, pose: goal } as unknown as Order;
       });
-    // Every assumed or open fact of the ledger, worn as a goal.
+    // Every VORSICHT or OFFEN fact of the ledger, used as a goal.
     const assumed = facts
       .filter(({ mark }) => mark === 'VORSICHT' || mark === 'OFFEN')
       .map(
@@ -44,7 +44,7 @@ describe('the single path to movement', () => {
     expect(chassis.orders).toEqual([]);
   });
 
-  it('stays shut while a fact that the order relies on is not verified here', async () => {
+  it('stays closed while a fact that the order relies on is not verified on this device', async () => {
     await using chassis = await startScriptedChassis();
     for (const missing of recordsFor().map(({ fact }) => fact)) {
       if (missing === 'vendor.move.charge-target' || missing === 'vendor.pose.request') continue;
@@ -59,7 +59,7 @@ describe('the single path to movement', () => {
     expect(chassis.orders).toEqual([]);
   });
 
-  it('stays shut for a chassis with another serial number', async () => {
+  it('stays closed for a chassis with another serial number', async () => {
     await using chassis = await startScriptedChassis();
     chassis.serial = 'OTHER-9';
     await using bench = await startBench({ host: chassis.host, port: chassis.port }, { connect: false });
@@ -68,7 +68,7 @@ describe('the single path to movement', () => {
     expect(chassis.orders).toEqual([]);
   });
 
-  it('closes when the chassis turns out to report radians, also under a move, and stays closed', async () => {
+  it('closes when the chassis is found to report radians, also during a move, and stays closed', async () => {
     await using chassis = await startScriptedChassis();
     await using bench = await startBench(chassis);
     const moving = bench.motion.execute(moveTo(3, 4));
@@ -95,7 +95,7 @@ describe('the single path to movement', () => {
 });
 
 describe('with the simulated robot', () => {
-  it('a move arrives, docking works, and a stop brings the robot to a stand', async () => {
+  it('a move arrives, docking works, and a stop brings the robot to rest', async () => {
     const clock = createPacedClock();
     await using sim = await startSim({ clock });
     await using bench = await startBench(sim.chassis, {
@@ -119,6 +119,6 @@ describe('with the simulated robot', () => {
     await until(() => sim.state().moving && Math.abs(sim.state().speedMS) > 0, 'the robot to drive');
     await bench.motion.stopRobot('person in the way', 'test');
     expect(await moving).toMatchObject({ state: 'cancelled' });
-    await until(() => !sim.state().moving && sim.state().speedMS === 0, 'the robot to stand');
+    await until(() => !sim.state().moving && sim.state().speedMS === 0, 'the robot to be at rest');
   }, 30_000);
 });

@@ -1,4 +1,4 @@
-// Stops on a disk whose sync takes a while, and tells what it would answer whenever that changes.
+// Latches a stop on a disk with a slow sync, and prints its reported state whenever that changes.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../../src/lib/lifecycle/clock.ts';
 import { silentLog } from '../../src/lib/lifecycle/log.ts';

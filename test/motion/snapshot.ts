@@ -7,7 +7,7 @@ export const SERIAL = 'TEST-0001';
 export const SOFTWARE = '2.12.3';
 const tried = { address: '127.0.0.1', port: 8090 };
 
-export function heard<T>(value: T, over: { ageMs?: number; stale?: boolean } = {}): LiveValue<T> {
+export function received<T>(value: T, over: { ageMs?: number; stale?: boolean } = {}): LiveValue<T> {
   return {
     ...known(value, 'HINWEIS', 'vendor', 'test'),
     status: 'received',
@@ -16,21 +16,21 @@ export function heard<T>(value: T, over: { ageMs?: number; stale?: boolean } = {
   };
 }
 
-/** A robot that stands ready: connected, the right one, sure of its position. */
+/** A robot ready for orders: connected, the right serial, reliable position. */
 export function readySnapshot(over: Partial<ChassisSnapshot> = {}): ChassisSnapshot {
-  const notHeard = { status: 'not-received' } as const;
+  const notReceived = { status: 'not-received' } as const;
   return {
     link: { kind: 'connected', tried },
     linkForMs: 10_000,
     identity: { serial: SERIAL, model: 'm1', software: SOFTWARE, capabilities: {} },
     values: {
-      pose: heard({ xM: 1, yM: 2, yawDeg: degrees(90) }),
-      planning: notHeard,
-      battery: notHeard,
-      wheels: heard({ controlMode: 'auto', emergencyStopPressed: false }),
-      positioning: heard({ state: 'positioning', reliable: true }),
-      alerts: notHeard,
-      map: notHeard,
+      pose: received({ xM: 1, yM: 2, yawDeg: degrees(90) }),
+      planning: notReceived,
+      battery: notReceived,
+      wheels: received({ controlMode: 'auto', emergencyStopPressed: false }),
+      positioning: received({ state: 'positioning', reliable: true }),
+      alerts: notReceived,
+      map: notReceived,
     },
     poseUnit: { verdict: 'degrees', samples: 10, largest: 179, reason: 'an |ori| beyond 2π was seen', doubt: null },
     unitContradicted: false,

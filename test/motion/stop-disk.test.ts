@@ -23,7 +23,7 @@ import { createLatchDisk, type KeptLatch, type LatchDisk } from '../../src/lib/m
 import { createStopLatch } from '../../src/lib/motion/stop-latch.ts';
 import { createFakeClock } from '../lifecycle/fake-clock.ts';
 
-const NOBODY = 65_534;
+const OTHER_UID = 65_534;
 const isRoot = process.getuid?.() === 0;
 
 let dir: string;
@@ -38,37 +38,37 @@ afterEach(() => {
 });
 
 const latchFile = () => join(stateDir, 'stop-latch.json');
-const refusal = () => new GwError('FILE_UNWRITABLE', 'ENOSPC: no space left.', { remedy: 'Make room.' });
+const refusal = () => new GwError('FILE_UNWRITABLE', 'ENOSPC: no space left.', { remedy: 'Free disk space.' });
 
-/** A disk whose answers the test gives, over the real one. */
+/** A disk whose results the test sets, over the real one. */
 function scriptedDisk() {
   const real = createLatchDisk(stateDir);
-  const counts = { writes: 0, proofs: 0, looks: 0 };
+  const counts = { writes: 0, proofs: 0, checks: 0 };
   const script = {
     counts,
     isFull: false,
     isUnreadable: false,
-    /** So many writes reach the disk and fail all the same: the file was renamed, the folder not synced. */
+    /** Number of writes that reach the disk and still fail: the file was renamed, the folder not synced. */
     failsAfter: 0,
-    /** Looks ask no disk: the time of a test runs faster than one. */
-    looksAtOnce: false,
+    /** Checks read no disk: the clock of a test runs faster than a disk. */
+    checksAtOnce: false,
     /** Writes wait for it. */
     gate: Promise.resolve() as Promise<void>,
-    /** Proofs and looks wait for it. */
-    lookGate: Promise.resolve() as Promise<void>,
+    /** Retries and checks wait for it. */
+    checkGate: Promise.resolve() as Promise<void>,
   };
   const disk: LatchDisk = {
     path: real.path,
     async probe() {
       counts.proofs += 1;
-      await script.lookGate;
+      await script.checkGate;
       if (script.isFull) throw refusal();
       await real.probe();
     },
     async check() {
-      counts.looks += 1;
-      await script.lookGate;
-      if (!script.looksAtOnce) await real.check();
+      counts.checks += 1;
+      await script.checkGate;
+      if (!script.checksAtOnce) await real.check();
     },
     read: async () => (script.isUnreadable ? 'EIO' : await real.read()),
     async write(latch: KeptLatch) {
@@ -93,14 +93,14 @@ async function world() {
   return { ...scripted, clock, latch };
 }
 
-/** Lets the real disk answer, whatever the clock of the test says. */
+/** Waits for the real disk, independent of the clock of the test. */
 async function until(holds: () => boolean): Promise<void> {
   for (let round = 0; round < 500 && !holds(); round += 1) await new Promise((resolve) => setTimeout(resolve, 10));
   expect(holds()).toBe(true);
 }
 
-describe('what a stop says of the disk', () => {
-  it('is that it is on its way until the disk has answered, and only then that it is saved', async () => {
+describe('the saved state of a stop', () => {
+  it('is pending until the write completes, and saved only then', async () => {
     const { latch, script } = await world();
     const { promise, resolve } = Promise.withResolvers<void>();
     script.gate = promise;
@@ -114,7 +114,7 @@ describe('what a stop says of the disk', () => {
     expect(JSON.parse(readFileSync(latchFile(), 'utf8'))).toMatchObject({ latched: true });
   });
 
-  it('is that a restart would forget it while the disk refuses; saved again by itself, it says so', async () => {
+  it('is lost at a restart while the disk fails; once saved by a retry, it is saved', async () => {
     const { latch, script, clock, counts } = await world();
     using _watching = latch.watch();
     script.isFull = true;
@@ -124,7 +124,7 @@ describe('what a stop says of the disk', () => {
       saved: false,
       unsavedBecause: expect.stringMatching(/^not saved: a restart of gw would forget this stop\. ENOSPC/),
     });
-    expect(latch.trouble()).toEqual({ reason: 'ENOSPC: no space left.', remedy: 'Make room.' });
+    expect(latch.trouble()).toEqual({ reason: 'ENOSPC: no space left.', remedy: 'Free disk space.' });
     await clock.advance(2_000);
     expect(counts.writes).toBe(2);
     script.isFull = false;
@@ -134,7 +134,7 @@ describe('what a stop says of the disk', () => {
     expect(JSON.parse(readFileSync(latchFile(), 'utf8'))).toMatchObject({ latched: true, by: 'tablet' });
   });
 
-  it('is true again only for what was written: a release that failed half way is taken back', async () => {
+  it('is true again only for what was written: a half-failed clear is reverted', async () => {
     const { latch, script } = await world();
     await latch.set('person in the way', 'tablet');
     script.failsAfter = 1;
@@ -144,7 +144,7 @@ describe('what a stop says of the disk', () => {
     expect(JSON.parse(readFileSync(latchFile(), 'utf8'))).toMatchObject({ latched: true, reason: 'person in the way' });
   });
 
-  it('lets a person who clears it wait 5 s at most, and holds then, also on the disk when that answers later', async () => {
+  it('makes a person who clears it wait 5 s at most; it stays set then, also on disk once that responds', async () => {
     const { latch, script, clock, counts } = await world();
     await latch.set('person in the way', 'tablet');
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -155,15 +155,15 @@ describe('what a stop says of the disk', () => {
     await refused;
     expect(latch.state()).toMatchObject({ latched: true });
     resolve();
-    // The stop, the release that came too late, and the stop again.
+    // The stop, the clear that was too late, and the stop again.
     await until(() => counts.writes === 3 && latch.state().saved === true);
     expect(JSON.parse(readFileSync(latchFile(), 'utf8'))).toMatchObject({ latched: true });
     expect(latch.state()).toMatchObject({ latched: true, reason: 'person in the way' });
   });
 });
 
-describe('a stop that comes after another', () => {
-  it('is not called saved by the saving of the one before', async () => {
+describe('a stop after another', () => {
+  it('is not reported as saved when the one before is saved', async () => {
     const { latch, script } = await world();
     const [first, rest] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     script.gate = first.promise;
@@ -182,8 +182,8 @@ describe('a stop that comes after another', () => {
   });
 });
 
-describe('a stop that holds already', () => {
-  it('is counted with who asked, and writes nothing', async () => {
+describe('a stop that is latched already', () => {
+  it('is counted with its sender, and writes nothing', async () => {
     const { latch, counts } = await world();
     await latch.set('first', 'tablet 1');
     const before = { ...counts };
@@ -195,12 +195,12 @@ describe('a stop that holds already', () => {
     const { repeated, ...state } = latch.state();
     expect(state).toMatchObject({ reason: 'first', by: 'tablet 1', saved: true });
     expect(repeated).toMatchObject({ count: 10_001, last: { reason: 'last', by: 'tablet 1' } });
-    // Bounded, whoever asks.
+    // Bounded, whatever the sender.
     expect(repeated?.by).toHaveLength(16);
     expect(repeated?.by.slice(0, 2)).toEqual(['tablet 2', 'tablet 3']);
   });
 
-  it('from an earlier life as well', async () => {
+  it('is so for a stop of an earlier run too', async () => {
     const first = await world();
     await first.latch.set('first', 'tablet 1');
     const { latch, counts } = await world();
@@ -209,7 +209,7 @@ describe('a stop that holds already', () => {
     expect(latch.state()).toMatchObject({ by: 'tablet 1', saved: true, repeated: { count: 1, by: ['tablet 2'] } });
   });
 
-  it('by gw alone, for want of a file that reads, gives way to the stop of a person, which is written', async () => {
+  it('by gw because of an unreadable file is replaced by the stop of a person, which is written', async () => {
     writeFileSync(latchFile(), 'garbage');
     const { latch, counts } = await world();
     expect(latch.state()).toMatchObject({ latched: true, by: 'gw', saved: false });
@@ -218,7 +218,7 @@ describe('a stop that holds already', () => {
     expect(latch.state()).toMatchObject({ by: 'tablet', saved: true });
   });
 
-  it('and comes while it is being cleared is a stop of its own', async () => {
+  it('is a stop of its own when requested while it is being cleared', async () => {
     const { latch } = await world();
     await latch.set('first', 'tablet 1');
     const clearing = latch.clear();
@@ -229,20 +229,20 @@ describe('a stop that holds already', () => {
   });
 });
 
-describe('looking after the disk', () => {
-  it('writes nothing while all is well', async () => {
+describe('monitoring the disk', () => {
+  it('writes nothing while all writes succeed', async () => {
     const { latch, script, clock, counts } = await world();
-    script.looksAtOnce = true;
+    script.checksAtOnce = true;
     using _watching = latch.watch();
     await clock.advance(100_000);
-    expect(counts).toEqual({ proofs: 1, writes: 0, looks: 50 });
+    expect(counts).toEqual({ proofs: 1, writes: 0, checks: 50 });
     expect(latch.trouble()).toBeNull();
     const before = statSync(stateDir).mtimeMs;
     await createLatchDisk(stateDir).check();
     expect(statSync(stateDir).mtimeMs).toBe(before);
   });
 
-  it('proves a disk that refused at most every 10 s, and reads what it could not read before', async () => {
+  it('retries a failed disk at most every 10 s, and reads a file that was unreadable', async () => {
     const first = await world();
     await first.latch.set('first', 'tablet 1');
     const { latch, script, clock, counts } = await world();
@@ -259,7 +259,7 @@ describe('looking after the disk', () => {
     expect(latch.state()).toMatchObject({ latched: true, by: 'tablet 1' });
   });
 
-  it('reads what it could not read while the disk refused, and counts as stopped until then', async () => {
+  it('reads the file once the disk works again, and counts as stopped until then', async () => {
     const { latch, script, clock } = await (async () => {
       const scripted = scriptedDisk();
       const fake = createFakeClock({ startMs: 1_000_000 });
@@ -280,18 +280,18 @@ describe('looking after the disk', () => {
     expect(latch.trouble()).toBeNull();
   });
 
-  it('takes a disk that gives no answer for one that refuses, and asks it once', async () => {
+  it('treats a disk that hangs as failed, and sends it one request', async () => {
     const { latch, script, clock, counts } = await world();
     using _watching = latch.watch();
     const { promise, resolve } = Promise.withResolvers<void>();
-    script.lookGate = promise;
+    script.checkGate = promise;
     await clock.advance(8_000);
     expect(latch.trouble()?.reason).toContain('timed out');
-    expect(counts.looks).toBe(1);
+    expect(counts.checks).toBe(1);
     await clock.advance(60_000);
-    expect(counts.looks).toBe(1);
+    expect(counts.checks).toBe(1);
     resolve();
-    script.looksAtOnce = true;
+    script.checksAtOnce = true;
     for (let round = 0; round < 20 && latch.trouble() !== null; round += 1) {
       await clock.advance(2_000);
       await new Promise((done) => setTimeout(done, 5));
@@ -301,16 +301,16 @@ describe('looking after the disk', () => {
 });
 
 describe('the folder of the stop latch', () => {
-  const make = () =>
+  const createLatch = () =>
     createStopLatch({ stateDir, clock: createFakeClock({ startMs: 1_000_000 }), log: silentLog, onChange() {} });
 
-  it('is followed into no link and no second name that lies there', async () => {
+  it('does not follow a symbolic link or a second hard link', async () => {
     const victims = ['victim-a', 'victim-b', 'victim-c'].map((name) => join(dir, name));
     for (const victim of victims) writeFileSync(victim, 'precious');
     symlinkSync(victims[0] ?? '', `${latchFile()}.probe`);
     symlinkSync(victims[1] ?? '', `${latchFile()}.new`);
     linkSync(victims[2] ?? '', join(stateDir, 'stop-latch.json'));
-    const latch = make();
+    const latch = createLatch();
     await latch.load();
     await latch.set('person in the way', 'tablet');
     expect(latch.state().saved).toBe(true);
@@ -318,21 +318,21 @@ describe('the folder of the stop latch', () => {
     for (const victim of victims) expect(readFileSync(victim, 'utf8')).toBe('precious');
   });
 
-  it('that holds a pipe in the place of the file does not hold up the reading', async () => {
+  it('with a pipe in place of the file does not block reading', async () => {
     execFileSync('mkfifo', [latchFile()]);
-    const latch = make();
+    const latch = createLatch();
     await latch.load();
     expect(latch.state()).toMatchObject({ latched: true, by: 'gw', reason: expect.stringContaining('regular file') });
   });
 
-  it.runIf(isRoot)('of another user is not written to and not believed, and the remedy says whose it is', async () => {
+  it.runIf(isRoot)('of another user is neither written nor trusted, and the remedy names its owner', async () => {
     writeFileSync(latchFile(), '{"format":"gw/stop-latch/1","latched":false,"reason":null,"by":null,"since":null}\n');
-    chownSync(stateDir, NOBODY, NOBODY);
+    chownSync(stateDir, OTHER_UID, OTHER_UID);
     const before = readFileSync(latchFile(), 'utf8');
-    const latch = make();
+    const latch = createLatch();
     await latch.load();
     expect(latch.trouble()).toMatchObject({
-      reason: expect.stringContaining(`belongs to user ${NOBODY}`),
+      reason: expect.stringContaining(`belongs to user ${OTHER_UID}`),
       remedy: expect.stringContaining(`chown -R 0 ${stateDir}`),
     });
     expect(latch.state()).toMatchObject({ latched: true, by: 'gw' });
@@ -342,9 +342,9 @@ describe('the folder of the stop latch', () => {
     expect(readFileSync(latchFile(), 'utf8')).toBe(before);
   });
 
-  it('that others may write to is no better', async () => {
+  it('that others may write to is not trusted either', async () => {
     chmodSync(stateDir, 0o777);
-    const latch = make();
+    const latch = createLatch();
     await latch.load();
     expect(latch.trouble()).toMatchObject({
       reason: expect.stringContaining('other users may write to it (mode 777)'),
@@ -356,7 +356,7 @@ describe('the folder of the stop latch', () => {
     expect(latch.state().latched).toBe(false);
   });
 
-  it('is tidied of drafts that a crash left, and of no other file', async () => {
+  it('is cleaned of drafts of a crash, and of no other file', async () => {
     const draft = (age: number, name: string) => {
       writeFileSync(join(stateDir, name), 'x');
       const at = new Date(Date.parse('2026-01-31T12:00:00Z') - age);
@@ -367,13 +367,13 @@ describe('the folder of the stop latch', () => {
     draft(1_000, `.heartbeat-received.json.${id}`);
     draft(3_600_000, '.hidden');
     draft(3_600_000, 'tablet.json');
-    await make().load();
+    await createLatch().load();
     expect(readdirSync(stateDir).sort()).toEqual([`.heartbeat-received.json.${id}`, '.hidden', 'tablet.json']);
   });
 });
 
 describe('kill -9 under a slow disk', () => {
-  it('leaves a disk that agrees with what was said, whenever it comes', { timeout: 60_000 }, async () => {
+  it('leaves the state on disk that was reported, at any time', { timeout: 60_000 }, async () => {
     const script = fileURLToPath(new URL('./slow-latch-child.ts', import.meta.url));
     let early = 0;
     for (let round = 0; round < 6; round += 1) {
@@ -381,20 +381,20 @@ describe('kill -9 under a slow disk', () => {
       const child = spawn(process.execPath, [script, stateDir, `${round * 40}`], {
         stdio: ['ignore', 'pipe', 'inherit'],
       });
-      let told = '';
+      let printed = '';
       child.stdout.on('data', (chunk) => {
-        told += String(chunk);
-        // Some are killed with the stop on its way, some after it was said to be saved.
-        if (told.includes(round % 2 === 0 ? 'pending' : 'true')) child.kill('SIGKILL');
+        printed += String(chunk);
+        // Some are killed while the stop is being written, some after it was reported as saved.
+        if (printed.includes(round % 2 === 0 ? 'pending' : 'true')) child.kill('SIGKILL');
       });
       await new Promise((resolve) => child.on('close', resolve));
       const kept = await createLatchDisk(stateDir).read();
-      const saidSaved = told.includes('true');
-      if (saidSaved) expect(kept).toMatchObject({ latched: true, reason: 'drill' });
+      const reportedSaved = printed.includes('true');
+      if (reportedSaved) expect(kept).toMatchObject({ latched: true, reason: 'drill' });
       else early += 1;
       expect(typeof kept).toBe('object');
     }
-    // The half of the rounds that asked for it was killed before it was saved.
+    // The half of the rounds that were to be killed early was killed before the stop was saved.
     expect(early).toBeGreaterThanOrEqual(1);
   });
 });

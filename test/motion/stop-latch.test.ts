@@ -18,18 +18,18 @@ afterEach(() => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-const make = (stateDir = join(dir, 'state'), onChange = () => {}) =>
+const createLatch = (stateDir = join(dir, 'state'), onChange = () => {}) =>
   createStopLatch({ stateDir, clock: createFakeClock(), log: silentLog, onChange });
 const script = fileURLToPath(new URL('./latch-child.ts', import.meta.url));
 const file = () => join(dir, 'state', 'stop-latch.json');
 
 describe('the stop latch', () => {
   it('counts as set until it has been read', () => {
-    expect(make().state().latched).toBe(true);
+    expect(createLatch().state().latched).toBe(true);
   });
 
-  it('is released on a gateway that was never stopped, and makes its folder for its owner only', async () => {
-    const latch = make(join(dir, 'a', 'b'));
+  it('is clear on a gateway that was never stopped, and creates its folder for its owner only', async () => {
+    const latch = createLatch(join(dir, 'a', 'b'));
     await latch.load();
     expect(latch.state()).toEqual({
       latched: false,
@@ -44,10 +44,10 @@ describe('the stop latch', () => {
   });
 
   it('outlives the process that set it', async () => {
-    const first = make();
+    const first = createLatch();
     await first.load();
     await first.set('person in the way', 'tablet');
-    const second = make();
+    const second = createLatch();
     await second.load();
     expect(second.state()).toMatchObject({
       saved: true,
@@ -57,14 +57,14 @@ describe('the stop latch', () => {
       since: '2026-01-31T12:00:00.000Z',
     });
     await second.clear();
-    const third = make();
+    const third = createLatch();
     await third.load();
     expect(third.state().latched).toBe(false);
     expect(readdirSync(join(dir, 'state'))).toEqual(['stop-latch.json']);
   });
 
-  it('holds in memory at once, before the disk has it', async () => {
-    const latch = make();
+  it('is set in memory at once, before it is on disk', async () => {
+    const latch = createLatch();
     await latch.load();
     const saving = latch.set('now', 'test');
     expect(latch.state().latched).toBe(true);
@@ -72,29 +72,29 @@ describe('the stop latch', () => {
     expect(JSON.parse(readFileSync(file(), 'utf8'))).toMatchObject({ latched: true, reason: 'now' });
   });
 
-  it('stays set when a stop comes while it is being cleared', async () => {
-    const latch = make();
+  it('stays set when a stop is requested while it is being cleared', async () => {
+    const latch = createLatch();
     await latch.load();
     await latch.set('first', 'test');
     const clearing = latch.clear();
     const setting = latch.set('second', 'test');
     await Promise.all([clearing, setting]);
     expect(latch.state()).toMatchObject({ latched: true, reason: 'second' });
-    const next = make();
+    const next = createLatch();
     await next.load();
     expect(next.state()).toMatchObject({ latched: true, reason: 'second' });
   });
 
-  it('keeps a stop that came before the first reading', async () => {
-    const latch = make();
+  it('keeps a stop that was requested before the first read', async () => {
+    const latch = createLatch();
     await latch.set('early', 'test');
     await latch.load();
     expect(latch.state()).toMatchObject({ latched: true, reason: 'early' });
   });
 
-  it('keeps such a stop also when the disk did not take it', async () => {
+  it('keeps such a stop also when writing to disk failed', async () => {
     writeFileSync(join(dir, 'state'), 'a file where the folder should be');
-    const latch = make();
+    const latch = createLatch();
     await latch.set('early', 'test');
     rmSync(join(dir, 'state'));
     await latch.load();
@@ -103,7 +103,7 @@ describe('the stop latch', () => {
 
   it('notifies every change', async () => {
     let changes = 0;
-    const latch = make(undefined, () => {
+    const latch = createLatch(undefined, () => {
       changes += 1;
     });
     await latch.load();
@@ -113,10 +113,10 @@ describe('the stop latch', () => {
     expect(changes).toBe(4);
   });
 
-  it('counts an unreadable file as set and says why, until it is cleared', async () => {
+  it('counts an unreadable file as set and gives the reason, until it is cleared', async () => {
     mkdirSync(join(dir, 'state'));
     mkdirSync(file());
-    const latch = make();
+    const latch = createLatch();
     await latch.load();
     expect(latch.state()).toMatchObject({ latched: true, by: 'gw' });
     expect(latch.state().reason).toMatch(/cannot be read \(EISDIR\)/);
@@ -135,13 +135,13 @@ describe('the stop latch', () => {
   ])('counts a file that is %s as set', async (_, text, why) => {
     mkdirSync(join(dir, 'state'));
     writeFileSync(file(), text);
-    const latch = make();
+    const latch = createLatch();
     await latch.load();
     expect(latch.state().latched).toBe(true);
     expect(latch.state().reason).toMatch(why);
   });
 
-  it('takes no foreign bytes for a release', () => {
+  it('does not accept foreign bytes as cleared', () => {
     const whole = { format: 'gw/stop-latch/1', latched: false, reason: null, by: null, since: null };
     const text = JSON.stringify(whole);
     expect(parseLatch(text)).toEqual({ latched: false, reason: null, by: null, since: null });
@@ -170,9 +170,9 @@ describe('the stop latch', () => {
     );
   });
 
-  it('holds in memory and says so when the disk refuses, and never throws', async () => {
+  it('is set in memory and reports it when the disk fails, and never throws', async () => {
     writeFileSync(join(dir, 'state'), 'a file where the folder should be');
-    const latch = make();
+    const latch = createLatch();
     await latch.load();
     expect(latch.trouble()).toMatchObject({ reason: expect.stringContaining('it is not a folder') });
     await latch.set('person in the way', 'tablet');
@@ -186,38 +186,38 @@ describe('the stop latch', () => {
     expect(latch.state().latched).toBe(true);
   });
 
-  it('holds after kill -9 when the stop was confirmed before it', { timeout: 30_000 }, async () => {
+  it('is set after kill -9 when the stop was confirmed before', { timeout: 30_000 }, async () => {
     const stateDir = join(dir, 'state');
     const child = spawn(process.execPath, [script, stateDir, 'once'], { stdio: ['ignore', 'pipe', 'inherit'] });
     child.stdout.on('data', (chunk) => {
       if (String(chunk).includes('set 0')) child.kill('SIGKILL');
     });
     await new Promise((resolve) => child.on('close', resolve));
-    const latch = make(stateDir);
+    const latch = createLatch(stateDir);
     await latch.load();
     expect(latch.state()).toMatchObject({ latched: true, reason: 'stop 0', by: 'child' });
   });
 
-  it('is as the killed process last kept it, or as it was just about to', { timeout: 30_000 }, async () => {
+  it('has the last state that the killed process wrote or was writing', { timeout: 30_000 }, async () => {
     const stateDir = join(dir, 'state');
     for (let round = 0; round < 8; round += 1) {
       const child = spawn(process.execPath, [script, stateDir], { stdio: ['ignore', 'pipe', 'inherit'] });
-      let told = '';
+      let printed = '';
       child.stdout.on('data', (chunk) => {
-        told += String(chunk);
-        // Later in each round, so that the kill meets different steps.
-        if (told.split('\n').length > 3 + round * 5) setTimeout(() => child.kill('SIGKILL'), round * 0.7);
+        printed += String(chunk);
+        // Later in each round, so that the kill occurs at different steps.
+        if (printed.split('\n').length > 3 + round * 5) setTimeout(() => child.kill('SIGKILL'), round * 0.7);
       });
       const signal = await new Promise((resolve) => child.on('close', (_, by) => resolve(by)));
       expect(signal).toBe('SIGKILL');
 
-      const latch = make(stateDir);
+      const latch = createLatch(stateDir);
       await latch.load();
       const { latched, reason } = latch.state();
-      const [last = '', number = ''] = told.split('\n').filter(Boolean).at(-1)?.split(' ') ?? [];
+      const [last = '', number = ''] = printed.split('\n').filter(Boolean).at(-1)?.split(' ') ?? [];
       const isStop = latched && reason === `stop ${number}`;
       const isReleased = !latched && reason === null;
-      // A change that was told to be kept is kept; one that had begun is there whole or not at all.
+      // A change reported as saved is on disk; one that had begun is complete or absent.
       if (last === 'cleared') expect({ round, isReleased }).toEqual({ round, isReleased: true });
       else expect({ round, last, latched, reason, sound: isStop || isReleased }).toMatchObject({ sound: true });
       expect(['setting', 'clearing', 'cleared']).toContain(last);

@@ -26,8 +26,8 @@ const latchFile = () => join(bench.stateDir, 'stop-latch.json');
 const foreignMove = () => chassis.plan({ action_id: 77, move_state: 'moving' });
 
 describe('a stop', () => {
-  it('is sent to the chassis at once, whatever the disk does, and says whether the disk has it', async () => {
-    // A pipe in the place of the folder would hang who opens it, a file refuses: neither may hold up the cancel.
+  it('is sent to the chassis at once, whatever the state of the disk, and reports whether it is saved', async () => {
+    // A pipe in place of the folder would block an open, a file fails: neither may delay the cancel.
     rmSync(bench.stateDir, { recursive: true });
     writeFileSync(bench.stateDir, 'a file where the folder was');
     foreignMove();
@@ -43,7 +43,7 @@ describe('a stop', () => {
     rmSync(bench.stateDir);
   });
 
-  it('that could not be kept shuts the gate for every kind of order, and opens it when it could again', async () => {
+  it('that could not be saved closes the gate for every kind of order, and opens it once it could', async () => {
     await bench.motion.stop();
     rmSync(bench.stateDir, { recursive: true, force: true });
     writeFileSync(bench.stateDir, 'a file where the folder was');
@@ -54,28 +54,28 @@ describe('a stop', () => {
     });
     await expect(motion.execute(moveTo(3, 4))).rejects.toBeDefined();
     for (const kind of ['move', 'dock', 'pose'] as const) {
-      const trouble = { reason: 'The stop latch cannot be saved.', remedy: 'Make room.' };
+      const trouble = { reason: 'The stop latch cannot be saved.', remedy: 'Free disk space.' };
       expect(judgeState(kind, openGate())).toEqual([]);
       expect(judgeState(kind, openGate({ keepingTrouble: trouble }))).toEqual([
-        { code: 'MOTION_REFUSED', reason: 'The stop latch cannot be saved. Make room.' },
+        { code: 'MOTION_REFUSED', reason: 'The stop latch cannot be saved. Free disk space.' },
       ]);
     }
     expect(sent('/chassis/moves')).toEqual([]);
     rmSync(bench.stateDir);
     await motion.stop();
-    const mended = await bench.again();
-    expect(mended.status().keepingTrouble).toBeNull();
-    await until(() => mended.status().gate.open, 'the gate');
+    const second = await bench.again();
+    expect(second.status().keepingTrouble).toBeNull();
+    await until(() => second.status().gate.open, 'the gate');
   });
 
-  it('that is answered as saved is on the disk', async () => {
+  it('that is reported as saved is on the disk', async () => {
     const answered = await bench.motion.stopRobot('person in the way', 'tablet');
     expect(answered).toMatchObject({ latched: true, saved: true, unsavedBecause: null });
     const kept = JSON.parse(readFileSync(latchFile(), 'utf8'));
     expect(kept).toMatchObject({ latched: true, reason: 'person in the way', by: 'tablet' });
   });
 
-  it('ends the move under way and refuses the next one, until it is cleared', async () => {
+  it('ends the current move and refuses the next one, until it is cleared', async () => {
     const moving = bench.motion.execute(moveTo(3, 4));
     await ordered();
     const latch = await bench.motion.stopRobot('person in the way', 'tablet');
@@ -93,7 +93,7 @@ describe('a stop', () => {
     expect(await again).toMatchObject({ state: 'succeeded' });
   });
 
-  it('cancels also what gw has not ordered', async () => {
+  it('also cancels moves that gw did not order', async () => {
     foreignMove();
     await bench.motion.stopRobot('drill', 'tablet');
     expect(cancels()).toBe(1);
@@ -109,7 +109,7 @@ describe('a stop', () => {
     expect(bench.motion.describe?.()).toBe('gate open');
   });
 
-  it('during the sending of an order wins: the move is cancelled again once the chassis has taken it', async () => {
+  it('during the sending of an order has priority: the move is cancelled again once the chassis has accepted it', async () => {
     const { promise: reply, resolve: answer } = Promise.withResolvers<void>();
     chassis.onMove = async () => {
       await reply;
@@ -134,10 +134,10 @@ describe('a stop', () => {
       return lost >= 0 ? 'drop' : { status: 200 };
     };
     await bench.motion.stopRobot('drill', 'tablet');
-    await until(() => cancels() >= 3, 'the third try');
+    await until(() => cancels() >= 3, 'the third attempt');
   });
 
-  it('while the chassis is away reaches it as soon as it is back', async () => {
+  it('while the chassis is disconnected is delivered after the reconnect', async () => {
     foreignMove();
     await chassis.cut();
     await until(() => bench.link.snapshot().link.kind === 'not-connected', 'the loss');
@@ -148,7 +148,7 @@ describe('a stop', () => {
     await until(() => cancels() >= 1, 'the cancel', 10_000);
   });
 
-  it('keeps the gate shut while its cancel is owed, although it was cleared meanwhile', async () => {
+  it('keeps the gate closed while its cancel is pending, although it was cleared meanwhile', async () => {
     await chassis.cut();
     await until(() => bench.link.snapshot().link.kind === 'not-connected', 'the loss');
     await bench.motion.stopRobot('drill', 'tablet');
@@ -159,7 +159,7 @@ describe('a stop', () => {
     await until(() => bench.motion.status().gate.open, 'the gate');
   });
 
-  it('whose tries were used up while the chassis was away is sent again when it is back, even after it was cleared', async () => {
+  it('whose attempts were exhausted while the chassis was disconnected is sent again after the reconnect, even when cleared', async () => {
     await bench.motion.stop();
     const motion = await bench.again({ cancelTries: 2 });
     await chassis.cut();
@@ -173,7 +173,7 @@ describe('a stop', () => {
     await until(() => motion.status().gate.open, 'the gate');
   });
 
-  it('during a cancel that is already on its way is followed by a cancel of its own', async () => {
+  it('during a cancel in transit is followed by a cancel of its own', async () => {
     const { promise: reply, resolve: answer } = Promise.withResolvers<void>();
     chassis.onCancel = async () => {
       await reply;
@@ -188,24 +188,24 @@ describe('a stop', () => {
     expect(cancels()).toBe(2);
   });
 
-  it('outlives gw: after a restart nothing is ordered, and what drives is cancelled at once', async () => {
+  it('persists over a restart of gw: nothing is ordered, and a running move is cancelled at once', async () => {
     await bench.motion.stopRobot('drill', 'tablet');
     await bench.motion.stop();
     const before = cancels();
     const motion = await bench.again();
     expect(motion.status().stop).toMatchObject({ latched: true, reason: 'drill', by: 'tablet' });
-    await until(() => cancels() > before, 'the cancel of the new life');
+    await until(() => cancels() > before, 'the cancel after the restart');
     await expect(motion.execute(moveTo(3, 4))).rejects.toMatchObject({ code: 'MOTION_STOPPED' });
   });
 
-  it('cancels moves of other clients while it holds', async () => {
+  it('cancels moves of other clients while it is set', async () => {
     await bench.motion.stopRobot('drill', 'tablet');
     const before = cancels();
     foreignMove();
     await until(() => cancels() > before, 'the cancel of the foreign move');
   });
 
-  it('holds when its file cannot be read', async () => {
+  it('is set when its file cannot be read', async () => {
     await bench.motion.stop();
     writeFileSync(latchFile(), '{"format":"gw/stop-latch/1","latched":fal');
     const motion = await bench.again();
@@ -213,7 +213,7 @@ describe('a stop', () => {
     await expect(motion.execute(moveTo(3, 4))).rejects.toMatchObject({ code: 'MOTION_STOPPED' });
   });
 
-  it('is carried out although the disk refuses', async () => {
+  it('is executed although the disk fails', async () => {
     rmSync(bench.stateDir, { recursive: true });
     writeFileSync(bench.stateDir, 'a file where the folder was');
     const moving = bench.motion.execute(moveTo(3, 4));
@@ -225,7 +225,7 @@ describe('a stop', () => {
     rmSync(bench.stateDir);
   });
 
-  it('is not refused when nothing drives and the chassis says so', async () => {
+  it('succeeds when the chassis reports that there is no move', async () => {
     chassis.onCancel = () => ({ status: 404, json: { message: 'error: no move' } });
     expect(await bench.motion.stopRobot('drill', 'tablet')).toMatchObject({ latched: true });
     await bench.motion.clearStop('technician');
@@ -234,7 +234,7 @@ describe('a stop', () => {
 });
 
 describe('the end of the service', () => {
-  it('cancels the move under way and stays within its time', async () => {
+  it('cancels the current move and stays within its deadline', async () => {
     const moving = bench.motion.execute(moveTo(3, 4));
     await ordered();
     const beganMs = time.monotonicMs();
@@ -244,7 +244,7 @@ describe('the end of the service', () => {
     expect(cancels()).toBe(1);
   });
 
-  it('stays within its time when the chassis is away, and asks nothing after it', async () => {
+  it('stays within its deadline when the chassis is disconnected, and sends no request after it', async () => {
     const moving = bench.motion.execute(moveTo(3, 4));
     await ordered();
     await chassis.cut();
@@ -259,7 +259,7 @@ describe('the end of the service', () => {
     expect(chassis.orders).toHaveLength(before);
   });
 
-  it('takes no order afterwards, and takes them again after a new start', async () => {
+  it('refuses orders afterwards, and accepts them again after a new start', async () => {
     await bench.motion.stop();
     await bench.motion.stop();
     await expect(bench.motion.execute(moveTo(3, 4))).rejects.toMatchObject({ code: 'MOTION_REFUSED' });
@@ -270,7 +270,7 @@ describe('the end of the service', () => {
     expect(await moving).toMatchObject({ state: 'succeeded' });
   });
 
-  it('still lets a stop latch', async () => {
+  it('still latches a stop', async () => {
     await bench.motion.stop();
     expect(await bench.motion.stopRobot('drill', 'tablet')).toMatchObject({ latched: true });
     expect(JSON.parse(readFileSync(latchFile(), 'utf8'))).toMatchObject({ latched: true });

@@ -1,4 +1,4 @@
 import { createPacedClock } from '../lifecycle/paced-clock.ts';
 
-/** The time of the scripted chassis and of motion against it: no limit of an order passes faster than both can follow. */
+/** The clock of the scripted chassis and of motion: no limit of an order passes faster than both can follow. */
 export const time = createPacedClock();

@@ -21,7 +21,7 @@ const cancels = () => chassis.orders.filter(({ path }) => path === '/chassis/mov
 const leg = (count: number) => until(() => moves().length >= count, `leg ${count}`);
 const tour = () => bench.motion.status().tour;
 const ended = () => until(() => tour() !== null && tour()?.state !== 'running', 'the end of the tour');
-/** The robot arrives by itself, a moment after each order. */
+/** The robot arrives automatically, shortly after each order. */
 const arrives = () => {
   chassis.onMove = () => {
     const id = 100 + moves().length;
@@ -32,7 +32,7 @@ const arrives = () => {
 };
 
 describe('the plan of a tour', () => {
-  it('is what a person named in the site file, station by station', () => {
+  it('has the stations of the site file, in order', () => {
     const legs = planTour(bench.site, 'round');
     expect(legs.map(({ station }) => station)).toEqual(['A', 'B', 'C']);
     expect(legs[1]?.order).toEqual({
@@ -42,16 +42,16 @@ describe('the plan of a tour', () => {
     expect(legs[0]?.order).toMatchObject({ goal: { value: { xM: 1, yM: 2 } } });
   });
 
-  it.each(['nowhere', 'constructor', '__proto__', ''])('knows no tour %j', (name) => {
+  it.each(['nowhere', 'constructor', '__proto__', ''])('rejects the unknown tour %j', (name) => {
     expect(() => planTour(bench.site, name)).toThrow(expect.objectContaining({ code: 'TOUR_UNKNOWN' }));
   });
 
-  it('knows no station that the site file does not name', () => {
+  it('rejects a station that is not in the site file', () => {
     const site = { ...bench.site, tours: { lost: { stations: ['A', 'toString'] } } };
     expect(() => planTour(site, 'lost')).toThrow(expect.objectContaining({ code: 'SITE_FILE_INVALID' }));
   });
 
-  it('has a dock only where a person measured one', () => {
+  it('has a dock only where the site file has a measured one', () => {
     expect(dockOrder({})).toBeUndefined();
     expect(dockOrder({ dock: { xM: 1, yM: 2, yawDeg: -90 } })).toEqual({
       kind: 'dock',
@@ -90,7 +90,7 @@ describe('a tour', () => {
     expect(begun).toMatchObject({ state: 'running', outcomes: [] });
   });
 
-  it('is the only one, and shuts out single orders as well', async () => {
+  it('excludes a second tour and single orders', async () => {
     const { id } = await bench.motion.startTour('round');
     await expect(bench.motion.startTour('short')).rejects.toMatchObject({ code: 'TOUR_RUNNING' });
     await expect(bench.motion.execute(moveTo(1, 1))).rejects.toMatchObject({ code: 'TOUR_RUNNING' });
@@ -98,7 +98,7 @@ describe('a tour', () => {
     expect(tour()?.id).toBe(id);
   });
 
-  it('does not begin during a single order', async () => {
+  it('does not start during a single order', async () => {
     const moving = bench.motion.execute(moveTo(1, 1));
     await expect(bench.motion.startTour('round')).rejects.toMatchObject({ code: 'MOTION_REFUSED' });
     await leg(1);
@@ -107,7 +107,7 @@ describe('a tour', () => {
     expect(tour()).toBeNull();
   });
 
-  it('ends at the first station that is not reached, and says which and why', async () => {
+  it('ends at the first station that is not reached, with the station and the reason', async () => {
     await bench.motion.startTour('round');
     await leg(1);
     chassis.plan({ move_state: 'succeeded' });
@@ -123,7 +123,7 @@ describe('a tour', () => {
     expect(tour()).toMatchObject({ tour: 'short', state: 'succeeded' });
   });
 
-  it('fails when the end of a move is unknown', async () => {
+  it('fails when the result of a move is unknown', async () => {
     chassis.onMove = () => 'drop';
     await bench.motion.startTour('round');
     await ended();
@@ -132,7 +132,7 @@ describe('a tour', () => {
     expect(moves()).toHaveLength(1);
   });
 
-  it('is ended by the stop, with a cancel', async () => {
+  it('is ended by a stop, with a cancel', async () => {
     await bench.motion.startTour('round');
     await leg(1);
     await bench.motion.stopRobot('person in the way', 'tablet');
@@ -153,7 +153,7 @@ describe('a tour', () => {
     expect(moves()).toHaveLength(1);
   });
 
-  it('asks the gate again before each station', async () => {
+  it('checks the gate again before each station', async () => {
     await bench.motion.startTour('round');
     await leg(1);
     chassis.pose = null;
@@ -165,7 +165,7 @@ describe('a tour', () => {
     expect(moves()).toHaveLength(1);
   });
 
-  it('does not begin when the gate is shut for any of its stations', async () => {
+  it('does not start when the gate is closed for any of its stations', async () => {
     const far = { stations: { A: { xM: 1, yM: 2 } }, tours: { bad: { stations: ['A', 'Z'] } } };
     await using other = await startBench(chassis, {
       file: { ...far, stations: { ...far.stations, Z: { xM: 9_000, yM: 1 } } },

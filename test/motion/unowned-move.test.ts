@@ -30,7 +30,7 @@ const open = async (options: Parameters<typeof startBench>[1] = {}) => {
 const pause = time.sleep;
 
 describe('a move that gw did not order', () => {
-  it('is cancelled when it is under way at the start, and the gate opens when it has ended', async () => {
+  it('is cancelled when it runs at the start, and the gate opens when it has ended', async () => {
     foreignMove();
     const { motion } = await open();
     await until(() => cancels() === 1, 'the cancel');
@@ -39,7 +39,7 @@ describe('a move that gw did not order', () => {
     expect(moves()).toBe(0);
   });
 
-  it('closes the gate for every order as long as it is under way, and names its number', async () => {
+  it('closes the gate for every order while it runs, with its number', async () => {
     foreignMove();
     const { motion } = await open({ file: LEAVE });
     await until(() => planned() === 'moving', 'the plan');
@@ -92,7 +92,7 @@ describe('a move that gw did not order', () => {
     await until(() => motion.status().gate.open, 'the gate');
   });
 
-  it('that was left alone before is left alone when the connection flaps', async () => {
+  it('that was not cancelled before is not cancelled when the connection flaps', async () => {
     const { motion, link } = await open();
     await until(() => motion.status().gate.open, 'the gate');
     foreignMove();
@@ -106,7 +106,7 @@ describe('a move that gw did not order', () => {
     expect(cancels()).toBe(0);
   });
 
-  it('is under way until the chassis reports its end: a message that cannot be read takes nothing back', async () => {
+  it('runs until the chassis reports its end: a rejected message does not end it', async () => {
     const { motion, link } = await open({ file: LEAVE });
     await until(() => motion.status().gate.open, 'the gate');
     foreignMove();
@@ -124,7 +124,7 @@ describe('a move that gw did not order', () => {
     expect(moves()).toBe(0);
   });
 
-  it('is cancelled again as long as it drives on in spite of the cancel', async () => {
+  it('is cancelled again while it continues in spite of the cancel', async () => {
     chassis.onCancel = () => ({ status: 200, json: { state: 'cancelled' } });
     foreignMove();
     const { motion } = await open();
@@ -138,7 +138,7 @@ describe('a move that gw did not order', () => {
     expect(cancels()).toBe(before);
   });
 
-  it('is another one than that which was cancelled at the start: the later one is left alone', async () => {
+  it('is distinct from one cancelled at the start: the later one is not cancelled', async () => {
     foreignMove();
     const { motion } = await open();
     await until(() => cancels() === 1, 'the cancel');
@@ -149,7 +149,7 @@ describe('a move that gw did not order', () => {
     expect(cancels()).toBe(1);
   });
 
-  it('is not what was under way before a connection was lost, until the chassis says it again', async () => {
+  it('is not assumed to run after a reconnect, until the chassis reports it again', async () => {
     const { motion, link } = await open({ file: LEAVE });
     foreignMove();
     await until(() => motion.status().unownedMove !== null, 'the move');
@@ -161,7 +161,7 @@ describe('a move that gw did not order', () => {
     await until(() => motion.status().gate.open, 'the gate', 10_000);
   });
 
-  it('may have a number that a move of gw had before the chassis was restarted', async () => {
+  it('may reuse the number of a move of gw from before a restart of the chassis', async () => {
     const { motion, link } = await open();
     const moving = motion.execute(moveTo(3, 4));
     await until(() => moves() === 1, 'the order');
@@ -181,7 +181,7 @@ describe('a chassis that has not reported its move over this connection', () => 
     chassis = await startScriptedChassis({ isPlanSilent: true });
   });
 
-  it('gets no order: one may be under way', async () => {
+  it('receives no order: one may be running', async () => {
     const { motion } = await open({ isPlanSilent: true });
     expect(motion.status().gate).toMatchObject({
       open: false,
@@ -194,7 +194,7 @@ describe('a chassis that has not reported its move over this connection', () => 
     expect(moves()).toBe(0);
   });
 
-  it('and never does, gets orders after a moment: it has no move to report', async () => {
+  it('and never does, receives orders after a delay: it has no move to report', async () => {
     const { motion } = await open({ isPlanSilent: true });
     await until(() => motion.status().gate.open, 'the gate');
     foreignMove();
@@ -205,7 +205,7 @@ describe('a chassis that has not reported its move over this connection', () => 
 });
 
 describe('a tour over a lost connection', () => {
-  it('goes on once the chassis has reported its move: the next order waits for that', async () => {
+  it('continues once the chassis has reported its move: the next order waits for that', async () => {
     const { motion, link } = await open();
     await motion.startTour('round');
     await until(() => moves() === 1, 'the first order');
@@ -224,7 +224,7 @@ describe('a tour over a lost connection', () => {
 });
 
 describe('a move of gw itself', () => {
-  it('is not taken for one of another client, also while its number is unknown', async () => {
+  it('is not mistaken for a move of another client, also while its number is unknown', async () => {
     const { motion } = await open();
     const seen = new Set<number>();
     using _watch = bench?.link.subscribe(() => {
@@ -248,15 +248,15 @@ describe('a move of gw itself', () => {
     expect(cancels()).toBe(0);
   });
 
-  it('that a question found ended does not close the gate because the topic is late', async () => {
+  it('that a query reported as ended does not close the gate because the topic is late', async () => {
     const { motion } = await open({ file: { motion: { unownedMove: 'leave' } } });
     chassis.onQuestion = (id) => ({ status: 200, json: { id, state: 'succeeded' } });
-    // The topic still says 'moving': nothing came since the order.
+    // The topic still reports 'moving': no message was received since the order.
     expect(await motion.execute(moveTo(3, 4))).toMatchObject({ state: 'succeeded' });
     expect(motion.status()).toMatchObject({ unownedMove: null, gate: { open: true } });
   });
 
-  it('whose end could not be learned and that drives on closes the gate', async () => {
+  it('whose result is unknown and that continues closes the gate', async () => {
     chassis.onCancel = () => ({ status: 200 });
     const { motion } = await open();
     const ending = new AbortController();
@@ -269,7 +269,7 @@ describe('a move of gw itself', () => {
     await until(() => motion.status().gate.open, 'the gate');
   });
 
-  it('is followed on over a lost connection', async () => {
+  it('is tracked across a lost connection', async () => {
     const { motion, link } = await open();
     const moving = motion.execute(moveTo(3, 4));
     await until(() => moves() === 1, 'the order');

@@ -18,7 +18,7 @@ describe('the listening sockets', () => {
     ]);
   });
 
-  it('are read from the table of IPv6 as well', () => {
+  it('are parsed from the table of IPv6 too', () => {
     const line = (local: string) =>
       `   0: ${local}:1435 00000000000000000000000000000000:0000 0A 00000000:00000000 00:00000000 00000000 0 0 1\n`;
     const text = [

@@ -26,7 +26,7 @@ async function listening(): Promise<{ port: number; accepted: () => number } & A
   };
 }
 
-describe('reaching host and port', () => {
+describe('connecting to host and port', () => {
   it('reports its duration, and leaves no connection', async () => {
     await using server = await listening();
     const endpoint = { host: '127.0.0.1', port: server.port };
@@ -77,7 +77,7 @@ describe('reaching host and port', () => {
 });
 
 describe('a name', () => {
-  it('that is an address needs no look-up', async () => {
+  it('that is an address needs no lookup', async () => {
     const lookup = () => expect.fail('it was looked up');
     expect(await resolveHost('127.0.0.1', { timeoutMs: 10, lookup })).toEqual({
       kind: 'literal',
@@ -86,7 +86,7 @@ describe('a name', () => {
     expect(await resolveHost('::1', { timeoutMs: 10, lookup })).toMatchObject({ kind: 'literal' });
   });
 
-  it('is known with its addresses, unknown, or not answered in time', async () => {
+  it('is resolved to its addresses, unknown, or not answered in time', async () => {
     const found = async () => [{ address: '192.0.2.7' }, { address: '192.0.2.7' }, { address: '192.0.2.8' }];
     expect(await resolveHost('robot', { timeoutMs: 1_000, lookup: found })).toMatchObject({
       kind: 'resolved',

@@ -3,7 +3,7 @@ import { ask, postJson, signIn, startServer } from './server.ts';
 
 const conditions = { robotWillMove: true, spaceFree: true, emergencyStopInHand: true };
 
-/** Each act of a person that changes the robot, its evidence or its sessions, with the audit event that it must leave. */
+/** Each action of a person that changes the robot, its evidence or its sessions, with its required audit event. */
 const acts = [
   ['POST', '/api/stopp', { reason: 'guest' }, 'stop requested'],
   ['DELETE', '/api/stopp', undefined, 'stop cleared'],
@@ -20,7 +20,7 @@ const acts = [
 ] as const;
 
 describe('the audit log', () => {
-  it.each(acts)('holds %s %s with the address of its sender', async (method, path, body, message) => {
+  it.each(acts)('contains %s %s with the address of its sender', async (method, path, body, message) => {
     await using server = await startServer({ password: true });
     const cookie = await signIn(server.full);
     const response = await ask(server.full, path, {
@@ -35,7 +35,7 @@ describe('the audit log', () => {
     );
   });
 
-  it('holds no order that was refused for lack of a session', async () => {
+  it('does not contain orders that were refused for lack of a session', async () => {
     await using server = await startServer({ password: true });
     expect((await postJson(server.full, '/api/evidenz/uebernahme', {})).status).toBe(401);
     const { data } = await ask(server.full, '/api/protokolle', { headers: { cookie: await signIn(server.full) } });

@@ -10,7 +10,7 @@ const away: LinkState = { kind: 'not-connected', failure: 'no-answer', detail: '
 const forwarded = ['/api/chassis/device/info', '/api/chassis/maps', '/api/chassis/maps/7', '/api/chassis/maps/7.png'];
 
 describe('reads that are forwarded to the chassis', () => {
-  it('pass its bytes on, with a type of our own saying', async () => {
+  it('pass its bytes on, with a content type set by gw', async () => {
     await using server = await startServer();
     const info = await ask(server.full, '/api/chassis/device/info');
     expect([info.headers.get('content-type'), info.data.device.sn]).toEqual([
@@ -24,7 +24,7 @@ describe('reads that are forwarded to the chassis', () => {
     expect([...new Uint8Array(await image.arrayBuffer()).slice(0, 4)]).toEqual([0x89, 0x50, 0x4e, 0x47]);
   });
 
-  it('answer 503 with the address tried at once when the chassis is away, and ask it nothing', async () => {
+  it('answer 503 with the tried address at once when the chassis is disconnected, without a request', async () => {
     await using server = await startServer();
     server.link.setState(away);
     for (const path of forwarded) {
@@ -49,7 +49,7 @@ describe('reads that are forwarded to the chassis', () => {
     expect(server.link.forwarded).toEqual([]);
   });
 
-  it('notice another robot before the link does', async () => {
+  it('detect another robot before the link does', async () => {
     await using server = await startServer();
     server.link.answers.set('/device/info', () => jsonReply({ device: { sn: 'OTHER' } }));
     const { status, data } = await ask(server.full, '/api/chassis/device/info');
@@ -61,7 +61,7 @@ describe('reads that are forwarded to the chassis', () => {
     expect((await ask(server.full, '/api/chassis/maps')).status).toBe(503);
   });
 
-  it('make nothing of a device information that stands for too much, and refuse one that names its parts twice', async () => {
+  it('reject device information that expands to too much, or has duplicate keys', async () => {
     await using server = await startServer();
     const many = Object.fromEntries(Array.from({ length: 25_000 }, (_, i) => [`k${i}`, i]));
     for (const body of [
@@ -84,7 +84,7 @@ describe('reads that are forwarded to the chassis', () => {
     expect([booting.status, booting.data.error.code]).toEqual([503, 'CHASSIS_BOOTING']);
   });
 
-  it('answer 502 to anything that is not what was asked for', async () => {
+  it('answer 502 to any other kind of answer', async () => {
     await using server = await startServer();
     const html = Buffer.from('<html><script>alert(1)</script></html>');
     for (const body of [html, Buffer.from('{"device":'), Buffer.from('{"a":NaN}'), Buffer.alloc(0)]) {
@@ -110,7 +110,7 @@ describe('reads that are forwarded to the chassis', () => {
     expect([bug.status, bug.data.error.message]).toEqual([500, 'Internal error.']);
   });
 
-  it('take no map id that could lead elsewhere', async () => {
+  it('reject a map id that could address another path', async () => {
     await using server = await startServer();
     for (const id of [
       '..',
@@ -132,7 +132,7 @@ describe('reads that are forwarded to the chassis', () => {
 });
 
 describe('GET /api/chassis/state', () => {
-  it('says in its first line whether and where, with the age of every value', async () => {
+  it('states first whether it is connected and where, with the age of every value', async () => {
     await using server = await startServer();
     const { data } = await ask(server.readOnly, '/api/chassis/state');
     expect(data.summary).toBe('connected');
@@ -155,7 +155,7 @@ describe('POST /api/touren/lauf', () => {
     expect((await ask(server.full, '/api/touren')).data.tours).toEqual([{ name: 'breakfast', stations: ['A', 'B'] }]);
   });
 
-  it('refuses what is malformed, and passes on what motion has against it', async () => {
+  it('rejects malformed requests, and passes on the refusal of motion', async () => {
     await using server = await startServer();
     const refused = async (body: unknown) => {
       const { status, data } = await start(server.full, body);
@@ -177,7 +177,7 @@ describe('POST /api/touren/lauf', () => {
     }
   });
 
-  it('works as a form: a page comes back, and a refusal is a page that says why', async () => {
+  it('works as a form: the answer is a page, and a refusal is a page with the reason', async () => {
     await using server = await startServer();
     const form = () =>
       ask(server.full, '/api/touren/lauf', { method: 'POST', body: new URLSearchParams({ tour: 'breakfast' }) });
@@ -189,7 +189,7 @@ describe('POST /api/touren/lauf', () => {
 });
 
 describe('the stop', () => {
-  it('is there for everybody on site, whatever the request looks like, also while the chassis is away', async () => {
+  it('is available to every client on site, in any form of request, also while the chassis is disconnected', async () => {
     await using server = await startServer();
     server.link.setState(away);
     for (const [type, body] of [
@@ -226,7 +226,7 @@ describe('the stop', () => {
     [true, 'Angehalten: r'],
     ['pending', 'Angehalten: r (wird noch gespeichert)'],
     [false, 'Angehalten: r (NICHT gespeichert: nach einem Neustart des Gateways wäre dieser Stopp vergessen)'],
-  ] as const)('tells as saved: %s what the disk said, to programs and on the pages', async (saved, text) => {
+  ] as const)('reports saved: %s as the state of the disk, to programs and on the pages', async (saved, text) => {
     await using server = await startServer();
     const repeated = {
       count: 2,
@@ -243,11 +243,11 @@ describe('the stop', () => {
     expect((await ask(server.full, '/service')).data).toContain('noch 2 × angefordert, zuletzt von tablet 2');
   });
 
-  it('that could not be kept is why nothing drives, in words for people at the robot', async () => {
+  it('that could not be saved is shown as the reason for no movement, for people at the robot', async () => {
     await using server = await startServer();
     server.motion.set({
-      gate: { open: false, reasons: ['The stop latch cannot be saved in /state: it is full. Make room.'] },
-      keepingTrouble: { reason: 'The stop latch cannot be saved in /state: it is full.', remedy: 'Make room.' },
+      gate: { open: false, reasons: ['The stop latch cannot be saved in /state: it is full. Free disk space.'] },
+      keepingTrouble: { reason: 'The stop latch cannot be saved in /state: it is full.', remedy: 'Free disk space.' },
     });
     const { data } = await ask(server.full, '/');
     expect(data).toContain('Ein Stopp kann zurzeit nicht gespeichert werden.');
@@ -281,9 +281,9 @@ describe('voice service and building module', () => {
   }
 
   it('are passed on when they are configured', async () => {
-    const asked: string[] = [];
+    const requests: string[] = [];
     await using device = await peer((request, response) => {
-      asked.push(request.url ?? '');
+      requests.push(request.url ?? '');
       response.setHeader('content-type', 'text/html');
       response.end('{"language":"de"}');
     });
@@ -295,11 +295,11 @@ describe('voice service and building module', () => {
       'application/json; charset=utf-8',
     ]);
     expect((await ask(server.full, '/api/uiot/status')).status).toBe(200);
-    expect(asked).toEqual(['/config', '/iot/status']);
+    expect(requests).toEqual(['/config', '/iot/status']);
     expect((await ask(server.readOnly, '/api/chatbot/config')).status).toBe(403);
   });
 
-  it('pass nothing on that stands for too much', async () => {
+  it('pass on no answer that expands to too much', async () => {
     let body = '';
     await using device = await peer((_request, response) => response.end(body));
     await using server = await startServer({ voiceUrl: device.url });
@@ -311,7 +311,7 @@ describe('voice service and building module', () => {
     }
   });
 
-  it('are not asked in a circle when a name of theirs is this gateway itself', async () => {
+  it('are not requested in a loop when their name is this gateway itself', async () => {
     let back = 0;
     const relay = createRelay((socket) => {
       const onward = connect({ host: '127.0.0.1', port: back });
@@ -328,13 +328,13 @@ describe('voice service and building module', () => {
       'PEER_NOT_REACHABLE',
       'The address of the voice service is this gateway itself.',
     ]);
-    // What another gateway or proxy forwarded is served as ever.
+    // Requests forwarded by another gateway or proxy are served as usual.
     const via = { via: '1.1 gw-0123456789abcdef, 1.0 proxy' };
     expect((await ask(server.full, '/api/health', { headers: via })).status).toBe(200);
     relay.close();
   });
 
-  it('answer 502 with the address tried when they are configured and do not work', async () => {
+  it('answer 502 with the tried address when they are configured and do not work', async () => {
     await using closed = await peer(() => {});
     const port = Number(new URL(closed.url).port);
     await closed[Symbol.asyncDispose]();

@@ -18,7 +18,7 @@ const socketsOf = ({ full, readOnly }: TestServer): CheckedSockets => ({
   readOnly: { host: '127.0.0.1', port: readOnly },
 });
 
-/** Something else that listens where the operator server should. */
+/** Another server at the address of the operator server. */
 async function listen(listener: RequestListener) {
   const server = createServer(listener);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -31,14 +31,14 @@ async function listen(listener: RequestListener) {
   };
 }
 
-describe('gw operator check against a sound server', () => {
+describe('gw operator check against a correct server', () => {
   let server: TestServer;
   beforeAll(async () => {
     server = await startServer();
   });
   afterAll(() => server[Symbol.asyncDispose]());
 
-  it('finds every row and every rule in order, and disturbs nothing', async () => {
+  it('passes every row and every rule, and disturbs nothing', async () => {
     const result = await checkSockets(toolkitOf(server), socketsOf(server), context);
     expect(result.findings.filter(({ verdict }) => verdict !== 'ok')).toEqual([]);
     expect(result.routes).toHaveLength(12);
@@ -63,7 +63,7 @@ describe('gw operator check against a sound server', () => {
     expect(text).toContain('POST /api/touren/lauf');
   });
 
-  it('says what it could not see while the chassis is away, and calls it neither right nor wrong', async () => {
+  it('reports checks as not checked while the chassis is disconnected', async () => {
     server.link.setState({ kind: 'not-connected', failure: 'cut', detail: 'connection closed unexpectedly', tried });
     const { counts, findings } = await checkSockets(toolkitOf(server), socketsOf(server), context);
     server.link.setState({ kind: 'connected', tried });
@@ -75,7 +75,7 @@ describe('gw operator check against a sound server', () => {
     ]);
   });
 
-  it('expects what the site file sets up, and uses up no sign-in try', async () => {
+  it('expects the configuration of the site file, and uses no sign-in attempt', async () => {
     await using device = await listen((_request, response) => response.end('{}'));
     await using configured = await startServer({
       password: true,
@@ -98,7 +98,7 @@ describe('gw operator check against a broken server', () => {
     return findings.filter(({ verdict }) => verdict === 'wrong').map(({ id }) => id);
   };
 
-  it('sees a read-only socket that is not', async () => {
+  it('detects a read-only socket that accepts writes', async () => {
     await using server = await startServer();
     const { full } = socketsOf(server);
     const ids = await wrong(server, { full, readOnly: full });
@@ -116,7 +116,7 @@ describe('gw operator check against a broken server', () => {
     expect(server.motion.calls).toEqual([]);
   });
 
-  it('sees a server that answers 200 to everything', async () => {
+  it('detects a server that answers 200 to everything', async () => {
     await using server = await startServer();
     await using lenient = await listen((_request, response) => response.end('[{"id":7}]'));
     const socket = { host: '127.0.0.1', port: lenient.port };
@@ -126,7 +126,7 @@ describe('gw operator check against a broken server', () => {
     expect(ids.length).toBeGreaterThan(12);
   });
 
-  it('sees one path that a spelling opens, or a header', async () => {
+  it('detects one path that a spelling or a header opens', async () => {
     await using server = await startServer();
     const { full, readOnly } = socketsOf(server);
     const leaky = (opens: (url: string, headers: Record<string, unknown>) => boolean) =>
@@ -152,7 +152,7 @@ describe('gw operator check against a broken server', () => {
     );
   });
 
-  it('sees that the read-only socket does not answer while the other does', async () => {
+  it('detects that the read-only socket does not answer while the other does', async () => {
     await using server = await startServer();
     const gone = await listen(() => {});
     await gone[Symbol.asyncDispose]();
@@ -163,7 +163,7 @@ describe('gw operator check against a broken server', () => {
     expect(counts.notChecked).toBeGreaterThan(10);
   });
 
-  it('fails as not reachable when nothing answers at all, naming the address', async () => {
+  it('fails as not reachable when no server answers, naming the address', async () => {
     await using server = await startServer();
     const gone = await listen(() => {});
     await gone[Symbol.asyncDispose]();

@@ -7,7 +7,7 @@ import { startServer } from './server.ts';
 const page = await readFile(new URL('../../docs/operator.md', import.meta.url), 'utf8');
 
 describe('docs/operator.md', () => {
-  it('lists every route of the application and no other, with what the read-only socket answers', async () => {
+  it('lists every route of the application and no other, with the answer of the read-only socket', async () => {
     await using server = await startServer();
     const documented = [...page.matchAll(/^\| (GET|POST|DELETE) \| `([^`]+)` \| (\d+) \| (\d+) \|/gm)].map(
       ([, method, path, full, readOnly]) => ({
@@ -54,7 +54,7 @@ describe('docs/operator.md', () => {
     const leading = (name: string) => rows[name]?.map((text) => text.split(/[,:]/)[0]);
     expect(leading('Connections in all')).toEqual(both(({ total }) => total));
     expect(leading('Connections of one address (IPv6: of one /64)')).toEqual([String(full.perPeer), 'none']);
-    // Everybody who comes through the tunnel is one address.
+    // All clients through the tunnel have one address.
     expect([readOnly.perPeer, readOnly.smallPeer]).toEqual([readOnly.total, readOnly.total]);
     expect(page).toContain(`if that has more than ${full.smallPeer};`);
     expect(leading('Headers, from the first byte or from the connect')).toEqual(both((limits) => s(limits.headersMs)));

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { get, startServer } from './server.ts';
 import { tried } from './stand-ins.ts';
 
-/** Reads events of one stream as they come. */
+/** Reads the events of one stream on arrival. */
 async function listen(port: number) {
   const abort = new AbortController();
   const response = await fetch(`http://127.0.0.1:${port}/api/events`, { signal: abort.signal });
@@ -32,16 +32,16 @@ async function listen(port: number) {
   };
 }
 
-/** A stream of a machine of its own. */
+/** A stream of another source address. */
 async function listenFrom(localAddress: string, port: number): Promise<IncomingMessage> {
-  const asked = request({ host: '127.0.0.1', port, localAddress, path: '/api/events', agent: false }).end();
-  const [response] = (await once(asked, 'response')) as [IncomingMessage];
+  const pending = request({ host: '127.0.0.1', port, localAddress, path: '/api/events', agent: false }).end();
+  const [response] = (await once(pending, 'response')) as [IncomingMessage];
   response.on('error', () => {});
   return response;
 }
 
 describe('GET /api/events', () => {
-  it('sends the present state, every change, and the growing ages, on both sockets', async () => {
+  it('sends the current state, every change, and the growing ages, on both sockets', async () => {
     await using server = await startServer();
     for (const port of [server.full, server.readOnly]) {
       server.link.setState({ kind: 'connected', tried });
@@ -60,7 +60,7 @@ describe('GET /api/events', () => {
     }
   });
 
-  it('makes one event of many changes', async () => {
+  it('combines many changes into one event', async () => {
     await using server = await startServer();
     await using stream = await listen(server.full);
     await stream.next('state');
@@ -74,21 +74,21 @@ describe('GET /api/events', () => {
     expect(await stream.next('state')).toMatchObject({ motion: { stop: { latched: false } } });
   });
 
-  it('lets in who has few streams when one machine has them all, and turns away who has many', async () => {
+  it('accepts a client with few streams when one machine has them all, and rejects one with many', async () => {
     await using server = await startServer();
     const streams = await Promise.all(Array.from({ length: 32 }, () => listenFrom('127.0.0.3', server.full)));
     expect(streams.map(({ statusCode }) => statusCode)).toEqual(streams.map(() => 200));
-    // One more of the same machine has no better claim than those that are there.
+    // Another one of the same address has no priority over the existing ones.
     expect((await listenFrom('127.0.0.3', server.full)).statusCode).toBe(503);
     const ended = streams.map((stream) => once(stream.resume(), 'end'));
     const tablet = await listenFrom('127.0.0.2', server.full);
     expect(tablet.statusCode).toBe(200);
-    // Which of them came first is up to the kernel.
+    // The order of arrival is up to the kernel.
     await Promise.race(ended);
     for (const stream of [tablet, ...streams]) stream.destroy();
   });
 
-  it('takes so many listeners and no more, each socket for itself, and gives their places back', async () => {
+  it('limits the number of listeners per socket, and releases the places of closed ones', async () => {
     await using server = await startServer();
     const streams = [];
     for (let i = 0; i < 8; i += 1) streams.push(await listen(server.readOnly));

@@ -9,7 +9,7 @@ function setUp(options = {}) {
 }
 
 describe('the journal', () => {
-  it('keeps who did what apart, so that a flood of anything else does not push it out', async () => {
+  it('keeps audit entries separate, so that a flood of other events does not evict them', async () => {
     const { clock, journal } = setUp();
     journal.log.info({ audit: true, address: '10.0.0.5' }, 'signed in');
     journal.log.warn({ audit: true, address: '10.0.0.5' }, 'stop cleared');
@@ -68,7 +68,7 @@ describe('the journal', () => {
     ]);
   });
 
-  it('keeps single events as they are, no debug, and of long texts the beginning', () => {
+  it('keeps single events unchanged, without debug, and truncates long texts', () => {
     const { journal } = setUp();
     journal.log.debug({}, 'looked');
     journal.log.error(

@@ -23,7 +23,7 @@ export interface SetUp {
   readonly tourNeedsSignIn?: boolean;
   readonly disk?: { readonly mediaMb?: number; readonly reserveMb?: number };
   readonly more?: Partial<OperatorOptions>;
-  /** Of both listeners, where they differ from the product's. */
+  /** Limits of both listeners, where they differ from the defaults. */
   readonly limits?: Partial<ConnectionLimits>;
 }
 
@@ -54,7 +54,7 @@ export async function startServer(setUp: SetUp = {}) {
     { scope: 'full', ...common },
     { scope: 'read-only', ...common },
   ]);
-  if (!full || !readOnly) throw new Error('two listeners were asked for');
+  if (!full || !readOnly) throw new Error('expected two listeners');
   return {
     dir,
     site,
@@ -78,8 +78,8 @@ export async function startServer(setUp: SetUp = {}) {
 export type TestServer = Awaited<ReturnType<typeof startServer>>;
 
 /**
- * `true`: a hash as cheap as one may be, since tests sign in often. 'costly': half as dear as that of `gw`, so that who
- * waits for it waits longer than it takes to ask.
+ * `true`: a hash of minimum cost, since tests sign in often. 'costly': half the cost of that of `gw`, so that a queued
+ * client waits longer than a request takes.
  */
 type PasswordCost = boolean | 'costly';
 
@@ -115,17 +115,17 @@ async function siteIn(dir: string, setUp: SetUp): Promise<Site> {
 }
 
 export interface RawAnswer {
-  /** 0 when nothing came back. */
+  /** 0 without an answer. */
   readonly status: number;
   readonly head: string;
   readonly body: string;
-  /** Everything that came, as it came. */
+  /** All received bytes. */
   readonly raw: string;
   /** Every status on this connection, in order. */
   readonly statuses: readonly number[];
 }
 
-/** Sends bytes as they are and reads until the peer closes, or until nothing came for a while. */
+/** Sends raw bytes and reads until the peer closes, or until no data arrives for a while. */
 export function sendRaw(port: number, bytes: string | Buffer, quietMs = 300): Promise<RawAnswer> {
   const { promise, resolve } = Promise.withResolvers<RawAnswer>();
   const socket = connect({ port, host: '127.0.0.1' });

@@ -30,7 +30,7 @@ async function startRobot() {
   stack.defer(() => rm(dir, { recursive: true, force: true }));
   const clock = createPacedClock();
   const sim = stack.use(await startSim({ dir, clock }));
-  if (sim.sitePath === null) throw new Error('a folder was given');
+  if (sim.sitePath === null) throw new Error('expected no folder');
   const site = { ...(await loadSite(sim.sitePath)), tours: { short: { stations: ['A'] } } };
   const base = { clock, log: silentLog, site };
   const endpoint = { host: sim.chassis.host, port: sim.chassis.port };
@@ -82,7 +82,7 @@ describe('the operator server in front of a simulated robot', () => {
   }, 15_000);
   afterAll(() => robot[Symbol.asyncDispose]());
 
-  it('holds the whole route table and every rule', async () => {
+  it('passes every row and every rule of gw operator check', async () => {
     const { full, readOnly, toolkit } = robot;
     const sockets = {
       full: { host: '127.0.0.1', port: full },
@@ -96,7 +96,7 @@ describe('the operator server in front of a simulated robot', () => {
     expect(await readGatewayHealth(robot.toolkit, {}, context)).toMatchObject({ status: 'ok', version: '0.0.0-test' });
   });
 
-  it('drives a tour, and the reported pose proves every unit on the way', async () => {
+  it('drives a tour, and the reported poses match in every unit on the way', async () => {
     const result = await runTour(robot.toolkit, { tour: 'short', withinMs: 40_000 }, context);
     expect(result).toMatchObject({ state: 'succeeded', at: 'A', end: { expected: { yawDeg: 90 } } });
     expect(result.findings.map(({ verdict }) => verdict)).toEqual(['ok', 'ok', 'ok']);
@@ -104,14 +104,14 @@ describe('the operator server in front of a simulated robot', () => {
     expect(renderTourRun(result)).toContain('the reported final pose matches');
   }, 45_000);
 
-  it('passes on why a tour was not started', async () => {
+  it('passes on the reason why a tour was not started', async () => {
     const start = (tour: string) => runTour(robot.toolkit, { tour, withinMs: 1_000 }, context);
     await expect(start('none')).rejects.toMatchObject({ code: 'TOUR_UNKNOWN', details: { status: 404 } });
     await ask(robot.full, '/api/stopp', { method: 'POST' });
     await expect(start('short')).rejects.toMatchObject({ code: 'MOTION_STOPPED', details: { status: 423 } });
   });
 
-  it('says not connected with the address within two seconds of a cut, and recovers by itself', async () => {
+  it('reports not connected with the address within two seconds of a cut, and recovers by itself', async () => {
     robot.sim.setFault('cut', true);
     const began = performance.now();
     await expect.poll(async () => (await robot.state()).summary, { timeout: 4_000 }).toMatch(/^not connected/);

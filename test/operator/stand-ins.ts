@@ -13,17 +13,17 @@ import type {
 } from '../../src/lib/motion/index.ts';
 import type { GatewayHealth } from '../../src/lib/operator/index.ts';
 
-/** What the chassis answers, before anything is checked. */
+/** The answer of the chassis, before any check. */
 export interface StandInReply {
   readonly status: number;
   readonly body: Uint8Array;
 }
 
-/** A link whose state and answers the test decides. */
+/** A link with state and answers set by the test. */
 export interface StandInLink extends ChassisLink {
   setState(state: LinkState): void;
-  /** What the next snapshots say otherwise. */
-  say(change: Partial<ChassisSnapshot>): void;
+  /** Fields to override in the next snapshots. */
+  override(change: Partial<ChassisSnapshot>): void;
   /** Answers by path; a function may throw. */
   readonly answers: Map<string, () => StandInReply | Promise<StandInReply>>;
   /** Paths that were forwarded, in order. */
@@ -45,7 +45,7 @@ export const png = Buffer.from(
 
 export function standInLink(first: LinkState = { kind: 'connected', tried }): StandInLink {
   let state = first;
-  let said: Partial<ChassisSnapshot> = {};
+  let overrides: Partial<ChassisSnapshot> = {};
   const listeners = new Set<() => void>();
   const forwarded: string[] = [];
   const answers: StandInLink['answers'] = new Map([
@@ -67,14 +67,14 @@ export function standInLink(first: LinkState = { kind: 'connected', tried }): St
       state = next;
       this.changed();
     },
-    say(change) {
-      said = { ...said, ...change };
+    override(change) {
+      overrides = { ...overrides, ...change };
       this.changed();
     },
     changed() {
       for (const listener of [...listeners]) listener();
     },
-    snapshot: () => ({ ...snapshotWith(state), ...said }),
+    snapshot: () => ({ ...snapshotWith(state), ...overrides }),
     subscribe(listener) {
       listeners.add(listener);
       return { [Symbol.dispose]: () => void listeners.delete(listener) };
@@ -93,7 +93,7 @@ export function standInLink(first: LinkState = { kind: 'connected', tried }): St
       async forward(path) {
         forwarded.push(path);
         const { status, body } = (await answers.get(path)?.()) ?? jsonReply({ message: 'error: not found' }, 404);
-        // Checked as the client does it.
+        // Checked as by the client.
         const { kind = null, problem } = status === 200 ? await contentOf(body) : {};
         if (problem !== undefined) throw new GwError('CHASSIS_BAD_ANSWER', problem, { tried });
         return { status, body, content: kind };
@@ -104,9 +104,9 @@ export function standInLink(first: LinkState = { kind: 'connected', tried }): St
 }
 
 export function snapshotWith(link: LinkState): ChassisSnapshot {
-  const heard = link.kind === 'connected';
+  const isConnected = link.kind === 'connected';
   const of = <T>(value: T, unit?: string) =>
-    heard
+    isConnected
       ? ({
           status: 'received',
           value,
@@ -121,7 +121,7 @@ export function snapshotWith(link: LinkState): ChassisSnapshot {
   return {
     link,
     linkForMs: 1_500,
-    identity: heard ? { serial: SERIAL, model: 'm1', software: '2.12.3', capabilities: {} } : null,
+    identity: isConnected ? { serial: SERIAL, model: 'm1', software: '2.12.3', capabilities: {} } : null,
     values: {
       pose: of({ xM: 1.25, yM: -2.5, yawDeg: degrees(90) }, 'degrees'),
       planning: of({
@@ -145,7 +145,7 @@ export function snapshotWith(link: LinkState): ChassisSnapshot {
   };
 }
 
-/** A daemon in which all is well. */
+/** A healthy daemon. */
 export function standInHealth(over: Partial<GatewayHealth> = {}): GatewayHealth {
   const evidence = {
     status: 'as-read',
@@ -165,7 +165,7 @@ export function standInHealth(over: Partial<GatewayHealth> = {}): GatewayHealth 
   return { status: 'ok', version: '0', upForMs: 0, services: [], evidence, disk, log, ...over };
 }
 
-/** Motion that only keeps its books. */
+/** Motion that only records its calls. */
 export interface StandInMotion extends Motion {
   set(status: Partial<MotionStatus>): void;
   readonly calls: string[];
@@ -273,7 +273,7 @@ export function standInMotion(): StandInMotion {
   };
 }
 
-/** One trial that begins when it is asked for, and ends when it is cancelled. */
+/** One trial that starts on request, and ends when it is cancelled. */
 function standInTrials(calls: string[]): Trials {
   let trial: TrialView | null = null;
   return {
@@ -303,7 +303,7 @@ function standInTrials(calls: string[]): Trials {
   };
 }
 
-/** Time that stands still until the test moves it; `every` and `after` fire when it does. */
+/** A clock that the test advances; `every` and `after` fire when it does. */
 export interface StandInClock extends Clock {
   advance(ms: number): void;
 }

@@ -2,13 +2,13 @@ import { writeFile } from 'node:fs/promises';
 import { pathToFileURL } from 'node:url';
 import type { Browser } from 'playwright-core';
 
-/** What people hold in their hands. */
+/** Screen sizes of common devices. */
 export const sizes = [
   { name: 'tablet', width: 1280, height: 800 },
   { name: 'phone', width: 390, height: 844 },
 ] as const;
 
-/** Opens a document as a file, with scripts allowed, and notes everything that it tries or that goes wrong. */
+/** Opens a document as a file, with scripts allowed, and records requests and errors. */
 export async function openDocument(
   browser: Browser,
   path: string,

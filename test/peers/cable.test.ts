@@ -12,7 +12,7 @@ const CHASSIS = '192.0.2.2';
 const gatewaySide = `gw-a-${process.pid}`;
 const chassisSide = `gw-b-${process.pid}`;
 
-/** Two hosts with a cable between them; gone at the end. */
+/** Two hosts with a cable between them; removed at the end. */
 function layCable(): Disposable {
   ip('netns', 'add', gatewaySide);
   ip('netns', 'add', chassisSide);
@@ -33,7 +33,7 @@ function layCable(): Disposable {
   };
 }
 
-/** Asks the gateway from inside its namespace until the text is there; how long that took, seen from inside. */
+/** Polls the gateway from inside its namespace until the text is there; returns the time, measured inside. */
 async function answerHolds(path: string, text: string, limitMs: number): Promise<{ tookMs: number; body: string }> {
   const script = `
     const began = performance.now();
@@ -62,8 +62,8 @@ describe.skipIf(!hasNamespaces())('a cable between two hosts (network namespaces
         '8090',
         '--json',
       ]);
-      await sim.says('"event":"ready"');
-      // The simulator listens on its own loopback only; this carries its port to the cable.
+      await sim.untilOutput('"event":"ready"');
+      // The simulator listens on its own loopback only; this forwards its port to the cable.
       const carry = `
         import { connect, createServer } from 'node:net';
         createServer((here) => {
@@ -72,7 +72,7 @@ describe.skipIf(!hasNamespaces())('a cable between two hosts (network namespaces
           here.pipe(there).pipe(here);
         }).listen(8090, '${CHASSIS}', () => console.log('carrying'));`;
       await using carrier = inside(chassisSide, ['--input-type=module', '-e', carry]);
-      await carrier.says('carrying');
+      await carrier.untilOutput('carrying');
 
       mkdirSync(join(dir, 'site'));
       copyFileSync(join(dir, 'sim/evidence.jsonl'), join(dir, 'site/evidence.jsonl'));
@@ -82,7 +82,7 @@ describe.skipIf(!hasNamespaces())('a cable between two hosts (network namespaces
         readFileSync(join(dir, 'sim/site.yaml'), 'utf8').replace('host: 127.0.0.1', `host: ${CHASSIS}`),
       );
       await using serve = inside(gatewaySide, [gwBinary, 'serve', '--site', site, '--json']);
-      await serve.says('"event":"ready"');
+      await serve.untilOutput('"event":"ready"');
       expect((await answerHolds('/api/chassis/state', '"summary":"connected"', 8_000)).body).toContain('"connected"');
 
       ip('-n', chassisSide, 'link', 'set', 'gw1', 'down');
@@ -95,7 +95,7 @@ describe.skipIf(!hasNamespaces())('a cable between two hosts (network namespaces
       expect(address.code).toBe(3);
       expect(address.stdout.split('\n')[0]).toContain('not connected');
       expect(address.stdout).toContain(`${CHASSIS}:8090`);
-      // Two seconds to dial, and the start of a program on a machine that may be busy.
+      // Two seconds to connect, and the start of a program on a machine that may be busy.
       expect(address.tookMs).toBeLessThan(6_000);
 
       ip('-n', chassisSide, 'link', 'set', 'gw1', 'up');

@@ -9,7 +9,7 @@ import type { NetworkCheck } from '../../src/lib/toolkit/network/check.result.ts
 import { gwBinary } from '../e2e/gw.ts';
 import { lineOf } from '../toolkit/network/world.ts';
 import { writeAnswers } from './commissioning/answers.ts';
-import { type Came, cameOf, gw, type Machine, SERIAL } from './commissioning/day.ts';
+import { type CommandResult, commandResultOf, gw, type Machine, SERIAL } from './commissioning/day.ts';
 import { enrolCut } from './commissioning/enrolling.ts';
 import { verifyEverywhere } from './commissioning/verifying.ts';
 import { startWorld, type World } from './commissioning/world.ts';
@@ -28,20 +28,24 @@ const onSite = ['--robot-will-move', '--space-free', '--emergency-stop-in-hand']
 const publicKeyOf = ({ home }: Machine) => join(home, '.ssh', 'id_ed25519.pub');
 const knownHostsOf = ({ home }: Machine) => join(home, '.ssh', 'known_hosts');
 
-/** A run in which every step of the shipped list was taken, is ok, and was signed by the robot. */
-/** Signed, and everything ok but what this version of gw cannot check. */
-function expectSigned(came: Came<ChecklistRun>, steps: readonly string[], lacking: readonly string[] = []): void {
-  expect(came.error).toBeNull();
-  const open = came.data.steps.filter(({ verdict }) => verdict !== 'ok');
+/** A run in which every step of the shipped list was run, is ok, and was signed by the robot. */
+/** Signed, and every step ok except those that this version of gw cannot check. */
+function expectSigned(
+  ended: CommandResult<ChecklistRun>,
+  steps: readonly string[],
+  lacking: readonly string[] = [],
+): void {
+  expect(ended.error).toBeNull();
+  const open = ended.data.steps.filter(({ verdict }) => verdict !== 'ok');
   expect(open.map(({ id, kind, verdict, why }) => ({ id, kind, verdict, why }))).toEqual(
     lacking.map((id) => ({ id, kind: 'unavailable', verdict: 'not-checked', why: expect.any(String) })),
   );
-  expect(came.data.steps.map(({ id }) => id)).toEqual(steps);
+  expect(ended.data.steps.map(({ id }) => id)).toEqual(steps);
   const ok = lacking.length === 0;
-  expect(came).toMatchObject({ code: ok ? 0 : 1, ok, data: { ok, record: { signedBy: SERIAL } } });
+  expect(ended).toMatchObject({ code: ok ? 0 : 1, ok, data: { ok, record: { signedBy: SERIAL } } });
 }
 
-// One story: each chapter goes on where the ones before ended. Those that run side by side share nothing but the machines.
+// One scenario: each test continues from the state of the previous ones. Concurrent tests share only the machines.
 describe.skipIf(!hasAll)(
   'a commissioning from enrolment to the signed record (network namespaces)',
   {
@@ -56,7 +60,7 @@ describe.skipIf(!hasAll)(
       await world?.[Symbol.asyncDispose]();
     });
 
-    it('premises: the gateway is enrolled over a cut after every step, with one key for each code', async () => {
+    it('premises: the gateway is enrolled with an interruption after every step, with one key for each code', async () => {
       const { gateway, cloud, enrolment } = world;
       const codes = /codes (.*)/.exec(enrolment.output())?.[1]?.split(' ') ?? [];
       expect(await gw(gateway, ['enrol', 'status'])).toMatchObject({ code: 1, data: { state: 'not-enrolled' } });
@@ -74,12 +78,12 @@ describe.skipIf(!hasAll)(
     it('premises: the gateway serves the tablet', async () => {
       const { gateway, keep } = world;
       const serve = keep(inside(nameOf('gateway'), [gwBinary, 'serve', '--site', gateway.site, '--json']));
-      await serve.says('"event":"ready"');
-      const look = `console.log((await fetch('http://${GATEWAY}:5173/')).status)`;
-      expect(await run(nameOf('tablet'), ['--input-type=module', '-e', look])).toMatchObject({ stdout: '200\n' });
+      await serve.untilOutput('"event":"ready"');
+      const request = `console.log((await fetch('http://${GATEWAY}:5173/')).status)`;
+      expect(await run(nameOf('tablet'), ['--input-type=module', '-e', request])).toMatchObject({ stdout: '200\n' });
     });
 
-    it.concurrent('premises: the tablet is set up and closed for good', async () => {
+    it.concurrent('premises: the tablet is set up and its port closed permanently', async () => {
       const { gateway } = world;
       expect(await gw(gateway, ['kiosk', 'setup', '--after-restart', '--seconds', '90'])).toMatchObject({
         error: null,
@@ -88,14 +92,14 @@ describe.skipIf(!hasAll)(
       });
     });
 
-    it.concurrent('premises: what orders rely on is verified by trials, from nothing', async () => {
+    it.concurrent('premises: the facts that orders rely on are verified by trials, from none', async () => {
       const { gateway } = world;
       const facts: string[] = [];
       for (const kind of ['stop', 'move', 'dock', 'pose']) {
         const words = ['evidence', 'verify', kind, '--who', 'K. Muster', ...onSite];
-        const came = await gw<EvidenceVerified>(gateway, kind === 'move' ? [...words, '--distance', '0.6'] : words);
-        expect([kind, came.code, came.error, came.data.verdict]).toEqual([kind, 0, null, 'verified']);
-        facts.push(...came.data.trial.recorded);
+        const ended = await gw<EvidenceVerified>(gateway, kind === 'move' ? [...words, '--distance', '0.6'] : words);
+        expect([kind, ended.code, ended.error, ended.data.verdict]).toEqual([kind, 0, null, 'verified']);
+        facts.push(...ended.data.trial.recorded);
       }
       expect(facts.toSorted()).toEqual([
         'angles.pose-ori',
@@ -109,10 +113,10 @@ describe.skipIf(!hasAll)(
       ]);
     });
 
-    it('premises: the checklist ends with a signed record, which is refused when a byte changed', async () => {
+    it('premises: the checklist ends with a signed record, which is rejected when a byte changed', async () => {
       const { gateway, chassis } = world;
       chassis.signal('SIGUSR2');
-      await chassis.says('turned');
+      await chassis.untilOutput('turned');
       const answers = writeAnswers(gateway.dir, 'premises');
       const file = join(gateway.dir, 'premises-record.json');
       const words = ['checklist', 'run', 'premises', '--answers', answers.file, '--record', file, '--initials', 'KM'];
@@ -123,7 +127,7 @@ describe.skipIf(!hasAll)(
 
     it('site: the laptop reaches the chassis through SSH to this gateway, and not to one with another key', async () => {
       const { dir, gateway, laptop, keep } = world;
-      // The technician takes along what was verified on this robot.
+      // The technician copies the evidence of this robot.
       copyFileSync(join(gateway.dir, 'evidence.jsonl'), join(laptop.dir, 'evidence.jsonl'));
       const bin = join(dir, 'bin');
       mkdirSync(bin);
@@ -145,7 +149,7 @@ describe.skipIf(!hasAll)(
       });
     });
 
-    it.concurrent('site: the network is right, wrong in four ways with a reason each, and right again', async () => {
+    it.concurrent('site: the network check passes, fails in four ways with a reason each, and passes again', async () => {
       const { dir, gateway, keep } = world;
       const office = keep(await startSshdIn(dir, { side: 'office', host: OFFICE }, publicKeyOf(gateway)));
       writeFileSync(knownHostsOf(gateway), office.knownHostLine);
@@ -162,7 +166,7 @@ describe.skipIf(!hasAll)(
         const open = checked.lines
           .filter(({ verdict }) => verdict !== 'ok')
           .map(({ id, verdict }) => `${id} ${verdict}`);
-        // Addresses name no region, and one rule of the specification can be seen from no machine of the robot.
+        // Addresses have no region, and one rule of the specification cannot be checked from any machine of the robot.
         expect(open).toEqual([
           ...['mqtt', 'storage', 'tunnel', 'enrolment'].map((host) => `region.${host} not-checked`),
           'segment.configured-only not-checked',
@@ -183,11 +187,11 @@ describe.skipIf(!hasAll)(
       drop('mqtt8883', false);
 
       {
-        // The router itself answers in place of storage and tunnel.
-        const house = await createCa({ commonName: 'House Inspection CA' });
+        // The router answers in place of storage and tunnel.
+        const inspectionCa = await createCa({ commonName: 'House Inspection CA' });
         ip('-n', nameOf('wall'), 'addr', 'add', `${STORAGE}/32`, 'dev', 'lo');
         const place = { side: nameOf('wall'), host: STORAGE, port: 443 };
-        await using _inspector = await startWeb(dir, 'inspector', house, place);
+        await using _inspector = await startWeb(dir, 'inspector', inspectionCa, place);
         const inspected = await check();
         expect(inspected.sections).toMatchObject({ outward: 'wrong', inward: 'ok' });
         expect(wrong(inspected)).toEqual(expect.arrayContaining(['storage.tls', 'tunnel.tls', 'tls-inspection']));
@@ -198,7 +202,7 @@ describe.skipIf(!hasAll)(
 
       {
         await using stranger = listenerIn('gateway', '0.0.0.0', 9100);
-        await stranger.says('listening');
+        await stranger.untilOutput('listening');
         const open = await check();
         expect(open.sections).toMatchObject({ outward: 'ok', inward: 'wrong' });
         expect(wrong(open)).toEqual(['inward.listening', 'inward.open.tcp.9100.0.0.0.0']);
@@ -215,13 +219,13 @@ describe.skipIf(!hasAll)(
       await expectRight();
     });
 
-    // After a restart the kiosk shell is in front as the start screen, which names no page.
+    // After a restart the kiosk shell is in front as the start screen, without a page.
     const startPage = expect.objectContaining({ id: 'start-page', state: 'differs' });
 
-    it.concurrent('site: a tablet that somebody opened is a red line until the laptop has set it up and closed it', async () => {
+    it.concurrent('site: a tablet whose port was opened is a red line until the laptop has set it up and closed it', async () => {
       const { gateway, laptop, tablet } = world;
       tablet.signal('SIGUSR2');
-      await tablet.says('opened 1');
+      await tablet.untilOutput('opened 1');
       expect(await gw(gateway, ['kiosk', 'status'])).toMatchObject({
         code: 1,
         data: { port: 'open', redLine: { id: 'tablet-open' } },
@@ -232,7 +236,7 @@ describe.skipIf(!hasAll)(
         data: { verdict: 'done', lock: { verdict: 'closed', port: 'closed', wasOpen: true }, redLine: null },
       });
       expect(await gw(gateway, ['kiosk', 'status'])).toMatchObject({
-        // That the laptop has mended what the gateway found is not known to the gateway, which reads again below.
+        // The gateway does not know that the laptop repaired its findings; it reads again below.
         code: 1,
         data: {
           port: 'closed',
@@ -242,9 +246,9 @@ describe.skipIf(!hasAll)(
           restart: { verdict: 'not-checked' },
         },
       });
-      // Over a restart it is proven by the gateway itself, which the checklist asks next.
+      // The gateway verifies it over a restart, in the next step of the checklist.
       tablet.signal('SIGUSR2');
-      await tablet.says('opened 2');
+      await tablet.untilOutput('opened 2');
       expect(await gw(gateway, ['kiosk', 'lock', '--after-restart', '--seconds', '90'])).toMatchObject({
         code: 0,
         data: { verdict: 'closed', afterRestart: 'closed', afterRestartBasis: 'read-now', reading: { differing: 0 } },
@@ -265,19 +269,19 @@ describe.skipIf(!hasAll)(
         ...['-o', `UserKnownHostsFile=${knownHostsOf(laptop)}`, '-o', 'LogLevel=ERROR'],
       ];
       const line = [...words, ...more].join(' ');
-      const came = cameOf<ChecklistRun>(await run(nameOf('laptop'), [...ssh, via, line], { program: 'ssh' }));
-      return { came, file, steps: answers.steps };
+      const ended = commandResultOf<ChecklistRun>(await run(nameOf('laptop'), [...ssh, via, line], { program: 'ssh' }));
+      return { ended: ended, file, steps: answers.steps };
     }
 
     it('site: the checklist, run in a session of SSH on the gateway, ends with a signed record', async () => {
       const { chassis } = world;
       // The robot is turned by hand for its unit, and let go before it drives.
       const part = await siteList('part-record.json', ['--only', 'chassis']);
-      expect(part.came).toMatchObject({ code: 0, error: null });
+      expect(part.ended).toMatchObject({ code: 0, error: null });
       chassis.signal('SIGUSR1');
-      await chassis.says('let go');
-      const { came, file, steps } = await siteList('site-record.json', ['--resume']);
-      expectSigned(came, steps);
+      await chassis.untilOutput('let go');
+      const { ended, file, steps } = await siteList('site-record.json', ['--resume']);
+      expectSigned(ended, steps);
       await verifyEverywhere(world, file);
     });
   },

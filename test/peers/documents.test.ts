@@ -86,14 +86,14 @@ describe.skipIf(!hasProgram('chromium'))('documents as HTML in a real browser (C
   });
 });
 
-describe.skipIf(!hasProgram('pdftotext'))('documents as PDF in a reader that we did not write (poppler)', () => {
+describe.skipIf(!hasProgram('pdftotext'))('documents as PDF in an independent reader (poppler)', () => {
   async function read(name: string, model: DocumentModel) {
     const path = join(dir, `${name}.pdf`);
     const { content, pages } = await writeDocumentAs(model, 'pdf');
     await writeFile(path, content);
     const run = (program: string, ...words: string[]) => {
       const { status, stdout, stderr } = spawnSync(program, words, { encoding: 'utf8' });
-      // It speaks up where a file is not as it must be.
+      // It prints warnings for an invalid file.
       expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
       return stdout;
     };
@@ -105,7 +105,7 @@ describe.skipIf(!hasProgram('pdftotext'))('documents as PDF in a reader that we 
     };
   }
 
-  it.each(cases)('the %s in %s is a sound A4 file without scripts', async (name, lang, make) => {
+  it.each(cases)('the %s in %s is a valid A4 file without scripts', async (name, lang, make) => {
     const { info, fonts, text, pages } = await read(`${name}-${lang}`, make(lang));
     expect(info).toMatch(/JavaScript: +no/);
     expect(info).toMatch(/Page size: +595\.28 x 841\.89 pts \(A4\)/);

@@ -12,7 +12,7 @@ import { http, startRawEndpoint } from '../enrolment/raw-endpoint.ts';
 import { failureOf, requestsOf, serial, startWorld } from '../enrolment/world.ts';
 import { hasProgram } from './peer.ts';
 
-/** `r` and `s` as OpenSSL's command line reads them: a DER sequence of two numbers without sign. */
+/** `r` and `s` as OpenSSL's command line expects them: a DER sequence of two unsigned numbers. */
 function derOf(signature: Buffer): Buffer {
   const numbers = [signature.subarray(0, 32), signature.subarray(32)].map((half) => {
     const digits = half.subarray(half.findIndex((byte) => byte !== 0));
@@ -23,7 +23,7 @@ function derOf(signature: Buffer): Buffer {
   return Buffer.concat([Buffer.of(0x30, body.length), body]);
 }
 
-// Debian's OpenSSL looks at what we make, and is the authority itself.
+// Debian's OpenSSL verifies the output of gw, and is the CA itself.
 
 describe.skipIf(!hasProgram('openssl'))('openssl', () => {
   let dir: string;
@@ -57,7 +57,7 @@ describe.skipIf(!hasProgram('openssl'))('openssl', () => {
     );
   });
 
-  it('verifies key, chain and purpose of what was installed, and the signature of the signer', async () => {
+  it('verifies key, chain and purpose of the installed identity, and the signature of the signer', async () => {
     await using world = await startWorld();
     await world.enrol();
     const { keyPem, certificatePem, caPem } = await readCredentials(world.identityDir);
@@ -87,7 +87,7 @@ describe.skipIf(!hasProgram('openssl'))('openssl', () => {
     expect(fails(check).stdout).toContain('Verification failure');
   });
 
-  it('as the authority behind the endpoint, with one between: its certificate is installed, or named what is wrong', async () => {
+  it('as the CA behind the endpoint, with an intermediate: its certificate is installed, or its fault named', async () => {
     openssl(['ecparam', '-name', 'prime256v1', '-genkey', '-noout', '-out', 'root.key']);
     const subject = (name: string) => ['-subj', `/O=Robots GmbH/CN=${name}`];
     const authority = ['-addext', 'basicConstraints=critical,CA:TRUE', '-addext', 'keyUsage=critical,keyCertSign'];

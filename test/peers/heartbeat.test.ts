@@ -19,7 +19,7 @@ const portOf = (robot: Robot) => `port-${robot}`;
 const serialOf = (robot: Robot) => `SN-${robot}`;
 const othersOf = (robot: Robot) => robots.filter((other) => other !== robot);
 
-/** Three hosts on one bridge, which stands in a namespace of its own; gone at the end. */
+/** Three hosts on one bridge in a namespace of its own; removed at the end. */
 interface Network extends Disposable {
   readonly hub: string;
   readonly sideOf: (robot: Robot) => string;
@@ -50,14 +50,14 @@ function layNetwork(): Network {
   return { hub, sideOf, [Symbol.dispose]: () => laid.dispose() };
 }
 
-/** Lets no broadcast through to these robots. */
+/** Drops broadcasts to these robots. */
 function dropBroadcastTo({ hub }: Network, to: readonly Robot[]): void {
   for (const robot of to) {
     ip('-n', hub, 'link', 'set', 'dev', portOf(robot), 'type', 'bridge_slave', 'bcast_flood', 'off');
   }
 }
 
-/** As a network does that lets no broadcast through; who has which hardware address is then told by hand. */
+/** As a network that drops broadcasts; the hardware addresses are then set by hand. */
 function filterBroadcast(network: Network): void {
   dropBroadcastTo(network, robots);
   for (const robot of robots) {
@@ -68,7 +68,7 @@ function filterBroadcast(network: Network): void {
   }
 }
 
-/** A clock that somebody set years off, before anything of the gateway is loaded. */
+/** A clock that is years off, set before any module of the gateway is loaded. */
 const yearsOff = `data:text/javascript,${encodeURIComponent(
   'const now=Date.now;Date.now=()=>now()-7e11;globalThis.Date=class extends Date{constructor(...a){a.length?super(...a):super(now()-7e11)}};',
 )}`;
@@ -87,7 +87,7 @@ function writeSite(dir: string, robot: Robot, { key, unicast = [] }: SiteOptions
     path,
     [
       `name: robot ${robot}`,
-      // Nothing listens there: a gateway beats also when its chassis is away.
+      // No chassis listens there: a gateway sends heartbeats also without its chassis.
       `chassis: { host: 127.0.0.1, port: 8090, serial: ${serialOf(robot)} }`,
       `fleet: { keyFile: key, robots: ${JSON.stringify(robots.map(serialOf))}, unicast: ${JSON.stringify(unicast)} }`,
       '',
@@ -96,16 +96,16 @@ function writeSite(dir: string, robot: Robot, { key, unicast = [] }: SiteOptions
   return path;
 }
 
-/** What is done and asked on the robots of one network. */
+/** Actions and queries on the robots of one network. */
 function toolsOf({ sideOf }: Network) {
   async function serve(robot: Robot, site: string, node: readonly string[] = []) {
     const gateway = inside(sideOf(robot), [...node, gwBinary, 'serve', '--site', site, '--json']);
-    await gateway.says('"event":"ready"');
+    await gateway.untilOutput('"event":"ready"');
     return gateway;
   }
 
-  /** Asks a gateway from inside its namespace until what it says of the others holds. */
-  async function sees(
+  /** Polls a gateway from inside its namespace until its view of the others matches. */
+  async function pollView(
     robot: Robot,
     holds: (view: NeighboursView) => boolean,
     limitMs: number,
@@ -122,7 +122,7 @@ function toolsOf({ sideOf }: Network) {
     }
   }
 
-  /** The last line of what `gw heartbeat sniff` tells. */
+  /** The last line of the output of `gw heartbeat sniff`. */
   async function sniff(robot: Robot, args: readonly string[]) {
     const { stdout } = await run(sideOf(robot), [gwBinary, 'heartbeat', 'sniff', '--json', ...args]);
     return JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as HeartbeatSniffEvent;
@@ -132,7 +132,7 @@ function toolsOf({ sideOf }: Network) {
     const { stdout } = await run(sideOf(robot), [gwBinary, 'heartbeat', 'check', '--json', '--site', site]);
     return (JSON.parse(stdout) as { data: HeartbeatCheck }).data;
   }
-  return { serve, sees, sniff, check };
+  return { serve, pollView: pollView, sniff, check };
 }
 
 const verdictsOf = ({ findings }: HeartbeatCheck) =>
@@ -151,20 +151,22 @@ function scratch(): Disposable & { readonly dir: string } {
   return { dir, [Symbol.dispose]: () => rmSync(dir, { recursive: true, force: true }) };
 }
 
-// Side by side, each on networks of its own: most of what they do is to wait for heartbeats.
+// Concurrent, each on networks of its own: most of the time is spent waiting for heartbeats.
 describe.skipIf(!hasNamespaces())('three gateways on one bridge (network namespaces)', { concurrent: true }, () => {
-  it('know each other by broadcast, and miss one whose cable is pulled', { timeout: 160_000 }, async () => {
+  it('receive each other by broadcast, and detect the loss of one whose cable is pulled', {
+    timeout: 160_000,
+  }, async () => {
     using network = layNetwork();
-    const { serve, sees, check } = toolsOf(network);
+    const { serve, pollView, check } = toolsOf(network);
     using place = scratch();
     const { dir } = place;
     const key = randomBytes(32).toString('hex');
     await using _a = await serve('a', writeSite(dir, 'a', { key }));
-    // Whatever this clock says has no say.
+    // This clock has no effect.
     await using _b = await serve('b', writeSite(dir, 'b', { key }), ['--import', yearsOff]);
     await using _c = await serve('c', writeSite(dir, 'c', { key }));
     for (const robot of robots) {
-      const { view } = await sees(robot, all(robot, 'alive'), 8_000);
+      const { view } = await pollView(robot, all(robot, 'alive'), 8_000);
       expect(view.status).toBe('listening');
       expect(view.robots.map(({ address }) => address)).toEqual(othersOf(robot).map(addressOf));
       expect(view.robots.every(({ stopped, pose }) => stopped === false && pose === null)).toBe(true);
@@ -189,25 +191,27 @@ describe.skipIf(!hasNamespaces())('three gateways on one bridge (network namespa
     });
 
     ip('-n', network.hub, 'link', 'set', 'dev', portOf('c'), 'down');
-    const late = await sees('a', one('c', 'late'), 12_000);
+    const late = await pollView('a', one('c', 'late'), 12_000);
     expect(late.view.robots.find(({ serial }) => serial === serialOf('c'))?.ageMs).toBeGreaterThanOrEqual(6_000);
-    // Its program calls send all the while, and no copy comes back: nothing of that is a heartbeat that was sent.
+    // Its send calls succeed all the while, and no copy is looped back: none of them counts as a sent heartbeat.
     const cutOff = check('c', join(dir, 'c/site.yaml'));
-    const gone = await sees('a', one('c', 'gone'), 35_000);
+    const gone = await pollView('a', one('c', 'gone'), 35_000);
     expect(gone.view.robots.find(({ serial }) => serial === serialOf('c'))?.ageMs).toBeGreaterThanOrEqual(30_000);
     expect(one('b', 'alive')(gone.view)).toBe(true);
-    await sees('c', all('c', 'gone'), 5_000);
+    await pollView('c', all('c', 'gone'), 5_000);
     const cut = verdictsOf(await cutOff);
     expect(cut).toMatchObject({ 'own-broadcast': 'wrong', 'robot-SN-a': 'wrong', broadcast: 'not-checked' });
     ip('-n', network.hub, 'link', 'set', 'dev', portOf('c'), 'up');
-    await sees('a', all('a', 'alive'), 8_000);
-    const { view } = await sees('c', all('c', 'alive'), 8_000);
+    await pollView('a', all('a', 'alive'), 8_000);
+    const { view } = await pollView('c', all('c', 'alive'), 8_000);
     expect(view.robots.every(({ lost }) => lost >= 14)).toBe(true);
   });
 
-  it('miss one whose broadcasts the network drops, and know each other by unicast', { timeout: 160_000 }, async () => {
+  it('detect the loss of one whose broadcasts the network drops, and receive each other by unicast', {
+    timeout: 160_000,
+  }, async () => {
     using network = layNetwork();
-    const { serve, sees, sniff, check } = toolsOf(network);
+    const { serve, pollView, sniff, check } = toolsOf(network);
     using place = scratch();
     const { dir } = place;
     const key = randomBytes(32).toString('hex');
@@ -215,10 +219,10 @@ describe.skipIf(!hasNamespaces())('three gateways on one bridge (network namespa
       await using _a = await serve('a', writeSite(dir, 'a', { key }));
       await using _b = await serve('b', writeSite(dir, 'b', { key }));
       await using _c = await serve('c', writeSite(dir, 'c', { key }));
-      for (const robot of robots) await sees(robot, all(robot, 'alive'), 8_000);
-      // The network drops what c sends, and nothing else: c cannot know of it, claims no arrival, and a finds it.
+      for (const robot of robots) await pollView(robot, all(robot, 'alive'), 8_000);
+      // The network drops only what c sends: c cannot detect it, claims no arrival, and a detects it.
       dropBroadcastTo(network, ['a', 'b']);
-      await sees('a', one('c', 'late'), 12_000);
+      await pollView('a', one('c', 'late'), 12_000);
       const [dropped, missed] = await Promise.all([
         check('c', join(dir, 'c/site.yaml')),
         check('a', join(dir, 'a/site.yaml')),
@@ -231,15 +235,15 @@ describe.skipIf(!hasNamespaces())('three gateways on one bridge (network namespa
       expect(verdictsOf(missed)['robot-SN-c']).toBe('wrong');
 
       filterBroadcast(network);
-      await sees('a', all('a', 'late'), 12_000);
+      await pollView('a', all('a', 'late'), 12_000);
     }
     await using _a = await serve('a', writeSite(dir, 'a', { key, unicast: othersOf('a').map(addressOf) }));
     await using _b = await serve('b', writeSite(dir, 'b', { key, unicast: othersOf('b').map(addressOf) }));
     await using _c = await serve('c', writeSite(dir, 'c', { key }));
-    await sees('a', one('b', 'alive'), 8_000);
-    await sees('c', all('c', 'alive'), 8_000);
-    // It speaks by broadcast alone, and here nobody hears that.
-    const { view } = await sees('b', one('a', 'alive'), 8_000);
+    await pollView('a', one('b', 'alive'), 8_000);
+    await pollView('c', all('c', 'alive'), 8_000);
+    // It sends by broadcast only, which is not received here.
+    const { view } = await pollView('b', one('a', 'alive'), 8_000);
     expect(one('c', 'alive')(view)).toBe(false);
     const checked = await check('b', join(dir, 'b/site.yaml'));
     expect(verdictsOf(checked)).toEqual({
@@ -260,17 +264,17 @@ describe.skipIf(!hasNamespaces())('three gateways on one bridge (network namespa
       uptime: 'ok',
       noise: 'ok',
     });
-    // What is sent to this robot alone stays with its gateway while somebody listens.
-    const heard = await sniff('b', ['--site', join(dir, 'b/site.yaml'), '--seconds', '8']);
-    expect(heard).toMatchObject({ receives: 'broadcasts', senders: [{ serial: serialOf('b') }] });
-    expect(one('a', 'alive')((await sees('b', one('a', 'alive'), 1_000)).view)).toBe(true);
+    // Unicast heartbeats to this robot are received by its gateway while another program listens.
+    const sniffed = await sniff('b', ['--site', join(dir, 'b/site.yaml'), '--seconds', '8']);
+    expect(sniffed).toMatchObject({ receives: 'broadcasts', senders: [{ serial: serialOf('b') }] });
+    expect(one('a', 'alive')((await pollView('b', one('a', 'alive'), 1_000)).view)).toBe(true);
   });
 
-  it('refuse a recorded datagram after both sides were started anew, and one that another key signed', {
+  it('reject a recorded datagram after both sides were restarted, and one signed with another key', {
     timeout: 90_000,
   }, async () => {
     using network = layNetwork();
-    const { serve, sees, sniff } = toolsOf(network);
+    const { serve, pollView, sniff } = toolsOf(network);
     const { sideOf } = network;
     const dir = mkdtempSync(join(tmpdir(), 'gw-heartbeat-'));
     const key = randomBytes(32).toString('hex');
@@ -285,14 +289,14 @@ describe.skipIf(!hasNamespaces())('three gateways on one bridge (network namespa
       {
         await using _a = await serve('a', sites.a);
         await using _b = await serve('b', sites.b);
-        await sees('a', one('b', 'alive'), 8_000);
+        await pollView('a', one('b', 'alive'), 8_000);
         const { stdout } = await run(sideOf('c'), ['--input-type=module', '-e', record]);
         recorded = stdout.trim();
         expect(recorded).toMatch(/^47574842[0-9a-f]{100,}$/);
       }
       await using _a = await serve('a', sites.a);
       await using _b = await serve('b', sites.b);
-      const before = await sees('a', one('b', 'alive'), 8_000);
+      const before = await pollView('a', one('b', 'alive'), 8_000);
       expect(before.view.rejected).toMatchObject({ replayed: 0, forged: 0, otherKey: 0 });
 
       const flipped = `${recorded.slice(0, -2)}${recorded.endsWith('00') ? '01' : '00'}`;
@@ -304,35 +308,35 @@ describe.skipIf(!hasNamespaces())('three gateways on one bridge (network namespa
         await new Promise((done) => socket.send(Buffer.from(said[0], 'hex'), 45301, '${addressOf('b')}', done));
         socket.close();`;
       await run(sideOf('c'), ['--input-type=module', '-e', send]);
-      // Whose recording it is depends on who spoke first: one of the two hears its own voice of an earlier life.
+      // The recorded sender depends on who sent first: one of the two receives its own earlier heartbeat.
       const rejected = (view: NeighboursView) => view.rejected?.replayed === 1;
-      for (const robot of ['a', 'b'] as const) await sees(robot, rejected, 3_000);
-      const { view } = await sees('a', rejected, 3_000);
+      for (const robot of ['a', 'b'] as const) await pollView(robot, rejected, 3_000);
+      const { view } = await pollView('a', rejected, 3_000);
       expect(view.rejected).toMatchObject({ replayed: 1, forged: 1, malformed: 1 });
       expect(view.robots).toMatchObject([{ serial: serialOf('b'), presence: 'alive', address: addressOf('b') }]);
       expect(view.robots[0]?.conflictWith).toBeNull();
 
-      // A test of a path arrives and makes nobody a neighbour.
+      // A test datagram arrives and adds no neighbour.
       const elsewhere = writeSite(dir, 'c', { key });
       const sent = await run(sideOf('c'), [gwBinary, 'heartbeat', 'send', '--once', '--site', elsewhere, '--json']);
       expect(JSON.parse(sent.stdout)).toMatchObject({
         ok: true,
         data: { times: 1, ways: [{ to: '255.255.255.255', from: addressOf('c'), sent: 1, failure: null }] },
       });
-      const tested = await sees('a', ({ lastTest }) => lastTest?.address === addressOf('c'), 3_000);
+      const tested = await pollView('a', ({ lastTest }) => lastTest?.address === addressOf('c'), 3_000);
       expect(tested.view.lastTest?.serial).toMatch(/^TEST-[0-9a-f]{4}$/);
       expect(tested.view.robots.map(({ serial }) => serial)).toEqual([serialOf('b')]);
 
-      // A robot with another key is a stranger, and so are the others to it.
+      // A robot with another key is foreign, and so are the others to it.
       await using _c = await serve('c', writeSite(dir, 'c', { key: randomBytes(32).toString('hex') }));
-      await sees('a', ({ rejected: counts }) => (counts?.otherKey ?? 0) > 0, 8_000);
-      const stranger = await sees('c', ({ rejected: counts }) => (counts?.otherKey ?? 0) > 0, 8_000);
+      await pollView('a', ({ rejected: counts }) => (counts?.otherKey ?? 0) > 0, 8_000);
+      const stranger = await pollView('c', ({ rejected: counts }) => (counts?.otherKey ?? 0) > 0, 8_000);
       expect(stranger.view.robots).toEqual([]);
 
-      // Listening beside a gateway takes nothing from it, and sees who speaks and how.
-      const heard = await sniff('a', ['--site', sites.a, '--seconds', '9']);
-      expect(heard).toMatchObject({ event: 'ended', receives: 'broadcasts', verifies: true });
-      expect(heard.senders).toMatchObject(
+      // Listening beside a gateway takes no datagrams from it, and shows the senders and their routes.
+      const sniffed = await sniff('a', ['--site', sites.a, '--seconds', '9']);
+      expect(sniffed).toMatchObject({ event: 'ended', receives: 'broadcasts', verifies: true });
+      expect(sniffed.senders).toMatchObject(
         (['a', 'b'] as const).map((robot) => ({
           serial: serialOf(robot),
           address: addressOf(robot),
@@ -343,15 +347,15 @@ describe.skipIf(!hasNamespaces())('three gateways on one bridge (network namespa
           alsoFrom: [],
         })),
       );
-      for (const { heartbeats, periodMs, jitterMs } of heard.senders) {
+      for (const { heartbeats, periodMs, jitterMs } of sniffed.senders) {
         expect(heartbeats).toBeGreaterThanOrEqual(4);
         expect(periodMs).toBeGreaterThan(1_900);
         expect(periodMs).toBeLessThan(2_100);
         expect(jitterMs).toBeLessThan(100);
       }
-      expect(heard.noise).toMatchObject([{ address: addressOf('c'), malformed: 0, forged: 0 }]);
-      expect(heard.noise[0]?.otherKey).toBeGreaterThanOrEqual(4);
-      await sees('a', one('b', 'alive'), 1_000);
+      expect(sniffed.noise).toMatchObject([{ address: addressOf('c'), malformed: 0, forged: 0 }]);
+      expect(sniffed.noise[0]?.otherKey).toBeGreaterThanOrEqual(4);
+      await pollView('a', one('b', 'alive'), 1_000);
 
       const unverified = await sniff('c', ['--no-key', '--seconds', '3']);
       expect(unverified).toMatchObject({ verifies: false, noise: [] });

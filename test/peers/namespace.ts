@@ -2,7 +2,7 @@ import { startProcess } from '../process.ts';
 
 export interface InsideOptions {
   readonly env?: Readonly<Record<string, string>>;
-  /** Nothing by default. */
+  /** Empty by default. */
   readonly input?: string;
   /** Node by default. */
   readonly program?: string;

@@ -23,14 +23,14 @@ import { waitFor } from './sshd.ts';
 const ALPN = 'x-test-mqtt-ca';
 const hasAll = hasProgram('mosquitto') && hasProgram('nginx') && hasNginxStream();
 
-describe.skipIf(!hasAll)('the network check against mosquitto, nginx with ssl_alpn and a proxy that opens TLS', () => {
+describe.skipIf(!hasAll)('the network check against mosquitto, nginx with ssl_alpn and a TLS proxy', () => {
   const root = mkdtempSync(join(tmpdir(), 'gw-network-peers-'));
   let cloud: CertificateAuthority;
-  let house: CertificateAuthority;
+  let inspectionCa: CertificateAuthority;
   let dir: string;
   beforeAll(async () => {
     cloud = await createCa({ commonName: 'Cloud CA' });
-    house = await createCa({ commonName: 'House inspection CA' });
+    inspectionCa = await createCa({ commonName: 'House inspection CA' });
   });
   beforeEach(() => {
     dir = mkdtempSync(join(root, 'run-'));
@@ -72,7 +72,7 @@ describe.skipIf(!hasAll)('the network check against mosquitto, nginx with ssl_al
     );
   }
 
-  it('is let in on both ports with the certificate of the device, and signs off in order', async () => {
+  it('is accepted on both ports with the device certificate, and disconnects cleanly', async () => {
     await using broker = await startMosquitto(dir, cloud);
     await using front = await startAlpnFront(dir, cloud, { alpn: ALPN, to: broker.plainPort });
     await using storage = await startWeb(dir, 'storage', cloud);
@@ -85,16 +85,16 @@ describe.skipIf(!hasAll)('the network check against mosquitto, nginx with ssl_al
       'mqtt-fallback.mqtt': 'ok',
       'tls-inspection': 'ok',
     });
-    const goodbyes = () => broker.said().match(new RegExp(`Received DISCONNECT from ${SERIAL}`, 'g'));
-    await waitFor(() => goodbyes()?.length === 2, broker.said);
-    const said = broker.said();
-    expect(said).not.toContain('closed its connection');
-    expect(said).not.toContain('already connected');
-    // c0 and not c1: what the broker keeps for the device stays.
-    expect(said.match(new RegExp(`as ${SERIAL} \\(p2, c0, k30`, 'g'))).toHaveLength(2);
+    const goodbyes = () => broker.output().match(new RegExp(`Received DISCONNECT from ${SERIAL}`, 'g'));
+    await waitFor(() => goodbyes()?.length === 2, broker.output);
+    const log = broker.output();
+    expect(log).not.toContain('closed its connection');
+    expect(log).not.toContain('already connected');
+    // c0 and not c1: the session stored at the broker is kept.
+    expect(log.match(new RegExp(`as ${SERIAL} \\(p2, c0, k30`, 'g'))).toHaveLength(2);
   });
 
-  it('tells a wrong ALPN identifier from a port where nobody listens', async () => {
+  it('distinguishes a wrong ALPN identifier from a closed port', async () => {
     await using broker = await startMosquitto(dir, cloud);
     await using front = await startAlpnFront(dir, cloud, { alpn: ALPN, to: broker.plainPort });
     await using storage = await startWeb(dir, 'storage', cloud);
@@ -112,15 +112,15 @@ describe.skipIf(!hasAll)('the network check against mosquitto, nginx with ssl_al
     expect(lineOf(result, 'mqtt-direct.tcp').detail).toMatch(/^blocked: connection refused/);
   });
 
-  it('sees that a broker without ALPN takes no notice of it', async () => {
+  it('detects that a broker without ALPN ignores it', async () => {
     await using broker = await startMosquitto(dir, cloud);
     await using storage = await startWeb(dir, 'storage', cloud);
-    // Debian's mosquitto negotiates none.
+    // Debian's mosquitto negotiates no ALPN.
     const result = await check({ port: await closedPort(), fallbackPort: broker.port, storagePort: storage.port });
     expect(lineOf(result, 'mqtt-fallback.alpn').detail).toMatch(/^the server ignored ALPN/);
   });
 
-  it('finds a CONNACK missing where whoever ends TLS is no broker', async () => {
+  it('reports a missing CONNACK where the TLS server is not a broker', async () => {
     await using silent = await openPort();
     await using front = await startAlpnFront(dir, cloud, { alpn: ALPN, to: silent.port });
     await using storage = await startWeb(dir, 'storage', cloud);
@@ -129,23 +129,23 @@ describe.skipIf(!hasAll)('the network check against mosquitto, nginx with ssl_al
     expect(lineOf(result, 'mqtt-fallback.mqtt').detail).toMatch(/^TLS established, no CONNACK received/);
   });
 
-  it('is told that the certificate of the device is not taken', async () => {
+  it('reports that the device certificate is rejected', async () => {
     await using broker = await startMosquitto(dir, cloud);
     await using storage = await startWeb(dir, 'storage', cloud);
     const result = await check({
       port: broker.port,
       fallbackPort: await closedPort(),
       storagePort: storage.port,
-      owner: house,
+      owner: inspectionCa,
     });
     expect(lineOf(result, 'mqtt-direct.tls')).toMatchObject({ verdict: 'ok' });
     expect(lineOf(result, 'mqtt-direct.mqtt')).toMatchObject({ verdict: 'wrong' });
     expect(lineOf(result, 'mqtt-direct.mqtt').detail).toMatch(/certificate of this device/);
   });
 
-  it('recognises and names a proxy that opens TLS', async () => {
+  it('detects and names a TLS-intercepting proxy', async () => {
     await using broker = await startMosquitto(dir, cloud);
-    await using proxy = await startWeb(dir, 'proxy', house);
+    await using proxy = await startWeb(dir, 'proxy', inspectionCa);
     const result = await check({ port: broker.port, fallbackPort: proxy.port, storagePort: proxy.port });
     const line = lineOf(result, 'tls-inspection');
     expect(line.verdict).toBe('wrong');

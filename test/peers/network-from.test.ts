@@ -25,10 +25,10 @@ describe.skipIf(!hasProgram('sshd'))(
     afterAll(() => rmSync(scratch, { recursive: true, force: true }));
     const newDir = () => mkdtempSync(join(scratch, 'world-'));
 
-    // The gateway is this machine here, so what answers on it is what the test opened.
+    // The gateway is this machine, so the open ports are those of the test.
     const yaml = 'network: { gateway: 127.0.0.1 }';
 
-    it('finds the operator server wrong towards the customer and right beside the robot', async () => {
+    it('fails the operator server towards the customer network, and passes it in the robot segment', async () => {
       await using sshd = await startSshd();
       sshd.trust();
       await using answering = await openPort();
@@ -49,7 +49,9 @@ describe.skipIf(!hasProgram('sshd'))(
       expect(lineOf(robot, id(1))).toMatchObject({ verdict: 'ok' });
     });
 
-    /** The second host of this server; something happens to it right after the login, before the first knock. */
+    /**
+     * The second host of this server; the test breaks it right after the login, before the first connection attempt.
+     */
     function hostOf(sshd: Sshd, onLogin: () => void): SecondHost[] {
       const target = `${sshd.user}@127.0.0.1:${sshd.port}`;
       return secondHosts([target], optionsFor(sshd)).map((host) => ({
@@ -62,7 +64,7 @@ describe.skipIf(!hasProgram('sshd'))(
       }));
     }
 
-    it('proves nothing by a machine that hangs after the login, and ends in its time', async () => {
+    it('is not checked through a host that hangs after the login, and completes in time', async () => {
       await using sshd = await startSshd();
       sshd.trust();
       await using answering = await openPort();
@@ -74,7 +76,7 @@ describe.skipIf(!hasProgram('sshd'))(
       });
       const began = performance.now();
       const result = await world.check({ from: hostOf(sshd, () => sshd.pause()) });
-      // A line is lost after 6 s of silence; nothing waits for longer than that.
+      // A connection counts as lost after 6 s of silence; no wait is longer.
       expect(performance.now() - began).toBeLessThan(15_000);
       const lines = result.lines.filter(({ id }) => id.startsWith('segment.from-'));
       expect(lines).toMatchObject([{ id: 'segment.from-1', verdict: 'not-checked' }]);
@@ -82,7 +84,7 @@ describe.skipIf(!hasProgram('sshd'))(
       expect(result.sections.segment).not.toBe('ok');
     });
 
-    it('does not take the silence of a machine that hung for a while for closed ports', async () => {
+    it('does not count the silence of a host that hung for a while as closed ports', async () => {
       await using sshd = await startSshd();
       sshd.trust();
       await using answering = await openPort();
@@ -94,7 +96,7 @@ describe.skipIf(!hasProgram('sshd'))(
       });
       const paused = () => {
         sshd.pause();
-        // Longer than a knock may take, and shorter than the line is believed.
+        // Longer than the timeout of an attempt, and shorter than that of the connection.
         setTimeout(() => sshd.resume(), 4_800);
       };
       const result = await world.check({ from: hostOf(sshd, paused) });
@@ -105,7 +107,7 @@ describe.skipIf(!hasProgram('sshd'))(
       });
     });
 
-    it('tells the ports that SSH lets through, and calls the others not checked', async () => {
+    it('judges the ports that SSH forwards, and reports the others as not checked', async () => {
       await using answering = await openPort();
       await using sshd = await startSshd({ config: [`PermitOpen 127.0.0.1:${answering.port}`] });
       sshd.trust();
@@ -123,7 +125,7 @@ describe.skipIf(!hasProgram('sshd'))(
       });
     });
 
-    it('proves nothing where SSH lets no connection through, or the host is not known', async () => {
+    it('is not checked where SSH forwards no connection, or the host is unknown', async () => {
       await using sshd = await startSshd({ config: ['AllowTcpForwarding no'] });
       await using world = await buildWorld(newDir(), { yaml, enrolled: false, clock: systemClock });
       const from = secondHosts([`${sshd.user}@127.0.0.1:${sshd.port}`], optionsFor(sshd));

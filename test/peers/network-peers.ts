@@ -9,12 +9,12 @@ import { startProcess } from '../process.ts';
 const path = `${process.env.PATH}:/usr/sbin:/sbin`;
 const STREAM_MODULE = '/usr/lib/nginx/modules/ngx_stream_module.so';
 
-/** Whether the stream module of nginx is on the machine, which knows `ssl_alpn`. */
+/** Whether the stream module of nginx, which supports `ssl_alpn`, is installed. */
 export function hasNginxStream(): boolean {
   return existsSync(STREAM_MODULE);
 }
 
-/** Where a program of these runs: an address, fixed ports where a test asks for some, and a namespace if it is in one. */
+/** Where such a program runs: an address, optional fixed ports, and an optional namespace. */
 export interface Place {
   readonly host: string;
   readonly port?: number;
@@ -26,11 +26,11 @@ const here: Place = { host: '127.0.0.1' };
 export interface PeerProgram extends AsyncDisposable {
   readonly port: number;
   readonly pid: number;
-  /** Everything that it printed. */
-  said(): string;
+  /** Its output. */
+  output(): string;
 }
 
-/** Whether something listens on this port, in its namespace; the kernel is asked, nothing is dialled. */
+/** Whether a socket listens on this port in its namespace; read from the kernel, without a connection. */
 function isListening(port: number, { side }: Place): boolean {
   const [program, ...words] = inNamespace(side, ['ss', '-Htln', 'sport', '=', `:${port}`]);
   return execFileSync(program, words, { env: { PATH: path }, encoding: 'utf8' }).trim() !== '';
@@ -50,15 +50,15 @@ export async function startPeer(
   const started = startProcess(program, args, { env: { PATH: path } });
   const { pid } = started.child;
   if (pid === undefined) throw new Error(`${program} cannot be started`);
-  const said = () => `${started.stdout()}${started.stderr()}`;
-  const peer: PeerProgram = { port, pid, said, [Symbol.asyncDispose]: started[Symbol.asyncDispose] };
-  for (let tries = 0; tries < 200; tries += 1) {
-    if (started.hasEnded()) throw new Error(`${program} ended: ${said()}`);
+  const output = () => `${started.stdout()}${started.stderr()}`;
+  const peer: PeerProgram = { port, pid, output, [Symbol.asyncDispose]: started[Symbol.asyncDispose] };
+  for (let attempt = 0; attempt < 200; attempt += 1) {
+    if (started.hasEnded()) throw new Error(`${program} ended: ${output()}`);
     if (isListening(port, place)) return peer;
     await sleep(25);
   }
   await peer[Symbol.asyncDispose]();
-  throw new Error(`${program} does not listen: ${said()}`);
+  throw new Error(`${program} does not listen: ${output()}`);
 }
 
 /** Files of a certificate and its key in a folder of their own. */
@@ -103,7 +103,7 @@ allow_anonymous true
   return { ...peer, plainPort };
 }
 
-/** nginx's stream module with `ssl_alpn` before a port that speaks plainly, as a broker on 443 is. */
+/** nginx's stream module with `ssl_alpn` in front of a plain port, as a broker on 443 is. */
 export async function startAlpnFront(
   dir: string,
   authority: CertificateAuthority,
@@ -139,7 +139,7 @@ stream {
   return startPeer(['nginx', '-p', home, '-c', config, '-e', join(home, 'error.log')], port, place);
 }
 
-/** nginx as an HTTPS server with a certificate of this authority, as a storage or a proxy shows one. */
+/** nginx as an HTTPS server with a certificate of this CA, as of a storage or a proxy. */
 export async function startWeb(
   dir: string,
   name: string,

@@ -41,7 +41,7 @@ afterAll(endAll);
 const fault = (name: FaultName, state: 'on' | 'off') => robot.fault(name, state);
 
 async function newContext(options: Parameters<Browser['newContext']>[0] = {}) {
-  if (browser === undefined) throw new Error('no browser was started');
+  if (browser === undefined) throw new Error('the browser did not start');
   return browser.newContext(options);
 }
 
@@ -50,7 +50,7 @@ const addressOf = (path: string) => `http://127.0.0.1:${robot.operatorPort}${pat
 describe.skipIf(!hasProgram('chromium'))('the pages in a real browser (Chromium)', () => {
   beforeAll(startAll);
 
-  /** Opens a page and notes everything that went wrong in it. */
+  /** Opens a page and records its errors. */
   async function open(path: string, size: { width: number; height: number }, javaScriptEnabled: boolean) {
     const context = await newContext({ viewport: size, javaScriptEnabled });
     const page = await context.newPage();
@@ -89,7 +89,7 @@ describe.skipIf(!hasProgram('chromium'))('the pages in a real browser (Chromium)
     '%s: %s keeps a large STOPP in view, however far it is scrolled',
     async (_name, path, size) => {
       const { page, close } = await open(path, size, true);
-      // Many reasons above it, as after a day on which much went wrong.
+      // Many reasons above it, as after a day with many faults.
       await page.evaluate(
         '(document.querySelector("h1 ~ p") ?? document.querySelector("h1")).append("Grund ".repeat(400))',
       );
@@ -133,12 +133,12 @@ describe.skipIf(!hasProgram('chromium'))('the pages in a real browser (Chromium)
     const reply = await fetch(`http://127.0.0.1:${robot.operatorPort}/api/stopp`);
     expect(await reply.json()).toMatchObject({ stop: { latched: true } });
     await close();
-    const anybody = { signal: new AbortController().signal, onProgress: () => {} };
-    await clearStop(await openToolkit(robot.site), {}, anybody);
+    const callContext = { signal: new AbortController().signal, onProgress: () => {} };
+    await clearStop(await openToolkit(robot.site), {}, callContext);
   });
 });
 
-/** What the page claims at a glance, as the browser draws it. */
+/** The visible claim of the page, as rendered by the browser. */
 async function glance(page: Page) {
   return (await page.evaluate(`(() => {
     const style = (selector) => getComputedStyle(document.querySelector(selector));
@@ -172,7 +172,7 @@ async function glance(page: Page) {
 
 const everyValue = ['battery', 'pose', 'heading', 'positioning', 'wheels', 'alerts'];
 
-describe.skipIf(!hasProgram('chromium'))('what the operator page claims (Chromium)', () => {
+describe.skipIf(!hasProgram('chromium'))('the state shown by the operator page (Chromium)', () => {
   beforeAll(startAll);
 
   async function open(options: Parameters<Browser['newContext']>[0] = {}) {
@@ -181,13 +181,13 @@ describe.skipIf(!hasProgram('chromium'))('what the operator page claims (Chromiu
     return { context, page, [Symbol.asyncDispose]: () => context.close() };
   }
 
-  const says = (page: Page, text: string, timeout = 8_000) =>
+  const untilShown = (page: Page, text: string, timeout = 8_000) =>
     page.locator('h1', { hasText: text }).waitFor({ timeout });
 
   it('is green for a robot in order, also without script', async () => {
     await using live = await open();
     await live.page.goto(addressOf('/'));
-    await says(live.page, 'fahrbereit');
+    await untilShown(live.page, 'fahrbereit');
     const calm = { colour: '--good', struck: [], tours: [false], stop: [false], outdated: false };
     expect(await glance(live.page)).toMatchObject(calm);
     await using still = await open({ javaScriptEnabled: false });
@@ -195,13 +195,13 @@ describe.skipIf(!hasProgram('chromium'))('what the operator page claims (Chromiu
     expect(await still.page.locator('body').getAttribute('data-headline')).toBe('good');
   });
 
-  it('says so when the gateway hangs, and when it answers again', async () => {
+  it('shows when the gateway hangs, and when it answers again', async () => {
     await using live = await open();
     await live.page.goto(addressOf('/'));
-    await says(live.page, 'fahrbereit');
+    await untilShown(live.page, 'fahrbereit');
     serve.child.kill('SIGSTOP');
     try {
-      await says(live.page, 'Keine Verbindung zum Gateway');
+      await untilShown(live.page, 'Keine Verbindung zum Gateway');
       expect(await glance(live.page)).toMatchObject({
         colour: '--bad',
         struck: everyValue,
@@ -215,38 +215,38 @@ describe.skipIf(!hasProgram('chromium'))('what the operator page claims (Chromiu
     } finally {
       serve.child.kill('SIGCONT');
     }
-    await says(live.page, 'fahrbereit');
+    await untilShown(live.page, 'fahrbereit');
     expect(await glance(live.page)).toMatchObject({ colour: '--good', struck: [], tours: [false], outdated: false });
   });
 
-  it('says so when the gateway ends, and follows the next one without a reload', async () => {
+  it('shows when the gateway ends, and follows the next one without a reload', async () => {
     await using live = await open();
     await live.page.goto(addressOf('/service'));
     await live.page.evaluate('window.stillTheSamePage = true');
-    await says(live.page, 'fahrbereit');
+    await untilShown(live.page, 'fahrbereit');
     await serve[Symbol.asyncDispose]();
-    await says(live.page, 'Keine Verbindung zum Gateway');
+    await untilShown(live.page, 'Keine Verbindung zum Gateway');
     const { colour, struck } = await glance(live.page);
     expect([colour, struck.includes('heading')]).toEqual(['--bad', true]);
     const overall = live.page.locator('[data-live="overall"]');
     expect(await overall.textContent()).toContain('Nicht bekannt');
     expect(await live.page.locator('[data-live="complaints"]').textContent()).not.toBe('keine');
     await serveAgain();
-    await says(live.page, 'fahrbereit', 15_000);
+    await untilShown(live.page, 'fahrbereit', 15_000);
     expect(await overall.textContent()).toBe('in Ordnung');
     expect(await live.page.evaluate('window.stillTheSamePage')).toBe(true);
   });
 
-  it('says so when its event stream is refused, and takes it up when it is not any more', async () => {
+  it('shows when its event stream is refused, and resumes it when it is accepted', async () => {
     await using live = await open();
     await live.page.route('**/api/events', (route) => route.fulfill({ status: 503, body: '{}' }));
     await live.page.goto(addressOf('/'));
-    await says(live.page, 'Keine Verbindung zum Gateway');
+    await untilShown(live.page, 'Keine Verbindung zum Gateway');
     await live.page.unroute('**/api/events');
-    await says(live.page, 'fahrbereit', 10_000);
+    await untilShown(live.page, 'fahrbereit', 10_000);
   });
 
-  it('turns by itself where its script does not come', async () => {
+  it('turns red as outdated where its script does not load', async () => {
     await using live = await open();
     await live.page.route('**/assets/live.js', (route) => route.abort());
     await live.page.goto(addressOf('/'));
@@ -255,11 +255,11 @@ describe.skipIf(!hasProgram('chromium'))('what the operator page claims (Chromiu
     expect(await glance(live.page)).toMatchObject({ colour: '--bad', outdated: true });
   });
 
-  it('shows what the robot reports, and takes tours away while the gate refuses', async () => {
+  it('shows the condition of the robot, and disables tours while the gate refuses', async () => {
     await using live = await open();
     await live.page.goto(addressOf('/'));
     await fault('emergency-stop', 'on');
-    await says(live.page, 'Fahrt gesperrt');
+    await untilShown(live.page, 'Fahrt gesperrt');
     expect(await glance(live.page)).toMatchObject({ colour: '--bad', tours: [true], stop: [false], struck: [] });
     const button = live.page.getByRole('button', { name: /demo/ });
     expect(await button.isDisabled()).toBe(true);
@@ -267,17 +267,17 @@ describe.skipIf(!hasProgram('chromium'))('what the operator page claims (Chromiu
     expect(await why.textContent()).toBe('Der Not-Halt ist gedrückt.');
     await fault('emergency-stop', 'off');
     await fault('battery-low', 'on');
-    await says(live.page, 'mit Einschränkungen');
+    await untilShown(live.page, 'mit Einschränkungen');
     expect(await glance(live.page)).toMatchObject({ colour: '--warn', tours: [false] });
     await fault('battery-low', 'off');
-    await says(live.page, 'fahrbereit');
+    await untilShown(live.page, 'fahrbereit');
   });
 
   it('strikes out every value under a cut cable', async () => {
     await using live = await open();
     await live.page.goto(addressOf('/'));
     await fault('cut', 'on');
-    await says(live.page, 'not connected');
+    await untilShown(live.page, 'not connected');
     expect(await glance(live.page)).toMatchObject({
       colour: '--bad',
       struck: everyValue,
@@ -289,17 +289,17 @@ describe.skipIf(!hasProgram('chromium'))('what the operator page claims (Chromiu
     expect(await service.page.locator('[data-live="overall"]').textContent()).toContain('beeinträchtigt');
     expect(await service.page.locator('[data-live="complaints"]').textContent()).toContain('Nicht geprüft');
     await fault('cut', 'off');
-    await says(live.page, 'fahrbereit', 12_000);
+    await untilShown(live.page, 'fahrbereit', 12_000);
   });
 
-  // The last one: proven radians count until the gateway is started anew.
+  // The last one: proven radians count until the gateway is restarted.
   it.each(sizes)(
     'under radians, on a $name: never green, the heading struck out, tours off, STOPP on',
     async (size) => {
       await using live = await open({ viewport: size });
       await live.page.goto(addressOf('/'));
       await fault('radians', 'on');
-      await says(live.page, 'Fahrt gesperrt', 20_000);
+      await untilShown(live.page, 'Fahrt gesperrt', 20_000);
       expect(await glance(live.page)).toMatchObject({
         colour: '--bad',
         struck: ['heading'],

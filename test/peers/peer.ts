@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 
 const path = `${process.env.PATH}:/usr/sbin:/sbin`;
 
-/** Whether this program is on the machine; tests that need it are skipped by name where it is not. */
+/** Whether this program is installed; tests that need it are skipped by name where it is not. */
 export function hasProgram(name: string): boolean {
   return spawnSync('sh', ['-c', `command -v ${name}`], { env: { PATH: path } }).status === 0;
 }
@@ -16,12 +16,12 @@ export function hasNamespaces(): boolean {
   return made;
 }
 
-/** Runs `ip` with these words; throws with its stderr when it fails. */
+/** Runs `ip` with these arguments; throws with its stderr when it fails. */
 export function ip(...words: string[]): string {
   return execFileSync('ip', words, { encoding: 'utf8', env: { PATH: path } });
 }
 
-/** Without the resolver rule Chromium asks the name server for hosts of its maker at every start. */
+/** Without the resolver rule Chromium queries the name server for hosts of its vendor at every start. */
 export const chromiumFlags = [
   '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost',
   '--headless',

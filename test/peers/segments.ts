@@ -17,16 +17,16 @@ export const BROKER = '203.0.113.10';
 export const STORAGE = '203.0.113.11';
 export const ENROLMENT = '203.0.113.12';
 
-/** Who is on a cable of the router's robot segment, and where. */
+/** Hosts on the cables of the router's robot segment, with their addresses. */
 const robotSegment = { gateway: GATEWAY, chassis: CHASSIS, tablet: TABLET, laptop: LAPTOP } as const;
 const sides = ['wall', 'gateway', 'chassis', 'tablet', 'laptop', 'office', 'outside'] as const;
 export type Side = (typeof sides)[number];
-/** Several of these worlds may stand side by side. */
+/** Several of these networks may exist at the same time. */
 const world = randomBytes(3).toString('hex');
 export const nameOf = (side: Side) => `gw-${side}-${process.pid}-${world}`;
 export const macOf = (side: Side) => `02:00:00:00:00:0${sides.indexOf(side)}`;
 
-/** A robot segment, the network of the customer and the outside, with a router between them; gone at the end. */
+/** A robot segment, the customer network and the internet, with a router between them; removed at the end. */
 export function layNetworks(): Disposable {
   using undo = new DisposableStack();
   for (const side of sides) {
@@ -61,9 +61,9 @@ export function layNetworks(): Disposable {
   return undo.move();
 }
 
-/** What the router drops without a word. */
+/** Traffic that the router drops silently. */
 const rules = {
-  // From the network of the customer nothing goes to the robot, but for the answers of SSH.
+  // The customer network cannot reach the robot, except for answers of SSH.
   segment: ['from', '198.51.100.0/24', 'to', ROBOT, 'blackhole'],
   mqtt8883: ['ipproto', 'tcp', 'dport', '8883', 'blackhole'],
 } as const;
@@ -73,14 +73,14 @@ export function drop(rule: keyof typeof rules, isDropped: boolean): void {
   ip('-n', nameOf('wall'), 'rule', action, 'priority', priority, ...rules[rule]);
 }
 
-/** Closes the way from the customer's network to the robot; what its SSH server answers the gateway is let through. */
+/** Blocks the route from the customer network to the robot; answers of its SSH server to the gateway pass. */
 export function separate(): void {
   const answers = ['from', '198.51.100.0/24', 'to', ROBOT, 'ipproto', 'tcp', 'sport', '22', 'lookup', 'main'];
   ip('-n', nameOf('wall'), 'rule', 'add', 'priority', '100', ...answers);
   drop('segment', true);
 }
 
-/** Takes connections at an address of a namespace. */
+/** Accepts connections at an address of a namespace. */
 export function listenerIn(side: Side, host: string, port: number) {
   const script = `require('node:net').createServer((s) => s.on('error', () => {})).listen(${port}, '${host}', () => console.log('listening'))`;
   return inside(nameOf(side), ['-e', script]);
@@ -92,9 +92,8 @@ export interface SegmentSshd extends PeerProgram {
 }
 
 /**
- * Debian's sshd on port 22 of a namespace; whoever has the key of this file may log in. `environment` is that of the
- * programs which run there; their home is a folder of the server unless it names another, since what the shell of this
- * user does at its start on this machine is no part of a test.
+ * Debian's sshd on port 22 of a namespace; the key of this file may log in. `environment` is that of its programs;
+ * their home is a folder of the server unless set otherwise, so that the shell profile of this user has no effect.
  */
 export async function startSshdIn(
   dir: string,

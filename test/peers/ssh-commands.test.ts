@@ -34,7 +34,7 @@ describe.skipIf(!isThere)('commands through a real OpenSSH server', () => {
     await robot?.[Symbol.asyncDispose]();
   });
 
-  /** A gw on the far side; `before` may answer some words by itself. */
+  /** A gw on the remote host; `before` may answer some arguments itself. */
   function installGw(bin: string, before: string): void {
     writeFileSync(join(bin, 'gw'), `#!/bin/sh\n${before}\nexec ${process.execPath} ${gwBinary} "$@"\n`);
     chmodSync(join(bin, 'gw'), 0o755);
@@ -46,7 +46,7 @@ describe.skipIf(!isThere)('commands through a real OpenSSH server', () => {
     return { ...(JSON.parse(stdout) as Envelope), code, stderr };
   }
 
-  it('reach the chassis and say by which way', async () => {
+  it('reach the chassis and name the route', async () => {
     const at = ['--site', robot.site, '--via', via];
     const others = [
       ['map', 'list'],
@@ -63,13 +63,13 @@ describe.skipIf(!isThere)('commands through a real OpenSSH server', () => {
     expect(address).toMatchObject({ ok: true, code: 0, data: { state: 'connected', way: `via ${via}` } });
     expect(text.code).toBe(0);
     expect(text.stdout).toContain(via);
-    // The robot stands, so its unit is not decided; that is nothing wrong.
+    // The robot is at rest, so its unit is undecided, which is not an error.
     expect(probe.data).toMatchObject({ verdict: 'ok', poseUnit: { verdict: 'not-decided', doubt: null } });
     expect(done.map(({ error }, n) => [others[n], error])).toEqual(others.map((words) => [words, null]));
     expect(sshd.log()).toContain('Accepted publickey');
   });
 
-  it('name the address tried and the machine on the way when the chassis does not answer', async () => {
+  it('name the tried address and the jump host when the chassis does not answer', async () => {
     const site = join(robot.dir, 'wrong.yaml');
     writeFileSync(site, 'name: Wrong\nchassis: { host: 127.0.0.1, port: 1, serial: SN0001 }\n');
     const lost = await json('map', 'list', '--site', site, '--via', via);
@@ -80,7 +80,7 @@ describe.skipIf(!isThere)('commands through a real OpenSSH server', () => {
     expect((await gw('map', 'list', '--site', site, '--via', via)).stderr).toContain(`127.0.0.1:1 via ${via}`);
   });
 
-  it('check both sockets of the operator server from its own machine', async () => {
+  it('check both sockets of the operator server from the gateway itself', async () => {
     await using _serve = await startServe(robot.site);
     const check = await json('operator', 'check', '--site', robot.site, '--via', via);
     const findings = check.data.findings as { id: string; verdict: string; detail: string }[];
@@ -88,7 +88,7 @@ describe.skipIf(!isThere)('commands through a real OpenSSH server', () => {
     expect(findings.find(({ id }) => id === 'read-only.loopback')).toMatchObject({ verdict: 'ok' });
   });
 
-  it('run the steps of a checklist, and none of them about the wrong machine', async () => {
+  it('run the steps of a checklist, none of them on the wrong machine', async () => {
     const list = join(robot.dir, 'via.yaml');
     const step = (id: string, run: string, expected: string) =>
       `  - { id: ${id}, title: T, proves: P, run: ${run}, expect: { ${expected} }, remedy: R }`;
@@ -108,7 +108,7 @@ describe.skipIf(!isThere)('commands through a real OpenSSH server', () => {
     expect(JSON.stringify(run.data.steps)).toContain('This check must run on the gateway itself');
   });
 
-  it('run on the far side where they listen by UDP, and stream what happens', async () => {
+  it('run on the remote host where they listen by UDP, and stream events', async () => {
     const sniffed = await gw('heartbeat', 'sniff', '--no-key', '--seconds', '3', '--via', via, '--json');
     const events = sniffed.stdout
       .trim()
@@ -124,7 +124,7 @@ describe.skipIf(!isThere)('commands through a real OpenSSH server', () => {
     expect(shown.stdout.length).toBeGreaterThan(0);
   });
 
-  it('hand on the errors and the exit code of the far side, with its name in front', async () => {
+  it('pass on errors and exit code of the remote host, prefixed with its name', async () => {
     const missing = await json('heartbeat', 'check', '--site', "it's not there.yaml", '--via', via);
     expect(missing).toMatchObject({ code: 2, error: { code: 'SITE_FILE_NOT_FOUND' } });
     expect(missing.error?.message).toContain(`On ${via}: `);
@@ -133,17 +133,17 @@ describe.skipIf(!isThere)('commands through a real OpenSSH server', () => {
     expect(usage).toMatchObject({ code: 2, error: { code: 'USAGE' } });
   });
 
-  it('end on the far side when they are interrupted', async () => {
+  it('end on the remote host when they are interrupted', async () => {
     await using sniff = startGw(['heartbeat', 'sniff', '--no-key', '--via', via, '--json'], {
       env: { HOME: sshd.home },
     });
-    await sniff.says('"event":"state"');
+    await sniff.untilOutput('"event":"state"');
     const { code, tookMs } = await sniff.end('SIGINT');
     expect(tookMs).toBeLessThan(5_500);
     expect([0, 130]).toContain(code);
   });
 
-  it('report another version there, and a gw that is missing or answers nonsense', async () => {
+  it('report another version there, a missing gw, and an invalid answer', async () => {
     const bin = join(robot.dir, 'bin');
     try {
       installGw(bin, 'if [ "$1" = --version ]; then echo "gw/9.9.9 linux-x64 node-v99"; exit 0; fi');
@@ -161,7 +161,7 @@ describe.skipIf(!isThere)('commands through a real OpenSSH server', () => {
     }
   });
 
-  it('do not trust an unknown machine where nobody can be asked', async () => {
+  it('do not trust an unknown host where no person can be asked', async () => {
     await using stranger = await startSshd();
     const words = ['chassis', 'address', '--site', robot.site, '--via', `127.0.0.1:${stranger.port}`, '--json'];
     const { stdout, code } = await runGw(words, { env: { HOME: stranger.home } });
@@ -173,12 +173,12 @@ describe.skipIf(!isThere)('commands through a real OpenSSH server', () => {
     expect(none.code).toBe(2);
   });
 
-  it('end at once when the line is lost', async () => {
+  it('end at once when the connection is lost', async () => {
     await using brittle = await startSshd();
     brittle.trust();
     const words = ['chassis', 'watch', '--site', robot.site, '--via', `127.0.0.1:${brittle.port}`, '--json'];
     await using watch = startGw(words, { env: { HOME: brittle.home } });
-    await watch.says('"kind":"connected"');
+    await watch.untilOutput('"kind":"connected"');
     const began = performance.now();
     await brittle.stop();
     while (watch.child.exitCode === null && performance.now() - began < 5_000) {

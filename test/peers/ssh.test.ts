@@ -20,15 +20,15 @@ import { makeKey, type Sshd, startSshd, waitFor } from './sshd.ts';
 
 const isThere = hasProgram('sshd') && hasProgram('ssh-keygen');
 
-/** Answers what it was told to, and remembers what it was asked. */
+/** Answers as configured, and records the prompts. */
 function person(answers: { trust?: boolean; secrets?: (string | null)[] } = {}) {
   const secrets = [...(answers.secrets ?? [])];
-  const asked: SecretQuestion[] = [];
+  const questions: SecretQuestion[] = [];
   const hosts: HostKeyQuestion[] = [];
-  const told: string[] = [];
+  const messages: string[] = [];
   const who: SshPerson = {
     async askSecret(question) {
-      asked.push(question);
+      questions.push(question);
       return secrets.shift() ?? null;
     },
     async trustHostKey(question) {
@@ -36,7 +36,7 @@ function person(answers: { trust?: boolean; secrets?: (string | null)[] } = {}) 
       return answers.trust === true;
     },
   };
-  return { who, asked, hosts, told, notify: (line: string) => told.push(line) };
+  return { who, questions: questions, hosts, messages: messages, notify: (line: string) => messages.push(line) };
 }
 
 const optionsFor = (sshd: Sshd, more: Partial<SshOptions> = {}): SshOptions => ({
@@ -61,7 +61,7 @@ async function errorOf(work: Promise<unknown>): Promise<GwError> {
   return error as GwError;
 }
 
-/** An HTTP server that says how many connections were made to it. */
+/** An HTTP server that counts its connections. */
 async function webServer() {
   let connections = 0;
   const server = createServer((request, response) => response.end(`you asked for ${request.url}`));
@@ -80,7 +80,7 @@ async function webServer() {
 }
 
 describe.skipIf(!isThere)('a real OpenSSH server', { concurrent: true }, () => {
-  it('lets in with a key file, dials for us, and says how a dial failed there', async () => {
+  it('accepts a key file, forwards connections, and reports why one failed there', async () => {
     await using sshd = await startSshd();
     await using web = await webServer();
     sshd.trust();
@@ -98,7 +98,7 @@ describe.skipIf(!isThere)('a real OpenSSH server', { concurrent: true }, () => {
       failure: 'refused',
       tried: { address: '127.0.0.1', port: 1, via: targetOf(sshd) },
     });
-    // A name that no resolver asks anybody about.
+    // A name that a resolver rejects without a query.
     const unknown = ssh.dialer.dial({ host: 'no..name', port: 1 }, { timeoutMs: 20_000 });
     expect(await errorOf(unknown)).toMatchObject({ failure: 'unknown-name' });
     const aborted = ssh.dialer.dial(web.endpoint, { timeoutMs: 2_000, signal: AbortSignal.abort(new Error('enough')) });
@@ -106,7 +106,7 @@ describe.skipIf(!isThere)('a real OpenSSH server', { concurrent: true }, () => {
     expect(ssh.lost.aborted).toBe(false);
   });
 
-  it('runs programs with their words as they are, and tells how they ended', async () => {
+  it('runs programs with their arguments unchanged, and reports how they ended', async () => {
     await using sshd = await startSshd();
     sshd.trust();
     await using ssh = await openSsh(targetOf(sshd), optionsFor(sshd));
@@ -143,18 +143,18 @@ describe.skipIf(!isThere)('a real OpenSSH server', { concurrent: true }, () => {
     stop.abort();
     sleeping.stdout.resume();
     sleeping.stderr.resume();
-    // OpenSSH passes signals on for every user but root.
+    // OpenSSH passes signals on for every user except root.
     expect(await sleeping.ended).toEqual({ code: null, signal: userInfo().uid === 0 ? null : 'SIGTERM' });
   });
 
-  it('asks before it trusts a host, shows the fingerprint of ssh-keygen, and remembers it', async () => {
+  it('is trusted after confirmation only, with the fingerprint of ssh-keygen, and remembered', async () => {
     await using sshd = await startSshd();
     const file = join(sshd.home, '.ssh', 'known_hosts');
     const fingerprint = execFileSync('ssh-keygen', ['-lf', join(sshd.dir, 'host_ed25519.pub')], { encoding: 'utf8' });
 
-    const nobody = await errorOf(openSsh(targetOf(sshd), optionsFor(sshd)));
-    expect(nobody.code).toBe('SSH_HOST_KEY_UNKNOWN');
-    expect(nobody.message).toContain(fingerprint.split(' ')[1]);
+    const unanswered = await errorOf(openSsh(targetOf(sshd), optionsFor(sshd)));
+    expect(unanswered.code).toBe('SSH_HOST_KEY_UNKNOWN');
+    expect(unanswered.message).toContain(fingerprint.split(' ')[1]);
     const refusing = person({ trust: false });
     const refused = openSsh(targetOf(sshd), optionsFor(sshd, { person: refusing.who }));
     expect((await errorOf(refused)).code).toBe('SSH_HOST_KEY_UNKNOWN');
@@ -167,15 +167,15 @@ describe.skipIf(!isThere)('a real OpenSSH server', { concurrent: true }, () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
     expect(execFileSync('ssh-keygen', ['-F', host, '-f', file], { encoding: 'utf8' })).toContain('found');
 
-    // Known now: nobody is asked.
+    // Known now: no question is asked.
     await (await openSsh(targetOf(sshd), optionsFor(sshd)))[Symbol.asyncDispose]();
-    // Hidden by OpenSSH's own program: still known.
+    // Hashed by ssh-keygen: still known.
     execFileSync('ssh-keygen', ['-q', '-H', '-f', file], { stdio: 'ignore' });
     expect(readFileSync(file, 'utf8')).not.toContain('127.0.0.1');
     await (await openSsh(targetOf(sshd), optionsFor(sshd)))[Symbol.asyncDispose]();
   });
 
-  it('hides the names it writes down when HashKnownHosts asks for it, beside a last line without its end', async () => {
+  it('is stored with a hashed name when HashKnownHosts is set, after a last line without a line end', async () => {
     await using sshd = await startSshd();
     const file = join(sshd.home, '.ssh', 'known_hosts');
     config(sshd, 'HashKnownHosts yes');
@@ -188,7 +188,7 @@ describe.skipIf(!isThere)('a real OpenSSH server', { concurrent: true }, () => {
     expect(found).toContain('found');
   });
 
-  it('refuses a changed and a forbidden key, also when a person would trust it', async () => {
+  it('is rejected with a changed or revoked key, also when a person would trust it', async () => {
     await using sshd = await startSshd({ hostKeyTypes: ['ed25519', 'rsa'] });
     const file = join(sshd.home, '.ssh', 'known_hosts');
     const trusting = person({ trust: true });
@@ -207,33 +207,33 @@ describe.skipIf(!isThere)('a real OpenSSH server', { concurrent: true }, () => {
     expect(readFileSync(file, 'utf8').split('\n')).toHaveLength(3);
   });
 
-  it('compares the kind of key that is known, and does not take an authority for a key', async () => {
+  it('is compared by the known key type, and a CA line does not count as a key', async () => {
     await using sshd = await startSshd({ hostKeyTypes: ['ed25519', 'rsa'] });
     const file = join(sshd.home, '.ssh', 'known_hosts');
     writeFileSync(file, `[127.0.0.1]:${sshd.port} ${readFileSync(join(sshd.dir, 'host_rsa.pub'), 'utf8')}`);
     await (await openSsh(targetOf(sshd), optionsFor(sshd)))[Symbol.asyncDispose]();
 
     writeFileSync(file, `@cert-authority * ${readFileSync(join(sshd.dir, 'host_rsa.pub'), 'utf8')}broken line\n`);
-    const asked = person({ trust: false });
-    const options = optionsFor(sshd, { person: asked.who, notify: asked.notify });
+    const questions = person({ trust: false });
+    const options = optionsFor(sshd, { person: questions.who, notify: questions.notify });
     expect((await errorOf(openSsh(targetOf(sshd), options))).code).toBe('SSH_HOST_KEY_UNKNOWN');
-    expect(asked.told.join('\n')).toMatch(/known_hosts:1 names a @cert-authority/);
-    expect(asked.told.join('\n')).toMatch(/known_hosts:2: invalid known_hosts line/);
+    expect(questions.messages.join('\n')).toMatch(/known_hosts:1 names a @cert-authority/);
+    expect(questions.messages.join('\n')).toMatch(/known_hosts:2: invalid known_hosts line/);
   });
 
-  it('asks for the passphrase of a key file only when the server wants that key', async () => {
+  it('requests the passphrase of a key file only when the server accepts that key', async () => {
     await using sshd = await startSshd();
     sshd.trust();
     const key = join(sshd.home, '.ssh', 'id_ed25519');
     rmSync(key);
     rmSync(`${key}.pub`);
     makeKey(key, 'ed25519', 'open sesame');
-    // Its public part stands in front of the locked one as well.
+    // The encrypted file contains its public key in plain text too.
     sshd.authorize(`${key}.pub`);
     rmSync(`${key}.pub`);
-    const knows = person({ secrets: ['wrong', 'open sesame'] });
-    await (await openSsh(targetOf(sshd), optionsFor(sshd, { person: knows.who })))[Symbol.asyncDispose]();
-    expect(knows.asked.map(({ text, echo }) => [text, echo])).toEqual([
+    const answersWell = person({ secrets: ['wrong', 'open sesame'] });
+    await (await openSsh(targetOf(sshd), optionsFor(sshd, { person: answersWell.who })))[Symbol.asyncDispose]();
+    expect(answersWell.questions.map(({ text, echo }) => [text, echo])).toEqual([
       ['Passphrase for the key id_ed25519: ', false],
       ['Passphrase for the key id_ed25519: ', false],
     ]);
@@ -242,17 +242,17 @@ describe.skipIf(!isThere)('a real OpenSSH server', { concurrent: true }, () => {
     expect(wrong.code).toBe('SSH_KEY_UNUSABLE');
     expect(wrong.message).toContain('3 attempts');
     expect(JSON.stringify(wrong)).not.toMatch(/"a"|"b"|sesame/);
-    const nobody = await errorOf(openSsh(targetOf(sshd), optionsFor(sshd)));
-    expect(nobody.code).toBe('SSH_KEY_UNUSABLE');
+    const unanswered = await errorOf(openSsh(targetOf(sshd), optionsFor(sshd)));
+    expect(unanswered.code).toBe('SSH_KEY_UNUSABLE');
 
     writeFileSync(join(sshd.dir, 'authorized_keys'), '');
     const unasked = person({ secrets: ['open sesame'] });
     const refused = await errorOf(openSsh(targetOf(sshd), optionsFor(sshd, { person: unasked.who })));
     expect(refused.code).toBe('SSH_AUTH_REFUSED');
-    expect(unasked.asked.filter(({ text }) => text.includes('Passphrase'))).toEqual([]);
+    expect(unasked.questions.filter(({ text }) => text.includes('Passphrase'))).toEqual([]);
   });
 
-  it('gives a server two keys that wants two', async () => {
+  it('is sent two keys when it requires two', async () => {
     await using sshd = await startSshd({ config: ['AuthenticationMethods publickey,publickey'] });
     sshd.trust();
     const second = join(sshd.home, '.ssh', 'second');
@@ -265,19 +265,19 @@ describe.skipIf(!isThere)('a real OpenSSH server', { concurrent: true }, () => {
     await (await openSsh(targetOf(sshd), optionsFor(sshd)))[Symbol.asyncDispose]();
   });
 
-  it.each(['rsa', 'ecdsa', 'ed25519'] as const)('lets in with a key of kind %s', async (type) => {
+  it.each(['rsa', 'ecdsa', 'ed25519'] as const)('accepts a key of type %s', async (type) => {
     await using sshd = await startSshd();
     sshd.trust();
     const key = join(sshd.home, '.ssh', 'mine');
     makeKey(key, type, 'locked');
     sshd.authorize(`${key}.pub`);
     config(sshd, 'IdentityFile ~/.ssh/mine');
-    const { who, asked } = person({ secrets: ['locked'] });
+    const { who, questions } = person({ secrets: ['locked'] });
     await (await openSsh(targetOf(sshd), optionsFor(sshd, { person: who })))[Symbol.asyncDispose]();
-    expect(asked).toHaveLength(1);
+    expect(questions).toHaveLength(1);
   });
 
-  it('says which key it cannot use, and why', async () => {
+  it('reports which key is unusable, and why', async () => {
     await using sshd = await startSshd();
     sshd.trust();
     execFileSync('chmod', ['644', join(sshd.home, '.ssh', 'id_ed25519')]);
@@ -297,7 +297,7 @@ describe.skipIf(!isThere)('a real OpenSSH server', { concurrent: true }, () => {
   });
 
   it.skipIf(!hasProgram('ssh-agent'))(
-    'lets in with keys of an agent, and offers only those that IdentitiesOnly names',
+    'accepts keys of an agent, and is offered only those of IdentitiesOnly',
     async () => {
       await using sshd = await startSshd();
       sshd.trust();
@@ -318,7 +318,7 @@ describe.skipIf(!isThere)('a real OpenSSH server', { concurrent: true }, () => {
         execFileSync('ssh-add', ['-q', key], { env, stdio: 'ignore' });
         rmSync(key);
         const options = optionsFor(sshd, { agentSocket: socket });
-        // The public part that is left names the right one, so it is offered first.
+        // The remaining public key selects the right one, so it is offered first.
         await (await openSsh(targetOf(sshd), options))[Symbol.asyncDispose]();
         expect(sshd.log()).not.toContain('Failed publickey');
         config(sshd, 'IdentitiesOnly yes', `IdentityFile ${join(sshd.dir, 'other1')}`);
@@ -336,7 +336,7 @@ describe.skipIf(!isThere)('a real OpenSSH server', { concurrent: true }, () => {
     },
   );
 
-  it('follows the configuration: alias, patterns, port, user, key, and machines on the way', async () => {
+  it('is reached by the configuration: alias, patterns, port, user, key, and jump hosts', async () => {
     await using bastion = await startSshd();
     await using inner = await startSshd();
     await using last = await startSshd();
@@ -366,7 +366,7 @@ describe.skipIf(!isThere)('a real OpenSSH server', { concurrent: true }, () => {
     const far = await ssh.exec(['echo', 'there']);
     expect(await text(far.stdout)).toBe('there\n');
 
-    // The line to a machine in the middle is a line to the last one, too.
+    // The connection to a jump host is a connection to the last host, too.
     const lost = once(ssh.lost, 'abort');
     await inner.stop();
     await lost;
@@ -375,7 +375,7 @@ describe.skipIf(!isThere)('a real OpenSSH server', { concurrent: true }, () => {
     await expect(ssh.exec(['true'])).rejects.toBe(ssh.lost.reason);
   });
 
-  it('names the machine on the way that does not answer, or lets nothing through', async () => {
+  it('is reported with the jump host that does not answer or does not forward', async () => {
     await using sshd = await startSshd({ config: ['AllowTcpForwarding no'] });
     sshd.trust();
     const jump = `127.0.0.1:${sshd.port}`;
@@ -393,7 +393,7 @@ describe.skipIf(!isThere)('a real OpenSSH server', { concurrent: true }, () => {
     ['PermitOpen 127.0.0.1:9', ''],
     ['', 'restrict'],
     ['', 'permitopen="127.0.0.1:9"'],
-  ])('tells a channel that is refused by %s%s from a chassis that is', async (line, option) => {
+  ])('distinguishes a channel refused by %s%s from a chassis that refuses', async (line, option) => {
     await using sshd = await startSshd(line === '' ? {} : { config: [line] });
     await using web = await webServer();
     sshd.trust();
@@ -403,13 +403,13 @@ describe.skipIf(!isThere)('a real OpenSSH server', { concurrent: true }, () => {
     const error = await errorOf(ssh.dialer.dial(web.endpoint, { timeoutMs: 2_000 }));
     expect(error.code).toBe('SSH_CHANNEL_REFUSED');
     expect(error.tried).toMatchObject({ ...{ address: '127.0.0.1', port: web.endpoint.port }, via: targetOf(sshd) });
-    // What the client of the chassis makes of it is the same.
+    // The result of the chassis client is the same.
     const client = createChassisClient({ endpoint: web.endpoint, dialer: ssh.dialer, clock: systemClock });
     expect((await errorOf(client.identity())).code).toBe('SSH_CHANNEL_REFUSED');
     await client[Symbol.asyncDispose]();
   });
 
-  it('keeps connections to the chassis open, and carries its topics', async () => {
+  it('keeps connections to the chassis alive, and carries its topics', async () => {
     await using sshd = await startSshd();
     await using sim = await startSim({});
     sshd.trust();
@@ -444,7 +444,7 @@ describe.skipIf(!isThere)('a real OpenSSH server', { concurrent: true }, () => {
     expect(probe.topics.find(({ topic }) => topic === '/tracked_pose')?.messages).toBeGreaterThan(5);
   });
 
-  it('says at once that the line is lost, and fails what was on its way instead of ending it', async () => {
+  it('reports a lost connection at once, and fails pending requests instead of ending them', async () => {
     await using sshd = await startSshd();
     sshd.trust();
     const server = createTcpServer((socket) => {
@@ -457,10 +457,10 @@ describe.skipIf(!isThere)('a real OpenSSH server', { concurrent: true }, () => {
     await using ssh = await openSsh(targetOf(sshd), optionsFor(sshd));
     const stream = await ssh.dialer.dial({ host: '127.0.0.1', port }, { timeoutMs: 2_000 });
     const far = await ssh.exec(['sleep', '60']);
-    let got = '';
-    stream.on('data', (chunk) => (got += chunk));
+    let received = '';
+    stream.on('data', (chunk) => (received += chunk));
     await waitFor(
-      () => got !== '',
+      () => received !== '',
       () => 'nothing came',
     );
     const failed = once(stream, 'error');
@@ -471,7 +471,7 @@ describe.skipIf(!isThere)('a real OpenSSH server', { concurrent: true }, () => {
     server.close();
   });
 
-  it('notices a line over which nothing comes any more', async () => {
+  it('detects a connection without any data', async () => {
     await using sshd = await startSshd();
     let isCut = false;
     const sockets: Socket[] = [];
@@ -493,7 +493,7 @@ describe.skipIf(!isThere)('a real OpenSSH server', { concurrent: true }, () => {
     const { port } = proxy.address() as AddressInfo;
     sshd.trust(port);
     await using ssh = await openSsh(`${sshd.user}@127.0.0.1:${port}`, optionsFor(sshd));
-    // An idle line that stands is none that is lost.
+    // An idle connection is not a lost one.
     await new Promise((resolve) => setTimeout(resolve, 8_000));
     expect(ssh.lost.aborted).toBe(false);
     const lost = once(ssh.lost, 'abort');
@@ -504,7 +504,7 @@ describe.skipIf(!isThere)('a real OpenSSH server', { concurrent: true }, () => {
     proxy.close();
   });
 
-  it('shows what the server says before the login, in plain characters', async () => {
+  it('shows the banner of the server before the login, sanitized', async () => {
     await using sshd = await startSshd();
     const banner = join(sshd.dir, 'banner');
     writeFileSync(banner, 'Robot 7\u001b[2J of the lobby\nKeep out\n');
@@ -512,11 +512,11 @@ describe.skipIf(!isThere)('a real OpenSSH server', { concurrent: true }, () => {
     await sshd.stop();
     await using spoken = await startSshd({ config: [`Banner ${banner}`] });
     spoken.trust();
-    const told: string[] = [];
-    const options = optionsFor(spoken, { notify: (line) => told.push(line) });
+    const messages: string[] = [];
+    const options = optionsFor(spoken, { notify: (line) => messages.push(line) });
     await (await openSsh(targetOf(spoken), options))[Symbol.asyncDispose]();
-    expect(told).toHaveLength(2);
-    expect(told[0]).toMatch(/^Banner of .*: Robot 7.*of the lobby$/);
-    expect(told.join('')).not.toContain('\u001b');
+    expect(messages).toHaveLength(2);
+    expect(messages[0]).toMatch(/^Banner of .*: Robot 7.*of the lobby$/);
+    expect(messages.join('')).not.toContain('\u001b');
   });
 });

@@ -7,25 +7,25 @@ import { startProcess } from '../process.ts';
 
 const path = `${process.env.PATH}:/usr/sbin:/sbin`;
 
-/** Debian's sshd, unmodified, on a port of 127.0.0.1 of its own, for the current user, with keys made for it. */
+/** Debian's sshd, unmodified, on a port of its own at 127.0.0.1, for the current user, with new keys. */
 export interface Sshd extends AsyncDisposable {
   readonly port: number;
   readonly user: string;
   /** Folder of the server: host keys, configuration, authorized_keys. */
   readonly dir: string;
-  /** A home folder for the client: `.ssh` with `id_ed25519` that may log in, and no known host. */
+  /** A home folder for the client: `.ssh` with an authorised `id_ed25519`, and no known host. */
   readonly home: string;
-  /** What sshd has logged so far. */
+  /** The log of sshd so far. */
   log(): string;
   /** The line of known_hosts for its key. */
   knownHostLine(port?: number): string;
-  /** Makes the host known to the client, also by another port where something stands before it. */
+  /** Adds the host to known_hosts of the client, also with another port where a forwarder is in front. */
   trust(port?: number): void;
   authorize(publicKeyFile: string, options?: string): void;
-  /** Stops all of its processes where they are, as a machine that hangs: connections stand, and nothing is said. */
+  /** Stops all of its processes, as on a machine that hangs: connections stay open, and no data is sent. */
   pause(): void;
   resume(): void;
-  /** Ends every connection at once, by ending the processes that serve them, and takes no new ones. */
+  /** Ends every connection at once, by ending the processes that serve them, and accepts no new ones. */
   stop(): Promise<void>;
 }
 
@@ -33,7 +33,7 @@ export interface SshdOptions {
   /** Further lines of sshd_config. */
   readonly config?: readonly string[];
   readonly hostKeyTypes?: readonly ('ed25519' | 'rsa' | 'ecdsa')[];
-  /** A folder that is found first on PATH by programs which run there. */
+  /** A folder that is first on PATH of the programs started there. */
   readonly binDir?: string;
 }
 
@@ -54,7 +54,7 @@ export async function startSshd({ config = [], hostKeyTypes = ['ed25519'], binDi
   for (const type of hostKeyTypes) makeKey(join(dir, `host_${type}`), type);
   makeKey(join(home, '.ssh', 'id_ed25519'));
   const port = await freePort();
-  // As root sshd wants this folder to be there; Debian makes it when the service starts.
+  // As root sshd requires this folder; Debian creates it when the service starts.
   if (userInfo().uid === 0) mkdirSync('/run/sshd', { recursive: true, mode: 0o755 });
   const lines = [
     `Port ${port}`,
@@ -62,12 +62,12 @@ export async function startSshd({ config = [], hostKeyTypes = ['ed25519'], binDi
     ...hostKeyTypes.map((type) => `HostKey ${join(dir, `host_${type}`)}`),
     `AuthorizedKeysFile ${authorized}`,
     `PidFile ${join(dir, 'pid')}`,
-    // The temporary folder belongs to everybody, which sshd does not like.
+    // The temporary folder is world-writable, which sshd rejects.
     'StrictModes no',
     'UsePAM no',
     'PermitRootLogin yes',
     'LogLevel VERBOSE',
-    // What the shell of this user does at its start on this machine is no part of a test.
+    // The shell profile of this user on this machine is not part of a test.
     `SetEnv ${[`HOME=${far}`, ...(binDir === undefined ? [] : [`PATH=${binDir}:${process.env.PATH}`])].join(' ')}`,
     ...config,
   ];
@@ -123,7 +123,7 @@ export async function startSshd({ config = [], hostKeyTypes = ['ed25519'], binDi
 }
 
 function sshdPath(): string {
-  // sshd insists on being called by its whole path.
+  // sshd must be called by its absolute path.
   return execFileSync('sh', ['-c', 'command -v sshd'], { encoding: 'utf8', env: { PATH: path } }).trim();
 }
 

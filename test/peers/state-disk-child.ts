@@ -21,43 +21,43 @@ fleet: { keyFile: key, broadcast: false }
 disk: { reserveMb: 1 }
 `,
 );
-// Room for the reserve and a little more.
+// Free space for the reserve and a little more.
 const mount = () => execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=2m,mode=700', 'none', state]);
 const remount = (mode: 'ro' | 'rw') => execFileSync('mount', ['-o', `remount,${mode}`, state]);
 const fill = () => {
   try {
     writeFileSync(filler, Buffer.alloc(4_000_000));
   } catch {
-    // It is full now, as it is to be.
+    // It is full now, as intended.
   }
 };
 
-const scenarios: Record<string, { before?: () => void; running?: () => void; mend: () => void }> = {
+const scenarios: Record<string, { before?: () => void; running?: () => void; repair: () => void }> = {
   full: {
     before: () => {
       mount();
       fill();
     },
-    mend: () => rmSync(filler),
+    repair: () => rmSync(filler),
   },
   'full later': {
     before: mount,
     running: fill,
-    mend: () => rmSync(filler),
+    repair: () => rmSync(filler),
   },
   'read-only': {
     before: () => {
       mount();
       remount('ro');
     },
-    mend: () => remount('rw'),
+    repair: () => remount('rw'),
   },
   damaged: {
     before: () => {
       writeFileSync(join(state, 'heartbeat-received.json'), '{"format":"gw/heartbe');
       symlinkSync('media', join(dir, 'media'));
     },
-    mend: () => {
+    repair: () => {
       rmSync(join(state, 'heartbeat-received.json'));
       rmSync(join(dir, 'media'));
     },
@@ -82,7 +82,7 @@ async function start() {
   };
 }
 
-const { before, running, mend } = scenarios[scenario] ?? { mend() {} };
+const { before, running, repair } = scenarios[scenario] ?? { repair() {} };
 before?.();
 const first = await start();
 const early = await ask('/api/health');
@@ -91,15 +91,19 @@ const stop = await ask('/api/stopp', { method: 'POST' });
 const seen = await ask('/api/stopp');
 const health = await ask('/api/health');
 const neighbours = await ask('/api/nachbarn');
-mend();
-let mended = await ask('/api/health');
+repair();
+let healthAfterRepair = await ask('/api/health');
 let saved = await ask('/api/stopp');
-for (let round = 0; round < 240 && (mended.data.status !== 'ok' || saved.data.stop.saved !== true); round += 1) {
+for (
+  let round = 0;
+  round < 240 && (healthAfterRepair.data.status !== 'ok' || saved.data.stop.saved !== true);
+  round += 1
+) {
   await sleep(250);
-  [mended, saved] = [await ask('/api/health'), await ask('/api/stopp')];
+  [healthAfterRepair, saved] = [await ask('/api/health'), await ask('/api/stopp')];
 }
 await first.end('SIGKILL');
 const second = await start();
 const after = await ask('/api/stopp');
 const code = await second.end('SIGTERM');
-process.stdout.write(JSON.stringify({ early, stop, seen, health, neighbours, mended, saved, after, code }));
+process.stdout.write(JSON.stringify({ early, stop, seen, health, neighbours, healthAfterRepair, saved, after, code }));

@@ -11,7 +11,7 @@ import { hasNamespaces } from './peer.ts';
 const child = fileURLToPath(new URL('./state-disk-child.ts', import.meta.url));
 const script = 'ip link set lo up && exec "$@"';
 
-/** Real file systems of the kernel, seen by this one program alone. */
+/** Real file systems of the kernel, mounted for this one program only. */
 async function play(scenario: string) {
   const dir = mkdtempSync(join(tmpdir(), 'gw-state-disk-'));
   try {
@@ -27,7 +27,7 @@ async function play(scenario: string) {
   }
 }
 
-/** It is tried again and again, and may be at it. */
+/** It is retried repeatedly, and may be starting. */
 const triedAgain = { status: expect.stringMatching(/^(?:re)?starting$/), lastError: expect.stringMatching(/./) };
 
 const service = (health: { data: { services: { name: string }[] } }, name: string) =>
@@ -38,8 +38,8 @@ describe.runIf(hasNamespaces())('gw serve on a real file system', { timeout: 120
     ['full', /no space left/, false],
     ['full later', /no space left/, true],
     ['read-only', /read-only file system/, false],
-  ])('that is %s serves, stops and says what it cannot keep, and mends by itself', async (scenario, why, runs) => {
-    const { early, stop, seen, health, neighbours, mended, saved, after, code } = await play(scenario);
+  ])('that is %s serves, stops, reports unsaved state, and recovers by itself', async (scenario, why, runs) => {
+    const { early, stop, seen, health, neighbours, healthAfterRepair, saved, after, code } = await play(scenario);
     // Known from the start, not only once a stop could not be saved.
     expect(early.data.disk.state.status).toBe(scenario === 'full later' ? 'ok' : 'unusable');
     expect(stop).toMatchObject({ status: 200, data: { stop: { latched: true, saved: false } } });
@@ -54,26 +54,26 @@ describe.runIf(hasNamespaces())('gw serve on a real file system', { timeout: 120
     expect(service(health, 'motion')).toMatchObject({ status: 'running' });
     expect(service(health, 'fleet')).toMatchObject(runs ? { status: 'running' } : triedAgain);
     expect(neighbours.data.status).toBe(runs ? 'listening' : 'not-checked');
-    expect(mended.data).toMatchObject({ status: 'ok', disk: { state: { status: 'ok' } } });
+    expect(healthAfterRepair.data).toMatchObject({ status: 'ok', disk: { state: { status: 'ok' } } });
     expect(saved.data.stop).toMatchObject({ latched: true, saved: true, unsavedBecause: null });
-    // It was said to be saved, so it outlives kill -9.
+    // It was reported as saved, so it survives kill -9.
     expect(after.data.stop).toMatchObject({ latched: true, saved: true });
     expect(code).toBe(0);
   });
 
-  it('that is damaged runs without the heartbeat and the media, and takes both up when a person has mended them', async () => {
-    const { stop, health, neighbours, mended, after, code } = await play('damaged');
+  it('that is damaged runs without heartbeat and media, and starts both after a repair', async () => {
+    const { stop, health, neighbours, healthAfterRepair, after, code } = await play('damaged');
     expect(stop.data.stop).toMatchObject({ latched: true, saved: true });
     expect(health.data.status).toBe('degraded');
     expect(service(health, 'fleet')).toMatchObject({
-      // It is tried again and again, and may be at it.
+      // It is retried repeatedly, and may be starting.
       status: expect.stringMatching(/^(?:re)?starting$/),
       lastError: expect.stringMatching(/heartbeat-received\.json cannot be read/),
       remedy: expect.stringMatching(/move it away/),
     });
     expect(health.data.disk.media).toMatchObject({ status: 'unusable', detail: expect.stringContaining('ELOOP') });
     expect(neighbours.data).toMatchObject({ status: 'not-checked', detail: expect.stringContaining('is not running') });
-    expect(mended.data.status).toBe('ok');
+    expect(healthAfterRepair.data.status).toBe('ok');
     expect(after.data.stop).toMatchObject({ latched: true, saved: true });
     expect(code).toBe(0);
   });

@@ -14,7 +14,7 @@ const program = join(scratch, 'gw');
 writeFileSync(program, '#!/bin/sh\n');
 chmodSync(program, 0o755);
 
-/** systemd-analyze about a unit file; it looks whether the program exists, which is not installed here. */
+/** systemd-analyze on a unit file; it checks that the program exists, which is not installed here. */
 function analyze(words: readonly string[], text: string, installed = true) {
   const path = join(scratch, 'gw.service');
   writeFileSync(path, installed ? text.replace('ExecStart=/usr/local/bin/gw ', `ExecStart=${program} `) : text);
@@ -22,19 +22,19 @@ function analyze(words: readonly string[], text: string, installed = true) {
   return { status, output: `${stdout}${stderr}` };
 }
 
-describe.skipIf(!hasProgram('systemd-analyze'))('systemd about the unit of gw serve', () => {
-  it('finds nothing wrong with it', () => {
+describe.skipIf(!hasProgram('systemd-analyze'))('systemd-analyze on the unit of gw serve', () => {
+  it('reports no problem', () => {
     expect(analyze(['verify'], unit)).toEqual({ status: 0, output: '' });
   });
 
-  it('would find a wrong key, a wrong value, and a program that is not there', () => {
-    // A key that it does not know is a line of output, and no failure.
+  it('would report a wrong key, a wrong value, and a missing program', () => {
+    // An unknown key is a line of output, not a failure.
     expect(analyze(['verify'], unit.replace('TasksMax=', 'TaskMax=')).output).toContain('TaskMax');
     expect(analyze(['verify'], unit.replace('Restart=always', 'Restart=allways')).output).toContain('allways');
     expect(analyze(['verify'], unit, false).status).not.toBe(0);
   });
 
-  it('rates its sandbox at most 2.0 of 10, and would not rate it so without', () => {
+  it('rates its sandbox at most 2.0 of 10, and higher without it', () => {
     const rate = ['security', '--offline=true', '--threshold=20', '--no-pager'];
     expect(analyze(rate, unit).status).toBe(0);
     expect(

@@ -16,7 +16,7 @@ describe.skipIf(!hasProgram('openssl'))('openssl s_server of TLS 1.1', () => {
   });
   afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
-  it('is refused by gw, though NODE_OPTIONS allows it and other clients take it', async () => {
+  it('is rejected by gw, even where NODE_OPTIONS allows it and other clients accept it', async () => {
     const words = ['s_server', '-accept', '127.0.0.1:0', '-key', 'key', '-cert', 'cert', '-www', '-tls1_1'];
     await using server = startProcess('openssl', [...words, '-cipher', 'ALL:@SECLEVEL=0'], { cwd: dir });
     await expect.poll(server.stdout, { timeout: 20_000 }).toMatch(/ACCEPT 127\.0\.0\.1:\d+/);

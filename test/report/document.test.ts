@@ -20,11 +20,11 @@ async function textForm(model: DocumentModel, format: DocumentFormat): Promise<s
 
 async function pdfOf(model: DocumentModel) {
   const { content, ...about } = await writeDocumentAs(model, 'pdf');
-  if (typeof content === 'string') throw new Error('a PDF that is a text');
+  if (typeof content === 'string') throw new Error('expected PDF bytes');
   return { ...readPdf(content), about };
 }
 
-/** Texts that people and devices may give: also very long ones, and ones without a blank. */
+/** Texts of people and devices: also very long ones, and ones without a space. */
 const anyText = fc.oneof(
   { weight: 6, arbitrary: oddText() },
   {
@@ -95,7 +95,7 @@ const anyDocument = fc.record({
 const squeeze = (text: string) => text.replace(/\s+/g, '');
 
 describe('HTML', () => {
-  it('is well-formed whatever the texts hold, and has no script, no form and no address', async () => {
+  it('is well-formed whatever the texts contain, and has no script, no form and no address', async () => {
     await fc.assert(
       fc.asyncProperty(anyDocument, async (model) => {
         const page = await textForm(model, 'html');
@@ -118,7 +118,7 @@ describe('HTML', () => {
     );
   });
 
-  it('holds every text unchanged, except invisible characters', async () => {
+  it('contains every text unchanged, except invisible characters', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(anyText, { minLength: 1, maxLength: 6 }), async (texts) => {
         const page = readMarkup(await textForm(modelOf([{ kind: 'list', items: texts }]), 'html'));
@@ -130,7 +130,7 @@ describe('HTML', () => {
 });
 
 describe('PDF', () => {
-  it('is whole whatever the texts hold, carries no action, and every piece of text lies on the page', async () => {
+  it('is valid whatever the texts contain, carries no action, and every piece of text is on the page', async () => {
     await fc.assert(
       fc.asyncProperty(anyDocument, async (model) => {
         const { pieces, active, pages, about, metadata } = await pdfOf(model);
@@ -160,7 +160,7 @@ describe('PDF', () => {
           ]),
         );
         const { fit: showable } = createCharacterSet();
-        // A page may end anywhere in a text: there the footer, and in a table its head, stand in between.
+        // A page break may occur anywhere in a text: footer, and in a table its head, are in between.
         const body = pages.map((page) => squeeze(page).replace(/Page\d+of\d+Footer.*$/, '')).join('');
         const read = body.replaceAll('A', '');
         for (const text of [one, two, three]) {
@@ -218,7 +218,7 @@ describe('PDF', () => {
     }
   });
 
-  it('is the same file when it is made twice at the same time', async () => {
+  it('is identical when it is generated twice for the same time', async () => {
     const model = modelOf([{ kind: 'paragraph', text: 'same' }]);
     const [one, two] = [await writeDocumentAs(model, 'pdf'), await writeDocumentAs(model, 'pdf')];
     expect(one.content).toEqual(two.content);
@@ -226,7 +226,7 @@ describe('PDF', () => {
 });
 
 describe('Markdown', () => {
-  it('has one line a row, and lets no text make HTML, a cell or a heading', async () => {
+  it('has one line per row, and no text becomes HTML, a cell or a heading', async () => {
     await fc.assert(
       fc.asyncProperty(anyText, anyWords, async (title, words) => {
         const text = await textForm(

@@ -45,7 +45,7 @@ async function textOfLetter(yaml: string, lang: 'de' | 'en'): Promise<string> {
 }
 
 describe('the facts of a network request', () => {
-  it('come from the site file alone, and nothing is open when it says everything', () => {
+  it('come from the site file alone, with no open point when it is complete', () => {
     const facts = factsOf(fullSite);
     expect(networkRequestFactsSchema.parse(facts)).toEqual(facts);
     expect(facts.open).toEqual([]);
@@ -69,14 +69,14 @@ describe('the facts of a network request', () => {
     ]);
   });
 
-  it('leave out what stays on the gateway, and name the building module with the port of its address', () => {
+  it('exclude connections within the gateway, and name the building module with the port of its address', () => {
     expect(factsOf(fullSite).house).toEqual([
       { name: 'Lift A', kind: 'lift', host: '198.51.100.10', port: 3100 },
       { name: null, kind: 'building-module', host: '198.51.100.20', port: 80 },
     ]);
   });
 
-  it('list everything that the site file does not say, with its key and who knows it', () => {
+  it('list everything missing in the site file, with its key and who can provide it', () => {
     const { open } = factsOf(smallSite);
     expect(open.map(({ key, from }) => `${from} ${key}`)).toEqual([
       'operator contacts.customer',
@@ -96,7 +96,7 @@ describe('the facts of a network request', () => {
     ]);
   });
 
-  it('take no address of this machine for one of the network', () => {
+  it('exclude addresses of this machine', () => {
     const facts = factsOf(
       'name: Box\nchassis: { host: 127.0.0.1, serial: S }\nenrolment: { url: "https://[::1]:7443" }\ncloud: { mqtt: { host: localhost, alpn: x-a-mqtt-ca } }\nnetwork: { gateway: "::1" }\n',
     );
@@ -114,7 +114,7 @@ const fleetSite = (fleet: string) =>
 
 describe('the heartbeat in the request', () => {
   it.each(['de', 'en'] as const)(
-    'asks in %s for UDP 45301 routed between the listed gateways, and for nothing else',
+    'requests in %s UDP 45301 routed between the listed gateways, and nothing else',
     async (lang) => {
       const routed = fleetSite('broadcast: false, robots: [SN0007, SN0008], unicast: [198.51.100.2, 203.0.113.2]');
       const text = await textOfLetter(routed, lang);
@@ -125,7 +125,7 @@ describe('the heartbeat in the request', () => {
     },
   );
 
-  it('calls the other gateways open where robots are named and none is listed, and never asks for one broadcast domain', async () => {
+  it('marks the other gateways as open where robots are named and none is listed, and never requests one broadcast domain', async () => {
     const unlisted = fleetSite('broadcast: false, robots: [SN0008]');
     expect(factsOf(unlisted).heartbeat).toEqual({ broadcast: false, unicast: [], routed: true });
     expect(factsOf(unlisted).open.map(({ id }) => id)).toContain('heartbeat-gateways');
@@ -135,7 +135,7 @@ describe('the heartbeat in the request', () => {
     expect(broadcast.open.find(({ id }) => id === 'heartbeat-segments')?.key).toBe('fleet.unicast');
   });
 
-  it('asks for no route for a robot that is alone, nor for addresses of this machine', () => {
+  it('requests no route for a single robot, nor for addresses of this machine', () => {
     for (const fleet of ['robots: [SN0007]', 'broadcast: false, unicast: [127.0.0.2]', 'robots: []']) {
       const { heartbeat, open } = factsOf(fleetSite(fleet));
       expect([heartbeat?.routed, heartbeat?.unicast]).toEqual([false, []]);
@@ -145,7 +145,7 @@ describe('the heartbeat in the request', () => {
 });
 
 describe('the letter', () => {
-  it.each(['de', 'en'] as const)('says in %s what the specification demands of it', async (lang) => {
+  it.each(['de', 'en'] as const)('states in %s what the specification requires', async (lang) => {
     const text = await textOfLetter(fullSite, lang);
     const demanded = ['8090', '443', '8883', '5173', '45301', '192.0.2.0/28', 'x-example-mqtt-ca', 'eu-central-1'];
     for (const part of [...demanded, '02:00:00:00:00:0a', 'Lift A', '198.51.100.10', '255.255.255.255']) {
@@ -162,7 +162,7 @@ describe('the letter', () => {
     expect(letterTexts.de.reason).toMatch(/8090.*keine Anmeldung/);
   });
 
-  it('marks as open what the site file does not say, and asks for it at the end', async () => {
+  it('marks missing values of the site file as open, and asks for them at the end', async () => {
     const german = await textOfLetter(smallSite, 'de');
     expect(german.split('[offen: reichen wir nach]').length - 1).toBe(2 + 5);
     expect(german.split('[offen: bitte von Ihnen]').length - 1).toBe(1 + 2);
@@ -184,7 +184,7 @@ describe('the letter', () => {
     expect(await textOfLetter(fullSite, 'en')).toContain('21 November 2026');
   });
 
-  it('is a PDF of at most three pages that needs no other characters', async () => {
+  it('is a PDF of at most three pages without replaced characters', async () => {
     for (const yaml of [fullSite, smallSite]) {
       for (const lang of ['de', 'en'] as const) {
         const { content, pages, replacedCharacters } = await writeDocumentAs(letterOf(yaml, lang), 'pdf');
@@ -195,7 +195,7 @@ describe('the letter', () => {
     }
   });
 
-  it('keeps its form whatever people wrote into the site file', async () => {
+  it('keeps its structure whatever the site file contains', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(oddText(), { minLength: 1, maxLength: 8 }),

@@ -1,26 +1,26 @@
 import { inflateSync } from 'node:zlib';
 
-/** A PDF as its bytes say it is, read apart from the code that writes it. */
+/** The content of a PDF, parsed independently of the code that writes it. */
 export interface ReadPdf {
-  /** The text of each page, in the order in which it was written, pieces joined by blanks. */
+  /** The text of each page, in writing order, pieces joined by spaces. */
   readonly pages: readonly string[];
-  /** Pieces of text with the place where they stand, in points from the lower left. */
+  /** Pieces of text with their position, in points from the lower left. */
   readonly pieces: readonly { readonly page: number; readonly x: number; readonly y: number; readonly text: string }[];
   readonly objects: number;
   readonly metadata: string;
-  /** Kinds of actions, files and scripts that a PDF may carry; there must be none. */
+  /** Types of actions, files and scripts in the PDF; there must be none. */
   readonly active: readonly string[];
 }
 
 const windows1252 = '€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ';
 
 /**
- * Reads a PDF strictly: every entry of its table of objects must point at that object, every stream must have the
- * length it says, every page's operators must be balanced. Throws with the first mistake.
+ * Parses a PDF strictly: every entry of its table of objects must point at that object, every stream must have its
+ * stated length, every page's operators must be balanced. Throws on the first error.
  */
 export function readPdf(bytes: Uint8Array): ReadPdf {
   const text = Buffer.from(bytes).toString('latin1');
-  if (!text.startsWith('%PDF-1.7\n') || !text.endsWith('%%EOF\n')) throw new Error('no whole PDF');
+  if (!text.startsWith('%PDF-1.7\n') || !text.endsWith('%%EOF\n')) throw new Error('truncated PDF');
   const start = Number(/startxref\n(\d+)\n%%EOF\n$/.exec(text)?.[1]);
   const table = text.slice(start);
   const count = Number(/^xref\n0 (\d+)\n/.exec(table)?.[1]);
@@ -39,7 +39,7 @@ export function readPdf(bytes: Uint8Array): ReadPdf {
   const pageObjects = contents.filter((object) => /\/Type \/Page\b/.test(object));
   const order = /\/Kids \[([^\]]*)\]/.exec(contents.find((object) => /\/Type \/Pages/.test(object)) ?? '')?.[1] ?? '';
   const kids = [...order.matchAll(/(\d+) 0 R/g)].map(([, number]) => Number(number));
-  if (kids.length !== pageObjects.length) throw new Error('pages that no tree names');
+  if (kids.length !== pageObjects.length) throw new Error('pages outside the page tree');
 
   const pieces = kids.flatMap((kid, page) => {
     const content = Number(/\/Contents (\d+) 0 R/.exec(objects.get(kid) ?? '')?.[1]);
@@ -65,7 +65,7 @@ function objectAt(text: string, at: number): string {
   if (dictionary === null || Number.isNaN(length)) return text.slice(at, text.indexOf('\nendobj\n', at));
   const begin = at + dictionary[0].length;
   if (text.slice(begin + length, begin + length + 18) !== '\nendstream\nendobj\n') {
-    throw new Error('a stream of another length than it says');
+    throw new Error('a stream with a wrong length');
   }
   return text.slice(at, begin + length + 10);
 }
@@ -99,7 +99,7 @@ function readContent(content: string): { x: number; y: number; text: string }[] 
     }
     if (saved < 0) throw new Error('Q without q');
   }
-  if (saved !== 0 || isText) throw new Error('a page that does not end');
+  if (saved !== 0 || isText) throw new Error('an unfinished page');
   return pieces;
 }
 

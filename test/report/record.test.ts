@@ -72,13 +72,13 @@ describe('the summary', () => {
     ]);
   });
 
-  it('says not verified, not signed and failed plainly, and nothing in the document is green then', () => {
+  it('states not verified, not signed and failed, and nothing in the document is green then', () => {
     const unsigned = { ...good, signature: null };
     const cases = [
       [documentOf(good, 'not-checked'), 'Signed, but NOT VERIFIED', 'open'],
       [documentOf(good, 'wrong'), 'Signed, but verification FAILED', 'bad'],
       [documentOf(unsigned, 'not-checked'), 'NOT SIGNED', 'open'],
-      // A verification that says ok cannot make a signature out of none.
+      // A verification result of ok cannot stand in for a missing signature.
       [documentOf(unsigned, 'ok'), 'NOT SIGNED', 'open'],
       [documentOf(unsigned, 'wrong'), 'NOT SIGNED, and verification FAILED', 'bad'],
     ] as const;
@@ -135,7 +135,7 @@ describe('the summary', () => {
     }
   });
 
-  it('names subject, who, when, what was proven by whom, and the whole of the record in both languages', async () => {
+  it('names subject, persons, times, verified sections, and the whole of the record in both languages', async () => {
     for (const lang of ['de', 'en'] as const) {
       const first = (await pdfPages(documentOf(good, 'ok', lang)))[0]?.replace(/\s+/g, ' ') ?? '';
       for (const text of [
@@ -175,7 +175,7 @@ describe('the document', () => {
     expect(text).toContain('These steps are not ok and stay so.');
   });
 
-  it('shows measured values with unit, mark and source, answers with who gave them, and photos by their hash', () => {
+  it('shows measured values with unit, mark and source, answers with their person, and photos by their hash', () => {
     const text = String(JSON.stringify(documentOf(good).blocks));
     expect(text).toContain('["The ramp at the lift","height: 12 mm","BELEGT","Ada Techniker, ruler"]');
     expect(text).toContain('yes (Ada Techniker, AT, 2026-11-21 09:10 UTC)\\nwiped once more\\nPhotos: 001-sensors.jpg');
@@ -183,7 +183,7 @@ describe('the document', () => {
     expect(text).toContain('NOT CHECKED, 2026-11-21 09:00 UTC: not answered');
   });
 
-  it('lists what was skipped in a table, with what each step waits for', () => {
+  it('lists skipped steps in a table, with what each waits for', () => {
     const skipped = stepOf({ id: 'later', title: 'Later', verdict: 'skipped', why: "It needs 'pose-unit'." });
     const { blocks } = documentOf(recordOf([robotOf([wrongStep, skipped])]));
     expect(blocks.filter(({ kind }) => kind === 'card')).toHaveLength(1);
@@ -229,7 +229,7 @@ describe('the document', () => {
     expect(Object.keys(recordTexts.de.findingTitles).sort()).toEqual([...ids].sort());
   });
 
-  it('is the same in German, with German words around the texts of the checklist', async () => {
+  it('has the same structure in German, with German texts around those of the checklist', async () => {
     const text = textOf(readMarkup(String((await writeDocumentAs(documentOf(bad, 'ok', 'de'), 'html')).content)));
     for (const words of [
       'NICHT SIGNIERT',
@@ -243,8 +243,8 @@ describe('the document', () => {
     expect(text).not.toMatch(/\b(NOT SIGNED|WRONG|approved by|Not accepted)\b/);
   });
 
-  it('keeps its form whatever stands in any of its texts', async () => {
-    // Every string of a record but the closed words of its form, replaced by something odd.
+  it('keeps its structure whatever its texts contain', async () => {
+    // Every string of a record except its fixed keywords, replaced by unusual text.
     const closed = new Set(['run', 'confirm', 'measure', 'ok', 'wrong', 'skipped', 'not-checked', 'yes', 'no', 'skip']);
     const marks = new Set(['BELEGT', 'HINWEIS', 'VORSICHT', 'OFFEN', 'premises', 'site', 'handover', 'service']);
     const spoil = <T>(value: T, next: () => string): T => {
@@ -303,7 +303,7 @@ describe('JUnit of a record', () => {
     expect(outcomes({ ...good, signature: null }, 'ok').at(-1)).toBe('skipped');
   });
 
-  it('leaves an accepted deviation a failure, and says who accepted it', () => {
+  it('keeps an accepted deviation as a failure, and names the person who accepted it', () => {
     const xml = recordToJUnit(bad, verificationOf(bad));
     expect(xml).toContain('<property name="deviation" value="443 is enough here; approved by K. Muster,');
     const verdicts: StepResult['verdict'][] = ['ok', 'ok', 'not-checked', 'wrong', 'wrong'];

@@ -73,7 +73,7 @@ const mixed = result(
     kind: 'confirm',
     run: null,
     verdict: 'not-checked',
-    why: 'Nobody answered',
+    why: 'Not answered',
     shown: null,
     remedy: 'Answer it.',
     answer: { answer: 'skip', by: 'Kim', initials: null, remark: 'a|b', value: null, attachments: [], at: null },
@@ -102,7 +102,7 @@ describe('JUnit', () => {
     );
   });
 
-  test('is exactly this for one step', () => {
+  test('has exactly this form for one step', () => {
     expect(toJUnit(result(step({ shown: 'a < b & "c"' })))).toBe(`<?xml version="1.0" encoding="UTF-8"?>
 <testsuites>
   <testsuite name="demo" tests="1" failures="0" errors="0" skipped="0" time="2.00" timestamp="2026-01-02T03:04:05.000Z">
@@ -126,7 +126,7 @@ describe('JUnit', () => {
 `);
   });
 
-  test('stays one well-formed document with the same cases, whatever texts the steps hold', () => {
+  test('is one well-formed document with the same cases, whatever texts the steps contain', () => {
     const text = fc.string({ unit: 'binary', maxLength: 40 });
     const nasty = fc.oneof(
       text,
@@ -150,7 +150,7 @@ describe('JUnit', () => {
 });
 
 describe('Markdown', () => {
-  test('opens with the verdict and its counts, and shows what is not ok with its fix', () => {
+  test('starts with the verdict and its counts, and shows failed steps with their remedy', () => {
     const text = toMarkdown(mixed);
     expect(text).toContain('**Not accepted:** 2 wrong, 1 skipped, 1 not checked, 1 ok.');
     expect(text).toContain('### A title (wrong)\n\n- Why: unit: expected degrees, found radians\n- Fix: Stop.');
@@ -159,7 +159,7 @@ describe('Markdown', () => {
     expect(toMarkdown(result(step({})))).toContain('**All 1 steps are ok.**');
   });
 
-  test('foreign text makes no markup, no cell and no second line', () => {
+  test('foreign text becomes no markup, no cell and no second line', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         const escaped = foreign(text);

@@ -1,4 +1,4 @@
-/** A strict reader of the XML that reports use, apart from the code that writes it: elements, attributes, text. */
+/** A strict parser of the XML of reports, independent of the code that writes it: elements, attributes, text. */
 export interface XmlElement {
   readonly name: string;
   readonly attributes: Readonly<Record<string, string>>;

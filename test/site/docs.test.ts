@@ -9,19 +9,19 @@ const page = (name: string) => readFile(new URL(`../../docs/${name}`, import.met
 const siteKeys = new Set([...describeSiteSchema().matchAll(/^\| `([\w.]+)`/gm)].map((match) => match[1]));
 const block = (text: string, language: string) => new RegExp(`\`\`\`${language}\n([^]*?)\`\`\``).exec(text)?.[1] ?? '';
 
-describe('what the pages show', () => {
-  it('the site file of docs/site-file.md is sound', async () => {
+describe('examples of the docs pages', () => {
+  it('the site file of docs/site-file.md is valid', async () => {
     const site = parseSite(block(await page('site-file.md'), 'yaml'), 'site.yaml');
     expect(site.tours.lunch?.stations).toEqual(['A', 'B']);
   });
 
-  it('the error of docs/site-file.md is what gw says', async () => {
+  it('the error of docs/site-file.md is the one that gw prints', async () => {
     const shown = /site\.yaml:7:3: .*/.exec(await page('site-file.md'))?.[0];
     const text = block(await page('site-file.md'), 'yaml').replace('passwordFile: secrets/password', 'prot: 5175');
     expect(() => parseSite(text, 'site.yaml')).toThrow(expect.objectContaining({ message: shown }));
   });
 
-  it('the record of docs/evidence.md is sound and names a fact', async () => {
+  it('the record of docs/evidence.md is valid and names a fact', async () => {
     const [record] = parseEvidenceFile(block(await page('evidence.md'), 'json'), 'evidence.jsonl');
     expect(findFact(record?.fact ?? '')?.mark).toBe('HINWEIS');
   });

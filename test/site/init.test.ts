@@ -21,18 +21,18 @@ afterAll(() => rm(dir, { recursive: true, force: true }));
 const given = { name: 'Lobby', host: 'robot-7.local', serial: 'SN0007' };
 
 describe('the commented file', () => {
-  it('says of every key what the schema says', () => {
+  it('describes every key as the schema does', () => {
     const text = commentedSiteFile({ name: 'x', chassis: { host: 'robot', serial: 'SN1' }, operator: { port: 5173 } });
     expect(text).toContain('# Host name or address of the chassis, from its DHCP reservation.\n  host: robot\n');
     expect(text).toContain('  # port: 8090\n');
     expect(text).not.toContain('undefined');
   });
 
-  it('stays sound when every example in it is taken', () => {
+  it('is still valid when every example in it is enabled', () => {
     const text = commentedSiteFile({ name: 'x', chassis: { host: 'robot', serial: 'SN1' }, operator: { port: 5173 } });
-    const taken = text.replace(/^( *)# ([a-z]\w*:.*| {2}\w+: .*)$/gm, '$1$2');
-    expect(taken).not.toBe(text);
-    const site = parseSite(taken, 'site.yaml');
+    const enabled = text.replace(/^( *)# ([a-z]\w*:.*| {2}\w+: .*)$/gm, '$1$2');
+    expect(enabled).not.toBe(text);
+    const site = parseSite(enabled, 'site.yaml');
     expect(site).toMatchObject({
       chassis: { port: 8090, mac: '02:00:00:00:00:01' },
       operator: { names: ['robot-7.local'], voice: { url: 'http://127.0.0.1:3001' } },
@@ -62,12 +62,12 @@ describe('the commented file', () => {
     '\u00a0',
     'a\u2028',
     '\u3000a',
-  ])('is read back as it was meant with the name %j', (name) => {
+  ])('is parsed back to the same values with the name %j', (name) => {
     const site = { name, chassis: { host: 'robot', serial: 'SN1' }, operator: { port: 5173 } };
     expect(parseSite(commentedSiteFile(site), 'site.yaml').name).toBe(name);
   });
 
-  it('is read back as it was meant, whatever the name', () => {
+  it('is parsed back to the same values, whatever the name', () => {
     const name = fc
       .string({ minLength: 1, maxLength: 100, unit: 'grapheme' })
       .filter((text) => !/\p{Cc}/u.test(text) && text.length <= 120);
@@ -81,8 +81,8 @@ describe('the commented file', () => {
   });
 });
 
-describe('making a site file', () => {
-  it('without questions takes what is given, and the file passes the check', async () => {
+describe('creating a site file', () => {
+  it('without questions uses the given values, and the file passes the check', async () => {
     const path = join(dir, 'given.yaml');
     const result = await initSite({
       path,
@@ -99,7 +99,7 @@ describe('making a site file', () => {
     expect(renderSiteInit(result).split('\n')[0]).toBe(`Created ${path} for chassis SN0007 at robot-7.local.`);
   });
 
-  it('without questions names what is missing and what is unfit, by its flag', async () => {
+  it('without questions names missing and invalid values by their flag', async () => {
     const path = join(dir, 'missing.yaml');
     await expect(initSite({ path, force: false, given: { name: 'x' } })).rejects.toMatchObject({
       code: 'USAGE',
@@ -116,16 +116,16 @@ describe('making a site file', () => {
   it('keeps an existing file without force', async () => {
     const path = join(dir, 'there.yaml');
     await writeFile(path, 'precious');
-    let asked = 0;
+    let promptCount = 0;
     const ask = async () => {
-      asked += 1;
+      promptCount += 1;
       return 'x';
     };
     await expect(initSite({ path, force: false, given, ask })).rejects.toMatchObject({
       code: 'FILE_EXISTS',
       exitCode: 2,
     });
-    expect(asked).toBe(0);
+    expect(promptCount).toBe(0);
     expect(await readFile(path, 'utf8')).toBe('precious');
     await initSite({ path, force: true, given });
     expect(await readFile(path, 'utf8')).toContain('SN0007');
@@ -141,7 +141,7 @@ describe('making a site file', () => {
     expect(await readFile(join(dir, 'behind'), 'utf8')).toBe('precious');
   });
 
-  it('that cannot be written says why and leaves no draft behind', async () => {
+  it('that cannot be written reports why and leaves no draft behind', async () => {
     await expect(initSite({ path: join(dir, 'no', 'x.yaml'), force: false, given })).rejects.toMatchObject({
       code: 'FILE_UNWRITABLE',
       message: expect.stringContaining('its folder does not exist'),
@@ -151,7 +151,7 @@ describe('making a site file', () => {
     expect((await readdir(join(dir, '..'))).filter((name) => name.endsWith('.gw-draft'))).toEqual([]);
   });
 
-  it('of two at once, exactly one writes', async () => {
+  it('of two concurrent runs, exactly one writes', async () => {
     const path = join(dir, 'race.yaml');
     const results = await Promise.allSettled(
       ['SN1', 'SN2', 'SN3', 'SN4'].map((serial) => initSite({ path, force: false, given: { ...given, serial } })),
@@ -162,7 +162,7 @@ describe('making a site file', () => {
     }
   });
 
-  it('asks with the given values as defaults and repeats a question until the answer is fit', async () => {
+  it('asks with the given values as defaults and repeats a question until the answer is valid', async () => {
     const questions: Question[] = [];
     const typed = ['', 'robot-8.local', 'SN0008', '', '9000'];
     const ask = async (question: Question) => {
@@ -208,7 +208,7 @@ describe('asking on a terminal', () => {
     ...more,
   });
 
-  it('repeats a question until the answer is fit, and takes the default for an empty answer', async () => {
+  it('repeats a question until the answer is valid, and uses the default for an empty answer', async () => {
     const { streams, shown } = terminal('\n\n yes \n\n');
     const answers = await withPrompt(streams, new AbortController().signal, async (ask) => [
       await ask(question()),
@@ -219,7 +219,7 @@ describe('asking on a terminal', () => {
     expect(shown()).toContain('Which? [usual]');
   });
 
-  it('ends with INTERRUPTED when nothing more comes', async () => {
+  it('ends with INTERRUPTED at the end of input', async () => {
     const { streams } = terminal('');
     await expect(withPrompt(streams, new AbortController().signal, (ask) => ask(question()))).rejects.toMatchObject({
       code: 'INTERRUPTED',
@@ -230,9 +230,9 @@ describe('asking on a terminal', () => {
   it('ends when it is aborted while it waits', async () => {
     const ending = new AbortController();
     const streams = { input: new PassThrough(), output: new PassThrough() };
-    const asked = withPrompt(streams, ending.signal, (ask) => ask(question()));
+    const promptCount = withPrompt(streams, ending.signal, (ask) => ask(question()));
     ending.abort(new Error('enough'));
-    await expect(asked).rejects.toThrow('enough');
+    await expect(promptCount).rejects.toThrow('enough');
   });
 });
 
@@ -246,7 +246,7 @@ describe('checking a site file', () => {
     expect(new Set(result.findings.map(({ verdict }) => verdict))).toEqual(new Set(['not-checked']));
   });
 
-  it('finds a state folder wrong that others may write to, before the daemon refuses every order for it', async () => {
+  it('fails a state folder that others may write to, before the daemon refuses every order for it', async () => {
     const path = join(dir, 'others.yaml');
     await writeFile(path, 'name: x\nchassis: { host: robot, serial: SN1 }\nstateDir: state-of-all\n');
     await mkdir(join(dir, 'state-of-all'));
@@ -260,7 +260,7 @@ describe('checking a site file', () => {
     });
   });
 
-  it('a folder in its place is one problem, and a file that is not there an error', async () => {
+  it('reports a folder in its place as one problem, and a missing file as an error', async () => {
     await expect(checkSite(dir)).resolves.toMatchObject({ sound: false, errors: 1 });
     await expect(checkSite(join(dir, 'none.yaml'))).rejects.toMatchObject({
       code: 'SITE_FILE_NOT_FOUND',
@@ -268,7 +268,7 @@ describe('checking a site file', () => {
     });
   });
 
-  it('finds an open secret, a stranger in the evidence file and a folder that is a file', async () => {
+  it('detects an open secret, a record of another device in the evidence file, and a folder that is a file', async () => {
     const path = join(dir, 'wrong.yaml');
     await writeFile(
       path,
@@ -305,7 +305,7 @@ describe('checking a site file', () => {
     expect(JSON.stringify(result)).not.toContain('hunter2');
   });
 
-  it('a file without records is not green', async () => {
+  it('is not green for an evidence file without records', async () => {
     const path = join(dir, 'plain.yaml');
     await writeFile(path, 'name: x\nchassis: { host: robot, serial: SN1 }\n');
     const { findings, sound } = await checkSite(path);
@@ -313,7 +313,7 @@ describe('checking a site file', () => {
     expect(findings.find(({ id }) => id === 'evidence-file')?.verdict).toBe('not-checked');
   });
 
-  it('says what bounds orders, and that a required sign-in without a password is a mistake', async () => {
+  it('states the limits of orders, and reports a required sign-in without a password', async () => {
     const path = join(dir, 'orders.yaml');
     const orders = async (more: string) => {
       await writeFile(path, `name: x\nchassis: { host: robot, serial: SN1 }\n${more}`);
@@ -334,7 +334,7 @@ describe('checking a site file', () => {
     expect((await checkSite(path)).problems).toHaveLength(1);
   });
 
-  it('says which verifications orders need, and is never green about them: the software is not known', async () => {
+  it('states which verifications orders need, never in green: the software is unknown', async () => {
     const path = join(dir, 'asking.yaml');
     const required = async () =>
       (await checkSite(path)).findings.find(({ id }) => id === 'require-verified') ?? expect.fail('no such finding');

@@ -9,7 +9,7 @@ import type { Problem } from '../../src/lib/document/index.ts';
 import { GwError } from '../../src/lib/error/index.ts';
 import { loadSite, parseSite } from '../../src/lib/site/index.ts';
 
-const sound = `name: Lobby
+const validSite = `name: Lobby
 chassis:
   host: 127.0.0.1
   serial: SN0001
@@ -32,20 +32,20 @@ function problemsOf(text: string | Uint8Array): readonly Problem[] {
   }
 }
 
-/** The sound file with a line in place of another, or after it. */
+/** The valid file with one line replaced, or added after it. */
 function changed(line: string, by: string): string {
-  expect(sound).toContain(line);
-  return sound.replace(line, by);
+  expect(validSite).toContain(line);
+  return validSite.replace(line, by);
 }
 
-const with_ = (addition: string) => sound + addition;
+const with_ = (addition: string) => validSite + addition;
 
 describe('the address of the building module', () => {
   const building = (devices: string, url = 'http://198.51.100.20:8080') =>
     with_(`operator: { building: { url: "${url}" } }\nnetwork: { devices: [${devices}] }\n`);
   const problem = (text: string) => problemsOf(text).map(({ path, expected }) => ({ path, expected }));
 
-  it('stands in one key; a device of that kind is refused with where it belongs', () => {
+  it('has one key; a device of that kind is rejected with the right key', () => {
     const door = '{ name: Door, kind: door, host: 198.51.100.21, port: 8080 }';
     expect(problemsOf(building(door))).toEqual([]);
     expect(problem(building('{ name: IoT, kind: building-module, host: 198.51.100.22, port: 80 }'))).toEqual([
@@ -63,7 +63,7 @@ describe('the address of the building module', () => {
     ['198.51.100.20', 'https://198.51.100.20', 443],
     ['IoT.Example.com', 'http://iot.example.com.:8080', 8080],
     ['2001:DB8:0::1', 'http://[2001:db8::1]:8080', 8080],
-  ])('is refused as a second entry of a device: %s beside %s', (host, url, port) => {
+  ])('is rejected as a second entry of a device: %s beside %s', (host, url, port) => {
     const device = (at: number) => `{ name: Other, kind: other, host: "${host}", port: ${at} }`;
     expect(problem(building(device(port), url))).toEqual([
       {
@@ -74,7 +74,7 @@ describe('the address of the building module', () => {
     expect(problemsOf(building(device(port + 1), url))).toEqual([]);
   });
 
-  it('is refused the same way for the voice service', () => {
+  it('is rejected in the same way for the voice service', () => {
     const text = with_(
       'operator: { voice: { url: "http://198.51.100.30:3001" } }\nnetwork: { devices: [{ name: V, kind: other, host: 198.51.100.30, port: 3001 }] }\n',
     );
@@ -82,8 +82,8 @@ describe('the address of the building module', () => {
   });
 });
 
-describe('a sound site file', () => {
-  it('gives its content with the defaults, and every path absolute beside the file', () => {
+describe('a valid site file', () => {
+  it('yields its content with the defaults, and every path absolute, relative to the file', () => {
     const site = parseSite(
       changed('  serial: SN0001', '  serial: SN0001\n  secretFile: secrets/chassis') +
         'operator: { passwordFile: ../password, mediaDir: /srv/media }\n',
@@ -118,8 +118,8 @@ describe('a sound site file', () => {
     }
   });
 
-  it('answers to no name of a station or tour that it does not have', () => {
-    const site = parseSite(sound, 'site.yaml');
+  it('has no station or tour by an inherited property name', () => {
+    const site = parseSite(validSite, 'site.yaml');
     for (const name of ['constructor', '__proto__', 'toString', 'hasOwnProperty']) {
       expect(site.stations[name]).toBeUndefined();
       expect(site.tours[name]).toBeUndefined();
@@ -133,7 +133,7 @@ describe('a sound site file', () => {
     },
   );
 
-  it('survives the way there and back, whatever is in it', () => {
+  it('is parsed back to the same values, whatever is in it', () => {
     const name = fc.stringMatching(/^[A-Za-z0-9][A-Za-z0-9_-]{0,20}$/).filter((text) => !(text in {}));
     const metres = fc.double({ min: -10_000, max: 10_000, noNaN: true });
     const yawDeg = fc.double({ min: -360, max: 360, noNaN: true });
@@ -170,7 +170,7 @@ describe('a sound site file', () => {
   });
 });
 
-describe('a site file that is not sound', () => {
+describe('an invalid site file', () => {
   it.each<[string, string, { line: number; path: string; expected?: string; suggestion?: string | null }]>([
     ['a missing key', changed('  serial: SN0001\n', ''), { line: 2, path: 'chassis.serial' }],
     ['an unknown key', with_('operator:\n  prot: 1\n'), { line: 11, path: 'operator.prot', suggestion: 'port' }],
@@ -180,13 +180,13 @@ describe('a site file that is not sound', () => {
       { line: 4, path: 'chassis.serial', expected: 'text: put it in quotes' },
     ],
     ['a port with the address', changed('127.0.0.1', '"127.0.0.1:8090"'), { line: 3, path: 'chassis.host' }],
-    ['an address with a slip', changed('127.0.0.1', '127.0.0.256'), { line: 3, path: 'chassis.host' }],
+    ['a misspelt address', changed('127.0.0.1', '127.0.0.256'), { line: 3, path: 'chassis.host' }],
     ['an address with a zone', changed('127.0.0.1', '"fe80::1%eth0"'), { line: 3, path: 'chassis.host' }],
     ['a scheme in the address', changed('127.0.0.1', 'http://robot'), { line: 3, path: 'chassis.host' }],
-    ['a port beyond all', with_('operator:\n  port: 70000\n'), { line: 11, path: 'operator.port' }],
-    ['a heading that turns twice', changed('yawDeg: 90', 'yawDeg: 900'), { line: 6, path: 'stations.A.yawDeg' }],
-    ['a place that is no number', changed('xM: 1,', 'xM: .nan,'), { line: 6, path: 'stations.A.xM' }],
-    ['a place without end', changed('xM: 1,', 'xM: .inf,'), { line: 6, path: 'stations.A.xM' }],
+    ['a port above 65535', with_('operator:\n  port: 70000\n'), { line: 11, path: 'operator.port' }],
+    ['a heading beyond 360 degrees', changed('yawDeg: 90', 'yawDeg: 900'), { line: 6, path: 'stations.A.yawDeg' }],
+    ['a coordinate that is not a number', changed('xM: 1,', 'xM: .nan,'), { line: 6, path: 'stations.A.xM' }],
+    ['an infinite coordinate', changed('xM: 1,', 'xM: .inf,'), { line: 6, path: 'stations.A.xM' }],
     [
       'a tour to an unknown station',
       changed('[A, B]', '[A, b2]'),
@@ -218,7 +218,7 @@ describe('a site file that is not sound', () => {
     ['a key for the read-only socket', with_('read_only: { host: 0.0.0.0 }\n'), { line: 10, path: 'read_only' }],
     ['a password in the file', with_('operator:\n  password: hunter2\n'), { line: 11, path: 'operator.password' }],
     [
-      'a slip in the name of a secret file',
+      'a misspelt key of a secret file',
       with_('operator:\n  passwordFle: a\n'),
       { line: 11, path: 'operator.passwordFle', suggestion: 'passwordFile' },
     ],
@@ -282,10 +282,10 @@ describe('a site file that is not sound', () => {
       with_('operator:\n  voice: { url: "ftp://robot" }\n'),
       { line: 11, path: 'operator.voice.url' },
     ],
-  ])('%s is reported once, with its line and key', (_what, text, want) => {
+  ])('%s is reported once, with its line and key', (_what, text, expected) => {
     const problems = problemsOf(text);
     expect(problems).toHaveLength(1);
-    const { path, ...rest } = want;
+    const { path, ...rest } = expected;
     expect(problems[0]).toMatchObject({
       file: 'site.yaml',
       ...rest,
@@ -298,7 +298,7 @@ describe('a site file that is not sound', () => {
     expect(problem?.expected).toContain('always 127.0.0.1:5174');
   });
 
-  it('never sees its own secrets again in an error', () => {
+  it('never has its secrets in an error', () => {
     for (const text of [
       with_('operator:\n  password: hunter2\n'),
       with_('operator:\n  voice: { url: "http://me:hunter2@robot:3001" }\n'),
@@ -309,7 +309,7 @@ describe('a site file that is not sound', () => {
     }
   });
 
-  it('has all its errors listed at once, in the order of the lines', () => {
+  it('has all its errors reported at once, in the order of the lines', () => {
     const problems = problemsOf(
       'nmae: x\nchassis: { host: "a b", serial: 1, extra: 2 }\ntours: { t: { stations: [C] } }\n',
     );
@@ -358,8 +358,8 @@ describe('a site file that is not sound', () => {
     );
   });
 
-  it('cut at any byte is sound or invalid, and nothing else', () => {
-    const bytes = new TextEncoder().encode(sound.replace('Lobby', 'Büro'));
+  it('truncated at any byte is valid or invalid, and nothing else', () => {
+    const bytes = new TextEncoder().encode(validSite.replace('Lobby', 'Büro'));
     for (let length = 0; length <= bytes.length; length += 1) problemsOf(bytes.subarray(0, length));
   });
 });
@@ -376,15 +376,15 @@ describe('loading a site file', () => {
   };
 
   it('resolves paths from the folder of the file', async () => {
-    const path = await file('site.yaml', sound);
+    const path = await file('site.yaml', validSite);
     await expect(loadSite(path)).resolves.toMatchObject({ path, dir, stateDir: join(dir, 'state') });
   });
 
-  it('that is not there is SITE_FILE_NOT_FOUND and ends with 2', async () => {
+  it('that is missing is SITE_FILE_NOT_FOUND and ends with 2', async () => {
     await expect(loadSite(join(dir, 'none.yaml'))).rejects.toMatchObject({ code: 'SITE_FILE_NOT_FOUND', exitCode: 2 });
   });
 
-  it('that is empty, a folder, a pipe, binary, or 10 MB is SITE_FILE_INVALID by what it is', async () => {
+  it('that is empty, a folder, a pipe, binary, or 10 MB is SITE_FILE_INVALID with its type', async () => {
     await mkdir(join(dir, 'folder'));
     execFileSync('mkfifo', [join(dir, 'pipe')]);
     const cases: [string, RegExp][] = [

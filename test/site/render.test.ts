@@ -26,20 +26,20 @@ const bad: SiteCheck = siteCheckSchema.parse({
   ],
 });
 
-describe('the text of a check', () => {
-  it('answers in its first line', () => {
+describe('the output of a check', () => {
+  it('states the verdict in its first line', () => {
     expect(plain(renderSiteCheck(bad)).split('\n')[0]).toBe('2 errors in site.yaml');
     expect(renderSiteCheck({ ...bad, errors: 1 }).split('\n')[0]).toBe('1 error in site.yaml');
     expect(renderSiteCheck({ ...bad, sound: true, errors: 0, problems: [] }).split('\n')[0]).toBe('site.yaml is valid');
   });
 
-  it('says of every problem where it is, what was found and what is expected', () => {
+  it('shows every problem with position, found and expected value', () => {
     expect(plain(renderSiteCheck(bad))).toContain(
       "FAIL line 3:5  chassis.prot\n     found the unknown key 'prot'\n     expected one of host, port\n     did you mean 'port'?\nFAIL whole file\n",
     );
   });
 
-  it('lets no escape sequence through', () => {
+  it('passes no escape sequence', () => {
     expect(plain(renderSiteCheck(bad))).not.toContain('\u001b');
   });
 });
@@ -56,7 +56,7 @@ describe('the table of keys', () => {
     expect(rows).toContain(row);
   });
 
-  it('has a meaning for every key', () => {
+  it('has a description for every key', () => {
     expect(rows.length).toBeGreaterThan(20);
     for (const row of rows.slice(2)) expect(row).toMatch(/^\| `[^`]+` \| [^|]+ \| [^|]+ \| [^|]+\. \|$/);
     const meant = rows.slice(2).filter((row) => !row.endsWith('|  |'));

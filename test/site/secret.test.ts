@@ -34,7 +34,7 @@ describe('a secret file', () => {
     return error;
   };
 
-  it('gives its content without the one line end after it', async () => {
+  it('yields its content without one trailing line end', async () => {
     expect(await readSecret(await secret('plain', CONTENT))).toBe(CONTENT);
     expect(await readSecret(await secret('line'))).toBe(CONTENT);
     expect(await readSecret(await secret('windows', `${CONTENT}\r\n`))).toBe(CONTENT);
@@ -43,7 +43,7 @@ describe('a secret file', () => {
   });
 
   it.each([0o644, 0o640, 0o604, 0o660, 0o620, 0o601, 0o777])(
-    'with mode %o is refused with the chmod that mends it',
+    'with mode %o is rejected with the chmod command that repairs it',
     async (mode) => {
       const path = await secret(`mode-${mode}`, CONTENT, mode);
       const error = await refusalOf(path);
@@ -52,14 +52,14 @@ describe('a secret file', () => {
     },
   );
 
-  it('that is missing, empty, not text, or too large is refused', async () => {
+  it('that is missing, empty, not text, or too large is rejected', async () => {
     expect((await refusalOf(join(dir, 'none'))).message).toContain('file not found');
     expect((await refusalOf(await secret('empty', '\n'))).message).toContain('empty');
     expect((await refusalOf(await secret('binary', Uint8Array.of(0xff, 0xfe)))).message).toContain('UTF-8');
     expect((await refusalOf(await secret('large', CONTENT.repeat(10_000)))).message).toContain('70000 bytes');
   });
 
-  it('that is a folder, a pipe, a device or a symbolic link is refused', async () => {
+  it('that is a folder, a pipe, a device or a symbolic link is rejected', async () => {
     await mkdir(join(dir, 'folder'), { mode: 0o700 });
     execFileSync('mkfifo', ['-m', '600', join(dir, 'pipe')]);
     await symlink(await secret('target'), join(dir, 'link'));
@@ -69,7 +69,7 @@ describe('a secret file', () => {
     expect((await refusalOf(join(dir, 'link'))).message).toContain('symbolic link');
   });
 
-  it.skipIf(process.getuid?.() !== 0)('that belongs to somebody else is refused', async () => {
+  it.skipIf(process.getuid?.() !== 0)('that belongs to another user is rejected', async () => {
     const path = await secret('foreign');
     await chown(path, 4711, 4711);
     expect((await refusalOf(path)).remedy).toContain('chown 0');

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 const script = fileURLToPath(new URL('../../scripts/build-if-changed.js', import.meta.url));
 
-/** A build that can be counted: copies src to dist, slowly where SLOW names a file that is then changed meanwhile. */
+/** A countable build: copies src to dist, slowly where SLOW names a file that is changed meanwhile. */
 const build = `
 import { appendFileSync, cpSync, rmSync, writeFileSync } from 'node:fs';
 rmSync('dist', { recursive: true, force: true });
@@ -42,12 +42,12 @@ beforeEach(() => {
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
 describe('a build', () => {
-  it('is made where there is none, and not again while nothing has changed', () => {
+  it('runs where there is none, and not again while nothing has changed', () => {
     expect(run().status).toBe(0);
     expect(readFileSync(join(root, 'dist/deep/a.ts'), 'utf8')).toBe('a');
     expect(run().status).toBe(0);
     expect(run(['--prepare']).status).toBe(0);
-    // A clone or a checkout sets new times, and the content is the same.
+    // A clone or a checkout sets new times with the same content.
     utimesSync(join(root, 'src/deep/a.ts'), new Date(), new Date());
     run();
     expect(builds()).toBe(1);
@@ -63,9 +63,9 @@ describe('a build', () => {
       },
     ],
     ['a new source', () => put('src/b.ts', 'a')],
-    ['a source that is gone', () => rmSync(join(root, 'src/deep/a.ts'))],
+    ['a removed source', () => rmSync(join(root, 'src/deep/a.ts'))],
     [
-      'a source that moved',
+      'a moved source',
       () => {
         put('src/a.ts', 'a');
         rmSync(join(root, 'src/deep/a.ts'));
@@ -80,11 +80,11 @@ describe('a build', () => {
     ['other settings of the compiler', () => put('tsconfig.json', '{ "include": [] }')],
     ['other settings of the bundler', () => put('vite.config.ts', 'export default {}')],
     ['another build script', () => put('scripts/check.js', '')],
-    ['a built file that is gone', () => rmSync(join(root, 'dist/deep/a.ts'))],
-    ['a built file that was changed by hand', () => put('dist/deep/a.ts', 'z')],
-    ['a left-over file among the built ones', () => put('dist/old.js', '')],
-    ['a torn stamp', () => put('dist/.built.json', '{"inputs"')],
-  ])('is made again for %s', (_, change) => {
+    ['a removed output file', () => rmSync(join(root, 'dist/deep/a.ts'))],
+    ['an output file changed by hand', () => put('dist/deep/a.ts', 'z')],
+    ['an extra file among the output', () => put('dist/old.js', '')],
+    ['a corrupt stamp', () => put('dist/.built.json', '{"inputs"')],
+  ])('runs again for %s', (_, change) => {
     run();
     change();
     expect(run().status).toBe(0);
@@ -100,7 +100,7 @@ describe('a build', () => {
     expect(readFileSync(join(root, 'dist/deep/a.ts'), 'utf8')).toBe('changed while it was built');
   });
 
-  it('that fails is told by its exit code and tried again, also when an older one stood', () => {
+  it('that fails ends with its exit code and runs again, also when an older one existed', () => {
     run();
     put('src/deep/a.ts', 'b');
     expect(run([], { FAILS: '1' }).status).toBe(3);
@@ -111,20 +111,20 @@ describe('a build', () => {
 });
 
 describe('after an installation', () => {
-  it('nothing is built where there are no sources', () => {
+  it('is skipped where there are no sources', () => {
     rmSync(join(root, 'src'), { recursive: true });
     const { status, stderr } = run(['--prepare']);
     expect([status, stderr, builds()]).toEqual([0, '', 0]);
   });
 
-  it('without the tools it does not fail, and names the command that installs them', () => {
+  it('without the tools does not fail, and names the command that installs them', () => {
     rmSync(join(root, 'node_modules/vite'), { recursive: true });
     const { status, stderr } = run(['--prepare']);
     expect([status, builds()]).toEqual([0, 0]);
     expect(stderr).toContain('run `npm ci`, which installs them and builds');
   });
 
-  it('a build that fails fails the installation', () => {
+  it('fails when its build fails', () => {
     const { status, stderr } = run(['--prepare'], { FAILS: '1' });
     expect(status).toBe(3);
     expect(stderr).toContain('gw is not built: the build failed');

@@ -7,7 +7,7 @@ const src = join(import.meta.dirname, '..', '..', 'src');
 const paths = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.ts'));
 
 /**
- * Statements that do something when the module is loaded: all but declarations, and calls that fill a constant of the
+ * Statements with an effect when the module is loaded: all except declarations, and calls that fill a constant of the
  * same file.
  */
 function effectsOf(code: string): string[] {
@@ -33,15 +33,15 @@ function isHarmless(statement: ESTree.Statement, own: ReadonlySet<string>): bool
   return object.type === 'Identifier' && own.has(object.name);
 }
 
-/** The build drops a module of which nothing is used, and puts the others together in files of its own. */
+/** The build drops a module without used exports, and bundles the others into files of its own. */
 describe('no module of gw', () => {
-  it('does anything else when it is loaded than to declare', () => {
+  it('has other effects than declarations when it is loaded', () => {
     expect(paths.length).toBeGreaterThan(500);
     const found = paths.flatMap((path) => effectsOf(readFileSync(join(src, path), 'utf8')).map((text) => [path, text]));
     expect(found).toEqual([]);
   });
 
-  it('locates a file by its own place', () => {
+  it('locates a file by its own path', () => {
     for (const path of paths) {
       const text = readFileSync(join(src, path), 'utf8');
       expect(text.match(/import\.meta\.\w+|\b__dirname\b|\b__filename\b/)?.[0], path).toBeUndefined();
@@ -61,7 +61,7 @@ describe('a module', () => {
     `for (const a of []) start(a);`,
     `await start();`,
     `{ start(); }`,
-  ])('that has %s at its top level does something when it is loaded', (statement) => {
+  ])('that has %s at its top level has an effect when it is loaded', (statement) => {
     const code = `import { start } from './start.ts';\n// a comment\n${statement}\nexport const x = 1;`;
     expect(effectsOf(code)).toEqual([statement]);
   });

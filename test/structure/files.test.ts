@@ -5,8 +5,8 @@ import { describe, expect, it } from 'vitest';
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
 /**
- * Who opens files itself and why it may. Everybody else goes through `lifecycle/`: as root, in a folder of another
- * user, a link or a pipe in the place of a file is a trap.
+ * Modules that open files themselves, with the reason. All others go through `lifecycle/`: as root, in a folder of
+ * another user, a link or a pipe in place of a file is a trap.
  */
 const exceptions: Readonly<Record<string, string>> = {
   'src/cli/hidden-prompt.ts': 'the terminal of the person',
@@ -23,7 +23,7 @@ const exceptions: Readonly<Record<string, string>> = {
 const opening =
   /\b(open|openSync|writeFile\w*|appendFile\w*|copyFile\w*|cp|cpSync|truncate\w*|create(?:Read|Write)Stream)\b/;
 
-/** What a source imports of the file system that opens a file. */
+/** Imported functions of the file system that open a file. */
 function opensItself(source: string): boolean {
   return [...source.matchAll(/import\s*\{([^}]*)\}\s*from 'node:fs(?:\/promises)?'/g)].some(([, names = '']) =>
     opening.test(names.replaceAll(/type \w+/g, '')),
@@ -33,13 +33,13 @@ function opensItself(source: string): boolean {
 describe('files are opened', () => {
   const sources = globSync('src/**/*.ts', { cwd: root }).filter((path) => !path.startsWith('src/lib/lifecycle/'));
 
-  it('by lifecycle, and by those who have a reason', () => {
+  it('by lifecycle, and by modules with a listed reason', () => {
     expect(sources.length).toBeGreaterThan(500);
     const found = sources.filter((path) => opensItself(readFileSync(`${root}${path}`, 'utf8')));
     expect(found.sort()).toEqual(Object.keys(exceptions).sort());
   });
 
-  it('by nobody whom this test would not see', () => {
+  it('by no module that this test would miss', () => {
     const spellings = [
       "import { open } from 'node:fs/promises';",
       "import { type FileHandle, rm, writeFile as put } from 'node:fs/promises';",
@@ -47,7 +47,7 @@ describe('files are opened', () => {
     ];
     expect(spellings.map(opensItself)).toEqual([true, true, true]);
     expect(opensItself("import { type FileHandle, rename } from 'node:fs/promises';")).toBe(false);
-    // Other ways of naming the module are not used, so that none goes unseen.
+    // Other specifiers of the module are not used, so that none is missed.
     const others = sources.filter((path) =>
       /import (?:\* as )?\w+ from '(?:node:)?fs|require\(|from 'fs|import\('node:fs/.test(
         readFileSync(`${root}${path}`, 'utf8'),

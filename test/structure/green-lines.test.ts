@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Pages that claim something row by row, each with the test that plays it; by the heads of their tables. */
+/** Pages whose rows each name the test of a claim; by the heads of their tables. */
 const pages = [
   { page: 'green-lines.md', head: /^\| green line/ },
   { page: 'security.md', head: /^\| (Attack|What|Peer) / },
@@ -13,7 +13,7 @@ const pages = [
 describe.each(pages)('docs/$page', ({ page, head }) => {
   const text = readFileSync(`${root}/docs/${page}`, 'utf8');
 
-  it('names tests that are there', () => {
+  it('names existing test files', () => {
     const named = [...text.matchAll(/`(test\/[\w/.-]+\.ts)`/g)].map(([, path]) => path ?? '');
     expect(named.length).toBeGreaterThan(30);
     expect(named.filter((path) => !existsSync(`${root}/${path}`))).toEqual([]);

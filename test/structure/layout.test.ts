@@ -4,7 +4,10 @@ import { describe, expect, it } from 'vitest';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
-/** Commands whose work is another module's, a verb shared with another command, or none of the robot's (help, version). */
+/**
+ * Commands whose work is in another module, shares a verb with another command, or does not concern the robot (help,
+ * version).
+ */
 const elsewhere: Readonly<Record<string, string>> = {
   'checklist/list': 'toolkit/checklist/run.ts',
   'checklist/show': 'toolkit/checklist/run.ts',
@@ -21,13 +24,16 @@ const elsewhere: Readonly<Record<string, string>> = {
 };
 
 describe('the toolkit', () => {
-  it.each(globSync('src/commands/**/*.ts', { cwd: root }).sort())('has the work of %s where its name says', (path) => {
-    const command = path.slice('src/commands/'.length, -'.ts'.length);
-    const own = `toolkit/${command}.ts`;
-    const place = elsewhere[command] ?? own;
-    expect(existsSync(`${root}src/lib/${place}`), place).toBe(true);
-    if (place !== own) expect(existsSync(`${root}src/lib/${own}`), own).toBe(false);
-  });
+  it.each(globSync('src/commands/**/*.ts', { cwd: root }).sort())(
+    'has the work of %s at the path of its name',
+    (path) => {
+      const command = path.slice('src/commands/'.length, -'.ts'.length);
+      const own = `toolkit/${command}.ts`;
+      const place = elsewhere[command] ?? own;
+      expect(existsSync(`${root}src/lib/${place}`), place).toBe(true);
+      if (place !== own) expect(existsSync(`${root}src/lib/${own}`), own).toBe(false);
+    },
+  );
 
   it('has at most a dozen files beside its topics', () => {
     const files = readdirSync(`${root}src/lib/toolkit`, { withFileTypes: true }).filter((entry) => entry.isFile());

@@ -7,16 +7,16 @@ import { describe, expect, it } from 'vitest';
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
 
-/** What `npm pack` would put in the tarball, without building. */
+/** Contents of the tarball of `npm pack`, without building. */
 const [packed] = JSON.parse(
   execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], { cwd: root, encoding: 'utf8' }),
 ) as [{ readonly files: readonly { readonly path: string }[] }];
 const files = new Set(packed.files.map(({ path }) => path));
 
-/** Pages that a text names, as in 'see docs/kiosk.md'. */
+/** Pages referenced by a text, as in 'see docs/kiosk.md'. */
 const pagesNamedIn = (text: string) => [...text.matchAll(/\bdocs\/[\w-]+\.\w+/g)].map(([page]) => page);
 
-/** Files that a page links to, from the folder of the page. */
+/** Link targets of a page, relative to its folder. */
 const linkedFrom = (page: string) =>
   [...read(page).matchAll(/\]\(([^)#\s]+)(?:#[^)]*)?\)/g)]
     .map(([, target = '']) => target)
@@ -25,12 +25,12 @@ const linkedFrom = (page: string) =>
 
 describe('the packed tarball', () => {
   it.each([
-    ['the program says', 'src/**/*.ts'],
-    ['the pages of the operator server say', 'web/**/*'],
-    ['the checklists say', 'checklists/*'],
-    ['the start says', 'bin/*'],
-    ['the help says', 'oclif.manifest.json'],
-    ['the service says', 'packaging/*'],
+    ['the program references', 'src/**/*.ts'],
+    ['the pages of the operator server reference', 'web/**/*'],
+    ['the checklists reference', 'checklists/*'],
+    ['the start script references', 'bin/*'],
+    ['the help references', 'oclif.manifest.json'],
+    ['the unit file references', 'packaging/*'],
   ])('carries every page that %s', (_, pattern) => {
     const sources = globSync(pattern, { cwd: root }).filter((path) => /\.\w+$/.test(path));
     expect(sources.length).toBeGreaterThan(0);
@@ -38,7 +38,7 @@ describe('the packed tarball', () => {
     expect(lacking.filter((line) => !files.has(line.split(': ')[1] ?? ''))).toEqual([]);
   });
 
-  it('has pages named in it at all', () => {
+  it('has references to pages at all', () => {
     expect(pagesNamedIn(read('src/lib/error/table.ts'))).toContain('docs/kiosk.md');
     expect(pagesNamedIn('see docs/no-such-page.md.')).toEqual(['docs/no-such-page.md']);
   });
@@ -54,7 +54,7 @@ describe('the packed tarball', () => {
     expect(broken).toEqual([]);
   });
 
-  it('carries what an installation runs, and nothing of the work on it', () => {
+  it('carries the runtime files, and no development files', () => {
     for (const path of ['bin/run.js', 'oclif.manifest.json', 'scripts/build-if-changed.js', 'packaging/gw.service']) {
       expect(files).toContain(path);
     }

@@ -7,43 +7,43 @@ import { connectionLimits, totalWithin } from '../../src/lib/operator/connection
 const read = (path: string) => readFileSync(fileURLToPath(new URL(`../../${path}`, import.meta.url)), 'utf8');
 const unit = read('packaging/gw.service');
 
-/** Every value that the unit gives this key. */
+/** Every value of this key in the unit. */
 const valuesOf = (key: string) => [...unit.matchAll(new RegExp(`^${key}=(.*)$`, 'gm'))].map(([, value]) => value);
 
 describe('the unit of gw serve', () => {
-  it('opens enough files for every connection that the operator surface takes', () => {
+  it('allows enough open files for every connection that the operator server accepts', () => {
     const limit = Number(valuesOf('LimitNOFILE')[0]);
     expect(totalWithin(connectionLimits.full.total, limit)).toBe(connectionLimits.full.total);
     expect(totalWithin(connectionLimits.full.total, 1024)).toBeLessThan(connectionLimits.full.total);
   });
 
-  it('gives it more memory than it was seen to take under attack', () => {
+  it('allows more memory than was measured under attack', () => {
     const [, most] = /resident memory at most (\d+) MB at its peak/.exec(read('docs/performance.md')) ?? [];
     const [, limit] = /^(\d+)M$/.exec(valuesOf('MemoryMax')[0] ?? '') ?? [];
     expect(Number(most)).toBeGreaterThan(100);
     expect(Number(limit)).toBeGreaterThan(Number(most) * 1.5);
-    // A daemon that is slowed down answers a stop late.
+    // A throttled daemon answers a stop late.
     expect(valuesOf('MemoryHigh')).toEqual([]);
   });
 
-  it('starts it again after every end but that by a wrong site file', () => {
+  it('restarts it after every exit except with an invalid site file', () => {
     expect(valuesOf('Restart')).toEqual(['always']);
     expect(valuesOf('StartLimitIntervalSec')).toEqual(['0']);
     expect(valuesOf('RestartPreventExitStatus')).toEqual([String(exitCodes.usage)]);
   });
 
-  it('waits longer for its end than it takes', () => {
+  it('waits longer for its stop than it may take', () => {
     expect(Number(valuesOf('TimeoutStopSec')[0])).toBeGreaterThan(5);
   });
 
-  it('reads its site file from the one folder that it may write to, as a user of its own', () => {
+  it('reads its site file from its one writable folder, as a dedicated user', () => {
     const [folder] = valuesOf('StateDirectory');
     expect(valuesOf('Environment')).toContain(`GW_SITE=/var/lib/${folder}/site.yaml`);
     expect(valuesOf('ProtectSystem')).toEqual(['strict']);
     expect(valuesOf('User')).toEqual(['gw']);
   });
 
-  it('leaves the JavaScript engine its compiler, and no service its privileges', () => {
+  it('permits the JIT compiler, and no privileges for the service', () => {
     expect(valuesOf('MemoryDenyWriteExecute')).toEqual([]);
     expect(valuesOf('CapabilityBoundingSet')).toEqual(['']);
     expect(valuesOf('NoNewPrivileges')).toEqual(['yes']);

@@ -9,7 +9,7 @@ const home = fileURLToPath(new URL('../..', import.meta.url));
 const scratch = mkdtempSync(join(tmpdir(), 'gw-structure-'));
 afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 
-/** Runs the structure rules over a small tree made of these files; the rules that each file broke, by its path. */
+/** Runs the structure rules over a small tree of these files; returns the broken rules by path. */
 function check(name: string, files: Record<string, string>) {
   const tree = join(scratch, name);
   mkdirSync(tree, { recursive: true });
@@ -40,7 +40,7 @@ const toolkit = {
 };
 const writesMaps = "import { w } from '../chassis/map-writes.ts';\nexport const x = w;\n";
 
-/** What is wrong | the file that is | what it imports as `a` | the rule that says so. */
+/** Breach | the file with it | what it imports as `a` | the rule that reports it. */
 const breaches = [
   ['sim imports the angle module', 'src/lib/sim/x.ts', "import { a } from '../angle/index.ts';", 'module-sim'],
   [
@@ -105,7 +105,7 @@ const circle = {
 };
 
 describe('the structure rules', () => {
-  it('pass a tree that keeps them', () => {
+  it('pass a tree without breaches', () => {
     const tree = {
       ...leaf,
       ...guarded,
@@ -118,7 +118,7 @@ describe('the structure rules', () => {
     expect(check('sound', tree)).toEqual({ status: 0, broken: {} });
   });
 
-  // One tree holds every breach, each in a file of its own: the files of the test above have none beside it.
+  // One tree contains every breach, each in a file of its own: the files of the test above have none beside it.
   describe('catch in one run', () => {
     let found: ReturnType<typeof check>;
     beforeAll(() => {
@@ -131,7 +131,7 @@ describe('the structure rules', () => {
       expect(found.broken[path]).toEqual([rule]);
     });
 
-    it('a circle', () => {
+    it('a cycle', () => {
       const inCircle = Object.keys(circle).flatMap((path) => found.broken[path] ?? []);
       expect(inCircle).toContain('no-circular');
     });
@@ -142,7 +142,7 @@ describe('the structure rules', () => {
     });
   });
 
-  it('are not green over nothing', () => {
+  it('are not green over an empty tree', () => {
     expect(check('empty', {}).status).toBe(1);
   });
 });

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
 const lib = join(import.meta.dirname, '..', '..', 'src', 'lib');
-/** What runs in `gw serve`: for weeks, on a machine whose wall clock may be set at any time. */
+/** Modules of `gw serve`, which runs for weeks on a machine whose wall clock may be set at any time. */
 const ofTheDaemon = ['gateway', 'operator', 'motion', 'fleet', 'chassis', 'evidence', 'lifecycle'];
 
-/** Where the daemon reads the wall clock: for what a person reads later, and for nothing that is decided. */
+/** Places where the daemon reads the wall clock: for display only, not for decisions. */
 const allowed = {
   'lifecycle/clock.ts': 'the clock itself',
   'motion/motion.ts': 'part of the id of a tour; a counter makes it unique',
@@ -18,7 +18,7 @@ const allowed = {
 const wallClock = /\bwall\(\)|\bDate\.now\(|\bnew Date\(\)/;
 
 describe('the wall clock', () => {
-  it('is read by the daemon only for what people read, so that no jump of it decides anything', () => {
+  it('is read by the daemon for display only, so that a jump of it decides nothing', () => {
     const files = ofTheDaemon.flatMap((module) =>
       readdirSync(join(lib, module), { recursive: true, encoding: 'utf8' })
         .filter((name) => name.endsWith('.ts'))
@@ -29,7 +29,7 @@ describe('the wall clock', () => {
     expect(readers.filter((file) => !(file in allowed))).toEqual([]);
   });
 
-  it('would be found', () => {
+  it('is detected where it is read', () => {
     for (const line of ['const now = clock.wall().getTime();', 'Date.now()', 'x = new Date()']) {
       expect(wallClock.test(withoutComments(line))).toBe(true);
     }

@@ -6,8 +6,8 @@ import { GwError } from '../../src/lib/error/index.ts';
 import type { RemoteProcess, Ssh } from '../../src/lib/net/index.ts';
 import { followRemoteGw, remoteArguments, runRemoteGw } from '../../src/lib/toolkit/remote-run.ts';
 
-/** A far side that prints what it is told to; `gw --version` answers with its version. */
-function farSide(chunks: readonly (string | Uint8Array)[], { code = 0, version = '1.0.0', says = '' } = {}) {
+/** A remote host with output set by the test; `gw --version` answers with its version. */
+function remoteHost(chunks: readonly (string | Uint8Array)[], { code = 0, version = '1.0.0', says = '' } = {}) {
   const ran: string[][] = [];
   const ssh: Ssh = {
     where: 't@gw:22',
@@ -56,8 +56,8 @@ const errorOf = (work: Promise<unknown>) =>
     (error: unknown) => (error instanceof GwError ? error : undefined),
   );
 
-describe('words for the far side', () => {
-  it('are those of the command without the way there, with --json once', () => {
+describe('arguments for the remote host', () => {
+  it('are those of the command without the route, with --json once', () => {
     expect(
       remoteArguments('heartbeat:check', ['--via', 't@gw', '--seconds', '8', '--json', '--site=a b.yaml']),
     ).toEqual(['heartbeat', 'check', '--seconds', '8', '--site=a b.yaml', '--json']);
@@ -71,9 +71,9 @@ describe('words for the far side', () => {
   });
 });
 
-describe('a command that is run on the far side', () => {
-  it('gives its result, its warnings and its exit code, whatever a login script prints before', async () => {
-    const { ssh, ran } = farSide(['Welcome!\n', envelope().slice(0, 30), envelope().slice(30)], {
+describe('a command that is run on the remote host', () => {
+  it('returns its result, its warnings and its exit code, whatever a login script prints before', async () => {
+    const { ssh, ran } = remoteHost(['Welcome!\n', envelope().slice(0, 30), envelope().slice(30)], {
       code: 1,
       says: 'busy\n',
     });
@@ -88,40 +88,40 @@ describe('a command that is run on the far side', () => {
     expect(notes.sort()).toEqual(['Welcome!', 'busy']);
   });
 
-  it('says when another version is there', async () => {
-    const { ssh } = farSide([envelope()], { version: '0.9.0' });
+  it('reports another version there', async () => {
+    const { ssh } = remoteHost([envelope()], { version: '0.9.0' });
     expect((await runRemoteGw(ssh, ['x'], options)).warnings[0]).toMatch(/"0\.9\.0", this is 1\.0\.0/);
-    const bad = farSide([envelope({ schema: 'gw/test/0' })], { version: '0.9.0' });
+    const bad = remoteHost([envelope({ schema: 'gw/test/0' })], { version: '0.9.0' });
     expect(await errorOf(runRemoteGw(bad.ssh, ['x'], options))).toMatchObject({ code: 'FAR_GW_BAD_ANSWER' });
     expect((await errorOf(runRemoteGw(bad.ssh, ['x'], options)))?.message).toContain('0.9.0');
   });
 
-  it('throws the errors of the far side as ours, and says where', async () => {
+  it('throws the errors of the remote host as its own, with the place', async () => {
     const error = { code: 'SECRET_UNREADABLE', message: 'no.', remedy: 'chmod', tried: { address: 'a', port: 1 } };
-    const { ssh } = farSide([envelope({ schema: 'gw/error/1', ok: false, data: null, error })], { code: 2 });
+    const { ssh } = remoteHost([envelope({ schema: 'gw/error/1', ok: false, data: null, error })], { code: 2 });
     expect(await errorOf(runRemoteGw(ssh, ['x'], options))).toMatchObject({
       code: 'SECRET_UNREADABLE',
       message: 'On t@gw:22: no.',
       remedy: 'chmod',
       tried: { address: 'a', port: 1, via: 't@gw:22' },
     });
-    const odd = farSide([envelope({ error: { code: 'FROM_THE_FUTURE', message: 'hm' } })]);
+    const odd = remoteHost([envelope({ error: { code: 'FROM_THE_FUTURE', message: 'hm' } })]);
     expect(await errorOf(runRemoteGw(odd.ssh, ['x'], options))).toMatchObject({ code: 'FAR_GW_BAD_ANSWER' });
-    const none = farSide([], { code: 127, says: 'sh: 1: gw: not found\n' });
+    const none = remoteHost([], { code: 127, says: 'sh: 1: gw: not found\n' });
     expect(await errorOf(runRemoteGw(none.ssh, ['x'], options))).toMatchObject({ code: 'FAR_GW_MISSING' });
   });
 
   it('streams its events and keeps the last one for the end', async () => {
     const lines = ['{"event":"state"}', 'noise', '{"event":"state"}', '{"event":"ended"}'].map((line) => `${line}\n`);
-    const seen: string[] = [];
-    expect(await follow(farSide(lines).ssh, ({ event }) => seen.push(event))).toEqual({ event: 'ended' });
-    expect(seen).toEqual(['state', 'state']);
-    expect(await errorOf(follow(farSide(lines.slice(0, 3)).ssh))).toMatchObject({ code: 'FAR_GW_BAD_ANSWER' });
+    const events: string[] = [];
+    expect(await follow(remoteHost(lines).ssh, ({ event }) => events.push(event))).toEqual({ event: 'ended' });
+    expect(events).toEqual(['state', 'state']);
+    expect(await errorOf(follow(remoteHost(lines.slice(0, 3)).ssh))).toMatchObject({ code: 'FAR_GW_BAD_ANSWER' });
     const failing = [lines[0] ?? '', `${JSON.stringify({ error: { code: 'PORT_IN_USE', message: 'taken' } })}\n`];
-    expect(await errorOf(follow(farSide(failing, { code: 4 }).ssh))).toMatchObject({ code: 'PORT_IN_USE' });
+    expect(await errorOf(follow(remoteHost(failing, { code: 4 }).ssh))).toMatchObject({ code: 'PORT_IN_USE' });
   });
 
-  it('may print whatever it wants: it is a result, or an error of ours', async () => {
+  it('may print anything: it is a result, or an error of gw', async () => {
     const piece = fc.oneof(
       fc.string({ maxLength: 30 }),
       fc.uint8Array({ maxLength: 30 }),
@@ -138,8 +138,8 @@ describe('a command that is run on the far side', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(piece, { maxLength: 6 }), fc.integer({ min: 0, max: 130 }), async (chunks, code) => {
         for (const work of [
-          runRemoteGw(farSide(chunks, { code }).ssh, ['x'], options),
-          follow(farSide(chunks, { code }).ssh),
+          runRemoteGw(remoteHost(chunks, { code }).ssh, ['x'], options),
+          follow(remoteHost(chunks, { code }).ssh),
         ]) {
           const result = await work.catch((error: unknown) => error);
           if (!(result instanceof GwError))
@@ -150,8 +150,8 @@ describe('a command that is run on the far side', () => {
     );
   });
 
-  it('is refused when a line has no end', async () => {
+  it('is rejected when a line has no end', async () => {
     const endless = Array.from({ length: 5 }, () => Buffer.alloc(1024 * 1024, 'x'));
-    expect(await errorOf(follow(farSide(endless).ssh))).toMatchObject({ code: 'FAR_GW_BAD_ANSWER' });
+    expect(await errorOf(follow(remoteHost(endless).ssh))).toMatchObject({ code: 'FAR_GW_BAD_ANSWER' });
   });
 });

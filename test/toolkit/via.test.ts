@@ -17,7 +17,7 @@ async function scene() {
     server,
     target: `127.0.0.1:${server.port}`,
     options: { ...optionsIn(folder.home), signal },
-    /** Makes the server known by another port, behind which it is reached. */
+    /** Adds the server to known_hosts with another port, through which it is reached. */
     homeFor(port: number) {
       folder.write('known_hosts', server.known.replace(`:${server.port}`, `:${port}`));
       return folder.home;
@@ -32,8 +32,8 @@ async function scene() {
 const untilAborted = (signal: AbortSignal) =>
   new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 
-describe.concurrent('work through another machine', () => {
-  it('gives its result or its error, and ends the connection', async () => {
+describe.concurrent('work through a jump host', () => {
+  it('returns its result or its error, and ends the connection', async () => {
     await using here = await scene();
     let lost: AbortSignal | undefined;
     const result = await throughSsh(here.target, here.options, async (ssh) => {
@@ -47,7 +47,7 @@ describe.concurrent('work through another machine', () => {
     expect(lost?.aborted).toBe(false);
   });
 
-  it('is told when the line is lost, and cannot pass what it then found for a result', async () => {
+  it('is aborted when the connection is lost, and cannot return later findings as a result', async () => {
     await using here = await scene();
     const work = throughSsh(here.target, here.options, async (_, signal) => {
       here.server.cut();
@@ -57,20 +57,20 @@ describe.concurrent('work through another machine', () => {
     expect((await errorOf(work)).code).toBe('SSH_LOST');
   });
 
-  it('keeps a result that must not be lost sight of, beside the loss', async () => {
+  it('keeps an essential result, with the loss reported beside it', async () => {
     await using here = await scene();
-    const told: string[] = [];
-    const onLost = ({ code }: GwError) => void told.push(code);
+    const losses: string[] = [];
+    const onLost = ({ code }: GwError) => void losses.push(code);
     const result = await throughSsh(here.target, { ...here.options, onLost }, async (_, signal) => {
       here.server.cut();
       await untilAborted(signal);
       return 'two of three maps are back';
     });
     expect(result).toBe('two of three maps are back');
-    expect(told).toEqual(['SSH_LOST']);
+    expect(losses).toEqual(['SSH_LOST']);
   });
 
-  it('says beside the loss what goes on without it', async () => {
+  it('reports with the loss what continues without the connection', async () => {
     await using here = await scene();
     const work = throughSsh(here.target, here.options, async (_, signal) => {
       here.server.cut();
@@ -81,16 +81,16 @@ describe.concurrent('work through another machine', () => {
     expect((await errorOf(work)).message).toContain('The robot drives on.');
   });
 
-  it('asks the operator server over a connection that is kept', async () => {
+  it('queries the operator server over a kept-alive connection', async () => {
     using folder = temporaryHome();
     let opened = 0;
-    const asked: string[] = [];
+    const requests: string[] = [];
     await using server = await startSshServer(
       (context) => context.accept(),
       (connection) =>
         connection.on('tcpip', (accept, _reject, { destIP, destPort }) => {
           opened += 1;
-          asked.push(`${destIP}:${destPort}`);
+          requests.push(`${destIP}:${destPort}`);
           const stream = accept();
           stream.on('data', () => stream.write('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n{"a":"b"}'));
         }),
@@ -106,10 +106,10 @@ describe.concurrent('work through another machine', () => {
       }
     });
     expect(opened).toBeLessThanOrEqual(2);
-    expect(new Set(asked)).toEqual(new Set(['127.0.0.1:5173']));
+    expect(new Set(requests)).toEqual(new Set(['127.0.0.1:5173']));
   });
 
-  it('blames a line that went silent, not the chassis behind it', async () => {
+  it('reports a silent connection, not the chassis behind it', async () => {
     await using here = await scene();
     await using path = await startRawServer((near) => {
       const far = connect(here.server.port, '127.0.0.1');
@@ -131,7 +131,7 @@ describe.concurrent('work through another machine', () => {
     expect((await errorOf(work)).code).toBe('SSH_LOST');
   });
 
-  it('ends with the interruption of the person, not with a loss', async () => {
+  it('ends with the interruption of the user, not with a loss', async () => {
     await using here = await scene();
     const ending = new AbortController();
     const options = { ...here.options, signal: ending.signal };

@@ -11,7 +11,7 @@ declare const moves: ChassisMoves;
 declare const motion: Motion;
 
 describe('an angle is a type of its own', () => {
-  it('takes no plain number for degrees or radians', () => {
+  it('accepts no plain number for degrees or radians', () => {
     // @ts-expect-error a number says no unit
     expectTypeOf<Degrees>(plain);
     // @ts-expect-error a literal says no unit
@@ -23,7 +23,7 @@ describe('an angle is a type of its own', () => {
     expectTypeOf([literal, alsoNot]).toBeArray();
   });
 
-  it('takes neither unit for the other', () => {
+  it('accepts neither unit for the other', () => {
     // @ts-expect-error radians are not degrees
     const yaw: Degrees = radians(1.5708);
     // @ts-expect-error degrees are not radians
@@ -31,7 +31,7 @@ describe('an angle is a type of its own', () => {
     expectTypeOf([yaw, ori]).toBeArray();
   });
 
-  it('is no number by another name: arithmetic gives the unit up', () => {
+  it('is not a number alias: arithmetic drops the unit', () => {
     const twice = degrees(90) * 2;
     expectTypeOf(twice).toEqualTypeOf<number>();
     // @ts-expect-error the product must be said to be degrees again
@@ -61,7 +61,7 @@ describe('the codec of the chassis', () => {
 });
 
 describe('the calls that move the robot', () => {
-  it('take degrees only', () => {
+  it('accept degrees only', () => {
     void moves.move({ type: 'standard', xM: 1, yM: 2, yawDeg: degrees(90) });
     void moves.move({ type: 'standard', xM: 1, yM: 2 });
     // @ts-expect-error a number says no unit
@@ -75,7 +75,7 @@ describe('the calls that move the robot', () => {
 });
 
 describe('an order', () => {
-  it('takes degrees only', () => {
+  it('accepts degrees only', () => {
     const goal: Goal = { xM: 1, yM: 2, yawDeg: degrees(90) };
     const pose: Pose = { xM: 1, yM: 2, yawDeg: degrees(90) };
     const order: Order = { kind: 'move', goal: chosen(goal, 'test') };

@@ -18,7 +18,7 @@ declare const anyBasis: Known<Goal, 'BELEGT'>;
 declare const eitherMark: Known<Goal, 'BELEGT' | 'VORSICHT'>;
 const goal: Goal = { xM: 1, yM: 2, yawDeg: degrees(90) };
 
-describe('what may lead to movement', () => {
+describe('a value that may lead to movement', () => {
   it('is measured, chosen by a person, or verified on this device', () => {
     void motion.execute({ kind: 'move', goal: known(goal, 'BELEGT', 'measured', 'test') });
     void motion.execute({ kind: 'move', goal: chosen(goal, 'site file, stations.A') });
@@ -32,7 +32,7 @@ describe('what may lead to movement', () => {
     void motion.execute({ kind: 'move', goal: verified });
   });
 
-  it('is never assumed, open, or a vendor note', () => {
+  it('is never VORSICHT, OFFEN, or a vendor note', () => {
     // @ts-expect-error assumed
     void motion.execute({ kind: 'move', goal: known(goal, 'VORSICHT', 'assumed', 'test') });
     // @ts-expect-error open
@@ -45,7 +45,7 @@ describe('what may lead to movement', () => {
     void motion.execute({ kind: 'move', goal: eitherMark });
     // @ts-expect-error without any mark
     void motion.execute({ kind: 'move', goal });
-    // @ts-expect-error verified, but nobody says where
+    // @ts-expect-error verified, without a device
     void motion.execute({ kind: 'move', goal: { value: goal, mark: 'VERIFIED', source: 'test' } });
   });
 
@@ -59,7 +59,7 @@ describe('what may lead to movement', () => {
     void motion.execute({ kind: 'dock', goal: known(pose, 'HINWEIS', 'vendor', 'test') });
   });
 
-  it('is no BELEGT that nobody measured on a device', () => {
+  it('is not a BELEGT value that was not measured on a device', () => {
     void motion.execute({ kind: 'move', goal: known(goal, 'BELEGT', 'here', 'measured here') });
     // @ts-expect-error stated by the specification, not measured
     void motion.execute({ kind: 'move', goal: known(goal, 'BELEGT', 'stated', 'test') });
@@ -69,14 +69,14 @@ describe('what may lead to movement', () => {
     void motion.execute({ kind: 'move', goal: anyBasis });
   });
 
-  it('admits of all marks only BELEGT', () => {
+  it('has BELEGT as its only mark', () => {
     expectTypeOf<Known<number, 'BELEGT', 'measured' | 'here'>>().toExtend<Actionable<number>>();
     expectTypeOf<Known<number, 'BELEGT', Exclude<Basis, 'measured' | 'here'>>>().not.toExtend<Actionable<number>>();
     expectTypeOf<Known<number, Exclude<Mark, 'BELEGT'>>>().not.toExtend<Actionable<number>>();
   });
 });
 
-describe('what an order relies on', () => {
+describe('a fact that an order relies on', () => {
   it('is a fact marked BELEGT or HINWEIS', () => {
     const measured: ReliableFactId = 'angles.tracked-pose-ori';
     const noted: ReliableFactId = 'vendor.move.request';
@@ -85,7 +85,7 @@ describe('what an order relies on', () => {
     expectTypeOf(factsOfOrder).toHaveProperty('dock');
   });
 
-  it('is never an assumed or an open fact', () => {
+  it('is never a VORSICHT or an OFFEN fact', () => {
     // @ts-expect-error point type 11 is VORSICHT
     const assumed: ReliableFactId = 'overlays.point-type-11';
     // @ts-expect-error open

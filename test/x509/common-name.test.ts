@@ -4,7 +4,10 @@ import { describe, expect, it } from 'vitest';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
-/** What a process prints that reads a certificate, then connects by TLS. `read` is JavaScript with the certificate as `c`. */
+/**
+ * The output of a process that reads a certificate, then connects by TLS. `read` is JavaScript with the certificate as
+ * `c`.
+ */
 function connectsAfter(read: string) {
   const code = `
     import { execFileSync } from 'node:child_process';

@@ -6,7 +6,7 @@ import { createFakeClock } from '../../lifecycle/fake-clock.ts';
 
 const MiB = 1024 * 1024;
 
-/** An intake on a clock of its own that stands still but for what the work of a test takes. */
+/** An intake on a clock that advances only by the work of a test. */
 function taking() {
   let now = 1_000_000;
   const timers: { at: number; fn: () => void }[] = [];
@@ -50,7 +50,7 @@ function taking() {
     pass: (ms: number) => {
       now += ms;
     },
-    /** Lets the next rest end. */
+    /** Ends the next pause. */
     next(): boolean {
       const timer = timers.shift();
       if (timer === undefined) return false;
@@ -61,8 +61,8 @@ function taking() {
   };
 }
 
-describe('taking in what the chassis sends', () => {
-  it('does it at once while there is time, and holds nothing', () => {
+describe('processing messages of the chassis', () => {
+  it('is immediate within its time budget, and holds no messages', () => {
     const { intake, push, pass, done, holds } = taking();
     // Fifty messages a second that take a tenth of a millisecond each.
     for (let i = 0; i < 500; i += 1) {
@@ -73,7 +73,7 @@ describe('taking in what the chassis sends', () => {
     expect([holds(), intake.waiting, intake.takeHeldMs()]).toEqual([0, 0, 0]);
   });
 
-  it('rests after a stretch, holds the sender meanwhile, and loses nothing', () => {
+  it('pauses after each slice, pauses the sender meanwhile, and loses no message', () => {
     const { intake, push, next, done, isHeld } = taking();
     for (let i = 0; i < 100; i += 1) push(i, 1);
     expect(done.length).toBeLessThanOrEqual(11);
@@ -86,7 +86,7 @@ describe('taking in what the chassis sends', () => {
     expect(intake.takeHeldMs()).toBe(0);
   });
 
-  it('takes no more than half of the time, whatever comes', () => {
+  it('uses at most half of the time, whatever arrives', () => {
     fc.assert(
       fc.property(
         fc.array(
@@ -104,14 +104,14 @@ describe('taking in what the chassis sends', () => {
           expect(done).toEqual(sent.map((_, i) => i));
           const worked = sent.reduce((sum, { stepMs, steps }) => sum + stepMs * steps, 0);
           const last = sent.at(-1) ?? { stepMs: 0, steps: 1 };
-          // But for the first stretch, and the last step, which is followed by nothing.
+          // Except for the first slice, and the last step, which is followed by none.
           expect(worked - 5 - last.stepMs).toBeLessThanOrEqual((now() - began) / 2 + 1e-6);
         },
       ),
     );
   });
 
-  it('begins what comes during a rest only after it, in order', () => {
+  it('starts messages received during a pause only after it, in order', () => {
     const { push, next, done } = taking();
     push(1, 20);
     push(2, 0.1);
@@ -121,7 +121,7 @@ describe('taking in what the chassis sends', () => {
     expect(done).toEqual([1, 2, 3]);
   });
 
-  it('lets others have a turn between the steps of one message', () => {
+  it('yields to the event loop between the steps of one message', () => {
     const { intake, push, next, done } = taking();
     push(1, 4, 20);
     expect(done).toEqual([]);
@@ -131,7 +131,7 @@ describe('taking in what the chassis sends', () => {
     expect(turns).toBeGreaterThan(5);
   });
 
-  it('counts what the frames took before they came here', () => {
+  it('counts the time already spent on the frames', () => {
     const { intake, isHeld, next } = taking();
     intake.charge(0);
     expect(isHeld()).toBe(false);
@@ -143,7 +143,7 @@ describe('taking in what the chassis sends', () => {
     expect(isHeld()).toBe(true);
   });
 
-  it('does nothing more once it is over', () => {
+  it('processes nothing after it is disposed of', () => {
     const { intake, push, next, done, isHeld, timers } = taking();
     for (let i = 0; i < 10; i += 1) push(i, 20);
     intake[Symbol.dispose]();
@@ -160,9 +160,9 @@ describe('a flood of the topic stream', () => {
   const times = (count: number, change: Partial<Sample>) =>
     Array.from({ length: count }, () => ({ ...quiet, ...change }));
 
-  function judged(looks: readonly Sample[]) {
+  function judged(samples: readonly Sample[]) {
     const flood = createTopicFlood();
-    return looks.map(flood);
+    return samples.map(flood);
   }
 
   it.each<[string, Sample[]]>([
@@ -171,28 +171,31 @@ describe('a flood of the topic stream', () => {
       'one large map',
       [...times(20, {}), { ms: 900, heldMs: 700, frames: 1, large: 1, bytes: 16 * MiB }, ...times(20, {})],
     ],
-    ['a few maps that a slow machine takes long for', times(100, { ms: 1_000, heldMs: 900, large: 0.5, frames: 10 })],
-    ['a machine that is slow itself', times(100, { ms: 600, heldMs: 500, frames: 30 })],
-    ['much that is read as it comes', times(100, { frames: 3_000, heldMs: 10 })],
-    ['what is over within a second', [...times(20, {}), ...times(2, { heldMs: 190, frames: 9_000 }), ...times(20, {})]],
-  ])('is not %s', (_, looks) => {
-    expect(judged(looks).filter((end) => end !== null)).toEqual([]);
+    ['a few maps that a slow machine processes slowly', times(100, { ms: 1_000, heldMs: 900, large: 0.5, frames: 10 })],
+    ['a slow machine', times(100, { ms: 600, heldMs: 500, frames: 30 })],
+    ['high volume processed as it arrives', times(100, { frames: 3_000, heldMs: 10 })],
+    [
+      'a burst shorter than a second',
+      [...times(20, {}), ...times(2, { heldMs: 190, frames: 9_000 }), ...times(20, {})],
+    ],
+  ])('is not %s', (_, samples) => {
+    expect(judged(samples).filter((end) => end !== null)).toEqual([]);
   });
 
   it.each<[string, Partial<Sample>]>([
     ['many small messages', { heldMs: 120, frames: 3_000, bytes: 100_000 }],
-    ['messages that wait for long after they came', { heldMs: 200, frames: 250, bytes: 500 }],
+    ['messages that are processed long after they arrived', { heldMs: 200, frames: 250, bytes: 500 }],
     ['large messages', { heldMs: 120, large: 2, frames: 2, bytes: 2 * MiB }],
-  ])('is %s: named with figures within two seconds', (_, look) => {
-    const looks = judged([...times(20, {}), ...times(10, look)]);
-    expect(looks.slice(0, 20).every((end) => end === null)).toBe(true);
-    expect(looks.at(-1)).toMatch(/^topic stream flooded: \d+ messages, [\d.]+ MB within 2.0 s, more than/);
+  ])('is %s: named with figures within two seconds', (_, sample) => {
+    const samples = judged([...times(20, {}), ...times(10, sample)]);
+    expect(samples.slice(0, 20).every((end) => end === null)).toBe(true);
+    expect(samples.at(-1)).toMatch(/^topic stream flooded: \d+ messages, [\d.]+ MB within 2.0 s, more than/);
   });
 
-  it('is found also where only some of the looks saw what came', () => {
-    const looks = times(20, {}).map((look, i) =>
-      i % 4 === 0 ? { ...look, frames: 32_000, heldMs: 200 } : { ...look, heldMs: 80 },
+  it('is detected also where only some of the samples saw messages', () => {
+    const samples = times(20, {}).map((sample, i) =>
+      i % 4 === 0 ? { ...sample, frames: 32_000, heldMs: 200 } : { ...sample, heldMs: 80 },
     );
-    expect(judged(looks).at(-1)).not.toBeNull();
+    expect(judged(samples).at(-1)).not.toBeNull();
   });
 });

@@ -3,24 +3,24 @@ import { describe, expect, it } from 'vitest';
 import { knownTopics } from '../../../src/lib/chassis/index.ts';
 import { parseTopicMessage, readTopicFrame } from '../../../src/lib/chassis/topics/message.ts';
 
-const say = (message: object) => parseTopicMessage(JSON.stringify(message));
+const parse = (message: object) => parseTopicMessage(JSON.stringify(message));
 
 describe('a message of the topic stream', () => {
-  it('is the acknowledgement when it names the enabled topics and no topic', () => {
-    expect(say({ enabled_topics: ['/b', '/a'] })).toEqual({ kind: 'enabled', topics: ['/b', '/a'] });
+  it('is an acknowledgement when it names the enabled topics and no topic', () => {
+    expect(parse({ enabled_topics: ['/b', '/a'] })).toEqual({ kind: 'enabled', topics: ['/b', '/a'] });
   });
 
-  it('is data with unknown fields kept', () => {
-    expect(say({ topic: '/tracked_pose', pos: [1, 2, 3], ori: 90, cov: [[1]] })).toMatchObject({
+  it('is data, with unknown fields kept', () => {
+    expect(parse({ topic: '/tracked_pose', pos: [1, 2, 3], ori: 90, cov: [[1]] })).toMatchObject({
       kind: 'data',
       topic: '/tracked_pose',
       data: { pos: [1, 2, 3], ori: 90, cov: [[1]] },
     });
   });
 
-  it('may be of a topic that is not read', () => {
-    expect(say({ topic: '/imu_state' })).toEqual({ kind: 'other', topic: '/imu_state' });
-    expect(say({ topic: 'toString' })).toEqual({ kind: 'other', topic: 'toString' });
+  it('may belong to a topic that is not subscribed', () => {
+    expect(parse({ topic: '/imu_state' })).toEqual({ kind: 'other', topic: '/imu_state' });
+    expect(parse({ topic: 'toString' })).toEqual({ kind: 'other', topic: 'toString' });
   });
 
   it.each<[string, string]>([
@@ -55,7 +55,7 @@ describe('a message of the topic stream', () => {
       '{"topic":"/wheel_state","control_mode":"auto","emergency_stop_pressed":0}',
       '/wheel_state: emergency_stop_pressed',
     ],
-  ])('that is wrong is a complaint: %s', (text, what) => {
+  ])('that is invalid is a complaint: %s', (text, what) => {
     const message = parseTopicMessage(text);
     expect(message.kind).toBe('complaint');
     expect((message as { what: string }).what).toContain(what);
@@ -71,7 +71,7 @@ describe('a message of the topic stream', () => {
     '/map/info': { name: '7', uid: '8', map_version: 3, overlays_version: 4 },
   };
 
-  it('with any of its numbers in quotes is not used, and each of them is named', () => {
+  it('with any of its numbers quoted is rejected, and each of them is named', () => {
     const numbersIn = (value: unknown, path = ''): string[] => {
       if (typeof value === 'number') return [path];
       if (Array.isArray(value)) return value.flatMap((item, i) => numbersIn(item, `${path}[${i}]`));
@@ -95,16 +95,16 @@ describe('a message of the topic stream', () => {
       );
     fc.assert(
       fc.property(cases, ({ topic, paths }) => {
-        const message = say({ topic, ...(inQuotes(sound[topic], new Set(paths)) as object) });
+        const message = parse({ topic, ...(inQuotes(sound[topic], new Set(paths)) as object) });
         const named = paths.map((path) => `${topic}.${path}`).join(', ');
         const word = paths.length === 1 ? 'number' : 'numbers';
         expect(message).toEqual({ kind: 'complaint', topic, what: `${word} sent as text in ${named}` });
-        expect(say({ topic, ...sound[topic] }).kind).toBe('data');
+        expect(parse({ topic, ...sound[topic] }).kind).toBe('data');
       }),
     );
   });
 
-  it('never makes the reader throw, and its data is of finite numbers', () => {
+  it('never makes the parser throw, and its numbers are finite', () => {
     const topic = fc.constantFrom(...knownTopics);
     const texts = fc.oneof(
       fc.string(),
@@ -137,7 +137,7 @@ function text(value: unknown): string {
 }
 
 describe('a large message of the topic stream', () => {
-  /** With how many turns in between. */
+  /** Number of event loop turns in between. */
   function read(frame: Buffer) {
     const steps = readTopicFrame(frame);
     for (let turns = 0; ; turns += 1) {
@@ -168,7 +168,7 @@ describe('a large message of the topic stream', () => {
         (members, at, indent, overlays) => {
           const large = [...members.slice(0, at), ['overlays', [overlays, 'x'.repeat(70_000)]], ...members.slice(at)];
           const { message } = read(frameOf(JSON.stringify(Object.fromEntries(large), null, indent)));
-          const { text: _, ...expected } = say(Object.fromEntries(members)) as { text: string };
+          const { text: _, ...expected } = parse(Object.fromEntries(members)) as { text: string };
           expect(message).toMatchObject(expected);
         },
       ),
@@ -177,23 +177,23 @@ describe('a large message of the topic stream', () => {
   });
 
   it.each<[string, string | object, string]>([
-    ['of many alerts', { topic: '/alerts', alerts: Array.from({ length: 6_000 }, () => ({})) }, 'holds more than 5000'],
     [
-      'of one long text',
+      'with many alerts',
+      { topic: '/alerts', alerts: Array.from({ length: 6_000 }, () => ({})) },
+      'holds more than 5000',
+    ],
+    [
+      'with one long text',
       { topic: '/alerts', alerts: [], more: 'x'.repeat(70_000) },
       'message larger than 64 KiB without its overlays',
     ],
-    ['nested without end', '['.repeat(1_000_000), 'nested deeper than 200 levels'],
+    ['very deeply nested', '['.repeat(1_000_000), 'nested deeper than 200 levels'],
     ['of too many values', `[${'1,'.repeat(4_000_001)}1]`, 'holds more than 4000000 values'],
-    ['that is no JSON', 'x'.repeat(1_000_000), 'the message is not JSON'],
-    ['that is cut off', `${JSON.stringify({ ...map, overlays: 'x'.repeat(20_000) }).slice(0, -1)}`, 'is not JSON'],
-    ['of no object', `[${'1,'.repeat(4_500)}1]`, 'is JSON, but not an object'],
+    ['that is not JSON', 'x'.repeat(1_000_000), 'the message is not JSON'],
+    ['that is truncated', `${JSON.stringify({ ...map, overlays: 'x'.repeat(20_000) }).slice(0, -1)}`, 'is not JSON'],
+    ['that is not an object', `[${'1,'.repeat(4_500)}1]`, 'is JSON, but not an object'],
     ['that has overlays twice', `{"overlays":"${'x'.repeat(20_000)}","overlays":1}`, 'names the key "overlays" twice'],
-    [
-      'that names a key twice',
-      `{"overlays":"${'x'.repeat(20_000)}","topic":1,"topic":1}`,
-      'names the key "topic" twice',
-    ],
+    ['with a duplicate key', `{"overlays":"${'x'.repeat(20_000)}","topic":1,"topic":1}`, 'names the key "topic" twice'],
   ])('%s is a complaint', (_, frame, what) => {
     const { message } = read(frameOf(frame));
     expect(message).toEqual({ kind: 'complaint', what: expect.stringContaining(what) });

@@ -40,7 +40,7 @@ const failureOf = (work: Promise<unknown>) =>
     (error: unknown) => error as GwError,
   );
 
-/** A peer that opens the WebSocket as it should and then does what the test says with the bare connection. */
+/** A peer that opens the WebSocket correctly and then gives the raw connection to the test. */
 async function bareWebSocket(then: (socket: Socket) => void): Promise<Peer> {
   return rawPeer((socket) => {
     socket.once('data', (data) => {
@@ -55,28 +55,28 @@ async function bareWebSocket(then: (socket: Socket) => void): Promise<Peer> {
 }
 
 describe.concurrent('enabling topics', () => {
-  it('takes one message with a list where the chassis can, and one message each where it cannot', async () => {
+  it('uses one message with a list where the chassis supports it, otherwise one message each', async () => {
     await using chassis = await fakeChassis();
     using list = (await listenTo(chassis, { listForm: true })).stream;
-    await until('both are enabled', () => list.enabled?.length === 2);
-    expect(chassis.heard).toEqual([{ enable_topic: TOPICS }]);
-    chassis.heard.length = 0;
+    await until('both topics are enabled', () => list.enabled?.length === 2);
+    expect(chassis.received).toEqual([{ enable_topic: TOPICS }]);
+    chassis.received.length = 0;
     using single = (await listenTo(chassis, { listForm: false })).stream;
-    await until('both are enabled', () => single.enabled?.length === 2);
-    expect(chassis.heard).toEqual([{ enable_topic: '/tracked_pose' }, { enable_topic: '/battery_state' }]);
+    await until('both topics are enabled', () => single.enabled?.length === 2);
+    expect(chassis.received).toEqual([{ enable_topic: '/tracked_pose' }, { enable_topic: '/battery_state' }]);
   });
 
-  it('can be taken back', async () => {
+  it('can be undone', async () => {
     await using chassis = await fakeChassis();
     using stream = (await listenTo(chassis)).stream;
     stream.disable(['/battery_state']);
-    await until('one is left', () => stream.enabled?.length === 1);
+    await until('one topic is left', () => stream.enabled?.length === 1);
     expect(stream.enabled).toEqual(['/tracked_pose']);
     stream.enable(['/alerts']);
-    await until('another one', () => stream.enabled?.includes('/alerts') === true);
+    await until('another topic', () => stream.enabled?.includes('/alerts') === true);
   });
 
-  it('notes a topic that is missing in the acknowledgement', async () => {
+  it('reports a topic that is missing in the acknowledgement', async () => {
     await using chassis = await fakeChassis();
     chassis.unknownTopics = ['/battery_state'];
     const { stream, complaints } = await listenTo(chassis);
@@ -85,7 +85,7 @@ describe.concurrent('enabling topics', () => {
     expect(complaints()).toEqual(['the chassis did not enable /battery_state']);
   });
 
-  it('notes that no acknowledgement came', async () => {
+  it('reports a missing acknowledgement', async () => {
     await using peer = await bareWebSocket((socket) => {
       const timer = setInterval(() => socket.write(Buffer.from([0x8a, 0])), 100);
       socket.on('close', () => clearInterval(timer));
@@ -97,8 +97,8 @@ describe.concurrent('enabling topics', () => {
   });
 });
 
-describe('what comes in', () => {
-  it('is data, and what is wrong with it is a complaint that ends nothing', async () => {
+describe('a received message', () => {
+  it('is data; a fault in it is a complaint that does not end the stream', async () => {
     await using chassis = await fakeChassis();
     const { stream, messages, complaints } = await listenTo(chassis);
     using _stream = stream;
@@ -108,7 +108,7 @@ describe('what comes in', () => {
     chassis.publish('{"topic":"/tracked_pose","pos":[1,2]}');
     chassis.publish(Buffer.from([1, 2, 3]));
     chassis.publish({ topic: '/tracked_pose', pos: [3, 4], ori: -90 });
-    await until('the last one', () => messages.at(-1)?.kind === 'data');
+    await until('the last value', () => messages.at(-1)?.kind === 'data');
     expect(messages.at(-1)).toMatchObject({ topic: '/tracked_pose', data: { pos: [3, 4], ori: -90 } });
     expect(complaints()).toEqual([
       'malformed message: the answer is not JSON: it contains "not"',
@@ -124,9 +124,9 @@ describe('what comes in', () => {
     ['reserved bits', [0xf1, 1, 0x61]],
     ['an unknown kind of frame', [0x83, 0]],
     ['a masked frame', [0x81, 0x81, 0, 0, 0, 0, 0x61]],
-    ['text that is no UTF-8', [0x81, 2, 0xff, 0xfe]],
+    ['text that is not UTF-8', [0x81, 2, 0xff, 0xfe]],
     ['a message larger than 16 MiB', [0x81, 127, 0, 0, 0, 0, 4, 0, 0, 0]],
-  ])('as %s ends the stream with a reason, even with the first bytes', async (_, bytes) => {
+  ])('that is %s ends the stream with a reason, even as the first bytes', async (_, bytes) => {
     await using peer = await bareWebSocket((socket) => socket.write(Buffer.from(bytes)));
     const { stream, complaints } = await listenTo(peer);
     const end = await stream.ended;
@@ -135,7 +135,7 @@ describe('what comes in', () => {
     expect(complaints()).toEqual([end.detail]);
   });
 
-  it('may be any bytes at all without harm', async () => {
+  it('may be any bytes without an exception', async () => {
     for (let round = 0; round < 20; round += 1) {
       const bytes = Buffer.from(Array.from({ length: 200 }, (_, i) => (i * 7919 + round * 104_729) % 251));
       await using peer = await bareWebSocket((socket) => socket.end(bytes));
@@ -146,14 +146,14 @@ describe('what comes in', () => {
 });
 
 describe.concurrent('the end of a stream', () => {
-  it('is called cut when the connection is', async () => {
+  it('is reported as cut when the connection is closed', async () => {
     await using chassis = await fakeChassis();
     const { stream } = await listenTo(chassis);
     for (const socket of chassis.sockets) socket.destroy();
     expect((await stream.ended).failure).toBe('cut');
   });
 
-  it('is called silent within two seconds when the cable is cut without a word', async () => {
+  it('is reported as silent within two seconds when the cable is cut without a TCP reset', async () => {
     await using peer = await bareWebSocket((socket) => socket.pause());
     const { stream } = await listenTo(peer);
     const began = performance.now();
@@ -163,7 +163,7 @@ describe.concurrent('the end of a stream', () => {
     expect(tookMs).toBeLessThan(2_000);
   });
 
-  it('does not come while the chassis merely has nothing to tell', async () => {
+  it('does not occur while the chassis merely has nothing to publish', async () => {
     await using chassis = await fakeChassis();
     const { stream } = await listenTo(chassis);
     using _stream = stream;
@@ -171,7 +171,7 @@ describe.concurrent('the end of a stream', () => {
     expect(end).toBe('none');
   });
 
-  it('does not come while one large message is on its way', async () => {
+  it('does not occur while one large message is in transit', async () => {
     await using peer = await bareWebSocket((socket) => {
       socket.write(Buffer.from([0x81, 127, 0, 0, 0, 0, 0, 1, 0, 0]));
       const timer = setInterval(() => socket.write('x'), 200);
@@ -183,7 +183,7 @@ describe.concurrent('the end of a stream', () => {
     expect(end).toBe('none');
   });
 
-  it('comes at once by the signal, and leaves no connection', async () => {
+  it('follows the abort signal at once, and leaves no connection', async () => {
     await using chassis = await fakeChassis();
     const ending = new AbortController();
     const { stream } = await listenTo(chassis, { signal: ending.signal });
@@ -194,7 +194,7 @@ describe.concurrent('the end of a stream', () => {
 });
 
 describe.concurrent('opening', () => {
-  it('is refused by name: closed port, no answer, a page, a redirect, a starting chassis', async () => {
+  it('fails with a named reason: closed port, no answer, a page, a redirect, a starting chassis', async () => {
     expect(await failureOf(listenTo({ endpoint: await closedPort() }))).toMatchObject({
       code: 'CHASSIS_NOT_CONNECTED',
       failure: 'refused',
@@ -220,7 +220,7 @@ describe.concurrent('opening', () => {
     expect((await failureOf(listenTo(wrongKey))).code).toBe('CHASSIS_BAD_ANSWER');
   });
 
-  it('is interrupted by the signal', async () => {
+  it('is interrupted by the abort signal', async () => {
     await using silent = await rawPeer(() => {});
     const ending = new AbortController();
     setTimeout(() => ending.abort(), 50);
@@ -239,7 +239,7 @@ function frame(opcode: number, payload: Buffer | string): Buffer {
     : Buffer.concat([head, bytes]);
 }
 
-/** Sends the same bytes again and again, as fast as they are taken. */
+/** Sends the same bytes repeatedly, as fast as they are read. */
 function flooding(bytes: Buffer): Promise<Peer> {
   const blob = Buffer.concat(Array.from({ length: Math.max(1, Math.floor(262_144 / bytes.length)) }, () => bytes));
   return bareWebSocket((socket) => {
@@ -260,7 +260,7 @@ describe('a chassis that sends more than can be read', () => {
     ['messages of a megabyte of objects', frame(1, `{"topic":"/alerts","alerts":[${'{},'.repeat(349_000)}{}]}`)],
     ['pings', frame(9, '')],
   ])(
-    'of %s is named and ended, and everything else has its turn meanwhile',
+    'of %s is disconnected with a reason, and the event loop stays responsive',
     async (_, bytes) => {
       await using peer = await flooding(bytes);
       let turns = 0;
@@ -273,13 +273,13 @@ describe('a chassis that sends more than can be read', () => {
       expect(end).toMatchObject({ failure: 'bad-answer', isFlood: true });
       expect(end.detail).toMatch(/^topic stream flooded: \d+ messages, [\d.]+ MB within [\d.]+ s/);
       expect(complaints()).toContain('topic stream flooded: the chassis sent more than gw can read');
-      // It takes two seconds, in which at least some timers came to their turn.
+      // Within these two seconds at least some timers fired.
       expect(turns).toBeGreaterThan(5);
     },
     20_000,
   );
 
-  it('is none that publishes a large map among its poses: every pose comes, in order', async () => {
+  it('is not one that publishes a large map among its poses: every pose arrives, in order', async () => {
     const map = frame(
       1,
       `{"topic":"/map/info","name":"EG","uid":"u","map_version":1,"overlays_version":1,"overlays":[${'{},'.repeat(900_000)}{}]}`,
@@ -300,7 +300,7 @@ describe('a chassis that sends more than can be read', () => {
     expect(complaints().filter((what) => !what.includes('acknowledge'))).toEqual([]);
   });
 
-  it('gets the newest of its pings answered, and not one answer for each', async () => {
+  it('has only its newest ping answered, not each of them', async () => {
     const answered: Buffer[] = [];
     await using peer = await bareWebSocket((socket) => {
       socket.on('data', (data) => answered.push(data));
@@ -308,7 +308,7 @@ describe('a chassis that sends more than can be read', () => {
     });
     const { stream } = await listenTo(peer);
     using _stream = stream;
-    /** What the frames of the client carry; they are masked (RFC 6455, 5.3). */
+    /** The payloads of the client's frames; they are masked (RFC 6455, 5.3). */
     const pongs = () => {
       const bytes = Buffer.concat(answered);
       const found: string[] = [];
@@ -321,13 +321,13 @@ describe('a chassis that sends more than can be read', () => {
       }
       return found;
     };
-    await until('the newest', () => pongs().at(-1) === 'ping 499');
+    await until('the newest pong', () => pongs().at(-1) === 'ping 499');
     expect(pongs().length).toBeLessThan(100);
   });
 });
 
 describe('backpressure on the chassis', () => {
-  it('makes it wait: nothing more is taken from the connection until what came was worked on', async () => {
+  it('pauses it: nothing more is read from the connection until the received messages are processed', async () => {
     const piece = Buffer.from(`{"topic":"/unasked","text":"${'x'.repeat(1024 * 1024)}"}`);
     const head = Buffer.alloc(10);
     head[0] = 0x81;
@@ -347,7 +347,7 @@ describe('backpressure on the chassis', () => {
         return socket;
       },
     };
-    // No time passes, so no more of it is given to the chassis.
+    // No time passes, so the time budget of the chassis does not grow.
     const clock = createFakeClock({ startMs: 1_000_000 });
     using _stream = await openTopicStream({
       ...{ endpoint: peer.endpoint, dialer, clock, topics: TOPICS, listForm: true },

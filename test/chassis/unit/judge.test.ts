@@ -24,8 +24,8 @@ function judged(...connections: readonly (readonly PoseSample[])[]) {
   return judge.verdict();
 }
 
-/** The same robot, seen in one encoding. */
-function seen(encoding: Encoding, doings: readonly Doing[], delivery: Delivery = calm(10), turns = 0) {
+/** The same robot, reported in one encoding. */
+function reportedIn(encoding: Encoding, doings: readonly Doing[], delivery: Delivery = calm(10), turns = 0) {
   return judged(samplesOf(encoding, { deg: 30, turns }, doings, delivery));
 }
 
@@ -57,8 +57,8 @@ const nearZeroMotions = fc.record({
   delivery: anyDelivery,
 });
 
-describe('never the wrong unit, whatever the robot does and however the messages come', () => {
-  it('degrees are never called radians', () => {
+describe('the unit of the heading, whatever the robot does and however messages arrive', () => {
+  it('degrees are never judged as radians', () => {
     fc.assert(
       fc.property(motions, fc.constantFrom(...inDegrees), ({ start, doings, delivery }, encoding) => {
         expect(judged(samplesOf(encoding, start, doings, delivery)).verdict).not.toBe('radians');
@@ -67,7 +67,7 @@ describe('never the wrong unit, whatever the robot does and however the messages
     );
   });
 
-  it('degrees within a few degrees of 0, which look like radians, are never called radians', () => {
+  it('degrees within a few degrees of 0, in the range of radians, are never judged as radians', () => {
     fc.assert(
       fc.property(nearZeroMotions, fc.constantFrom(...inDegrees), ({ start, doings, delivery }, encoding) => {
         expect(judged(samplesOf(encoding, start, doings, delivery)).verdict).not.toBe('radians');
@@ -76,7 +76,7 @@ describe('never the wrong unit, whatever the robot does and however the messages
     );
   });
 
-  it('radians are never called degrees: normalised either way, or unwrapped and many turns away from 0', () => {
+  it('radians are never judged as degrees: normalised either way, or unwrapped and many turns from 0', () => {
     fc.assert(
       fc.property(motions, fc.constantFrom(...inRadians), ({ start, doings, delivery }, encoding) => {
         expect(judged(samplesOf(encoding, start, doings, delivery)).verdict).not.toBe('degrees');
@@ -85,7 +85,7 @@ describe('never the wrong unit, whatever the robot does and however the messages
     );
   });
 
-  it('numbers that follow no robot at all within ±3.1 are never called radians', () => {
+  it('numbers within ±3.1 that follow no robot are never judged as radians', () => {
     fc.assert(
       fc.property(
         fc.array(fc.double({ min: -3.1, max: 3.1, noNaN: true }), { minLength: 50, maxLength: 500 }),
@@ -99,7 +99,7 @@ describe('never the wrong unit, whatever the robot does and however the messages
     );
   });
 
-  it('a heading in degrees that drifts and is corrected again and again is never called radians', () => {
+  it('a heading in degrees that drifts and is corrected repeatedly is never judged as radians', () => {
     fc.assert(
       fc.property(
         // Corrections that differ from 2π by more than a twentieth; see docs/chassis.md for the ones that do not.
@@ -123,12 +123,12 @@ describe('never the wrong unit, whatever the robot does and however the messages
 });
 
 describe('degrees', () => {
-  it.each(inDegrees)('are decided by one full turn by hand, at usual speeds and rates: %s', (encoding) => {
+  it.each(inDegrees)('are proven by one full turn by hand, at usual speeds and rates: %s', (encoding) => {
     for (const hz of [1, 2, 5, 10, 20]) {
       for (const degPerS of [20, 40, 60, 100]) {
-        // At 100 degrees a second and one message a second four messages are all there is of a circle.
+        // At 100 degrees a second and one message a second a circle has four messages.
         const circles = hz === 1 && degPerS === 100 ? 2 : 1;
-        const { verdict, reason } = seen(encoding, turned(degPerS, circles), calm(hz), 3);
+        const { verdict, reason } = reportedIn(encoding, turned(degPerS, circles), calm(hz), 3);
         expect([hz, degPerS, verdict]).toEqual([hz, degPerS, 'degrees']);
         expect(reason).toMatch(
           /^the heading changed by \d+ in one direction within \d+\.\d s, faster than radians can$/,
@@ -137,24 +137,24 @@ describe('degrees', () => {
     }
   });
 
-  it.each(inDegrees)('are decided by the courses of a robot that turns too slowly for that: %s', (encoding) => {
-    expect(seen(encoding, tour(5))).toMatchObject({
+  it.each(inDegrees)('are proven by the courses of a robot that turns too slowly for that: %s', (encoding) => {
+    expect(reportedIn(encoding, tour(5))).toMatchObject({
       verdict: 'degrees',
       reason: expect.stringContaining('6 different courses'),
       doubt: null,
     });
   });
 
-  it('are not proven by one value, however large: unwrapped radians reach it in some turns', () => {
+  it('are not proven by one value, however large: unwrapped radians reach it after some turns', () => {
     for (const ori of [0, 0.5, 3.1, -3.14, 6.2, 6.458, 90, -179.9, 359]) {
       const samples = Array.from({ length: 100 }, (_, i) => ({ ori, xM: 0, yM: 0, atMs: 100 * i }));
       expect(judged(samples)).toMatchObject({ verdict: 'not-decided', doubt: null, largest: Math.abs(ori) });
     }
   });
 
-  it('are not proven by a position that is found again, twice, far from where it was thought to be', () => {
+  it('are not proven by a position that is found again, twice, far from its estimate', () => {
     const leaps = (encoding: Encoding) =>
-      seen(
+      reportedIn(
         encoding,
         [
           { kind: 'stand', seconds: 2 },
@@ -169,33 +169,33 @@ describe('degrees', () => {
     for (const encoding of [...inRadians, ...inDegrees]) expect(leaps(encoding).verdict).toBe('not-decided');
   });
 
-  it('are not proven by half a minute of unwrapped radians that come all at once', () => {
+  it('are not proven by half a minute of unwrapped radians that arrive all at once', () => {
     const stalls = [{ fromS: 5, seconds: 30 }];
     for (const hz of [1, 5, 10, 20]) {
-      const { verdict } = seen('radians unwrapped', turned(100, 12), { ...calm(hz), stalls }, 9);
+      const { verdict } = reportedIn('radians unwrapped', turned(100, 12), { ...calm(hz), stalls }, 9);
       expect(verdict).toBe('not-decided');
     }
   });
 });
 
 describe('courses', () => {
-  /** A robot with one heading, pushed to and fro along an axis as nobody can drive it. */
+  /** A robot with one heading, pushed to and fro along an axis that it cannot drive along. */
   const pushed = (ori: number, axis: number) =>
     Array.from({ length: 2_000 }, (_, i) => {
       const along = Math.abs(((i / 10) % 20) - 10) * 0.5;
       return { ori, xM: along * Math.cos(axis), yM: along * Math.sin(axis), atMs: i * 100 };
     });
 
-  it('of a robot that is pushed to and fro without being turned prove nothing and are no doubt', () => {
+  it('of a robot pushed to and fro without turning prove nothing and raise no doubt', () => {
     // 90 read as radians points along 2.035, read as degrees along π/2.
     expect(judged(pushed(90, 90 % (2 * Math.PI)))).toMatchObject({ verdict: 'not-decided', doubt: null });
     expect(judged(pushed(90, Math.PI / 2))).toMatchObject({ verdict: 'not-decided', doubt: null });
   });
 
-  it('with a constant error of the heading, as where 0 does not lie along +x, prove nothing', () => {
+  it('with a constant heading error, as where 0 is not along +x, prove nothing', () => {
     for (const encoding of [...inDegrees, ...inRadians]) {
       const quarter = encoding.startsWith('degrees') ? 90 : Math.PI / 2;
-      // So slow that nothing but the courses can decide it.
+      // So slow that only the courses can decide it.
       const samples = samplesOf(encoding, { deg: 30, turns: 2 }, tour(5), { ...calm(10), noiseDeg: 1 });
       const shifted = samples.map((sample) => ({ ...sample, ori: sample.ori + quarter }));
       expect([encoding, judged(shifted).verdict]).toEqual([encoding, 'not-decided']);
@@ -209,7 +209,7 @@ describe('radians', () => {
     (encoding) => {
       for (const hz of [10, 20]) {
         for (const degPerS of [20, 40, 60, 100, 150]) {
-          const { verdict, reason, doubt } = seen(encoding, turned(degPerS, 2), calm(hz), 3);
+          const { verdict, reason, doubt } = reportedIn(encoding, turned(degPerS, 2), calm(hz), 3);
           expect([hz, degPerS, verdict, doubt]).toEqual([hz, degPerS, 'radians', null]);
           expect(reason).toMatch(/^the heading passed the seam (at ±π|between 2π and 0) 2 times in one direction/);
         }
@@ -217,10 +217,10 @@ describe('radians', () => {
     },
   );
 
-  it.each(inRadians)('are never green after one full turn by hand, but in doubt: %s', (encoding) => {
+  it.each(inRadians)('are in doubt after one full turn by hand, never green: %s', (encoding) => {
     for (const hz of [2, 5, 10, 20]) {
       for (const degPerS of [20, 40, 60, 100]) {
-        const { verdict, reason, doubt } = seen(encoding, turned(degPerS, 1), calm(hz), 7);
+        const { verdict, reason, doubt } = reportedIn(encoding, turned(degPerS, 1), calm(hz), 7);
         expect([hz, degPerS, verdict]).toEqual([hz, degPerS, 'not-decided']);
         expect(doubt).toBe(reason);
         expect(doubt).toMatch(/^the heading (passed the seam|changed steadily)/);
@@ -229,17 +229,17 @@ describe('radians', () => {
   });
 
   it.each(inRadians)(
-    'are proven by six courses and doubted after two, also when it drives backwards: %s',
+    'are proven by six courses and in doubt after two, also when the robot drives backwards: %s',
     (encoding) => {
       for (const hz of [2, 10]) {
         const driven = tour(40);
         const backwards = driven.map((doing): Doing => (doing.kind === 'drive' ? { ...doing, mPerS: -0.6 } : doing));
         for (const doings of [driven, backwards]) {
-          expect(seen(encoding, doings, calm(hz), 11)).toMatchObject({
+          expect(reportedIn(encoding, doings, calm(hz), 11)).toMatchObject({
             verdict: 'radians',
             reason: expect.stringContaining('6 different courses in a row that fit its heading read as radians'),
           });
-          expect(seen(encoding, doings.slice(0, 10), calm(hz), 11)).toMatchObject({
+          expect(reportedIn(encoding, doings.slice(0, 10), calm(hz), 11)).toMatchObject({
             verdict: 'not-decided',
             doubt: expect.stringMatching(/^the robot drove \d different courses/),
           });
@@ -248,7 +248,7 @@ describe('radians', () => {
     },
   );
 
-  it('win over degrees that were proven before, and nothing takes them back', () => {
+  it('override degrees proven before, permanently', () => {
     const delivery = calm(10);
     const degrees = samplesOf('degrees ±180', { deg: 0, turns: 0 }, turned(60, 1), delivery);
     const radians = samplesOf('radians ±π', { deg: 0, turns: 0 }, turned(60, 2), delivery);
@@ -258,7 +258,7 @@ describe('radians', () => {
     expect(judged(radians, degrees)).toMatchObject({ verdict: 'radians', doubt: null });
   });
 
-  it('are forgotten at a lost connection: no turn is put together from two halves', () => {
+  it('are reset at a lost connection: no turn is composed of two halves', () => {
     const samples = samplesOf(
       'radians ±π',
       { deg: 90, turns: 0 },
@@ -270,7 +270,7 @@ describe('radians', () => {
       expect(judged(samples.slice(0, half), samples.slice(half)).verdict).not.toBe('radians');
   });
 
-  it('are forgotten when the heading leaves its range, and when a pause is too long to follow', () => {
+  it('are reset when the heading leaves its range, and at a pause too long to follow', () => {
     const samples = samplesOf(
       'radians 0 to 2π',
       { deg: 90, turns: 0 },
@@ -285,13 +285,13 @@ describe('radians', () => {
   });
 });
 
-describe('a turn that is followed within one range of radians', () => {
-  /** A heading by its number, one sample each `everyMs`, of a robot that stays where it is. */
+describe('a turn tracked within one range of radians', () => {
+  /** A heading by its number, one sample each `everyMs`, of a robot that does not change its position. */
   const headings = (count: number, everyMs: number, ori: (i: number) => number): PoseSample[] =>
     Array.from({ length: count }, (_, i) => ({ ori: ori(i), xM: 1, yM: 2, atMs: 7_654_321 + i * everyMs }));
 
   it.each([5, 50, 100, 200])(
-    'ends where degrees leave the range: 0.9° a sample, round and round, every %i ms',
+    'ends where degrees leave the range: 0.9° a sample, continuously turning, every %i ms',
     (everyMs) => {
       for (const from of [-180, 0]) {
         const wrap = (deg: number) => ((((deg - from) % 360) + 360) % 360) + from;
@@ -306,7 +306,7 @@ describe('a turn that is followed within one range of radians', () => {
     [6.8, 1.2, 5],
     [7, 0.9, 20],
     [7.2, 0.6, 10],
-  ])('ends where degrees leave the range: corrected by %d over and over, drifting by %d a second', (by, perS, hz) => {
+  ])('ends where degrees leave the range: corrected by %d repeatedly, drifting by %d a second', (by, perS, hz) => {
     for (const sign of [1, -1]) {
       let at = 0;
       const drifting = headings(40 * hz, 1_000 / hz, () => {
@@ -318,7 +318,7 @@ describe('a turn that is followed within one range of radians', () => {
     }
   });
 
-  it('ends at a step that no turn makes between two samples, however steadily it comes again', () => {
+  it('ends at a step that no turn can make between two samples, however regularly it recurs', () => {
     for (const step of [2.1, 2.5, 3, -2.5]) {
       const wrapped = headings(400, 100, (i) => Math.atan2(Math.sin(step * i), Math.cos(step * i)));
       expect(judged(wrapped).verdict).not.toBe('radians');
@@ -327,26 +327,26 @@ describe('a turn that is followed within one range of radians', () => {
 });
 
 describe('a doubt', () => {
-  it('is no matter of a robot that stands, drives straight on, or turns as degrees do', () => {
+  it('is not raised by a robot that is at rest, drives straight on, or turns in degrees', () => {
     for (const hz of [1, 2, 10, 20]) {
       const delivery = { ...calm(hz), noiseDeg: 1 };
       for (const encoding of inDegrees) {
         expect(
           judged(samplesOf(encoding, { deg: 0, turns: 0 }, [{ kind: 'stand', seconds: 60 }], delivery)).doubt,
         ).toBeNull();
-        expect(seen(encoding, tour(60), delivery)).toMatchObject({
+        expect(reportedIn(encoding, tour(60), delivery)).toMatchObject({
           verdict: hz < 2 ? expect.stringMatching('degrees|not-decided') : 'degrees',
           doubt: null,
         });
       }
       for (const encoding of inRadians) {
-        const stands = samplesOf(encoding, { deg: 100, turns: 5 }, [{ kind: 'stand', seconds: 60 }], delivery);
-        expect(judged(stands)).toMatchObject({ verdict: 'not-decided', doubt: null });
+        const atRest = samplesOf(encoding, { deg: 100, turns: 5 }, [{ kind: 'stand', seconds: 60 }], delivery);
+        expect(judged(atRest)).toMatchObject({ verdict: 'not-decided', doubt: null });
       }
     }
   });
 
-  it('takes degrees back that were proven before, and is taken back by degrees proven afterwards', () => {
+  it('revokes degrees proven before, and is cleared by degrees proven afterwards', () => {
     const delivery = calm(10);
     const proving = samplesOf('degrees ±180', { deg: 0, turns: 0 }, turned(60, 1), delivery);
     const doubtful = samplesOf('radians unwrapped', { deg: 0, turns: 4 }, turned(60, 1), delivery);
@@ -356,7 +356,7 @@ describe('a doubt', () => {
     expect(judged(doubtful, proving)).toMatchObject({ verdict: 'degrees', doubt: null });
   });
 
-  it('is no matter of a robot that creeps by some degrees once the connection has proven degrees', () => {
+  it('is not raised by a robot that creeps by some degrees once the connection has proven degrees', () => {
     const quiet = { ...calm(10), noiseDeg: 0 };
     const creeping: Doing[] = [
       { kind: 'stand', seconds: 1 },
@@ -372,14 +372,14 @@ describe('a doubt', () => {
     expect(judged(before, alone).doubt).not.toBeNull();
   });
 
-  it('stands over a lost connection', () => {
+  it('persists over a lost connection', () => {
     const doubtful = samplesOf('radians 0 to 2π', { deg: 0, turns: 4 }, turned(60, 1), calm(10));
     expect(judged(doubtful, []).doubt).not.toBeNull();
   });
 });
 
 describe('samples', () => {
-  it('that are no finite numbers do not count', () => {
+  it('that are not finite numbers are ignored', () => {
     const judge = createUnitJudge();
     const sound = { ori: -1, xM: 0, yM: 0, atMs: 0 };
     for (const bad of [Number.NaN, Number.POSITIVE_INFINITY, '90' as unknown as number]) {

@@ -6,11 +6,11 @@ import type { FaultName } from '../../../src/lib/sim/index.ts';
 import { until } from '../bench.ts';
 import { onSite, startSupervised, verdicts } from './supervised.ts';
 
-/** What a trial that the gate refuses comes to: the error, and what was written down. */
+/** The result of a trial that the gate refuses: the error, and its records. */
 async function refused(fault: FaultName, kind: TrialKind = 'stop') {
   await using robot = await startSupervised({ faults: [fault], evidence: kind === 'dock' });
   const ended = await robot.conduct({ kind }).catch(() => robot.motion.trials.view());
-  if (ended === null) throw new Error('nothing was written down');
+  if (ended === null) throw new Error('no record');
   const report = await robot.report(ended);
   const moved = robot.sim.state().moving;
   return { ended, report, moved, records: await loadEvidenceFile(robot.site.evidenceFile) };
@@ -25,7 +25,7 @@ describe('a robot with a fault', { timeout: 120_000 }, () => {
     ['radians', /drifts while the robot should stand|radians/],
     ['radians-0-2pi', /drifts while the robot should stand|radians/],
     ['radians-unwrapped', /drifts while the robot should stand|radians|in doubt/],
-  ] as const)('%s: nothing is ordered, and why is written down', async (fault, why) => {
+  ] as const)('%s: nothing is ordered, and the reason is recorded', async (fault, why) => {
     const { ended, report, moved, records } = await refused(fault);
     expect(ended).toMatchObject({ outcome: 'refused', recorded: [] });
     expect(ended.refusals.join(' ')).toMatch(why);
@@ -52,7 +52,7 @@ describe('a robot with a fault', { timeout: 120_000 }, () => {
     });
     expect(alarms[0]).toMatch(/^PRESS THE EMERGENCY STOP/);
     expect(robot.sim.state().moving).toBe(false);
-    // A cancel that does not work closes what would need it, trials too.
+    // A cancel that does not work closes the gate for everything that relies on it, trials too.
     const second = motion.trials.start({ kind: 'stop', who: 'J. Doe', conditions: onSite });
     await expect(second).rejects.toMatchObject({
       code: 'MOTION_REFUSED',
@@ -61,7 +61,7 @@ describe('a robot with a fault', { timeout: 120_000 }, () => {
     robot.sim.setFault('cancel-ignored', false);
   });
 
-  it('target-in-degrees: the heading at the end tells it, and what was seen of the rest still counts', async () => {
+  it('target-in-degrees: the final heading reveals it, and the other observations still count', async () => {
     await using robot = await startSupervised({ faults: ['target-in-degrees'] });
     await robot.conduct({ kind: 'stop' });
     const ended = await robot.conduct({ kind: 'move', distanceM: 0.6 });
@@ -75,7 +75,7 @@ describe('a robot with a fault', { timeout: 120_000 }, () => {
     expect(robot.motion.status().gate.reasons.join()).toMatch(/angles.target-ori was contradicted/);
   });
 
-  it('unknown-state: a success by another name is no success', async () => {
+  it('unknown-state: an unknown final state is not a success', async () => {
     await using robot = await startSupervised();
     await robot.conduct({ kind: 'stop' });
     robot.sim.setFault('unknown-state', true);
@@ -84,7 +84,7 @@ describe('a robot with a fault', { timeout: 120_000 }, () => {
     expect(robot.motion.status().gate.open).toBe(false);
   });
 
-  it('pose-in-degrees: contradicted, and the person learns that the old pose could not be set again', async () => {
+  it('pose-in-degrees: contradicted, and the person is alerted that the original pose could not be restored', async () => {
     await using robot = await startSupervised();
     await robot.conduct({ kind: 'stop' });
     await robot.conduct({ kind: 'move', distanceM: 0.6 });
@@ -100,7 +100,7 @@ describe('a robot with a fault', { timeout: 120_000 }, () => {
     ]);
   });
 
-  it('blocked: nothing holds of a move that the chassis gives up', async () => {
+  it('blocked: a move that the chassis gives up verifies nothing', async () => {
     await using robot = await startSupervised({ evidence: true, limits: { moveMs: 4_000 } });
     robot.sim.setFault('blocked', true);
     const ended = await robot.conduct({ kind: 'move', distanceM: 0.6 });
@@ -110,8 +110,8 @@ describe('a robot with a fault', { timeout: 120_000 }, () => {
   });
 });
 
-describe('a trial that is ended', { timeout: 60_000 }, () => {
-  it('by a lost client: after 3 s without a sign of life the robot is cancelled, and nothing holds', async () => {
+describe('a trial that is ended early', { timeout: 60_000 }, () => {
+  it('by a lost client: after 3 s without a keepalive the move is cancelled, and nothing is verified', async () => {
     await using robot = await startSupervised({ evidence: true });
     const { motion } = robot;
     await motion.trials.start({ kind: 'move', who: 'J. Doe', conditions: onSite });
@@ -125,7 +125,7 @@ describe('a trial that is ended', { timeout: 60_000 }, () => {
     expect(motion.status().stop.latched).toBe(false);
   });
 
-  it('by a stop: the stop wins and stays', async () => {
+  it('by a stop: the stop has priority and stays latched', async () => {
     await using robot = await startSupervised();
     const { motion } = robot;
     const began = await motion.trials.start({ kind: 'stop', who: 'J. Doe', conditions: onSite });
@@ -149,13 +149,13 @@ describe('a trial that is ended', { timeout: 60_000 }, () => {
       const ended = await following;
       expect(ended, fault).toMatchObject({ outcome: 'cancelled', recorded: [] });
       expect(Object.values(verdicts(ended))).not.toContain('holds');
-      // Where nobody can see the robot any more, the person beside it is told.
+      // Without a connection to the robot the person beside it is alerted.
       if (fault === 'cut') expect(ended.alarm).toMatch(/^PRESS THE EMERGENCY STOP/);
     }
   });
 });
 
-describe('a trial is not begun', { timeout: 60_000 }, () => {
+describe('a trial is refused', { timeout: 60_000 }, () => {
   const code = async (work: Promise<unknown>) =>
     work.then(
       () => null,
@@ -176,7 +176,7 @@ describe('a trial is not begun', { timeout: 60_000 }, () => {
     expect(ended.outcome).toBe('verified');
   });
 
-  it('beside a tour, beside another one, or as a request that is none', async () => {
+  it('beside a tour, beside another trial, or for an invalid request', async () => {
     await using robot = await startSupervised({ evidence: true });
     const { trials } = robot.motion;
     await robot.motion.startTour('demo');
@@ -206,7 +206,7 @@ describe('a trial is not begun', { timeout: 60_000 }, () => {
     }
   });
 
-  it('in another order than stop first: a move needs a cancel that was seen', async () => {
+  it('in another order than stop first: a move requires an observed cancel', async () => {
     await using robot = await startSupervised();
     expect(await code(robot.motion.trials.start({ kind: 'move', who: 'x', conditions: onSite }))).toMatchObject([
       'MOTION_REFUSED',
@@ -222,7 +222,7 @@ describe('a trial is not begun', { timeout: 60_000 }, () => {
     ]);
   });
 
-  it('with motion.requireVerified the angles are on trial as well', async () => {
+  it('with motion.requireVerified before the angles are verified by trial', async () => {
     await using robot = await startSupervised({
       site: (site) => ({ ...site, motion: { ...site.motion, requireVerified: true } }),
     });

@@ -5,10 +5,10 @@ import type { GateInput } from '../../../src/lib/motion/gate.ts';
 import type { Order } from '../../../src/lib/motion/index.ts';
 import { judgeTrial, type TrialOrder } from '../../../src/lib/motion/trial/gate.ts';
 import { type TrialConditions, type TrialKind, trialKinds } from '../../../src/lib/motion/trial/model.ts';
-import { heard, openGate, readySnapshot, recordsFor, SERIAL, SOFTWARE, withValues } from '../snapshot.ts';
+import { openGate, readySnapshot, received, recordsFor, SERIAL, SOFTWARE, withValues } from '../snapshot.ts';
 
 const onSite: TrialConditions = { robotWillMove: true, spaceFree: true, emergencyStopInHand: true };
-/** The robot of these tests stands at 1 m, 2 m. */
+/** The robot of these tests is at 1 m, 2 m. */
 const at = (wayM: number) => chosen({ xM: 1, yM: 2 + wayM, yawDeg: degrees(90) }, 'test');
 const orderOf: Record<TrialKind, (wayM: number) => Order> = {
   stop: (wayM) => ({ kind: 'move', goal: at(wayM) }),
@@ -28,18 +28,18 @@ const without = (...facts: string[]) => recordsFor().filter(({ fact }) => !facts
 const driving: readonly TrialKind[] = ['stop', 'move', 'dock'];
 
 describe('the gate of a trial', () => {
-  it.each(trialKinds)('passes a %s with a person beside a robot that stands ready', (of) => {
+  it.each(trialKinds)('passes a %s with a person on site and a robot at rest', (of) => {
     expect(reasons(of)).toEqual([]);
   });
 
-  it.each(Object.keys(onSite) as (keyof TrialConditions)[])('asks for %s, by true alone', (name) => {
+  it.each(Object.keys(onSite) as (keyof TrialConditions)[])('requires %s, as literal true', (name) => {
     for (const value of [undefined, false, 1, 'true', null]) {
       const conditions = { ...onSite, [name]: value } as TrialConditions;
       for (const of of trialKinds) expect(reasons(of, {}, { conditions }), of).toHaveLength(1);
     }
   });
 
-  it('passes one without a person only where the chassis says of itself that it is simulated', () => {
+  it('passes one without a person only where the chassis reports that it is simulated', () => {
     const conditions: TrialConditions = { unattended: true };
     const identity = (model: string | null) => ({
       snapshot: readySnapshot({ identity: { serial: SERIAL, model, software: SOFTWARE, capabilities: {} } }),
@@ -55,7 +55,7 @@ describe('the gate of a trial', () => {
     expect(reasons('stop', identity('simulated'), { conditions })).toEqual([]);
   });
 
-  it.each(driving)('passes no %s that goes farther than a metre', (of) => {
+  it.each(driving)('passes no %s over more than a metre', (of) => {
     expect(reasons(of, {}, { order: orderOf[of](1) })).toEqual([]);
     for (const wayM of [1.05, 1.5, 30, -1.05]) {
       expect(reasons(of, {}, { order: orderOf[of](wayM) })).toEqual([expect.stringContaining('at most 1 m')]);
@@ -64,23 +64,23 @@ describe('the gate of a trial', () => {
 
   it.each(driving)('passes no %s while the robot drives or does not drive by itself', (of) => {
     const plan = { actionId: 7, actionType: 'standard', failReason: 0, failReasonText: '' };
-    const planning = heard({ ...plan, moveState: 'moving' }) as never;
+    const planning = received({ ...plan, moveState: 'moving' }) as never;
     expect(reasons(of, { snapshot: withValues({ planning }) })).toEqual([expect.stringContaining('is driving')]);
     for (const wheels of [
       { controlMode: 'manual', emergencyStopPressed: false },
       { controlMode: 'auto', emergencyStopPressed: true },
       { controlMode: 'auto', emergencyStopPressed: false, wheelsReleased: true },
     ]) {
-      expect(reasons(of, { snapshot: withValues({ wheels: heard(wheels) as never }) })).toHaveLength(1);
+      expect(reasons(of, { snapshot: withValues({ wheels: received(wheels) as never }) })).toHaveLength(1);
     }
-    const lost = withValues({ positioning: heard({ state: 'positioning', reliable: false }) as never });
+    const lost = withValues({ positioning: received({ state: 'positioning', reliable: false }) as never });
     expect(reasons(of, { snapshot: lost })).toHaveLength(1);
   });
 
-  it('closes for what closes it for every order: a stop, a disk, a cancel, another move, a file', () => {
+  it('closes for every reason that closes it for orders: a stop, a disk, a cancel, another move, a file', () => {
     const closed: readonly Partial<GateInput>[] = [
       { stop: { latched: true, reason: 'drill', by: 'tablet', since: null } },
-      { keepingTrouble: { reason: 'The disk is full.', remedy: 'Make room.' } },
+      { keepingTrouble: { reason: 'The disk is full.', remedy: 'Free disk space.' } },
       { isCancelPending: true },
       { unownedMove: { moveId: 7, type: 'standard', isBeingCancelled: false } },
       { isMoveAwaited: true },
@@ -94,21 +94,18 @@ describe('the gate of a trial', () => {
     ['move', ['vendor.move.request', 'vendor.move.state'], ['vendor.move.cancel']],
     ['pose', ['vendor.pose.request'], []],
     ['dock', ['vendor.move.charge-target'], ['vendor.move.request', 'vendor.move.state', 'vendor.move.cancel']],
-  ])(
-    'of a %s takes on trust what it is about, and nothing else, and nothing that was contradicted',
-    (of, own, needed) => {
-      expect(reasons(of, { records: without(...own) })).toEqual([]);
-      for (const fact of needed) {
-        expect(reasons(of, { records: without(fact) })).toEqual([expect.stringContaining(`${fact} is from a vendor`)]);
-      }
-      for (const fact of [...own, ...needed, 'angles.tracked-pose-ori']) {
-        const records = [...recordsFor(), record(fact, true), record(fact, false)];
-        expect(reasons(of, { records })).toEqual([expect.stringContaining(`${fact} was contradicted on this device`)]);
-      }
-    },
-  );
+  ])('of a %s permits its own unverified facts, no other ones, and no contradicted ones', (of, own, needed) => {
+    expect(reasons(of, { records: without(...own) })).toEqual([]);
+    for (const fact of needed) {
+      expect(reasons(of, { records: without(fact) })).toEqual([expect.stringContaining(`${fact} is from a vendor`)]);
+    }
+    for (const fact of [...own, ...needed, 'angles.tracked-pose-ori']) {
+      const records = [...recordsFor(), record(fact, true), record(fact, false)];
+      expect(reasons(of, { records })).toEqual([expect.stringContaining(`${fact} was contradicted on this device`)]);
+    }
+  });
 
-  it('passes none on a chassis that names no software: a record counts for one version', () => {
+  it('passes none on a chassis without a software version: a record counts for one version', () => {
     const identity = { serial: SERIAL, model: 'm1', software: null, capabilities: {} };
     expect(reasons('stop', { snapshot: readySnapshot({ identity }) })).toEqual([
       expect.stringContaining('software version'),

@@ -5,7 +5,7 @@ import { judgePose, type PoseSeen } from '../../../src/lib/motion/trial/judge/po
 import { judgeStop, type StopSeen } from '../../../src/lib/motion/trial/judge/stop.ts';
 import type { PlanSample, PoseSample } from '../../../src/lib/motion/trial/samples.ts';
 
-/** Poses along +y every 100 ms, from one place to another within a time; the clock of the trial began long before. */
+/** Poses along +y every 100 ms, from one place to another within a time; the clock of the trial started long before. */
 function along(fromMs: number, toMs: number, fromM: number, toM: number, ori = 90): PoseSample[] {
   const samples: PoseSample[] = [];
   for (let atMs = fromMs; atMs < toMs; atMs += 100) {
@@ -18,8 +18,8 @@ const rest = (yM: number, ori = 90): Rest => {
   if (found === null) throw new Error('enough poses');
   return found;
 };
-const plans = (...told: readonly [atMs: number, state: string][]): PlanSample[] =>
-  told.map(([atMs, moveState]) => ({ atMs, actionId: 9, moveState, failReason: 0 }));
+const plans = (...states: readonly [atMs: number, state: string][]): PlanSample[] =>
+  states.map(([atMs, moveState]) => ({ atMs, actionId: 9, moveState, failReason: 0 }));
 
 describe('a cancel', () => {
   const sane: StopSeen = {
@@ -37,14 +37,14 @@ describe('a cancel', () => {
   };
   const verdict = (change: Partial<StopSeen>) => judgeStop({ ...sane, ...change })[0]?.verdict;
 
-  it('holds where the robot drove, was cancelled, and came to rest short of its goal', () => {
+  it('is verified where the robot drove, was cancelled, and came to rest short of its goal', () => {
     expect(judgeStop(sane)).toMatchObject([{ fact: 'vendor.move.cancel', verdict: 'holds', value: true }]);
   });
 
-  it('differs where the robot drives on', () => {
+  it('is contradicted where the robot drives on', () => {
     const poses = [...along(20_000, 21_000, 0, 0.2), ...along(21_000, 23_000, 0.2, 1)];
     expect(judgeStop({ ...sane, poses })).toMatchObject([{ verdict: 'differs', value: false }]);
-    // Whatever the chassis says of it.
+    // Whatever the chassis reports.
     expect(verdict({ poses, plans: plans([20_100, 'moving'], [22_900, 'succeeded']), readAfter: 'succeeded' })).toBe(
       'differs',
     );
@@ -56,15 +56,15 @@ describe('a cancel', () => {
     ['the cancel was not answered', { cancelAnsweredAtMs: null }],
     ['the chassis answered slowly', { answeredInMs: 3_000 }],
     ['it had arrived by itself', { plans: plans([20_100, 'moving'], [21_020, 'succeeded']), readAfter: 'succeeded' }],
-    ['it stands at its goal', { goal: { xM: 3, yM: 0.3 } }],
-    ['no pose came since', { poses: along(20_000, 21_000, 0, 0.2) }],
+    ['it is at rest at its goal', { goal: { xM: 3, yM: 0.3 } }],
+    ['no pose was received since', { poses: along(20_000, 21_000, 0, 0.2) }],
     [
       'the cancelled move is another one',
       { plans: plans([20_100, 'moving'], [21_020, 'cancelled']).map((plan) => ({ ...plan, actionId: 8 })) },
     ],
-    ['the states are of before the order', { plans: plans([19_000, 'moving'], [19_500, 'cancelled']) }],
-    ['the answer says otherwise', { readAfter: 'moving' }],
-    ['the position leapt', { poses: [...along(20_000, 21_000, 0, 0.2), ...along(21_000, 23_000, -1, -1)] }],
+    ['the states are from before the order', { plans: plans([19_000, 'moving'], [19_500, 'cancelled']) }],
+    ['the answer contradicts it', { readAfter: 'moving' }],
+    ['the position jumped', { poses: [...along(20_000, 21_000, 0, 0.2), ...along(21_000, 23_000, -1, -1)] }],
   ])('is not decided where %s', (_what, change) => {
     expect(['not-decided', 'differs']).toContain(verdict(change));
     expect(verdict(change)).toBe('not-decided');
@@ -77,7 +77,7 @@ describe('a cancel', () => {
   } as const;
   const why = (change: Partial<StopSeen>) => judgeStop({ ...sane, ...noCancel, ...change })[0]?.why;
 
-  it('names what the chassis reported of a move that failed before the robot drove, and the remedy', () => {
+  it('names the report of the chassis on a move that failed before the robot drove, and the remedy', () => {
     expect(why({ outcome: gaveUp, poses: along(20_000, 23_000, 0, 0), plans: plans([20_050, 'failed']) })).toBe(
       'the robot was not observed driving (0.00 m), so no cancel was sent. ' +
         "The chassis reports the move as failed: fail_reason 2 (chassis text 'path blocked'). " +
@@ -85,20 +85,20 @@ describe('a cancel', () => {
     );
   });
 
-  it('does not claim that a robot stood whose position changed before its move ended', () => {
+  it('does not report a robot at rest whose position changed before its move ended', () => {
     const text = why({ outcome: gaveUp, poses: along(20_000, 21_000, 0, 0.4), plans: plans([20_050, 'failed']) });
     expect(text).toContain('the move ended before a cancel was sent, after a change of the position by 0.36 m');
     expect(text).not.toContain('not observed driving');
     expect(text).not.toContain('Clear 1.5 m');
   });
 
-  it('does not claim that a robot stood of which no pose was received', () => {
+  it('does not report a robot at rest of which no pose was received', () => {
     const text = why({ outcome: gaveUp, poses: [], plans: plans([20_050, 'failed']) });
     expect(text).toContain('no pose was received after the order, so no cancel was sent');
     expect(text).not.toContain('not observed driving');
   });
 
-  it('asks for no free space where the move was cancelled, or succeeded, without driving', () => {
+  it('does not ask for free space where the move was cancelled, or succeeded, without driving', () => {
     const poses = along(20_000, 23_000, 0, 0);
     const cancelled = { state: 'cancelled', reason: 'The move was cancelled on the chassis.' } as const;
     expect(why({ poses, outcome: cancelled })).toBe(
@@ -121,7 +121,7 @@ describe('docking', () => {
   };
   const verdict = (change: Partial<DockSeen>) => judgeDock({ ...sane, ...change })[0]?.verdict;
 
-  it('holds at the dock, and differs elsewhere or where its pose was refused with 103', () => {
+  it('is verified at the dock, and contradicted elsewhere or where its pose was refused with 103', () => {
     expect(verdict({})).toBe('holds');
     expect(verdict({ batteryStatus: null })).toBe('holds');
     expect(verdict({ dock: { xM: 3, yM: -1.4, yawDeg: 90 } })).toBe('differs');
@@ -133,16 +133,16 @@ describe('docking', () => {
     ['it failed for another reason', { outcome: { state: 'failed', failReason: 101, reason: 'x' } }],
     ['it was cancelled', { outcome: { state: 'cancelled', failReason: null, reason: 'x' } }],
     ['the battery does not charge', { batteryStatus: 'discharging' }],
-    ['it stood there before', { start: rest(-0.6) }],
-    ['it was never seen moving', { plans: plans([23_990, 'succeeded']) }],
-    ['no pose came since', { poses: along(20_000, 24_000, 0, -0.6) }],
+    ['it was there before', { start: rest(-0.6) }],
+    ['it was never observed moving', { plans: plans([23_990, 'succeeded']) }],
+    ['no pose was received since', { poses: along(20_000, 24_000, 0, -0.6) }],
   ])('is not decided where %s', (_what, change) => {
     expect(verdict(change)).toBe('not-decided');
   });
 });
 
 describe('a pose', () => {
-  const seen = (first: number, second: number, change: Partial<PoseSeen> = {}): PoseSeen => ({
+  const readBack = (first: number, second: number, change: Partial<PoseSeen> = {}): PoseSeen => ({
     start: rest(0, 10),
     sets: [
       { setDeg: -90, reported: rest(0, first) },
@@ -152,39 +152,39 @@ describe('a pose', () => {
   });
   const verdicts = (input: PoseSeen) => judgePose(input).map(({ verdict, value }) => [verdict, value]);
 
-  it('holds where both headings are reported in degrees, also from 0 to 360', () => {
+  it('is verified where both headings are reported in degrees, also from 0 to 360', () => {
     const held = [
       ['holds', 'radians'],
       ['holds', true],
     ];
-    expect(verdicts(seen(-90, 90))).toEqual(held);
-    expect(verdicts(seen(270, 88))).toEqual(held);
+    expect(verdicts(readBack(-90, 90))).toEqual(held);
+    expect(verdicts(readBack(270, 88))).toEqual(held);
   });
 
-  it('differs where the number came back, or the place is another one', () => {
-    expect(verdicts(seen(-1.57, 1.57))).toEqual([
+  it('is contradicted where the sent number is reported, or another place', () => {
+    expect(verdicts(readBack(-1.57, 1.57))).toEqual([
       ['differs', 'degrees'],
       ['not-decided', null],
     ]);
-    expect(verdicts({ ...seen(-90, 90), start: rest(2, 10) })).toEqual([
+    expect(verdicts({ ...readBack(-90, 90), start: rest(2, 10) })).toEqual([
       ['holds', 'radians'],
       ['differs', false],
     ]);
   });
 
   it.each([
-    ['the heading stayed as it was', seen(10, 10)],
-    ['only one of them came back', seen(-90, 10)],
+    ['the heading stayed as it was', readBack(10, 10)],
+    ['only one of them was reported', readBack(-90, 10)],
     [
       'it was not reported',
-      seen(-90, 90, {
+      readBack(-90, 90, {
         sets: [
           { setDeg: -90, reported: rest(0, -90) },
           { setDeg: 90, reported: null },
         ],
       }),
     ],
-    ['one was set only', seen(-90, 90, { sets: [{ setDeg: 90, reported: rest(0, 90) }] })],
+    ['only one was set', readBack(-90, 90, { sets: [{ setDeg: 90, reported: rest(0, 90) }] })],
   ])('is not decided where %s', (_what, input) => {
     expect(verdicts(input).map(([verdict]) => verdict)).toEqual(['not-decided', 'not-decided']);
   });

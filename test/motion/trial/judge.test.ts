@@ -9,12 +9,12 @@ import { planTrial } from '../../../src/lib/motion/trial/plan.ts';
 import { type Encoding, encodings, type RobotModel, samplesOf } from './robot-model.ts';
 
 const sane: RobotModel = {
-  ...{ encoding: 'degrees within 180', takesTarget: 'radians', turns: 0, xM: 1, yM: -2, startDeg: 100 },
+  ...{ encoding: 'degrees within 180', appliesTarget: 'radians', turns: 0, xM: 1, yM: -2, startDeg: 100 },
   ...{ isBackwards: false, speedMS: 0.4, turnDegS: 60, everyMs: 100, stall: null, noiseM: 0, noiseDeg: 0 },
   ...{ jump: null, drives: 'to the goal' },
 };
 
-/** The trial as it would be planned and judged; null where the gateway would not have ordered anything. */
+/** The trial as planned and judged; null where the gateway would not have ordered a move. */
 function judged(
   robot: RobotModel,
   options: { distanceM?: number; towardsDeg?: number; chance?: () => number; change?: Partial<MoveSeen> } = {},
@@ -30,11 +30,11 @@ function judged(
   );
   if (order.kind !== 'move' || order.goal.value.yawDeg === undefined) throw new Error('a move with a heading');
   const { xM, yM, yawDeg } = order.goal.value;
-  const seen = samplesOf(robot, { xM, yM, yawDeg, sent: (degrees(yawDeg) * Math.PI) / 180 }, chance);
-  const start = restOf(seen.poses.filter(({ atMs }) => atMs < seen.sentAtMs));
+  const samples = samplesOf(robot, { xM, yM, yawDeg, sent: (degrees(yawDeg) * Math.PI) / 180 }, chance);
+  const start = restOf(samples.poses.filter(({ atMs }) => atMs < samples.sentAtMs));
   if (start === null || !isAtRest(start)) return null;
   return judgeMove({
-    ...seen,
+    ...samples,
     goal: { xM, yM, yawDeg },
     start,
     outcome: { state: 'succeeded', failReason: null, reason: null },
@@ -56,7 +56,7 @@ const isDegrees = (encoding: Encoding) => encoding.startsWith('degrees');
 
 const model: fc.Arbitrary<RobotModel> = fc.record({
   encoding: fc.constantFrom(...(Object.keys(encodings) as Encoding[])),
-  takesTarget: fc.constantFrom('radians', 'degrees', 'not at all'),
+  appliesTarget: fc.constantFrom('radians', 'degrees', 'not at all'),
   turns: fc.integer({ min: -60, max: 60 }),
   xM: fc.double({ min: -50, max: 50, noNaN: true }),
   yM: fc.double({ min: -50, max: 50, noNaN: true }),
@@ -91,28 +91,28 @@ describe('the judge of a move', () => {
     }
   });
 
-  it('takes no course near 0 or 180 degrees for telling, where a chassis that drives backwards reports a small number', () => {
+  it('excludes courses near 0 or 180 degrees, where a chassis that drives backwards reports a small number', () => {
     expect([0, 12, -20, 160, 180, -175, 350].map(isTelling)).toEqual(Array(7).fill(false));
     expect([45, -45, 90, -90, 135, -135, 30, 150].map(isTelling)).toEqual(Array(8).fill(true));
   });
 
-  it('a heading that was taken for degrees, or not at all, is seen at the end', () => {
+  it('a heading that was read as degrees, or ignored, is detected at the end', () => {
     const turned = { towardsDeg: 90 };
-    expect(judged({ ...sane, takesTarget: 'degrees', startDeg: -80 }, turned)?.[1]).toMatchObject({
+    expect(judged({ ...sane, appliesTarget: 'degrees', startDeg: -80 }, turned)?.[1]).toMatchObject({
       verdict: 'differs',
       value: 'degrees',
     });
-    expect(judged({ ...sane, takesTarget: 'not at all', startDeg: -80 }, turned)?.[1]).toMatchObject({
+    expect(judged({ ...sane, appliesTarget: 'not at all', startDeg: -80 }, turned)?.[1]).toMatchObject({
       verdict: 'differs',
       value: 'not radians',
     });
   });
 
-  it('decides nothing of the unit by messages that come once a second', () => {
+  it('the unit is not decided by messages that arrive once a second', () => {
     expect(verdictOf(judged({ ...sane, everyMs: 1_000 }), unit)).toBe('not-decided');
   });
 
-  it('a chassis that reports success without having moved has no state that can be relied on', () => {
+  it('a success reported without movement verifies no state', () => {
     const findings = judged({ ...sane, drives: 'not at all' });
     expect([unit, target, request, state].map((fact) => verdictOf(findings, fact))).toEqual([
       'not-decided',
@@ -122,7 +122,7 @@ describe('the judge of a move', () => {
     ]);
   });
 
-  it('names what the chassis reported of a move that failed before the robot drove, and the remedy', () => {
+  it('names the report of the chassis on a move that failed before the robot drove, and the remedy', () => {
     const reason = "The chassis reports the move as failed: fail_reason 2 (chassis text 'path blocked').";
     const outcome = { state: 'failed', failReason: 2, reason } as const;
     const failed = { change: { outcome, readWhileMoving: null, readAfter: 'failed' } };
@@ -131,7 +131,7 @@ describe('the judge of a move', () => {
       `the robot was not observed driving (0.00 m). ${reason} ` +
         'Clear 1.5 m ahead of the robot on the course 90° of the map, or turn the robot; then run the trial again.',
     );
-    // A robot that drove half of its way has free space ahead of it or not: nothing is claimed of it.
+    // A robot that drove half of its path may have free space ahead or not: no statement is made.
     expect(why({ ...sane, drives: 'half the way' })).toBe(`the move did not succeed: ${reason}`);
   });
 
@@ -154,22 +154,25 @@ describe('the judge of a move', () => {
         ],
       },
     ],
-    ['that was never seen moving', { plans: [{ atMs: 9_000, actionId: 7, moveState: 'succeeded', failReason: 0 }] }],
-    ['that a question does not confirm', { readAfter: null }],
-    ['that was not asked on its way', { readWhileMoving: null }],
+    [
+      'that was never observed moving',
+      { plans: [{ atMs: 9_000, actionId: 7, moveState: 'succeeded', failReason: 0 }] },
+    ],
+    ['that a query does not confirm', { readAfter: null }],
+    ['that was not queried during the move', { readWhileMoving: null }],
     ['whose order was not answered', { moveId: null }],
-  ])('does not take a success %s for verified', (_what, change) => {
+  ])('does not count a success %s as verified', (_what, change) => {
     expect(verdictOf(judged(sane, { change }), state)).toBe('not-decided');
   });
 
   it.each<[string, Partial<MoveSeen>]>([
     ["called 'finished'", { readAfter: 'finished' }],
-    ['that the topic and the answer tell differently', { readAfter: 'cancelled' }],
-  ])('an end %s contradicts what the vendor says of states', (_what, change) => {
+    ['that topic and answer report differently', { readAfter: 'cancelled' }],
+  ])('an end %s contradicts the states of the vendor', (_what, change) => {
     expect(verdictOf(judged(sane, { change }), state)).toBe('differs');
   });
 
-  it('never says that a fact holds which is false there, whatever the robot', { timeout: 60_000 }, () => {
+  it('never verifies a fact that is false on the robot, whatever the robot', { timeout: 60_000 }, () => {
     fc.assert(
       fc.property(
         model,
@@ -181,10 +184,10 @@ describe('the judge of a move', () => {
           const findings = judged(robot, { distanceM, chance });
           if (!isDegrees(robot.encoding)) {
             expect(verdictOf(findings, unit)).not.toBe('holds');
-            // Which unit the heading at the end is in is not known then.
+            // The unit of the final heading is unknown then.
             expect(verdictOf(findings, target)).not.toBe('holds');
           }
-          if (robot.takesTarget !== 'radians') expect(verdictOf(findings, target)).not.toBe('holds');
+          if (robot.appliesTarget !== 'radians') expect(verdictOf(findings, target)).not.toBe('holds');
           if (robot.drives !== 'to the goal') {
             expect(verdictOf(findings, request)).not.toBe('holds');
             expect(verdictOf(findings, state)).not.toBe('holds');
@@ -197,13 +200,13 @@ describe('the judge of a move', () => {
     );
   });
 
-  it('verifies a robot as it must be, with the noise, the speed and the pace of a real one', {
+  it('verifies a correct robot, with the noise, speed and message rate of a real one', {
     timeout: 60_000,
   }, () => {
     const real = model.map(
       (robot): RobotModel => ({
         ...robot,
-        ...{ takesTarget: 'radians', jump: null, stall: null, drives: 'to the goal' },
+        ...{ appliesTarget: 'radians', jump: null, stall: null, drives: 'to the goal' },
         encoding: robot.encoding.startsWith('degrees') ? robot.encoding : 'degrees within 180',
         noiseM: Math.min(robot.noiseM, 0.005),
         noiseDeg: Math.min(robot.noiseDeg, 0.5),

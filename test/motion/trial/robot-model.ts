@@ -1,8 +1,8 @@
 import type { PlanSample, PoseSample } from '../../../src/lib/motion/trial/samples.ts';
 
 /**
- * A robot of this test alone: it turns in place, drives straight, turns again. It shares nothing with the simulator.
- * Headings are true degrees; what it reports is made of them by an encoding.
+ * A robot model of this test only: it turns in place, drives straight, turns again. It shares no code with the
+ * simulator. Headings are true degrees; an encoding converts them into reports.
  */
 export const encodings = {
   'degrees within 180': (deg: number) => deg - 360 * Math.round(deg / 360),
@@ -18,23 +18,23 @@ const rad = (deg: number) => (deg / 180) * Math.PI;
 
 export interface RobotModel {
   readonly encoding: Encoding;
-  readonly takesTarget: 'radians' | 'degrees' | 'not at all';
-  /** Full turns since it was switched on, for what is not wrapped. */
+  readonly appliesTarget: 'radians' | 'degrees' | 'not at all';
+  /** Full turns since power-on, for unwrapped encodings. */
   readonly turns: number;
   readonly xM: number;
   readonly yM: number;
-  /** Where it truly looks before. */
+  /** Its true heading before. */
   readonly startDeg: number;
   readonly isBackwards: boolean;
   readonly speedMS: number;
   readonly turnDegS: number;
   /** Between two messages. */
   readonly everyMs: number;
-  /** Messages that arrive late and all at once: from when, for how long; null for none. */
+  /** Messages that are delayed and arrive together: start and duration; null for none. */
   readonly stall: { readonly atMs: number; readonly forMs: number } | null;
   readonly noiseM: number;
   readonly noiseDeg: number;
-  /** The position is found anew during the drive, so far off, and turned by so much; null: it is not. */
+  /** The localisation jumps during the drive by this offset and angle; null: it does not. */
   readonly jump: { readonly atMs: number; readonly byM: number; readonly byDeg: number; readonly turns: number } | null;
   readonly drives: 'to the goal' | 'not at all' | 'half the way';
 }
@@ -49,7 +49,7 @@ export interface Wish {
 
 const MOVE = 7;
 
-/** What a gateway would have received of this robot, from 2.5 s before the order until some seconds after its end. */
+/** The messages of this robot at a gateway, from 2.5 s before the order until some seconds after its end. */
 export function samplesOf(robot: RobotModel, wish: Wish, chance: () => number) {
   const sentAtMs = 2_500;
   const short = (deg: number) => deg - 360 * Math.round(deg / 360);
@@ -60,17 +60,17 @@ export function samplesOf(robot: RobotModel, wish: Wish, chance: () => number) {
     truth.push({ ...state });
     state.atMs += stepMs;
   };
-  const stand = (ms: number) => {
+  const pause = (ms: number) => {
     for (let left = ms; left > 0; left -= stepMs) step();
   };
   const turnTo = (deg: number) => {
     for (let rest = short(deg - state.deg); Math.abs(rest) > 1e-6; rest = short(deg - state.deg)) {
-      const most = (robot.turnDegS * stepMs) / 1_000;
-      state.deg += Math.max(-most, Math.min(most, rest));
+      const maxTurnDeg = (robot.turnDegS * stepMs) / 1_000;
+      state.deg += Math.max(-maxTurnDeg, Math.min(maxTurnDeg, rest));
       step();
     }
   };
-  stand(sentAtMs);
+  pause(sentAtMs);
   const wayM = Math.hypot(wish.xM - state.xM, wish.yM - state.yM);
   const course = (Math.atan2(wish.yM - state.yM, wish.xM - state.xM) * 180) / Math.PI;
   if (robot.drives !== 'not at all') {
@@ -83,12 +83,12 @@ export function samplesOf(robot: RobotModel, wish: Wish, chance: () => number) {
       state.yM += by * Math.sin(rad(course));
       step();
     }
-    if (robot.takesTarget !== 'not at all') {
-      turnTo(robot.takesTarget === 'radians' ? (wish.sent * 180) / Math.PI : wish.sent);
+    if (robot.appliesTarget !== 'not at all') {
+      turnTo(robot.appliesTarget === 'radians' ? (wish.sent * 180) / Math.PI : wish.sent);
     }
-  } else stand(2_000);
+  } else pause(2_000);
   const endedAtMs = state.atMs + 30;
-  stand(3_000);
+  pause(3_000);
 
   const noise = (by: number) => (chance() * 2 - 1) * by;
   const poses: PoseSample[] = [];

@@ -37,7 +37,7 @@ function store() {
   return { adopted, store: createTrialStore({ path, log: silentLog, ledger }) };
 }
 
-it('what a trial decided is in the file before it counts; what it left open is no record', async () => {
+it('a decided fact is in the file before it counts; an undecided one is not recorded', async () => {
   const made = store();
   const kept = await made.store.keep(report);
   expect(kept).toMatchObject({ recorded: ['vendor.move.cancel', 'vendor.move.state'], problems: [] });
@@ -50,7 +50,7 @@ it('what a trial decided is in the file before it counts; what it left open is n
   expect(written[0]?.attachment).toEqual(kept.report);
 });
 
-it('what the file does not take does not count', async () => {
+it('a fact that cannot be written to the file does not count', async () => {
   await writeFile(path, 'not a record\n');
   const made = store();
   const kept = await made.store.keep(report);
@@ -63,7 +63,7 @@ it('what the file does not take does not count', async () => {
   expect(await readFile(path, 'utf8')).toBe('not a record\n');
 });
 
-it('without its samples nothing is verified, and what was contradicted stays contradicted', async () => {
+it('without its samples no fact is verified, and a contradicted one stays contradicted', async () => {
   await writeFile(attachmentFolder(path), 'a file where the folder should be');
   const made = store();
   const kept = await made.store.keep(report);
@@ -77,7 +77,7 @@ it('a trial whose samples cannot be kept is not verified', { timeout: 60_000 }, 
   await writeFile(attachmentFolder(robot.site.evidenceFile), 'a file where the folder should be');
   const { trials } = robot.motion;
   const began = await trials.start({ kind: 'stop', who: 'J. Doe', conditions: onSite });
-  // Only who began it keeps it alive.
+  // Only the client that started it can keep it alive.
   expect(trials.keepAlive(`${began.id}0`)).toBeNull();
   const ended = await robot.follow(began);
   expect(ended).toMatchObject({

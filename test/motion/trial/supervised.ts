@@ -25,15 +25,15 @@ import { createPacedClock } from '../../lifecycle/paced-clock.ts';
 import { isLatchRead, until } from '../bench.ts';
 
 export interface Supervised extends AsyncDisposable {
-  /** The time of the robot and of gw alike. */
+  /** The common clock of the robot and of gw. */
   readonly clock: Clock;
   readonly sim: Sim;
   readonly site: Site;
   readonly motion: Motion;
   readonly evidence: EvidenceWatch;
-  /** Runs a trial to its end, with signs of life. */
+  /** Runs a trial to its end, with keepalives. */
   conduct(request: Partial<TrialRequest> & Pick<TrialRequest, 'kind'>): Promise<TrialView>;
-  /** Waits for its end, with signs of life. */
+  /** Waits for its end, with keepalives. */
   follow(trial: TrialView): Promise<TrialView>;
   report(
     trial: TrialView,
@@ -42,7 +42,7 @@ export interface Supervised extends AsyncDisposable {
 
 export const onSite = { robotWillMove: true, spaceFree: true, emergencyStopInHand: true } as const;
 
-/** A simulated robot that nothing was verified on, with link, motion and evidence as the daemon has them. */
+/** A simulated robot without evidence, with link, motion and evidence as in the daemon. */
 export async function startSupervised(
   options: {
     faults?: readonly FaultName[];
@@ -57,7 +57,7 @@ export async function startSupervised(
   const clock = createPacedClock();
   const sim = stack.use(await startSim({ dir, clock, evidence: options.evidence ?? false }));
   for (const fault of options.faults ?? []) sim.setFault(fault, true);
-  if (sim.sitePath === null) throw new Error('a folder was given');
+  if (sim.sitePath === null) throw new Error('expected no folder');
   const loaded = await loadSite(sim.sitePath);
   const site = options.site?.(loaded) ?? loaded;
   const base = { clock, log: silentLog };
@@ -79,7 +79,7 @@ export async function startSupervised(
   const follow = async (trial: TrialView) => {
     const untilMs = clock.monotonicMs() + 90_000;
     for (let now: TrialView | null = trial; clock.monotonicMs() < untilMs; now = motion.trials.keepAlive(trial.id)) {
-      if (now === null) throw new Error('the trial is not known any more');
+      if (now === null) throw new Error('the trial is unknown');
       if (now.state === 'ended') return now;
       await clock.sleep(50);
     }

@@ -4,7 +4,7 @@ import { startSupervised, verdicts } from './supervised.ts';
 
 const holds = (...facts: string[]) => Object.fromEntries(facts.map((fact) => [fact, 'holds']));
 
-describe('trials on a simulated robot that nothing was verified on', { timeout: 120_000 }, () => {
+describe('trials on a simulated robot without evidence', { timeout: 120_000 }, () => {
   it('open the gate for moves, docking and poses, one after the other, without a restart', async () => {
     await using robot = await startSupervised();
     const { motion } = robot;

@@ -39,7 +39,7 @@ describe('the queues of open connections', () => {
     );
   });
 
-  it.runIf(process.platform === 'linux')('of this machine show what a peer has not read yet', async () => {
+  it.runIf(process.platform === 'linux')('of this machine show bytes that a peer has not read yet', async () => {
     const server = createServer({ pauseOnConnect: true }).listen(0, '127.0.0.1');
     await once(server, 'listening');
     const address = server.address();
@@ -63,7 +63,7 @@ describe('the queues of open connections', () => {
     }
   });
 
-  it('are none without the kernel tables', async () => {
+  it('are empty without the kernel tables', async () => {
     expect(await readConnectionQueues(['/proc/none'])).toEqual([]);
   });
 });

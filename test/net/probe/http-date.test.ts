@@ -5,11 +5,11 @@ import { clockDifference, parseHttpDate, parseHttpHead } from '../../../src/lib/
 const bytes = (text: string) => Buffer.from(text, 'latin1');
 
 describe('an HTTP date', () => {
-  it('is read in its preferred form', () => {
+  it('is parsed in its preferred form', () => {
     expect(parseHttpDate('Sun, 06 Nov 1994 08:49:37 GMT')?.toISOString()).toBe('1994-11-06T08:49:37.000Z');
   });
 
-  it('is what every date of JavaScript writes as UTC text, for the years that have four digits', () => {
+  it('is every UTC text of a JavaScript date with a year of four digits', () => {
     const dates = fc.date({
       min: new Date('0100-01-01T00:00:00Z'),
       max: new Date('9999-12-31T23:59:59Z'),
@@ -31,11 +31,11 @@ describe('an HTTP date', () => {
     ['an hour that no day has', 'Sun, 06 Nov 1994 24:49:37 GMT'],
     ['another zone', 'Sun, 06 Nov 1994 08:49:37 CET'],
     ['nothing', ''],
-  ])('is not read from %s', (_, text) => {
+  ])('is not parsed from %s', (_, text) => {
     expect(parseHttpDate(text)).toBeNull();
   });
 
-  it('is never a wrong date, and never a throw, whatever the text is', () => {
+  it('is never a wrong date, and never throws, whatever the text', () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 40 }), (text) => {
         const date = parseHttpDate(text);
@@ -68,17 +68,17 @@ describe('the head of an HTTP answer', () => {
   });
 
   it.each(['SSH-2.0-OpenSSH', 'HTTP/2 200\r\n\r\n', 'HTTP/1.1 20\r\n\r\n', '\r\n\r\n', '\u0016\u0003\u0001'])(
-    'is not read from %j',
+    'is not parsed from %j',
     (text) => {
       expect(parseHttpHead(bytes(text))).toBeNull();
     },
   );
 
-  it('that has no end is none after 32 KiB', () => {
+  it('is rejected after 32 KiB without an end', () => {
     expect(parseHttpHead(bytes(`HTTP/1.1 200 OK\r\n${'a: b\r\n'.repeat(10_000)}`))).toBeNull();
   });
 
-  it('is read from any bytes without a throw', () => {
+  it('is parsed from any bytes without a throw', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 300 }), (tail) => {
         const head = parseHttpHead(Buffer.concat([bytes('HTTP/1.1 200 OK\r\n'), tail]));
@@ -88,13 +88,13 @@ describe('the head of an HTTP answer', () => {
   });
 });
 
-describe('the difference of two clocks', () => {
-  it('is taken between the middle of the second of the date and the middle of the way', () => {
+describe('the offset between two clocks', () => {
+  it('is computed between the middle of the second of the date and the middle of the round trip', () => {
     expect(clockDifference(new Date(10_000), 10_400, 200)).toEqual({ behindMs: 0, uncertainMs: 600 });
     expect(clockDifference(new Date(70_000), 10_400, 200)).toEqual({ behindMs: 60_000, uncertainMs: 600 });
   });
 
-  it('is never more wrong than it says, whenever on the way the server wrote the date', () => {
+  it('is within its stated uncertainty, whenever during the round trip the server wrote the date', () => {
     const way = fc.record({
       sentAtMs: fc.integer({ min: 0, max: 2 ** 40 }),
       wayMs: fc.integer({ min: 0, max: 10_000 }),

@@ -9,15 +9,15 @@ beforeAll(async () => {
   cloud = await createCa();
 });
 
-/** Asks a server that takes each whole request head as it comes. */
+/** Probes a server that handles each complete request head on arrival. */
 async function ask(answer: (head: string, socket: TLSSocket) => void, timeoutMs = 1_000) {
   await using peer = await tlsPeer(cloud, {}, (socket) => {
-    let come = '';
+    let received = '';
     socket.on('data', (bytes: Buffer) => {
-      come += bytes.toString('latin1');
-      if (!come.endsWith('\r\n\r\n')) return;
-      const head = come;
-      come = '';
+      received += bytes.toString('latin1');
+      if (!received.endsWith('\r\n\r\n')) return;
+      const head = received;
+      received = '';
       answer(head, socket);
     });
   });
@@ -60,7 +60,7 @@ describe('an HTTPS probe', () => {
     expect(without).toMatchObject({ kind: 'answered', clock: null });
   });
 
-  it('detects a lost large request, and does not judge a server that closes after the first', async () => {
+  it('detects a lost large request, and is undecided for a server that closes after the first', async () => {
     const lost = await ask((head, socket) => head.length < 1_000 && socket.write(ok), 400);
     expect(lost).toMatchObject({ kind: 'answered', large: 'no-answer' });
     const closing = await ask((_, socket) => socket.end(ok.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n')));

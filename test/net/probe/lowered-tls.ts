@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 const root = join(import.meta.dirname, '..', '..', '..');
-/** What a person or a unit file could set for the whole process, and OpenSSL's own bar lowered with it. */
+/** Options that a person or a unit file could set for the whole process, with the minimum of OpenSSL lowered too. */
 const LOWERED = '--tls-min-v1.0 --tls-cipher-list=DEFAULT:@SECLEVEL=0';
 
-/** Runs a script as a process of its own, since the defaults of TLS are read once, and reads the JSON that it prints. */
+/** Runs a script in a separate process, since the TLS defaults are read once, and parses its JSON output. */
 export async function runLowered(script: string): Promise<unknown> {
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script], {
     cwd: root,
@@ -16,7 +16,7 @@ export async function runLowered(script: string): Promise<unknown> {
   return JSON.parse(stdout);
 }
 
-/** Script: the version that a client gets which takes any, up to 1.1. */
+/** Script: the version negotiated by a client that accepts any, up to 1.1. */
 export const anyVersion = `
 import { connect } from 'node:tls';
 const protocolAt = (port) => new Promise((resolve) => {

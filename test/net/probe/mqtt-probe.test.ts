@@ -5,9 +5,9 @@ import { type CertificateAuthority, createCa } from '../../../src/lib/sim/cloud/
 import { established, probe, tlsPeer } from './world.ts';
 
 async function read(...pieces: Uint8Array[]): Promise<Connack | undefined> {
-  const take = await createConnackReader();
+  const reader = await createConnackReader();
   let answer: Connack | undefined;
-  for (const piece of pieces) answer = take(piece);
+  for (const piece of pieces) answer = reader(piece);
   return answer;
 }
 
@@ -19,7 +19,7 @@ describe('the bytes of a CONNACK', () => {
     expect(await read(Buffer.from([0x20, 2, 0, 200]))).toEqual({ kind: 'refused', returnCode: 200 });
   });
 
-  it('may come in any pieces, and with what a broker sends right after', async () => {
+  it('may arrive in any chunks, and followed by other packets', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 0, max: 255 }),
@@ -48,10 +48,10 @@ describe('the bytes of a CONNACK', () => {
     expect(await read(Buffer.from([0x20, 2, 0]))).toBeUndefined();
   });
 
-  it('that are no CONNACK are not MQTT, and a web server is recognised', async () => {
+  it('that are not a CONNACK are not MQTT, and a web server is recognised', async () => {
     expect(await read(Buffer.from('HTTP/1.1 400 Bad Request\r\n'))).toEqual({ kind: 'not-mqtt', looksLikeHttp: true });
     expect(await read(Buffer.from('SSH-2.0'))).toEqual({ kind: 'not-mqtt', looksLikeHttp: false });
-    // A length that would have the reader wait for 256 MB.
+    // A length that would make the parser wait for 256 MB.
     expect(await read(Buffer.from([0x20, 0xff, 0xff, 0xff, 0x7f]))).toMatchObject({ kind: 'not-mqtt' });
   });
 
@@ -63,14 +63,14 @@ describe('the bytes of a CONNACK', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(bytes, { maxLength: 5 }), async (pieces) => {
         const answer = await read(...pieces);
-        const come = Buffer.concat(pieces);
-        if (answer?.kind === 'accepted') expect([...come.subarray(0, 4)]).toEqual([0x20, 2, come[2], 0]);
-        if (answer === undefined) expect(come.length).toBeLessThan(4);
+        const received = Buffer.concat(pieces);
+        if (answer?.kind === 'accepted') expect([...received.subarray(0, 4)]).toEqual([0x20, 2, received[2], 0]);
+        if (answer === undefined) expect(received.length).toBeLessThan(4);
       }),
     );
   });
 
-  it('have the names of the standard', () => {
+  it('have reason names of the standard', () => {
     expect(returnCodeText(5)).toBe('return code 5, not authorized');
     expect(returnCodeText(77)).toBe('return code 77');
   });
@@ -82,28 +82,28 @@ describe('a handshake with a broker', () => {
     cloud = await createCa();
   });
 
-  async function handshake(take: Parameters<typeof tlsPeer>[2], timeoutMs = 2_000) {
-    await using peer = await tlsPeer(cloud, {}, take);
+  async function handshake(reader: Parameters<typeof tlsPeer>[2], timeoutMs = 2_000) {
+    await using peer = await tlsPeer(cloud, {}, reader);
     const { socket } = established(await probe(peer, { trusted: cloud.caPem }));
     return await probeMqtt(socket, { clientId: 'SN0001', timeoutMs, signal: AbortSignal.timeout(10_000) });
   }
 
   it('sends CONNECT with the serial number, keeps the session, and sends DISCONNECT', async () => {
-    const come: Buffer[] = [];
+    const received: Buffer[] = [];
     let ended: () => void = () => {};
     const end = new Promise<void>((resolve) => {
       ended = resolve;
     });
     const result = await handshake((socket) => {
       socket.on('data', (bytes: Buffer) => {
-        come.push(bytes);
-        if (come.length === 1) socket.write(Buffer.from([0x20, 2, 1, 0]));
+        received.push(bytes);
+        if (received.length === 1) socket.write(Buffer.from([0x20, 2, 1, 0]));
       });
       socket.on('end', ended);
     });
     await end;
     expect(result).toMatchObject({ kind: 'accepted', sessionPresent: true });
-    const [connect = Buffer.alloc(0), ...rest] = come;
+    const [connect = Buffer.alloc(0), ...rest] = received;
     expect(connect.toString('latin1')).toContain('SN0001');
     const cleanSession = 0x02;
     expect((connect[9] ?? cleanSession) & cleanSession).toBe(0);
@@ -124,7 +124,7 @@ describe('a handshake with a broker', () => {
     const demands = { requestCert: true, rejectUnauthorized: true, ca: cloud.caPem } as const;
     await using peer = await tlsPeer(cloud, demands);
     const { socket, ended } = established(await probe(peer, { trusted: cloud.caPem }));
-    // With TLS 1.3 the refusal of a missing certificate comes after the handshake.
+    // With TLS 1.3 a missing certificate is rejected after the handshake.
     await new Promise((resolve) => setTimeout(resolve, 100));
     const result = await probeMqtt(socket, {
       clientId: 'SN',

@@ -10,7 +10,7 @@ const row = (local: string, state: string, inode: string) =>
   `   0: ${local} 00000000:0000 ${state} 00000000:00000000 00:00000000 00000000     0        0 ${inode} 1 0 100\n`;
 
 describe('the open sockets', () => {
-  it('are those of TCP that listen and those of UDP that have no peer, with their inode', () => {
+  it('are listening TCP sockets and unconnected UDP sockets, with their inode', () => {
     const tcp = head + row('0100007F:1436', '0A', '4711') + row('0100007F:1436', '01', '4712');
     expect(parseOpenSockets(tcp, 'tcp')).toEqual([
       { protocol: 'tcp', family: 'ipv4', address: '127.0.0.1', port: 5174, inode: 4711 },
@@ -25,7 +25,7 @@ describe('the open sockets', () => {
     ]);
   });
 
-  it('are parsed from any text without a throw, and with ports that there are', () => {
+  it('are parsed from any text without a throw, with valid ports', () => {
     const cell = fc.oneof(
       fc.constantFrom('0100007F:1436', '0A', '07', '4711', '-1', '1e9', '00:0'),
       fc.string({ maxLength: 12 }),
@@ -46,7 +46,7 @@ describe('the open sockets', () => {
     );
   });
 
-  it('come from every row that the kernel can write', () => {
+  it('are parsed from every row that the kernel can write', () => {
     const rows = fc.record({
       port: fc.integer({ min: 0, max: 65_535 }),
       bytes: fc.uint8Array({ minLength: 4, maxLength: 4 }),
@@ -86,7 +86,7 @@ describe('the open sockets', () => {
 });
 
 describe('a link of a process to a socket', () => {
-  it('has an inode, and nothing else does', () => {
+  it('has an inode, and no other link does', () => {
     expect(socketInode('socket:[4711]')).toBe(4711);
     for (const link of ['pipe:[4711]', '/tmp/socket:[1]', 'socket:[]', 'socket:[-1]', 'socket:[1', '']) {
       expect(socketInode(link)).toBeNull();

@@ -3,20 +3,20 @@ import { describe, expect, it } from 'vitest';
 import { isInRange, parseConnectionInfo } from '../../../src/lib/net/probe/index.ts';
 
 describe('the output of ss', () => {
-  it('holds the path MTU', () => {
+  it('contains the path MTU', () => {
     const text =
       'ESTAB 0      0      127.0.0.1:44436 127.0.0.1:35577\n\t bbr wscale:10,10 rto:204 rtt:12.037/0.018 mss:1348 pmtu:1400 rcvmss:536 advmss:1448 minrtt:0.037\n';
     expect(parseConnectionInfo(text)).toEqual({ pathMtuBytes: 1400 });
   });
 
-  it('is null without a path MTU', () => {
+  it('has no path MTU (null) where ss shows none', () => {
     expect(parseConnectionInfo('')).toEqual({ pathMtuBytes: null });
     expect(parseConnectionInfo('rcvmss:536 advmss:1448 xpmtu:7 pmtu: pmtu:x rtt:1')).toEqual({
       pathMtuBytes: null,
     });
   });
 
-  it('is read from any text without a throw, and every number is one', () => {
+  it('is parsed from any text without a throw, and every number is one', () => {
     const word = fc.oneof(
       fc.tuple(fc.constantFrom('pmtu', 'mss', 'rtt'), fc.string({ maxLength: 9 })).map((pair) => pair.join(':')),
       fc.string({ maxLength: 12 }),
@@ -32,7 +32,7 @@ describe('the output of ss', () => {
 });
 
 describe('an address range', () => {
-  it('holds the addresses in it, also in their IPv6 spelling, and no others', () => {
+  it('contains its addresses, also in their IPv6 spelling, and no others', () => {
     expect(isInRange('192.0.2.1', '192.0.2.0/28')).toBe(true);
     expect(isInRange('::ffff:192.0.2.1', '192.0.2.0/28')).toBe(true);
     expect(isInRange('192.0.2.16', '192.0.2.0/28')).toBe(false);

@@ -14,7 +14,7 @@ beforeAll(async () => {
 const DAY_MS = 86_400_000;
 
 describe('a TLS probe', () => {
-  it('is trusted when its chain ends in the given CA, and shows who issued what', async () => {
+  it('is trusted when its chain ends in the given CA, and shows the issuers', async () => {
     await using peer = await tlsPeer(cloud);
     const result = established(await probe(peer, { trusted: cloud.caPem }));
     expect(result.trust).toEqual({ kind: 'trusted', by: 'file' });
@@ -66,14 +66,14 @@ describe('a TLS probe', () => {
     }
   });
 
-  it('is not judged without a trust anchor', async () => {
+  it('is neither trusted nor untrusted without a trust anchor', async () => {
     await using peer = await tlsPeer(cloud);
     const result = established(await probe(peer, { trusted: null }));
     expect(result.trust).toEqual({ kind: 'no-trust-anchor' });
     result.socket.destroy();
   });
 
-  it('says which application protocol was chosen, that none was, and that it was refused', async () => {
+  it('reports the selected ALPN protocol, that none was selected, and that it was rejected', async () => {
     await using peer = await tlsPeer(cloud, { ALPNProtocols: ['x-test-mqtt-ca'] });
     await using deaf = await tlsPeer(cloud);
     const chosen = established(await probe(peer, { trusted: cloud.caPem, alpn: 'x-test-mqtt-ca' }));
@@ -88,7 +88,7 @@ describe('a TLS probe', () => {
     });
   });
 
-  it('tells silence, a cut, and whoever speaks no TLS apart', async () => {
+  it('distinguishes silence, a closed connection, and a peer without TLS', async () => {
     await using silent = await plainPeer(() => {});
     await using cutting = await plainPeer((socket) => socket.once('data', () => socket.resetAndDestroy()));
     await using closing = await plainPeer((socket) => socket.once('data', () => socket.end()));
@@ -105,7 +105,7 @@ describe('a TLS probe', () => {
     expect(await kindOf(web)).toBe('not-tls');
   });
 
-  it('begins with words that fit into one packet where that is wanted', async () => {
+  it('sends a ClientHello that fits into one packet where that is requested', async () => {
     const lengths: number[] = [];
     await using peer = await plainPeer((socket) => socket.on('data', (bytes) => lengths.push(bytes.length)));
     await probe(peer, { smallHello: true, timeoutMs: 150 });
@@ -117,7 +117,7 @@ describe('a TLS probe', () => {
     result.socket.destroy();
   });
 
-  it('is refused by the peer with TLS 1.2 when a client certificate is missing', async () => {
+  it('is rejected by the peer with TLS 1.2 when a client certificate is missing', async () => {
     const demands = { requestCert: true, rejectUnauthorized: true, ca: cloud.caPem, maxVersion: 'TLSv1.2' } as const;
     await using peer = await tlsPeer(cloud, demands);
     const result = await probe(peer, { trusted: cloud.caPem });
@@ -132,15 +132,15 @@ describe('a TLS probe', () => {
     await expect(result).rejects.toThrow('enough');
   });
 
-  it('fails without a throw for a key that is none', async () => {
+  it('fails without a throw for an invalid key', async () => {
     await using peer = await tlsPeer(cloud);
     const result = await probe(peer, { credentials: { keyPem: 'no key', certificatePem: 'no certificate' } });
     expect(result.kind).toBe('failed');
   });
 });
 
-describe('the words of node for a failed handshake', () => {
-  it('are sorted by what they say of the peer', () => {
+describe('the errors of node for a failed handshake', () => {
+  it('are classified by the state of the peer', () => {
     const alert = (number: number) =>
       tlsFailureOf(new Error(`0A000460:SSL routines::words:SSL alert number ${number}\n`));
     expect(alert(120)).toEqual({ kind: 'alpn-refused' });
@@ -151,7 +151,7 @@ describe('the words of node for a failed handshake', () => {
     expect(tlsFailureOf(Object.assign(new Error('x'), { code: 'ECONNRESET' }))).toEqual({ kind: 'cut' });
   });
 
-  it('are sorted without a throw, whatever was thrown', () => {
+  it('are classified without a throw, whatever was thrown', () => {
     fc.assert(
       fc.property(fc.oneof(fc.anything(), fc.record({ code: fc.string() })), (error) => {
         expect(typeof tlsFailureOf(error).kind).toBe('string');
@@ -162,7 +162,7 @@ describe('the words of node for a failed handshake', () => {
 });
 
 describe('certificates in a file', () => {
-  it('are read in order, and a file without one, or with a broken one, holds none', () => {
+  it('are parsed in order, and a file without one, or with a broken one, contains none', () => {
     expect(certificatesOf(`text\n${cloud.caPem}\n${proxy.caPem}`)?.map(({ subject }) => subject)).toEqual([
       'CN=Cloud CA',
       'CN=House inspection CA',
@@ -171,7 +171,7 @@ describe('certificates in a file', () => {
     expect(certificatesOf(cloud.caPem.replace(/[A-Z]{4}/, 'AAAA'))).toBeNull();
   });
 
-  it('are looked for in any text without a throw', () => {
+  it('are found in any text without a throw', () => {
     const piece = fc.constantFrom('-----BEGIN CERTIFICATE-----', '-----END CERTIFICATE-----', '\n', 'MIIB', '====');
     fc.assert(
       fc.property(fc.array(fc.oneof(piece, fc.string()), { maxLength: 8 }), (pieces) => {
@@ -180,7 +180,7 @@ describe('certificates in a file', () => {
     );
   });
 
-  it('make a chain that ends, also when one signs itself', () => {
+  it('form a finite chain, also when one signs itself', () => {
     const [root] = certificatesOf(cloud.caPem) ?? [];
     expect(chainOf(root).map(({ subject }) => subject)).toEqual(['CN=Cloud CA']);
     expect(chainOf(undefined)).toEqual([]);

@@ -9,7 +9,7 @@ const authority = await createCa();
 const { keyPem: key, certificatePem: cert } = await authority.issueServer({ names: ['127.0.0.1', 'localhost'] });
 `;
 
-/** A server that speaks TLS 1.1 alone. */
+/** A server that supports TLS 1.1 only. */
 const oldServer = `
 const old = createServer({ key, cert, minVersion: 'TLSv1.1', maxVersion: 'TLSv1.1', ciphers: 'ALL:@SECLEVEL=0' }, (s) => s.on('error', () => {}));
 old.on('tlsClientError', () => {});
@@ -18,7 +18,7 @@ const { port } = old.address();
 `;
 
 describe('TLS below 1.2', () => {
-  it('is refused by every way to open TLS, though NODE_OPTIONS allows it', async () => {
+  it('is rejected by every TLS client, even where NODE_OPTIONS allows it', async () => {
     const outcome = await runLowered(`${certificates}${oldServer}${anyVersion}
       import { probeTls } from './src/lib/net/probe/index.ts';
       const probe = async (more) => {
@@ -42,7 +42,7 @@ describe('TLS below 1.2', () => {
     expect(outcome).toEqual({ plain: 'TLSv1.1', noList: refused, file: refused, system: refused, smallHello: refused });
   }, 90_000);
 
-  it('is refused by the forwarder to voice service and building module', async () => {
+  it('is rejected by the forwarder to voice service and building module', async () => {
     const outcome = await runLowered(`${certificates}${oldServer}${anyVersion}
       import { createPeer } from './src/lib/operator/peer.ts';
       const seen = { plain: await protocolAt(port) };
@@ -62,7 +62,7 @@ describe('TLS below 1.2', () => {
     });
   }, 90_000);
 
-  it('is refused by the simulated cloud', async () => {
+  it('is rejected by the simulated cloud', async () => {
     const outcome = await runLowered(`${certificates}${anyVersion}
       import { createHttpsHandler, startListener, createTlsHandler } from './src/lib/sim/cloud/listener.ts';
       const control = createServer({ key, cert });

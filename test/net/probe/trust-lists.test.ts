@@ -23,7 +23,7 @@ afterAll(async () => {
   await rm(dir, { recursive: true });
 });
 
-/** What a process of its own finds: the lists of a process are read once, from what its environment names. */
+/** The result in a separate process: a process reads the lists once, from its environment. */
 async function found(env: Readonly<Record<string, string>>) {
   const world = new URL('./world.ts', import.meta.url).href;
   const program = `
@@ -41,15 +41,17 @@ async function found(env: Readonly<Record<string, string>>) {
   return JSON.parse(stdout);
 }
 
-describe('the lists that a chain is verified with', () => {
-  it("tell the operating system's list and NODE_EXTRA_CA_CERTS from Node's own", { timeout: 30_000 }, async () => {
+describe('the trust lists that verify a chain', () => {
+  it('distinguish the list of the operating system and NODE_EXTRA_CA_CERTS from the list of Node', {
+    timeout: 30_000,
+  }, async () => {
     const [file, none] = [join(dir, 'ca.pem'), join(dir, 'none.pem')];
     expect(await found({ SSL_CERT_FILE: file })).toEqual({ kind: 'trusted', by: 'system' });
     expect(await found({ SSL_CERT_FILE: none, NODE_EXTRA_CA_CERTS: file })).toEqual({ kind: 'trusted', by: 'extra' });
     expect(await found({ SSL_CERT_FILE: none })).toMatchObject({ kind: 'untrusted' });
   });
 
-  it('are not taken by the name of a public root that a proxy sends along', { timeout: 30_000 }, async () => {
+  it('are not chosen by the name of a public root that a proxy sends along', { timeout: 30_000 }, async () => {
     const { X509Certificate } = await import('node:crypto');
     const { createServer } = await import('node:tls');
     const publicPem = getCACertificates('bundled').find((pem) => new X509Certificate(pem).subject.includes('CN='));

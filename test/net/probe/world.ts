@@ -28,35 +28,35 @@ async function listening(server: Server): Promise<Peer> {
   };
 }
 
-/** Something on a port that is no TLS server. */
-export function plainPeer(take: (socket: Socket) => void): Promise<Peer> {
-  return listening(createServer(take));
+/** A listener that is not a TLS server. */
+export function plainPeer(handle: (socket: Socket) => void): Promise<Peer> {
+  return listening(createServer(handle));
 }
 
-/** A TLS server whose certificate this authority issued. */
+/** A TLS server whose certificate this CA issued. */
 export async function tlsPeer(
   authority: CertificateAuthority,
   about: TlsOptions & { readonly names?: readonly [string]; readonly notBefore?: Date; readonly notAfter?: Date } = {},
-  take: (socket: TLSSocket) => void = () => {},
+  handle: (socket: TLSSocket) => void = () => {},
 ): Promise<Peer> {
   const { names = ['127.0.0.1'], notBefore, notAfter, ...options } = about;
   const pair = await authority.issueServer({ names, ...(notBefore && { notBefore }), ...(notAfter && { notAfter }) });
   const server = createTlsServer({ ...options, key: pair.keyPem, cert: pair.certificatePem }, (socket) => {
     socket.on('error', () => {});
-    take(socket);
+    handle(socket);
   });
   server.on('tlsClientError', () => {});
   return listening(server);
 }
 
-/** Dials and shakes hands; within 2 s unless said otherwise. */
+/** Connects and completes the handshake; by default within 2 s. */
 export async function probe(peer: Endpoint, about: Partial<Parameters<typeof probeTls>[1]> = {}): Promise<TlsProbe> {
   const signal = about.signal ?? AbortSignal.timeout(10_000);
   const stream = await directDialer.dial(peer, { timeoutMs: 2_000, signal });
   return probeTls(stream, { host: peer.host, trusted: 'system', timeoutMs: 2_000, ...about, signal });
 }
 
-/** The established handshake; a failure of the test otherwise. */
+/** The established handshake; otherwise the test fails. */
 export function established(result: TlsProbe): Extract<TlsProbe, { kind: 'established' }> {
   if (result.kind !== 'established') throw new Error(`not established: ${JSON.stringify(result)}`);
   return result;

@@ -9,7 +9,7 @@ import { routeOf } from '../../../src/lib/net/ssh/connection.ts';
 import { errorOf, temporaryHome } from './ssh-server.ts';
 
 const here = { homeDir: '/people/t', localUser: 'local' };
-const look = (text: string, host: string, more: { user?: string; port?: number } = {}) =>
+const resolved = (text: string, host: string, more: { user?: string; port?: number } = {}) =>
   settingsOf(parseSshConfig(text, 'config'), { host, user: more.user ?? null, port: more.port ?? null, ...here });
 const thrown = (work: () => unknown): GwError => {
   try {
@@ -18,12 +18,12 @@ const thrown = (work: () => unknown): GwError => {
     if (error instanceof GwError) return error;
     throw error;
   }
-  throw new Error('nothing was thrown');
+  throw new Error('expected an error');
 };
 
 describe('the configuration of SSH', () => {
-  it('says nothing when it is empty', () => {
-    expect(look('', 'robot')).toMatchObject({
+  it('sets nothing when it is empty', () => {
+    expect(resolved('', 'robot')).toMatchObject({
       hostName: 'robot',
       user: 'local',
       port: 22,
@@ -37,11 +37,11 @@ describe('the configuration of SSH', () => {
   it('runs no program of a Match block', () => {
     using folder = temporaryHome();
     const mark = join(folder.home, 'was-run');
-    const { user, notes } = look(`Match exec "touch ${mark}"\n User other\n`, 'a');
+    const { user, notes } = resolved(`Match exec "touch ${mark}"\n User other\n`, 'a');
     expect([user, notes.length, existsSync(mark)]).toEqual(['local', 1, false]);
   });
 
-  it('gives the first value that fits, and what the person wrote before that', () => {
+  it('yields the first matching value, and the value of the command line before that', () => {
     const text = [
       '# before any host: for all of them',
       'Port 2200',
@@ -52,28 +52,28 @@ describe('the configuration of SSH', () => {
       '\tUser second',
       '\tPort 2300',
     ].join('\r\n');
-    expect(look(text, 'robot-7')).toMatchObject({ user: 'first', port: 2200, hostName: 'robot-7.example.com' });
-    expect(look(text, 'Robot-7')).toMatchObject({ user: 'first' });
-    expect(look(text, 'robot-9')).toMatchObject({ user: 'second', hostName: 'robot-9' });
-    expect(look(text, 'robot-77')).toMatchObject({ user: 'second' });
-    expect(look(text, 'robot-7', { user: 'mine', port: 5 })).toMatchObject({ user: 'mine', port: 5 });
+    expect(resolved(text, 'robot-7')).toMatchObject({ user: 'first', port: 2200, hostName: 'robot-7.example.com' });
+    expect(resolved(text, 'Robot-7')).toMatchObject({ user: 'first' });
+    expect(resolved(text, 'robot-9')).toMatchObject({ user: 'second', hostName: 'robot-9' });
+    expect(resolved(text, 'robot-77')).toMatchObject({ user: 'second' });
+    expect(resolved(text, 'robot-7', { user: 'mine', port: 5 })).toMatchObject({ user: 'mine', port: 5 });
   });
 
-  it('adds key files up, and knows ~, quotes, remarks and tokens', () => {
+  it('accumulates key files, and supports ~, quotes, comments and tokens', () => {
     const text =
       'Host a\n IdentityFile ~/.ssh/one # mine\n IdentityFile "/keys/two of %r"\nIdentityFile %d/%h\nIdentitiesOnly yes\n';
-    expect(look(text, 'a')).toMatchObject({
+    expect(resolved(text, 'a')).toMatchObject({
       identityFiles: ['/people/t/.ssh/one', '/keys/two of local', '/people/t/a'],
       identitiesOnly: true,
     });
-    expect(look('IdentityFile none', 'a').identityFiles).toEqual([]);
-    // As `ssh -G` of OpenSSH reads them.
-    expect(look('IdentityFile /x/a#b', 'a').identityFiles).toEqual(['/x/a#b']);
-    expect(look("IdentityFile '/x/single quoted'", 'a').identityFiles).toEqual(['/x/single quoted']);
-    expect(look('IdentityAgent none', 'a').identityAgent).toBeNull();
-    expect(look('IdentityAgent SSH_AUTH_SOCK', 'a').identityAgent).toBeUndefined();
-    expect(look('IdentityAgent "~/agent 1"', 'a').identityAgent).toBe('/people/t/agent 1');
-    expect(look('UserKnownHostsFile ~/k1 /k2\nHostKeyAlias gw\nHashKnownHosts yes', 'a')).toMatchObject({
+    expect(resolved('IdentityFile none', 'a').identityFiles).toEqual([]);
+    // As `ssh -G` of OpenSSH parses them.
+    expect(resolved('IdentityFile /x/a#b', 'a').identityFiles).toEqual(['/x/a#b']);
+    expect(resolved("IdentityFile '/x/single quoted'", 'a').identityFiles).toEqual(['/x/single quoted']);
+    expect(resolved('IdentityAgent none', 'a').identityAgent).toBeNull();
+    expect(resolved('IdentityAgent SSH_AUTH_SOCK', 'a').identityAgent).toBeUndefined();
+    expect(resolved('IdentityAgent "~/agent 1"', 'a').identityAgent).toBe('/people/t/agent 1');
+    expect(resolved('UserKnownHostsFile ~/k1 /k2\nHostKeyAlias gw\nHashKnownHosts yes', 'a')).toMatchObject({
       knownHostsFiles: ['/people/t/k1', '/k2'],
       hostKeyAlias: 'gw',
       hashesNames: true,
@@ -83,13 +83,13 @@ describe('the configuration of SSH', () => {
   it('reports ignored settings of this host only', () => {
     const text =
       'Host a\n StrictHostKeyChecking no\n CertificateFile x\nMatch user root\n Port 1\nMatch all\n Port 3\n';
-    const { notes, port, isStrict } = look(text, 'a');
+    const { notes, port, isStrict } = resolved(text, 'a');
     expect(notes.join(' ')).toMatch(/StrictHostKeyChecking no.*/);
     expect(notes).toHaveLength(3);
     expect(port).toBe(3);
     expect(isStrict).toBe(false);
-    expect(look('StrictHostKeyChecking yes', 'a')).toMatchObject({ isStrict: true, notes: [] });
-    expect(look('Host b\n StrictHostKeyChecking no', 'a').notes).toEqual([]);
+    expect(resolved('StrictHostKeyChecking yes', 'a')).toMatchObject({ isStrict: true, notes: [] });
+    expect(resolved('Host b\n StrictHostKeyChecking no', 'a').notes).toEqual([]);
   });
 
   it('rejects unsupported settings with their line', () => {
@@ -109,25 +109,25 @@ describe('the configuration of SSH', () => {
       'IdentityFile "open',
       '"Port" 22',
     ]) {
-      const error = thrown(() => look(`Host a\n${line}`, 'a'));
+      const error = thrown(() => resolved(`Host a\n${line}`, 'a'));
       expect([line, error.code]).toEqual([line, 'SSH_CONFIG_INVALID']);
       expect(error.message).toContain('config:2');
     }
-    expect(look('ProxyJump b\nProxyCommand nc %h %p', 'a').jumps).toEqual(['b']);
-    expect(look('ProxyCommand none', 'a').jumps).toEqual([]);
-    expect(look('ProxyJump none\nProxyJump b', 'a').jumps).toEqual([]);
-    expect(look('Host b\nPort nonsense', 'a').port).toBe(22);
+    expect(resolved('ProxyJump b\nProxyCommand nc %h %p', 'a').jumps).toEqual(['b']);
+    expect(resolved('ProxyCommand none', 'a').jumps).toEqual([]);
+    expect(resolved('ProxyJump none\nProxyJump b', 'a').jumps).toEqual([]);
+    expect(resolved('Host b\nPort nonsense', 'a').port).toBe(22);
   });
 
-  it('leads over the machines in order; the first one may have a way of its own', () => {
+  it('resolves jump hosts in order; the first one may have jump hosts of its own', () => {
     const lines = parseSshConfig(
       ['Host robot', ' ProxyJump m1,u2@m2:22022', 'Host m1', ' ProxyJump m0', 'Host m2', ' ProxyJump nowhere'].join(
         '\n',
       ),
       'config',
     );
-    const way = routeOf(lines, { host: 'robot', user: 'tech', port: null }, here);
-    expect(way.map(({ user, hostName, port }) => `${user}@${hostName}:${port}`)).toEqual([
+    const route = routeOf(lines, { host: 'robot', user: 'tech', port: null }, here);
+    expect(route.map(({ user, hostName, port }) => `${user}@${hostName}:${port}`)).toEqual([
       'local@m0:22',
       'local@m1:22',
       'u2@m2:22022',
@@ -144,7 +144,7 @@ describe('the configuration of SSH', () => {
     },
   );
 
-  it('includes other files, with patterns, and only for the hosts it is meant for', async () => {
+  it('includes other files, with patterns, and only for matching hosts', async () => {
     using folder = temporaryHome();
     mkdirSync(join(folder.home, '.ssh', 'config.d'));
     folder.write('config.d/20', 'User late\n');
@@ -195,7 +195,7 @@ describe('any text as configuration', () => {
   );
   const line = fc.array(word, { maxLength: 6 }).map((words) => words.join(' '));
 
-  it('is read, or refused with the line', () => {
+  it('is parsed, or rejected with the line', () => {
     fc.assert(
       fc.property(fc.array(line, { maxLength: 12 }), fc.stringMatching(/^[a-z0-9.-]{1,12}$/), (lines, host) => {
         try {
@@ -212,7 +212,7 @@ describe('any text as configuration', () => {
     );
   });
 
-  it('has patterns that fit as their meaning says, quickly', () => {
+  it('has patterns that match by their definition, in bounded time', () => {
     const few = fc.string({ unit: fc.constantFrom('a', 'b', '*', '?'), maxLength: 8 });
     const text = fc.string({ unit: fc.constantFrom('a', 'b'), maxLength: 10 });
     fc.assert(

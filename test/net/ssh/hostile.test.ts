@@ -11,14 +11,14 @@ import { errorOf, newKeyPair, optionsIn, startRawServer, startSshServer, tempora
 const welcome = (context: AuthContext) => context.accept();
 
 /** A user that gives these answers. */
-function typist(answers: readonly (string | null)[]): { person: SshPerson; asked: SecretQuestion[] } {
+function typist(answers: readonly (string | null)[]): { person: SshPerson; questions: SecretQuestion[] } {
   const left = [...answers];
-  const asked: SecretQuestion[] = [];
+  const questions: SecretQuestion[] = [];
   return {
-    asked,
+    questions: questions,
     person: {
       async askSecret(question) {
-        asked.push(question);
+        questions.push(question);
         return left.length > 0 ? (left.shift() ?? null) : null;
       },
       trustHostKey: async () => false,
@@ -83,7 +83,7 @@ describe('a login', () => {
   it('ends when the server floods it with banners, and shows only the first lines', async () => {
     using folder = temporaryHome();
     await using server = await startSshServer((_, connection) => {
-      // The library says a banner once; what makes it say one again is inside.
+      // The library sends a banner once; sending another one needs its internals.
       const { _protocol: inside } = connection as unknown as {
         _protocol: { _banner: string; serviceAccept(name: string): void };
       };
@@ -102,7 +102,7 @@ describe('a login', () => {
     expect(notices.join('')).not.toMatch(/\p{Cc}/u);
   });
 
-  it('asks for the password at most three times, and never shows it', async () => {
+  it('requests the password at most three times, and never shows it', async () => {
     using folder = temporaryHome();
     await using server = await startSshServer((context) => {
       if (context.method === 'password' && context.password === 'right') context.accept();
@@ -110,17 +110,17 @@ describe('a login', () => {
     });
     folder.write('known_hosts', server.known);
     const target = `technician@127.0.0.1:${server.port}`;
-    const knows = typist(['wrong', 'right']);
-    await using ssh = await openSsh(target, optionsIn(folder.home, { person: knows.person }));
+    const answersWell = typist(['wrong', 'right']);
+    await using ssh = await openSsh(target, optionsIn(folder.home, { person: answersWell.person }));
     expect(ssh.where).toBe(target);
-    expect(knows.asked).toEqual([
+    expect(answersWell.questions).toEqual([
       { text: `Password for ${target}: `, echo: false },
       { text: `Password for ${target}: `, echo: false },
     ]);
     const guesses = typist(['secret-1', 'secret-2', 'secret-3', 'secret-4', 'secret-5']);
     const refused = await errorOf(openSsh(target, optionsIn(folder.home, { person: guesses.person })));
     expect(refused.code).toBe('SSH_AUTH_REFUSED');
-    expect(guesses.asked).toHaveLength(3);
+    expect(guesses.questions).toHaveLength(3);
     expect(`${JSON.stringify(refused)} ${refused.stack}`).not.toContain('secret-');
     expect((await errorOf(openSsh(target, optionsIn(folder.home)))).message).toContain('the server accepts: password');
   });
@@ -141,15 +141,15 @@ describe('a login', () => {
     });
     folder.write('known_hosts', server.known);
     const target = `technician@127.0.0.1:${server.port}`;
-    const knows = typist(['right', '7']);
-    await (await openSsh(target, optionsIn(folder.home, { person: knows.person })))[Symbol.asyncDispose]();
-    expect(knows.asked.map(({ echo }) => echo)).toEqual([false, true]);
-    expect(knows.asked[0]?.text).toBe(`${target} (two things): Password:\uFFFD[31m `);
-    const nobody = typist([null]);
-    expect((await errorOf(openSsh(target, optionsIn(folder.home, { person: nobody.person })))).code).toBe(
+    const answersWell = typist(['right', '7']);
+    await (await openSsh(target, optionsIn(folder.home, { person: answersWell.person })))[Symbol.asyncDispose]();
+    expect(answersWell.questions.map(({ echo }) => echo)).toEqual([false, true]);
+    expect(answersWell.questions[0]?.text).toBe(`${target} (two things): Password:\uFFFD[31m `);
+    const leaves = typist([null]);
+    expect((await errorOf(openSsh(target, optionsIn(folder.home, { person: leaves.person })))).code).toBe(
       'SSH_AUTH_REFUSED',
     );
-    expect(nobody.asked).toHaveLength(1);
+    expect(leaves.questions).toHaveLength(1);
   });
 
   it('continues with the password after a partial success', async () => {
@@ -166,10 +166,10 @@ describe('a login', () => {
       context.reject(hasKey ? ['password'] : ['publickey']);
     });
     folder.write('known_hosts', server.known);
-    const { person, asked } = typist(['right']);
+    const { person, questions } = typist(['right']);
     const options = optionsIn(folder.home, { person });
     await (await openSsh(`127.0.0.1:${server.port}`, options))[Symbol.asyncDispose]();
-    expect(asked).toHaveLength(1);
+    expect(questions).toHaveLength(1);
   });
 
   it('bounds the prompts of a server', async () => {
@@ -180,13 +180,13 @@ describe('a login', () => {
       again();
     });
     folder.write('known_hosts', server.known);
-    const patient = typist(Array.from({ length: 100 }, () => 'yes'));
-    const options = optionsIn(folder.home, { person: patient.person, timeoutMs: 400 });
+    const agrees = typist(Array.from({ length: 100 }, () => 'yes'));
+    const options = optionsIn(folder.home, { person: agrees.person, timeoutMs: 400 });
     expect((await errorOf(openSsh(`127.0.0.1:${server.port}`, options))).code).toBe('SSH_BAD_ANSWER');
-    expect(patient.asked).toHaveLength(20);
+    expect(agrees.questions).toHaveLength(20);
   });
 
-  it('does not count the time of the user', async () => {
+  it('does not count the typing time of the user', async () => {
     using folder = temporaryHome();
     await using server = await startSshServer((context) => {
       if (context.method === 'password') context.accept();
@@ -273,12 +273,12 @@ describe('channels', () => {
     const sent = Buffer.alloc(6 * 1024 * 1024, 'echo');
     stream.end(sent);
     await new Promise((resolve) => setTimeout(resolve, 200));
-    let got = 0;
-    for await (const chunk of stream) got += (chunk as Buffer).length;
-    expect(got).toBe(sent.length);
+    let received = 0;
+    for await (const chunk of stream) received += (chunk as Buffer).length;
+    expect(received).toBe(sent.length);
   });
 
-  it('are opened once for many requests of the chassis client', async () => {
+  it('are reused for many requests of the chassis client', async () => {
     using folder = temporaryHome();
     let opened = 0;
     await using server = await startSshServer(welcome, (connection) => {
@@ -318,8 +318,8 @@ describe('channels', () => {
 
 function flood(socket: Socket, words: string): void {
   const more = () => {
-    let goesOn = !socket.destroyed;
-    while (goesOn) goesOn = socket.write(words) && !socket.destroyed;
+    let isWritable = !socket.destroyed;
+    while (isWritable) isWritable = socket.write(words) && !socket.destroyed;
   };
   socket.on('drain', more);
   more();

@@ -17,7 +17,7 @@ const judge = (text: string, host: string, key = one) =>
   judgeHostKey(parseKnownHosts(text, 'kh').entries, host, key.blob);
 
 describe('the key of a host', () => {
-  it('is known by name, by list, by pattern, and by its port', () => {
+  it('is found by name, by list, by pattern, and by its port', () => {
     expect(judge(`gw ${one.words}`, 'gw').kind).toBe('known');
     expect(judge(`other,GW,192.0.2.2 ${one.words} remark`, 'gw').kind).toBe('known');
     expect(judge(`*.example.com,!bad.example.com ${one.words}`, 'a.example.com').kind).toBe('known');
@@ -27,7 +27,7 @@ describe('the key of a host', () => {
     expect(judge(`gw ${two.words}\ngw ${one.words}`, 'gw').kind).toBe('known');
   });
 
-  it('is changed when only others are known, with their positions', () => {
+  it('counts as changed when only other keys are known, with their lines', () => {
     expect(judge(`# remark\n\ngw ${two.words}`, 'gw')).toMatchObject({ kind: 'changed', known: [{ at: 'kh:3' }] });
   });
 
@@ -41,7 +41,7 @@ describe('the key of a host', () => {
     expect(judge(`@cert-authority * ${one.words}`, 'gw')).toEqual({ kind: 'unknown', certAuthorities: ['kh:1'] });
   });
 
-  it('is known under a hashed name', () => {
+  it('is found under a hashed name', () => {
     const line = knownHostLine('[192.0.2.2]:2222', one.blob, Buffer.from('a salt of some bytes'));
     expect(line).not.toContain('192.0.2.2');
     expect(judge(line, '[192.0.2.2]:2222').kind).toBe('known');
@@ -50,7 +50,7 @@ describe('the key of a host', () => {
   });
 
   it('has the fingerprint of ssh-keygen', () => {
-    // A public key of the test vectors of RFC 8032 (7.1, TEST 1); its fingerprint was taken with ssh-keygen -l.
+    // A public key of the test vectors of RFC 8032 (7.1, TEST 1); its fingerprint is from ssh-keygen -l.
     const key = Buffer.from('d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a', 'hex');
     const field = (bytes: Buffer) => Buffer.concat([Buffer.from([0, 0, 0, bytes.length]), bytes]);
     const blob = Buffer.concat([field(Buffer.from('ssh-ed25519')), field(key)]);
@@ -66,7 +66,7 @@ describe('any text as known hosts', () => {
     fc.string({ maxLength: 10 }),
   );
 
-  it('is parsed line by line, and makes no other key known', () => {
+  it('is parsed line by line, and matches no other key', () => {
     fc.assert(
       fc.property(fc.array(fc.array(word, { maxLength: 5 }), { maxLength: 10 }), (lines) => {
         const text = lines.map((words) => words.join(' ')).join('\n');
@@ -78,7 +78,7 @@ describe('any text as known hosts', () => {
     );
   });
 
-  it('gives back every line that was written', () => {
+  it('matches every line that was written', () => {
     const host = fc.stringMatching(/^[a-z0-9][a-z0-9.-]{0,20}$/);
     fc.assert(
       fc.property(
@@ -106,7 +106,7 @@ describe('any text as known hosts', () => {
 });
 
 describe('the file of known hosts', () => {
-  it('is made for its owner only, and gets a line after the last one', async () => {
+  it('is created for its owner only, and a line is appended after the last one', async () => {
     using folder = temporaryHome();
     const path = join(folder.home, 'new', '.ssh', 'known_hosts');
     expect(await readKnownHosts([path])).toEqual({ entries: [], invalidLines: [] });
@@ -120,7 +120,7 @@ describe('the file of known hosts', () => {
     expect(readFileSync(path, 'utf8')).toBe('cut off\nthird line\n');
   });
 
-  it('keeps every line when several are added at once', async () => {
+  it('keeps every line when several are added concurrently', async () => {
     using folder = temporaryHome();
     const path = join(folder.home, '.ssh', 'known_hosts');
     const lines = Array.from({ length: 40 }, (_, index) => `line ${index} ${'x'.repeat(700)}\n`);

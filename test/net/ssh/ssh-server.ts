@@ -8,7 +8,7 @@ import { expect } from 'vitest';
 import { GwError } from '../../../src/lib/error/index.ts';
 import type { SshOptions } from '../../../src/lib/net/index.ts';
 
-/** A home folder for a client; removed at the end of the scope. */
+/** A home folder for a client; removed on disposal. */
 export function temporaryHome() {
   const home = mkdtempSync(join(tmpdir(), 'gw-ssh-home-'));
   mkdirSync(join(home, '.ssh'), { mode: 0o700 });
@@ -19,18 +19,20 @@ export function temporaryHome() {
   };
 }
 
-/** ssh2 drops the leading zero of an Ed25519 key (one in 256) and cannot read that key again; a point of P-256 has none. */
+/**
+ * ssh2 drops the leading zero of an Ed25519 key (one in 256) and cannot read that key again; a P-256 point has none.
+ */
 export const newKeyPair = () => ssh2.utils.generateKeyPairSync('ecdsa', { bits: 256 });
 
 export interface TestServer extends AsyncDisposable {
   readonly port: number;
   /** Its line of known_hosts. */
   readonly known: string;
-  /** Cuts every connection without a word. */
+  /** Closes every connection without a message. */
   cut(): void;
 }
 
-/** A server whose login and channels a test decides; its key is made for it. */
+/** A server with login and channels set by a test, and a key of its own. */
 export async function startSshServer(
   onLogin: (context: AuthContext, connection: Connection) => void,
   onReady: (connection: Connection) => void = () => {},
@@ -42,13 +44,13 @@ export async function startSshServer(
     connection.on('authentication', (context) => onLogin(context, connection));
     connection.on('ready', () => onReady(connection));
   });
-  // Its sockets are ours, so that they can be cut.
+  // The sockets belong to the test, so that they can be cut.
   const running = await listenOn(createServer((socket) => server.injectSocket(socket)));
   const [type, key] = keys.public.split(' ');
   return { ...running, known: `[127.0.0.1]:${running.port} ${type} ${key}\n` };
 }
 
-/** A server that does whatever it wants with the bytes. */
+/** A server with arbitrary behaviour on the bytes. */
 export async function startRawServer(onSocket: (socket: Socket) => void): Promise<Omit<TestServer, 'known'>> {
   return await listenOn(createServer(onSocket));
 }

@@ -16,7 +16,7 @@ describe('an SSH target', () => {
     ['t@2001:db8::7', { host: '2001:db8::7', user: 't', port: null }],
     ['a@b@gw', { host: 'gw', user: 'a@b', port: null }],
     ['ssh://t@gw:22/', { host: 'gw', user: 't', port: 22 }],
-  ])('is read from %s', (text, target) => {
+  ])('is parsed from %s', (text, target) => {
     expect(parseSshTarget(text)).toEqual(target);
   });
 
@@ -39,7 +39,7 @@ describe('an SSH target', () => {
     'gw:1:2',
     't\n@gw',
     'gw/path',
-  ])('is none in %j', (text) => {
+  ])('is rejected in %j', (text) => {
     expect(readSshTarget(text)).toBeNull();
     expect(() => parseSshTarget(text)).toThrow(GwError);
   });
@@ -84,7 +84,7 @@ describe('a command line for the remote shell', () => {
   });
 });
 
-describe('text of a server', () => {
+describe('a text of a server', () => {
   it('is one line of bounded length without control characters', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 2_000 }), (text) => {

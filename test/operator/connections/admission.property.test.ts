@@ -31,7 +31,7 @@ const actArbitrary: fc.Arbitrary<Act> = fc.oneof(
 const countOf = (items: readonly Item[], peer: string) => items.filter((item) => item.peer === peer).length;
 
 describe('admission of connections', () => {
-  it('keeps its bounds, lets small peers in, and closes the right one, whatever came before', () => {
+  it('keeps its bounds, admits peers with few connections, and closes the right one, in any sequence', () => {
     fc.assert(
       fc.property(limitsArbitrary, fc.array(actArbitrary, { maxLength: 80 }), (limits, acts) => {
         const admission = createAdmission<Item>(limits);
@@ -58,9 +58,9 @@ describe('admission of connections', () => {
           if (!isPeerFull && !isFull) expect([kind, evicted]).toEqual(['admitted', null]);
           else if (closable.length === 0) expect(kind).toBe('refused');
           else {
-            // With anything to close, nobody is refused.
+            // With any connection to close, no new one is refused.
             expect(kind).toBe('admitted');
-            if (evicted === null) throw new Error('something had to be closed');
+            if (evicted === null) throw new Error('expected a closed connection');
             expect(closable).toContain(evicted);
             const hasMore = (item: Item) => countOf(open, item.peer) > limits.smallPeer;
             const most = Math.max(...closable.map((item) => countOf(open, item.peer)));

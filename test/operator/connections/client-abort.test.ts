@@ -11,7 +11,7 @@ function listLog() {
 }
 
 /** Sends the head of a request and half of its body, then resets the connection. */
-async function giveUp(port: number, head: string): Promise<void> {
+async function abortRequest(port: number, head: string): Promise<void> {
   const socket = connect(port, '127.0.0.1');
   await new Promise<void>((resolve) => socket.once('connect', () => resolve()));
   await new Promise((resolve) =>
@@ -27,24 +27,24 @@ async function until(isTrue: () => boolean): Promise<void> {
 }
 
 describe('a client that aborts its request', () => {
-  it('is no error of the gateway: debug in the log, counted beside the journal', async () => {
+  it('is not an error of the gateway: debug in the log, counted outside the journal', async () => {
     const { log, lines } = listLog();
     await using server = await startServer({ password: true, more: { log } });
     const signedIn = await postJson(server.full, '/api/anmeldung', { password: PASSWORD });
     const cookie = signedIn.headers.get('set-cookie')?.split(';')[0] ?? '';
-    await giveUp(server.full, 'POST /api/fahrt HTTP/1.1\r\nContent-Type: application/json');
-    await giveUp(
+    await abortRequest(server.full, 'POST /api/fahrt HTTP/1.1\r\nContent-Type: application/json');
+    await abortRequest(
       server.full,
       `POST /api/medien HTTP/1.1\r\nCookie: ${cookie}\r\nContent-Type: multipart/form-data; boundary=x`,
     );
-    await giveUp(server.full, 'POST /api/touren/lauf HTTP/1.1\r\nContent-Type: application/json');
+    await abortRequest(server.full, 'POST /api/touren/lauf HTTP/1.1\r\nContent-Type: application/json');
     await until(() => lines.filter((line) => line === 'debug client aborted its request').length === 3);
     expect(lines.filter((line) => /^(warn|error)/.test(line))).toEqual([]);
     const { data } = await ask(server.full, '/api/protokolle', { headers: { cookie } });
     expect(data).toMatchObject({ clientAborts: 3, audit: [{ message: 'signed in', count: 1 }] });
   });
 
-  it('is not taken for one when the connection stands and something else was reset', async () => {
+  it('is not assumed when the connection is open and another one was reset', async () => {
     const { log, lines } = listLog();
     await using server = await startServer({ more: { log } });
     const reset = Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' });
@@ -61,11 +61,11 @@ describe('a client that aborts its request', () => {
       await promise;
       throw new TypeError('nothing.is is not a function');
     };
-    const asked = fetch(`http://127.0.0.1:${server.full}/api/stopp`, {
+    const stop = fetch(`http://127.0.0.1:${server.full}/api/stopp`, {
       method: 'POST',
       signal: AbortSignal.timeout(200),
     });
-    await expect(asked).rejects.toThrow();
+    await expect(stop).rejects.toThrow();
     await new Promise((soon) => setTimeout(soon, 100));
     resolve();
     await until(() => lines.includes('error request failed'));

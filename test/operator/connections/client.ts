@@ -9,7 +9,7 @@ import {
 export const head = (line: string, ...more: string[]) =>
   `${[`${line} HTTP/1.1`, 'Host: localhost', ...more].join('\r\n')}\r\n\r\n`;
 
-/** A client that one can watch: what it received, and when the server closed it. All of 127/8 is this machine. */
+/** An observable client: the bytes it received, and when the server closed it. All of 127/8 is this machine. */
 export async function client(port: number, localAddress = '127.0.0.1', reads = true) {
   const socket: Socket = connect({ host: '127.0.0.1', port, localAddress });
   const { promise: closed, resolve } = Promise.withResolvers<void>();
@@ -45,10 +45,10 @@ export async function client(port: number, localAddress = '127.0.0.1', reads = t
 
 /** An answer on a connection of its own. */
 export async function answerTo(port: number, line: string, localAddress: string): Promise<string> {
-  using asked = await client(port, localAddress);
-  asked.send(head(line, 'Content-Length: 0', 'Connection: close'));
-  await asked.closed;
-  return asked.text().split('\r\n', 1)[0] ?? '';
+  using connection = await client(port, localAddress);
+  connection.send(head(line, 'Content-Length: 0', 'Connection: close'));
+  await connection.closed;
+  return connection.text().split('\r\n', 1)[0] ?? '';
 }
 
 export async function listener(handler: RequestHandler, options: Partial<Omit<ListenerOptions, 'path'>> = {}) {

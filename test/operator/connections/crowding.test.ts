@@ -16,8 +16,8 @@ import { answerTo, client, head, listener } from './client.ts';
 const ok: RequestHandler = (_request, response) => void response.end('ok');
 const OK = 'HTTP/1.1 200 OK';
 
-describe('connections without end', () => {
-  it('of one address close its own oldest ones, and other addresses do not wait', async () => {
+describe('a flood of connections', () => {
+  it('of one address closes its own oldest ones, and other addresses do not wait', async () => {
     await using server = await listener(ok, { limits: { total: 100, perPeer: 4 } });
     using tablet = await client(server.port, '127.0.0.9');
     const greedy = [];
@@ -27,12 +27,12 @@ describe('connections without end', () => {
     tablet.send(head('GET /'));
     expect(await tablet.until((text) => text.includes('ok'))).toContain(OK);
     expect(await answerTo(server.port, 'POST /', '127.0.0.2')).toBe(OK);
-    // The address that is at its limit is not shut out either.
+    // The address at its limit is not locked out either.
     expect(await answerTo(server.port, 'POST /', '127.0.0.5')).toBe(OK);
     for (const one of greedy) one.socket.destroy();
   });
 
-  it('of many addresses close the one that was used least recently', async () => {
+  it('of many addresses closes the least recently used one', async () => {
     const reports: Crowding[] = [];
     let nowMs = 1_000_000;
     await using server = await listener(ok, {
@@ -57,7 +57,7 @@ describe('connections without end', () => {
     for (const one of many) one.socket.destroy();
   });
 
-  it('take no live stream away, and no place from a remote viewer: there all come from one address', async () => {
+  it('closes no live stream, and takes no place of a remote viewer: there all have one address', async () => {
     await using server = await startServer({ limits: { total: 12, perPeer: 12, smallPeer: 12 } });
     for (const port of [server.full, server.readOnly]) {
       using stream = await client(port);
@@ -73,7 +73,7 @@ describe('connections without end', () => {
     expect(connectionLimits['read-only'].perPeer).toBe(connectionLimits['read-only'].total);
   });
 
-  it('are admitted even if all others are live streams', async () => {
+  it('is admitted even if all others are live streams', async () => {
     await using server = await startServer({ limits: { total: 8, perPeer: 8, smallPeer: 8 } });
     const streams = [];
     for (let i = 0; i < 8; i += 1) {
@@ -83,13 +83,13 @@ describe('connections without end', () => {
       streams.push(stream);
     }
     expect(await answerTo(server.full, 'POST /api/stopp', '127.0.0.2')).toBe(OK);
-    // A quarter of all is kept; of the others the oldest goes.
+    // A quarter of all is kept; of the others the oldest is closed.
     await streams[2]?.closed;
     expect(streams.map((stream) => stream.isClosed())).toEqual([false, false, true, false, false, false, false, false]);
     for (const stream of streams) stream.socket.destroy();
   });
 
-  it('on a socket in the file system, where there are no addresses, close the oldest one', async () => {
+  it('on a Unix socket, where there are no addresses, closes the oldest one', async () => {
     const dir = await mkdtemp(join(tmpdir(), 'gw-crowding-'));
     const path = join(dir, 'socket');
     const opened = await openListener(ok, { scope: 'local', path, limits: { total: 2, perPeer: 2 } });
@@ -110,7 +110,7 @@ describe('connections without end', () => {
     await rm(dir, { recursive: true });
   });
 
-  it('stay within the open files of the process, and leave some for the rest', () => {
+  it('stays within the open files of the process, and leaves some for the rest', () => {
     expect(totalWithin(512, null)).toBe(512);
     expect(totalWithin(512, 524_288)).toBe(512);
     expect(totalWithin(512, 1_024)).toBe(416);
@@ -122,14 +122,14 @@ describe('connections without end', () => {
 });
 
 describe('requests on one connection', () => {
-  /** Keeps every request until it is told to answer. */
+  /** Keeps every request open until the test answers it. */
   function holding() {
     const begun: { url: string; response: ServerResponse }[] = [];
     const handler: RequestHandler = ({ url = '' }: IncomingMessage, response) => void begun.push({ url, response });
     return { begun, handler, urls: () => begun.map(({ url }) => url) };
   }
 
-  it('are worked on one after the other, but for a stop', async () => {
+  it('are processed one after the other, except a stop', async () => {
     const { begun, handler, urls } = holding();
     await using server = await listener(handler, { isUrgent: ({ url }) => url === '/stop' });
     using one = await client(server.port);
@@ -165,7 +165,7 @@ describe('requests on one connection', () => {
     for (const one of more) one.socket.destroy();
   });
 
-  it('that are not awaited end the connection, and the rest of them is not parsed', async () => {
+  it('that are pipelined end the connection, and the remaining ones are not parsed', async () => {
     const { begun, handler } = holding();
     await using server = await listener(handler);
     let parsed = 0;
@@ -181,28 +181,28 @@ describe('requests on one connection', () => {
     expect(parsed).toBe(connectionLimits.full.pipelined + 2);
   });
 
-  it('with an unread answer end the connection; a long running one does not', async () => {
+  it('with an unread answer end the connection; a long-running one does not', async () => {
     const { begun, handler } = holding();
     await using server = await listener(handler, { limits: { unreadMs: 40, silentMs: 1_000_000 } });
-    using patient = await client(server.port);
+    using waiting = await client(server.port);
     using deaf = await client(server.port, '127.0.0.3', false);
-    patient.send(head('GET /'));
+    waiting.send(head('GET /'));
     deaf.send(head('GET /'));
     while (begun.length < 2) await sleep(2);
     begun[1]?.response.end(Buffer.alloc(32 * 1024 * 1024));
-    // A paused client does not notice by itself that it was cut off.
+    // A paused client does not detect by itself that it was disconnected.
     await new Promise((resolve) => begun[1]?.response.once('close', resolve));
-    expect(patient.isClosed()).toBe(false);
+    expect(waiting.isClosed()).toBe(false);
     begun[0]?.response.end('at last');
-    expect(await patient.until((text) => text.includes('at last'))).toContain(OK);
+    expect(await waiting.until((text) => text.includes('at last'))).toContain(OK);
   });
 
-  it('that are worked on in silence end some time', async () => {
+  it('that never produce output end after a timeout', async () => {
     const { handler } = holding();
     await using server = await listener(handler, { limits: { unreadMs: 30, silentMs: 90 } });
-    using patient = await client(server.port);
-    patient.send(head('GET /'));
-    await patient.closed;
-    expect(patient.text()).toBe('');
+    using waiting = await client(server.port);
+    waiting.send(head('GET /'));
+    await waiting.closed;
+    expect(waiting.text()).toBe('');
   });
 });

@@ -24,7 +24,7 @@ async function connectionPair() {
   };
 }
 
-/** Sockets of this process; what is open and belongs to nobody any more shows here alone. */
+/** Sockets of this process; leaked ones are visible only here. */
 function openSockets(): number {
   return readdirSync('/proc/self/fd').filter((fd) => {
     try {
@@ -36,14 +36,14 @@ function openSockets(): number {
 }
 
 const states: readonly (readonly [string, (socket: Socket) => void])[] = [
-  ['nothing was written on', () => {}],
-  ['an answer is unread on', (socket) => void socket.write(Buffer.alloc(8_000_000))],
-  ['was ended and says so this very moment', (socket) => void socket.end()],
-  ['was ended after an answer', (socket) => void socket.end('x')],
-  ['was ended behind an answer that is unread', (socket) => void socket.end(Buffer.alloc(8_000_000))],
+  ['without any output', () => {}],
+  ['with an unread answer', (socket) => void socket.write(Buffer.alloc(8_000_000))],
+  ['whose end was sent in this turn', (socket) => void socket.end()],
+  ['that was ended after an answer', (socket) => void socket.end('x')],
+  ['that was ended after an unread answer', (socket) => void socket.end(Buffer.alloc(8_000_000))],
 ];
 
-describe('a connection that', () => {
+describe('a connection', () => {
   it.each(states)('%s is closed when it is dropped, and its descriptor with it', async (_, prepare) => {
     const before = openSockets();
     using pair = await connectionPair();
@@ -57,7 +57,7 @@ describe('a connection that', () => {
     await expect.poll(openSockets).toBe(before);
   });
 
-  it('was ended some turns ago is closed as well', async () => {
+  it('that was ended some turns ago is closed as well', async () => {
     using pair = await connectionPair();
     pair.near.end('x');
     await once(pair.near, 'finish');

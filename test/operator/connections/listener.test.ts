@@ -30,40 +30,40 @@ async function isOpen(port: number): Promise<boolean> {
   return open;
 }
 
-async function took(work: Promise<unknown>): Promise<number> {
+async function durationOf(work: Promise<unknown>): Promise<number> {
   const began = performance.now();
   await work;
   return performance.now() - began;
 }
 
 describe('opening the listeners', () => {
-  it('names the port that is taken, and opens all or none', async () => {
-    await using taken = await portOf('127.0.0.1');
+  it('names the port in use, and opens all or none', async () => {
+    await using occupied = await portOf('127.0.0.1');
     let first: Listener | undefined;
     const opening = openListeners({ handle: hello }, [
       { scope: 'full', host: '127.0.0.1', port: 0 },
-      { scope: 'read-only', host: '127.0.0.1', port: taken.port },
+      { scope: 'read-only', host: '127.0.0.1', port: occupied.port },
     ]).then(([listener]) => {
       first = listener;
     });
     await expect(opening).rejects.toMatchObject({
       code: 'PORT_IN_USE',
-      message: `Port ${taken.port} is in use by another program.`,
-      tried: { address: '127.0.0.1', port: taken.port },
+      message: `Port ${occupied.port} is in use by another program.`,
+      tried: { address: '127.0.0.1', port: occupied.port },
     });
     expect(first).toBeUndefined();
   });
 
   it('closes the first when the second cannot be opened', async () => {
-    await using taken = await portOf('127.0.0.1');
+    await using occupied = await portOf('127.0.0.1');
     await using free = await portOf('127.0.0.1');
     await free[Symbol.asyncDispose]();
-    const wanted = [free.port, taken.port].map((port) => ({ scope: 'full' as const, host: '127.0.0.1', port }));
+    const wanted = [free.port, occupied.port].map((port) => ({ scope: 'full' as const, host: '127.0.0.1', port }));
     await expect(openListeners({ handle: hello }, wanted)).rejects.toMatchObject({ code: 'PORT_IN_USE' });
     expect(await isOpen(free.port)).toBe(false);
   });
 
-  it('says so when the system does not open a port for us', async () => {
+  it('reports a port that the system does not permit', async () => {
     const attempt = openListener(hello, { scope: 'full', host: '192.0.2.1', port: 0 });
     await expect(attempt).rejects.toMatchObject({ code: 'PORT_UNUSABLE' });
   });
@@ -74,7 +74,7 @@ describe('opening the listeners', () => {
     await listener.close(100);
   });
 
-  it('keeps the read-only socket a constant that the site file cannot move or take', async () => {
+  it('keeps the read-only socket at its fixed address, whatever the site file', async () => {
     expect(READ_ONLY_SOCKET).toEqual({ host: '127.0.0.1', port: 5174 });
     await using server = await startServer();
     const { site, link, motion, clock, dir } = server;
@@ -96,7 +96,7 @@ describe('opening the listeners', () => {
 });
 
 describe('closing a listener', () => {
-  it('cuts idle connections at once', async () => {
+  it('closes idle connections at once', async () => {
     const listener = await openListener(hello, { scope: 'full', host: '127.0.0.1', port: 0 });
     const silent = connect({ host: '127.0.0.1', port: listener.port });
     const agent = new Agent({ keepAlive: true });
@@ -106,13 +106,13 @@ describe('closing a listener', () => {
       }).end();
     });
     await sleep(10);
-    expect(await took(listener.close(5_000))).toBeLessThan(500);
+    expect(await durationOf(listener.close(5_000))).toBeLessThan(500);
     silent.destroy();
     agent.destroy();
     expect(await isOpen(listener.port)).toBe(false);
   });
 
-  it('lets an answer finish, and cuts what takes too long', async () => {
+  it('completes an answer in progress, and disconnects one that takes too long', async () => {
     const slowly: RequestHandler = (request, response) => {
       if (request.url === '/slow') setTimeout(() => response.end('done'), 100);
     };
@@ -120,17 +120,17 @@ describe('closing a listener', () => {
     const slow = sendRaw(listener.port, 'GET /slow HTTP/1.1\r\nHost: localhost\r\n\r\n', 2_000);
     const never = sendRaw(listener.port, 'GET /never HTTP/1.1\r\nHost: localhost\r\n\r\n', 2_000);
     await sleep(30);
-    const closing = took(listener.close(400));
+    const closing = durationOf(listener.close(400));
     expect((await slow).body).toContain('done');
     expect((await never).status).toBe(0);
     expect(await closing).toBeLessThan(900);
     await listener.close(0);
   });
 
-  it('ends by itself with live streams open, not by the deadline that cuts what hangs', async () => {
+  it('completes with live streams open, before the deadline that disconnects hanging ones', async () => {
     await using server = await startServer();
-    const asked = httpRequest({ host: '127.0.0.1', port: server.full, path: '/api/events' }).end();
-    const [stream] = (await once(asked, 'response')) as [IncomingMessage];
+    const request = httpRequest({ host: '127.0.0.1', port: server.full, path: '/api/events' }).end();
+    const [stream] = (await once(request, 'response')) as [IncomingMessage];
     const ended = once(stream.resume(), 'end');
     server.application.endStreams();
     await Promise.all(server.listeners.map((listener) => listener.close(10 * 60_000)));
@@ -139,8 +139,8 @@ describe('closing a listener', () => {
   });
 });
 
-describe('an expectation', () => {
-  it('changes nothing about what is answered', async () => {
+describe('an Expect header', () => {
+  it('does not change the answer', async () => {
     await using server = await startServer();
     const send = (port: number, line: string, expected: string) =>
       sendRaw(

@@ -40,10 +40,10 @@ function askLocally(method: string, url: string): Promise<{ status: number; body
   return promise;
 }
 
-describe('the socket for commands on the gateway itself', () => {
-  it('counts as signed in where no device password is set, and a network connection cannot claim to be it', async () => {
+describe('the local socket for commands on the gateway', () => {
+  it('is signed in where no device password is set, and a network connection cannot pose as it', async () => {
     await using server = await startServer({ password: false });
-    await server.motion.stopRobot('tested', 'somebody');
+    await server.motion.stopRobot('tested', 'other');
     await open(server.application.handle);
     const overTcp = await fetch(`http://127.0.0.1:${server.full}/api/stopp`, {
       method: 'DELETE',
@@ -65,7 +65,7 @@ describe('the socket for commands on the gateway itself', () => {
     expect(await askLocally('GET', '/')).toMatchObject({ body: 'hello' });
   });
 
-  it('refuses a folder that others may enter, and a link to one', async () => {
+  it('rejects a folder that others may enter, and a link to one', async () => {
     await mkdir(dirname(path), { mode: 0o755 });
     for (const mode of [0o755, 0o750, 0o710, 0o720, 0o701]) {
       await chmod(dirname(path), mode);
@@ -80,7 +80,7 @@ describe('the socket for commands on the gateway itself', () => {
     await expect(open()).rejects.toMatchObject({ code: 'FILE_UNWRITABLE' });
   });
 
-  it('takes the place of a socket that a killed daemon left', async () => {
+  it('replaces a stale socket of a killed daemon', async () => {
     await mkdir(dirname(path), { mode: 0o700 });
     const leaver = createServer();
     await new Promise<void>((resolve) => leaver.listen({ path: `${path}.left` }, resolve));
@@ -92,7 +92,7 @@ describe('the socket for commands on the gateway itself', () => {
     expect(await askLocally('GET', '/')).toMatchObject({ status: 200 });
   });
 
-  it('leaves a socket that answers, and anything else, where it is', async () => {
+  it('keeps a socket that answers, and any other file', async () => {
     await open();
     await expect(openLocalListener(() => {}, { path, onBroken: () => {} })).rejects.toMatchObject({
       code: 'PORT_IN_USE',
@@ -105,7 +105,7 @@ describe('the socket for commands on the gateway itself', () => {
     });
   });
 
-  it('is gone with its listener, and says why a path cannot be one', async () => {
+  it('is removed with its listener, and reports why a path is unusable', async () => {
     const listener = await open();
     await listener.close(0);
     opened.pop();

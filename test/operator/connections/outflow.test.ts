@@ -7,17 +7,17 @@ import { ask, startServer } from '../server.ts';
 import { jsonReply, standInClock } from '../stand-ins.ts';
 
 const MiB = 1024 * 1024;
-/** Larger than what two kernels keep of a connection on the way. */
+/** Larger than the buffers of both kernels. */
 const LARGE = 24 * MiB;
 
 interface Reader {
   readonly socket: Socket;
-  /** Reads so many bytes, and nothing after them. */
+  /** Reads the given number of bytes, and no more. */
   readonly read: (bytes: number) => Promise<void>;
   readonly isCut: () => boolean;
 }
 
-/** A server that sends what the test says, and readers of it that read nothing until they are told to. */
+/** A server with content set by the test, and clients that do not read until the test lets them. */
 async function sending(handle: (response: ServerResponse, path: string) => void) {
   const responses: ServerResponse[] = [];
   const server = createServer((request, response) => {
@@ -65,7 +65,7 @@ async function outflowing(limits: OutflowLimits = { bodyBytes: 2 * LARGE, files:
   const clock = standInClock();
   const outflow: Outflow = createOutflow(clock, limits);
   const peer = await sending((response, path) => {
-    // Bytes of its own for every request, as every read of the chassis gives them.
+    // A separate buffer for every request, as every read of the chassis yields.
     const body = outflow.take(Buffer.alloc(LARGE, path));
     const stream = body === null ? null : outflow.send(body, response);
     if (stream === null) response.writeHead(503).end();
@@ -74,13 +74,13 @@ async function outflowing(limits: OutflowLimits = { bodyBytes: 2 * LARGE, files:
   return { clock, outflow, ...peer };
 }
 
-/** Until the connection takes no more. */
+/** Until the connection accepts no more. */
 async function full(response: ServerResponse): Promise<void> {
   await expect.poll(() => response.writableNeedDrain).toBe(true);
 }
 
-describe('what is sent to readers that do not read', () => {
-  it('is kept once for all readers of the same bytes, and little of it for each', async () => {
+describe('output to clients that do not read', () => {
+  it('is stored once for all readers of the same bytes, with little per reader', async () => {
     await using peer = await outflowing();
     for (let i = 0; i < 12; i += 1) await peer.reader('/a');
     for (const response of peer.responses) await full(response);
@@ -88,7 +88,7 @@ describe('what is sent to readers that do not read', () => {
     expect(peer.responses.every((response) => response.writableLength <= 256 * 1024)).toBe(true);
   });
 
-  it('is given up when nothing was taken for ten seconds, and not before', async () => {
+  it('is dropped when no byte was read for ten seconds, and not before', async () => {
     await using peer = await outflowing();
     const idle = await peer.reader('/a');
     const slow = await peer.reader('/a');
@@ -105,7 +105,7 @@ describe('what is sent to readers that do not read', () => {
     expect(peer.outflow.keptBytes()).toBe(0);
   });
 
-  it('still counts when all of it was handed to the connection, until the connection has sent it', async () => {
+  it('counts until the connection has sent it', async () => {
     using outflow = createOutflow(standInClock());
     const response = new ServerResponse(new IncomingMessage(new Socket()));
     let bytes = 0;
@@ -115,7 +115,7 @@ describe('what is sent to readers that do not read', () => {
     await expect.poll(() => outflow.keptBytes()).toBe(0);
   });
 
-  it('is given back to the system where it is not kept, and let go without a reader', async () => {
+  it('releases its memory when no longer used or without a reader', async () => {
     using outflow = createOutflow(standInClock(), { bodyBytes: 2 * MiB, files: 1 });
     const [first, equal, other, more] = ['a', 'a', 'b', 'c'].map((letter) => Buffer.alloc(MiB, letter)) as Buffer[];
     expect(outflow.take(first as Buffer)).toBe(first);
@@ -128,7 +128,7 @@ describe('what is sent to readers that do not read', () => {
     expect(outflow.send(first as Buffer, response)).not.toBeNull();
     await new Promise((resolve) => setImmediate(resolve));
     expect(outflow.keptBytes()).toBe(MiB);
-    // What others share memory with is not given back.
+    // Shared memory is not released.
     const part = Buffer.alloc(2 * MiB, 'a').subarray(0, MiB);
     expect([outflow.take(part), part.length]).toEqual([first, MiB]);
     response.destroy();
@@ -142,7 +142,7 @@ describe('what is sent to readers that do not read', () => {
     peer.clock.advance(500);
     await peer.reader('/b');
     await full(peer.responses[1] as ServerResponse);
-    // Both read a moment ago, so there is no room for a third.
+    // Both read recently, so no place is free for a third.
     peer.clock.advance(400);
     await peer.reader('/c');
     expect(peer.responses[2]?.statusCode).toBe(503);
@@ -205,7 +205,7 @@ describe('a large map', () => {
     expect([head.status, head.headers.get('content-length'), await head.text()]).toEqual([200, `${length}`, '']);
   });
 
-  it('is read after the one that is being read, so many wait and no more, and the device information waits for none', async () => {
+  it('is queued behind the one being read in a bounded queue, and the device information is not', async () => {
     await using server = await startServer();
     const { promise: answered, resolve: answer } = Promise.withResolvers<void>();
     let atOnce = 0;
@@ -219,9 +219,9 @@ describe('a large map', () => {
         return jsonReply({ id });
       });
     }
-    const asked = Array.from({ length: 30 }, (_, id) => ask(server.full, `/api/chassis/maps/${id}`));
+    const answers = Array.from({ length: 30 }, (_, id) => ask(server.full, `/api/chassis/maps/${id}`));
     let busy = 0;
-    for (const answerOf of asked) {
+    for (const answerOf of answers) {
       void answerOf.then(({ status, data }) => {
         if (status === 503 && data.error.code === 'BUSY') busy += 1;
       });
@@ -229,12 +229,12 @@ describe('a large map', () => {
     await expect.poll(() => busy).toBe(13);
     expect((await ask(server.full, '/api/chassis/device/info')).status).toBe(200);
     answer();
-    const statuses = (await Promise.all(asked)).map(({ status }) => status);
+    const statuses = (await Promise.all(answers)).map(({ status }) => status);
     expect([statuses.filter((status) => status === 200).length, most]).toEqual([17, 1]);
   });
 });
 
-describe('live events to readers that do not read', () => {
+describe('live events to clients that do not read', () => {
   it('are bounded in total, and active readers are not disconnected', async () => {
     const clock = standInClock();
     let round = 0;
@@ -250,15 +250,15 @@ describe('live events to readers that do not read', () => {
     (await peer.reader()).socket.resume();
     for (let i = 0; i < 24; i += 1) await peer.reader();
     const unread = () => peer.responses.reduce((sum, one) => sum + (one.destroyed ? 0 : one.writableLength), 0);
-    let mostUnread = 0;
+    let maxUnread = 0;
     for (; round < 150; round += 1) {
       clock.advance(1_000);
-      mostUnread = Math.max(mostUnread, unread());
+      maxUnread = Math.max(maxUnread, unread());
       await expect.poll(() => peer.responses[0]?.writableLength, { interval: 1 }).toBe(0);
     }
-    expect(mostUnread).toBeGreaterThan(2 * MiB);
-    // What one event adds for each of them is looked at before it is sent.
-    expect(mostUnread).toBeLessThanOrEqual(4 * MiB + 512 * 1024);
+    expect(maxUnread).toBeGreaterThan(2 * MiB);
+    // The size that one event adds for each of them is checked before it is sent.
+    expect(maxUnread).toBeLessThanOrEqual(4 * MiB + 512 * 1024);
     expect(peer.responses[0]?.destroyed).toBe(false);
     events.end();
   });

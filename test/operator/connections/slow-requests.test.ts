@@ -10,8 +10,8 @@ import { answerTo, client, head, listener } from './client.ts';
 const ok: RequestHandler = (_request, response) => void response.end('ok');
 const OK = 'HTTP/1.1 200 OK';
 
-describe('a request that does not come in time', () => {
-  it('is 408 when it is the headers', async () => {
+describe('a request that is late', () => {
+  it('is 408 when the headers are late', async () => {
     await using server = await listener(ok, { limits: { headersMs: 60 } });
     for (const bytes of ['', 'GET / HTTP/1.1\r\nHost: localhost\r\nX-A: ']) {
       using slow = await client(server.port);
@@ -21,7 +21,7 @@ describe('a request that does not come in time', () => {
     }
   });
 
-  it('is 408 when it is the body, on the full socket too', async () => {
+  it('is 408 when the body is late, on the full socket too', async () => {
     await using server = await startServer({ password: true });
     const late = (length: string) =>
       head('POST /api/anmeldung', 'Content-Type: application/json', length) +
@@ -42,7 +42,7 @@ describe('a request that does not come in time', () => {
     }
   });
 
-  it('is cut off when the body of an answered request never ends', async () => {
+  it('is disconnected when the body of an answered request never ends', async () => {
     await using server = await startServer();
     using slow = await client(server.full);
     slow.send(head('GET /api/health', 'Content-Length: 16384'));
@@ -68,7 +68,7 @@ describe('a request that does not come in time', () => {
     expect(one.text()).toContain('HTTP/1.1 408 TIMEOUT');
   });
 
-  it('may be an upload of a signed-in person for as long as it keeps a least rate', async () => {
+  it('may be an upload of a signed-in person while it keeps a minimum rate', async () => {
     await using server = await startServer({ password: true });
     const cookie = await signIn(server.full);
     const { bodyMs, uploadWindowMs, uploadWindowBytes } = connectionLimits.full;
@@ -82,17 +82,17 @@ describe('a request that does not come in time', () => {
         'Content-Length: 150000000',
       ) + part,
     );
-    /** What the server has taken of the file so far; -1 before it began. */
-    const taken = async () => {
+    /** Bytes of the file received so far; -1 before it began. */
+    const receivedBytes = async () => {
       const [name] = await readdir(join(server.dir, 'media')).catch(() => []);
       return name === undefined ? -1 : (await stat(join(server.dir, 'media', name))).size;
     };
-    while ((await taken()) < 0) await sleep(2);
+    while ((await receivedBytes()) < 0) await sleep(2);
     server.clock.advance(bodyMs);
     const slack = 64 * 1024;
     for (let window = 1; window <= 2; window += 1) {
       upload.socket.write(Buffer.alloc(uploadWindowBytes + slack));
-      while ((await taken()) < window * (uploadWindowBytes + slack) - slack / 4) await sleep(2);
+      while ((await receivedBytes()) < window * (uploadWindowBytes + slack) - slack / 4) await sleep(2);
       server.clock.advance(uploadWindowMs);
       await sleep(20);
       expect(upload.isClosed()).toBe(false);
@@ -101,7 +101,7 @@ describe('a request that does not come in time', () => {
     await sleep(20);
     server.clock.advance(uploadWindowMs);
     await upload.closed;
-    // Without a session nothing is waited for.
+    // Without a session the server does not wait for the body.
     using stranger = await client(server.full);
     stranger.send(head('POST /api/medien', 'Content-Type: multipart/form-data; boundary=b', 'Content-Length: 1000'));
     await stranger.until((text) => text.includes('NOT_SIGNED_IN'));
@@ -111,7 +111,7 @@ describe('a request that does not come in time', () => {
 });
 
 describe('a stop', () => {
-  it('acts as soon as its headers are in, when its body does not come at once', async () => {
+  it('acts once its headers are received, before its body', async () => {
     await using server = await startServer();
     for (const [length, begin] of [
       ['Content-Length: 16384', ''],
@@ -132,7 +132,7 @@ describe('a stop', () => {
     }
   });
 
-  it('counts when its connection breaks off in the middle of its body', async () => {
+  it('counts when its connection is closed in the middle of its body', async () => {
     await using server = await startServer();
     const gone = await client(server.full);
     gone.send(`${head('POST /api/stopp', 'Content-Length: 100')}{"reason":`);
@@ -142,9 +142,9 @@ describe('a stop', () => {
     expect(server.motion.calls).toEqual(['stopRobot STOPP']);
   });
 
-  it('counts when its connection is cut off while it waits for its turn', async () => {
+  it('counts when its connection is closed while it is queued', async () => {
     await using server = await startServer();
-    // Sent with the connection: in that round of the event loop a stop has to wait for its end.
+    // Sent with the connection: in that event loop round a stop must wait for its end.
     using flood = await client(server.full);
     flood.send(head('GET /api/events') + head('POST /api/stopp', 'Content-Length: 0') + head('GET /').repeat(20));
     await flood.closed;
@@ -162,7 +162,7 @@ describe('a stop', () => {
 });
 
 describe('a request without a Host header', () => {
-  it('is malformed in HTTP/1.1, and counts like any other', async () => {
+  it('is rejected in HTTP/1.1, and counts like any other', async () => {
     await using server = await startServer();
     for (const port of [server.full, server.readOnly]) {
       const answer = await sendRaw(port, 'GET /api/health HTTP/1.1\r\n\r\n'.repeat(3));

@@ -4,7 +4,7 @@ import { createRequestTurns, type TurnRequest } from '../../../src/lib/operator/
 interface Work extends TurnRequest {
   readonly name: string;
   readonly takesMs: number;
-  readonly isGivenUp: boolean;
+  readonly isAborted: boolean;
 }
 
 function harness() {
@@ -14,8 +14,8 @@ function harness() {
   const turns = createRequestTurns<Work>({
     monotonicMs: () => now,
     defer: (callback) => deferred.push(callback),
-    run({ name, takesMs, isGivenUp }) {
-      if (isGivenUp) return false;
+    run({ name, takesMs, isAborted }) {
+      if (isAborted) return false;
       order.push(name);
       now += takesMs;
       return true;
@@ -25,8 +25,8 @@ function harness() {
     order,
     accept: () => turns.noteAccepted(),
     add: (name: string, more: Partial<Work> = {}) =>
-      turns.add({ name, peer: name[0] ?? '', isUrgent: false, takesMs: 0, isGivenUp: false, ...more }),
-    /** Ends so many rounds of the event loop. */
+      turns.add({ name, peer: name[0] ?? '', isUrgent: false, takesMs: 0, isAborted: false, ...more }),
+    /** Completes the given number of event loop rounds. */
     rounds(count: number) {
       for (let i = 0; i < count; i += 1) for (const callback of deferred.splice(0)) callback();
     },
@@ -37,8 +37,8 @@ function harness() {
 const long = { takesMs: 20 };
 const stop = { isUrgent: true };
 
-describe('turns of requests', () => {
-  it('are taken at once while there is time, and then no round is longer than its time', () => {
+describe('scheduling of requests', () => {
+  it('is immediate within the time budget, and then no round is longer than its time', () => {
     const { order, add, rounds, isIdle } = harness();
     add('a1');
     add('a2', long);
@@ -55,7 +55,7 @@ describe('turns of requests', () => {
     expect(order.at(-1)).toBe('a3');
   });
 
-  it('go to stops first, and else to one request of each peer', () => {
+  it('serves stops first, and then one request of each peer', () => {
     const { order, add, rounds } = harness();
     add('a0', long);
     for (const name of ['a1', 'a2', 'a3', 'b1', 'c1']) add(name);
@@ -65,7 +65,7 @@ describe('turns of requests', () => {
     expect(order.slice(1)).toEqual(['a-stop', 'd-stop', 'a1', 'b1', 'c1', 'a2', 'a3']);
   });
 
-  it('go to connections and stops while connections come in; other requests get one round in eight', () => {
+  it('serves new connections and stops during a flood of connections; other requests get one round in eight', () => {
     const { order, add, rounds, accept, isIdle } = harness();
     for (let round = 0; round < 40; round += 1) {
       accept();
@@ -82,10 +82,10 @@ describe('turns of requests', () => {
     expect(isIdle()).toBe(true);
   });
 
-  it('are not used up by requests that were given up', () => {
+  it('spends no turn on requests that were aborted', () => {
     const { order, add, rounds, accept } = harness();
     accept();
-    for (let i = 0; i < 100; i += 1) add(`a${i}`, { isGivenUp: true });
+    for (let i = 0; i < 100; i += 1) add(`a${i}`, { isAborted: true });
     add('b1');
     for (let round = 0; round < 8; round += 1) {
       rounds(1);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ask, get, PASSWORD, postJson, sendRaw, signIn, startServer } from '../server.ts';
 
-describe('the name by which the gateway is called', () => {
+describe('the Host header of a request', () => {
   it('must be an address, localhost, the host name or a configured name; everything else is 421', async () => {
     await using server = await startServer({ hostName: 'Robot-7', names: ['bot.example'] });
     const withHost = async (port: number, host: string) =>
@@ -48,14 +48,14 @@ describe('the name by which the gateway is called', () => {
     }
   });
 
-  it('is asked for with HTTP/1.0 too', async () => {
+  it('is required with HTTP/1.0 too', async () => {
     await using server = await startServer();
     expect((await sendRaw(server.full, 'GET /api/nachbarn HTTP/1.0\r\n\r\n')).status).toBe(421);
     expect((await sendRaw(server.full, 'GET /api/nachbarn HTTP/1.0\r\nHost: localhost\r\n\r\n')).status).toBe(200);
   });
 });
 
-describe('requests that pages of other sites send', () => {
+describe('requests of pages of other sites', () => {
   const acts = [
     ['POST', '/api/stopp'],
     ['POST', '/api/touren/lauf'],
@@ -91,7 +91,7 @@ describe('requests that pages of other sites send', () => {
     expect(server.motion.calls).toEqual([]);
   });
 
-  it('are distinguished from those of the own pages and of programs', async () => {
+  it("are distinguished from those of the gateway's own pages and of programs", async () => {
     await using server = await startServer();
     const own = `http://127.0.0.1:${server.full}`;
     for (const headers of [[], [`Origin: ${own}`], [`Origin: ${own}`, 'Sec-Fetch-Site: same-origin']]) {
@@ -100,7 +100,7 @@ describe('requests that pages of other sites send', () => {
     expect(server.motion.calls).toHaveLength(3);
   });
 
-  it('may not read the interface either, but may link to the pages', async () => {
+  it('may not read the API either, but may link to the pages', async () => {
     await using server = await startServer();
     for (const port of [server.full, server.readOnly]) {
       for (const headers of [
@@ -115,7 +115,7 @@ describe('requests that pages of other sites send', () => {
     }
   });
 
-  it('get no permission to read anything from us', async () => {
+  it('receive no CORS permission', async () => {
     await using server = await startServer();
     const { headers } = await ask(server.full, '/api/health');
     expect([...headers.keys()].filter((name) => name.startsWith('access-control-'))).toEqual([]);
@@ -138,7 +138,7 @@ describe('requests that pages of other sites send', () => {
 });
 
 describe('bodies', () => {
-  it('are bounded and well-formed, or refused', async () => {
+  it('are bounded and well-formed, or rejected', async () => {
     await using server = await startServer({ password: true });
     const post = (body: string, type = 'application/json') =>
       ask(server.full, '/api/anmeldung', { method: 'POST', headers: { 'content-type': type }, body });
@@ -154,8 +154,8 @@ describe('bodies', () => {
   });
 });
 
-describe('what leaves the gateway', () => {
-  it('holds no secret: not the hash, not where it lies, not a password in an address', async () => {
+describe('the output of the gateway', () => {
+  it('contains no secret: not the hash, not its path, not a password in an address', async () => {
     await using server = await startServer({ password: true });
     const cookie = await signIn(server.full);
     for (const path of ['/api/einstellungen', '/api/protokolle', '/api/wartung/sitzungen']) {

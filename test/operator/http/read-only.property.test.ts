@@ -74,7 +74,7 @@ const header = fc.constantFrom(
   'Origin: http://evil.example',
 );
 
-/** What may be read there, told apart from the route table: by path, decoded once, without query. */
+/** The allow list, independent of the route table: by path, decoded once, without query. */
 const allowed = [
   /^\/$/,
   /^\/service$/,
@@ -88,23 +88,23 @@ const allowed = [
   /^\/api\/chassis\/maps\/[A-Za-z0-9_-]+$/,
 ];
 
-function mayBeRead(asked: string): boolean {
+function mayBeRead(target: string): boolean {
   try {
-    const path = decodeURIComponent(asked.split(/[?#]/)[0] ?? '');
+    const path = decodeURIComponent(target.split(/[?#]/)[0] ?? '');
     return allowed.some((pattern) => pattern.test(path));
   } catch {
     return false;
   }
 }
 
-describe('the read-only socket under anything', () => {
+describe('the read-only socket under any request', () => {
   let server: TestServer;
   beforeAll(async () => {
     server = await startServer();
   });
   afterAll(() => server[Symbol.asyncDispose]());
 
-  it('gives 2xx to GET and HEAD of the allow list only', async () => {
+  it('answers 2xx to GET and HEAD of the allow list only', async () => {
     await fc.assert(
       fc.asyncProperty(method, target, fc.array(header, { maxLength: 3 }), async (verb, path, headers) => {
         // A stream stays open; its own test reads it.
@@ -120,7 +120,7 @@ describe('the read-only socket under anything', () => {
     expect(server.motion.calls).toEqual([]);
   }, 60_000);
 
-  it('survives bytes that are no HTTP at all', async () => {
+  it('survives bytes that are not HTTP', async () => {
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ maxLength: 200 }), async (bytes) => {
         const { statuses } = await sendRaw(

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { get, sendRaw, startServer, type TestServer } from '../server.ts';
 
-/** Paths that the read-only socket must not give out, in whatever spelling. */
+/** Paths that the read-only socket must not serve, in any spelling. */
 const closed = ['/anmeldung', '/api/medien', '/api/chassis/maps/7.png', '/api/touren', '/api/stopp'];
 
 /** Spellings of a path that some routers, proxies and filters normalise to the path itself. */
@@ -62,7 +62,7 @@ describe('the read-only socket', () => {
   afterAll(() => server[Symbol.asyncDispose]());
 
   for (const path of closed) {
-    it(`gives out ${path} in no spelling`, async () => {
+    it(`does not serve ${path} in any spelling`, async () => {
       const full = (await get(server.full, path)).body;
       expect(publicAnswers).not.toContain(full);
       for (const spelling of spellings(path)) {
@@ -73,7 +73,7 @@ describe('the read-only socket', () => {
     });
   }
 
-  it('refuses every method but GET and HEAD by itself, with 403', async () => {
+  it('rejects every method but GET and HEAD with 403', async () => {
     const methods = 'POST PUT PATCH DELETE OPTIONS TRACE PROPFIND PROPPATCH MKCOL COPY MOVE LOCK UNLOCK QUERY PURGE';
     for (const method of [...methods.split(' '), 'BREW', 'get', 'Get', 'GETS', 'CONNECT']) {
       for (const path of ['/', '/api/nachbarn', '/api/stopp', '/api/anmeldung', '/api/unknown']) {
@@ -95,8 +95,8 @@ describe('the read-only socket', () => {
     expect(server.motion.calls).toEqual([]);
   });
 
-  it('believes no header about method, path, scheme, peer or socket', async () => {
-    const lies = [
+  it('ignores headers about method, path, scheme, peer or socket', async () => {
+    const forgedHeaders = [
       'X-HTTP-Method-Override: POST',
       'X-HTTP-Method: DELETE',
       'X-Method-Override: POST',
@@ -113,7 +113,7 @@ describe('the read-only socket', () => {
       'True-Client-IP: 127.0.0.1',
       'Authorization: Basic YWRtaW46YWRtaW4=',
     ];
-    for (const lie of lies) {
+    for (const lie of forgedHeaders) {
       for (const path of closed) expect((await get(server.readOnly, path, 'GET', [lie])).status, lie).toBe(403);
       expect((await get(server.readOnly, '/api/stopp', 'POST', [lie, 'Content-Length: 0'])).status, lie).toBe(403);
       expect((await get(server.readOnly, '/api/einstellungen', 'GET', [lie])).status, lie).toBe(401);
@@ -123,7 +123,7 @@ describe('the read-only socket', () => {
     expect(server.motion.calls).toEqual([]);
   });
 
-  it('is not talked into the full scope by the Host header', async () => {
+  it('does not grant the full scope by the Host header', async () => {
     for (const host of ['localhost', `127.0.0.1:${server.full}`, 'robot-7:5173', '[::1]:5173', 'bot.example:5173']) {
       const answer = await sendRaw(
         server.readOnly,
@@ -170,7 +170,7 @@ describe('the read-only socket', () => {
     expect(server.motion.calls).toEqual([]);
   });
 
-  it('lets no request hide in the body of another', async () => {
+  it('parses no request hidden in the body of another', async () => {
     const hidden = 'POST /api/stopp HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n';
     const cases: Record<string, string> = {
       'length and chunked': `GET / HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${hidden.length}\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n${hidden}`,
@@ -195,7 +195,7 @@ describe('the read-only socket', () => {
     expect(server.motion.calls).toEqual([]);
   });
 
-  it('does not invite a body that it will refuse', async () => {
+  it('does not send 100 Continue for a body that it will reject', async () => {
     const answer = await sendRaw(
       server.readOnly,
       'POST /api/medien HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: 1000\r\n\r\n',
@@ -222,7 +222,7 @@ describe('the read-only socket', () => {
     expect([400, 403]).toContain(status);
   });
 
-  it('refuses very long targets and headers without choking', async () => {
+  it('rejects very long targets and headers, and remains responsive', async () => {
     for (const size of [5_000, 20_000, 1_000_000]) {
       const long = await get(server.readOnly, `/api/chassis/maps/${'a'.repeat(size)}`);
       expect([403, 431, 0], String(size)).toContain(long.status);
@@ -234,7 +234,7 @@ describe('the read-only socket', () => {
     expect((await get(server.readOnly, '/api/nachbarn')).status).toBe(200);
   });
 
-  it('knows no session, even with a cookie that is good on the full socket', async () => {
+  it('accepts no session, even with a cookie that is valid on the full socket', async () => {
     const body = JSON.stringify({ password: 'correct horse' });
     const { status, head } = await sendRaw(
       server.full,
@@ -248,7 +248,7 @@ describe('the read-only socket', () => {
     expect((await get(server.readOnly, '/', 'GET', [`Cookie: ${cookie}`])).body).not.toContain('<form');
   });
 
-  it('serves the same pages without what it would refuse', async () => {
+  it('serves the same pages without controls that it would refuse', async () => {
     expect((await get(server.full, '/')).body).toContain('action="/api/stopp"');
     const page = (await get(server.readOnly, '/')).body;
     expect(page).not.toContain('<form');
@@ -258,7 +258,7 @@ describe('the read-only socket', () => {
 });
 
 describe('the full socket', () => {
-  it('is no proxy: other targets than plain paths are 400', async () => {
+  it('is not a proxy: other targets than plain paths are 400', async () => {
     await using server = await startServer();
     for (const target of ['http://127.0.0.1/api/health', 'http://evil.example/', '*', 'api/health']) {
       expect((await get(server.full, target)).status, target).toBe(400);
@@ -267,7 +267,7 @@ describe('the full socket', () => {
     expect((await get(server.full, '/', 'BREW')).status).toBe(400);
   });
 
-  it('decides by the listener alone: the same lie on both sockets gives two answers', async () => {
+  it('decides by the listener alone: the same forged headers on both sockets have two answers', async () => {
     await using server = await startServer();
     const lie = ['X-Forwarded-Port: 5174', 'X-Read-Only: 1'];
     expect((await get(server.full, '/api/medien', 'GET', lie)).status).toBe(200);

@@ -18,7 +18,7 @@ const specified = [
   ['DELETE', '/api/anmeldung', 200, 403],
 ] as const;
 
-/** Routes of our own beside it. */
+/** Further routes of gw. */
 const ours = [
   ['GET', '/api/chassis/state', 200, 200],
   ['GET', '/api/chassis/maps', 200, 200],
@@ -75,7 +75,7 @@ describe('the route table over real sockets, without password, voice service and
     });
   }
 
-  it('answers HEAD like GET, without a body', async () => {
+  it('answers HEAD as GET, without a body', async () => {
     for (const [method, path, full, readOnly] of specified) {
       if (method !== 'GET') continue;
       const answers = [await get(server.full, path, 'HEAD'), await get(server.readOnly, path, 'HEAD')];
@@ -84,7 +84,7 @@ describe('the route table over real sockets, without password, voice service and
     }
   });
 
-  it('gives every refusal as one JSON shape', async () => {
+  it('answers every refusal in one JSON shape', async () => {
     for (const [method, path] of [...specified, ...ours]) {
       for (const port of [server.full, server.readOnly]) {
         const { status, body, head } = await get(port, path, method);
@@ -97,7 +97,7 @@ describe('the route table over real sockets, without password, voice service and
     }
   });
 
-  it('sends the protecting headers with every answer', async () => {
+  it('sends the security headers with every answer', async () => {
     for (const path of ['/', '/api/health', '/api/unknown', '/api/chassis/device/info', '/api/anmeldung']) {
       for (const port of [server.full, server.readOnly]) {
         const { head } = await get(port, path, path === '/api/anmeldung' ? 'POST' : 'GET');
@@ -109,7 +109,7 @@ describe('the route table over real sockets, without password, voice service and
     }
   });
 
-  it('lets a stop go before all others, whatever follows its path, and nothing else', () => {
+  it('gives a stop priority, whatever follows its path, and no other request', () => {
     const isUrgent = (method: string, url: string) => server.application.isUrgent({ method, url } as IncomingMessage);
     for (const end of ['', '?', '?from=/tablet', '?a=1&b=2']) expect(isUrgent('POST', `/api/stopp${end}`)).toBe(true);
     for (const [method, path] of [...specified, ...ours]) {

@@ -19,12 +19,12 @@ async function upload(server: TestServer, name: string, content: Uint8Array<Arra
 }
 
 describe('the media library', () => {
-  it('is empty before anything was stored, and needs no sign-in to be read', async () => {
+  it('is empty at first, and can be read without sign-in', async () => {
     await using server = await startServer();
     expect((await ask(server.full, '/api/medien')).data).toEqual({ files: [], maxBytes: 200_000_000 });
   });
 
-  it('stores, lists, gives out and deletes a file for a signed-in person', async () => {
+  it('stores, lists, serves and deletes a file for a signed-in person', async () => {
     await using server = await startServer({ password: true });
     const cookie = await signIn(server.full);
     const stored = await upload(server, 'Speisekarte Größe (1).png', new Uint8Array(png), cookie);
@@ -56,7 +56,7 @@ describe('the media library', () => {
     expect(await filesIn(server)).toEqual([]);
   });
 
-  it('gives out what could run in a browser for download only', async () => {
+  it('serves content that could run in a browser for download only', async () => {
     await using server = await startServer({ password: true });
     const cookie = await signIn(server.full);
     for (const name of ['page.html', 'picture.svg', 'script.js', 'page.xhtml', 'no-ending', 'empty.png']) {
@@ -72,7 +72,7 @@ describe('the media library', () => {
     }
   });
 
-  it('stores under no name that leads out of its folder or hides', async () => {
+  it('stores no file under a name outside its folder or a hidden name', async () => {
     await using server = await startServer({ password: true });
     const cookie = await signIn(server.full);
     for (const name of [
@@ -98,7 +98,7 @@ describe('the media library', () => {
     }
   });
 
-  it('gives out no link, folder or part of an upload', async () => {
+  it('serves no link, folder or incomplete upload', async () => {
     await using server = await startServer({ password: true });
     const dir = join(server.dir, 'media');
     await mkdir(join(dir, 'folder.png'), { recursive: true });
@@ -110,7 +110,7 @@ describe('the media library', () => {
     expect((await ask(server.full, '/api/medien')).data.files).toEqual([]);
   });
 
-  it('refuses what is no multipart upload', async () => {
+  it('rejects requests that are not multipart uploads', async () => {
     await using server = await startServer({ password: true });
     const cookie = await signIn(server.full);
     const send = (type: string, body: string) =>
@@ -122,7 +122,7 @@ describe('the media library', () => {
     expect(await filesIn(server)).toEqual([]);
   });
 
-  it('leaves nothing of an upload that breaks off', async () => {
+  it('leaves no file of an interrupted upload', async () => {
     await using server = await startServer({ password: true });
     const cookie = await signIn(server.full);
     const socket = connect({ host: '127.0.0.1', port: server.full });
@@ -145,7 +145,7 @@ describe('the media library', () => {
 });
 
 describe('the folder of the library', () => {
-  it('takes a file of exactly the limit, and nothing of a larger one', async () => {
+  it('accepts a file of exactly the limit, and nothing of a larger one', async () => {
     await using server = await startServer();
     const library = createMediaLibrary(join(server.dir, 'small'), { maxBytes: 1_000 });
     const content = (bytes: number) => Readable.from([Buffer.alloc(400), Buffer.alloc(bytes - 400)]);
@@ -154,7 +154,7 @@ describe('the folder of the library', () => {
     expect(await readdir(join(server.dir, 'small'))).toEqual(['fits.bin']);
   });
 
-  it('takes no more than the quota in all, uploads under way and files that people copied there among them', async () => {
+  it('accepts no more than the quota in total, uploads in progress and files copied there among them', async () => {
     await using server = await startServer();
     const dir = join(server.dir, 'small');
     const library = createMediaLibrary(dir, { quotaBytes: 1_000 });
@@ -181,7 +181,7 @@ describe('the folder of the library', () => {
     expect((await readdir(dir)).sort()).toEqual(['c.bin', 'copied.bin', 'd.bin']);
   });
 
-  it('leaves the reserve of the disk free, and says so before the first byte is written', async () => {
+  it('leaves the reserve of the disk free, and reports it before the first byte is written', async () => {
     await using server = await startServer();
     const dir = join(server.dir, 'small');
     const { bavail, bsize } = await statfs(server.dir);
@@ -190,7 +190,7 @@ describe('the folder of the library', () => {
     expect(await readdir(dir)).toEqual([]);
   });
 
-  it('keeps to the quota and the reserve that the site file names', async () => {
+  it('applies the quota and the reserve of the site file', async () => {
     const tooMuch = new Uint8Array(1_000_001);
     await using small = await startServer({ password: true, disk: { mediaMb: 1 } });
     const cookie = await signIn(small.full);
@@ -200,14 +200,14 @@ describe('the folder of the library', () => {
       remedy: expect.stringContaining('disk.mediaMb'),
     });
     expect(await filesIn(small)).toEqual(['fits.bin']);
-    // A terabyte, which the disk of no test has free.
+    // A terabyte, more than the free space of any test machine.
     await using full = await startServer({ password: true, disk: { reserveMb: 1_000_000 } });
     const refused = await upload(full, 'a.png', new Uint8Array(png), await signIn(full.full));
     expect([refused.status, refused.data.error.remedy]).toEqual([507, expect.stringContaining('disk.reserveMb')]);
     expect(await filesIn(full)).toEqual([]);
   });
 
-  it('that is unusable is named, and affects nothing else', async () => {
+  it('that is unusable is reported, and affects nothing else', async () => {
     await using server = await startServer({ password: true });
     await symlink('media', join(server.dir, 'media'));
     const { status, data } = await ask(server.full, '/api/medien');
@@ -279,7 +279,7 @@ describe('the folder of the library', () => {
     expect(await library.list()).toEqual([]);
   });
 
-  it('keeps the old file until the new one is whole', async () => {
+  it('keeps the old file until the new one is complete', async () => {
     await using server = await startServer();
     const dir = join(server.dir, 'small');
     const library = createMediaLibrary(dir, { maxBytes: 1_000 });
@@ -288,15 +288,15 @@ describe('the folder of the library', () => {
       (async function* () {
         yield Buffer.from('new');
         await sleep(5);
-        throw new Error('the sender is gone');
+        throw new Error('sender disconnected');
       })(),
     );
-    await expect(library.store('a.txt', broken)).rejects.toThrow('the sender is gone');
+    await expect(library.store('a.txt', broken)).rejects.toThrow('sender disconnected');
     expect(await readFile(join(dir, 'a.txt'), 'utf8')).toBe('old');
     expect(await readdir(dir)).toEqual(['a.txt']);
   });
 
-  it('is tidied of what a power cut left', async () => {
+  it('is cleaned of incomplete files after a power cut', async () => {
     await using server = await startServer();
     const dir = join(server.dir, 'small');
     await mkdir(dir);
@@ -306,7 +306,7 @@ describe('the folder of the library', () => {
     expect(await readdir(dir)).toEqual(['whole.txt']);
   });
 
-  it('receives so many at once and no more', async () => {
+  it('limits concurrent uploads', async () => {
     await using server = await startServer();
     const library = createMediaLibrary(join(server.dir, 'small'), { maxBytes: 1_000 });
     const slow = () =>
@@ -322,7 +322,7 @@ describe('the folder of the library', () => {
 });
 
 describe('mediaName', () => {
-  it('lets only names through that stay in one folder', () => {
+  it('accepts only names that stay in one folder', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string({ unit: 'binary' }), fc.stringMatching(/^[./\\a%\0 -]{1,20}$/)), (input) => {
         const name = mediaName(input);

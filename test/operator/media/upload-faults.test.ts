@@ -13,14 +13,14 @@ function part(head: string, content: string, boundary = 'b'): string {
   return `--${boundary}${CRLF}${head}${CRLF}${CRLF}${content}${CRLF}`;
 }
 
-/** What the operator server writes at level error: a client cannot cause one. */
+/** Log lines of the operator server at level error: a client must not cause one. */
 function errorsOf(): { readonly log: Log; readonly errors: string[] } {
   const errors: string[] = [];
   const note = (_fields: object, message: string) => void errors.push(message);
   return { errors, log: { debug() {}, info() {}, warn() {}, error: note } };
 }
 
-describe('an upload that is not what it should be', () => {
+describe('an invalid upload', () => {
   const { log, errors } = errorsOf();
   let server: TestServer;
   let cookie: string;
@@ -46,7 +46,7 @@ describe('an upload that is not what it should be', () => {
 
   const whole = `${part(FILE, 'content')}--b--${CRLF}`;
 
-  it('is stored when nothing is wrong with it', async () => {
+  it('is stored when it is valid', async () => {
     expect((await send(whole)).status).toBe(201);
   });
 
@@ -55,7 +55,7 @@ describe('an upload that is not what it should be', () => {
     'an empty boundary': [whole, 'multipart/form-data; boundary='],
     'another boundary than it names': [whole, 'multipart/form-data; boundary=other'],
     'a boundary of 300 characters': [whole, `multipart/form-data; boundary=${'x'.repeat(300)}`],
-    'nothing in it': [''],
+    'an empty body': [''],
     'only the end': [`--b--${CRLF}`],
     'random bytes': ['\u0000\u00ff--\r\n\r\n--b\u0007'],
     'a part that ends in its header': [`--b${CRLF}Content-Disposition: form-data; name="fi`],
@@ -68,14 +68,16 @@ describe('an upload that is not what it should be', () => {
     'a field and no file': [`${part('Content-Disposition: form-data; name="file"', 'text')}--b--${CRLF}`],
     'two files': [`${part(FILE, '1')}${part(FILE.replace('a.txt', 'b.txt'), '2')}--b--${CRLF}`],
     'the file in a field of another name': [`${part(FILE.replace('"file"', '"other"'), 'x')}--b--${CRLF}`],
-    'a field that every object has': [`${part(FILE.replace('"file"', '"__proto__"'), 'x')}--b--${CRLF}`],
-    'a text field that every object has': [`${part('Content-Disposition: form-data; name="toString"', 'x')}${whole}`],
+    'a field with an inherited property name': [`${part(FILE.replace('"file"', '"__proto__"'), 'x')}--b--${CRLF}`],
+    'a text field with an inherited property name': [
+      `${part('Content-Disposition: form-data; name="toString"', 'x')}${whole}`,
+    ],
     'more fields than there may be': [`${part('Content-Disposition: form-data; name="f"', 'x').repeat(50)}${whole}`],
-    'a field that says JSON and is none': [
+    'a field declared as JSON that is not': [
       `${part(`Content-Disposition: form-data; name="f"${CRLF}Content-Type: application/json`, '{')}${whole}`,
     ],
     'a file without name': [`${part('Content-Disposition: form-data; name="file"; filename=""', 'x')}--b--${CRLF}`],
-    'a file name that leads elsewhere': [`${part(FILE.replace('a.txt', '.ssh'), 'x')}--b--${CRLF}`],
+    'a file name with a path': [`${part(FILE.replace('a.txt', '.ssh'), 'x')}--b--${CRLF}`],
   };
 
   for (const [what, [body, type]] of Object.entries(faults)) {
@@ -88,7 +90,7 @@ describe('an upload that is not what it should be', () => {
     });
   }
 
-  it('is 400 or ended when the body breaks off, and is no error of the server', async () => {
+  it('is 400 or closed when the body is incomplete, and is not a server error', async () => {
     const before = await files();
     for (const cut of [0, 10, 40, 90, 95, whole.length - 3]) {
       const socket = connect({ host: '127.0.0.1', port: server.full });
@@ -100,11 +102,11 @@ describe('an upload that is not what it should be', () => {
     }
     await expect.poll(files).toEqual(before);
     expect(errors).toEqual([]);
-    // As soon as the server knows that the others are gone.
+    // Once the server has detected that the others are closed.
     await expect.poll(async () => (await send(whole)).status).toBe(201);
   });
 
-  it('never ends in an error of the server, whatever bytes are sent', async () => {
+  it('never causes a server error, whatever bytes are sent', async () => {
     const boundary = fc.constantFrom('b', 'b', 'b', 'other', '-', '');
     const line = fc.oneof(
       fc.constantFrom(

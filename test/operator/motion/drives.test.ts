@@ -13,7 +13,7 @@ describe('POST /api/fahrt', () => {
     expect(server.motion.calls).toEqual(['startDrive {"station":"A"}', 'startDrive {"dock":true}']);
   });
 
-  it('orders nothing for a request that does not say one place', async () => {
+  it('orders nothing for a request without exactly one place', async () => {
     await using server = await startServer();
     const bodies = [{}, [], null, 'A', { station: '' }, { station: 1 }, { dock: false }, { station: 'A', dock: true }];
     for (const body of bodies) expect((await postJson(server.full, '/api/fahrt', body)).status).toBe(400);
@@ -27,7 +27,7 @@ describe('POST /api/fahrt', () => {
     ['CHASSIS_NOT_CONNECTED', 503],
     ['TOUR_RUNNING', 409],
     ['MOTION_REFUSED', 409],
-  ] as const)('passes on %s as %i', async (code, expected) => {
+  ] as const)('answers %s with %i', async (code, expected) => {
     await using server = await startServer();
     server.motion.failNext = new GwError(code, 'as motion says');
     const { status, data } = await postJson(server.full, '/api/fahrt', { station: 'A' });
@@ -39,7 +39,7 @@ describe.each([
   ['/api/touren/lauf', 'endTour'],
   ['/api/fahrt', 'endDrive'],
 ] as const)('DELETE %s', (path, call) => {
-  it('ends what drives, by its id where one is named', async () => {
+  it('ends the current run, by its id where one is given', async () => {
     await using server = await startServer({ password: true, tourNeedsSignIn: true });
     const init = { method: 'DELETE', headers: { 'content-type': 'application/json' }, body: '{"id":"r7"}' };
     expect((await ask(server.full, path, init)).status).toBe(200);
@@ -50,7 +50,7 @@ describe.each([
     ]);
   });
 
-  it('is refused for no form that it has, and latches nothing', async () => {
+  it('is accepted in every form of request, and latches nothing', async () => {
     await using server = await startServer();
     for (const [type, body] of [
       ['application/json', '{"id":'],
@@ -73,7 +73,7 @@ describe('operator.tourNeedsSignIn', () => {
     ['/api/fahrt', { station: 'A' }],
   ] as const;
 
-  it('leaves starting to signed-in persons; a malformed request is malformed all the same', async () => {
+  it('restricts starting to signed-in persons; a malformed request is still malformed', async () => {
     await using server = await startServer({ password: true, tourNeedsSignIn: true });
     for (const [path, body] of starts) {
       const { status, data } = await postJson(server.full, path, body);
@@ -85,7 +85,7 @@ describe('operator.tourNeedsSignIn', () => {
     for (const [path, body] of starts) expect((await postJson(server.full, path, body, { cookie })).status).toBe(202);
   });
 
-  it('never stands before a stop', async () => {
+  it('never applies to a stop', async () => {
     await using server = await startServer({ password: true, tourNeedsSignIn: true });
     expect((await postJson(server.full, '/api/stopp', {})).status).toBe(200);
   });
@@ -111,8 +111,8 @@ describe('operator.tourNeedsSignIn', () => {
   });
 });
 
-describe('what drives that gw did not order', () => {
-  it('stands in the headline, above the tours and in the state for programs', async () => {
+describe('a move that gw did not order', () => {
+  it('is in the headline, above the tours and in the state for programs', async () => {
     await using server = await startServer();
     const unownedMove = { moveId: 7_007, type: 'standard', isBeingCancelled: false };
     server.motion.set({ unownedMove, gate: { open: false, reasons: ['move 7007'] } });
@@ -122,7 +122,7 @@ describe('what drives that gw did not order', () => {
     expect((await ask(server.full, '/api/touren')).data.unownedMove).toEqual(unownedMove);
   });
 
-  it('and a drive under way is shown, and keeps the tours off', async () => {
+  it('and a drive in progress is shown, and disables tours', async () => {
     await using server = await startServer();
     await postJson(server.full, '/api/fahrt', { station: 'A' });
     const page = (await ask(server.full, '/')).data as string;

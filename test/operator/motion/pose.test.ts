@@ -14,7 +14,7 @@ async function send(server: TestServer, body: unknown, cookie?: string) {
 }
 
 describe('setting the pose of the robot', () => {
-  it('gives motion one order with what a signed-in person named, in degrees', async () => {
+  it('sends one order with the values of a signed-in person, in degrees', async () => {
     await using server = await startServer({ password: true });
     const { status, data } = await send(server, pose, await signIn(server.full));
     expect([status, data.outcome.state]).toEqual([200, 'succeeded']);
@@ -33,7 +33,7 @@ describe('setting the pose of the robot', () => {
     expect(server.motion.calls).toEqual([]);
   });
 
-  it('passes the refusal of the gate on', async () => {
+  it('passes on the refusal of the gate', async () => {
     await using server = await startServer({ password: true });
     server.motion.failNext = new GwError('MOTION_REFUSED', 'vendor.pose.request was not verified.');
     const { status, data } = await send(server, pose, await signIn(server.full));

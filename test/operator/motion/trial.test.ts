@@ -21,14 +21,14 @@ async function send(server: TestServer, method: string, path: string, body: unkn
 }
 
 describe('a trial over HTTP', () => {
-  it.each(routes)('%s %s needs a signed-in person, and the read-only socket does not have it', async (method, path) => {
+  it.each(routes)('%s %s requires a signed-in person, and is not on the read-only socket', async (method, path) => {
     await using server = await startServer({ password: true });
     expect((await ask(server.full, path, { method })).status).toBe(401);
     expect((await ask(server.readOnly, path, { method })).status).toBe(403);
     expect(server.motion.calls).toEqual([]);
   });
 
-  it('is started, kept alive by its id alone, read and cancelled', async () => {
+  it('is started, kept alive by its id only, read and cancelled', async () => {
     await using server = await startServer({ password: true });
     const cookie = await signIn(server.full);
     const started = await send(server, 'POST', '/api/versuch', wish, cookie);

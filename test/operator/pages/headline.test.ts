@@ -24,11 +24,11 @@ const withValues = (values: Partial<ChassisSnapshot['values']>) => ({ values: { 
 const stale = <T>(value: LiveValue<T>): LiveValue<T> =>
   value.status === 'received' ? { ...value, stale: true, staleReason: 'no-connection' } : value;
 
-/** The body of a page between the places of a live text, by key. */
+/** The content of the elements of a live text, by key. */
 const place = (data: string, key: string) => new RegExp(`data-live="${key}">([^<]*)<`).exec(data)?.[1];
 
 describe('the headline', () => {
-  it('is green for a robot in order', () => {
+  it('is green for a robot without faults', () => {
     const { flags, texts } = viewOf();
     expect(flags).toMatchObject({ headline: 'good', go: 'yes' });
     expect(texts).toMatchObject({
@@ -74,7 +74,7 @@ describe('the headline', () => {
       /7005 Fehler: x/,
     ],
     [
-      'what was not received',
+      'a value that was not received',
       viewOf(withValues({ wheels: { status: 'not-received' } })),
       'attention',
       /Nicht geprüft: Not-Halt/,
@@ -92,7 +92,7 @@ describe('the headline', () => {
       /^Ein Dienst des Gateways läuft nicht/,
     ],
     [
-      'a disk without room',
+      'a disk without free space',
       viewOf({}, free, {
         ...health,
         status: 'degraded',
@@ -102,12 +102,12 @@ describe('the headline', () => {
       /^Dem Gateway fehlt Speicherplatz/,
     ],
     [
-      'evidence that was taken back',
+      'revoked evidence',
       viewOf({}, free, { ...health, status: 'degraded' }),
       'attention',
       /^Das Gateway ist beeinträchtigt/,
     ],
-  ])('is not green under %s, and says why', (_what, { flags, texts }, level, why) => {
+  ])('is not green with %s, and states the reason', (_what, { flags, texts }, level, why) => {
     expect(flags.headline).toBe(level);
     expect(texts.headline).not.toContain('fahrbereit');
     expect(texts['headline.why']).toMatch(why);
@@ -116,7 +116,7 @@ describe('the headline', () => {
     if (level === 'bad') expect(texts['tour.why']).not.toBe('');
   });
 
-  it('is green only when nothing at all speaks against it', () => {
+  it('is green only when every condition is met', () => {
     const live = <T>(value: T) =>
       fc.constantFrom<LiveValue<T>>({ status: 'not-received' }, known(value), stale(known(value)));
     const world = fc.record({
@@ -235,7 +235,7 @@ describe('a latched stop', () => {
       'Stopp gesetzt: r',
       /Not-Halt/,
     ],
-  ])('is called a standstill only by the chassis: it reports %s', (_word, value, headline, stop, why) => {
+  ])('is shown as a standstill only where the chassis reports so: %s', (_word, value, headline, stop, why) => {
     const { flags, texts } = viewOf(withValues({ planning: value }), latched);
     expect(flags.headline).toBe('bad');
     expect([texts.headline, texts.stop]).toEqual([headline, stop]);
@@ -243,7 +243,7 @@ describe('a latched stop', () => {
     expect(texts['stop.by']).toBe('von x, 31.01.2026, 12:00:00 UTC');
   });
 
-  it('is no standstill while the chassis is away', () => {
+  it('is not a standstill while the chassis is disconnected', () => {
     const link = { kind: 'not-connected', failure: 'cut', detail: 'x', tried } as const;
     const { texts } = viewOf({ link, ...withValues({ planning: planning('cancelled') }) }, latched);
     expect([texts.headline, texts.stop]).toEqual(['Nicht verbunden (not connected)', 'Stopp gesetzt: r']);
@@ -252,7 +252,7 @@ describe('a latched stop', () => {
 });
 
 describe('a closed gate', () => {
-  it('has its own reason first, and no hint in its place', () => {
+  it('shows its own reason first, and not a hint', () => {
     const { texts } = viewOf({}, closed, {
       ...health,
       status: 'degraded',
@@ -267,15 +267,15 @@ describe('a closed gate', () => {
   });
 });
 
-it('calls nothing the last known state that was never read', () => {
+it('a state that was never received is not shown as last known', () => {
   const link = { kind: 'not-connected', failure: 'refused', detail: 'x', tried } as const;
   const { texts } = viewOf({ link, identity: null });
   expect([texts.serial, texts.model, texts.software]).toEqual(Array(3).fill('noch nicht gelesen'));
   expect(viewOf({ link }).texts.model).toBe('m1 (letzter Stand)');
 });
 
-describe('what drives', () => {
-  it('is shown beside the headline while it is under way: a trial, too, which keeps tours off', () => {
+describe('the current run', () => {
+  it('is shown beside the headline while it lasts: a trial, too, which disables tours', () => {
     expect(viewOf().flags.run).toBe('none');
     const { flags, texts } = viewOf({}, { ...free, trial: { kind: 'move' } });
     expect(flags).toMatchObject({ run: 'running', go: 'no' });
@@ -283,8 +283,8 @@ describe('what drives', () => {
     expect(texts['tour.why']).toBe('Es läuft ein begleiteter Versuch.');
   });
 
-  it('is said in German where the word of the chassis is known, and without a way that is over', () => {
-    const said = (moveState: string, actionType: string) =>
+  it('is shown in German where the state word of the chassis is known, and without a finished path', () => {
+    const shownFor = (moveState: string, actionType: string) =>
       viewOf(
         withValues({
           planning: known({
@@ -298,13 +298,13 @@ describe('what drives', () => {
           }),
         }),
       ).texts.planning;
-    expect(said('none', 'none')).toBe('keiner');
-    expect(said('moving', 'standard')).toBe('standard: fährt, noch 1,00 m');
-    expect(said('cancelled', 'standard')).toBe('standard: abgebrochen');
-    expect(said('toString', 'standard')).toBe('standard: toString, noch 1,00 m');
+    expect(shownFor('none', 'none')).toBe('keiner');
+    expect(shownFor('moving', 'standard')).toBe('standard: fährt, noch 1,00 m');
+    expect(shownFor('cancelled', 'standard')).toBe('standard: abgebrochen');
+    expect(shownFor('toString', 'standard')).toBe('standard: toString, noch 1,00 m');
   });
 
-  it('gives no sign to what rounds to zero', () => {
+  it('has no sign where it rounds to zero', () => {
     const pose = connected.values.pose.status === 'received' ? connected.values.pose.value : (null as never);
     const { texts } = viewOf(withValues({ pose: known({ ...pose, xM: -0.004, yM: -0.006 }) }));
     expect(texts.pose).toBe('x 0,00 m, y -0,01 m');
@@ -312,25 +312,25 @@ describe('what drives', () => {
 });
 
 describe('folders and evidence', () => {
-  it('are renewed in place: an open page must not go on saying that all is as it was', () => {
+  it('are updated in place: an open page must not keep showing an outdated good state', () => {
     const { texts } = viewOf({}, free, {
       ...health,
       status: 'degraded',
       disk: {
         ...health.disk,
-        state: { ...health.disk.state, status: 'unusable', detail: 'Full.', remedy: 'Make room.' },
+        state: { ...health.disk.state, status: 'unusable', detail: 'Full.', remedy: 'Free disk space.' },
       },
-      evidence: { ...health.evidence, status: 'revoked', detail: 'vendor.x was taken back.' },
+      evidence: { ...health.evidence, status: 'revoked', detail: 'vendor.x was revoked.' },
     });
     expect(texts.folders).toMatch(/^Zustand \/state, NICHT VERWENDBAR.*: Full\. Make room\.\nMedien/);
-    expect(texts.evidence).toBe('ZURÜCKGENOMMEN seit dem Start (vendor.x was taken back.)');
+    expect(texts.evidence).toBe('ZURÜCKGENOMMEN seit dem Start (vendor.x was revoked.)');
   });
 });
 
-describe('a page under radians, as the server writes it', () => {
-  it('strikes the heading out with its reason in words before it, keeps tours off and STOPP on', async () => {
+describe('a page under radians, as rendered by the server', () => {
+  it('strikes out the heading with its reason in text before it, and disables tours but not STOPP', async () => {
     await using server = await startServer();
-    server.link.say({ unitContradicted: true, poseUnit: { ...connected.poseUnit, verdict: 'radians' } });
+    server.link.override({ unitContradicted: true, poseUnit: { ...connected.poseUnit, verdict: 'radians' } });
     server.motion.set({ gate: { open: false, reasons: ['angles.tracked-pose-ori is contradicted'] } });
     const { data } = await ask(server.full, '/');
     expect(data).toMatch(/<body[^>]* data-headline="bad"/);
@@ -357,12 +357,12 @@ describe('a page under radians, as the server writes it', () => {
     [{ state: 'positioning', reliable: true, quality: 1 }, 'verloren (positioning)', 'ungültig, Position verloren:'],
     [{ state: 'positioning', reliable: false }, 'verloren (positioning)', 'ungültig, Position verloren:'],
     [{ state: 'relocating', reliable: true }, 'nicht geprüft (relocating)', ''],
-  ])('says how sure the robot is of its position: %o', (positioning, text, doubt) => {
+  ])('shows the localisation quality of the robot: %o', (positioning, text, doubt) => {
     const { texts } = viewOf(withValues({ positioning: known(positioning) }));
     expect([texts.positioning, texts['pose.doubt'], texts['heading.doubt']]).toEqual([text, doubt, doubt]);
   });
 
-  it('renews the services in place as well', () => {
+  it('updates the services in place as well', () => {
     const motion = {
       name: 'motion',
       status: 'restarting',
@@ -378,10 +378,10 @@ describe('a page under radians, as the server writes it', () => {
     expect(flags.headline).toBe('attention');
   });
 
-  it('says under a cut cable that nothing was checked, not that there is nothing', async () => {
+  it('states under a cut cable that values were not checked, not that there are none', async () => {
     await using server = await startServer();
     server.link.setState({ kind: 'not-connected', failure: 'cut', detail: 'connection closed unexpectedly', tried });
-    server.link.say({
+    server.link.override({
       values: withValues({ pose: stale(connected.values.pose), alerts: stale(connected.values.alerts) }).values,
     });
     server.motion.set({ gate: { open: false, reasons: ['not connected: connection closed unexpectedly'] } });

@@ -9,7 +9,7 @@ import { snapshotWith, tried } from '../stand-ins.ts';
 const evil = '"><script>alert(1)</script><img src=x onerror=alert(1)>\u0000\'&';
 
 describe('the pages', () => {
-  it('say not connected, the address tried and for how long, without any script', async () => {
+  it('show not connected, the tried address and the duration, without script', async () => {
     await using server = await startServer();
     server.link.setState({ kind: 'not-connected', failure: 'no-answer', detail: 'nothing answered', tried });
     for (const [port, path] of [
@@ -37,7 +37,7 @@ describe('the pages', () => {
     expect(data).toContain('Nicht geprüft: In der Standortdatei steht kein Schlüssel dafür');
   });
 
-  it('hold nothing that a device says as markup, and no script of their own in the page', async () => {
+  it('contain no text of a device as markup, and no inline script', async () => {
     await using server = await startServer();
     server.link.setState({ kind: 'not-connected', failure: 'wrong-device', detail: evil, foundSerial: evil, tried });
     await server.motion.stopRobot(evil, evil);
@@ -51,7 +51,7 @@ describe('the pages', () => {
     }
   });
 
-  it('mark a place for every value that live events renew, and for no other', async () => {
+  it('mark an element for every value that live events update, and for no other', async () => {
     await using server = await startServer();
     const view = pageView(snapshotWith({ kind: 'connected', tried }), server.motion.status(), server.health);
     const places = async (path: string) =>
@@ -60,7 +60,7 @@ describe('the pages', () => {
     expect([...all].sort()).toEqual(Object.keys(view.texts).sort());
   });
 
-  it('say plainly that no password is set up, where none is', async () => {
+  it('state that no device password is set, where none is', async () => {
     await using server = await startServer();
     const { data } = await ask(server.full, '/anmeldung');
     expect(data).toContain('gw operator password');
@@ -69,7 +69,7 @@ describe('the pages', () => {
 });
 
 describe('markup', () => {
-  it('can be broken out of by no text', () => {
+  it('cannot be broken out of by any text', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         expect(escapeMarkup(text)).not.toMatch(/[<>"']|&(?!(amp|lt|gt|quot|#39);)/);
@@ -81,13 +81,13 @@ describe('markup', () => {
     );
   });
 
-  it('takes what is markup already as it is', () => {
+  it('inserts existing markup unchanged', () => {
     expect(markup`<p>${markup`<b>${'<'}</b>`}</p>`.toString()).toBe('<p><b>&lt;</b></p>');
   });
 });
 
-describe('spans of time', () => {
-  it('read as people say them', () => {
+describe('durations', () => {
+  it('are formatted for people', () => {
     expect([0, 400, 9_940, 45_600, 119_000, 720_000, 18_000_000, -5].map(spanText)).toEqual([
       '0,0\u00a0s',
       '0,4\u00a0s',

@@ -11,7 +11,7 @@ import { standInClock } from '../stand-ins.ts';
 
 function parsed(text: string) {
   const hash = parsePasswordHash(text);
-  if (hash === null) throw new Error('it is sound');
+  if (hash === null) throw new Error('expected a valid hash');
   return hash;
 }
 
@@ -26,7 +26,7 @@ interface Answer {
   readonly body: string;
 }
 
-/** A sign-in from one of the many addresses that this machine has. */
+/** A sign-in from one of the many loopback addresses. */
 function post(port: number, localAddress: string, password: string, cookie?: string): Promise<Answer> {
   const { promise, resolve, reject } = Promise.withResolvers<Answer>();
   const body = JSON.stringify({ password });
@@ -57,8 +57,8 @@ function post(port: number, localAddress: string, password: string, cookie?: str
   return promise;
 }
 
-describe('sign-in while others flood it', () => {
-  it('lets the right password in although every address of an attacker has used its tries', async () => {
+describe('sign-in under a flood', () => {
+  it('accepts the right password although every address of an attacker is blocked', async () => {
     const { signIn } = service();
     for (let address = 0; address < 254; address += 1) {
       for (let i = 0; i < failedTryRules.wrongTries; i += 1) {
@@ -70,7 +70,7 @@ describe('sign-in while others flood it', () => {
     expect(new Set((await Promise.all(flood)).map(({ kind }) => kind))).toEqual(new Set(['too-many-tries']));
   });
 
-  it('serves an address that never failed before a whole network that did', async () => {
+  it('serves an address without failures before a whole network with failures', async () => {
     const { signIn } = service();
     for (let i = 0; i < 200; i += 1) await signIn.try('wrong', { address: `192.0.2.${i}` });
     const order: string[] = [];
@@ -84,7 +84,7 @@ describe('sign-in while others flood it', () => {
     expect(hashed).toHaveLength(queueLimits.atOnce + queueLimits.waiting.failed + 1);
   });
 
-  it('serves a device that signed in before, from whatever address, before any number of new ones', async () => {
+  it('serves a known device, from whatever address, before any number of new ones', async () => {
     const { signIn, clock } = service();
     const first = await signIn.try(PASSWORD, { address: '192.0.2.1' });
     if (first.kind !== 'signed-in') throw new Error(first.kind);
@@ -95,12 +95,12 @@ describe('sign-in while others flood it', () => {
     );
     const again = await signIn.try(PASSWORD, { address: '203.0.113.9', deviceMark: first.deviceMark });
     expect(again.kind).toBe('signed-in');
-    // As many were hashed meanwhile as were at it already.
+    // Only those already in progress were hashed meanwhile.
     const answered = await Promise.all(flood);
     expect(answered.filter(({ kind }) => kind === 'wrong')).toHaveLength(queueLimits.atOnce + queueLimits.waiting.new);
   });
 
-  it('serves an address again that signed in, also without its mark', async () => {
+  it('serves an address again that signed in, also without its device cookie', async () => {
     const { signIn } = service();
     expect((await signIn.try(PASSWORD, { address: '192.0.2.1' })).kind).toBe('signed-in');
     const flood = () => Array.from({ length: 200 }, (_, i) => signIn.try('wrong', { address: `10.0.0.${i}` }));
@@ -109,7 +109,7 @@ describe('sign-in while others flood it', () => {
     await Promise.all(rounds);
   });
 
-  it('serves an address that signed in and then failed after new ones, as every one that failed', async () => {
+  it('serves an address that signed in and then failed after new ones, as any that failed', async () => {
     const { signIn } = service();
     expect((await signIn.try(PASSWORD, { address: '192.0.2.1' })).kind).toBe('signed-in');
     expect((await signIn.try('mistyped', { address: '192.0.2.1' })).kind).toBe('wrong');
@@ -117,11 +117,11 @@ describe('sign-in while others flood it', () => {
     const tryFrom = (address: string) => signIn.try('wrong', { address }).then(() => void ended.push(address));
     const strangers = Array.from({ length: 12 }, (_, i) => tryFrom(`10.0.0.${i}`));
     await Promise.all([...strangers, tryFrom('192.0.2.1')]);
-    // Two are served at once; it gets the fourth turn of those that wait.
+    // Two are served concurrently; it has the fourth turn of the waiting ones.
     expect(ended.indexOf('192.0.2.1')).toBeGreaterThanOrEqual(4);
   });
 
-  it('does not call an address known any more once it failed', async () => {
+  it('no longer treats an address as known once it failed', async () => {
     const { signIn } = service();
     const address = '192.0.2.1';
     expect((await signIn.try(PASSWORD, { address })).kind).toBe('signed-in');
@@ -129,12 +129,12 @@ describe('sign-in while others flood it', () => {
     const others = Array.from({ length: queueLimits.atOnce + queueLimits.waiting.failed }, (_, i) => `10.0.0.${i}`);
     for (const other of others) await signIn.try('wrong', { address: other });
     const flood = others.map((other) => signIn.try('wrong', { address: other }));
-    // They failed once each, and this one twice: its lane is full.
+    // They failed once each, and this one twice: its queue is full.
     expect((await signIn.try(PASSWORD, { address })).kind).toBe('busy');
     await Promise.all(flood);
   });
 
-  it('counts wrong passwords of a device by the device, and then by its address', async () => {
+  it('counts wrong passwords by the device first, and then by its address', async () => {
     const { signIn } = service();
     const first = await signIn.try(PASSWORD, { address: '192.0.2.1' });
     if (first.kind !== 'signed-in') throw new Error(first.kind);
@@ -147,14 +147,14 @@ describe('sign-in while others flood it', () => {
     expect(outcomes).toEqual([...Array(allowed).fill('wrong'), ...Array(12 - allowed).fill('too-many-tries')]);
   });
 
-  it('never limits a command on the gateway', async () => {
+  it('never limits commands on the gateway', async () => {
     const { signIn } = service();
     for (let i = 0; i < 20; i += 1) expect((await signIn.try('wrong', { address: null })).kind).toBe('wrong');
     const atOnce = Array.from({ length: 5 }, () => signIn.try(PASSWORD, { address: null }));
     expect((await Promise.all(atOnce)).map(({ kind }) => kind)).toEqual(Array(5).fill('signed-in'));
   });
 
-  it('does not count a password that no person can have set, and does not hash it', async () => {
+  it('neither counts nor hashes a password that cannot be set', async () => {
     const { signIn } = service();
     const long = 'x'.repeat(10_000);
     for (let i = 0; i < 20; i += 1) {
@@ -164,8 +164,8 @@ describe('sign-in while others flood it', () => {
   });
 });
 
-describe('the mark of a device', () => {
-  it('is taken as it was made, and not with one character changed, of another password, or invented', () => {
+describe('the device cookie', () => {
+  it('is accepted as issued, and rejected with one character changed, of another password, or invented', () => {
     const marks = createDeviceMarks(parsed(hashOf(PASSWORD)));
     const mark = marks.make(null);
     const name = marks.nameOf(mark);
@@ -180,8 +180,8 @@ describe('the mark of a device', () => {
   });
 });
 
-describe('the table of failed tries', () => {
-  it('is bounded, and the last to fail stays in it', () => {
+describe('the table of failed attempts', () => {
+  it('is bounded, and contains the latest failure', () => {
     const clock = standInClock();
     const failed = createFailedTries(clock);
     for (let i = 0; i < failedTryRules.keys * 2; i += 1) failed.add(`10.0.${i >> 8}.${i & 255}`);
@@ -191,7 +191,7 @@ describe('the table of failed tries', () => {
     expect(failed.count('10.0.0.0')).toBe(0);
   });
 
-  it('blocks for what is left of the minute, and remembers for longer than it blocks', () => {
+  it('blocks for the rest of the minute, and remembers longer than it blocks', () => {
     const clock = standInClock();
     const failed = createFailedTries(clock);
     for (let i = 0; i < failedTryRules.wrongTries; i += 1) {
@@ -208,7 +208,7 @@ describe('the table of failed tries', () => {
 });
 
 describe('POST /api/anmeldung over real connections from many addresses', () => {
-  it('answers 429 with its own code when the line is full, and never an error of the server', async () => {
+  it('answers 429 with its own code when the queue is full, and never a server error', async () => {
     await using server = await startServer({ password: 'costly' });
     const flood = Array.from({ length: 120 }, (_, i) => post(server.full, `127.0.7.${i + 1}`, 'wrong'));
     const refused = Promise.any(flood.map((answer) => answer.then(({ status }) => expect(status).toBe(429))));
@@ -230,7 +230,7 @@ describe('POST /api/anmeldung over real connections from many addresses', () => 
     expect((await post(server.full, '127.0.8.1', PASSWORD)).status).toBe(200);
   });
 
-  it('keeps a second cookie in the browser that opens nothing and survives the sign-out', async () => {
+  it('sets a second cookie that grants no access and survives the sign-out', async () => {
     await using server = await startServer({ password: true });
     const { headers } = await post(server.full, '127.0.0.1', PASSWORD);
     const [session = '', device = ''] = headers['set-cookie'] ?? [];
@@ -243,7 +243,7 @@ describe('POST /api/anmeldung over real connections from many addresses', () => 
     expect(again.headers['set-cookie']?.[1]?.split(';')[0]).toBe(cookie);
   });
 
-  it('neither hashes nor counts the try of a client that hung up before its turn', async () => {
+  it('neither hashes nor counts the attempt of a client that disconnected before its turn', async () => {
     await using server = await startServer({ password: 'costly' });
     const flood = Array.from({ length: 16 }, (_, i) => post(server.full, `127.0.7.${i + 1}`, 'wrong'));
     await Promise.race(flood);
@@ -279,7 +279,7 @@ describe('signing out everywhere', () => {
   const settings = (port: number, cookie: string) =>
     fetch(`http://127.0.0.1:${port}/api/einstellungen`, { headers: { cookie } }).then(({ status }) => status);
 
-  it('ends every session, that of the caller too, and says how many', async () => {
+  it('ends every session, that of the caller too, and returns the number', async () => {
     await using server = await startServer({ password: true });
     const cookies = [await signIn(server.full), await signIn(server.full), await signIn(server.full)];
     for (const cookie of cookies) expect(await settings(server.full, cookie)).toBe(200);
@@ -307,7 +307,7 @@ describe('signing out everywhere', () => {
     expect(await settings(server.full, other)).toBe(401);
   });
 
-  it('counts no session that had ended by its time', async () => {
+  it('counts no session that had expired', async () => {
     await using server = await startServer({ password: true });
     await signIn(server.full);
     server.clock.advance(31 * 60_000);

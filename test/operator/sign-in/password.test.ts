@@ -40,7 +40,7 @@ describe('gw operator password', () => {
     expect(await readdir(join(dir, 'secrets'))).toEqual(['device-password']);
   });
 
-  it('says what to add when the site file names no place for it', async () => {
+  it('states what to add when the site file has no path for it', async () => {
     await writeFile(sitePath, yaml('{}'));
     await expect(setOperatorPassword(sitePath, 'correct horse')).rejects.toMatchObject({
       code: 'SITE_FILE_INVALID',
@@ -61,7 +61,7 @@ describe('gw operator password', () => {
 describe('asking for a new password', () => {
   const signal = new AbortController().signal;
 
-  /** A terminal that types what it is told and shows what was written to it. */
+  /** A terminal with input set by the test, which records its output. */
   function terminal(keys: readonly string[]) {
     const input = Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => input });
     let shown = '';
@@ -79,7 +79,7 @@ describe('asking for a new password', () => {
     return { shown, answer: readNewPassword({ streams, fromFile: undefined, check: passwordProblem, signal }) };
   };
 
-  it('asks twice and shows nothing of what is typed', async () => {
+  it('asks twice and does not echo the input', async () => {
     const { answer, shown } = ask(['correct horxe\u007f\u007fse\r', 'correct horse\r']);
     expect(await answer).toBe('correct horse');
     expect(shown()).not.toMatch(/horse|correct/);
@@ -98,12 +98,12 @@ describe('asking for a new password', () => {
     await expect(ask(['a\r', 'b\r', 'c\r']).answer).rejects.toMatchObject({ code: 'USAGE' });
   });
 
-  it('ends with Ctrl-C and Ctrl-D', async () => {
+  it('ends on Ctrl-C and Ctrl-D', async () => {
     await expect(ask(['corr\u0003']).answer).rejects.toMatchObject({ code: 'INTERRUPTED' });
     await expect(ask(['\u0004']).answer).rejects.toMatchObject({ code: 'INTERRUPTED' });
   });
 
-  it('takes the first line of a pipe or a file', async () => {
+  it('reads the first line of a pipe or a file', async () => {
     const input = new PassThrough();
     input.end('from a pipe\nsecond line\n');
     const streams = { input: input as unknown as NodeJS.ReadStream, output: new PassThrough() };

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { createSignInQueue, type Lane, queueLimits } from '../../../src/lib/operator/sign-in/sign-in-queue.ts';
 import { standInClock } from '../stand-ins.ts';
 
-/** A line whose work ends when the test says so. */
+/** A queue whose work is completed by the test. */
 function world() {
   const clock = standInClock();
   const line = createSignInQueue(clock, 2);
@@ -31,7 +31,7 @@ function world() {
   return { clock, line, begun, sentAway, ask, end, settle };
 }
 
-/** Both places at the hash are taken by strangers. */
+/** Both hash slots are occupied by other clients. */
 async function occupied() {
   const made = world();
   void made.ask('a');
@@ -41,8 +41,8 @@ async function occupied() {
   return made;
 }
 
-describe('the line before the password hash', () => {
-  it('serves so many at once, and each of the others in the order in which they came', async () => {
+describe('the queue for the password hash', () => {
+  it('limits concurrent work, and serves the others in the order of arrival', async () => {
     const { begun, ask, end, settle } = await occupied();
     for (const key of ['c', 'd', 'e']) void ask(key);
     await settle();
@@ -53,7 +53,7 @@ describe('the line before the password hash', () => {
     expect(begun).toEqual(['a', 'b', 'c', 'd', 'e']);
   });
 
-  it('gives a key one place; three more of it wait behind their own, and the others are sent away', async () => {
+  it('gives a key one place; three more of it wait behind, and further ones are rejected', async () => {
     const { begun, sentAway, ask, end, settle } = await occupied();
     for (let i = 0; i < queueLimits.behindOwn + 2; i += 1) void ask('c');
     void ask('d');
@@ -61,14 +61,14 @@ describe('the line before the password hash', () => {
     expect(sentAway).toEqual(['c']);
     await end('a');
     expect(begun).toEqual(['a', 'b', 'c']);
-    // The second of the same key enters the line now, and behind those that were in it.
+    // The second of the same key enters the queue now, after those already in it.
     await end('c');
     expect(begun).toEqual(['a', 'b', 'c', 'd']);
     await end('d');
     expect(begun).toEqual(['a', 'b', 'c', 'd', 'c']);
   });
 
-  it('serves a known device next, before all waiting clients', async () => {
+  it('serves a known device first, before all waiting clients', async () => {
     const { begun, ask, end, settle } = await occupied();
     for (let i = 0; i < queueLimits.waiting.new; i += 1) void ask(`new ${i}`);
     for (let i = 0; i < queueLimits.waiting.failed; i += 1) void ask(`failed ${i}`, 'failed', { rank: 1 });
@@ -78,7 +78,7 @@ describe('the line before the password hash', () => {
     expect(begun).toEqual(['a', 'b', 'tablet']);
   });
 
-  it('serves who failed behind who did not, and still each fourth turn', async () => {
+  it('serves clients that failed after those that did not, but at every fourth turn', async () => {
     const { begun, ask, end, settle } = await occupied();
     void ask('mistyped twice', 'failed', { rank: 2 });
     void ask('mistyped', 'failed', { rank: 1 });
@@ -91,7 +91,7 @@ describe('the line before the password hash', () => {
     expect(begun).not.toContain('mistyped twice');
   });
 
-  it('keeps the place of who was sent away, in front of all who came later', async () => {
+  it('keeps the place of a rejected client, before all later ones', async () => {
     const { clock, begun, sentAway, ask, end, settle } = await occupied();
     for (let i = 0; i < queueLimits.waiting.new; i += 1) void ask(`flood ${i}`);
     void ask('honest');
@@ -103,13 +103,13 @@ describe('the line before the password hash', () => {
     await settle();
     void ask('honest');
     await settle();
-    // It replaces the one that came last; those that came before it keep their turn.
+    // It replaces the latest one; earlier ones keep their place.
     expect(sentAway.filter((key) => key === 'honest')).toHaveLength(1);
     while (!begun.includes('honest')) await end(begun.at(-1) as string);
     expect(begun.some((key) => key.startsWith('later'))).toBe(false);
   });
 
-  it('takes the place of who does not wait before asking again', async () => {
+  it('removes the place of a client that retries too early', async () => {
     const { clock, begun, sentAway, ask, end, settle } = await occupied();
     for (let i = 0; i < queueLimits.waiting.new; i += 1) void ask(`flood ${i}`);
     clock.advance(1);
@@ -144,7 +144,7 @@ describe('the line before the password hash', () => {
     expect(sentAway.filter((key) => key === 'honest')).toHaveLength(2);
   });
 
-  it('sends away who waited too long, and leaves nothing of who hung up', async () => {
+  it('rejects a client that waited too long, and keeps nothing of one that disconnected', async () => {
     const { clock, line, begun, sentAway, ask, end, settle } = await occupied();
     const gone = new AbortController();
     void ask('gone', 'new', { signal: gone.signal });
@@ -182,7 +182,7 @@ describe('the line before the password hash', () => {
     expect(begun).toEqual(['next']);
   });
 
-  it('holds no more than its bounds, whatever comes, and always goes on', async () => {
+  it('stays within its bounds, and always proceeds', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(
@@ -217,7 +217,7 @@ describe('the line before the password hash', () => {
     );
   });
 
-  it('keeps a bounded number of places, and those of who comes back', async () => {
+  it('keeps a bounded number of places, preferring clients that return', async () => {
     const { line, ask, settle } = await occupied();
     for (let i = 0; i < queueLimits.waiting.new; i += 1) void ask(`first ${i}`);
     for (let i = 0; i < queueLimits.places * 2; i += 1) {

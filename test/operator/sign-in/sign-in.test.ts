@@ -12,7 +12,7 @@ import { createSignIn } from '../../../src/lib/operator/sign-in/sign-in.ts';
 import { ask, PASSWORD, postJson, signIn, startServer } from '../server.ts';
 import { standInClock, standInHealth } from '../stand-ins.ts';
 
-/** As cheap as a hash may be, for tests that hash often. */
+/** The minimum cost of a hash, for tests that hash often. */
 const cheap = parsePasswordHash(await cheapHash());
 
 async function cheapHash(): Promise<string> {
@@ -23,7 +23,7 @@ async function cheapHash(): Promise<string> {
 }
 
 function service(clock = standInClock()) {
-  if (cheap === null) throw new Error('the cheap hash is sound');
+  if (cheap === null) throw new Error('expected a valid hash');
   const signIn = createSignIn(cheap, clock);
   const from = (password: string, address: string) => signIn.try(password, { address });
   return { clock, signIn, from };
@@ -35,7 +35,7 @@ describe('the hash of the device password', () => {
     expect(one).toMatch(/^\$scrypt\$ln=15,r=8,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/);
     expect(one).not.toBe(other);
     const parsed = parsePasswordHash(`${one}\n`);
-    if (parsed === null) throw new Error('it is our own');
+    if (parsed === null) throw new Error('expected an own hash');
     expect(await verifyPassword(PASSWORD, parsed)).toBe(true);
     expect(await verifyPassword(`${PASSWORD} `, parsed)).toBe(false);
     expect(await verifyPassword('', parsed)).toBe(false);
@@ -46,7 +46,7 @@ describe('the hash of the device password', () => {
     expect(parsed && (await verifyPassword('schlu\u0308ssel', parsed))).toBe(true);
   });
 
-  it('is refused when it is malformed or asks for too much', () => {
+  it('is rejected when it is malformed or its cost is too high', () => {
     const salt = 'A'.repeat(22);
     const hash = 'B'.repeat(43);
     const good = `$scrypt$ln=15,r=8,p=1$${salt}$${hash}`;
@@ -75,7 +75,7 @@ describe('the hash of the device password', () => {
 });
 
 describe('signing in', () => {
-  it('takes five wrong tries a minute from one address, then none, the right one included', async () => {
+  it('accepts five wrong attempts a minute from one address, then none, even the right one', async () => {
     const { clock, from } = service();
     for (let i = 0; i < failedTryRules.wrongTries; i += 1) {
       expect(await from('wrong', '192.0.2.1')).toEqual({ kind: 'wrong' });
@@ -87,7 +87,7 @@ describe('signing in', () => {
     expect((await from(PASSWORD, '192.0.2.1')).kind).toBe('signed-in');
   });
 
-  it('takes one try at a time from an address, so that none slips through uncounted', async () => {
+  it('accepts one attempt at a time from an address, so that each is counted', async () => {
     const { from } = service();
     await from('wrong', '192.0.2.1');
     const outcomes = await Promise.all(Array.from({ length: 9 }, () => from('wrong', '192.0.2.1')));
@@ -97,20 +97,20 @@ describe('signing in', () => {
     expect((await from(PASSWORD, '192.0.2.1')).kind).toBe('too-many-tries');
   });
 
-  it('looks again at what was wrong meanwhile: who waited behind a fifth wrong try is not looked at', async () => {
+  it('checks the limit again after waiting: an attempt queued behind a fifth wrong one is not checked', async () => {
     const { from } = service();
     for (let i = 1; i < failedTryRules.wrongTries; i += 1) await from('wrong', '192.0.2.1');
     const outcomes = await Promise.all(['wrong', PASSWORD].map((password) => from(password, '192.0.2.1')));
     expect(outcomes.map(({ kind }) => kind)).toEqual(['wrong', 'too-many-tries']);
   });
 
-  it('lets two people at one address sign in at the same moment', async () => {
+  it('permits two people at one address to sign in at the same moment', async () => {
     const { from } = service();
     const outcomes = await Promise.all([1, 2, 3].map(() => from(PASSWORD, '192.0.2.1')));
     expect(outcomes.map(({ kind }) => kind)).toEqual(['signed-in', 'signed-in', 'signed-in']);
   });
 
-  it('takes a whole IPv6 network and a mapped IPv4 address for one peer', async () => {
+  it('treats an IPv6 network, and a mapped IPv4 address, as one peer', async () => {
     const { from } = service();
     const addresses = [
       '2001:db8:1:2::1',
@@ -147,7 +147,7 @@ describe('signing in', () => {
     expect(signIn.isSignedIn(busy)).toBe(false);
   });
 
-  it('keeps a bounded number of sessions and knows no invented token', async () => {
+  it('keeps a bounded number of sessions and rejects an invented token', async () => {
     const { signIn, from } = service();
     const tokens: string[] = [];
     for (let i = 0; i < sessionRules.sessions + 1; i += 1) {
@@ -181,7 +181,7 @@ describe('POST and DELETE /api/anmeldung', () => {
     expect((await ask(server.full, '/api/anmeldung', { method: 'DELETE' })).status).toBe(200);
   });
 
-  it('answer 401 five times, then 429 with how long to wait', async () => {
+  it('answer 401 five times, then 429 with the time to wait', async () => {
     await using server = await startServer({ password: true });
     for (let i = 0; i < 5; i += 1) {
       const { status, data } = await postJson(server.full, '/api/anmeldung', { password: 'wrong' });
@@ -214,14 +214,14 @@ describe('POST and DELETE /api/anmeldung', () => {
   });
 });
 
-describe('a password file that is no good', () => {
-  it('lets no one sign in, leaves STOP and pages up, says so, and never shows what is in it', async () => {
+describe('an unusable password file', () => {
+  it('prevents sign-in, leaves STOP and pages working, is reported, and its content is never shown', async () => {
     await using server = await startServer({ password: true });
     const { site, link, motion, clock } = server;
     const passwordFile = join(server.dir, 'bad');
     await writeFile(passwordFile, 'hunter2-in-clear', { mode: 0o600 });
     const logged: string[] = [];
-    const keep = (...said: unknown[]) => void logged.push(JSON.stringify(said));
+    const keep = (...fields: unknown[]) => void logged.push(JSON.stringify(fields));
     const application = await createApplication({
       site: { ...site, operator: { ...site.operator, passwordFile } },
       link,

@@ -13,7 +13,7 @@ interface Step {
 /** Remark of every answer. */
 export const REMARK = 'seen';
 
-/** Puts answers to all questions of a shipped checklist into a folder. What is measured has to be given. */
+/** Writes answers to all questions of a shipped checklist into a folder. Measured values must be given. */
 export function writeAnswers(
   dir: string,
   name: 'premises' | 'site',

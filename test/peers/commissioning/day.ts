@@ -26,7 +26,7 @@ import { makeKey } from '../sshd.ts';
 export const SERIAL = 'SIM-0001';
 export const ALPN = 'x-test-mqtt-ca';
 
-/** A machine that gw runs on: its namespace, its folder with the site file, and the home of whoever uses it. */
+/** A machine that gw runs on: its namespace, its folder with the site file, and the home of its user. */
 export interface Machine {
   readonly side: Side;
   readonly dir: string;
@@ -34,7 +34,7 @@ export interface Machine {
   readonly site: string;
 }
 
-/** Its folders, an SSH key, and the site file with what that names, but no identity. */
+/** Its folders, an SSH key, and the site file with the files that it names, but no identity. */
 export async function prepare(
   dir: string,
   side: Side,
@@ -58,7 +58,7 @@ export async function prepare(
   };
   writeFileSync(join(own, 'kiosk.yaml'), stringify(kiosk));
   const site = join(own, 'site.yaml');
-  // The machine of the customer's IT from which the segments are tried, as agreed with them.
+  // The machine of the customer's IT from which the segments are checked, as agreed with them.
   const devices = [{ name: 'Host of the IT', kind: 'other', host: OFFICE, port: 22 }];
   writeFileSync(
     site,
@@ -84,8 +84,8 @@ export async function prepare(
   return { side, dir: own, home, site };
 }
 
-/** What a command of gw with --json came to. */
-export interface Came<T = Record<string, unknown>> {
+/** Result of a gw command with --json. */
+export interface CommandResult<T = Record<string, unknown>> {
   readonly code: number | null;
   readonly ok: boolean;
   readonly data: T;
@@ -97,30 +97,30 @@ export interface Came<T = Record<string, unknown>> {
 export async function gw<T = Record<string, unknown>>(
   { side, home, site }: Machine,
   words: readonly string[],
-): Promise<Came<T>> {
+): Promise<CommandResult<T>> {
   const args = [gwBinary, ...words, '--site', site, '--json'];
-  return cameOf(await run(nameOf(side), args, { env: { HOME: home } }));
+  return commandResultOf(await run(nameOf(side), args, { env: { HOME: home } }));
 }
 
-/** Reads the envelope; what is none ends the test with all that was said. */
-export function cameOf<T>(ended: {
+/** Reads the envelope; anything else fails the test with the whole output. */
+export function commandResultOf<T>(ended: {
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
-}): Came<T> {
+}): CommandResult<T> {
   try {
-    return { ...(JSON.parse(ended.stdout) as Came<T>), code: ended.code };
+    return { ...(JSON.parse(ended.stdout) as CommandResult<T>), code: ended.code };
   } catch {
     throw new Error(`gw ended with ${ended.code}: ${ended.stdout}${ended.stderr}`);
   }
 }
 
-/** A program of a test inside a namespace, once it says that it is ready. */
+/** A program of a test inside a namespace, once it reports that it is ready. */
 export async function startSide(side: Side, program: URL, words: readonly string[], input = '') {
   const file = fileURLToPath(program);
   const child = inside(nameOf(side), ['--no-warnings', file, ...words], { input });
   try {
-    await child.says('ready');
+    await child.untilOutput('ready');
     return child;
   } catch (error) {
     await child[Symbol.asyncDispose]();

@@ -7,12 +7,12 @@ import { loadIdentity, readPending } from '../../../src/lib/enrolment/index.ts';
 import type { CertificateAuthority } from '../../../src/lib/sim/cloud/certificates.ts';
 import { run } from '../namespace.ts';
 import { ENROLMENT, nameOf } from '../segments.ts';
-import { type Came, gw, type Machine, SERIAL } from './day.ts';
+import { type CommandResult, gw, type Machine, SERIAL } from './day.ts';
 
 const child = fileURLToPath(new URL('../../enrolment/enrol-child.ts', import.meta.url));
 
 /**
- * Three keys, so that there is a run for every step to be cut after: a run that goes on with a key makes none, and one
+ * Three keys, so that there is a run to interrupt after every step: a run that resumes with a key creates none, and one
  * that finds its identity in place installs none.
  */
 const cuts = [
@@ -21,12 +21,12 @@ const cuts = [
   ['identity-placed'],
 ] as const satisfies readonly EnrolmentStep[][];
 
-/** Enrols the gateway and renews it twice, cut after each of the steps there are, and says what `gw enrol` said. */
+/** Enrols the gateway and renews it twice, interrupted after each step, and returns the output of `gw enrol`. */
 export async function enrolCut(
   gateway: Machine,
   authority: CertificateAuthority,
   codes: readonly string[],
-): Promise<{ readonly first: Came; readonly last: Came; readonly again: Came }> {
+): Promise<{ readonly first: CommandResult; readonly last: CommandResult; readonly again: CommandResult }> {
   expect(cuts.flat().toSorted()).toEqual([...enrolmentSteps].toSorted());
   const identityDir = join(gateway.dir, 'identity');
   const codeFile = join(gateway.dir, 'secrets', 'code');

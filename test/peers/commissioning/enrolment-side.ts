@@ -4,8 +4,8 @@ import { restoreCa } from '../../../src/lib/sim/cloud/certificates.ts';
 import { startEnrolment } from '../../../src/lib/sim/cloud/enrolment.ts';
 import { createRelay } from './relay.ts';
 
-// The enrolment endpoint of the operator in its namespace. Says its one-time codes, and after every connection how
-// many keys have asked it by then.
+// The enrolment endpoint of the operator in its namespace. Prints its one-time codes, and after every connection the
+// number of distinct keys so far.
 
 let text = '';
 for await (const chunk of process.stdin) text += String(chunk);
@@ -20,9 +20,9 @@ const endpoint = await startEnrolment({
 });
 const relay = createRelay({ host, port: 443 }, Number(new URL(endpoint.url).port), () => {
   const posts = endpoint.requests().filter(({ method }) => method === 'POST');
-  const asked = posts.map(({ body }) => String(JSON.parse(body).certificateRequest));
-  const keys = new Set(asked.map((request) => createHash('sha256').update(request).digest('hex')));
-  console.log(`asked ${asked.length} times with ${keys.size} keys`);
+  const requests = posts.map(({ body }) => String(JSON.parse(body).certificateRequest));
+  const keys = new Set(requests.map((request) => createHash('sha256').update(request).digest('hex')));
+  console.log(`asked ${requests.length} times with ${keys.size} keys`);
 });
 await relay.open();
 console.log(`codes ${Array.from({ length: codes }, () => endpoint.newCode(serial)).join(' ')}`);

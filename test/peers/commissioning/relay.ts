@@ -3,11 +3,11 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 
 export interface Relay {
   open(): Promise<void>;
-  /** Refuses from now on, and cuts what is connected. */
+  /** Refuses new connections, and closes open ones. */
   close(): void;
 }
 
-/** Hands what comes to an address of a namespace on to a port of its loopback, where a simulator listens. */
+/** Forwards connections to an address of a namespace to a port of its loopback, where a simulator listens. */
 export function createRelay(
   from: { readonly host: string; readonly port: number },
   toPort: number,
@@ -21,7 +21,7 @@ export function createRelay(
     socket.once('close', () => sockets.delete(socket));
   };
 
-  function take(near: Socket): void {
+  function relay(near: Socket): void {
     const far = connect({ host: '127.0.0.1', port: toPort, noDelay: true, allowHalfOpen: true });
     keep(near);
     keep(far);
@@ -37,7 +37,7 @@ export function createRelay(
   return {
     async open() {
       if (server !== undefined) return;
-      server = createServer({ noDelay: true, allowHalfOpen: true }, take);
+      server = createServer({ noDelay: true, allowHalfOpen: true }, relay);
       server.listen({ ...from, exclusive: true });
       await once(server, 'listening');
     },

@@ -3,8 +3,8 @@ import { startTablet } from '../../../src/lib/sim/index.ts';
 import { createRelay } from './relay.ts';
 
 // The tablet in its namespace; its address in the robot segment refuses while its own port is closed. On SIGUSR2
-// somebody switches debugging over TCP on at the tablet; how often the port was opened again is said. While it
-// restarts its WLAN is away, as that of a real one.
+// debugging over TCP is switched on at the tablet; it prints how often the port was opened again. While it
+// restarts its WLAN is disconnected, as on a real one.
 
 const [host = '', range = ''] = process.argv.slice(2);
 const tablet = await startTablet({
@@ -16,7 +16,7 @@ const tablet = await startTablet({
 const relay = createRelay({ host, port: 5555 }, tablet.port);
 await relay.open();
 process.on('SIGUSR2', () => void tablet.openPort());
-// A tablet with a closed port is still there.
+// A tablet with a closed port is still reachable.
 setInterval(() => {}, 60_000);
 let opened = 0;
 let isAway = false;
@@ -33,7 +33,7 @@ async function moved(port: number | null): Promise<void> {
   console.log(`opened ${opened}`);
 }
 
-/** Some moments after the order, so that its answer is still heard. */
+/** Some time after the order, so that its answer is still received. */
 function loseWlan(): void {
   if (isAway) return;
   isAway = true;

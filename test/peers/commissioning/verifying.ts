@@ -6,11 +6,11 @@ import { gwBinary } from '../../e2e/gw.ts';
 import { run } from '../namespace.ts';
 import { nameOf } from '../segments.ts';
 import { REMARK } from './answers.ts';
-import { cameOf, type Machine, SERIAL } from './day.ts';
+import { commandResultOf, type Machine, SERIAL } from './day.ts';
 
 /**
- * A record is believed where it was written, by the authority of the identity there, and elsewhere by the certificate
- * of that authority; with one byte of one remark changed by neither.
+ * A record is verified where it was written, by the CA of the identity there, and elsewhere by the certificate of that
+ * CA; with one byte of one remark changed by neither.
  */
 export async function verifyEverywhere(
   { gateway, laptop }: { readonly gateway: Machine; readonly laptop: Machine },
@@ -22,7 +22,7 @@ export async function verifyEverywhere(
   ] as const;
   const verify = async ([{ side, home }, words]: (typeof ways)[number], path: string) => {
     const args = [gwBinary, 'checklist', 'verify', path, ...words, '--json'];
-    return cameOf<RecordVerify>(await run(nameOf(side), args, { env: { HOME: home } }));
+    return commandResultOf<RecordVerify>(await run(nameOf(side), args, { env: { HOME: home } }));
   };
   const changed = `${file}.changed`;
   const bytes = readFileSync(file);

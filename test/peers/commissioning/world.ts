@@ -14,18 +14,18 @@ const programs = {
 
 export interface World extends AsyncDisposable {
   readonly dir: string;
-  /** The authority of the cloud, which also gives devices their certificates. */
+  /** The CA of the cloud, which also issues the device certificates. */
   readonly cloud: CertificateAuthority;
   readonly chassis: Awaited<ReturnType<typeof startSide>>;
   readonly tablet: Awaited<ReturnType<typeof startSide>>;
   readonly enrolment: Awaited<ReturnType<typeof startSide>>;
   readonly gateway: Machine;
   readonly laptop: Machine;
-  /** Ended with the world, and before everything that it had by then. */
+  /** Ended with the world, and before all earlier resources. */
   keep<T extends AsyncDisposable>(what: T): T;
 }
 
-/** Networks as they must be, a robot and its tablet, the cloud of the operator, a gateway and a laptop that are new. */
+/** Correct networks, a robot and its tablet, the cloud of the operator, a new gateway and a new laptop. */
 export async function startWorld(): Promise<World> {
   await using undo = new AsyncDisposableStack();
   const dir = mkdtempSync(join(tmpdir(), 'gw-commissioning-'));

@@ -24,8 +24,8 @@ async function find(endpoint: Endpoint, mac = false, more = '') {
   return result;
 }
 
-describe('where the chassis answers', () => {
-  it('is connected, with name, port, serial number and software', async () => {
+describe('the address check of the chassis', () => {
+  it('reports connected, with name, port, serial number and software', async () => {
     await using chassis = await fakeChassis();
     expect(await find(chassis.endpoint)).toMatchObject({
       state: 'connected',
@@ -40,7 +40,7 @@ describe('where the chassis answers', () => {
     });
   });
 
-  it('is reported for localhost too, which needs no DNS', async () => {
+  it('works for localhost too, which needs no DNS', async () => {
     await using chassis = await fakeChassis();
     const result = await find({ host: 'localhost', port: chassis.endpoint.port });
     expect(result.state).toBe('connected');
@@ -99,7 +99,7 @@ describe('where the chassis answers', () => {
     expect(mac.detail).toContain('a loopback address has no hardware address');
   });
 
-  it('is given up when the caller interrupts', async () => {
+  it('ends when the caller interrupts it', async () => {
     await using silent = await rawPeer(() => {});
     const ending = new AbortController();
     setTimeout(() => ending.abort(), 50);
@@ -117,7 +117,7 @@ describe('the hardware address', () => {
     ['is that of the reservation', '02:00:00:00:00:01', ['192.0.2.7'], 'ok', '02:00:00:00:00:01'],
     ['is another one', '02:00:00:00:00:99', ['192.0.2.7'], 'wrong', '02:00:00:00:00:01'],
     ['is not compared without one in the site file', null, ['192.0.2.7'], 'not-checked', '02:00:00:00:00:01'],
-    ['is unknown when nobody answered', '02:00:00:00:00:01', ['192.0.2.8'], 'not-checked', null],
+    ['is unknown without an answer', '02:00:00:00:00:01', ['192.0.2.8'], 'not-checked', null],
     ['is unknown behind a router', '02:00:00:00:00:01', ['192.0.2.99'], 'not-checked', null],
     ['is unknown without an address', '02:00:00:00:00:01', [], 'not-checked', null],
   ] as const)('%s', (_, expected, addresses, verdict, found) => {

@@ -12,7 +12,7 @@ import type { Toolkit } from '../../../src/lib/toolkit/toolkit.ts';
 import { closedPort, type FakeChassis, fakeChassis } from '../../chassis/peers.ts';
 import { createPacedClock } from '../../lifecycle/paced-clock.ts';
 
-/** The time of every robot here and of whoever probes it. */
+/** The clock of every robot here and of its probe. */
 const time = createPacedClock();
 const { until } = time;
 
@@ -33,13 +33,13 @@ async function probe(endpoint: Endpoint, seconds: number, serial = 'SN-1') {
   return { result, progress, finding };
 }
 
-/** What these topics send when they are enabled, instead of what they sent so far. */
+/** Messages of these topics on enabling, in place of their last ones. */
 function latch(chassis: FakeChassis, instead: Readonly<Record<string, object | undefined>>): void {
   const before = chassis.latched;
   chassis.latched = (topic) => (Object.hasOwn(instead, topic) ? instead[topic] : before(topic));
 }
 
-/** What a turning robot reports of its heading, which is given in radians and not wrapped. */
+/** The reported heading of a turning robot, given in unwrapped radians. */
 const shown = {
   degrees: (heading: number) => (wrapped(heading) * 180) / Math.PI,
   'radians ±π': wrapped,
@@ -51,7 +51,9 @@ function wrapped(heading: number): number {
   return ((heading + Math.PI) % (2 * Math.PI)) - Math.PI;
 }
 
-/** Publishes poses of a robot that turns at 100 degrees a second, ten a second, or eight times as fast and as often. */
+/**
+ * Publishes poses of a robot that turns at 100 degrees a second, 10 per second, or eight times as fast and as often.
+ */
 function turning(chassis: FakeChassis, encoding: keyof typeof shown, times: 1 | 8 = 8): Disposable {
   let heading = 0;
   return time.every(100 / times, () => {
@@ -93,7 +95,7 @@ describe.concurrent('a probe', () => {
     expect(finding('topics')?.verdict).toBe('ok');
   });
 
-  it('is wrong, and says so loudly, when the pose is in radians', async () => {
+  it('is wrong, and alerts, when the pose is in radians', async () => {
     await using chassis = await fakeChassis();
     using _turning = turning(chassis, 'radians ±π');
     const { result, finding } = await probe(chassis.endpoint, 8);
@@ -112,7 +114,7 @@ describe.concurrent('a probe', () => {
       const { result, finding } = await probe(chassis.endpoint, 8);
       expect(result.verdict).toBe('wrong');
       const { verdict, doubt } = result.poseUnit;
-      // On a machine so busy that samples come late a proof may remain a doubt, which is not green either.
+      // On a machine so busy that samples are late a proof may remain a doubt, which is not green either.
       expect(encoding === 'radians unwrapped' ? ['not-decided'] : ['radians', 'not-decided']).toContain(verdict);
       if (encoding === 'radians unwrapped') expect(doubt).toContain('the heading changed steadily by');
       expect(verdict === 'radians' || doubt !== null).toBe(true);
@@ -125,7 +127,7 @@ describe.concurrent('a probe', () => {
     15_000,
   );
 
-  it('listens on while nothing is decided, says what to do, and does not call it green', async () => {
+  it('continues while the unit is undecided, states what to do, and is not green', async () => {
     await using chassis = await fakeChassis();
     chassis.unknownTopics = ['/tracked_pose'];
     const still = time.every(50, () => chassis.publish({ topic: '/tracked_pose', pos: [0, 0], ori: 0.5 }));
@@ -145,7 +147,7 @@ describe.concurrent('a probe', () => {
     }
   });
 
-  it('finds a chassis without a pose and a stream that breaks', async () => {
+  it('detects a chassis without a pose and a stream that breaks', async () => {
     await using mute = await fakeChassis();
     mute.unknownTopics = ['/tracked_pose'];
     const { finding } = await probe(mute.endpoint, 2);
@@ -157,18 +159,18 @@ describe.concurrent('a probe', () => {
 
     await using breaking = await fakeChassis();
     const probing = probe(breaking.endpoint, 4);
-    await until('the stream', () => breaking.heard.length > 0);
+    await until('the stream', () => breaking.received.length > 0);
     for (const socket of breaking.sockets) socket.destroy();
     const { result, finding: of } = await probing;
     expect(result.verdict).toBe('wrong');
     expect(of('stream')?.detail).toBe('connection closed unexpectedly');
   });
 
-  it('shows no rate for a battery that comes every five seconds, though two messages came close together', async () => {
+  it('shows no rate for a battery published every five seconds, though two messages arrived close together', async () => {
     await using chassis = await fakeChassis();
     using _turning = turning(chassis, 'degrees');
     const probing = probe(chassis.endpoint, 3);
-    await until('the stream', () => chassis.heard.length > 0);
+    await until('the stream', () => chassis.received.length > 0);
     await time.sleep(125);
     chassis.publish({ topic: '/battery_state', percentage: 0.5, power_supply_status: 'discharging' });
     const { result } = await probing;
@@ -179,7 +181,7 @@ describe.concurrent('a probe', () => {
     });
   });
 
-  it('finds a pose that came once, when its topic was enabled, and one that ceased', async () => {
+  it('detects a pose that was received only once, on enabling, and one that ceased', async () => {
     await using chassis = await fakeChassis();
     const once = await probe(chassis.endpoint, 2);
     expect(once.finding('topics')).toMatchObject({
@@ -226,7 +228,7 @@ describe.concurrent('a probe', () => {
     );
   });
 
-  it('did not check what the robot does not report, and waits for it before it says so', async () => {
+  it('reports missing values as not checked, after waiting for them', async () => {
     await using chassis = await fakeChassis();
     latch(chassis, { '/wheel_state': undefined, '/alerts': undefined });
     using _turning = turning(chassis, 'degrees');
@@ -243,7 +245,7 @@ describe.concurrent('a probe', () => {
     expect(renderChassisProbe(result)).toContain('emergency stop, control mode, alerts');
   });
 
-  it('names numbers that come as text and does not ask for a map', async () => {
+  it('names numbers sent as text and does not request a map', async () => {
     await using sim = await startSim({ clock: time });
     sim.setFault('numbers-as-text', true);
     const { result, finding } = await probe(sim.chassis, 2, sim.chassis.serial);
@@ -291,7 +293,7 @@ describe.concurrent('a probe', () => {
     ['battery-low', 'battery', 'CRITICAL: 6 %'],
     ['battery-unsure', 'power', "reported 'full' at 41 %"],
     ['alert-active', 'alerts', "1012 error 'fall risk' (planning)"],
-  ])('finds what a robot reports under the fault %s', async (fault, id, detail) => {
+  ])('detects the condition of a robot under the fault %s', async (fault, id, detail) => {
     await using sim = await startSim({ clock: time });
     sim.setFault(fault, true);
     const { result, finding } = await probe(sim.chassis, 2, sim.chassis.serial);
@@ -300,14 +302,14 @@ describe.concurrent('a probe', () => {
     expect(result.condition.filter(({ verdict }) => verdict === 'not-checked')).toEqual([]);
   });
 
-  it('finds nothing wrong in what a robot in order reports', async () => {
+  it('passes the condition of a robot without faults', async () => {
     await using sim = await startSim({ clock: time });
     const { result } = await probe(sim.chassis, 3, sim.chassis.serial);
     expect(result.condition.map(({ verdict }) => verdict)).toEqual(Array(6).fill('ok'));
     expect(result.verdict).toBe('ok');
   });
 
-  it('is an error where there is nothing to probe, and where it is another chassis', async () => {
+  it('is an error without a chassis, and with another one', async () => {
     const failureOf = (endpoint: Endpoint) =>
       probe(endpoint, 2).then(
         () => expect.fail('it should have failed'),
@@ -323,7 +325,7 @@ describe.concurrent('a probe', () => {
 });
 
 describe('the clock of a chassis', () => {
-  it('is read as UTC and as the zone of this machine, because it names none', () => {
+  it('is parsed as UTC and in the time zone of this machine, because it has none', () => {
     expect(readChassisTime('2026/01/31 12:00:00')).toEqual({
       ifUtcMs: Date.UTC(2026, 0, 31, 12),
       ifSameZoneMs: new Date(2026, 0, 31, 12).getTime(),
@@ -331,7 +333,7 @@ describe('the clock of a chassis', () => {
     expect(readChassisTime('2026-01-31T12:00:00.5')?.ifUtcMs).toBe(Date.UTC(2026, 0, 31, 12));
   });
 
-  it('is not guessed from any other text', () => {
+  it('is not parsed from any other text', () => {
     for (const text of [
       '',
       'noon',

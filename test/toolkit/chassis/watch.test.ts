@@ -41,7 +41,7 @@ describe('watching', () => {
     await until('no connection is left', () => chassis.sockets.size === 0, 1_000);
   });
 
-  it('shows at once what the robot reports, and the faults of its messages', async () => {
+  it('shows at once the condition of the robot, and the faults of its messages', async () => {
     await using chassis = await fakeChassis();
     const { latched } = chassis;
     chassis.latched = (topic) => (topic === '/alerts' ? { topic, alerts: [] } : latched(topic));
@@ -53,14 +53,14 @@ describe('watching', () => {
       { signal: ending.signal },
       (view) => views.push(view),
     );
-    await until('the request for the topics', () => chassis.heard.length > 0);
+    await until('the request for the topics', () => chassis.received.length > 0);
     const verdictOf = (id: string) => views.at(-1)?.condition.find((one) => one.id === id)?.verdict;
     const publish = (message: object) => chassis.publish(message);
     publish({ topic: '/alerts', alerts: [{ code: 7005, level: 'error', msg: 'position lost' }] });
     await until('the alert', () => verdictOf('alerts') === 'wrong', 1_000);
     publish({ topic: '/wheel_state', control_mode: 'auto', emergency_stop_pressed: true });
     await until('the emergency stop', () => verdictOf('emergency-stop') === 'wrong', 1_000);
-    // Somebody who clears the alert by a message that nobody can read has cleared nothing.
+    // An alert that is cleared by an unreadable message remains active.
     publish({ topic: '/alerts', alerts: [{ code: '7005', level: 'error', msg: 'position lost' }] });
     await until('the rejected alert', () => verdictOf('alerts') === 'not-checked', 1_000);
     expect(views.at(-1)?.complaints).toMatchObject([
@@ -71,7 +71,7 @@ describe('watching', () => {
     for (const view of views) expect(chassisWatchSchema.parse(JSON.parse(JSON.stringify(view)))).toEqual(view);
   });
 
-  it('ends by itself after the time it was given', async () => {
+  it('ends by itself after the given time', async () => {
     await using chassis = await fakeChassis();
     const signal = new AbortController().signal;
     const end = await watchChassis(
@@ -83,7 +83,7 @@ describe('watching', () => {
     expect(end.event === 'ended' && end.watchedMs).toBeGreaterThanOrEqual(490);
   });
 
-  it('ends at once when it was interrupted before', async () => {
+  it('ends at once when it was interrupted before its start', async () => {
     await using chassis = await fakeChassis();
     const end = await watchChassis(
       toolkitFor(chassis.endpoint.port),

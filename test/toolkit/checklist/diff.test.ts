@@ -37,7 +37,7 @@ describe('an accepted deviation', () => {
     expect(shown(from, to).split('\n')[0]).toBe('No difference between the two visits.');
   });
 
-  it('is another one by another person or for another reason', () => {
+  it('differs with another person or another reason', () => {
     expect(changed({}, { deviation: { ...deviation, approvedBy: 'L. Mayer' } })).toEqual(['approved-by']);
     expect(changed({}, { deviation: { ...deviation, reason: 'see ticket' } })).toEqual(['reason']);
     expect(changed({}, { deviation: null })).toEqual(['withdrawn']);
@@ -48,14 +48,14 @@ describe('an accepted deviation', () => {
     );
   });
 
-  it('is another one where the step comes out otherwise than it did when it was accepted', () => {
+  it('differs where the result of the step is another than when it was accepted', () => {
     expect(changed({}, { verdict: 'not-checked' })).toEqual(['verdict']);
     const error = deviantStep.error;
     if (error === null) throw new Error('the sample has an error');
     expect(changed({}, { error: { ...error, code: 'TLS_FAILED' } })).toEqual(['finding']);
     expect(changed({}, { error: { ...error, message: 'mqtt.example.com:443 does not answer' } })).toEqual(['finding']);
     expect(changed({ values: [value('drift', 3, 'mm')] }, { values: [value('drift', 30, 'mm')] })).toEqual(['value']);
-    // How long the same failure took differs at every run.
+    // The duration of the same failure differs in every run.
     const late = { ...error, message: 'no answer within 3.1 s', tried: 'mqtt.example.com:8883, 3.1 s' };
     const soon = { ...error, message: 'no answer within 2.98 s', tried: 'mqtt.example.com:8883, 3.0 s' };
     expect(changed({ error: late }, { error: soon })).toEqual([]);
@@ -94,7 +94,7 @@ describe('a step that is not ok in both records', () => {
   });
 });
 
-describe('what differs at every run', () => {
+describe('a value that differs in every run', () => {
   const changes = {
     id: '7a5fbb0e-9f4e-4a5e-8d2e-0c2f7a5f1e22',
     edition: 3,
@@ -107,7 +107,7 @@ describe('what differs at every run', () => {
     signature: null,
   };
 
-  it('is no change: times, durations, ids and editions of the run, photos, who signed it', () => {
+  it('is not a change: times, durations, ids and editions of the run, photos, signer', () => {
     const from = recordOf([robotOf([stepOf(), measuredStep, answeredStep])]);
     const steps = [stepOf(), measuredStep, answeredStep].map((step) => ({
       ...step,
@@ -141,7 +141,7 @@ describe('what differs at every run', () => {
     ['bootId', 'a1', 'b2', null],
     ['move.action-id', 17, 912, null],
     ['note', 'stood still for 3.2 s', 'stood still for 12 s', null],
-  ] as const)('is no change: %s %s and %s', (name, from, to, unit) => {
+  ] as const)('is not a change: %s %s and %s', (name, from, to, unit) => {
     const [a, b] = [value(name, from, unit), value(name, to, unit)];
     const diff = between(ofSteps(stepOf({ values: [a] })), ofSteps(stepOf({ values: [b] })));
     expect(diff).toMatchObject({ same: true, robots: [{ values: [{ counts: false }] }] });
@@ -166,13 +166,13 @@ describe('what differs at every run', () => {
     ['backup', '/srv/backups/maps-SN0007.tar.gz', '/srv/backups/maps-SN0008.tar.gz', null],
     ['valid', 'ok', 'wrong', null],
     ['kind', 1, '1', null],
-  ] as const)('a real change counts: %s %s and %s', (name, from, to, unit) => {
+  ] as const)('does not hide a real change: %s %s and %s', (name, from, to, unit) => {
     const [a, b] = [value(name, from, unit), value(name, to, unit)];
     const diff = between(ofSteps(stepOf({ values: [a] })), ofSteps(stepOf({ values: [b] })));
     expect(diff).toMatchObject({ same: false, robots: [{ values: [{ name, from, to, counts: true }] }] });
   });
 
-  it('counts where the unit or the mark is another one, or the value is new or gone', () => {
+  it('is a change where unit or mark differ, or the value is new or gone', () => {
     const [ms, s] = [value('latency', 12, 'ms'), value('latency', 12, 's')];
     for (const [from, to] of [
       [[ms], [s]],
@@ -187,7 +187,7 @@ describe('what differs at every run', () => {
     }
   });
 
-  it('says of a red line that stayed what it says now, and not when it was seen', () => {
+  it('shows the current text of a persistent red line, not its time', () => {
     const line = (detail: string) =>
       recordOf([robotOf([stepOf()], { redLines: [{ id: 'tablet-open', title: 'Open', detail, remedy: 'lock' }] })]);
     const [early, late] = ['Port 5555 answered at 2026-11-21 10:00.', 'Port 5555 answered at 2027-05-02 08:00.'];
@@ -198,7 +198,7 @@ describe('what differs at every run', () => {
     });
   });
 
-  it('is judged the same in both directions, and equal values are never a change', () => {
+  it('is compared symmetrically, and equal values are never a change', () => {
     const any = fc.oneof(
       fc.string(),
       fc.double({ noNaN: true }),

@@ -19,7 +19,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(dir, { recursive: true, force: true }));
 
-/** A host of the customer's network from which only these ports of the gateway answer. */
+/** A host of the customer network from which only these ports of the gateway are open. */
 function hostThatReaches(...ports: number[]): SecondHost {
   const dialer: Dialer = {
     way: 'via it@198.51.100.20',
@@ -43,7 +43,7 @@ async function step(fromHosts: readonly SecondHost[]) {
       stateDir: 'state',
     }),
   );
-  const asked: string[] = [];
+  const questions: string[] = [];
   const { steps } = await runChecklist({
     nameOrFile: 'site',
     dir: builtIn,
@@ -56,22 +56,22 @@ async function step(fromHosts: readonly SecondHost[]) {
     onProgress: () => {},
     checks: { fromHosts },
     ask: async ({ id }) => {
-      asked.push(id);
+      questions.push(id);
       return { answer: 'yes', by: null, initials: 'KM', remark: null, value: null, attachments: [] };
     },
   });
-  return { asked, result: steps.find(({ id }) => id === 'unreachable-from-site') };
+  return { questions: questions, result: steps.find(({ id }) => id === 'unreachable-from-site') };
 }
 
 test('without a second host it is a question', async () => {
-  const { asked, result } = await step([]);
-  expect(asked).toContain('unreachable-from-site');
+  const { questions, result } = await step([]);
+  expect(questions).toContain('unreachable-from-site');
   expect(result).toMatchObject({ kind: 'confirm', verdict: 'ok' });
 });
 
-test('with one it is checked from there, and a port that answers is wrong, whatever a person would say', async () => {
+test('with one it is checked from there, and an open port is wrong, whatever a person answers', async () => {
   const closed = await step([hostThatReaches()]);
-  expect(closed.asked).not.toContain('unreachable-from-site');
+  expect(closed.questions).not.toContain('unreachable-from-site');
   expect(closed.result).toMatchObject({ kind: 'run', run: 'network check', verdict: 'ok' });
   const open = await step([hostThatReaches(5174)]);
   expect(open.result).toMatchObject({ kind: 'run', verdict: 'wrong', why: expect.stringContaining('5174') });

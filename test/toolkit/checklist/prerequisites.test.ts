@@ -18,12 +18,12 @@ beforeEach(async () => {
 });
 afterEach(() => rm(dir, { recursive: true, force: true }));
 
-/** What a run of this list says before its first step, which it then ends at. */
+/** The output of a run of this list before its first step, where it ends. */
 async function before(list: string, site: object, more: Partial<ChecklistRunOptions> = {}) {
   const path = join(dir, 'site.yaml');
   await writeFile(path, stringify(site));
   const ending = new AbortController();
-  let told: readonly Prerequisite[] = [];
+  let prerequisites: readonly Prerequisite[] = [];
   let isFirst = true;
   const result = await runChecklist({
     nameOrFile: list,
@@ -36,7 +36,7 @@ async function before(list: string, site: object, more: Partial<ChecklistRunOpti
     signal: ending.signal,
     onPrerequisites: (missing) => {
       expect(isFirst).toBe(true);
-      told = missing;
+      prerequisites = missing;
     },
     onStep: () => {
       isFirst = false;
@@ -44,44 +44,51 @@ async function before(list: string, site: object, more: Partial<ChecklistRunOpti
     },
     ...more,
   });
-  expect(result.prerequisites).toEqual(told);
-  return told;
+  expect(result.prerequisites).toEqual(prerequisites);
+  return prerequisites;
 }
 
 test('all prerequisites missing in the site file are listed before the first step, with the steps that need them', async () => {
-  const told = await before('site', bare);
-  expect(told.map(({ key }) => key)).toEqual(['cloud', 'chassis.mac', 'dock', 'tablet', 'fleet', 'tours.acceptance']);
-  expect(told.at(-1)).toMatchObject({ serial: 'SN0001', what: expect.stringContaining("'acceptance'") });
-  expect(told.find(({ key }) => key === 'tours.acceptance')?.steps).toEqual(['tour']);
+  const prerequisites = await before('site', bare);
+  expect(prerequisites.map(({ key }) => key)).toEqual([
+    'cloud',
+    'chassis.mac',
+    'dock',
+    'tablet',
+    'fleet',
+    'tours.acceptance',
+  ]);
+  expect(prerequisites.at(-1)).toMatchObject({ serial: 'SN0001', what: expect.stringContaining("'acceptance'") });
+  expect(prerequisites.find(({ key }) => key === 'tours.acceptance')?.steps).toEqual(['tour']);
 });
 
-test('with the device password its checks need a password that is set, and the stop the same tour', async () => {
-  const told = await before('site', bare, { checks: { password: 'x' } });
-  expect(told.find(({ key }) => key === 'tours.acceptance')?.steps).toEqual(['stop', 'tour']);
-  expect(told.find(({ key }) => key === 'operator.passwordFile')?.steps).toEqual(['stop']);
+test('with the device password its checks require a configured password, and the stop check the same tour', async () => {
+  const prerequisites = await before('site', bare, { checks: { password: 'x' } });
+  expect(prerequisites.find(({ key }) => key === 'tours.acceptance')?.steps).toEqual(['stop', 'tour']);
+  expect(prerequisites.find(({ key }) => key === 'operator.passwordFile')?.steps).toEqual(['stop']);
 });
 
-test('lists no present prerequisite, no left-out step, and nothing for an unreadable site file', async () => {
+test('existing prerequisites, steps left out, and an unreadable site file are not listed', async () => {
   const full = {
     ...bare,
     chassis: { ...bare.chassis, mac: '02:00:00:00:00:01' },
     stations: { A: { xM: 0, yM: 0 } },
     tours: { acceptance: { stations: ['A'] } },
   };
-  const keys = (told: readonly Prerequisite[]) => told.map(({ key }) => key);
+  const keys = (prerequisites: readonly Prerequisite[]) => prerequisites.map(({ key }) => key);
   expect(keys(await before('site', full))).toEqual(['cloud', 'dock', 'tablet', 'fleet']);
   expect(keys(await before('site', bare, { only: ['chassis-mac'] }))).toEqual(['chassis.mac']);
   expect(await before('site', { ...bare, nonsense: true })).toEqual([]);
 });
 
-test('the device password is asked for only where a step of this sitting can use it', async () => {
-  let asked = 0;
+test('the device password is requested only where a step of this run can use it', async () => {
+  let promptCount = 0;
   const askPassword = async () => {
-    asked += 1;
+    promptCount += 1;
     return null;
   };
   await before('site', bare, { askPassword, only: ['address'] });
-  expect(asked).toBe(0);
+  expect(promptCount).toBe(0);
   await before('site', bare, { askPassword, only: ['stop'] });
-  expect(asked).toBe(1);
+  expect(promptCount).toBe(1);
 });

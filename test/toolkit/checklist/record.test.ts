@@ -43,7 +43,7 @@ beforeAll(async () => {
 
 afterAll(() => rm(dir, { recursive: true, force: true }));
 
-/** Writes a record as a run does: signed by the device unless it shall not be. */
+/** Writes a record as a run does: signed by the device unless disabled. */
 async function write(name: string, record: CheckRecord, { signed = true } = {}): Promise<string> {
   const path = join(dir, name);
   const { serial } = record.robots[0] ?? { serial: '' };
@@ -61,7 +61,7 @@ async function write(name: string, record: CheckRecord, { signed = true } = {}):
 const good = () => recordOf([robotOf([stepOf(), measuredStep])], { attachments: [] });
 
 describe('verifying a record file', () => {
-  it('verifies what the device signed, with the authority and the serial', async () => {
+  it('verifies the signature of the device, with the CA and the serial', async () => {
     const path = await write('good.json', good());
     const result = await checkRecord(path, { caPath, serial: 'SN0007' });
     expect(recordVerifySchema.parse(result)).toEqual(result);
@@ -73,12 +73,12 @@ describe('verifying a record file', () => {
     });
   });
 
-  it('is not verified without the authority, whatever else is in order', async () => {
+  it('is not verified without the CA, whatever else is valid', async () => {
     const path = await write('no-ca.json', good());
     expect(await checkRecord(path, { serial: 'SN0007' })).toMatchObject({ state: 'not-verified' });
   });
 
-  it('says not signed where there is no signature, and wrong where another robot signed', async () => {
+  it('reports not signed without a signature, and wrong where another robot signed', async () => {
     const unsigned = await write('unsigned.json', good(), { signed: false });
     expect(await checkRecord(unsigned, { caPath })).toMatchObject({ state: 'not-signed', signedBy: null });
     const path = await write('other.json', good());
@@ -94,7 +94,7 @@ describe('verifying a record file', () => {
     expect(result.findings.find(({ id }) => id === 'expected-serial')?.verdict).toBe('wrong');
   });
 
-  it('refuses a file that was changed in one byte, wherever, and makes no document of it', async () => {
+  it('rejects a file with any one byte changed, and creates no document of it', async () => {
     const path = await write('bytes.json', good());
     const bytes = await readFile(path);
     const changed = join(dir, 'changed.json');
@@ -108,7 +108,7 @@ describe('verifying a record file', () => {
       { numRuns: 150 },
     );
     const edited = String(bytes).replace('every expectation holds', 'every expectation hold');
-    // Nor when the certificate, which nothing could be checked with, was taken out as well.
+    // Nor when the certificate, which could not be checked, was removed too.
     for (const text of [edited, edited.replace(/"certificate": ".*"/, '"certificate": ""')]) {
       await writeFile(changed, text);
       const report = reportRecord({ path: changed, caPath, lang: 'de', format: 'html', now });
@@ -155,7 +155,7 @@ describe('the report of a record file', () => {
     expect(readPdf(await readFile(out)).pages[0]).toContain('Signed, but NOT VERIFIED');
   });
 
-  it('is handed back where no file is named, but for a PDF', async () => {
+  it('is returned where no file is named, except a PDF', async () => {
     const path = await write('texts.json', good(), { signed: false });
     for (const [format, words] of [
       ['html', 'NICHT SIGNIERT'],
@@ -179,7 +179,7 @@ describe('the report of a record file', () => {
     expect(await readFile(out, 'utf8')).toBe('mine');
   });
 
-  it('says on its first page that a photo is missing or another one', async () => {
+  it('states on its first page that a photo is missing or differs', async () => {
     const photo = Buffer.from('a photo');
     const { createHash } = await import('node:crypto');
     const sha256 = createHash('sha256').update(photo).digest('hex');
@@ -197,13 +197,13 @@ describe('the report of a record file', () => {
   });
 });
 
-describe('what changed between two visits', () => {
+describe('the difference between two visits', () => {
   const side = (record: CheckRecord) => ({ path: 'a.json', state: 'verified', record }) as const;
   const before = recordOf([
     robotOf([stepOf(), wrongStep, openStep, measuredStep, stepOf({ id: 'gone', title: 'Gone' })]),
   ]);
 
-  it('is nothing between a record and itself', () => {
+  it('is empty between a record and itself', () => {
     const diff = diffRecords(side(before), side(before));
     expect(recordDiffSchema.parse(diff)).toEqual(diff);
     expect(diff).toMatchObject({ same: true, worse: false });
@@ -229,7 +229,7 @@ describe('what changed between two visits', () => {
     expect(diffRecords(side(before), side(after))).toMatchObject({ same: false, worse: true });
   });
 
-  it('gives measured values that moved with their difference, and none where the units differ', () => {
+  it('lists changed measured values with their difference, and without one where the units differ', () => {
     const moved = (value: number | string, unit: string | null) =>
       recordOf([
         robotOf([stepOf({ ...measuredStep, values: [{ name: 'height', value, unit, mark: 'BELEGT', source: 's' }] })]),
@@ -271,7 +271,7 @@ describe('what changed between two visits', () => {
     expect(diff.worse).toBe(true);
   });
 
-  it('reads both files, and says how far each was verified', async () => {
+  it('reads both files, and states the verification of each', async () => {
     const from = await write('from.json', good());
     const to = await write('to.json', good(), { signed: false });
     const diff = await compareRecords({ from, to, caPath });
@@ -288,7 +288,7 @@ describe('what changed between two visits', () => {
         const [there, back] = [diffRecords(side(of(0)), side(of(1))), diffRecords(side(of(1)), side(of(0)))];
         const ids = (list: readonly { id: string }[] = []) => list.map(({ id }) => id).sort();
         const [one, other] = [there.robots[0], back.robots[0]];
-        // What got better one way got worse the other way.
+        // Improvements in one direction are regressions in the other.
         expect(ids(one?.fixed)).toEqual(
           ids([...(other?.newlyWrong ?? []).filter(({ from }) => from === 'ok'), ...(other?.lost ?? [])]),
         );

@@ -123,7 +123,7 @@ describe('a run of a checklist', () => {
     expect(await verifyRecordFile(result.record?.file ?? '')).toMatchObject({ verdict: 'not-checked' });
   });
 
-  test('an identity that is here and broken is not said to be missing', async () => {
+  test('an identity that is broken is not reported as missing', async () => {
     const path = await enrolled('SN1');
     await writeFile(join(dir, 'identity', 'identity.json'), '{');
     const result = await run([path], { answersPath: await answers(good) });
@@ -144,29 +144,29 @@ describe('a run of a checklist', () => {
     await expect(run([path], { resume: true })).resolves.toMatchObject({ resumed: true });
   });
 
-  test('the identity of another robot signs nothing', async () => {
+  test('the identity of another robot signs no record', async () => {
     const result = await run([await enrolled('SN2', 'SN1')], { answersPath: await answers(good) });
     expect(result.record?.signedBy).toBeNull();
     expect(warnings.join()).toContain('belongs to SN2, so it does not sign for SN1');
   });
 
-  test('goes on where it was: what is answered stays, what was open is taken, what is named is taken again', async () => {
+  test('a resumed run keeps answers, continues open steps, and repeats named ones', async () => {
     const path = await site('SN1');
     const first = await run([path], { answersPath: await answers('label: no\n') });
     expect(first.steps.map(({ verdict }) => verdict)).toEqual(['ok', 'wrong', 'not-checked']);
-    const taken: string[] = [];
-    const onStep: ChecklistRunOptions['onStep'] = ({ step }) => void taken.push(step.id);
+    const completed: string[] = [];
+    const onStep: ChecklistRunOptions['onStep'] = ({ step }) => void completed.push(step.id);
     const second = await run([path], { resume: true, onStep, answersPath: await answers('label: yes\ndoor: 0.9\n') });
-    expect(taken).toEqual(['door']);
+    expect(completed).toEqual(['door']);
     expect(second.steps.map(({ verdict }) => verdict)).toEqual(['ok', 'wrong', 'ok']);
-    taken.length = 0;
+    completed.length = 0;
     const third = await run([path], {
       resume: true,
       onStep,
       only: ['label'],
       answersPath: await answers('label: yes\n'),
     });
-    expect(taken).toEqual(['label']);
+    expect(completed).toEqual(['label']);
     expect(third).toMatchObject({ ok: true, resumed: true, leftOut: 0, record: { edition: 3 } });
     expect(third.steps[1]?.earlier).toEqual([expect.objectContaining({ verdict: 'wrong' })]);
     const record = await recordOf(third);
@@ -175,7 +175,7 @@ describe('a run of a checklist', () => {
     await expect(run([path], { resume: true })).rejects.toMatchObject({ code: 'NOTHING_TO_RESUME', exitCode: 2 });
   });
 
-  test('an interrupted run writes no record, unless one was named, and a new one says what was left', async () => {
+  test('an interrupted run writes no record, unless one was named, and a new one lists what was left', async () => {
     const path = await site('SN1');
     const interrupt = new AbortController();
     const cut: Partial<ChecklistRunOptions> = {
@@ -193,10 +193,10 @@ describe('a run of a checklist', () => {
     expect(warnings.join()).toMatch(/This is a new run\. The run of .* was interrupted after 1 step;/);
   });
 
-  test('what is wrong with the question is said before anything is asked or written', async () => {
+  test('invalid options are reported before any question or writing', async () => {
     const path = await site('SN1');
     const ask = async () => {
-      throw new Error('nobody may be asked');
+      throw new Error('unexpected prompt');
     };
     await writeFile(join(dir, 'p.json'), 'mine');
     const bad = (more: Partial<ChecklistRunOptions>, code: string) =>
@@ -211,20 +211,20 @@ describe('a run of a checklist', () => {
     expect(await readdir(dir)).not.toContain('SN1');
   });
 
-  test('a checklist that was changed is not gone on with', async () => {
+  test('a run of a changed checklist is not resumed', async () => {
     const path = await site('SN1');
     await run([path]);
     await writeFile(join(dir, 'own.yaml'), list.replace('Is it?', 'Is it not?'));
     await expect(run([path], { resume: true })).rejects.toMatchObject({ code: 'CHECKLIST_CHANGED', exitCode: 4 });
   });
 
-  test('a part of a list is no whole one, and what it needs is taken along', async () => {
+  test('a part of a list is not the whole, and its needs are included', async () => {
     const result = await run([await site('SN1')], { only: ['label'], answersPath: await answers('label: yes\n') });
     expect(result).toMatchObject({ ok: false, accepted: false, leftOut: 1, counts: { ok: 2, notChecked: 1 } });
     expect(await recordOf(result)).toMatchObject({ ok: false, leftOut: true });
   });
 
-  test('a tablet that was left open is red whatever the steps say', async () => {
+  test('a tablet that was left open is a red line whatever the steps report', async () => {
     const path = await site('SN1');
     await mkdir(join(dir, 'SN1'));
     const at = '2026-01-02T03:04:05.000Z';
@@ -253,7 +253,7 @@ describe('a run of a checklist', () => {
     expect(await recordOf(result)).toMatchObject({ ok: false, robots: [{ redLines: [{ id: 'tablet-open' }] }] });
   });
 
-  test('a site file that cannot be read gives no record, and the run still says what is wrong', async () => {
+  test('an unreadable site file yields no record, and the run still reports the fault', async () => {
     const path = join(dir, 'broken.yaml');
     await writeFile(path, 'name: x\n');
     const result = await run([path], { answersPath: await answers(good) });
@@ -264,15 +264,15 @@ describe('a run of a checklist', () => {
 });
 
 describe('several robots in one run', () => {
-  test('are worked through one after the other and stand in one record, signed by the one that is here', async () => {
+  test('are processed one after the other into one record, signed by the device of this gateway', async () => {
     const [one, two] = [await site('SN1'), await enrolled('SN2')];
-    const asked: string[] = [];
+    const questions: string[] = [];
     const result = await run([one, two], {
-      onRobot: ({ serial }) => void asked.push(serial),
+      onRobot: ({ serial }) => void questions.push(serial),
       answersPath: await answers(good),
       outDir: join(dir, 'out'),
     });
-    expect(asked).toEqual(['SN1', 'SN2']);
+    expect(questions).toEqual(['SN1', 'SN2']);
     expect(result.steps.map(({ id }) => id)).toEqual([
       'SN1/file',
       'SN1/label',
@@ -295,7 +295,7 @@ describe('several robots in one run', () => {
     expect(toMarkdown(result)).toContain('SN1, SN2');
   });
 
-  test('a run of two is gone on with by these two alone', async () => {
+  test('a run of two is resumed only with the same two', async () => {
     const [one, two] = [await site('SN1'), await site('SN2')];
     await run([one, two]);
     await expect(run([one], { resume: true })).rejects.toMatchObject({ code: 'NOTHING_TO_RESUME' });

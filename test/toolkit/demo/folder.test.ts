@@ -23,14 +23,14 @@ beforeEach(() => {
   mkdirSync(join(dir, 'state'), { recursive: true });
   writeFileSync(join(root, 'victim'), 'precious');
   writeFileSync(join(dir, 'state/kept'), 'kept');
-  // What an earlier demo would have left, so that the folder counts as one of its own.
+  // Files of an earlier demo, so that the folder is recognised as one.
   symlinkSync(join(root, 'victim'), join(dir, '.gw-demo'));
 });
 afterEach(() => {
   rmSync(root, { recursive: true, force: true });
 });
 
-/** It ends at the first program that it starts, which is none. */
+/** It ends at the first program that it starts, which does not exist. */
 const run = () =>
   runDemo({
     dir,
@@ -48,7 +48,7 @@ const run = () =>
   } as unknown as DemoOptions);
 
 describe('the folder of a demo', () => {
-  it.runIf(process.getuid?.() === 0)('of another user is left as it is', async () => {
+  it.runIf(process.getuid?.() === 0)('of another user is left unchanged', async () => {
     chownSync(dir, 65_534, 65_534);
     await expect(run()).rejects.toMatchObject({
       code: 'FILE_UNWRITABLE',
@@ -59,13 +59,13 @@ describe('the folder of a demo', () => {
     expect(readFileSync(join(root, 'victim'), 'utf8')).toBe('precious');
   });
 
-  it('that others may write to is left as it is', async () => {
+  it('that others may write to is left unchanged', async () => {
     chmodSync(dir, 0o777);
     await expect(run()).rejects.toMatchObject({ remedy: expect.stringContaining('chmod go-w') });
     expect(readFileSync(join(dir, 'state/kept'), 'utf8')).toBe('kept');
   });
 
-  it('of our own is taken, and nothing is written through a link that lies in it', async () => {
+  it('of this user is used, and nothing is written through a link in it', async () => {
     await expect(run()).rejects.toBeDefined();
     expect(readFileSync(join(root, 'victim'), 'utf8')).toBe('precious');
     expect(readFileSync(join(dir, '.gw-demo'), 'utf8')).toContain('made by `gw demo`');

@@ -32,20 +32,20 @@ const findings = async (wall?: () => Date) =>
   Object.fromEntries((await status(wall)).findings.map(({ id, verdict }) => [id, verdict]));
 
 async function enrol(renew = false, code = () => sim.enrolment?.newCode() ?? '') {
-  const told: string[] = [];
-  const context = { signal: new AbortController().signal, onProgress: (text: string) => told.push(text) };
+  const messages: string[] = [];
+  const context = { signal: new AbortController().signal, onProgress: (text: string) => messages.push(text) };
   const data = await enrolDevice(await openToolkit(sitePath()), { renew, readCode: async () => code() }, context);
-  return { data, told };
+  return { data, messages: messages };
 }
 
-/** Changes the site file as a person would. */
+/** Edits the site file. */
 async function edit(change: (text: string) => string): Promise<void> {
   await writeFile(sitePath(), change(await readFile(sitePath(), 'utf8')));
 }
 
 describe('gw enrol', () => {
-  it('takes the serial number from the chassis, says what it does, and ends with the identity', async () => {
-    const { data, told } = await enrol();
+  it('reads the serial number from the chassis, reports its steps, and ends with the identity', async () => {
+    const { data, messages } = await enrol();
     expect(enrolSchema.parse(data)).toMatchObject({
       url: sim.enrolment?.url,
       resumed: false,
@@ -53,7 +53,7 @@ describe('gw enrol', () => {
       clock: { verdict: 'ok' },
       status: { state: 'enrolled', verdict: 'ok', serial: sim.chassis.serial, begunAt: null },
     });
-    expect(told).toEqual([
+    expect(messages).toEqual([
       'reading the serial number of the chassis',
       'key generated on this device',
       'key stored; connecting to the enrolment endpoint',
@@ -66,10 +66,10 @@ describe('gw enrol', () => {
     expect(sent).toMatchObject({ serial: sim.chassis.serial, device: { software: sim.chassis.software } });
   });
 
-  it('refuses when the site file names another chassis, before it asks for a code or anything is made', async () => {
-    let asked = 0;
+  it('refuses when the site file names another chassis, before it requests a code or creates a file', async () => {
+    let prompts = 0;
     const code = () => {
-      asked += 1;
+      prompts += 1;
       return 'X';
     };
     sim.setFault('wrong-serial', true);
@@ -78,12 +78,12 @@ describe('gw enrol', () => {
     sim.setFault('no-serial', true);
     expect((await failureOf(enrol(false, code))).code).toBe('CHASSIS_BAD_ANSWER');
     sim.setFault('no-serial', false);
-    expect(asked).toBe(0);
+    expect(prompts).toBe(0);
     expect((await status()).state).toBe('not-enrolled');
     expect(sim.enrolment?.requests()).toEqual([]);
   });
 
-  it('goes on where it was cut, and refuses a second identity', async () => {
+  it('resumes after an interruption, and refuses a second identity', async () => {
     sim.setFault('enrolment-answer-lost', true);
     expect((await failureOf(enrol())).code).toBe('ENROLMENT_NOT_REACHABLE');
     expect(await status()).toMatchObject({ state: 'begun', verdict: 'wrong', begunAt: expect.stringMatching(/^20/) });
@@ -93,16 +93,16 @@ describe('gw enrol', () => {
     expect((await enrol(true)).data).toMatchObject({ replaced: true, resumed: false });
   });
 
-  it('installs what it got while the clock of the endpoint differs, and says so', async () => {
+  it('installs the certificate with a warning while the clock of the endpoint differs', async () => {
     sim.setFault('enrolment-clock', true);
     const { data } = await enrol();
     expect(data.clock.verdict).toBe('wrong');
-    // By the record of the enrolment the clock of this device is now known to be wrong.
+    // The record of the enrolment shows that the clock of this device is wrong.
     expect(data.status).toMatchObject({ verdict: 'wrong', identity: { daysLeft: null } });
     expect(await findings()).toMatchObject({ clock: 'wrong', validity: 'not-checked', identity: 'ok' });
   });
 
-  it('holds the region against cloud.region of the site file', async () => {
+  it('compares the region with cloud.region of the site file', async () => {
     await edit((text) => `${text}cloud:\n  region: eu-west-9\n  mqtt: { host: 127.0.0.1, alpn: x-example-mqtt-ca }\n`);
     expect(await failureOf(enrol())).toMatchObject({
       code: 'CERTIFICATE_UNUSABLE',
@@ -110,7 +110,7 @@ describe('gw enrol', () => {
     });
   });
 
-  it('needs its section of the site file, and a trust file that is one', async () => {
+  it('requires its section of the site file, and a valid trust file', async () => {
     const caFile = join(dir, 'enrolment-ca.pem');
     await writeFile(caFile, 'not a certificate');
     expect(await failureOf(enrol())).toMatchObject({
@@ -133,7 +133,7 @@ describe('gw enrol', () => {
 });
 
 describe('gw enrol status', () => {
-  it('says that there is no identity, and what to do', async () => {
+  it('reports a missing identity, with the remedy', async () => {
     const shown = enrolStatusSchema.parse(await status());
     expect(shown).toMatchObject({ state: 'not-enrolled', verdict: 'wrong', identity: null });
     expect(shown.findings).toMatchObject([
@@ -141,7 +141,7 @@ describe('gw enrol status', () => {
     ]);
   });
 
-  it('shows the identity and what of it was checked', async () => {
+  it('shows the identity and its checks', async () => {
     await enrol();
     const shown = enrolStatusSchema.parse(await status());
     expect(shown.identity).toMatchObject({
@@ -167,7 +167,7 @@ describe('gw enrol status', () => {
     ['x-ats.iot.eu-central-1.amazonaws.com', 'ok'],
     ['x-ats.iot.us-east-1.amazonaws.com', 'wrong'],
     ['eu-central-1.example.com', 'not-checked'],
-  ])('says of a broker %s what its name says of the region that the enrolment named', async (endpoint, verdict) => {
+  ])('judges a broker %s by the region in its name against that of the enrolment', async (endpoint, verdict) => {
     await enrol();
     const path = join(dir, 'identity', 'identity.json');
     const stored = JSON.parse(await readFile(path, 'utf8'));
@@ -175,7 +175,7 @@ describe('gw enrol status', () => {
     expect(await findings()).toMatchObject({ identity: 'ok', 'broker-region': verdict });
   });
 
-  it('tells when it ends, soon ends, has not begun, and when the clock is wrong', async () => {
+  it('reports expired, expiring and future validity, and a wrong clock', async () => {
     await enrol();
     const inDays = (days: number) => () => new Date(Date.now() + days * 86_400_000);
     const validity = async (days: number) => (await status(inDays(days))).findings.find(({ id }) => id === 'validity');
@@ -186,20 +186,20 @@ describe('gw enrol status', () => {
     expect(await findings(inDays(-1))).toMatchObject({ clock: 'wrong', validity: 'not-checked' });
   });
 
-  it('holds it against the serial number, the region and the broker of the site file', async () => {
+  it('compares it with the serial number, the region and the broker of the site file', async () => {
     await enrol();
     const cloud = (region: string, host: string) =>
       `cloud:\n  region: ${region}\n  mqtt: { host: ${host}, alpn: x-example-mqtt-ca }\n`;
     const text = await readFile(sitePath(), 'utf8');
     await writeFile(sitePath(), text + cloud('eu-central-1', '127.0.0.1'));
     expect(await findings()).toMatchObject({ serial: 'ok', region: 'ok', endpoint: 'ok' });
-    // The endpoint named eu-central-1, and its broker is this machine.
+    // The endpoint returned eu-central-1, and its broker is this machine.
     expect(await findings()).toMatchObject({ 'broker-region': 'not-checked' });
     await writeFile(sitePath(), text.replace('SIM-0001', 'SIM-0002') + cloud('us-1', 'mqtt.example.com'));
     expect(await findings()).toMatchObject({ serial: 'wrong', region: 'wrong', endpoint: 'wrong' });
   });
 
-  it('finds a broken identity, an open folder and an unfinished renewal', async () => {
+  it('detects a broken identity, an open folder and an unfinished renewal', async () => {
     await enrol();
     sim.setFault('enrolment-error', true);
     await failureOf(enrol(true));
@@ -214,7 +214,7 @@ describe('gw enrol status', () => {
     expect(await status()).toMatchObject({ state: 'broken', identity: null });
   });
 
-  it('tells an enrolment that is only not cleaned up from one that is not finished', async () => {
+  it('distinguishes an enrolment without clean-up from an unfinished one', async () => {
     await enrol();
     const identityDir = join(dir, 'identity');
     const path = join(identityDir, 'pending.json');
@@ -232,13 +232,13 @@ describe('gw enrol status', () => {
       detail: expect.stringContaining('enrolled, but the cleanup was interrupted'),
       remedy: expect.stringContaining('Run `gw enrol` again'),
     });
-    const asked: string[] = [];
+    const prompts: string[] = [];
     const { data } = await enrol(false, () => {
-      asked.push('asked');
+      prompts.push('asked');
       return '';
     });
     expect(data).toMatchObject({ resumed: true, status: { verdict: 'ok' } });
-    expect(asked).toEqual([]);
+    expect(prompts).toEqual([]);
     expect((await left({ keyPem: makeDeviceKey() })).begun).toMatchObject({
       detail: expect.stringContaining('a renewal was started at 2026-01-02T03:04:05.000Z'),
       remedy: expect.stringContaining('`gw enrol --renew` again'),
@@ -256,7 +256,7 @@ describe('gw enrol status', () => {
     expect(await failureOf(enrol())).toMatchObject({ code: 'IDENTITY_BROKEN', remedy: expect.stringContaining(path) });
   });
 
-  it('tells that an authority above the certificate ends, although the certificate does not', async () => {
+  it('reports that a CA above the certificate expires although the certificate does not', async () => {
     await enrol();
     const path = join(dir, 'identity', 'identity.json');
     const file = JSON.parse(await readFile(path, 'utf8'));
@@ -277,7 +277,7 @@ describe('gw enrol status', () => {
     });
   });
 
-  it('is a step that a checklist can name', async () => {
+  it('is available as a checklist step', async () => {
     await enrol();
     const entry = createCatalogue({ sitePath: sitePath() })['enrol status'];
     const context = { signal: new AbortController().signal, onProgress: () => {} };

@@ -36,7 +36,7 @@ async function check(requireVerified = false) {
 }
 
 describe('evidence check', () => {
-  it('counts as verified only what was verified on this chassis, not what was measured on another one', async () => {
+  it('counts as verified only facts verified on this chassis, not those measured on another one', async () => {
     const { findings, verified } = await check();
     const angle = findings.find(({ id }) => id === 'angles.target-ori');
     expect(angle).toMatchObject({ verdict: 'ok', detail: expect.stringContaining('another device') });
@@ -48,7 +48,7 @@ describe('evidence check', () => {
     expect(await check()).toMatchObject({ verified: 1 });
   });
 
-  it('is wrong for such a fact where the site asks for a verification on this chassis', async () => {
+  it('is wrong for such a fact where the site file requires a verification on this chassis', async () => {
     const { findings } = await check(true);
     expect(findings.find(({ id }) => id === 'angles.target-ori')).toMatchObject({ verdict: 'wrong' });
   });

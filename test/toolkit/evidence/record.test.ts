@@ -49,7 +49,7 @@ const show = async (id: string) => {
   return { result, text: plain(renderEvidenceFact(result)) };
 };
 
-describe('recording what was verified', () => {
+describe('recording a verification', () => {
   it('writes one line with serial and software from the chassis, and raises a HINWEIS', async () => {
     const { result, text } = await record('vendor.move.request', 'holds');
     expect(result).toMatchObject({
@@ -71,7 +71,7 @@ describe('recording what was verified', () => {
     expect(text).toContain('in a running `gw serve` it counts after a restart');
   });
 
-  it('closes the gate for a fact that does not hold, and says so', async () => {
+  it('closes the gate for a contradicted fact, and reports it', async () => {
     const { result, text } = await record('angles.target-ori', { value: 'degrees' });
     expect(result).toMatchObject({
       now: { mark: 'BELEGT', basis: 'stated', verdict: 'contradicted' },
@@ -123,7 +123,7 @@ describe('recording what was verified', () => {
     expect(assumed.result).toMatchObject({ now: { mark: 'BELEGT' }, movement: { usable: false } });
   });
 
-  it('takes a value as JSON where it is JSON, and as text otherwise', async () => {
+  it('parses a value as JSON where it is JSON, and as text otherwise', async () => {
     const written = async (value: string) => (await record('overlays.lane-direction-3', { value })).result.record.value;
     expect(await written('-82')).toBe(-82);
     expect(await written('{"a":[1,null]}')).toEqual({ a: [1, null] });
@@ -133,7 +133,7 @@ describe('recording what was verified', () => {
   });
 });
 
-describe('what cannot be recorded', () => {
+describe('a record that is refused', () => {
   const refused = async (
     fact: string,
     found: RecordOptions['found'],
@@ -147,7 +147,7 @@ describe('what cannot be recorded', () => {
   };
 
   it.each(['overlays.point-type-11', 'overlays.lane-direction-3'])(
-    'is a yes or no about %s, which is weak',
+    'is a yes or no about %s, which is VORSICHT or OFFEN',
     async (id) => {
       for (const found of ['holds', 'does-not-hold', { value: 'true' }, { value: 'null' }] as const) {
         expect(await refused(id, found, 'USAGE')).toBe(0);
@@ -167,7 +167,7 @@ describe('what cannot be recorded', () => {
     expect(await refused('vendor.overlays.region-types', { value }, 'USAGE')).toBe(0);
   });
 
-  it('is a disagreement, an unknown fact, and a record without words', async () => {
+  it('is about a disagreement or an unknown fact, or has no text', async () => {
     await refused('disagreement.c1-tracked-pose-unit', 'holds', 'USAGE');
     await refused('vendor.move.requst', 'holds', 'EVIDENCE_UNKNOWN');
     await refused('vendor.move.request', 'holds', 'USAGE', { who: ' ' });
@@ -175,7 +175,7 @@ describe('what cannot be recorded', () => {
     await refused('vendor.move.request', { value: '1e999' }, 'USAGE');
   });
 
-  it('is anything on a chassis with another serial number, without one, or that does not answer', async () => {
+  it('is any on a chassis with another serial number, without one, or without an answer', async () => {
     sim.setFault('wrong-serial', true);
     await refused('vendor.move.request', 'holds', 'CHASSIS_WRONG_DEVICE');
     sim.setFault('wrong-serial', false);
@@ -188,13 +188,13 @@ describe('what cannot be recorded', () => {
     await refused('vendor.move.request', 'holds', 'CHASSIS_NOT_CONNECTED');
   });
 
-  it('is anything on a chassis that names no software', async () => {
+  it('is any on a chassis without a software version', async () => {
     await using nameless = await startSim({ serial: 'SN0001', software: '' });
     await writeSite(nameless.chassis.port, 'SN0001');
     await refused('vendor.move.request', 'holds', 'CHASSIS_BAD_ANSWER');
   });
 
-  it('is anything while the evidence file is broken, which stays as it is', async () => {
+  it('is any while the evidence file is broken, which stays unchanged', async () => {
     await record('vendor.move.request', 'holds');
     await appendFile(path, '{"fact":');
     const broken = await readFile(path, 'utf8');
@@ -202,7 +202,7 @@ describe('what cannot be recorded', () => {
     expect(await readFile(path, 'utf8')).toBe(broken);
   });
 
-  it('is anything after Ctrl-C', async () => {
+  it('is any after Ctrl-C', async () => {
     const ending = AbortSignal.abort(new Error('Ctrl-C'));
     const options = { fact: 'vendor.move.request', found: 'holds', how: 'x', who: 'y' } as const;
     await expect(
@@ -212,8 +212,8 @@ describe('what cannot be recorded', () => {
   });
 });
 
-describe('a record after the chassis got other software', () => {
-  it('has expired wherever the fact is shown, and counts again for the software that it names', async () => {
+describe('a record after a software change of the chassis', () => {
+  it('has expired wherever the fact is shown, and counts again with its own software', async () => {
     await record('vendor.move.request', 'holds');
     expect((await show('vendor.move.request')).text.split('\n')[0]).toBe(
       'vendor.move.request is BELEGT on a simulator and HINWEIS elsewhere: recorded on a simulator, which is no evidence about a real robot.',
@@ -234,7 +234,7 @@ describe('a record after the chassis got other software', () => {
     expect(again.result).toMatchObject({ before: { verdict: 'expired' }, now: { verdict: 'verified' }, records: 2 });
   });
 
-  it('stands in the list too: raised, contradicted, in part', async () => {
+  it('is in the list too: raised, contradicted, in part', async () => {
     await record('vendor.move.request', 'holds');
     await record('vendor.boot-phase', { value: '404' });
     await record('vendor.overlays.region-types', { value: '{"1":"no-go zone"}' });
@@ -250,7 +250,7 @@ describe('a record after the chassis got other software', () => {
 });
 
 describe('the texts of a record on the terminal', () => {
-  it('carry nothing that a terminal would obey', async () => {
+  it('contain no control characters', async () => {
     const { text } = await record(
       'overlays.lane-direction-3',
       { value: '"\\u001b]0;x\\u0007"' },

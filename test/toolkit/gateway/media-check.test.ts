@@ -21,7 +21,7 @@ const verdicts = (findings: readonly { id: string; verdict: string }[]) =>
   Object.fromEntries(findings.map(({ id, verdict }) => [id, verdict]));
 
 describe.concurrent('a media file of full size', () => {
-  it('of 200 MB is stored, comes back the same, and is gone afterwards', async () => {
+  it('of 200 MB is stored, returned unchanged, and deleted', async () => {
     await using server = await startServer({ password: true });
     const result = await checkMedia(of(server), { password: PASSWORD }, context());
     expect(result.bytes).toBe(200_000_000);
@@ -29,14 +29,14 @@ describe.concurrent('a media file of full size', () => {
     expect(await readdir(join(server.dir, 'media'))).toEqual([]);
   });
 
-  it('is wrong where there is no place for it', async () => {
+  it('is wrong where there is no space for it', async () => {
     await using server = await startServer({ password: true });
     await writeFile(join(server.dir, 'media'), 'a file where the folder should be');
     const { findings } = await checkMedia(of(server), { password: PASSWORD, bytes: BYTES }, context());
     expect(verdicts(findings)).toEqual({ stored: 'wrong', same: 'not-checked', deleted: 'not-checked' });
   });
 
-  it('is wrong where it comes back with one byte changed, or too short', async () => {
+  it('is wrong where it is returned with one byte changed, or truncated', async () => {
     for (const change of [(all: Buffer) => all.fill(all[7] ? 0 : 1, 7, 8), (all: Buffer) => all.subarray(0, -1)]) {
       let stored = Buffer.alloc(0);
       const server = createServer((request, response) => {

@@ -6,8 +6,8 @@ const verdicts = (findings: readonly { id: string; verdict: string }[]) =>
   Object.fromEntries(findings.map(({ id, verdict }) => [id, verdict]));
 const options = { password: 'correct horse' };
 
-/** A chassis that makes of a pose what `takes` says. */
-function standing(fake: FakeOperator, at: FakePose, takes: (set: FakePose) => FakePose = (set) => set): FakePose[] {
+/** A chassis that applies `takes` to a pose. */
+function robotAtRest(fake: FakeOperator, at: FakePose, apply: (set: FakePose) => FakePose = (set) => set): FakePose[] {
   const wishes: FakePose[] = [];
   let now = at;
   fake.pose = () => now;
@@ -15,16 +15,16 @@ function standing(fake: FakeOperator, at: FakePose, takes: (set: FakePose) => Fa
     if (method !== 'POST' || url !== '/api/pose') return undefined;
     const wish = JSON.parse(body) as FakePose;
     wishes.push(wish);
-    now = takes(wish);
+    now = apply(wish);
     return [200, { outcome: { state: 'succeeded', reason: null } }];
   };
   return wishes;
 }
 
 describe('the pose read-back', () => {
-  it('sets another heading at the same place, reads it back, and sets the old pose again', async () => {
+  it('sets another heading at the same place, reads it back, and restores the original pose', async () => {
     await using fake = await startFakeOperator();
-    const wishes = standing(fake, { xM: 1, yM: -2, yawDeg: 10 });
+    const wishes = robotAtRest(fake, { xM: 1, yM: -2, yawDeg: 10 });
     const result = await checkPose(fake.toolkit, options, context());
     expect(verdicts(result.findings)).toEqual({ 'read-back': 'ok', restored: 'ok' });
     expect(result.findings[0]?.title).toContain('1.5708');
@@ -34,9 +34,9 @@ describe('the pose read-back', () => {
     ]);
   });
 
-  it('chooses a heading that the robot does not have already', async () => {
+  it('chooses a heading other than the current one', async () => {
     await using fake = await startFakeOperator();
-    const wishes = standing(fake, { xM: 0, yM: 0, yawDeg: 88 });
+    const wishes = robotAtRest(fake, { xM: 0, yM: 0, yawDeg: 88 });
     expect((await checkPose(fake.toolkit, options, context())).set.yawDeg).toBe(-90);
     expect(wishes).toHaveLength(2);
   });
@@ -45,26 +45,26 @@ describe('the pose read-back', () => {
     ['the chassis reports radians', (set: FakePose) => ({ ...set, yawDeg: (set.yawDeg * Math.PI) / 180 })],
     ['the pose changes nothing', () => ({ xM: 0, yM: 0, yawDeg: 10 })],
     ['the place is another one', (set: FakePose) => ({ ...set, xM: set.xM + 1 })],
-  ])('is wrong where %s, although the gateway says that it succeeded', async (_, takes) => {
+  ])('is wrong where %s, although the gateway reports success', async (_, apply) => {
     await using fake = await startFakeOperator();
-    standing(fake, { xM: 0, yM: 0, yawDeg: 10 }, takes);
+    robotAtRest(fake, { xM: 0, yM: 0, yawDeg: 10 }, apply);
     const { findings } = await checkPose(fake.toolkit, options, context());
     expect(verdicts(findings)).toMatchObject({ 'read-back': 'wrong' });
   });
 
-  it('is not checked where no pose is received afterwards, and says that the pose is lost', async () => {
+  it('is not checked where no pose is received afterwards, and reports that the pose is lost', async () => {
     await using fake = await startFakeOperator();
-    standing(fake, { xM: 0, yM: 0, yawDeg: 10 });
+    robotAtRest(fake, { xM: 0, yM: 0, yawDeg: 10 });
     const pose = fake.pose;
-    fake.pose = (ms) => (fake.asked.includes('POST /api/pose') ? null : pose(ms));
+    fake.pose = (ms) => (fake.requests.includes('POST /api/pose') ? null : pose(ms));
     const { findings } = await checkPose(fake.toolkit, options, context());
     expect(verdicts(findings)).toEqual({ 'read-back': 'not-checked', restored: 'wrong' });
     expect(findings[1]?.remedy).toContain('0.00 m, 0.00 m, 10.0°');
   });
 
-  it('sets nothing while the robot drives, nor without a pose to go back to', async () => {
+  it('sets nothing while the robot drives, nor without an original pose to restore', async () => {
     await using fake = await startFakeOperator();
-    const wishes = standing(fake, { xM: 0, yM: 0, yawDeg: 10 });
+    const wishes = robotAtRest(fake, { xM: 0, yM: 0, yawDeg: 10 });
     fake.moveState = () => 'moving';
     await expect(checkPose(fake.toolkit, options, context())).rejects.toMatchObject({ code: 'MOTION_REFUSED' });
     fake.moveState = () => 'idle';
@@ -73,9 +73,9 @@ describe('the pose read-back', () => {
     expect(wishes).toEqual([]);
   });
 
-  it('sets the old pose again when it is interrupted between the two', async () => {
+  it('restores the original pose when it is interrupted between the two', async () => {
     await using fake = await startFakeOperator();
-    const wishes = standing(fake, { xM: 0, yM: 0, yawDeg: 10 }, () => ({ xM: 0, yM: 0, yawDeg: 0 }));
+    const wishes = robotAtRest(fake, { xM: 0, yM: 0, yawDeg: 10 }, () => ({ xM: 0, yM: 0, yawDeg: 0 }));
     const ending = new AbortController();
     const running = checkPose(fake.toolkit, options, { signal: ending.signal, onProgress: () => {} });
     while (wishes.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));

@@ -33,7 +33,7 @@ describe('signing in and out, from outside', () => {
     expect(none[1]?.remedy).toContain('gw operator password');
   });
 
-  it('is wrong where the given password is not the one of the device', async () => {
+  it('is wrong where the given password is not that of the device', async () => {
     expect(await against(() => {}, 'another')).toEqual({
       closed: 'ok',
       'wrong-password': 'ok',
@@ -47,7 +47,7 @@ describe('signing in and out, from outside', () => {
       fake.override = ({ method, url }) =>
         method === 'POST' && url === '/api/anmeldung' ? [200, { signedIn: true }] : undefined;
     }).catch((error: unknown) => String(error));
-    // Without a cookie nobody is signed in, and the answer is none of the operator server.
+    // Without a cookie there is no session, and the answer is not one of the operator server.
     expect(found).toContain('Unexpected answer at the address of the operator server');
   });
 
@@ -59,7 +59,7 @@ describe('signing in and out, from outside', () => {
     expect(found).toMatchObject({ 'wrong-password': 'wrong', 'sign-in': 'ok' });
   });
 
-  it('is wrong where what needs a session is open without one', async () => {
+  it('is wrong where a protected route is open without a session', async () => {
     const found = await against((fake) => {
       fake.override = ({ url }) => (url === '/api/einstellungen' ? [200, {}] : undefined);
     });
@@ -74,7 +74,7 @@ describe('signing in and out, from outside', () => {
     expect(found).toEqual({ closed: 'ok', 'wrong-password': 'ok', 'sign-in': 'ok', 'sign-out': 'wrong' });
   });
 
-  it('is not checked where wrong tries of others have used up the tries', async () => {
+  it('is not checked where wrong attempts of other clients have used up the limit', async () => {
     const found = await against((fake) => {
       fake.override = ({ method, url }) =>
         method === 'POST' && url === '/api/anmeldung'

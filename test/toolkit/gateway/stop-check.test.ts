@@ -5,7 +5,7 @@ import { context, type FakeOperator, startFakeOperator } from '../operator/fake-
 const verdicts = (findings: readonly { id: string; verdict: string }[]) =>
   Object.fromEntries(findings.map(({ id, verdict }) => [id, verdict]));
 
-/** A robot that drives along x at half a metre a second from the start of a tour, and as `after` says once stopped. */
+/** A robot that drives along x at 0.5 m/s from the start of a tour, and behaves as `after` once stopped. */
 function driving(fake: FakeOperator, after: (ms: number) => number = () => 0): { stoppedAtMs: number | null } {
   const seen = { startedAtMs: null as number | null, stoppedAtMs: null as number | null };
   fake.override = ({ method, url }) => {
@@ -65,7 +65,7 @@ describe('a measured stop', () => {
     });
   });
 
-  it('starts its tours as a signed-in person, where only those may', async () => {
+  it('starts its tours as a signed-in person where sign-in is required', async () => {
     await using fake = await startFakeOperator();
     driving(fake);
     const moving = fake.override;
@@ -80,7 +80,7 @@ describe('a measured stop', () => {
     expect(verdicts(findings)).toMatchObject({ driving: 'ok', holds: 'ok' });
   });
 
-  it('proves nothing where the tour ends at once, since the robot stands at its only station', async () => {
+  it('is not checked where the tour ends at once, since the robot is at its only station', async () => {
     await using fake = await startFakeOperator();
     fake.override = ({ method, url }) =>
       method === 'GET' && url === '/api/touren/lauf' ? [200, { run: { state: 'succeeded' } }] : undefined;
@@ -90,7 +90,7 @@ describe('a measured stop', () => {
     expect(fake.latched).toBe(false);
   });
 
-  it('is wrong where the robot drives on, also when the chassis says that the move was cancelled', async () => {
+  it('is wrong where the robot drives on, also when the chassis reports that the move was cancelled', async () => {
     await using fake = await startFakeOperator();
     driving(fake, (ms) => ms * 0.0003);
     const { findings, standstillMs } = await checkStop(fake.toolkit, options, context());
@@ -98,7 +98,7 @@ describe('a measured stop', () => {
     expect(standstillMs).toBeNull();
   });
 
-  it('is wrong where the chassis still reports a move of a robot that stands', async () => {
+  it('is wrong where the chassis still reports a move of a robot at rest', async () => {
     await using fake = await startFakeOperator();
     driving(fake);
     fake.moveState = () => 'moving';
@@ -107,7 +107,7 @@ describe('a measured stop', () => {
     expect(findings.find(({ id }) => id === 'standstill')?.detail).toContain("'moving'");
   });
 
-  it('is wrong where the robot stands because it reached its goal, and open where the chassis says neither', async () => {
+  it('is wrong where the robot is at rest because it reached its goal, and open where the chassis reports neither', async () => {
     await using fake = await startFakeOperator();
     const seen = driving(fake, (ms) => Math.min(ms, 1_500) * 0.0005);
     fake.moveState = () =>
@@ -125,7 +125,7 @@ describe('a measured stop', () => {
     await using fake = await startFakeOperator();
     const seen = driving(fake);
     const moving = fake.pose;
-    // The last pose only gets older.
+    // The last pose only ages.
     fake.poseAgeMs = () => (seen.stoppedAtMs === null ? fake.nowMs() % 100 : fake.nowMs() - seen.stoppedAtMs + 50);
     fake.pose = (ms) => moving(seen.stoppedAtMs === null ? ms : seen.stoppedAtMs - 50);
     const { findings } = await checkStop(fake.toolkit, options, context());
@@ -143,11 +143,11 @@ describe('a measured stop', () => {
     };
     const { findings } = await checkStop(fake.toolkit, options, context());
     expect(verdicts(findings)).toMatchObject({ holds: 'wrong' });
-    const again = fake.asked.lastIndexOf('POST /api/touren/lauf');
-    expect(fake.asked.slice(again)).toContain('POST /api/stopp');
+    const again = fake.requests.lastIndexOf('POST /api/touren/lauf');
+    expect(fake.requests.slice(again)).toContain('POST /api/stopp');
   });
 
-  it('is wrong where anybody clears a stop', async () => {
+  it('is wrong where a stop can be cleared without a session', async () => {
     await using fake = await startFakeOperator();
     driving(fake);
     const drives = fake.override;
@@ -160,26 +160,26 @@ describe('a measured stop', () => {
     expect(verdicts((await checkStop(fake.toolkit, options, context())).findings)).toMatchObject({ cleared: 'wrong' });
   });
 
-  it('starts nothing without a session, nor while the robot is stopped already', async () => {
+  it('starts no tour without a session, nor while the robot is stopped already', async () => {
     await using fake = await startFakeOperator();
     await expect(checkStop(fake.toolkit, { ...options, password: 'wrong' }, context())).rejects.toMatchObject({
       code: 'SIGN_IN_FAILED',
     });
     fake.latched = true;
     await expect(checkStop(fake.toolkit, options, context())).rejects.toMatchObject({ code: 'MOTION_STOPPED' });
-    expect(fake.asked).not.toContain('POST /api/touren/lauf');
+    expect(fake.requests).not.toContain('POST /api/touren/lauf');
     expect(fake.latched).toBe(true);
   });
 
-  it('leaves the robot stopped when it is interrupted on the way', async () => {
+  it('leaves the robot stopped when it is interrupted', async () => {
     await using fake = await startFakeOperator();
     const ending = new AbortController();
     fake.moveState = () => 'moving';
     const running = checkStop(fake.toolkit, options, { signal: ending.signal, onProgress: () => {} });
-    while (!fake.asked.includes('POST /api/touren/lauf')) await new Promise((resolve) => setTimeout(resolve, 5));
+    while (!fake.requests.includes('POST /api/touren/lauf')) await new Promise((resolve) => setTimeout(resolve, 5));
     ending.abort(new Error('interrupted'));
     await expect(running).rejects.toThrow('interrupted');
-    expect(fake.asked).toContain('POST /api/stopp');
+    expect(fake.requests).toContain('POST /api/stopp');
     expect(fake.latched).toBe(true);
   });
 });

@@ -47,7 +47,7 @@ function found(received: Partial<ReceivedFleet>, changes: Partial<ExpectedFleet>
     ...received,
   };
   const findings = fleetFindings({ ...site, ...changes }, all);
-  // Whoever finds something wrong is told what to do about it.
+  // Every failed finding has a remedy.
   for (const { verdict, remedy } of findings) expect(remedy !== null).toBe(verdict === 'wrong');
   const of = (id: string) => findings.find((finding) => finding.id === id) ?? expect.fail(`nothing of ${id}`);
   return { of, verdicts: Object.fromEntries(findings.map(({ id, verdict }) => [id, verdict])) };
@@ -55,8 +55,8 @@ function found(received: Partial<ReceivedFleet>, changes: Partial<ExpectedFleet>
 
 const silence = { senders: [], timed: new Map(), byBroadcast: new Set<string>() };
 
-describe('what is found of the other robots of a fleet', () => {
-  it('is nothing wrong when every robot is received, by broadcast, every 2 s, and no other', () => {
+describe('the findings on the other robots of a fleet', () => {
+  it('are ok when every robot is received, by broadcast, every 2 s, and no other', () => {
     expect(found({}).verdicts).toEqual({
       'robot-SN-2': 'ok',
       'period-SN-2': 'ok',
@@ -77,14 +77,14 @@ describe('what is found of the other robots of a fleet', () => {
     });
   });
 
-  it('is wrong of a robot that is silent, and of each that is not of the site', () => {
+  it('are wrong for a silent robot, and for each that is not of the site', () => {
     const { of, verdicts } = found({ senders: [two, sender('SN-9', 9), sender('SN-8', 8)] });
     expect(verdicts).toMatchObject({ 'robot-SN-2': 'ok', 'robot-SN-3': 'wrong', strangers: 'wrong' });
     expect(of('robot-SN-3').detail).toBe('not received within 10 s');
     expect(of('strangers').detail).toBe('not in fleet.robots, but signed with the site key: SN-9, SN-8');
   });
 
-  it('is wrong of a robot that sends too often, and not decided of one that was received once', () => {
+  it('are wrong for a robot that sends too often, and undecided for one that was received once', () => {
     const timed = new Map([
       ['SN-2', every(1_000)],
       ['SN-3', every(2_000).slice(0, 1)],
@@ -94,7 +94,7 @@ describe('what is found of the other robots of a fleet', () => {
     expect(of('period-SN-2').detail).toContain('1.00 s (median 1.00 s) over 4 intervals');
   });
 
-  it('is wrong of a robot whose clock jumps, although its heartbeats arrive in time', () => {
+  it('are wrong for a robot whose clock jumps, although its heartbeats arrive in time', () => {
     const timed = new Map([
       ['SN-2', every(2_000, (index) => (index % 2) * 7_000_000)],
       ['SN-3', every(2_000)],
@@ -105,25 +105,25 @@ describe('what is found of the other robots of a fleet', () => {
     });
   });
 
-  it('is that broadcast is filtered only where another robot is received by another way', () => {
+  it('report filtered broadcast only where another robot is received by another route', () => {
     const filtered = { byBroadcast: new Set(['SN-1']) };
     expect(found(filtered).of('broadcast').verdict).toBe('wrong');
     expect(found({ ...filtered, senders: [] }).of('broadcast').verdict).toBe('not-checked');
     expect(found(filtered, { broadcast: false }).of('broadcast').verdict).toBe('not-applicable');
   });
 
-  it('is of each unicast address whether heartbeats come from there', () => {
+  it('state for each unicast address whether heartbeats arrive from it', () => {
     const { of } = found({}, { unicast: ['192.0.2.2', '192.0.2.77'] });
     expect(of('unicast-192.0.2.2')).toMatchObject({ verdict: 'ok', detail: 'sent by SN-2' });
     expect(of('unicast-192.0.2.77').verdict).toBe('wrong');
   });
 
-  it('is a serial of two devices with both their addresses, once each', () => {
+  it('list a serial of two devices with both addresses, once each', () => {
     const { of } = found({ conflicts: [two, sender('SN-2', 7), two] });
     expect(of('conflicts')).toMatchObject({ verdict: 'wrong', detail: 'SN-2 from 192.0.2.2, SN-2 from 192.0.2.7' });
   });
 
-  it('is each rejected datagram by its kind, seen here or counted by the gateway alone', () => {
+  it('list each rejected datagram by its kind, received here or counted by the gateway only', () => {
     const noise = [
       { ...none, address: '192.0.2.9', otherKey: 4, malformed: 1 },
       { ...none, address: null, forged: 2 },
@@ -135,7 +135,7 @@ describe('what is found of the other robots of a fleet', () => {
     expect(unicast.of('replays')).toMatchObject({ verdict: 'wrong', detail: '3 rejected as replayed by the gateway' });
   });
 
-  it('is a full table of serials, though no stranger is in the list of the gateway', () => {
+  it('report a full table of serials, even without a foreign robot in the list of the gateway', () => {
     const { of } = found({ rejected: { ...none, tableFull: 4 }, isTableFull: true });
     expect(of('strangers')).toMatchObject({
       verdict: 'wrong',
@@ -146,7 +146,7 @@ describe('what is found of the other robots of a fleet', () => {
     expect(alone.of('strangers').verdict).toBe('wrong');
   });
 
-  it('is for a robot that a person named as the only one a line that does not apply, never one that is ok', () => {
+  it('are not applicable for a robot named as the only one, never ok', () => {
     const { of, verdicts } = found(silence, { expected: [], isAlone: true });
     expect(verdicts).toEqual({
       robots: 'not-applicable',
@@ -161,7 +161,7 @@ describe('what is found of the other robots of a fleet', () => {
     expect(found({ senders: [two] }, { expected: [], isAlone: true }).of('strangers').verdict).toBe('wrong');
   });
 
-  it('is not checked, rather than right, where no robot is named', () => {
+  it('are not checked, rather than ok, where no robot is named', () => {
     const { of, verdicts } = found(silence, { expected: [] });
     expect(verdicts).toMatchObject({ robots: 'not-checked', strangers: 'not-checked', broadcast: 'not-checked' });
     expect(of('robots').detail).toContain('fleet.robots: [SN-1]');
@@ -171,7 +171,7 @@ describe('what is found of the other robots of a fleet', () => {
     });
   });
 
-  it('is not checked where nothing was received and nothing shows that receiving works', () => {
+  it('are not checked where nothing was received and nothing shows that receiving works', () => {
     const deaf = { ...silence, rejected: null, isOwnCopySeen: false, receives: 'everything' as const };
     expect(found(deaf, { expected: [], isAlone: true }).verdicts).toMatchObject({
       strangers: 'not-checked',
@@ -182,7 +182,7 @@ describe('what is found of the other robots of a fleet', () => {
     expect(found(deaf).verdicts).toMatchObject({ 'robot-SN-2': 'wrong', uptime: 'not-checked' });
   });
 
-  it('is not checked where the gateway has the port and does not answer', () => {
+  it('are not checked where the gateway has the port and does not answer', () => {
     const { of, verdicts } = found(
       { ...silence, rejected: null, queryFailure: 'no answer' },
       { unicast: ['192.0.2.2'] },

@@ -21,7 +21,7 @@ const sending = {
 };
 const base = { robots: [robot], rejected, isTableFull: false, ownSerialFrom: null, sending };
 
-/** Not 0, so that no sum passes for a difference. */
+/** Not 0, so that a sum cannot pass for a difference. */
 const START_MS = 86_400_000;
 
 /** Answers one after the other, a second apart. */
@@ -42,7 +42,7 @@ function watch(...answers: readonly object[]) {
 }
 
 describe('the counters of the running gateway', () => {
-  it('date each heartbeat once, and count only what came while it was asked', async () => {
+  it('date each heartbeat once, and count only heartbeats received during the query', async () => {
     const { gateway, all } = watch(
       base,
       { ...base, robots: [{ ...robot, ageMs: 1_400 }] },
@@ -74,7 +74,7 @@ describe('the counters of the running gateway', () => {
     expect(counts.accepted.get('192.0.2.2')).toBe(1);
   });
 
-  it('are no answer when the gateway was started anew meanwhile', async () => {
+  it('are discarded when the gateway was restarted meanwhile', async () => {
     const anew = [
       { ...base, sending: { ...sending, heartbeats: 1 } },
       { ...base, rejected: { ...rejected, replayed: 0 } },

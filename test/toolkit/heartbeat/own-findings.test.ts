@@ -49,8 +49,8 @@ function found(sending: Partial<OwnSending>, changes: Partial<ExpectedFleet> = {
   return { of, verdicts: Object.fromEntries(findings.map(({ id, verdict }) => [id, verdict])) };
 }
 
-describe('what is found of the own heartbeat', () => {
-  it('names what was measured, and claims no arrival', () => {
+describe('the findings on the own heartbeat', () => {
+  it('state what was measured, and claim no arrival', () => {
     const { of, verdicts } = found({});
     expect(verdicts).toEqual({
       'own-serial': 'ok',
@@ -67,7 +67,7 @@ describe('what is found of the own heartbeat', () => {
     );
   });
 
-  it('is wrong where gw serve does not run, and nothing of it is ok', () => {
+  it('are wrong where gw serve does not run, and none of them ok', () => {
     const { verdicts } = found({ receives: 'everything', copies: new Map(), gateway: null });
     expect(verdicts).toEqual({
       'own-serial': 'wrong',
@@ -77,7 +77,7 @@ describe('what is found of the own heartbeat', () => {
     });
   });
 
-  it('is wrong where the gateway runs and no copy comes, of one interface or of none', () => {
+  it('are wrong where the gateway runs and no copy is received, of one interface or of none', () => {
     expect(found({ copies: new Map() }).of('own-broadcast').verdict).toBe('wrong');
     expect(found({ sources: ['192.0.2.1', '198.51.100.1'] }).of('own-broadcast')).toMatchObject({
       verdict: 'wrong',
@@ -86,7 +86,7 @@ describe('what is found of the own heartbeat', () => {
     expect(found({ sources: [], copies: new Map() }).of('own-broadcast').verdict).toBe('wrong');
   });
 
-  it('is wrong where the operating system refuses, where nothing is sent meanwhile, and where the list was not read', () => {
+  it('are wrong where the operating system refuses, where nothing is sent meanwhile, and where the list was not read', () => {
     expect(found({ gateway: gateway('SN-1', 'EPERM') }).of('own-unicast-192.0.2.2')).toMatchObject({
       verdict: 'wrong',
       detail: 'failed: EPERM',
@@ -95,7 +95,7 @@ describe('what is found of the own heartbeat', () => {
     expect(found({}, { unicast: ['192.0.2.3'] }).of('own-unicast-192.0.2.3').verdict).toBe('wrong');
   });
 
-  it('is wrong where a gateway of another serial sends here, or one that sends nothing', () => {
+  it('are wrong where a gateway of another serial sends here, or one that sends nothing', () => {
     expect(found({ gateway: gateway('SN-7') }).of('own-serial')).toMatchObject({
       verdict: 'wrong',
       detail: 'the running gateway sends with serial SN-7',
@@ -106,19 +106,19 @@ describe('what is found of the own heartbeat', () => {
     );
   });
 
-  it('is not checked where the gateway does not answer', () => {
+  it('are not checked where the gateway does not answer', () => {
     const { verdicts } = found({ gateway: null, queryFailure: 'no answer', copies: new Map() });
     expect(verdicts).toMatchObject({ 'own-serial': 'not-checked', 'own-unicast-192.0.2.2': 'not-checked' });
     expect(verdicts['own-period']).toBe('not-checked');
   });
 
-  it('is wrong at another period than 2 s, by its copies and by its counter', () => {
+  it('are wrong at another period than 2 s, by its copies and by its counter', () => {
     expect(found({ copies: new Map([['192.0.2.1', every(1_000)]]) }).of('own-period').verdict).toBe('wrong');
     const slow = { ...gateway(), sent: every(3_000) };
     expect(found({ copies: new Map(), gateway: slow }, { broadcast: false }).of('own-period').verdict).toBe('wrong');
   });
 
-  it('is never ok where the site file sends nowhere, also for a robot that is alone', () => {
+  it('are never ok without destinations in the site file, also for a single robot', () => {
     const nowhere = { broadcast: false, unicast: [] };
     expect(found({}, nowhere).verdicts).toEqual({ own: 'wrong' });
     expect(found({}, { ...nowhere, expected: [] }).verdicts).toEqual({ own: 'not-checked' });

@@ -20,8 +20,8 @@ describe('the period of a sender', () => {
     expect(judgePeriod(timingOf(arrivals(periodMs, 4)))).toBe('wrong');
   });
 
-  it('is not decided by one heartbeat that was late, and never ok then', () => {
-    // A gateway that was held up for 1.3 s, and went on in its own heartbeat.
+  it('is undecided after one late heartbeat, and never ok then', () => {
+    // A gateway that was delayed by 1.3 s, and continued with its schedule.
     const heldUp = arrivals(2_000, 6, (index) => (index === 0 ? { atMs: 2_300 } : {}));
     expect(timingOf(heldUp)).toMatchObject({ periodMs: 1_740, medianMs: 2_000 });
     expect(judgePeriod(timingOf(heldUp))).toBe('not-checked');
@@ -29,7 +29,7 @@ describe('the period of a sender', () => {
     expect(judgePeriod(timingOf(slept))).toBe('not-checked');
   });
 
-  it('counts lost heartbeats by the sequence, and no earlier boot', () => {
+  it('counts lost heartbeats by the sequence, excluding earlier boots', () => {
     const lossy = arrivals(2_000, 9).filter((_, index) => index % 3 !== 1);
     expect(timingOf(lossy).periodMs).toBe(2_000);
     const restarted = arrivals(2_000, 8, (index) =>
@@ -62,7 +62,7 @@ describe('the period of a sender', () => {
 });
 
 describe('the uptime of a sender', () => {
-  it('moves with the time that passes; a clock that jumps shows, forwards and back', () => {
+  it('advances with time; a clock that jumps is detected, forwards and back', () => {
     expect(timingOf(arrivals(2_000, 5)).uptimeOffS).toBeLessThanOrEqual(1);
     for (const jump of [3_600, -3_600]) {
       const jumped = arrivals(2_000, 5, (index) =>

@@ -50,15 +50,15 @@ interface Run {
   outcome: object | null;
 }
 
-/** A gateway that drives: `now` says how its run is, by how often it was asked. */
-function drives(now: (asked: number) => Partial<Run> | null): { readonly ended: string[] } {
+/** A gateway with a run: `now` returns its state, by the number of queries. */
+function drives(now: (queries: number) => Partial<Run> | null): { readonly ended: string[] } {
   const ended: string[] = [];
-  let asked = 0;
+  let queries = 0;
   fake.override = ({ method, url }, body) => {
     if (url !== '/api/fahrt' && url !== '/api/touren/lauf') return undefined;
     if (method === 'DELETE') ended.push(body);
-    else if (method === 'GET') asked += 1;
-    const state = now(asked);
+    else if (method === 'GET') queries += 1;
+    const state = now(queries);
     const more = url === '/api/fahrt' ? { outcome: null } : { tour: 'demo', stations: ['A'], at: 0 };
     const run = state && { id: 'run-1', state: 'running', reason: null, ...more, ...state };
     return [method === 'POST' ? 202 : 200, { run }];
@@ -67,14 +67,14 @@ function drives(now: (asked: number) => Partial<Run> | null): { readonly ended: 
 }
 
 const arrives = () =>
-  drives((asked) => (asked < 2 ? {} : { state: 'succeeded', outcome: { moveId: 7, failReason: null } }));
+  drives((queries) => (queries < 2 ? {} : { state: 'succeeded', outcome: { moveId: 7, failReason: null } }));
 const follow = { withinMs: 60_000, leaveRunning: false };
 const go = (more: object = {}, about: Partial<ReturnType<typeof context>> = {}) =>
   driveTo(toolkit, { station: 'A', ...follow, ...more }, { ...context(), ...about });
 const first = (text: string) => text.split('\n')[0];
 
 describe('gw motion go', () => {
-  it('is green when the chassis reports the place and the heading that a person named', async () => {
+  it('is green when the chassis reports the position and the heading of the station', async () => {
     arrives();
     fake.pose = () => ({ xM: 3.01, yM: 3.99, yawDeg: -269 });
     const data = await go();
@@ -84,7 +84,7 @@ describe('gw motion go', () => {
   });
 
   it.each([
-    ['at another place', { xM: 3.5, yM: 4, yawDeg: 90 }, 'but its reported pose does not match'],
+    ['at another position', { xM: 3.5, yM: 4, yawDeg: 90 }, 'but its reported pose does not match'],
     ['with a heading in radians', { xM: 3, yM: 4, yawDeg: Math.PI / 2 }, 'but its reported pose does not match'],
   ])('is not green when it arrived %s', async (_what, pose, words) => {
     arrives();
@@ -94,7 +94,7 @@ describe('gw motion go', () => {
     expect(data.findings.some(({ verdict }) => verdict === 'wrong')).toBe(true);
   });
 
-  it('is not green when no pose came after it arrived', async () => {
+  it('is not green when no pose was received after it arrived', async () => {
     arrives();
     fake.pose = () => null;
     const data = await go();
@@ -108,31 +108,31 @@ describe('gw motion go', () => {
     expect(await go({ station: null })).toMatchObject({ to: null, end: { station: 'the dock', turnDeg: 0 } });
   });
 
-  it('says that the robot drives on when it has not ended in time', async () => {
+  it('reports that the robot is still driving at its time limit', async () => {
     drives(() => ({}));
     const data = await go({ withinMs: 500 });
     expect(data.state).toBe('running');
     expect(first(renderMotionGo(data))).toContain('is not completed: the robot is still driving');
   });
 
-  it('passes on why it failed, and the number as it came', async () => {
+  it('passes on the reason of a failure, with the number unchanged', async () => {
     drives(() => ({ state: 'failed', reason: 'gave up', outcome: { moveId: 7, failReason: 4711 } }));
     const data = await go();
     expect(data).toMatchObject({ state: 'failed', reason: 'gave up', failReason: 4711, moveId: 7 });
     expect(first(renderMotionGo(data))).toBe('The drive to A failed.');
   });
 
-  it('does not take the run of somebody else for its own', async () => {
-    drives((asked) => (asked < 2 ? {} : { id: 'run-2', state: 'succeeded' }));
+  it('does not mistake the run of another client for its own', async () => {
+    drives((queries) => (queries < 2 ? {} : { id: 'run-2', state: 'succeeded' }));
     expect(await go()).toMatchObject({ state: 'failed', reason: expect.stringContaining('no longer knows this run') });
   });
 
-  it('bears a lost answer, and says that the robot may drive when none comes any more', async () => {
+  it('tolerates a lost answer, and reports that the robot may be moving when none is received any more', async () => {
     arrives();
     const working = fake.override;
     fake.override = (request, body) => {
       const answer = working(request, body);
-      const isLost = request.method === 'GET' && fake.asked.filter((line) => line === 'GET /api/fahrt').length === 1;
+      const isLost = request.method === 'GET' && fake.requests.filter((line) => line === 'GET /api/fahrt').length === 1;
       return isLost ? [500, { nonsense: true }] : answer;
     };
     expect((await go()).state).toBe('succeeded');
@@ -145,7 +145,7 @@ describe('gw motion go', () => {
     });
   });
 
-  it('says that it may have been started when no answer came', async () => {
+  it('reports that the run may have been started when no answer was received', async () => {
     await fake[Symbol.asyncDispose]();
     await expect(go()).rejects.toMatchObject({
       message: expect.stringContaining('Whether the drive to A was started'),
@@ -159,11 +159,11 @@ describe('an interruption', () => {
     return { ending, about: { signal: ending.signal } };
   };
 
-  it('ends this very run, waits for its end, and says so', async () => {
+  it('ends this run only, waits for its end, and reports it', async () => {
     const { ending, about } = interrupt();
-    const { ended } = drives((asked) => {
-      if (asked === 2) ending.abort(new GwError('INTERRUPTED', 'Interrupted.'));
-      return ended.length === 0 ? {} : asked < 6 ? {} : { state: 'stopped', reason: 'ended by x' };
+    const { ended } = drives((queries) => {
+      if (queries === 2) ending.abort(new GwError('INTERRUPTED', 'Interrupted.'));
+      return ended.length === 0 ? {} : queries < 6 ? {} : { state: 'stopped', reason: 'ended by x' };
     });
     const data = await go({}, about);
     expect(ended).toEqual(['{"id":"run-1"}']);
@@ -173,7 +173,7 @@ describe('an interruption', () => {
     expect(first(renderMotionGo(data))).toBe('Interrupted: the drive to A was ended and its move cancelled.');
   });
 
-  it('never says that it was ended when its end was not confirmed', async () => {
+  it('never reports a run as ended when its end was not confirmed', async () => {
     const { ending, about } = interrupt();
     const { ended } = drives(() => {
       ending.abort(new GwError('INTERRUPTED', 'Interrupted.'));
@@ -189,7 +189,7 @@ describe('an interruption', () => {
     expect(renderMotionGo(data)).not.toContain('was ended');
   });
 
-  it('asks again until it is answered', async () => {
+  it('retries until it is answered', async () => {
     const { ending, about } = interrupt();
     let refused = 0;
     const { ended } = drives(() => {
@@ -207,7 +207,7 @@ describe('an interruption', () => {
     expect(ended).toHaveLength(3);
   });
 
-  it('that ends nothing says that the robot may still be moving', async () => {
+  it('that ends no run reports that the robot may still be moving', async () => {
     const { ending, about } = interrupt();
     drives(() => {
       ending.abort(new GwError('INTERRUPTED', 'Interrupted.'));
@@ -220,7 +220,7 @@ describe('an interruption', () => {
     });
   });
 
-  it('ends nothing with leaveRunning', async () => {
+  it('ends no run with leaveRunning', async () => {
     const { ending, about } = interrupt();
     const { ended } = drives(() => {
       ending.abort(new GwError('INTERRUPTED', 'Interrupted.'));
@@ -233,12 +233,12 @@ describe('an interruption', () => {
     expect(ended).toEqual([]);
   });
 
-  it('before the order was sent sends none', async () => {
+  it('before the order was sent prevents it', async () => {
     drives(() => ({}));
     const { ending, about } = interrupt();
     ending.abort(new GwError('INTERRUPTED', 'Interrupted.'));
     await expect(go({}, about)).rejects.toMatchObject({ code: 'INTERRUPTED' });
-    expect(fake.asked).toEqual([]);
+    expect(fake.requests).toEqual([]);
   });
 
   it('ends a tour in the same way', async () => {
@@ -254,14 +254,14 @@ describe('an interruption', () => {
 });
 
 describe('gw tour run', () => {
-  it('is not green when where the robot stands could not be compared', async () => {
+  it('is not green when the final position could not be compared', async () => {
     drives(() => ({ state: 'succeeded' }));
     fake.pose = () => null;
     const data = await runTour(toolkit, { tour: 'demo', withinMs: 60_000 }, context());
     expect(first(renderTourRun(data))).toBe('Tour demo ended; the final pose was not compared.');
   });
 
-  it('signs in where that is required, and names both ways without a session', async () => {
+  it('signs in where required, and names both ways without a session', async () => {
     drives(() => ({ state: 'succeeded' }));
     const working = fake.override;
     fake.override = (request, body) => {
@@ -296,33 +296,33 @@ describe('gw motion stop', () => {
     fake.override = ({ url }: IncomingMessage) => (url === '/api/stopp' ? [200, { stop: answer }] : undefined);
   };
 
-  it('says STOPPED when it is latched, saved, and the chassis reports no move', async () => {
+  it('reports STOPPED when the stop is latched, saved, and the chassis reports no move', async () => {
     answers({ latched: true, saved: true, by: 'me', reason: 'drill', since: '2026-01-01T00:00:00.000Z' });
     const data = await stop();
     expect(motionStopSchema.parse(data)).toEqual(data);
     expect(first(renderMotionStop(data))).toBe('STOPPED: latched and saved. The chassis reports no running move.');
-    expect(fake.asked[0]).toBe('POST /api/stopp');
+    expect(fake.requests[0]).toBe('POST /api/stopp');
   });
 
   it.each([
     ['it is not saved', { latched: true, saved: false }, /^STOPPED: latched, NOT saved/],
-    ['the disk has not taken it', { latched: true, saved: 'pending' }, /^STOPPED: latched, NOT saved yet/],
+    ['the disk has not saved it', { latched: true, saved: 'pending' }, /^STOPPED: latched, NOT saved yet/],
     [
-      'the disk refuses it',
+      'the disk fails',
       { latched: true, saved: false, unsavedBecause: 'ENOSPC' },
       /^STOPPED: latched, NOT saved: [\s\S]*\ndisk {4}ENOSPC/,
     ],
     [
-      'nothing is said of saving',
+      'the answer has no saved state',
       { latched: true },
       /^STOPPED: latched; the gateway does not report whether it is saved/,
     ],
     [
-      'the rest of the answer is nonsense',
+      'the rest of the answer is invalid',
       { latched: true, saved: 'yes', by: 7, since: {} },
       /^STOPPED: latched; the gateway does not report/,
     ],
-  ])('counts, and says when %s', async (_what, answer, words) => {
+  ])('counts, and reports when %s', async (_what, answer, words) => {
     answers(answer);
     const data = await stop();
     expect(data).toMatchObject({ delivered: true, move: 'ended' });
@@ -339,7 +339,7 @@ describe('gw motion stop', () => {
     expect(first(renderMotionStop(data))).toMatch(words);
   });
 
-  it('is not green when the robot drove on to its goal in spite of it', async () => {
+  it('is not green when the robot continued to its goal', async () => {
     const words = ['moving', 'moving', 'succeeded'];
     fake.moveState = () => (words.length > 1 ? (words.shift() ?? '') : (words[0] ?? ''));
     const data = await stop();
@@ -347,12 +347,12 @@ describe('gw motion stop', () => {
     expect(first(renderMotionStop(data))).toMatch(/^STOP LATCHED, BUT THE ROBOT COMPLETED ITS MOVE/);
   });
 
-  it('is saved when the disk took it while the robot came to rest', async () => {
-    let asked = 0;
+  it('is saved when the write completed while the robot came to rest', async () => {
+    let queries = 0;
     fake.override = ({ url }) => {
       if (url !== '/api/stopp') return undefined;
-      asked += 1;
-      return [200, { stop: { latched: true, saved: asked === 1 ? 'pending' : true } }];
+      queries += 1;
+      return [200, { stop: { latched: true, saved: queries === 1 ? 'pending' : true } }];
     };
     expect(await stop()).toMatchObject({ delivered: true, saved: true });
   });
@@ -367,7 +367,7 @@ describe('gw motion stop', () => {
     });
   });
 
-  it('is not green when the chassis says nothing, or only what it said before its connection was lost', async () => {
+  it('is not green when the chassis reports nothing, or only reported before its connection was lost', async () => {
     for (const planning of [
       { status: 'not-received' },
       { status: 'received', ageMs: 9, stale: true, value: { moveState: 'idle' } },
@@ -378,7 +378,7 @@ describe('gw motion stop', () => {
     }
   });
 
-  it('is not delivered by an answer that does not say latched', async () => {
+  it('is not delivered by an answer without latched', async () => {
     for (const answer of [{ latched: false }, {}, 'latched']) {
       answers(answer as object);
       const data = await stop();
@@ -387,7 +387,7 @@ describe('gw motion stop', () => {
     }
   });
 
-  it('tries again while the gateway refuses or comes back', async () => {
+  it('retries while the gateway refuses connections or restarts', async () => {
     let refusals = 3;
     fake.override = ({ method, url }) => {
       if (method !== 'POST' || url !== '/api/stopp' || refusals === 0) return undefined;
@@ -397,13 +397,13 @@ describe('gw motion stop', () => {
     expect(await stop()).toMatchObject({ delivered: true });
   });
 
-  it('takes the local socket when the network way hangs', async () => {
+  it('uses the local socket when the network connection hangs', async () => {
     const { mkdirSync } = await import('node:fs');
     mkdirSync(join(stateDir, 'local'));
-    const seen: string[] = [];
+    const progress: string[] = [];
     await using local = Object.assign(
       createServer((request, response) => {
-        seen.push(`${request.method} ${request.url}`);
+        progress.push(`${request.method} ${request.url}`);
         const body = request.method === 'POST' ? { stop: { latched: true, saved: true } } : {};
         response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
       }),
@@ -421,16 +421,16 @@ describe('gw motion stop', () => {
         { way: 'local-socket', answer: 'latched' },
       ],
     });
-    expect(seen[0]).toBe('POST /api/stopp');
+    expect(progress[0]).toBe('POST /api/stopp');
     hanging.closeAllConnections();
     local.closeAllConnections();
   });
 
-  it('asks the chassis itself when the gateway does not answer, and does not call that stopped', async () => {
-    const seen: string[] = [];
+  it('cancels at the chassis when the gateway does not answer, and does not report that as stopped', async () => {
+    const progress: string[] = [];
     let status = 200;
     await using chassis = createServer((request, response) => {
-      seen.push(`${request.method} ${request.url}`);
+      progress.push(`${request.method} ${request.url}`);
       response.writeHead(status, { 'content-type': 'application/json' }).end('{"state":"cancelled"}');
     });
     await new Promise<void>((resolve) => chassis.listen(0, '127.0.0.1', resolve));
@@ -441,18 +441,18 @@ describe('gw motion stop', () => {
     const data = await stop(at);
     expect(motionStopSchema.parse(data)).toEqual(data);
     expect(data).toMatchObject({ delivered: false, cancelledAtChassis: true, move: 'not-known' });
-    expect(seen).toEqual(['PATCH /chassis/moves/current']);
+    expect(progress).toEqual(['PATCH /chassis/moves/current']);
     expect(first(renderMotionStop(data))).toMatch(/^NOT STOPPED: CANCELLED AT THE CHASSIS, NOT LATCHED/);
     status = 500;
     expect(await stop(at)).toMatchObject({ delivered: false, cancelledAtChassis: false });
-    seen.length = 0;
+    progress.length = 0;
     fake.override = () => undefined;
     expect(await stop(at)).toMatchObject({ delivered: true, cancelledAtChassis: false });
-    expect(seen).toEqual([]);
+    expect(progress).toEqual([]);
     chassis.closeAllConnections();
   });
 
-  it('needs no site file, and none that is sound', async () => {
+  it('needs no site file, or a valid one', async () => {
     const { place: found, trouble } = await openStopPlace({ sitePath: join(stateDir, 'none.yaml') });
     expect(found).toMatchObject({ port: 5173, stateDir: null });
     expect(trouble).toMatch(/none\.yaml/);
@@ -475,7 +475,7 @@ describe('gw motion clear', () => {
     };
   });
 
-  it('clears as a signed-in person, names who stopped, and says that the gate is closed still', async () => {
+  it('clears as a signed-in person, names the sender of the stop, and states that the gate is still closed', async () => {
     fake.latched = true;
     const working = fake.override;
     fake.override = (request, body) => {
@@ -494,7 +494,7 @@ describe('gw motion clear', () => {
     expect(fake.sessions.size).toBe(0);
   });
 
-  it('is not CLEARED when another stop came meanwhile', async () => {
+  it('is not CLEARED when another stop was received meanwhile', async () => {
     fake.latched = true;
     const working = fake.override;
     fake.override = (request, body) =>
@@ -506,17 +506,17 @@ describe('gw motion clear', () => {
     expect(first(renderMotionClear(data))).toContain('STILL STOPPED');
   });
 
-  it('names both ways to be signed in, and asks for nothing else', async () => {
+  it('names both ways to sign in, and prompts for nothing else', async () => {
     fake.latched = true;
     await expect(clear()).rejects.toMatchObject({ code: 'NOT_SIGNED_IN', remedy: expect.stringContaining('gw serve') });
     await expect(clear('wrong')).rejects.toMatchObject({ code: 'SIGN_IN_FAILED' });
     expect(fake.latched).toBe(true);
   });
 
-  it('that finds no stop says so', async () => {
+  it('reports when no stop is latched', async () => {
     const data = await clear(fake.password);
     expect(renderMotionClear(data)).toMatch(/^No stop was latched: nothing to clear\. The gate is still closed/);
-    expect(fake.asked).not.toContain('DELETE /api/stopp');
+    expect(fake.requests).not.toContain('DELETE /api/stopp');
   });
 });
 
@@ -533,7 +533,7 @@ describe('gw motion pose', () => {
   const pose = (at: Parameters<typeof setPose>[1]['at']) =>
     setPose(toolkit, { at, password: fake.password }, context());
 
-  it('sends the place of the site file in metres and degrees', async () => {
+  it('sends the pose of the site file in metres and degrees', async () => {
     answer('succeeded');
     const data = await pose({ dock: true });
     expect(motionPoseSchema.parse(data)).toEqual(data);
@@ -557,7 +557,7 @@ describe('gw motion pose', () => {
     expect(renderMotionPose(data)).toContain('Do not let it drive');
   });
 
-  it('sends nothing for a place that is none, or has no heading', async () => {
+  it('sends no request for an unknown place, or one without a heading', async () => {
     answer('succeeded');
     for (const station of ['plain', 'nowhere', 'toString']) {
       await expect(pose({ station })).rejects.toMatchObject({ code: 'STATION_UNKNOWN' });

@@ -66,23 +66,23 @@ describe('the network check, outward', () => {
       const { socket } = message as { readonly socket: Socket };
       socket.on('connectionAttempt', (address: string, port: number) => attempts.add(`${address}:${port}`));
     };
-    // Every TCP socket that this process opens, by whatever library.
+    // Every TCP socket that this process opens, in any library.
     subscribe('net.client.socket', note);
     const result = await checkNetwork(
-      { site: named, dialer: recordingDialer(world.asked), clock: world.clock },
-      { timeoutMs: 5_000, from: [], fromSegment: 'site', machine: machineOf(world.asked) },
+      { site: named, dialer: recordingDialer(world.requests), clock: world.clock },
+      { timeoutMs: 5_000, from: [], fromSegment: 'site', machine: machineOf(world.requests) },
       { signal: AbortSignal.timeout(20_000), onProgress: () => {} },
     );
     unsubscribe('net.client.socket', note);
-    const places = world.asked.dialled.map((place) => place.replace('localhost', '127.0.0.1'));
+    const places = world.requests.dialled.map((place) => place.replace('localhost', '127.0.0.1'));
     expect([...attempts].filter((place) => !place.startsWith('::1:')).sort()).toEqual([...new Set(places)].sort());
-    expect(world.asked.resolved).toEqual(['localhost']);
-    expect(world.asked.dialled.sort()).toEqual(
+    expect(world.requests.resolved).toEqual(['localhost']);
+    expect(world.requests.dialled.sort()).toEqual(
       [
         `localhost:${mqtt.port}`,
         `localhost:${mqtt.fallbackPort}`,
         new URL(storageUrl).host,
-        // The enrolment endpoint of this site file is the same place.
+        // The enrolment endpoint of this site file is the same host.
         new URL(storageUrl).host,
         `${tunnel.host}:${tunnel.port}`,
         `127.0.0.1:${world.chassisPort}`,
@@ -117,7 +117,7 @@ describe('the network check, outward', () => {
   it('passes TLS interception only when every needed chain was verified', async () => {
     await using world = await buildWorld(dir);
     expect(lineOf(await world.check(), 'tls-inspection').verdict).toBe('ok');
-    // One of the needed ways ends before any certificate.
+    // One of the required paths ends before any certificate.
     const unseen = lineOf(await withFault(world, 'cloud-alpn-refused'), 'tls-inspection');
     expect(unseen.verdict).toBe('not-checked');
     const { host, fallbackPort } = world.cloud.places.mqtt;
@@ -130,7 +130,7 @@ describe('the network check, outward', () => {
     const { checkNetwork } = await import('../../../src/lib/toolkit/network/check.ts');
     const result = await checkNetwork(
       { site: world.site, dialer: directDialer, clock: { ...world.clock, wall } },
-      { timeoutMs: 5_000, from: [], fromSegment: 'site', machine: machineOf(world.asked) },
+      { timeoutMs: 5_000, from: [], fromSegment: 'site', machine: machineOf(world.requests) },
       { signal: AbortSignal.timeout(20_000), onProgress: () => {} },
     );
     expect(lineOf(result, 'identity')).toMatchObject({ verdict: 'wrong', detail: expect.stringContaining('expired ') });
@@ -173,7 +173,7 @@ describe('the network check, outward', () => {
       expect(lineOf(result, `${id}.tcp`).verdict).toBe('ok');
       expect(lineOf(result, `${id}.tls`).detail).toMatch(/^TCP connected, no answer to the ClientHello within/);
     }
-    // Side by side: together they waited longer than the whole.
+    // In parallel: the sum of the waits exceeds the total.
     expect(result.tookMs).toBeLessThan(result.checks.reduce((sum, { tookMs }) => sum + tookMs, 0));
   });
 
@@ -186,8 +186,8 @@ describe('the network check, outward', () => {
       throw Object.assign(new Error('ENOTFOUND'), { code: 'ENOTFOUND' });
     };
     const result = await checkNetwork(
-      { site: site as typeof world.site, dialer: recordingDialer(world.asked), clock: world.clock },
-      { timeoutMs: 2_000, from: [], fromSegment: 'site', machine: machineOf(world.asked, { lookup }) },
+      { site: site as typeof world.site, dialer: recordingDialer(world.requests), clock: world.clock },
+      { timeoutMs: 2_000, from: [], fromSegment: 'site', machine: machineOf(world.requests, { lookup }) },
       { signal: AbortSignal.timeout(20_000), onProgress: () => {} },
     );
     expect(lineOf(result, 'mqtt-fallback.name')).toMatchObject({
@@ -195,10 +195,10 @@ describe('the network check, outward', () => {
       detail: 'no address for broker.example: unknown name, or no name server reachable',
     });
     expect(lineOf(result, 'mqtt-fallback.tcp').verdict).toBe('not-checked');
-    // One name, one line, whatever ways lead there.
+    // One name, one finding, whatever the paths.
     expect(result.lines.filter(({ id }) => id.startsWith('mqtt') && id.endsWith('.name'))).toHaveLength(1);
-    expect(world.asked.dialled.some((place) => place.startsWith('broker.example'))).toBe(false);
-    // It was enrolled for another host than the one in the site file.
+    expect(world.requests.dialled.some((place) => place.startsWith('broker.example'))).toBe(false);
+    // It was enrolled for another host than that of the site file.
     expect(lineOf(result, 'identity').verdict).toBe('wrong');
   });
 
@@ -213,12 +213,12 @@ describe('the network check, outward', () => {
       'mqtt-fallback.mqtt': 'not-checked',
       'storage.tls': 'ok',
     });
-    // Before the device is enrolled, the enrolment endpoint is needed.
+    // Before enrolment the enrolment endpoint is required.
     expect(lineOf(result, 'enrolment.tcp').need).toBe('needed');
     expect(world.cloud.broker.clients()).toEqual([]);
   });
 
-  it('does not displace the cloud link of a running gateway, also of one that does not report it', async () => {
+  it('does not displace the cloud link of a running gateway, also of one that does not report its link', async () => {
     const services = [
       { name: 'cloud', status: 'running', restarts: 0, lastError: null, remedy: null, detail: 'connected' },
     ];
@@ -257,9 +257,9 @@ describe('the network check, outward', () => {
   it('fails a path MTU below 1280 bytes', async () => {
     await using world = await buildWorld(dir);
     const connectionInfo = async () => ({ pathMtuBytes: 1_000 });
-    const result = await world.check({ machine: machineOf(world.asked, { connectionInfo }) });
+    const result = await world.check({ machine: machineOf(world.requests, { connectionInfo }) });
     expect(lineOf(result, 'mtu')).toMatchObject({ verdict: 'wrong', ask: expect.stringContaining('ICMP') });
-    const silent = await world.check({ machine: machineOf(world.asked, { connectionInfo: async () => null }) });
+    const silent = await world.check({ machine: machineOf(world.requests, { connectionInfo: async () => null }) });
     expect(lineOf(silent, 'mtu')).toMatchObject({
       verdict: 'ok',
       detail: expect.stringContaining('not reported by the kernel'),
@@ -273,7 +273,7 @@ describe('the network check, outward', () => {
     const abort = new AbortController();
     const running = checkNetwork(
       { site: world.site, dialer: directDialer, clock: world.clock },
-      { timeoutMs: 30_000, from: [], fromSegment: 'site', machine: machineOf(world.asked) },
+      { timeoutMs: 30_000, from: [], fromSegment: 'site', machine: machineOf(world.requests) },
       { signal: abort.signal, onProgress: () => {} },
     );
     setTimeout(() => abort.abort(new GwError('INTERRUPTED', 'Interrupted.')), 50);
@@ -282,8 +282,8 @@ describe('the network check, outward', () => {
 });
 
 describe('the network check, from a second host', () => {
-  /** A host that reaches these ports of the gateway, whatever the address, and is let go in the end. */
-  function hostThatReaches(ports: readonly number[], seen: string[]): SecondHost & { closed: boolean } {
+  /** A host that reaches these ports of the gateway, whatever the address, and is released at the end. */
+  function hostThatReaches(ports: readonly number[], used: string[]): SecondHost & { closed: boolean } {
     const host = {
       name: 'technician@198.51.100.20',
       closed: false,
@@ -291,7 +291,7 @@ describe('the network check, from a second host', () => {
         const dialer = {
           way: 'via technician@198.51.100.20',
           async dial({ host: to, port }: { host: string; port: number }) {
-            seen.push(`${to}:${port}`);
+            used.push(`${to}:${port}`);
             if (!ports.includes(port)) throw new DialError('no-answer', { address: to, port });
             return directDialer.dial({ host: '127.0.0.1', port: target }, { timeoutMs: 1_000 });
           },
@@ -311,14 +311,14 @@ describe('the network check, from a second host', () => {
     await using answering = await openPort();
     target = answering.port;
     await using world = await buildWorld(dir, { yaml });
-    const seen: string[] = [];
-    const host = hostThatReaches([22, 8090], seen);
+    const used: string[] = [];
+    const host = hostThatReaches([22, 8090], used);
     const sockets = [
       { protocol: 'tcp', family: 'ipv4', address: '0.0.0.0', port: 9100, inode: 1, owners: [] },
     ] as const;
-    const result = await world.check({ from: [host], machine: machineOf(world.asked, { sockets }) });
+    const result = await world.check({ from: [host], machine: machineOf(world.requests, { sockets }) });
     expect(host.closed).toBe(true);
-    expect(seen.sort()).toEqual(
+    expect(used.sort()).toEqual(
       [22, 5174, 8090, 9100, world.site.operator.port].map((port) => `192.0.2.2:${port}`).sort(),
     );
     expect(verdictsOf(result)).toMatchObject({
@@ -348,7 +348,7 @@ describe('the network check, from a second host', () => {
     const closed: SecondHost = {
       name: 'a@b',
       use: async () => {
-        throw new GwError('PEER_NOT_REACHABLE', 'not connected: nobody is there.');
+        throw new GwError('PEER_NOT_REACHABLE', 'not connected: nothing answered.');
       },
     };
     const forbidding: SecondHost = {
@@ -389,8 +389,8 @@ describe('the network check, from a second host', () => {
       },
     };
     const result = await world.check({ from: [lost] });
-    const told = result.lines.filter(({ id }) => id.startsWith('segment.from-'));
-    expect(told.map(({ id, verdict }) => `${id} ${verdict}`)).toEqual([
+    const ofSecondHost = result.lines.filter(({ id }) => id.startsWith('segment.from-'));
+    expect(ofSecondHost.map(({ id, verdict }) => `${id} ${verdict}`)).toEqual([
       'segment.from-1.gateway-22 wrong',
       'segment.from-1 not-checked',
     ]);
@@ -420,7 +420,7 @@ describe('the network check, from a second host', () => {
     ['refused', 'wrong', /connected|does not name it/],
     ['cut', undefined, null],
   ] as const)(
-    'tells a host that the gateway does not get to (%s) by whether packets came back',
+    'distinguishes an unreachable host (%s) by whether packets returned',
     async (failure, verdict, detail) => {
       await using world = await buildWorld(dir, { yaml });
       const tried = { address: '198.51.100.20', port: 22 };
@@ -445,7 +445,7 @@ describe('the network check, from a second host', () => {
     }
   });
 
-  it('is not-checked without one, and so is the whole', async () => {
+  it('is not-checked without a second host, and so is the whole', async () => {
     await using world = await buildWorld(dir, { yaml });
     const result = await world.check();
     expect(lineOf(result, 'segment.from')).toMatchObject({ verdict: 'not-checked' });

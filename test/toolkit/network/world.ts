@@ -16,28 +16,31 @@ import { createPacedClock } from '../../lifecycle/paced-clock.ts';
 
 export const SERIAL = 'SN0001';
 
-/** What was asked of the network, in order. */
-export interface Asked {
+/** Network requests, in order. */
+export interface NetworkRequests {
   readonly dialled: string[];
   readonly resolved: string[];
 }
 
-/** A dialer that notes where it dials. */
-export function recordingDialer(asked: Asked, dialer: Dialer = directDialer): Dialer {
+/** A dialer that records its targets. */
+export function recordingDialer(requests: NetworkRequests, dialer: Dialer = directDialer): Dialer {
   return {
     way: dialer.way,
     dial(endpoint, options) {
-      asked.dialled.push(`${endpoint.host}:${endpoint.port}`);
+      requests.dialled.push(`${endpoint.host}:${endpoint.port}`);
       return dialer.dial(endpoint, options);
     },
   };
 }
 
-/** A machine of which nothing but what a test says is known. */
-export function machineOf(asked: Asked, about: Partial<Machine> & { sockets?: readonly OwnedSocket[] } = {}): Machine {
+/** A machine with properties set by a test. */
+export function machineOf(
+  requests: NetworkRequests,
+  about: Partial<Machine> & { sockets?: readonly OwnedSocket[] } = {},
+): Machine {
   return {
     async lookup(host) {
-      asked.resolved.push(host);
+      requests.resolved.push(host);
       return [{ address: '127.0.0.1' }];
     },
     openSockets: async () => [...(about.sockets ?? [])],
@@ -47,7 +50,7 @@ export function machineOf(asked: Asked, about: Partial<Machine> & { sockets?: re
   };
 }
 
-/** A port on 127.0.0.1 that takes connections and says nothing. */
+/** A port on 127.0.0.1 that accepts connections and sends no data. */
 export async function openPort(): Promise<AsyncDisposable & { readonly port: number; readonly server: Server }> {
   const sockets = new Set<{ destroy(): void }>();
   const server = createServer((socket) => {
@@ -72,7 +75,7 @@ export function closedPort(): Promise<number> {
   return freePort();
 }
 
-/** Installs an identity as an enrolment leaves it, for the certificate of this authority. */
+/** Installs an identity as an enrolment does, with a certificate of this CA. */
 export async function writeIdentity(
   dir: string,
   authority: CertificateAuthority,
@@ -99,14 +102,14 @@ export interface World extends AsyncDisposable {
   readonly cloud: Cloud;
   readonly faults: ReturnType<typeof createFaults>;
   readonly site: Site;
-  readonly asked: Asked;
+  readonly requests: NetworkRequests;
   readonly chassisPort: number;
-  /** The time of the cloud and of the check. */
+  /** The clock of the cloud and of the check. */
   readonly clock: Clock;
   check(options?: Partial<NetworkCheckOptions>): Promise<NetworkCheck>;
 }
 
-/** A cloud, a chassis that takes connections, and a site file that names them. */
+/** A cloud, a chassis that accepts connections, and a site file for them. */
 export async function buildWorld(
   dir: string,
   about: {
@@ -114,7 +117,7 @@ export async function buildWorld(
     readonly yaml?: string;
     readonly operatorPort?: number;
     readonly storage?: boolean;
-    /** Real time where a program of another process has a part in it. */
+    /** Real time where another process is involved. */
     readonly clock?: Clock;
   } = {},
 ): Promise<World> {
@@ -145,31 +148,31 @@ export async function buildWorld(
       '',
     ]
       .join('\n')
-      // The enrolment endpoint is the storage here: both answer HTTPS, and no more is asked of either.
+      // The enrolment endpoint is the storage here: both answer HTTPS, and the check needs no more of either.
       .replace('https://127.0.0.1:1,', `${storageUrl},`),
   );
   const site = await loadSite(join(dir, 'site.yaml'));
-  const asked: Asked = { dialled: [], resolved: [] };
+  const requests: NetworkRequests = { dialled: [], resolved: [] };
   const running = undo.move();
   return {
     dir,
     cloud,
     faults,
     site,
-    asked,
+    requests: requests,
     chassisPort: chassis.port,
     clock,
     check: (options = {}) =>
       checkNetwork(
-        { site, dialer: recordingDialer(asked), clock },
-        { timeoutMs: 5_000, from: [], fromSegment: 'site', machine: machineOf(asked), ...options },
+        { site, dialer: recordingDialer(requests), clock },
+        { timeoutMs: 5_000, from: [], fromSegment: 'site', machine: machineOf(requests), ...options },
         { signal: AbortSignal.timeout(30_000), onProgress: () => {} },
       ),
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
 }
 
-/** `ok`, `wrong` or `not-checked` of every line by its id. */
+/** `ok`, `wrong` or `not-checked` of every finding by its id. */
 export function verdictsOf({ lines }: NetworkCheck): Record<string, string> {
   return Object.fromEntries(lines.map(({ id, verdict }) => [id, verdict]));
 }

@@ -25,8 +25,8 @@ afterAll(() => {
   server.close();
 });
 
-/** What a check says of a program that answers like this in the operator server's place. */
-async function said(how: Answer): Promise<GwError> {
+/** The result of a check against a program that answers like this in place of the operator server. */
+async function failureFor(how: Answer): Promise<GwError> {
   answer = how;
   const toolkit = { site: { operator: { port } } as Site, dialer: directDialer, clock: systemClock };
   const context = { signal: new AbortController().signal, onProgress: () => {} };
@@ -38,17 +38,17 @@ async function said(how: Answer): Promise<GwError> {
   return error as GwError;
 }
 
-describe('what answers in the place of the operator server', () => {
-  it('is named as no operator server when it is a web page', async () => {
-    const error = await said((response) => response.setHeader('content-type', 'text/html').end('<h1>Hello</h1>'));
+describe('a response in place of the operator server', () => {
+  it('is reported as not an operator server when it is a web page', async () => {
+    const error = await failureFor((response) => response.setHeader('content-type', 'text/html').end('<h1>Hello</h1>'));
     expect(error.code).toBe('OPERATOR_NOT_REACHABLE');
     expect(error.message).toContain('Unexpected answer');
     expect(error.tried).toMatchObject({ address: '127.0.0.1', port });
   });
 
-  it('is read no further than any answer of ours goes when it never ends', async () => {
+  it('is read no further than the largest answer of gw when it never ends', async () => {
     let sent = 0;
-    const error = await said((response) => {
+    const error = await failureFor((response) => {
       const more = () => {
         while (!response.destroyed && response.write(' '.repeat(65_536))) sent += 65_536;
       };
@@ -59,18 +59,18 @@ describe('what answers in the place of the operator server', () => {
     expect(sent).toBeLessThan(64 * 1024 * 1024);
   });
 
-  it('passes on an error of ours with its code', async () => {
+  it('passes on an error of gw with its code', async () => {
     const body = { error: { code: 'CHASSIS_NOT_CONNECTED', message: 'not connected: nothing answered' } };
-    const error = await said((response) => {
+    const error = await failureFor((response) => {
       response.statusCode = 503;
       response.end(JSON.stringify(body));
     });
     expect(error).toMatchObject({ code: 'CHASSIS_NOT_CONNECTED', message: 'not connected: nothing answered' });
   });
 
-  it('takes what was tried only where it has that shape', async () => {
+  it('contains tried addresses only where they have that shape', async () => {
     for (const tried of ['x', 7, { address: 7 }, null, []]) {
-      const error = await said((response) => {
+      const error = await failureFor((response) => {
         response.statusCode = 503;
         response.end(JSON.stringify({ error: { code: 'CHASSIS_BOOTING', message: 'x', tried } }));
       });
@@ -79,10 +79,10 @@ describe('what answers in the place of the operator server', () => {
     }
   });
 
-  it('never breaks a check, whatever bytes it sends', async () => {
+  it('never makes a check throw, whatever its bytes', async () => {
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ maxLength: 300 }), fc.constantFrom(200, 404, 500), async (bytes, status) => {
-        const error = await said((response) => {
+        const error = await failureFor((response) => {
           response.statusCode = status;
           response.end(bytes);
         });

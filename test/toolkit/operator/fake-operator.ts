@@ -11,18 +11,18 @@ export interface FakePose {
   readonly yawDeg: number;
 }
 
-/** An operator server that a test decides, without any code of ours behind its routes. */
+/** A scripted operator server, without code of gw behind its routes. */
 export interface FakeOperator extends AsyncDisposable {
   readonly toolkit: Toolkit;
   /** Every request as `METHOD path`, in order. */
-  readonly asked: string[];
-  /** Takes the place of a route's answer when it gives one: status and body. */
+  readonly requests: string[];
+  /** Overrides the answer of a route when it returns one: status and body. */
   override: (request: IncomingMessage, body: string) => readonly [status: number, body: object] | undefined;
   latched: boolean;
-  /** Where the robot is, `ms` after the server began; null: the chassis reports no pose. */
+  /** Pose of the robot, `ms` after the server started; null: the chassis reports no pose. */
   pose: (ms: number) => FakePose | null;
   moveState: () => string;
-  /** How old the newest pose is. */
+  /** Age of the newest pose. */
   poseAgeMs: () => number;
   readonly password: string;
   sessions: Set<string>;
@@ -31,7 +31,7 @@ export interface FakeOperator extends AsyncDisposable {
 
 export const context = () => ({ signal: new AbortController().signal, onProgress: () => {} });
 
-/** It and whoever watches it live in simulated time, which no busy machine shortens. */
+/** Simulated time for the server and its clients, which a busy machine does not shorten. */
 export async function startFakeOperator(): Promise<FakeOperator> {
   const clock = createPacedClock();
   const nowMs = clock.monotonicMs;
@@ -46,7 +46,7 @@ export async function startFakeOperator(): Promise<FakeOperator> {
 
   const fake: FakeOperator = {
     toolkit: { site: { operator: { port } } as Site, dialer: directDialer, clock },
-    asked: [],
+    requests: [],
     override: () => undefined,
     latched: false,
     pose: () => ({ xM: 0, yM: 0, yawDeg: 0 }),
@@ -63,7 +63,7 @@ export async function startFakeOperator(): Promise<FakeOperator> {
 
   function answer(request: IncomingMessage, response: ServerResponse, body: string): void {
     const { method = '', url = '' } = request;
-    fake.asked.push(`${method} ${url}`);
+    fake.requests.push(`${method} ${url}`);
     const send = (status: number, data: object, headers: Record<string, string> = {}) =>
       response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(data));
     const refuse = (status: number, code: string) => send(status, { error: { code, message: code } });

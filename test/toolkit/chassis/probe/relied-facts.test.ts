@@ -30,28 +30,28 @@ afterEach(async () => {
   await rm(dir, { recursive: true, force: true });
 });
 
-async function look(content: string, of = identity('m1'), requireVerified = false) {
+async function findingFor(content: string, of = identity('m1'), requireVerified = false) {
   const evidenceFile = join(dir, 'evidence.jsonl');
   await writeFile(evidenceFile, content);
   return checkReliedFacts({ evidenceFile, motion: { requireVerified } }, of);
 }
 
-describe('what orders rely on, as it stands on this chassis', () => {
-  it('is green only where every fact was verified here', async () => {
-    const { finding, relied } = await look(lines(all));
+describe('the facts that orders rely on, on this chassis', () => {
+  it('are green only where every fact was verified on this chassis', async () => {
+    const { finding, relied } = await findingFor(lines(all));
     expect(finding).toMatchObject({ verdict: 'ok', remedy: null });
     expect(relied?.map(({ support }) => support)).toEqual(all.map(() => 'this-device'));
     for (const id of all) {
-      const without = await look(lines(all.filter((other) => other !== id)));
+      const without = await findingFor(lines(all.filter((other) => other !== id)));
       expect(without.finding.verdict, id).toBe('not-checked');
       expect(without.finding.detail).toContain(id);
     }
   });
 
-  it('says what was measured on another device or version, and what nobody verified', async () => {
-    const { finding, relied } = await look('');
+  it('list facts measured on another device or version, and those never verified', async () => {
+    const { finding, relied } = await findingFor('');
     expect(finding.verdict).toBe('not-checked');
-    // What is only stated was measured nowhere, whatever bears it out.
+    // A stated fact was never measured, whatever supports it.
     expect(finding.detail.split('; ')).toEqual(
       expect.arrayContaining([
         'measured on another device or version: angles.tracked-pose-ori, angles.pose-ori',
@@ -66,7 +66,7 @@ describe('what orders rely on, as it stands on this chassis', () => {
       usable: true,
       orders: ['move', 'dock'],
     });
-    const required = await look('', identity('m1'), true);
+    const required = await findingFor('', identity('m1'), true);
     expect(required.relied?.some(({ usable }) => usable)).toBe(false);
   });
 
@@ -75,24 +75,24 @@ describe('what orders rely on, as it stands on this chassis', () => {
     ['of another chassis', lines(all, { serial: 'SN2' }), identity('m1')],
     ['made on a simulator', lines(all, { simulated: true }), identity('m1')],
     ['while the software is not known', lines(all), identity('m1', null)],
-  ])('takes no record %s for a verification', async (_what, content, of) => {
-    const { finding } = await look(content, of);
+  ])('are not verified by a record %s', async (_what, content, of) => {
+    const { finding } = await findingFor(content, of);
     expect(finding.verdict).toBe('not-checked');
     expect(finding.detail).toMatch(/^0 of /);
   });
 
-  it('is never green on a simulator, and says that it is one', async () => {
-    const { finding } = await look(lines(all, { simulated: true }), identity('simulated'));
+  it('are never green on a simulator, and it is named as one', async () => {
+    const { finding } = await findingFor(lines(all, { simulated: true }), identity('simulated'));
     expect(finding).toMatchObject({ verdict: 'not-checked' });
     expect(finding.detail).toContain('verified on a simulator only');
   });
 
-  it.each(all)('is wrong when %s was contradicted here', async (id) => {
-    const { finding } = await look(lines(all) + lines([id], { value: false }));
+  it.each(all)('are wrong when %s was contradicted on this chassis', async (id) => {
+    const { finding } = await findingFor(lines(all) + lines([id], { value: false }));
     expect(finding).toMatchObject({ verdict: 'wrong', detail: expect.stringContaining(id) });
   });
 
-  it('is wrong when the evidence file cannot be read', async () => {
-    expect(await look('no record\n')).toMatchObject({ relied: null, finding: { verdict: 'wrong' } });
+  it('are wrong when the evidence file cannot be read', async () => {
+    expect(await findingFor('no record\n')).toMatchObject({ relied: null, finding: { verdict: 'wrong' } });
   });
 });

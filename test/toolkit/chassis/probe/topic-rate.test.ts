@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { addArrival, rateOf, type TopicArrivals } from '../../../../src/lib/toolkit/chassis/probe/topic-rate.ts';
 
-/** The rate of these arrivals, in milliseconds since the topic was enabled, when listening ends at `endMs`. */
+/** The rate of these arrivals, in milliseconds since the topic was enabled, when the measurement ends at `endMs`. */
 function rate(arrivalsMs: readonly number[], endMs: number) {
   const arrivals = arrivalsMs.reduce<TopicArrivals | undefined>(addArrival, undefined);
   return rateOf(arrivals, 0, endMs);
@@ -12,19 +12,19 @@ const steady = (periodMs: number, firstMs: number, endMs: number) =>
   Array.from({ length: Math.max(0, Math.floor((endMs - firstMs) / periodMs) + 1) }, (_, i) => firstMs + i * periodMs);
 
 describe('the rate of a topic', () => {
-  it('leaves out the message that enabling brings: a battery at 0.2 Hz is not 8 Hz', () => {
+  it('excludes the message sent on enabling: a battery at 0.2 Hz is not 8 Hz', () => {
     expect(rate([1, 126], 2_000)).toEqual({ perSecond: null, reason: expect.stringContaining('0 of 3 intervals') });
     expect(rate([1, 126, 5_126], 8_000).perSecond).toBeNull();
     expect(rate([1, 126, 5_126, 10_126, 15_126], 15_200).perSecond).toBe(0.2);
   });
 
-  it('needs three intervals after it, and says so', () => {
+  it('needs three intervals after it, and states that', () => {
     expect(rate([], 2_000)).toEqual({ perSecond: null, reason: 'no message received' });
     expect(rate([0, 100, 200, 300], 350).reason).toContain('2 of 3 intervals');
     expect(rate([0, 100, 200, 300, 400], 450)).toEqual({ perSecond: 10, reason: null });
   });
 
-  it('is not taken from messages that were held up and came together, nor from a topic that has ceased', () => {
+  it('is not computed from delayed messages that arrived together, nor from a topic that has ceased', () => {
     expect(rate([0, 5_000, 5_001, 5_002, 5_003, 5_004], 5_100)).toMatchObject({
       perSecond: null,
       reason: expect.stringContaining('not steady: 5 messages within 0.0 s of 5.1 s'),
@@ -33,7 +33,7 @@ describe('the rate of a topic', () => {
     expect(rate([0, 0, 0, 0, 0], 0).perSecond).toBeNull();
   });
 
-  it('of a pose at 10 Hz that comes in bunches of a second is 10 Hz', () => {
+  it('of a pose at 10 Hz that arrives in bursts of a second is 10 Hz', () => {
     const arrivals = [1_000, 2_000, 3_000, 4_000].flatMap((at) => Array.from({ length: 10 }, (_, i) => at + i));
     expect(rate(arrivals, 4_050).perSecond).toBeGreaterThanOrEqual(9.5);
     expect(rate(arrivals, 4_050).perSecond).toBeLessThanOrEqual(10.5);
@@ -42,7 +42,7 @@ describe('the rate of a topic', () => {
   const periods = fc.double({ min: 20, max: 20_000, noNaN: true });
   const ends = fc.integer({ min: 2_000, max: 60_000 });
 
-  it('of any steady topic is right, whatever old message enabling brought, or missing', () => {
+  it('of any steady topic is right, whatever old message was sent on enabling, or missing', () => {
     fc.assert(
       fc.property(
         periods,
@@ -61,7 +61,7 @@ describe('the rate of a topic', () => {
     );
   });
 
-  it('is never far above the true one, however its messages are held up on the way', () => {
+  it('is never far above the true one, however its messages are delayed', () => {
     const delays = fc.array(fc.double({ min: 0, max: 30_000, noNaN: true }), { minLength: 1, maxLength: 40 });
     fc.assert(
       fc.property(periods, delays, fc.boolean(), ends, (period, held, old, end) => {

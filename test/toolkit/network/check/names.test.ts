@@ -15,7 +15,7 @@ describe('the name server of this machine', () => {
     expect(parseAddresses(text)).toEqual(['127.0.0.1', '::1']);
   });
 
-  it('is parsed from any output without a throw, and gives addresses only', () => {
+  it('is parsed from any output without a throw, and yields addresses only', () => {
     fc.assert(
       fc.property(fc.array(fc.oneof(fc.ipV4(), fc.ipV6(), fc.string())), (words) => {
         const addresses = parseAddresses(words.join('\n'));

@@ -17,7 +17,7 @@ describe('the region in the name of a host', () => {
     ['lb-1.eu-central-1.elb.amazonaws.com', 'eu-central-1'],
     ['data.tunneling.iot.us-gov-west-1.amazonaws.com', 'us-gov-west-1'],
     ['iot.cn-north-1.amazonaws.com.cn', 'cn-north-1'],
-    // A bucket may be called like a region.
+    // A bucket may have the name of a region.
     ['eu-central-1.s3.us-east-1.amazonaws.com', 'us-east-1'],
     ['iot.eu-central-10.amazonaws.com', 'eu-central-10'],
     ['iot.eu-central-1a.amazonaws.com', 'none'],
@@ -49,7 +49,7 @@ describe('the region in the name of a host', () => {
   });
 });
 
-describe('the lines about the region', () => {
+describe('the findings about the region', () => {
   const lines = (broker: string, region?: string) =>
     regionLines(
       siteSchema.parse({
@@ -65,7 +65,7 @@ describe('the lines about the region', () => {
       }),
     ).map(({ id, verdict, need }) => `${id} ${verdict} ${need}`);
 
-  it('are ok and wrong by the name of the provider, and never ok for this machine or a name that tells nothing', () => {
+  it('are ok or wrong by the domain of the provider, and never ok for this machine or a name without a region', () => {
     expect(lines('a.iot.eu-central-1.amazonaws.com')).toEqual([
       'region.mqtt ok needed',
       'region.storage ok needed',

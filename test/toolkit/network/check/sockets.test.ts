@@ -26,7 +26,7 @@ const robot = { addresses: ['192.0.2.2'], by: 'network.gateway' };
 const judged = (sockets: readonly OwnedSocket[], network?: object) => judgeSockets(sockets, siteOf(network));
 const allowed = (one: OwnedSocket, network?: object) => judged([one], network)[0]?.allowedBy;
 
-describe('what listens on the gateway', () => {
+describe('an open socket on the gateway', () => {
   it('may be SSH, the operator server, the heartbeat, and the read-only socket on loopback', () => {
     expect(judgeSockets([socket('tcp', '192.0.2.2', 22)], siteOf(), robot)[0]?.allowedBy).toBe('platform');
     expect(allowed(socket('tcp', '::', 5173))).toBe('platform');
@@ -34,7 +34,7 @@ describe('what listens on the gateway', () => {
     expect(allowed(socket('tcp', '127.0.0.1', 5174))).toBe('platform');
   });
 
-  it('may not be the same numbers of the other protocol, or the read-only socket elsewhere', () => {
+  it('may not be the same port of the other protocol, or the read-only socket elsewhere', () => {
     expect(allowed(socket('udp', '0.0.0.0', 22))).toBeNull();
     expect(allowed(socket('tcp', '0.0.0.0', 45301))).toBeNull();
     for (const address of ['0.0.0.0', '::', '192.0.2.2']) expect(allowed(socket('tcp', address, 5174))).toBeNull();
@@ -47,7 +47,7 @@ describe('what listens on the gateway', () => {
       why: 'DHCP client',
     });
     expect(allowed(socket('tcp', '0.0.0.0', 68), network)).toBeNull();
-    // An agreement never opens the read-only socket.
+    // An agreed exception never permits the read-only socket.
     const open = { alsoListening: [{ protocol: 'tcp', port: 5174, why: 'remote support' }] };
     expect(allowed(socket('tcp', '0.0.0.0', 5174), open)).toBeNull();
   });
@@ -91,11 +91,11 @@ describe('what listens on the gateway', () => {
   });
 });
 
-describe('where SSH listens', () => {
+describe('the listening address of SSH', () => {
   const ssh = (address: string, known: RobotAddresses = robot, network: object = {}) => {
     const lines = socketLines(judgeSockets([socket('tcp', address, 22, 'sshd')], siteOf(network), known));
     const of = (id: string) => lines.find((line) => line.id === id)?.verdict;
-    // The line for the whole is never better than that of SSH.
+    // The overall finding is never better than that of SSH.
     return [of('inward.ssh'), of('inward.listening')];
   };
 
@@ -114,7 +114,7 @@ describe('where SSH listens', () => {
     },
   );
 
-  it('is not checked where no address of the robot segment is known, but on every interface it is wrong all the same', () => {
+  it('is not checked where no address of the robot segment is known, but wrong on every interface', () => {
     expect(ssh('192.0.2.2', null)).toEqual(['not-checked', 'not-checked']);
     expect(ssh('2001:db8::2')).toEqual(['not-checked', 'not-checked']);
     expect(ssh('0.0.0.0', null)).toEqual(['wrong', 'wrong']);
@@ -128,7 +128,7 @@ describe('where SSH listens', () => {
     expect(from({ gateway: 'gw.local', robotSegment: '192.0.2.0/28' })).toEqual(['192.0.2.2']);
     expect(from({ robotSegment: '203.0.113.0/28' }, '198.51.100.7')).toBeNull();
     expect(from({}, '192.0.2.2')).toEqual(['192.0.2.2']);
-    // A chassis on this machine, as a simulator is one, says nothing of a segment.
+    // A chassis on this machine, as a simulator is, shows no segment.
     expect(from({}, '127.0.0.1')).toBeNull();
     expect(from({ gateway: '127.0.0.1' })).toBeNull();
     expect(from({})).toBeNull();
@@ -157,7 +157,7 @@ describe('the addresses of a site', () => {
     expect(verdicts(siteOf(network), ['192.0.2.7'])).toEqual(['ok', 'wrong']);
   });
 
-  it('are not judged where they are names, or no segment is agreed', () => {
+  it('are not checked where they are names, or no segment is agreed', () => {
     expect(verdicts(siteOf(network, 'chassis.local'))).toEqual(['not-checked', 'ok']);
     const lift = { name: 'Lift', kind: 'lift', host: 'lift.example', port: 3100 };
     expect(verdicts(siteOf({ ...network, devices: [lift] }))).toEqual(['not-checked', 'ok']);
@@ -173,13 +173,13 @@ describe('the endpoints that a second host probes', () => {
     { protocol: 'udp', port: 45301, reach: 'other-machines' },
     { protocol: 'tcp', port: 631, reach: 'this-machine' },
   ];
-  const asked = (segment: 'site' | 'robot') =>
+  const probed = (segment: 'site' | 'robot') =>
     Object.fromEntries(
       outsideDials(siteOf(network), open, segment).map(({ host, port, answer }) => [`${host}:${port}`, answer]),
     );
 
   it('must not be reachable from the customer network', () => {
-    expect(asked('site')).toEqual({
+    expect(probed('site')).toEqual({
       '192.0.2.3:8090': 'must-not',
       '192.0.2.2:22': 'must-not',
       '192.0.2.2:5173': 'must-not',
@@ -190,7 +190,7 @@ describe('the endpoints that a second host probes', () => {
   });
 
   it('may be reachable in the robot segment by platform or site file', () => {
-    expect(asked('robot')).toEqual({
+    expect(probed('robot')).toEqual({
       '192.0.2.3:8090': 'unproven',
       '192.0.2.2:22': 'may',
       '192.0.2.2:5173': 'may',
@@ -200,7 +200,7 @@ describe('the endpoints that a second host probes', () => {
     });
   });
 
-  it('are none for a robot on one machine', () => {
+  it('are empty for a robot on one machine', () => {
     expect(outsideDials(siteOf({}, '127.0.0.1'), open, 'site')).toEqual([]);
   });
 });

@@ -15,9 +15,9 @@ const path = (host: string, by: VerifiedBy): PathResult => {
 };
 const inspection = (...paths: PathResult[]) => sharedLines(paths).find(({ id }) => id === 'tls-inspection');
 
-describe('a chain that only the list of this machine verifies', () => {
+describe('a chain that only the trust list of the system verifies', () => {
   it.each(['system', 'extra'] as const)(
-    'is named with its list (%s), and does not prove that no proxy opens TLS',
+    'is reported with its list (%s), and does not exclude TLS interception',
     (by) => {
       const line = inspection(path('storage.example', 'bundled'), path('tunnel.example', by));
       expect(line?.verdict).toBe('not-checked');
@@ -31,7 +31,7 @@ describe('a chain that only the list of this machine verifies', () => {
     },
   );
 
-  it('is no doubt where a file of the site file or the bundled list verified it', () => {
+  it('is unambiguous where a file of the site file or the bundled list verified it', () => {
     expect(inspection(path('storage.example', 'bundled'), path('tunnel.example', 'file'))?.verdict).toBe('ok');
     expect(tlsOutcome(path('storage.example', 'bundled')).detail).toContain("verified with Node's bundled list");
   });
