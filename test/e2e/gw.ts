@@ -41,7 +41,6 @@ export function startGw(args: readonly string[], options: RunOptions = {}): Runn
   const started = startProcess(process.execPath, command.args, { input: null, ...command.options });
   return {
     ...started,
-    says: started.untilOutput,
     async end(signal = 'SIGTERM') {
       const began = performance.now();
       if (!started.hasEnded()) started.child.kill(signal);

@@ -50,15 +50,15 @@ export async function startPeer(
   const started = startProcess(program, args, { env: { PATH: path } });
   const { pid } = started.child;
   if (pid === undefined) throw new Error(`${program} cannot be started`);
-  const said = () => `${started.stdout()}${started.stderr()}`;
-  const peer: PeerProgram = { port, pid, said, [Symbol.asyncDispose]: started[Symbol.asyncDispose] };
+  const output = () => `${started.stdout()}${started.stderr()}`;
+  const peer: PeerProgram = { port, pid, output, [Symbol.asyncDispose]: started[Symbol.asyncDispose] };
   for (let tries = 0; tries < 200; tries += 1) {
-    if (started.hasEnded()) throw new Error(`${program} ended: ${said()}`);
+    if (started.hasEnded()) throw new Error(`${program} ended: ${output()}`);
     if (isListening(port, place)) return peer;
     await sleep(25);
   }
   await peer[Symbol.asyncDispose]();
-  throw new Error(`${program} does not listen: ${said()}`);
+  throw new Error(`${program} does not listen: ${output()}`);
 }
 
 /** Files of a certificate and its key in a folder of their own. */

@@ -84,8 +84,8 @@ export async function prepare(
   return { side, dir: own, home, site };
 }
 
-/** What a command of gw with --json came to. */
-export interface Came<T = Record<string, unknown>> {
+/** The result of a command of gw with --json. */
+export interface CommandResult<T = Record<string, unknown>> {
   readonly code: number | null;
   readonly ok: boolean;
   readonly data: T;
@@ -102,12 +102,12 @@ export async function gw<T = Record<string, unknown>>(
   return commandResultOf(await run(nameOf(side), args, { env: { HOME: home } }));
 }
 
-/** Reads the envelope; what is none ends the test with all that was said. */
-export function cameOf<T>(ended: {
+/** Parses the envelope; any other output fails the test with the full output. */
+export function commandResultOf<T>(ended: {
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
-}): Came<T> {
+}): CommandResult<T> {
   try {
     return { ...(JSON.parse(ended.stdout) as CommandResult<T>), code: ended.code };
   } catch {
