@@ -1,13 +1,13 @@
-// Drawings for benchmarks: a building with as many rooms as it takes, the same ones every time.
+// Overlays for benchmarks: a building with any number of equal cells, identical in every run.
 import { closeSync, openSync, writeSync } from 'node:fs';
 
-const ROOMS_A_ROW = 200;
-const ROOM_M = 6;
+const CELLS_PER_ROW = 200;
+const CELL_M = 6;
 const CHUNK = 2000;
 
 /**
  * Writes a FeatureCollection of `features` features, about 400 bytes each: 65 % points, 22 % zones, 13 % lanes, with
- * string and number codes as devices mix them, and one drawing in 500 with something wrong with it.
+ * string and number codes as devices mix them, and one faulty feature in 500.
  * @param {string} path
  * @param {number} features
  */
@@ -17,7 +17,8 @@ export function writeOverlays(path, features) {
     writeSync(file, '{"type":"FeatureCollection","features":[');
     for (let from = 0; from < features; from += CHUNK) {
       const chunk = [];
-      for (let nth = from; nth < Math.min(from + CHUNK, features); nth += 1) chunk.push(JSON.stringify(drawing(nth)));
+      for (let nth = from; nth < Math.min(from + CHUNK, features); nth += 1)
+        chunk.push(JSON.stringify(cellFeature(nth)));
       writeSync(file, `${from === 0 ? '' : ','}${chunk.join(',')}`);
     }
     writeSync(file, ']}\n');
@@ -26,34 +27,34 @@ export function writeOverlays(path, features) {
   }
 }
 
-/** Every hotel room has twenty features. */
-function drawing(nth) {
-  const room = Math.floor(nth / 20);
-  const [x, y] = [(room % ROOMS_A_ROW) * ROOM_M, Math.floor(room / ROOMS_A_ROW) * ROOM_M];
-  const made = inRoom(nth, nth % 20, x, y, room);
+/** Every cell has twenty features. */
+function cellFeature(nth) {
+  const cell = Math.floor(nth / 20);
+  const [x, y] = [(cell % CELLS_PER_ROW) * CELL_M, Math.floor(cell / CELLS_PER_ROW) * CELL_M];
+  const made = inCell(nth, nth % 20, x, y, cell);
   if (nth % 500 === 499) return odd(made, nth);
   return made;
 }
 
-function inRoom(nth, place, x, y, room) {
+function inCell(nth, place, x, y, cell) {
   const at = (dx, dy) => [round(x + dx), round(y + dy)];
   if (place < 9) {
     const type = [11, '11', '21', '30', 25, '22', '19', 6, '28'][place];
-    return point(nth, at(0.6 + place * 0.5, 1.2 + (nth % 7) * 0.3), { type, name: `Zimmer ${room}.${place}` });
+    return point(nth, at(0.6 + place * 0.5, 1.2 + (nth % 7) * 0.3), { type, name: `Zimmer ${cell}.${place}` });
   }
-  if (place === 9) return point(nth, at(1, 5), { type: '9', name: `Lader ${room}`, dockingPointId: idOf(nth + 1) });
-  if (place === 10) return point(nth, at(1, 4.101), { type: 36, name: `Andockpunkt ${room}` });
+  if (place === 9) return point(nth, at(1, 5), { type: '9', name: `Lader ${cell}`, dockingPointId: idOf(nth + 1) });
+  if (place === 10) return point(nth, at(1, 4.101), { type: 36, name: `Andockpunkt ${cell}` });
   if (place < 13)
     return point(nth, at(place / 3, 0.4), {
       type: place === 11 ? '37' : 39,
       name: `Marke ${nth}`,
       barcodeId: `B${nth}`,
     });
-  if (place === 13) return zone(nth, box(at, 0.2, 0.2, 5.6, 5.6), { regionType: 2, name: `Raum ${room}` });
+  if (place === 13) return zone(nth, box(at, 0.2, 0.2, 5.6, 5.6), { regionType: 2, name: `Raum ${cell}` });
   if (place === 14)
-    return zone(nth, box(at, 5.2, 2.2, 1.1, 1.1), { regionType: '5', mac: '30:AE:A4:00:00:01', name: `Tür ${room}` });
-  if (place === 15) return zone(nth, ell(at), { regionType: room % 4 === 0 ? '1' : 7, name: `Bereich ${room}` });
-  if (place === 16) return zone(nth, round8(at), { regionType: 12, name: `Säule ${room}`, desc: text(nth) });
+    return zone(nth, box(at, 5.2, 2.2, 1.1, 1.1), { regionType: '5', mac: '30:AE:A4:00:00:01', name: `Tür ${cell}` });
+  if (place === 15) return zone(nth, ell(at), { regionType: cell % 4 === 0 ? '1' : 7, name: `Bereich ${cell}` });
+  if (place === 16) return zone(nth, round8(at), { regionType: 12, name: `Säule ${cell}`, desc: text(nth) });
   const line = [at(0.5, 0.5 + place / 10), at(3, 3), at(5.5, 2.75), at(8, 2.75 + (nth % 3) / 10)];
   return feature(
     nth,
@@ -117,7 +118,7 @@ function round8(at) {
 }
 
 function text(nth) {
-  return `drawn by hand, checked on the floor plan, number ${nth}, kept as it came and carried through unchanged, word for word`;
+  return `edited by hand, checked on the floor plan, number ${nth}, kept as received and carried through unchanged, word for word`;
 }
 
 function round(metres) {

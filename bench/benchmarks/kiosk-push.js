@@ -34,13 +34,13 @@ export default {
       await using server = await startAdbServer({ adb, keyDir, usb: false, clock, signal });
       const id = `${tablet.host}:${tablet.adbPort}`;
       const endpoint = { host: tablet.host, port: tablet.adbPort };
-      const sending = { signal, way: { kind: 'tcp', endpoint, dialled: endpoint }, onBytes: () => {} };
+      const sending = { signal, transport: { kind: 'tcp', endpoint, dialled: endpoint }, onBytes: () => {} };
       const words = ['-P', `${server.port}`, '-s', id];
       const call = { signal, timeoutMs: 20_000 };
       const bridge = await openBridge(server.port, clock);
       await bridge.connect(endpoint, call);
-      for (let tries = 0; (await bridge.devices(call))[0]?.state !== 'device'; tries += 1) {
-        if (tries === 100) throw new Error('the tablet did not connect');
+      for (let attempts = 0; (await bridge.devices(call))[0]?.state !== 'device'; attempts += 1) {
+        if (attempts === 100) throw new Error('the tablet did not connect');
         await clock.sleep(100);
       }
 

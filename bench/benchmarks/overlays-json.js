@@ -7,7 +7,7 @@ import { writeOverlays } from '../overlays.js';
 
 const FEATURES = 100_000;
 const RUNS = 9;
-/** Tells the most memory that the process ever held, in kilobytes, at its end. */
+/** Prints the peak memory of the process, in kilobytes, when it exits. */
 const memoryOf = `data:text/javascript,process.on('exit',()=>process.stderr.write(process.resourceUsage().maxRSS+'kB'))`;
 
 export default {
@@ -16,10 +16,10 @@ export default {
   async run() {
     const dir = mkdtempSync(join(tmpdir(), 'gw-bench-'));
     try {
-      const path = join(dir, 'drawings.json');
+      const path = join(dir, 'features.json');
       writeOverlays(path, FEATURES);
       const inspect = [gw, 'overlays', 'inspect', '--file', path, '--json'];
-      checkAnswer(inspect, join(dir, 'answer.json'));
+      checkOutput(inspect, join(dir, 'answer.json'));
       const ours = [];
       const peer = [];
       const memory = [];
@@ -52,13 +52,13 @@ export default {
   },
 };
 
-/** Quick and wrong counts for nothing: every drawing must be in the answer. */
-function checkAnswer(argv, path) {
+/** Speed counts only for a correct result: every feature must be in the output. */
+function checkOutput(argv, path) {
   const file = openSync(path, 'w');
   spawnSync(process.execPath, argv, { stdio: ['ignore', file, 'inherit'] });
   closeSync(file);
   const { data } = JSON.parse(readFileSync(path, 'utf8'));
-  if (data.features.length !== FEATURES) throw new Error(`${data.features.length} features in the answer`);
+  if (data.features.length !== FEATURES) throw new Error(`${data.features.length} features in the output`);
 }
 
 /** Exit code 1 says that something in the map is wrong, which is so here. */

@@ -6,7 +6,7 @@ import { writeOverlays } from '../overlays.js';
 
 const sizes = [1_000, 10_000, 100_000];
 const RUNS = 9;
-/** The picture covers most of the building, so that some features lie outside. */
+/** The picture covers most of the building, so that some features are outside. */
 const frame = { originXM: 0, originYM: 0, resolutionM: 0.05, width: 23_000, height: 23_000 };
 
 export default {
@@ -28,7 +28,7 @@ export default {
         for (let run = -2; run < RUNS; run += 1) {
           const codeBook = createCodeBook(null);
           // Another list each time: what is known of a list from an earlier run must not be used again.
-          const map = { ...overlays, drawings: [...overlays.drawings] };
+          const map = { ...overlays, features: [...overlays.features] };
           const rules = timed(() => findFaults(map, { frame, codeBook, pairs: chargerPairs(map, codeBook) }));
           const parse = timed(() => JSON.parse(text));
           if (run < 0) continue;

@@ -15,7 +15,7 @@ describe('the angle fields on the wire', () => {
     expect(decodeTrackedPoseOri(90)).toBe(90);
   });
 
-  it('never sends a heading outside the range of radians (degrees gave fail_reason 103)', () => {
+  it('never sends a heading outside (-π, π] (degrees there caused fail_reason 103)', () => {
     fc.assert(
       fc.property(anyDegrees, (yaw) => {
         expect(Math.abs(encodeTargetOri(yaw))).toBeLessThanOrEqual(Math.PI);
@@ -24,7 +24,7 @@ describe('the angle fields on the wire', () => {
     );
   });
 
-  it('is converted back to the same direction over ±10^6 degrees', () => {
+  it('round-trips to the same direction over ±10^6 degrees', () => {
     fc.assert(
       fc.property(anyDegrees, (yaw) => {
         expect(Math.abs(turnBetween(yaw, decodeTargetOri(encodeTargetOri(yaw))))).toBeLessThan(1e-9);
@@ -56,7 +56,7 @@ describe('degrees', () => {
     ]);
   });
 
-  it('turns the short way round', () => {
+  it('returns the shortest turn', () => {
     expect(turnBetween(degrees(170), degrees(-170))).toBe(20);
     expect(turnBetween(degrees(-170), degrees(170))).toBe(-20);
   });

@@ -4,7 +4,7 @@ import { type ChassisRestart, chassisRestartSchema } from '../../src/lib/toolkit
 
 const there: Omit<ChassisRestart['maps'][number], 'id' | 'name' | 'idNow'> = {
   uid: 'u',
-  fate: 'there',
+  status: 'unchanged',
   changes: [],
   notes: [],
   difference: null,
@@ -12,7 +12,7 @@ const there: Omit<ChassisRestart['maps'][number], 'id' | 'name' | 'idNow'> = {
 
 const running: NonNullable<ChassisRestart['running']> = {
   verdict: 'equal',
-  detail: 'the running map holds the overlays that are stored',
+  detail: 'the running map has the stored overlays',
   mapId: 1,
   uid: 'u',
   name: 'Floor 1',
@@ -37,7 +37,7 @@ const result: ChassisRestart = {
   },
   stillness: { verdict: 'still', detail: 'no move is under way' },
   order: 'accepted',
-  said: null,
+  orderError: null,
   restarted: true,
   signs: ['start-time', 'silence'],
   why: null,
@@ -71,29 +71,29 @@ const firstLine = (data: ChassisRestart) => {
   return renderChassisRestart(data).split('\n')[0];
 };
 
-describe('gw chassis restart answers in its first line', () => {
+describe('the first line of gw chassis restart', () => {
   const notBack = { softwareAfter: null, mapInUse: { before: 1, now: null, verdict: 'not-checked' } } as const;
   const rows: readonly (readonly [change: Partial<ChassisRestart>, line: string])[] = [
-    [{}, 'Chassis SN-1 is back after 41 s, and all 2 maps are there; stored and running map 1 hold the same overlays.'],
+    [{}, 'Chassis SN-1 is back after 41 s, and all 2 maps are there; stored and running map 1 have the same overlays.'],
     [
       { running: { ...running, verdict: 'not-checked', detail: '/map/info was not received within 5 s' } },
-      'Chassis SN-1 is back after 41 s, and all 2 maps are there; whether the running map 1 holds what is stored was not checked.',
+      'Chassis SN-1 is back after 41 s, and all 2 maps are there; running map 1 not compared with the stored one.',
     ],
     [
-      { verdict: 'changed', running: { ...running, verdict: 'differs', detail: 'it holds others' } },
-      'Chassis SN-1 is back after 41 s, and all 2 maps are there, but the running map 1 holds other overlays than the stored one.',
+      { verdict: 'changed', running: { ...running, verdict: 'differs', detail: 'it contains others' } },
+      'Chassis SN-1 is back after 41 s, and all 2 maps are there, but the running map 1 has other overlays than the stored one.',
     ],
     [{ maps: [] }, 'Chassis SN-1 is back after 41 s, and it had no map before.'],
     [
-      { verdict: 'lost', maps: withMap(1, { fate: 'lost', idNow: null }) },
+      { verdict: 'lost', maps: withMap(1, { status: 'lost', idNow: null }) },
       "The restart lost 1 of 2 maps of chassis SN-1: 2 'Floor 2'.",
     ],
     [
-      { verdict: 'brought-back', maps: withMap(1, { fate: 'lost', idNow: null }) },
+      { verdict: 'brought-back', maps: withMap(1, { status: 'lost', idNow: null }) },
       "Chassis SN-1 is back after 41 s; it had lost 2 'Floor 2', which was restored.",
     ],
     [
-      { verdict: 'changed', maps: withMap(0, { fate: 'changed', changes: ['its drawings are other ones'] }) },
+      { verdict: 'changed', maps: withMap(0, { status: 'changed', changes: ['its overlays differ'] }) },
       'Chassis SN-1 is back after 41 s, but a map has changed.',
     ],
     [
@@ -119,27 +119,27 @@ describe('gw chassis restart answers in its first line', () => {
 });
 
 describe('gw chassis restart', () => {
-  it('shows nothing green that was not checked', () => {
+  it('shows nothing unchecked as ok', () => {
     const text = renderChassisRestart({
       ...result,
       verdict: 'not-back',
       restarted: false,
       signs: [],
-      stillness: { verdict: 'not-checked', detail: 'nothing was heard' },
-      maps: withMap(0, { fate: 'not-checked', idNow: null }),
+      stillness: { verdict: 'not-checked', detail: 'nothing received' },
+      maps: withMap(0, { status: 'not-checked', idNow: null }),
       mapInUse: { before: 1, now: null, verdict: 'not-checked' },
     });
-    expect(text).toContain('stood still --   nothing was heard');
+    expect(text).toContain('standstill  --   nothing received');
     expect(text).toContain('restart     --   not observed');
     expect(text).toContain('--   map 1 was in use; the present one was not read');
     expect(text).toMatch(/1 {4}Floor 1 {2}- {4}-- {3}not compared/);
   });
 
-  it('lets no text of the device speak to the terminal', () => {
+  it('escapes text of the device for the terminal', () => {
     const text = renderChassisRestart({
       ...result,
-      said: '\u001b]0;x\u0007',
-      maps: withMap(0, { name: '\u001b[2J', changes: ['\u001b[31m'], fate: 'changed' }),
+      orderError: '\u001b]0;x\u0007',
+      maps: withMap(0, { name: '\u001b[2J', changes: ['\u001b[31m'], status: 'changed' }),
     });
     // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
     expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f]/);

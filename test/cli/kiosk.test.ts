@@ -40,19 +40,21 @@ const plan = (verdict: KioskPlan['verdict'], steps: KioskPlan['steps']): KioskPl
   });
 
 describe('gw kiosk plan', () => {
-  it('answers first whether something differs, and never calls green what was not checked', () => {
+  it('starts with the verdict; unchecked steps are never green', () => {
     expect(lines(renderKioskPlan(plan('as-planned', [{ ...step, state: 'ok' }])))[0]).toBe(
-      'The tablet is as its profile says.',
+      'The tablet matches its profile.',
     );
     expect(lines(renderKioskPlan(plan('differs', [{ ...step, state: 'differs' }])))[0]).toBe(
       "1 of 1 steps of profile 'Lobby' differ on the tablet.",
     );
-    const unknown = lines(renderKioskPlan(plan('not-checked', [{ ...step, state: 'not-checked', found: 'no word' }])));
-    expect(unknown[0]).toMatch(/does not tell everything \(1 not checked\)/);
-    expect(unknown).toContain('--   Brightness: not checked: no word');
+    const unknown = lines(
+      renderKioskPlan(plan('not-checked', [{ ...step, state: 'not-checked', found: 'not reported' }])),
+    );
+    expect(unknown[0]).toMatch(/^No difference from profile 'Lobby' found, 1 of 1 steps not checked\.$/);
+    expect(unknown).toContain('--   Brightness: not checked: not reported');
   });
 
-  it('shows found and expected, the remedy, who has to do it, and the red line', () => {
+  it('shows found and expected values, the remedy, by hand, and the red line', () => {
     const shown = lines(
       renderKioskPlan(plan('differs', [{ ...step, state: 'differs', byHand: true, remedy: 'Set it.' }])),
     );
@@ -61,9 +63,9 @@ describe('gw kiosk plan', () => {
     expect(shown.slice(-2)).toEqual(['It is open.', 'Run lock.']);
   });
 
-  it('brings nothing of the tablet to the terminal unescaped', () => {
-    const odd = { ...step, state: 'differs' as const, found: '\u001b]0;x\u0007' };
-    const shown = renderKioskPlan(plan('differs', [odd]));
+  it('escapes text of the tablet for the terminal', () => {
+    const hostile = { ...step, state: 'differs' as const, found: '\u001b]0;x\u0007' };
+    const shown = renderKioskPlan(plan('differs', [hostile]));
     for (const sequence of ['\u001b]', '\u0007', 'T\u001b[31m10']) expect(shown).not.toContain(sequence);
   });
 });
@@ -99,14 +101,14 @@ describe('gw kiosk setup', () => {
       ),
     );
 
-  it('says that it is set up and closed', () => {
+  it('reports that the tablet is configured and locked', () => {
     const shown = setUp({});
-    expect(shown[0]).toBe('The tablet is set up and closed (1 of 1 steps changed).');
+    expect(shown[0]).toBe('The tablet is configured and locked (1 of 1 steps changed).');
     expect(shown).toContain('ok   Brightness: 200 (changed)');
-    expect(shown).toContain('ok   Port of ADB: the tablet refuses connections to it');
+    expect(shown).toContain('ok   ADB port: the tablet refuses connections');
   });
 
-  it('does not call set up what was not read after its restart', () => {
+  it('is not green when the settings were not read after the restart', () => {
     const restarted = {
       ...lockPart,
       afterRestart: 'closed',
@@ -114,44 +116,44 @@ describe('gw kiosk setup', () => {
       wasRestarted: true,
     } as const;
     expect(setUp({ lock: restarted })[0]).toBe(
-      'The tablet was set up (1 of 1 steps changed), restarted and closed; how it is after the restart was not read.',
+      'The tablet was configured (1 of 1 steps changed), restarted and locked; its settings were not read after the restart.',
     );
     const reading = { verdict: 'as-profile', steps: 1, differing: 0, unknown: 0 } as const;
-    expect(setUp({ lock: { ...restarted, readAfterRestart: reading } })[0]).toMatch(/is set up and closed/);
+    expect(setUp({ lock: { ...restarted, readAfterRestart: reading } })[0]).toMatch(/is configured and locked/);
     const differing = { ...reading, verdict: 'differs', differing: 1 } as const;
     const shown = setUp({ verdict: 'not-done', lock: { ...restarted, readAfterRestart: differing } });
-    expect(shown[0]).toMatch(/is otherwise after its restart/);
+    expect(shown[0]).toMatch(/differs from its profile after the restart/);
     expect(shown).toContain('FAIL Settings, read after the restart: 1 of 1 steps differ');
   });
 
   it.each([
     [{ lock: null, redLine }, /left open/],
-    [{ verdict: 'not-done', lock: null, redLine } as const, /not set up/],
+    [{ verdict: 'not-done', lock: null, redLine } as const, /not configured/],
     [
       { verdict: 'not-locked', lock: { ...lockPart, verdict: 'open', port: 'open' }, redLine } as const,
-      /not proven closed/,
+      /not verified as closed/,
     ],
-  ])('never hides in its first line that the tablet is open', (part, first) => {
+  ])('states an open port in the first line', (part, first) => {
     const shown = setUp(part as Partial<KioskSetup>);
     expect(shown[0]).toMatch(first);
     expect(shown.at(-2)).toBe('It is open.');
   });
 
-  it('shows why a step failed and that the next was not reached', () => {
+  it('shows the error of a failed step and the steps not reached', () => {
     const failed = {
       ...step,
       state: 'failed',
       found: null,
-      remedy: 'Make room.',
-      error: { code: 'X', message: 'No room.' },
+      remedy: 'Free some.',
+      error: { code: 'X', message: 'No space.' },
     };
     const shown = setUp({
       verdict: 'not-done',
       lock: null,
       steps: [failed, { ...step, state: 'not-reached', found: null }] as KioskSetup['steps'],
     });
-    expect(shown).toContain('FAIL Brightness: No room.');
-    expect(shown).toContain('     Make room.');
+    expect(shown).toContain('FAIL Brightness: No space.');
+    expect(shown).toContain('     Free some.');
     expect(shown).toContain('--   Brightness: not reached');
   });
 });
@@ -165,17 +167,17 @@ describe('gw kiosk lock', () => {
     );
 
   it.each([
-    [{}, /switched off, and proven closed/],
-    [{ wasOpen: false }, /was closed already, and the tablet still refuses/],
-    [{ wasOpen: false, answeredBy: 'unknown' } as const, /^Connections are refused at .* not known/],
-    [{ verdict: 'not-proven', answeredBy: 'unknown' } as const, /not proven: .* may be another device/],
+    [{}, /switched off, verified closed/],
+    [{ wasOpen: false }, /was already closed; the tablet refuses connections/],
+    [{ wasOpen: false, answeredBy: 'unknown' } as const, /^Connections are refused at .* is unknown/],
+    [{ verdict: 'not-verified', answeredBy: 'unknown' } as const, /not verified as closed: .* may be another device/],
     [{ verdict: 'open', port: 'open' } as const, /still open/],
-    [{ verdict: 'not-proven', port: 'silent' } as const, /not proven: no answer from there/],
+    [{ verdict: 'not-verified', port: 'silent' } as const, /not verified as closed: no answer/],
     [
       { verdict: 'opens-again', afterRestart: 'open', keepsOpening: 'p=5555' } as const,
       /a restart of the tablet opens it/,
     ],
-  ])('says first how it stands: %j', (part, first) => {
+  ])('starts with the state: %j', (part, first) => {
     expect(lock(part)[0]).toMatch(first);
     expect(lock(part)[0]).toContain('192.0.2.5:5555');
   });
@@ -185,35 +187,33 @@ describe('gw kiosk lock', () => {
   });
 });
 
-describe('gw kiosk lock, its lines', () => {
+describe('the lines of gw kiosk lock', () => {
   const lock = (part: Partial<KioskLock>): string[] => {
-    const whole = { ...lockPart, address, reading: null, redLine: null, tookMs: 1, ...part };
-    return lines(renderKioskLock(kioskLockSchema.parse(whole)));
+    const data = { ...lockPart, address, reading: null, redLine: null, tookMs: 1, ...part };
+    return lines(renderKioskLock(kioskLockSchema.parse(data)));
   };
 
-  it('shows no restart of an earlier run as ok', () => {
+  it('never shows the restart of an earlier run as ok', () => {
     const restart = 'After a restart of the tablet: stayed closed';
     expect(lock({ afterRestart: 'closed', afterRestartBasis: 'read-now' })).toContain(`ok   ${restart}`);
     expect(lock({ afterRestart: 'closed', afterRestartBasis: 'remembered' })).toContain(
-      `--   ${restart} when that was tried (remembered)`,
+      `--   ${restart} at the last watched restart (remembered)`,
     );
   });
 
-  it('shows the settings that it read last', () => {
+  it('shows the settings read before the lock', () => {
     const differing = { verdict: 'differs', steps: 13, differing: 1, unknown: 0 } as const;
-    expect(lock({ reading: differing })).toContain(
-      'FAIL Settings, read just before it was closed: 1 of 13 steps differ',
-    );
-    const silent = { verdict: 'not-checked', steps: 13, differing: 0, unknown: 2 } as const;
-    expect(lock({ reading: silent })).toContain(
-      '--   Settings, read just before it was closed: 2 of 13 steps not reported',
+    expect(lock({ reading: differing })).toContain('FAIL Settings, read just before the lock: 1 of 13 steps differ');
+    const unreported = { verdict: 'not-checked', steps: 13, differing: 0, unknown: 2 } as const;
+    expect(lock({ reading: unreported })).toContain(
+      '--   Settings, read just before the lock: 2 of 13 steps not reported',
     );
   });
 });
 
 describe('gw kiosk status', () => {
   const none = { basis: 'none', at: null, ageS: null, ageBy: null, serial: null, bootId: null } as const;
-  const then = {
+  const rememberedPart = {
     basis: 'remembered',
     at: '2026-01-31T12:00:00.000Z',
     ageS: 750,
@@ -229,7 +229,7 @@ describe('gw kiosk status', () => {
     remedy: null,
     spec: null,
     remembered: null,
-    ...then,
+    ...rememberedPart,
     basis: 'read-now',
     ageS: 0,
   } as const;
@@ -257,20 +257,20 @@ describe('gw kiosk status', () => {
   const status = (part: Partial<KioskStatus>): string[] =>
     lines(renderKioskStatus(kioskStatusSchema.parse({ ...whole, ...part })));
 
-  it('answers whether the tablet is closed, and how much of the answer was not looked at', () => {
-    expect(status({})[0]).toBe('The port of the tablet at 192.0.2.5:5555 is closed.');
+  it('starts with the state of the port and the number of unchecked findings', () => {
+    expect(status({})[0]).toBe('The ADB port of the tablet at 192.0.2.5:5555 is closed.');
     expect(status({ port: 'open' })[0]).toMatch(/is open/);
     expect(status({ port: 'silent' })[0]).toMatch(/does not answer/);
-    expect(status({ answeredBy: 'other' })[0]).toMatch(/^Another device than the tablet answers/);
+    expect(status({ answeredBy: 'other' })[0]).toMatch(/^Another device, not the tablet, answers/);
     expect(status({ findings: [{ ...finding, verdict: 'wrong', remedy: 'x' }] })[0]).toMatch(
-      /closed, but .*not in order/,
+      /closed, but a check failed/,
     );
     expect(status({ findings: [finding, { ...finding, verdict: 'not-checked' }] })[0]).toMatch(
-      /closed; 1 of 2 lines are not checked now\.$/,
+      /closed; 1 of 2 checks not made now\.$/,
     );
   });
 
-  it('is green only for a port that the tablet itself was seen to refuse', () => {
+  it('is green only for a refusal by the tablet itself', () => {
     const { level } = chalk;
     chalk.level = 1;
     try {
@@ -285,9 +285,9 @@ describe('gw kiosk status', () => {
     }
   });
 
-  it('shows age, device and boot of what is remembered, and what differed', () => {
+  it('shows age, device and boot of a remembered finding, and the differences', () => {
     const shown = status({
-      findings: [{ ...finding, ...then, verdict: 'not-checked', remembered: 'ok', detail: '13 of 13' }],
+      findings: [{ ...finding, ...rememberedPart, verdict: 'not-checked', remembered: 'ok', detail: '13 of 13' }],
       setUp: {
         ...whole.setUp,
         doubts: [],
@@ -298,11 +298,11 @@ describe('gw kiosk status', () => {
       '--   Off: remembered as ok, read 12 min ago (2026-01-31T12:00:00.000Z, serial S1, boot 1a2b3c4d): 13 of 13',
     );
     expect(shown).toContain('     FAIL Brightness: 10; expected 200');
-    const unsure = { ...finding, ...then, ageS: null, ageBy: null, serial: null, bootId: null };
-    expect(status({ findings: [{ ...unsure, verdict: 'not-checked', remembered: 'ok' }] }).join('\n')).toContain(
-      'remembered as ok, age not known (2026-01-31T12:00:00.000Z, serial not known, boot not known)',
+    const unknownAge = { ...finding, ...rememberedPart, ageS: null, ageBy: null, serial: null, bootId: null };
+    expect(status({ findings: [{ ...unknownAge, verdict: 'not-checked', remembered: 'ok' }] }).join('\n')).toContain(
+      'remembered as ok, age unknown (2026-01-31T12:00:00.000Z, serial unknown, boot unknown)',
     );
-    const old = { ...finding, ...then, ageS: 200_000, ageBy: 'wall-clock' as const };
+    const old = { ...finding, ...rememberedPart, ageS: 200_000, ageBy: 'wall-clock' as const };
     expect(status({ findings: [{ ...old, verdict: 'wrong', remembered: 'wrong' }] }).join('\n')).toContain(
       'remembered as FAIL, read 2 days ago by the wall clock',
     );

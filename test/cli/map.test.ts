@@ -13,7 +13,7 @@ import type { MapShow } from '../../src/lib/toolkit/map/show.result.ts';
 
 const plain = (text: string) => stripVTControlCharacters(text);
 const firstLine = (text: string) => plain(text).split('\n')[0];
-const evil = 'x\u001b[2J\u0007\u202e';
+const hostile = 'x\u001b[2J\u0007\u202e';
 
 const item = { id: 1, uid: 'u-1', name: 'Erdgeschoss', mapVersion: 3, overlaysVersion: null, isCurrent: true };
 const chassis = { serial: 'SN-1', software: '2.12.3', model: null };
@@ -28,7 +28,7 @@ const list: MapList = {
 };
 
 describe('gw map list', () => {
-  it('answers in its first line, and shows every map and the marks', () => {
+  it('starts with the number of maps, and lists every map and the marks', () => {
     const text = plain(renderMapList(list));
     expect(firstLine(text)).toBe("2 maps on chassis SN-1 at 127.0.0.1:8090; in use is 1 'Erdgeschoss'.");
     expect(text).toMatch(/^ 1 +Erdgeschoss +u-1 +3 +none +yes$/m);
@@ -36,13 +36,13 @@ describe('gw map list', () => {
     expect(text).toMatch(/^id +BELEGT stated +specification$/m);
   });
 
-  it('says when there is none, when none is in use, and when the one in use is stored nowhere', () => {
+  it('reports no maps, no map in use, and one in use that is not stored', () => {
     const empty = plain(renderMapList({ ...list, maps: [], current: null }));
     expect(firstLine(empty)).toBe('No maps on chassis SN-1 at 127.0.0.1:8090; none is in use.');
     expect(empty).toContain('gw map restore FILE');
     const unstored = plain(renderMapList({ ...list, current: { id: -1, uid: null, name: 'mine', isStored: false } }));
-    expect(firstLine(unstored)).toContain("in use is a map that is not among them, 'mine'.");
-    expect(unstored).toContain('it is in no backup');
+    expect(firstLine(unstored)).toContain("in use is a map that is not stored, 'mine'.");
+    expect(unstored).toContain('no backup contains it');
   });
 });
 
@@ -54,42 +54,42 @@ const show: MapShow = {
   frame: { originXM: -3, originYM: 2.5, resolutionM: 0.05, widthM: 16, heightM: 9 },
   picture: { bytes: 571, sha256: 'b', width: 320, height: 180 },
   localisation: { bytes: 41_000_000, sha256: 'c' },
-  drawings: { form: 'text', bytes: 2_800, count: { point: 1, lane: 2, zone: 0, other: 3 }, problem: null },
+  overlays: { form: 'text', bytes: 2_800, count: { point: 1, lane: 2, zone: 0, other: 3 }, problem: null },
   missing: [],
   fields: { originXM: { mark: 'HINWEIS', basis: 'vendor', source: 'vendor', unit: 'm' } },
 };
 
 describe('gw map show', () => {
-  it('answers in its first line, with units and marks below', () => {
+  it('starts with name and features, with units and marks below', () => {
     const text = plain(renderMapShow(show));
     expect(firstLine(text)).toBe(
-      "Map 1 'Erdgeschoss' of chassis SN-1: 1 point, 2 lanes, 3 other; a backup would lack nothing.",
+      "Map 1 'Erdgeschoss' of chassis SN-1: 1 point, 2 lanes, 3 other; a backup would be complete.",
     );
     expect(text).toMatch(/^lower left corner +x -3 m, y 2\.5 m +HINWEIS +vendor$/m);
     expect(text).toMatch(/^picture +320 × 180 pixels, 16 × 9 m, 571 bytes$/m);
     expect(text).toMatch(/^localisation +41\.0 MB$/m);
   });
 
-  it('names what is missing and why', () => {
+  it('lists missing files with the reason', () => {
     const text = plain(
       renderMapShow({
         ...show,
         frame: null,
         picture: null,
         localisation: null,
-        drawings: { ...show.drawings, count: null, problem: 'they are none' },
+        overlays: { ...show.overlays, count: null, problem: 'not a collection' },
         missing: [
           { what: 'image', why: 'status 500' },
-          { what: 'localisation', why: 'cut off' },
+          { what: 'localisation', why: 'truncated' },
         ],
       }),
     );
     expect(firstLine(text)).toBe(
-      "Map 1 'Erdgeschoss' of chassis SN-1: drawings that cannot be read; a backup would lack a picture and localisation data.",
+      "Map 1 'Erdgeschoss' of chassis SN-1: unreadable overlays; a backup would lack a picture and localisation data.",
     );
-    expect(text).toContain('FAIL drawings: they are none');
+    expect(text).toContain('FAIL overlays: not a collection');
     expect(text).toContain('FAIL no picture: status 500');
-    expect(text).toContain('FAIL no localisation data: cut off');
+    expect(text).toContain('FAIL no localisation data: truncated');
   });
 });
 
@@ -110,13 +110,13 @@ const archive: MapArchiveView = {
         { name: 'maps/1/localisation.pbstream', bytes: 60, sha256: 'b' },
       ],
       picture: { width: 320, height: 180 },
-      drawings: show.drawings,
+      overlays: show.overlays,
       missing: [],
     },
   ],
   findings: [
-    { id: 'whole', title: 'The file is whole', verdict: 'ok', detail: '2 files', remedy: null, spec: null },
-    { id: 'restoring', title: 'A chassis takes it', verdict: 'not-checked', detail: 'never', remedy: null, spec: null },
+    { id: 'complete', title: 'The archive is complete', verdict: 'ok', detail: '2 files', remedy: null, spec: null },
+    { id: 'restoring', title: 'It can be restored', verdict: 'not-checked', detail: 'never', remedy: null, spec: null },
   ],
 };
 
@@ -127,14 +127,14 @@ const lacking: MapArchiveView = {
     ...map,
     picture: null,
     missing: [{ what: 'image', why: 'status 500' }],
-    drawings: { ...map.drawings, count: null, problem: 'none' },
+    overlays: { ...map.overlays, count: null, problem: 'none' },
   })),
   findings: [
     {
       id: 'image',
       title: 'Every map has its picture',
       verdict: 'wrong',
-      detail: 'map 1: status 500\nmap 2: cut off',
+      detail: 'map 1: status 500\nmap 2: truncated',
       remedy: 'Again.',
       spec: null,
     },
@@ -142,58 +142,67 @@ const lacking: MapArchiveView = {
 };
 
 describe('gw map backup', () => {
-  it('answers in its first line with number, chassis and file, and gives the checksum', () => {
+  it('starts with number, chassis and file, and has the checksum', () => {
     const text = plain(renderMapBackup(archive));
     expect(firstLine(text)).toBe('1 map of SN-1 in maps.tar.gz');
     expect(text).toContain(`sha256   ${'f'.repeat(64)}  (9.0 kB)`);
     expect(text).toMatch(/^ 1 +Erdgeschoss +3 +none +yes +6 +320 × 180 +60 bytes$/m);
-    expect(text).toMatch(/^-- {3}A chassis takes it: never$/m);
+    expect(text).toMatch(/^-- {3}It can be restored: never$/m);
     expect(text).toContain('gw map verify maps.tar.gz');
     expect(backupWarnings(archive)).toEqual([]);
   });
 
-  it('says in its first line when something is missing, and warns of each piece', () => {
+  it('starts with missing files, and warns of each', () => {
     const text = plain(renderMapBackup(lacking));
     expect(firstLine(text)).toBe('1 map of SN-1 in maps.tar.gz, NOT COMPLETE: without a picture');
-    expect(text).toContain('FAIL Every map has its picture:\n     map 1: status 500\n     map 2: cut off\n     Again.');
+    expect(text).toContain(
+      'FAIL Every map has its picture:\n     map 1: status 500\n     map 2: truncated\n     Again.',
+    );
     expect(backupWarnings(lacking)).toEqual([
       'the backup of map 1 has no picture',
-      'the drawings of map 1 cannot be read',
+      'the overlays of map 1 are not readable',
     ]);
   });
 });
 
 describe('gw map verify', () => {
-  it('answers in its first line whether the file is whole and whether anything is wrong', () => {
+  it('starts with the verdict and the number of checks', () => {
     expect(firstLine(renderMapVerify(archive))).toBe(
-      'maps.tar.gz is whole: 1 map of chassis SN-1; nothing is wrong with it.',
+      'ok: 1 of 2 checks, 1 not checked. 1 map of chassis SN-1 in maps.tar.gz, checksums verified.',
     );
-    expect(firstLine(renderMapVerify(lacking))).toBe('maps.tar.gz is whole: 1 map of chassis SN-1; 1 thing is wrong.');
+    expect(firstLine(renderMapVerify(lacking))).toBe(
+      'FAILED: 1 of 1 check. 1 map of chassis SN-1 in maps.tar.gz, checksums verified.',
+    );
   });
 });
 
-it('lets nothing of a device or a file steer the terminal', () => {
-  const evilChassis = { serial: evil, software: evil, model: evil };
-  const evilItem = { ...item, uid: evil, name: evil };
-  const evilMap = { ...evilItem, files: [], picture: null, drawings: { ...show.drawings, problem: evil, count: null } };
-  const missing = [{ what: 'image' as const, why: evil }];
+it('escapes control sequences of devices and files', () => {
+  const hostileChassis = { serial: hostile, software: hostile, model: hostile };
+  const hostileItem = { ...item, uid: hostile, name: hostile };
+  const hostileMap = {
+    ...hostileItem,
+    files: [],
+    picture: null,
+    overlays: { ...show.overlays, problem: hostile, count: null },
+  };
+  const missing = [{ what: 'image' as const, why: hostile }];
   const texts = [
     renderMapList({
       ...list,
-      chassis: evilChassis,
-      maps: [evilItem],
-      current: { id: 9, uid: evil, name: evil, isStored: false },
+      chassis: hostileChassis,
+      maps: [hostileItem],
+      current: { id: 9, uid: hostile, name: hostile, isStored: false },
     }),
-    renderMapShow({ ...show, chassis: evilChassis, map: evilItem, drawings: evilMap.drawings, missing }),
+    renderMapShow({ ...show, chassis: hostileChassis, map: hostileItem, overlays: hostileMap.overlays, missing }),
     renderMapVerify({
       ...archive,
-      file: evil,
-      gwVersion: evil,
-      chassis: evilChassis,
-      maps: [{ ...evilMap, missing }],
-      findings: [{ id: 'x', title: 'x', verdict: 'wrong', detail: evil, remedy: evil, spec: null }],
+      file: hostile,
+      gwVersion: hostile,
+      chassis: hostileChassis,
+      maps: [{ ...hostileMap, missing }],
+      findings: [{ id: 'x', title: 'x', verdict: 'wrong', detail: hostile, remedy: hostile, spec: null }],
     }),
-    renderMapBackup({ ...lacking, file: evil, chassis: evilChassis, maps: [{ ...evilMap, missing }] }),
+    renderMapBackup({ ...lacking, file: hostile, chassis: hostileChassis, maps: [{ ...hostileMap, missing }] }),
   ];
   for (const text of texts) {
     for (const character of ['\u001b[2J', '\u0007', '\u202e']) expect(text).not.toContain(character);

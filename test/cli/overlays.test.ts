@@ -8,9 +8,9 @@ import { renderOverlaysInspect } from '../../src/cli/render/overlays.ts';
 import { facts } from '../../src/lib/evidence/index.ts';
 import { floorOverlays } from '../../src/lib/sim/chassis/floor/floor.ts';
 import { oddOverlays } from '../../src/lib/sim/chassis/maps/odd-overlays.ts';
-import { inspectDrawings, type OverlaysInspectOptions } from '../../src/lib/toolkit/overlays/inspect.ts';
+import { inspectMapOverlays, type OverlaysInspectOptions } from '../../src/lib/toolkit/overlays/inspect.ts';
 import { collectionText } from '../overlays/arbitrary.ts';
-import { collectionOf, pointAt } from '../overlays/render/drawn.ts';
+import { collectionOf, pointAt } from '../overlays/render/rendered.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'gw-render-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -21,7 +21,7 @@ async function look(
   { isComplete = false, ...options }: Partial<OverlaysInspectOptions> & { readonly isComplete?: boolean } = {},
 ) {
   writeFileSync(path, typeof collection === 'string' ? collection : JSON.stringify(collection));
-  const result = await inspectDrawings(
+  const result = await inspectMapOverlays(
     {
       source: { kind: 'file', path },
       openToolkit: () => Promise.reject(new Error('no site')),
@@ -38,16 +38,16 @@ const floor = () => floorOverlays('SIM0001');
 const linesWith = (text: string, part: string) => text.split('\n').filter((line) => line.includes(part));
 
 describe('gw overlays inspect', () => {
-  it('answers in its first line: how many of what, how many findings, where from', async () => {
+  it('states counts, findings and source in its first line', async () => {
     expect((await look(floor())).first).toBe(
-      `15 drawings (9 points, 4 zones, 2 lanes, 1 charger among them), 6 findings (1 warning, 4 notes, 1 not checked): ${path}.`,
+      `15 features (9 points, 4 zones, 2 lanes, 1 charger among them), 6 findings (1 warning, 4 notes, 1 not checked): ${path}.`,
     );
-    expect((await look(collectionOf())).first).toBe(`0 drawings (0 points, 0 zones, 0 lanes), no findings: ${path}.`);
+    expect((await look(collectionOf())).first).toBe(`0 features (0 points, 0 zones, 0 lanes), no findings: ${path}.`);
     const odd = await look(oddOverlays('SIM0001'), { filter: { kinds: ['lane'] } });
-    expect(odd.first).toMatch(/^8 of 131 drawings \(88 points, 30 zones, 8 lanes, 5 of other kinds, 6 chargers among/);
+    expect(odd.first).toMatch(/^8 of 131 features \(88 points, 30 zones, 8 lanes, 5 of other kinds, 6 chargers among/);
   });
 
-  it('puts unit and mark over the figures, and every reading with its mark beside a number', async () => {
+  it('shows unit and mark above the figures, and every reading with its mark beside a number', async () => {
     const { text } = await look(floor());
     expect(text).toContain(
       'Points (9): x and y in metres (HINWEIS), yaw in degrees (BELEGT stated), iconYaw in degrees (BELEGT stated',
@@ -57,10 +57,10 @@ describe('gw overlays inspect', () => {
       /^ *0 {2}A +5f0c0000000000000000000a +1\.400 +0\.000 +90 +8 +11 {2}HINWEIS 'table number' \| VORSICHT 'Delivery Point'$/,
     );
     expect(linesWith(text, ' stairs ')[0]).toMatch(/x -2\.70 to -1\.30, y -2\.70 to -1\.70 +1 {2}HINWEIS 'no-go zone'/);
-    expect(linesWith(text, ' lane-1 ')[0]).toMatch(/HINWEIS 'virtual track'; direction 3 OFFEN nobody knows$/);
+    expect(linesWith(text, ' lane-1 ')[0]).toMatch(/HINWEIS 'virtual track'; direction 3 OFFEN unknown$/);
   });
 
-  it('tells the source of every reading, and where two of them differ', async () => {
+  it('names the source of every reading, and where two of them differ', async () => {
     const { text } = await look(floor());
     const at = text.indexOf('type 11');
     expect(text.slice(at).split('\n').slice(0, 3)).toEqual([
@@ -68,15 +68,15 @@ describe('gw overlays inspect', () => {
         /3 {2}HINWEIS +'table number' +vendor SDK and vendor app API +vendor\.overlays\.point-types$/,
       ),
       expect.stringMatching(/VORSICHT +'Delivery Point' +specification, 'Map and overlays' +overlays\.point-type-11$/),
-      expect.stringMatching(/the two differ: +disagreement\.c4-point-type-11$/),
+      expect.stringMatching(/readings disagree: +disagreement\.c4-point-type-11$/),
     ]);
   });
 
-  it('sets the distance of a charging station beside the one measured pair, and calls it no constant', async () => {
+  it('shows the distance of a charging station beside the one measured pair, not as a constant', async () => {
     const { text } = await look(floor());
     expect(linesWith(text, '#3 dock')[0]).toMatch(/#4 +on the charger +0\.899$/);
     expect(text).toContain(
-      'One pair was measured, four times: 0.899 m (BELEGT measured). Whether that holds for any other is not known (OFFEN',
+      'One pair was measured, four times: 0.899 m (BELEGT measured). Whether it applies to others is unknown (OFFEN',
     );
     const odd = await look(oddOverlays('SIM0001'), { filter: { kinds: ['charger'] } });
     expect(linesWith(odd.text, '#86 ').at(-1)).toMatch(/ missing +to dock-gone +--$/);
@@ -84,7 +84,7 @@ describe('gw overlays inspect', () => {
     expect(odd.text).toContain('Charging stations (2, 6 incomplete)');
   });
 
-  it('counts a charger and a docking point that name each other once, and a rack not at all', async () => {
+  it('counts a charger and a docking point that refer to each other once, and a rack never', async () => {
     const named = (id: string, properties: object) => ({ ...pointAt(id.length, 0, properties), id });
     const station = collectionOf(
       named('charger', { type: 9, name: 'c', dockingPointId: 'dock' }),
@@ -102,28 +102,28 @@ describe('gw overlays inspect', () => {
 
   it('reports the offset of icons as reproducible and unexplained', async () => {
     expect((await look(floor())).text).toContain(
-      'Icons: 4 of 4 drawings with both angles have their iconYaw -82 degrees from yaw: reproducible (BELEGT measured), unexplained (OFFEN).',
+      'Icons: 4 of 4 features with both angles have their iconYaw -82 degrees from yaw: reproducible (BELEGT measured), unexplained (OFFEN).',
     );
   });
 
-  it('points at every statement of the specification about maps and drawings, also at what it leaves open', async () => {
+  it('lists every statement of the specification about maps and overlays, open questions included', async () => {
     const { text } = await look(floor());
     for (const { id, mark } of facts.filter((fact) => fact.id.startsWith('overlays.'))) {
       expect(linesWith(text, `(${id})`)).toEqual([expect.stringMatching(new RegExp(`^${mark} `))]);
     }
-    expect((await look(floor(), { filter: { kinds: ['lane'] } })).text).toContain('the same without filters');
+    expect((await look(floor(), { filter: { kinds: ['lane'] } })).text).toContain('run the command without filters');
   });
 
-  it('says what is wrong, about which drawings, and once for each rule what to do', async () => {
+  it('lists findings with their features, and the remedy once per rule', async () => {
     const { text, result } = await look(oddOverlays('SIM0001'), { isComplete: true });
     expect(linesWith(text, 'WRONG ')).toHaveLength(result.summary.findings.wrong);
-    expect(linesWith(text, 'WRONG duplicate-id #111 #112: 2 drawings have the id "twice"')).toHaveLength(1);
+    expect(linesWith(text, 'WRONG duplicate-id #111 #112: 2 features have the id "twice"')).toHaveLength(1);
     const [remedy] = result.findings.flatMap((one) => (one.rule === 'yaw-not-a-number' ? [one.remedy] : []));
     expect(linesWith(text, remedy ?? '-')).toHaveLength(1);
-    expect(linesWith(text, 'no number: "north"')).toHaveLength(1);
+    expect(linesWith(text, 'not a number: "north"')).toHaveLength(1);
   });
 
-  it('cuts long tables, says how many rows are left and how to get them', async () => {
+  it('truncates long tables, with the number of hidden rows and the flag to show them', async () => {
     const many = collectionOf(
       ...Array.from({ length: 60 }, (_, at) => pointAt(at, 0, { type: 9, name: `p${at}` }, `i${at}`)),
     );
@@ -133,23 +133,23 @@ describe('gw overlays inspect', () => {
     expect(linesWith((await look(many, { isComplete: true })).text, " HINWEIS 'charger'")).toHaveLength(60);
   });
 
-  it('names the file that it wrote instead of printing it', async () => {
+  it('names the written file instead of printing it', async () => {
     const out = join(folder, 'out.svg');
     const { text } = await look(floor(), { document: { format: 'svg', out, force: true } });
     expect(text.split('\n')).toEqual([
-      expect.stringMatching(/^15 drawings/),
+      expect.stringMatching(/^15 features/),
       expect.stringMatching(/^svg written to .*out\.svg \([\d,]+ bytes\)\.$/),
     ]);
   });
 
-  it('lets nothing of a map through to the terminal that could steer it', async () => {
+  it('passes no control sequences of a map', async () => {
     await fc.assert(
       fc.asyncProperty(collectionText(), async (collection) => {
         const { result } = await look(collection);
         const text = renderOverlaysInspect(result, { isComplete: true });
-        // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+        // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are searched for
         const plain = text.replace(/\u001b\[\d+(;\d+)*m/g, '');
-        // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+        // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are searched for
         expect(plain).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/);
       }),
       { numRuns: 40 },

@@ -117,19 +117,19 @@ export const chassisRows: readonly Row[] = [
     fault: 'other zones and stations were added to the map',
     async brings({ sim: { chassis } }) {
       const map = (id: number) => `http://${chassis.host}:${chassis.port}/maps/${id}`;
-      const drawings = async (id: number) => ((await (await fetch(map(id))).json()) as { overlays: string }).overlays;
+      const overlays = async (id: number) => ((await (await fetch(map(id))).json()) as { overlays: string }).overlays;
       const put = async (overlays: string) => {
         const { status } = await fetch(map(1), { method: 'PATCH', body: JSON.stringify({ overlays }) });
         expect(status).toBe(200);
       };
-      const [good, odd] = [await drawings(1), await drawings(3)];
+      const [good, odd] = [await overlays(1), await overlays(3)];
       await put(odd);
       return () => put(good);
     },
     fails: [['site/overlays demo/overlays', /summary\.findings\.wrong: expected 0, found [1-9]/]],
   },
   {
-    fault: 'the drawings of the map were replaced, and the robot drives on by the old ones',
+    fault: 'the overlays of the map were replaced, and the robot drives on by the old ones',
     async brings({ sim }) {
       const { host, port } = sim.chassis;
       const map = `http://${host}:${port}/maps/1`;
@@ -445,7 +445,7 @@ const tabletOptions = { searchPath: process.env.PATH, authorizeMs: 5_000, leaveO
 
 export const tabletRows: readonly Row[] = [
   {
-    fault: 'debugging of the tablet was switched on again',
+    fault: 'ADB over TCP of the tablet was switched on again',
     async brings({ sim }) {
       await sim.tablet?.openPort();
       return () => {};
@@ -454,7 +454,7 @@ export const tabletRows: readonly Row[] = [
       [
         'premises/debug-bridge demo/tablet',
         /findings\[id=port\]\.verdict: expected 'ok', found 'wrong'/,
-        /takes connections/,
+        /accepts connections/,
       ],
       ['premises/debug-bridge', /redLine: expected null, found/],
       ['demo/tablet', /port: expected 'closed', found 'open'/],
@@ -479,7 +479,7 @@ export const tabletRows: readonly Row[] = [
     ],
   },
   {
-    fault: 'the tablet switches debugging on at every start',
+    fault: 'the tablet switches ADB over TCP on at every start',
     async brings(world) {
       const undo = await simFault('tablet-reopens')(world);
       const toolkit = await openToolkit(world.sitePath);
@@ -492,7 +492,7 @@ export const tabletRows: readonly Row[] = [
   },
 ];
 
-/** Sets the tablet up and closes it, verified over a restart. */
+/** Configures and locks the tablet, verified after a restart. */
 export async function closeTablet(world: World): Promise<void> {
   const toolkit = await openToolkit(world.sitePath);
   const { verdict } = await setUpKiosk(toolkit, { ...tabletOptions, afterRestart: true }, context);

@@ -7,14 +7,14 @@ import { runGw } from './gw.ts';
 const json = (stdout: string) => JSON.parse(stdout);
 
 describe.skipIf(!hasProgram('adb'))('gw kiosk', () => {
-  it('plans, sets up, locks and tells how it stands, with one exit code in text and JSON', async () => {
+  it('plans, sets up, locks and reports the status, with the same exit code in text and JSON', async () => {
     await using world = await openTabletWorld();
     const gw = (...words: string[]) => runGw(['kiosk', ...words, '--site', world.sitePath], { limitMs: 60_000 });
 
     const plan = await gw('plan');
     expect(plan.code, plan.stderr).toBe(1);
     expect(plan.stdout).toMatch(/^\d+ of \d+ steps of profile 'Lobby tablet' differ on the tablet\.\n/);
-    expect(plan.stderr).toContain('Looking: Device owner');
+    expect(plan.stderr).toContain('Checking: Device owner');
 
     const left = await gw('setup', '--leave-open', '--json');
     expect(left.code, left.stderr).toBe(0);
@@ -32,7 +32,7 @@ describe.skipIf(!hasProgram('adb'))('gw kiosk', () => {
 
     const locked = await gw('lock', '--after-restart', '--seconds', '2');
     expect(locked.code, locked.stderr).toBe(0);
-    expect(locked.stdout).toMatch(/switched off, and proven closed/);
+    expect(locked.stdout).toMatch(/switched off, verified closed/);
     expect(locked.stdout).toContain('After a restart of the tablet: stayed closed');
 
     const closed = await gw('status', '--json');
@@ -53,7 +53,7 @@ describe.skipIf(!hasProgram('adb'))('gw kiosk', () => {
     expect(again.stderr).toMatch(/switched off[\s\S]*tried +127\.0\.0\.1:\d+ \(ADB/);
   });
 
-  it('does not forget a difference over a lock, and shows its age and its device', async () => {
+  it('keeps a difference over a lock, and shows its age and device', async () => {
     await using world = await openTabletWorld();
     const gw = (...words: string[]) => runGw(['kiosk', ...words, '--site', world.sitePath], { limitMs: 60_000 });
     expect((await gw('setup', '--leave-open')).code).toBe(0);
@@ -64,32 +64,30 @@ describe.skipIf(!hasProgram('adb'))('gw kiosk', () => {
 
     const locked = await gw('lock');
     expect(locked.code, locked.stderr).toBe(0);
-    expect(locked.stdout).toMatch(/FAIL Settings, read just before it was closed: 1 of \d+ steps differ/);
+    expect(locked.stdout).toMatch(/FAIL Settings, read just before the lock: 1 of \d+ steps differ/);
     expect(locked.stderr).toContain('gw kiosk status');
 
     const status = await gw('status');
     expect(status.code).toBe(1);
+    expect(status.stdout).toMatch(/^The ADB port of the tablet at 127\.0\.0\.1:\d+ is closed, but a check failed\./);
     expect(status.stdout).toMatch(
-      /^The port of the tablet at 127\.0\.0\.1:\d+ is closed, but the tablet is not in order\./,
-    );
-    expect(status.stdout).toMatch(
-      /FAIL The tablet is as its profile says: remembered as FAIL, read \d+ s ago \(\d{4}-\S+Z, serial TABSIM0001, boot [0-9a-f]{8}\): \d+ of \d+ steps/,
+      /FAIL Settings of the tablet match its profile: remembered as FAIL, read \d+ s ago \(\d{4}-\S+Z, serial TABSIM0001, boot [0-9a-f]{8}\): \d+ of \d+ steps/,
     );
     expect(status.stdout).toContain('FAIL Brightness: screen_brightness_mode 0, screen_brightness 13; expected 200');
-    expect(status.stdout).not.toContain('ok   The tablet is');
+    expect(status.stdout).not.toContain('ok   Settings of the tablet');
   });
 
-  it('ends with 1 and the way out when a step failed, and leaves the tablet open', async () => {
+  it('exits with 1 and the remedy when a step failed, and leaves the tablet open', async () => {
     await using world = await openTabletWorld();
     world.tablet.setFault('tablet-account', true);
     const setUp = await runGw(['kiosk', 'setup', '--site', world.sitePath], { limitMs: 60_000 });
     expect(setUp.code).toBe(1);
-    expect(setUp.stdout).toMatch(/^The tablet is not set up/);
-    expect(setUp.stdout).toContain('Accounts are on the tablet');
+    expect(setUp.stdout).toMatch(/^The tablet is not configured/);
+    expect(setUp.stdout).toContain('Remove all accounts');
     expect(setUp.stderr).toContain('gw kiosk lock');
   });
 
-  it('explains its adb that is missing, and a site without a tablet', async () => {
+  it('explains a missing adb, and a site without a tablet', async () => {
     await using world = await openTabletWorld();
     const none = await runGw(['kiosk', 'plan', '--site', world.sitePath, '--adb', `${world.dir}/none`]);
     expect(none.code).toBe(2);

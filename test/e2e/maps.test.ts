@@ -32,15 +32,15 @@ describe('the maps of a robot, as a technician types it', () => {
   };
   const fault = (name: FaultName, to: 'on' | 'off') => robot.fault(name, to);
 
-  // The first two have a robot each, so they run at the same time.
-  it.concurrent('are backed up, lost by a restart, missed, brought back and proven', async () => {
+  // The first two use separate robots, so they run concurrently.
+  it.concurrent('are backed up, lost by a restart, reported, restored and compared', async () => {
     const before = await maps();
     expect(before.length).toBeGreaterThan(2);
 
     const backup = await gw('map', 'backup', '--out', 'maps.tar.gz');
     expect(backup).toMatchObject({ code: 0, stdout: expect.stringMatching(/^3 maps of SIM-0001 in maps\.tar\.gz\n/) });
     const verify = await runGw(['map', 'verify', 'maps.tar.gz'], { cwd: dir });
-    expect(verify).toMatchObject({ code: 0, stdout: expect.stringMatching(/^maps\.tar\.gz is whole/) });
+    expect(verify).toMatchObject({ code: 0, stdout: expect.stringMatching(/^ok: \d of \d checks/) });
 
     await fault('map-loss', 'on');
     const restart = await gw('chassis', 'restart', '--i-have-a-backup', 'maps.tar.gz');
@@ -57,7 +57,7 @@ describe('the maps of a robot, as a technician types it', () => {
     expect(plan.stdout).toContain('--write-although-never-measured');
     expect(await maps()).toEqual([]);
 
-    // The very command that the restart printed.
+    // The command printed by the restart.
     const restore = await runGw(command.split(' ').slice(1), { cwd: dir, limitMs: 90_000 });
     expect(restore).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Restored: 3 maps of SIM-0001/) });
     expect(await maps()).toEqual(before);
@@ -73,11 +73,11 @@ describe('the maps of a robot, as a technician types it', () => {
     for (const diff of await Promise.all(differences)) expect(diff.code, diff.stdout + diff.stderr).toBe(0);
   }, 180_000);
 
-  it.concurrent('are stored and not driven by until the map is selected again, and every command says which', async () => {
+  it.concurrent('are stored but not running until the map is selected again, as every command reports', async () => {
     await using own = await startRobot();
     const at = (...args: string[]) => runGw([...args, '--site', own.site], { cwd: dir, limitMs: 90_000 });
     const [first = ''] = (await at('overlays', 'inspect', '--current')).stdout.split('\n');
-    expect(first).toMatch(/; stored and running map 1 hold the same overlays\.$/);
+    expect(first).toMatch(/; stored and running map 1 have the same overlays\.$/);
     expect((await at('map', 'backup', '--out', 'own.tar.gz')).code).toBe(0);
     const { data } = JSON.parse((await at('overlays', 'inspect', '--json')).stdout) as {
       data: { running: { verdict: string } };
@@ -93,14 +93,14 @@ describe('the maps of a robot, as a technician types it', () => {
     });
     const differs = await at('overlays', 'inspect', '--current');
     expect(differs.code).toBe(1);
-    expect(differs.stdout.split('\n')[0]).toMatch(/; the running map 1 holds other overlays than the stored one\.$/);
+    expect(differs.stdout.split('\n')[0]).toMatch(/; the running map 1 has other overlays than the stored one\.$/);
 
     const dry = await at('map', 'select', '1');
-    expect(dry).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Nothing was sent\. /) });
+    expect(dry).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Dry run, nothing sent: /) });
     const selected = await at('map', 'select', '1', '--select-although-the-position-is-lost', '--backup', 'sel.tar.gz');
     expect(selected.code, selected.stdout + selected.stderr).toBe(0);
     expect(selected.stdout.split('\n')[0]).toBe(
-      "Selected: map 1 'Erdgeschoss' of SIM-0001 is the current one; stored and running map 1 hold the same overlays; its position must be set anew.",
+      "Selected: map 1 'Erdgeschoss' of SIM-0001 is the current one; stored and running map 1 have the same overlays; the position of the robot must be set.",
     );
     const restored = await at(
       'map',
@@ -111,10 +111,10 @@ describe('the maps of a robot, as a technician types it', () => {
       'b.tar.gz',
     );
     expect(restored.code).toBe(1);
-    expect(restored.stdout).toMatch(/^Stored, but the robot drives by something else: 1 map of SIM-0001 written/);
+    expect(restored.stdout).toMatch(/^Stored, but the robot drives by other overlays: 1 map of SIM-0001 written/);
   }, 180_000);
 
-  it('are not touched by a backup of another robot, or one that is out of date', async () => {
+  it('are not changed by an unreadable backup or one of another robot', async () => {
     await using other = await startRobot();
     expect((await gw('map', 'backup', '--out', 'mine.tar.gz')).code).toBe(0);
     const changed = await runGw(['map', 'restore', 'nowhere.tar.gz', '--site', other.site], { cwd: dir });
@@ -127,7 +127,7 @@ describe('the maps of a robot, as a technician types it', () => {
     expect(await maps()).toHaveLength(3);
   });
 
-  it('leave no half file behind when the disk folder cannot be written', async () => {
+  it('leave no temporary file when the folder cannot be written', async () => {
     const names = readdirSync(dir);
     const refused = await gw('map', 'backup', '--out', '/dev/null/maps.tar.gz');
     expect(refused.code).toBe(2);

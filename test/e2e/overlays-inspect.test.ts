@@ -25,10 +25,10 @@ writeFileSync(join(folder, 'many.json'), collectionOf(many));
 const inspect = (...args: string[]) => runGw(['overlays', 'inspect', ...args], { cwd: folder });
 
 describe('gw overlays inspect', () => {
-  it('ends with 0 when nothing must be mended and with 1 when something must, in text and in JSON', async () => {
+  it('exits with 1 on a finding of severity wrong and otherwise with 0, in text and in JSON', async () => {
     const good = await inspect('--file', 'fine.json');
     expect(good).toMatchObject({ code: 0, stderr: '' });
-    expect(good.stdout).toMatch(/^2 drawings \(2 points, 0 zones, 0 lanes, 1 charger among them\), 1 finding /);
+    expect(good.stdout).toMatch(/^2 features \(2 points, 0 zones, 0 lanes, 1 charger among them\), 1 finding /);
     const bad = await inspect('--file', 'broken.json');
     expect(bad.code).toBe(1);
     expect(bad.stdout).toContain('WRONG yaw-not-a-number #0');
@@ -38,13 +38,13 @@ describe('gw overlays inspect', () => {
       expect(JSON.parse(stdout)).toMatchObject({
         schema: 'gw/overlays-inspect/1',
         ok: false,
-        data: { summary: { drawings: 1, findings: { wrong: 1 } }, features: [{ index: 0, yawDeg: null }] },
+        data: { summary: { features: 1, findings: { wrong: 1 } }, features: [{ index: 0, yawDeg: null }] },
         error: null,
       });
     }
   });
 
-  it('writes every drawing of a large map as JSON, and ends quietly when nobody reads on', async () => {
+  it('writes every feature of a large map as JSON, and ends quietly when the pipe is closed', async () => {
     const { stdout } = await inspect('--file', 'many.json', '--json');
     const { data } = JSON.parse(stdout) as { data: { features: { feature: unknown }[] } };
     expect(data.features.map(({ feature }) => feature)).toEqual(many);
@@ -59,19 +59,19 @@ describe('gw overlays inspect', () => {
     expect(stderr).toBe('');
   });
 
-  it('prints a document and nothing else, or writes it to a file', async () => {
+  it('prints a document only, or writes it to a file', async () => {
     const { code, stdout } = await inspect('--file', 'fine.json', '--format', 'geojson');
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({ type: 'FeatureCollection', features: [{ id: 'p0' }, { id: 'p1' }] });
     const written = await inspect('--file', 'fine.json', '--format', 'html', '--out', 'fine.html');
-    expect(written.stdout).toMatch(/^2 drawings .*\nhtml written to fine\.html \([\d,]+ bytes\)\.\n$/);
+    expect(written.stdout).toMatch(/^2 features .*\nhtml written to fine\.html \([\d,]+ bytes\)\.\n$/);
     expect(readFileSync(join(folder, 'fine.html'), 'utf8')).toMatch(/^<!DOCTYPE html>/);
     expect((await inspect('--file', 'fine.json', '--format', 'html', '--out', 'fine.html')).code).toBe(2);
   });
 
-  it('takes filters, and ends with 2 on flags that mean nothing or do not fit together', async () => {
+  it('applies filters, and exits with 2 on invalid or conflicting flags', async () => {
     const near = await inspect('--file', 'fine.json', '--near', '0.9,0,0.5', '--kind', 'charger,zone');
-    expect(near.stdout).toMatch(/^1 of 2 drawings /);
+    expect(near.stdout).toMatch(/^1 of 2 features /);
     for (const flags of [
       ['--near', '1,2'],
       ['--kind', 'pint'],
@@ -97,6 +97,6 @@ describe('gw overlays inspect', () => {
     expect(JSON.parse(odd.stdout)).toMatchObject({ data: { map: { name: 'Musterblatt' } } });
     const gone = await inspect('--site', site, '--map', '9');
     expect(gone.code).toBe(2);
-    expect(gone.stderr).toContain('There is no map 9');
+    expect(gone.stderr).toContain('No map 9');
   });
 });

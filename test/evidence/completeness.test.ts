@@ -20,7 +20,7 @@ const angles: readonly Row[] = [
 
 const mapAndOverlays: readonly Row[] = [
   ['map: id, data, PNG', 'BELEGT', 'overlays.map-id', 'overlays.map-data', 'overlays.map-image'],
-  ['overlays: drawings, overlays_version', 'BELEGT', 'overlays.drawings', 'overlays.version'],
+  ['overlays: features, overlays_version', 'BELEGT', 'overlays.features', 'overlays.version'],
   ['point: numeric type', 'BELEGT', 'overlays.point-type'],
   ['point type 11', 'VORSICHT', 'overlays.point-type-11'],
   ['point type 11 observed as stations A, B, C', 'BELEGT', 'overlays.point-type-11-observed'],
@@ -42,7 +42,7 @@ const notShown: readonly Row[] = [
   ['field of a zone speed limit', 'OFFEN', 'overlays.zone-speed-limit-field'],
   ['meaning of startType and endType', 'OFFEN', 'overlays.start-end-type-meaning'],
   ['0.899 m a constant of the series', 'OFFEN', 'overlays.charging-pair-distance-constant'],
-  ['own identifiers of written drawings', 'OFFEN', 'overlays.drawing-identifiers'],
+  ['own identifiers of written features', 'OFFEN', 'overlays.feature-identifiers'],
   ['chassis clock and time zone path', 'OFFEN', 'chassis.clock-and-zone'],
   [
     'fields of map, point, zone, lane',

@@ -15,8 +15,8 @@ const file = join(dir, 'file');
 beforeAll(() => writeFile(file, Buffer.alloc(300_000, 7)));
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
-/** Something on the port of an adb server that says these bytes, whatever it is asked, and ends or stays. */
-async function babbler(bytes: Uint8Array, ends: boolean): Promise<{ port: number } & AsyncDisposable> {
+/** A server that sends these bytes to any request, then closes the connection or leaves it open. */
+async function rawServer(bytes: Uint8Array, ends: boolean): Promise<{ port: number } & AsyncDisposable> {
   const server = createServer((socket) => {
     socket.on('error', () => {});
     socket.resume();
@@ -37,7 +37,7 @@ async function babbler(bytes: Uint8Array, ends: boolean): Promise<{ port: number
 
 const call = (timeoutMs: number) => ({ signal: new AbortController().signal, timeoutMs });
 
-const asks: readonly [string, (bridge: Bridge, timeoutMs: number) => Promise<unknown>][] = [
+const requests: readonly [string, (bridge: Bridge, timeoutMs: number) => Promise<unknown>][] = [
   ['devices', (bridge, ms) => bridge.devices(call(ms))],
   ['connect', (bridge, ms) => bridge.connect({ host: '127.0.0.1', port: 1 }, call(ms))],
   ['features', (bridge, ms) => bridge.features('x', call(ms))],
@@ -46,11 +46,11 @@ const asks: readonly [string, (bridge: Bridge, timeoutMs: number) => Promise<unk
   [
     'push',
     (bridge) =>
-      bridge.push('x', file, '/data/x', { ...call(0), way: { kind: 'usb' }, stallMs: 100, onBytes: () => {} }),
+      bridge.push('x', file, '/data/x', { ...call(0), transport: { kind: 'usb' }, stallMs: 100, onBytes: () => {} }),
   ],
 ];
 
-/** Bytes that look like answers of an adb server, and such that do not. */
+/** Bytes that resemble answers of an adb server, and arbitrary ones. */
 const bytes = fc.oneof(
   fc.uint8Array({ maxLength: 200 }),
   fc
@@ -73,13 +73,13 @@ const bytes = fc.oneof(
     .map((parts) => Buffer.from(parts.join(''), 'latin1')),
 );
 
-describe.concurrent('whatever stands at the port of the adb server', () => {
-  it.each(asks)('%s ends with a result or an error of ours, and never hangs', async (_name, ask) => {
+describe.concurrent('an unexpected peer at the port of the adb server', () => {
+  it.each(requests)('%s ends with a result or a GwError, and never hangs', async (_name, request) => {
     await fc.assert(
-      fc.asyncProperty(bytes, async (said) => {
-        await using server = await babbler(said, true);
+      fc.asyncProperty(bytes, async (sent) => {
+        await using server = await rawServer(sent, true);
         const bridge = await openBridge(server.port, systemClock);
-        await ask(bridge, 2_000).catch((error: unknown) => {
+        await request(bridge, 2_000).catch((error: unknown) => {
           expect(error).toBeInstanceOf(GwError);
           expect((error as GwError).code).toMatch(/^TABLET_(LOST|BAD_ANSWER|UNAUTHORIZED|REFUSED|NO_SPACE)$/);
         });
@@ -88,29 +88,29 @@ describe.concurrent('whatever stands at the port of the adb server', () => {
     );
   });
 
-  it('one that never answers ends with the limit, and with the signal', async () => {
-    await using server = await babbler(Buffer.alloc(0), false);
+  it('that never answers ends with the timeout, and with the signal', async () => {
+    await using server = await rawServer(Buffer.alloc(0), false);
     const bridge = await openBridge(server.port, systemClock);
     await expect(bridge.devices(call(100))).rejects.toMatchObject({ code: 'TABLET_LOST' });
     const ending = new AbortController();
-    const asked = bridge.shell('x', tabletCommand`getprop`, { signal: ending.signal, timeoutMs: 60_000 });
+    const pending = bridge.shell('x', tabletCommand`getprop`, { signal: ending.signal, timeoutMs: 60_000 });
     ending.abort(new GwError('INTERRUPTED', 'Interrupted.'));
-    await expect(asked).rejects.toMatchObject({ code: 'INTERRUPTED' });
+    await expect(pending).rejects.toMatchObject({ code: 'INTERRUPTED' });
   });
 
-  it('a transfer in which nothing moves ends, too', async () => {
-    await using server = await babbler(Buffer.from('OKAYOKAY'), false);
+  it('that does not read ends a transfer', async () => {
+    await using server = await rawServer(Buffer.from('OKAYOKAY'), false);
     const bridge = await openBridge(server.port, systemClock);
     const signal = new AbortController().signal;
-    const options = { signal, way: { kind: 'usb' }, stallMs: 200, onBytes: () => {} } as const;
+    const options = { signal, transport: { kind: 'usb' }, stallMs: 200, onBytes: () => {} } as const;
     await expect(bridge.push('x', file, '/data/x', options)).rejects.toMatchObject({
       code: 'TABLET_LOST',
-      message: expect.stringContaining('Nothing of the package moved'),
+      message: expect.stringContaining('Transfer of the package stalled'),
     });
   });
 
-  it('nothing there is told, and no program is started for it', async () => {
-    const server = await babbler(Buffer.alloc(0), true);
+  it('a closed port is PART_ENDED, and no program is started', async () => {
+    const server = await rawServer(Buffer.alloc(0), true);
     await server[Symbol.asyncDispose]();
     const bridge = await openBridge(server.port, systemClock);
     await expect(bridge.devices(call(2_000))).rejects.toMatchObject({ code: 'PART_ENDED' });
@@ -120,8 +120,8 @@ describe.concurrent('whatever stands at the port of the adb server', () => {
     ['FAIL0013device unauthorized.', 'TABLET_UNAUTHORIZED'],
     ["FAIL0015device 'x' not found...", 'TABLET_LOST'],
     ['FAIL000edevice offline', 'TABLET_LOST'],
-  ])('%j is sorted as %s', async (said, code) => {
-    await using server = await babbler(Buffer.from(said), true);
+  ])('%j is %s', async (sent, code) => {
+    await using server = await rawServer(Buffer.from(sent), true);
     const bridge = await openBridge(server.port, systemClock);
     await expect(bridge.shell('x', tabletCommand`getprop`, call(2_000))).rejects.toMatchObject({ code });
   });

@@ -6,9 +6,9 @@ import { quoteForTablet, tabletCommand } from '../../src/lib/kiosk/command.ts';
 const line = fc.string({ unit: 'binary' }).filter((text) => !/[\0\r\n]/.test(text) && text.isWellFormed());
 
 describe('a command for the tablet', () => {
-  it('gives every value to a POSIX shell as itself, whatever stands in it', () => {
+  it('passes every value to a POSIX shell unchanged', () => {
     const values = fc.sample(fc.array(line, { minLength: 1, maxLength: 20 }), 150);
-    // One shell for many values: each is printed with a NUL behind it.
+    // One shell prints many values, each followed by a NUL.
     for (const words of values) {
       const command = `printf '%s\\0' ${words.map(quoteForTablet).join(' ')}`;
       const printed = execFileSync('/bin/sh', ['-c', command]).toString('utf8');
@@ -16,7 +16,7 @@ describe('a command for the tablet', () => {
     }
   });
 
-  it('quotes what looks harmless too, so that no value is ever outside of quotes', () => {
+  it('quotes harmless values too, so that no value is outside of quotes', () => {
     fc.assert(
       fc.property(line, (text) => {
         const outside = quoteForTablet(text)
@@ -36,7 +36,7 @@ describe('a command for the tablet', () => {
     expect(tabletCommand`settings put ${'system'} ${'x'} ${value}`).toBe(expected);
   });
 
-  it('takes numbers, and commands without a value', () => {
+  it('accepts numbers, and commands without a value', () => {
     expect(tabletCommand`wm density ${240}`).toBe("wm density '240'");
     expect(tabletCommand`getprop`).toBe('getprop');
   });

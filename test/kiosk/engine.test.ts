@@ -1,21 +1,21 @@
 import { describe, expect, it } from 'vitest';
 import { GwError } from '../../src/lib/error/index.ts';
 import { applySteps, planSteps } from '../../src/lib/kiosk/index.ts';
-import type { Look, Step, StepScene } from '../../src/lib/kiosk/step.ts';
+import type { CheckResult, Step, StepContext } from '../../src/lib/kiosk/step.ts';
 import type { Tablet } from '../../src/lib/kiosk/tablet.ts';
 import { systemClock } from '../../src/lib/lifecycle/index.ts';
 
-/** A tablet reduced to one word a step, and a list of what was done to it. */
+/** A tablet reduced to one value per step, with a list of the calls. */
 function world(state: Record<string, string>) {
-  const done: string[] = [];
+  const calls: string[] = [];
   let nowMs = 1_234_567;
-  const scene = {
+  const context = {
     tablet: {
       async reconnect() {
-        done.push('reconnect');
+        calls.push('reconnect');
       },
     } as Partial<Tablet> as Tablet,
-    profile: {} as StepScene['profile'],
+    profile: {} as StepContext['profile'],
     clock: {
       ...systemClock,
       monotonicMs: () => nowMs,
@@ -30,118 +30,120 @@ function world(state: Record<string, string>) {
     id,
     title: id,
     expected: 'on',
-    remedy: `mend ${id}`,
-    async check(): Promise<Look> {
-      done.push(`check ${id}`);
+    remedy: `correct ${id}`,
+    async check(): Promise<CheckResult> {
+      calls.push(`check ${id}`);
       return {
         verdict: state[id] === 'on' ? 'ok' : state[id] === '?' ? 'not-checked' : 'differs',
         found: state[id] ?? '',
       };
     },
     async apply() {
-      done.push(`apply ${id}`);
+      calls.push(`apply ${id}`);
       state[id] = 'on';
     },
     ...parts,
   });
-  return { scene, step, done, state };
+  return { context, step, calls, state };
 }
 
 const states = (outcomes: readonly { id: string; state: string }[]) =>
   outcomes.map(({ id, state }) => `${id} ${state}`);
 
 describe('a plan', () => {
-  it('looks at every step and changes none', async () => {
-    const { scene, step, done } = world({ a: 'on', b: 'off', c: '?' });
-    const outcomes = await planSteps([step('a'), step('b'), step('c')], scene);
+  it('reads every step and changes none', async () => {
+    const { context, step, calls } = world({ a: 'on', b: 'off', c: '?' });
+    const outcomes = await planSteps([step('a'), step('b'), step('c')], context);
     expect(states(outcomes)).toEqual(['a ok', 'b differs', 'c not-checked']);
-    expect(done).toEqual(['check a', 'check b', 'check c']);
+    expect(calls).toEqual(['check a', 'check b', 'check c']);
   });
 });
 
 describe('a setup', () => {
   it('changes what differs, reads it back, and does nothing the second time', async () => {
-    const { scene, step, done } = world({ a: 'on', b: 'off' });
+    const { context, step, calls } = world({ a: 'on', b: 'off' });
     const steps = [step('a'), step('b')];
-    expect(states(await applySteps(steps, scene))).toEqual(['a ok', 'b changed']);
-    expect(done).toEqual(['check a', 'check b', 'apply b', 'check b']);
-    done.length = 0;
-    expect(states(await applySteps(steps, scene))).toEqual(['a ok', 'b ok']);
-    expect(done).toEqual(['check a', 'check b']);
+    expect(states(await applySteps(steps, context))).toEqual(['a ok', 'b changed']);
+    expect(calls).toEqual(['check a', 'check b', 'apply b', 'check b']);
+    calls.length = 0;
+    expect(states(await applySteps(steps, context))).toEqual(['a ok', 'b ok']);
+    expect(calls).toEqual(['check a', 'check b']);
   });
 
-  it('waits for a change that takes a moment, and says it when it never shows', async () => {
-    const { scene, step, state } = world({ slow: 'off', never: 'off' });
-    let looks = 0;
+  it('waits for a delayed change, and reports one that has no effect', async () => {
+    const { context, step, state } = world({ slow: 'off', never: 'off' });
+    let reads = 0;
     const slow = step('slow', {
       async apply() {},
       async verify() {
-        looks += 1;
-        if (looks === 5) state.slow = 'on';
-        return { verdict: looks >= 5 ? 'ok' : 'differs', found: `look ${looks}` };
+        reads += 1;
+        if (reads === 5) state.slow = 'on';
+        return { verdict: reads >= 5 ? 'ok' : 'differs', found: `read ${reads}` };
       },
     });
-    const outcomes = await applySteps([slow, step('never', { async apply() {} })], scene);
+    const outcomes = await applySteps([slow, step('never', { async apply() {} })], context);
     expect(states(outcomes)).toEqual(['slow changed', 'never differs']);
-    expect(outcomes[1]?.remedy).toBe('mend never');
+    expect(outcomes[1]?.remedy).toBe('correct never');
   });
 
-  it('leaves to a person what only a person can do, and goes on', async () => {
-    const { scene, step } = world({ hand: 'off', b: 'off' });
+  it('leaves steps without an apply to a person, and continues', async () => {
+    const { context, step } = world({ hand: 'off', b: 'off' });
     const { apply: _apply, ...byHand } = step('hand');
-    const outcomes = await applySteps([byHand, step('b')], scene);
+    const outcomes = await applySteps([byHand, step('b')], context);
     expect(outcomes).toMatchObject([
-      { id: 'hand', state: 'differs', byHand: true, remedy: 'mend hand' },
+      { id: 'hand', state: 'differs', byHand: true, remedy: 'correct hand' },
       { id: 'b', state: 'changed', byHand: false },
     ]);
   });
 
-  it('ends at a step that is refused, with its reason, and reaches none after it', async () => {
-    const { scene, step, done } = world({ a: 'off', b: 'off' });
+  it('ends at a refused step with its reason and reaches none after it', async () => {
+    const { context, step, calls } = world({ a: 'off', b: 'off' });
     const refused = async () => {
-      throw new GwError('TABLET_NO_SPACE', 'no room', { remedy: 'make room' });
+      throw new GwError('TABLET_NO_SPACE', 'no space', { remedy: 'free some' });
     };
-    const outcomes = await applySteps([step('a', { apply: refused }), step('b')], scene);
+    const outcomes = await applySteps([step('a', { apply: refused }), step('b')], context);
     expect(outcomes).toMatchObject([
-      { state: 'failed', remedy: 'make room', error: { code: 'TABLET_NO_SPACE', message: 'no room' } },
+      { state: 'failed', remedy: 'free some', error: { code: 'TABLET_NO_SPACE', message: 'no space' } },
       { state: 'not-reached', found: null },
     ]);
-    expect(done).toEqual(['check a']);
+    expect(calls).toEqual(['check a']);
   });
 
-  it('connects again after a cut and does the step once more', async () => {
-    const { scene, step, done, state } = world({ a: 'on', b: 'off' });
-    let cuts = 2;
-    const shaky = step('b', {
+  it('reconnects after a lost connection and repeats the step', async () => {
+    const { context, step, calls, state } = world({ a: 'on', b: 'off' });
+    let losses = 2;
+    const unstable = step('b', {
       async apply() {
-        if (cuts > 0) {
-          cuts -= 1;
-          throw new GwError('TABLET_LOST', 'cut');
+        if (losses > 0) {
+          losses -= 1;
+          throw new GwError('TABLET_LOST', 'lost');
         }
         state.b = 'on';
       },
     });
-    expect(states(await applySteps([step('a'), shaky], scene))).toEqual(['a ok', 'b changed']);
-    expect(done.filter((what) => what === 'reconnect')).toHaveLength(2);
-    expect(done.filter((what) => what === 'check a')).toHaveLength(1);
+    expect(states(await applySteps([step('a'), unstable], context))).toEqual(['a ok', 'b changed']);
+    expect(calls.filter((what) => what === 'reconnect')).toHaveLength(2);
+    expect(calls.filter((what) => what === 'check a')).toHaveLength(1);
   });
 
-  it('gives up after three cuts with the error of the line, and passes our own bugs on', async () => {
-    const { scene, step, done } = world({ a: 'off', b: 'off' });
+  it('ends after three reconnects with the connection error, and rethrows internal errors', async () => {
+    const { context, step, calls } = world({ a: 'off', b: 'off' });
     const lost = async () => {
-      throw new GwError('TABLET_LOST', 'cut');
+      throw new GwError('TABLET_LOST', 'lost');
     };
-    await expect(applySteps([step('a', { apply: lost })], scene)).rejects.toMatchObject({ code: 'TABLET_LOST' });
-    expect(done.filter((what) => what === 'reconnect')).toHaveLength(3);
+    await expect(applySteps([step('a', { apply: lost })], context)).rejects.toMatchObject({ code: 'TABLET_LOST' });
+    expect(calls.filter((what) => what === 'reconnect')).toHaveLength(3);
     const bug = async () => {
       throw new TypeError('bug');
     };
-    await expect(applySteps([step('b', { apply: bug })], scene)).rejects.toThrow(TypeError);
+    await expect(applySteps([step('b', { apply: bug })], context)).rejects.toThrow(TypeError);
   });
 
-  it('does not call a change done that the tablet does not tell', async () => {
-    const { scene, step } = world({ a: 'off' });
-    const silent = step('a', { verify: async () => ({ verdict: 'not-checked', found: 'not told', remedy: 'look' }) });
-    expect(await applySteps([silent], scene)).toMatchObject([{ state: 'not-checked', remedy: 'look' }]);
+  it('does not report a change as made that the tablet does not report', async () => {
+    const { context, step } = world({ a: 'off' });
+    const silent = step('a', {
+      verify: async () => ({ verdict: 'not-checked', found: 'not reported', remedy: 'check it' }),
+    });
+    expect(await applySteps([silent], context)).toMatchObject([{ state: 'not-checked', remedy: 'check it' }]);
   });
 });

@@ -28,7 +28,7 @@ const facts = {
   androidId: null,
 };
 
-/** How the step of the address comes out for a tablet that prints this. */
+/** Outcome of the address step for a tablet with this output. */
 async function segmentOf(robotSegment: string, printed: string) {
   const steps = kioskSteps(profile, robotSegment).filter(({ id }) => id === 'segment');
   const tablet = { facts, read: async () => printed } as Partial<Tablet> as Tablet;
@@ -55,7 +55,7 @@ describe('the address of the tablet', () => {
     expect(await segmentOf('192.0.2.0/28', 'nothing')).toMatchObject({ state: 'not-checked' });
   });
 
-  it('is not checked against an IPv6 segment, of which its IPv4 addresses say nothing', async () => {
+  it('is not checked against an IPv6 segment, since only IPv4 addresses are read', async () => {
     for (const segment of ['2001:db8::/64', '::/0', '::ffff:192.0.2.0/124']) {
       const outcome = await segmentOf(segment, wlan('192.0.2.5'));
       expect(outcome).toMatchObject({ state: 'not-checked', found: expect.stringContaining(segment) });

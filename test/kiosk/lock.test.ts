@@ -2,19 +2,22 @@ import { Duplex } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import {
   clearReopening,
-  lookAtPort,
-  type PortScene,
   type PortState,
-  proveClosed,
+  type PortTarget,
+  probePort,
   type Tablet,
+  verifyClosed,
   waitUntilDown,
   watchRestart,
 } from '../../src/lib/kiosk/index.ts';
 import { systemClock } from '../../src/lib/lifecycle/index.ts';
 import { DialError, type DialFailure } from '../../src/lib/net/index.ts';
 
-/** A port that answers as the time says, on a clock that only moves by waiting. */
-function scene(answer: (ms: number) => 'open' | DialFailure, host = '192.0.2.5'): PortScene & { nowMs(): number } {
+/** A port whose answer depends on the time, with a clock that advances only by waiting. */
+function portAnswering(
+  answer: (ms: number) => 'open' | DialFailure,
+  host = '192.0.2.5',
+): PortTarget & { nowMs(): number } {
   /** Not 0, so that no sum passes for a difference. */
   const startMs = 86_400_000;
   let nowMs = startMs;
@@ -22,9 +25,9 @@ function scene(answer: (ms: number) => 'open' | DialFailure, host = '192.0.2.5')
     dialer: {
       way: 'direct',
       async dial() {
-        const said = answer(nowMs - startMs);
-        if (said === 'open') return new Duplex({ read() {}, write: (_chunk, _encoding, done) => done() });
-        throw new DialError(said, { address: '192.0.2.5', port: 5555 });
+        const result = answer(nowMs - startMs);
+        if (result === 'open') return new Duplex({ read() {}, write: (_chunk, _encoding, done) => done() });
+        throw new DialError(result, { address: '192.0.2.5', port: 5555 });
       },
     },
     endpoint: { host, port: 5555 },
@@ -41,38 +44,38 @@ function scene(answer: (ms: number) => 'open' | DialFailure, host = '192.0.2.5')
   };
 }
 
-describe('a look at the port', () => {
+describe('a probe of the port', () => {
   it.each([
     ['open', 'open'],
     ['refused', 'closed'],
-    // Taken, and cut at once: something listens there.
+    // Accepted and reset at once: something listens.
     ['cut', 'open'],
     ['no-answer', 'silent'],
     ['no-route', 'silent'],
     ['unknown-name', 'silent'],
     ['other', 'silent'],
-  ] as const)('takes %s for %s', async (answer, state: PortState) => {
-    expect(await lookAtPort(scene(() => answer))).toBe(state);
+  ] as const)('maps %s to %s', async (answer, state: PortState) => {
+    expect(await probePort(portAnswering(() => answer))).toBe(state);
   });
 });
 
-describe('the proof that it is closed', () => {
+describe('the verification that it is closed', () => {
   it('needs three refusals in a row', async () => {
-    const closed = scene(() => 'refused');
-    expect(await proveClosed(closed)).toBe('closed');
+    const closed = portAnswering(() => 'refused');
+    expect(await verifyClosed(closed)).toBe('closed');
     expect(closed.nowMs()).toBe(1_000);
-    expect(await proveClosed(scene((ms) => (ms === 1_000 ? 'open' : 'refused')))).toBe('closed');
+    expect(await verifyClosed(portAnswering((ms) => (ms === 1_000 ? 'open' : 'refused')))).toBe('closed');
   });
 
-  it('waits for a port that closes some moments later', async () => {
-    expect(await proveClosed(scene((ms) => (ms < 9_000 ? 'open' : 'refused')))).toBe('closed');
+  it('waits for a port that closes later', async () => {
+    expect(await verifyClosed(portAnswering((ms) => (ms < 9_000 ? 'open' : 'refused')))).toBe('closed');
   });
 
-  it('is none when it stays open, and none when nobody answers', async () => {
-    expect(await proveClosed(scene(() => 'open'))).toBe('open');
-    expect(await proveClosed(scene(() => 'no-answer'))).toBe('silent');
-    const ending = scene(() => 'no-route');
-    expect(await proveClosed(ending)).toBe('silent');
+  it('fails when it stays open, and when it does not answer', async () => {
+    expect(await verifyClosed(portAnswering(() => 'open'))).toBe('open');
+    expect(await verifyClosed(portAnswering(() => 'no-answer'))).toBe('silent');
+    const ending = portAnswering(() => 'no-route');
+    expect(await verifyClosed(ending)).toBe('silent');
     expect(ending.nowMs()).toBeLessThan(20_000);
   });
 });
@@ -82,83 +85,84 @@ describe('a restart that is watched', () => {
     ms < from ? 'refused' : ms < to ? 'no-answer' : then;
 
   it('ends 20 s after the tablet is back, closed', async () => {
-    const watched = scene(over(2_000, 40_000, 'refused'));
+    const watched = portAnswering(over(2_000, 40_000, 'refused'));
     expect(await watchRestart(watched, 180_000)).toBe('closed');
     expect(watched.nowMs()).toBeGreaterThanOrEqual(60_000);
     expect(watched.nowMs()).toBeLessThan(70_000);
   });
 
   it('ends at once when the port opens again', async () => {
-    const watched = scene(over(2_000, 40_000, 'open'));
+    const watched = portAnswering(over(2_000, 40_000, 'open'));
     expect(await watchRestart(watched, 180_000)).toBe('open');
     expect(watched.nowMs()).toBeLessThan(45_000);
   });
 
-  it('proves nothing about a tablet that does not come back, or only just did', async () => {
-    expect(await watchRestart(scene(over(2_000, 500_000, 'refused')), 60_000)).toBe('silent');
-    expect(await watchRestart(scene(over(2_000, 50_000, 'refused')), 60_000)).toBe('silent');
+  it('verifies nothing for a tablet that does not come back, or came back too late', async () => {
+    expect(await watchRestart(portAnswering(over(2_000, 500_000, 'refused')), 60_000)).toBe('silent');
+    expect(await watchRestart(portAnswering(over(2_000, 50_000, 'refused')), 60_000)).toBe('silent');
   });
 
-  it('that was not seen proves nothing: refusals alone are no restart', async () => {
-    const watched = scene(() => 'refused');
+  it('without a silence verifies nothing: refusals alone are no restart', async () => {
+    const watched = portAnswering(() => 'refused');
     expect(await watchRestart(watched, 60_000)).toBe('silent');
     expect(watched.nowMs()).toBe(60_000);
-    // A router that refuses for a tablet which is away, and opens only after the watch.
+    // A router refuses on behalf of an absent tablet, whose port opens only after the watch.
     expect(
       await watchRestart(
-        scene((ms) => (ms < 130_000 ? 'refused' : 'open')),
+        portAnswering((ms) => (ms < 130_000 ? 'refused' : 'open')),
         120_000,
       ),
     ).toBe('silent');
-    // Inside this machine there is no silence.
+    // On loopback there is no silence.
     expect(
       await watchRestart(
-        scene(() => 'refused', '127.0.0.1'),
+        portAnswering(() => 'refused', '127.0.0.1'),
         60_000,
       ),
     ).toBe('closed');
-    expect(await watchRestart(scene(over(2_000, 50_000, 'refused'), '127.0.0.1'), 60_000)).toBe('silent');
+    expect(await watchRestart(portAnswering(over(2_000, 50_000, 'refused'), '127.0.0.1'), 60_000)).toBe('silent');
   });
 
-  it('begins when the port does not answer any more, and not at all when it never goes away', async () => {
-    expect(await waitUntilDown(scene((ms) => (ms < 3_000 ? 'open' : 'no-answer')))).toBe(true);
-    expect(await waitUntilDown(scene(() => 'open'))).toBe(false);
+  it('begins when the port stops answering, and never when it stays open', async () => {
+    expect(await waitUntilDown(portAnswering((ms) => (ms < 3_000 ? 'open' : 'no-answer')))).toBe(true);
+    expect(await waitUntilDown(portAnswering(() => 'open'))).toBe(false);
   });
 });
 
-describe('what opens the port again', () => {
-  /** A tablet with these settings and properties that takes a change, or keeps what it has. */
-  function tablet(held: { wireless: string; port: string }, takes: boolean): Tablet {
+describe('settings that open the port again', () => {
+  /** A tablet with these settings and properties that accepts or ignores changes. */
+  function tablet(values: { wireless: string; port: string }, isWritable: boolean): Tablet {
     const answer = (stdout: string) => ({ stdout, stderr: '', exitCode: 0 });
     return {
       async run(command: string) {
-        // As Android does: what stands in the command is what is set.
+        // As Android does: sets the value of the command.
         const words = command.split(' ').map((word) => word.replaceAll("'", ''));
         const key = command.startsWith('settings') ? words[3] : words[1];
         if (command.startsWith('settings get'))
-          return answer(key === 'adb_wifi_enabled' ? `${held.wireless}\n` : 'null\n');
-        if (takes && command.startsWith('settings put') && key === 'adb_wifi_enabled') held.wireless = words[4] ?? '';
-        if (takes && command.startsWith('setprop') && key === 'persist.adb.tcp.port') held.port = words[2] ?? '';
+          return answer(key === 'adb_wifi_enabled' ? `${values.wireless}\n` : 'null\n');
+        if (isWritable && command.startsWith('settings put') && key === 'adb_wifi_enabled')
+          values.wireless = words[4] ?? '';
+        if (isWritable && command.startsWith('setprop') && key === 'persist.adb.tcp.port') values.port = words[2] ?? '';
         return answer('');
       },
-      properties: async () => new Map([['persist.adb.tcp.port', held.port]]),
+      properties: async () => new Map([['persist.adb.tcp.port', values.port]]),
     } as Partial<Tablet> as Tablet;
   }
 
-  it('is taken away and read back', async () => {
-    const held = { wireless: '1', port: '5555' };
-    expect(await clearReopening(tablet(held, true))).toEqual({ keepsOpening: null, wirelessStaysOn: false });
-    expect(held).toEqual({ wireless: '0', port: '' });
-    const odd = { wireless: 'Failure calling service settings', port: '' };
-    expect(await clearReopening(tablet(odd, false))).toMatchObject({ wirelessStaysOn: true });
+  it('are cleared and read back', async () => {
+    const values = { wireless: '1', port: '5555' };
+    expect(await clearReopening(tablet(values, true))).toEqual({ keepsOpening: null, wirelessStaysOn: false });
+    expect(values).toEqual({ wireless: '0', port: '' });
+    const unreadable = { wireless: 'Failure calling service settings', port: '' };
+    expect(await clearReopening(tablet(unreadable, false))).toMatchObject({ wirelessStaysOn: true });
   });
 
-  it('is told where the tablet keeps it, whatever it said', async () => {
+  it('are reported when the tablet keeps them, regardless of its output', async () => {
     expect(await clearReopening(tablet({ wireless: '1', port: '5555' }, false))).toEqual({
       keepsOpening: 'persist.adb.tcp.port=5555',
       wirelessStaysOn: true,
     });
-    // Android before 11 knows no wireless debugging.
+    // Android before 11 has no wireless debugging.
     expect(await clearReopening(tablet({ wireless: 'null', port: '0' }, false))).toEqual({
       keepsOpening: null,
       wirelessStaysOn: false,

@@ -19,15 +19,15 @@ async function load(text: string | Uint8Array) {
   return await loadKioskProfile(path);
 }
 
-const least = `schema: gw/kiosk/1
+const minimal = `schema: gw/kiosk/1
 name: Kiosk
 app: { name: com.example.kiosk, versionCode: 12, activity: .Main }
 startPage: http://192.0.2.2:5173/
 `;
 
 describe('a kiosk profile', () => {
-  it('may leave out everything but the shell and its page, and what it leaves out is not touched', async () => {
-    expect(await load(least)).toEqual({
+  it('needs only the shell and its page, and leaves other settings undefined', async () => {
+    expect(await load(minimal)).toEqual({
       schema: 'gw/kiosk/1',
       name: 'Kiosk',
       tablet: { minSdk: 26 },
@@ -42,28 +42,28 @@ describe('a kiosk profile', () => {
     });
   });
 
-  it('has the package file made absolute from its own folder', async () => {
-    const text = least.replace('activity', `file: apk/kiosk.apk, sha256: ${'ab'.repeat(32)}, activity`);
+  it('resolves the package file relative to its own folder', async () => {
+    const text = minimal.replace('activity', `file: apk/kiosk.apk, sha256: ${'ab'.repeat(32)}, activity`);
     expect((await load(text)).app.file).toBe(join(dir, 'apk/kiosk.apk'));
   });
 
   it.each([
-    ['a file without its SHA-256', least.replace('activity', 'file: a.apk, activity'), /app\.sha256/],
-    ['lock task mode without an owner', `${least}lockTask: true\n`, /deviceOwner/],
-    ['the shell among the hidden', `${least}hidePackages: [com.example.kiosk]\n`, /other than the kiosk shell/],
-    ['a package twice', `${least}hidePackages: [a.b, a.b]\n`, /each package once/],
-    ['a shell command for a package', `${least}hidePackages: ['a.b; reboot']\n`, /package name/],
-    ['a shell command for an activity', least.replace('.Main', `'.Main; reboot'`), /class name/],
-    ['another kind of page', least.replace('http:', 'intent:'), /http/],
-    ['a page with a blank', least.replace('5173/', '5173/ x'), /http/],
-    ['a range that is none', `${least}network: { segment: 300.0.0.0/8 }\n`, /range/],
-    ['an unknown key', `${least}screne: {}\n`, /screen/],
-    ['an Android too old for gw', `${least}tablet: { minSdk: 19 }\n`, /26/],
+    ['a file without its SHA-256', minimal.replace('activity', 'file: a.apk, activity'), /app\.sha256/],
+    ['lock task mode without an owner', `${minimal}lockTask: true\n`, /deviceOwner/],
+    ['the shell among the hidden', `${minimal}hidePackages: [com.example.kiosk]\n`, /other than the kiosk shell/],
+    ['a package twice', `${minimal}hidePackages: [a.b, a.b]\n`, /each package once/],
+    ['a shell command for a package', `${minimal}hidePackages: ['a.b; reboot']\n`, /package name/],
+    ['a shell command for an activity', minimal.replace('.Main', `'.Main; reboot'`), /class name/],
+    ['another kind of page', minimal.replace('http:', 'intent:'), /http/],
+    ['a page with a space', minimal.replace('5173/', '5173/ x'), /http/],
+    ['an invalid range', `${minimal}network: { segment: 300.0.0.0/8 }\n`, /range/],
+    ['an unknown key', `${minimal}screne: {}\n`, /screen/],
+    ['an Android too old for gw', `${minimal}tablet: { minSdk: 19 }\n`, /26/],
   ])('is refused with its line: %s', async (_name, text, message) => {
     await expect(load(text)).rejects.toMatchObject({ code: 'KIOSK_PROFILE_INVALID', message });
   });
 
-  it('that is not there is named', async () => {
+  it('that does not exist is named', async () => {
     const path = join(dir, 'none.yaml');
     await expect(loadKioskProfile(path)).rejects.toMatchObject({
       code: 'KIOSK_PROFILE_INVALID',
@@ -71,12 +71,12 @@ describe('a kiosk profile', () => {
     });
   });
 
-  it('is sound or refused by its code, whatever bytes stand in the file', async () => {
+  it('is valid or rejected with its code for any bytes', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.oneof(
           fc.uint8Array(),
-          fc.string().map((text) => Buffer.from(`${least}${text}`)),
+          fc.string().map((text) => Buffer.from(`${minimal}${text}`)),
         ),
         async (bytes) => {
           try {
@@ -91,13 +91,13 @@ describe('a kiosk profile', () => {
     );
   });
 
-  it('names in every key what it is for', () => {
+  it('describes every key', () => {
     const described = Object.entries(kioskProfileSchema.shape).map(([key, schema]) => [key, schema.description]);
     for (const [key, description] of described) expect(description, String(key)).toEqual(expect.any(String));
   });
 });
 
-describe('the page about it', () => {
+describe('docs/kiosk.md', () => {
   it('names every key', async () => {
     const page = await readFile(new URL('../../docs/kiosk.md', import.meta.url), 'utf8');
     const keys = Object.entries(kioskProfileSchema.shape).flatMap(([key, schema]) => {

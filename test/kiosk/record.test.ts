@@ -12,7 +12,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(dir, { recursive: true, force: true }));
 
-const seen = {
+const observed = {
   at: '2026-01-31T12:00:00.000Z',
   machine: { bootId: '11111111-1111-4111-8111-111111111111', uptimeS: 71.5 },
   serial: 'S1',
@@ -35,20 +35,20 @@ function record(bridge: {
       why: 'test',
       isOpenUnresolved: false,
       isWirelessOn: false,
-      seen,
-      afterRestart: { verdict: afterRestart, seen },
+      observed,
+      afterRestart: { verdict: afterRestart, observed },
     },
     reading: null,
   };
 }
 
-describe('what is remembered of the tablet', () => {
-  it('is nothing, and no red line, as long as nobody touched it', async () => {
+describe('the tablet record', () => {
+  it('is absent, without a red line, before the first connection', async () => {
     expect(await readTabletRecord(dir)).toBeNull();
     expect(await tabletRedLine(join(dir, 'not-there'))).toBeNull();
   });
 
-  it('comes back as it was written, in one file', async () => {
+  it('is read back as written, from one file', async () => {
     const written = record({ state: 'open' });
     await writeTabletRecord(dir, written);
     expect(await readTabletRecord(dir)).toEqual(written);
@@ -58,41 +58,41 @@ describe('what is remembered of the tablet', () => {
 
   it.each([
     [{ state: 'open' } as const, /is open at 192\.0\.2\.5:5555/],
-    [{ state: 'not-proven' } as const, /not proven closed/],
+    [{ state: 'not-verified' } as const, /not verified as closed/],
     [{ state: 'closed', afterRestart: 'open' } as const, /opens again after every restart/],
   ])('is a red line: %j', async (bridge, detail) => {
     await writeTabletRecord(dir, record(bridge));
     expect(await tabletRedLine(dir)).toMatchObject({ id: 'tablet-open', detail: expect.stringMatching(detail) });
   });
 
-  it('is a red line where the tablet kept wireless debugging on, however closed its other port is', async () => {
+  it('is a red line when wireless debugging stays enabled, even with the other port closed', async () => {
     const { bridge, ...rest } = record({ afterRestart: 'closed' });
     await writeTabletRecord(dir, { ...rest, bridge: { ...bridge, isWirelessOn: true } });
-    expect(await tabletRedLine(dir)).toMatchObject({ detail: expect.stringContaining('wireless debugging') });
+    expect(await tabletRedLine(dir)).toMatchObject({ detail: expect.stringContaining('Wireless debugging') });
   });
 
   it.each(['closed', 'not-checked'] as const)(
-    'is none when it is proven closed (after a restart: %s)',
+    'is no red line when verified closed (after a restart: %s)',
     async (after) => {
       await writeTabletRecord(dir, record({ afterRestart: after }));
       expect(await tabletRedLine(dir)).toBeNull();
     },
   );
 
-  it('is a red line too when the file is damaged: nobody knows then', async () => {
+  it('is a red line too when the file is corrupt', async () => {
     await writeFile(join(dir, 'tablet.json'), '{"schema":"gw/tablet/2"');
     await expect(readTabletRecord(dir)).rejects.toMatchObject({ code: 'FILE_UNREADABLE' });
-    expect(await tabletRedLine(dir)).toMatchObject({ detail: expect.stringContaining('damaged') });
+    expect(await tabletRedLine(dir)).toMatchObject({ detail: expect.stringContaining('corrupt') });
   });
 
-  it('of a newer format is a red line that names it, and so is one too large to be one', async () => {
+  it('of a newer format is a red line that names it, and so is a too large file', async () => {
     await writeFile(join(dir, 'tablet.json'), JSON.stringify({ ...record({}), schema: 'gw/tablet/7' }, null, 2));
     expect(await tabletRedLine(dir)).toMatchObject({ detail: expect.stringContaining('newer version of gw') });
     await writeFile(join(dir, 'tablet.json'), ' '.repeat(2 ** 20 + 1));
-    expect(await tabletRedLine(dir)).toMatchObject({ detail: expect.stringContaining('damaged') });
+    expect(await tabletRedLine(dir)).toMatchObject({ detail: expect.stringContaining('corrupt') });
   });
 
-  it('is taken from any text without a throw', () => {
+  it('is parsed from any text without throwing', () => {
     fc.assert(
       fc.property(
         fc.oneof(

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createShellReader, MOST_OUTPUT_BYTES } from '../../src/lib/kiosk/shell-frames.ts';
+import { createShellReader, MAX_OUTPUT_BYTES } from '../../src/lib/kiosk/shell-frames.ts';
 
 function frame(kind: number, payload: Uint8Array): Buffer {
   const header = Buffer.alloc(5);
@@ -10,7 +10,7 @@ function frame(kind: number, payload: Uint8Array): Buffer {
 }
 
 describe('the frames of the shell protocol', () => {
-  it('are read whatever pieces they come in, output and errors apart', () => {
+  it('are decoded from any chunks, with stdout and stderr separate', () => {
     const outputs = fc.array(fc.record({ error: fc.boolean(), text: fc.string({ unit: 'grapheme' }) }), {
       maxLength: 8,
     });
@@ -28,7 +28,7 @@ describe('the frames of the shell protocol', () => {
     );
   });
 
-  it('never throw and never end in a result without an exit frame, whatever bytes come', () => {
+  it('never throw, and yield a result only after an exit frame', () => {
     fc.assert(
       fc.property(fc.array(fc.uint8Array({ maxLength: 64 }), { maxLength: 20 }), (chunks) => {
         const reader = createShellReader();
@@ -40,7 +40,7 @@ describe('the frames of the shell protocol', () => {
     );
   });
 
-  it('say what is wrong with them', () => {
+  it('are rejected with the reason', () => {
     expect(createShellReader().push(frame(9, Buffer.alloc(1)))).toEqual({
       kind: 'broken',
       reason: 'a frame of the unknown kind 9',
@@ -51,10 +51,10 @@ describe('the frames of the shell protocol', () => {
     });
   });
 
-  it('may not announce more than the bound, and nothing is kept for them', () => {
+  it('are rejected above the size limit without buffering', () => {
     const header = Buffer.alloc(5);
     header[0] = 1;
-    header.writeUInt32LE(MOST_OUTPUT_BYTES + 1, 1);
+    header.writeUInt32LE(MAX_OUTPUT_BYTES + 1, 1);
     expect(createShellReader().push(header)).toEqual({ kind: 'broken', reason: 'more than 16 MiB of output' });
   });
 });

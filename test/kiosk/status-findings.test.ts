@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { NO_KNOWLEDGE, type PortState } from '../../src/lib/kiosk/index.ts';
+import { NO_PROVENANCE, type PortState } from '../../src/lib/kiosk/index.ts';
 import { findingsOf, knownRestart, knownSetUp } from '../../src/lib/toolkit/kiosk/status-findings.ts';
 
 const now = { wall: new Date('2026-01-31T12:00:00.000Z'), machine: { bootId: null, uptimeS: null } };
 const unread = { now, isRead: false, hash: null, answeredBy: 'unknown', address: { host: 'h', port: 1 } } as const;
 
-/** The finding of the port, of a tablet of which nothing is remembered. */
+/** The port finding for a tablet without a record. */
 const portOf = (port: PortState, answeredBy: 'same' | 'other' | 'unknown') =>
   findingsOf({
     port,
@@ -15,10 +15,13 @@ const portOf = (port: PortState, answeredBy: 'same' | 'other' | 'unknown') =>
     now,
   })[0];
 
-describe('the line of the port', () => {
-  it('is ok for a refusal only, and names who refused', () => {
-    expect(portOf('closed', 'same')).toMatchObject({ verdict: 'ok', detail: expect.stringContaining('hardware') });
-    expect(portOf('closed', 'unknown')).toMatchObject({ verdict: 'ok', detail: expect.stringContaining('not known') });
+describe('the port finding', () => {
+  it('is ok for a refusal only, and names the device', () => {
+    expect(portOf('closed', 'same')).toMatchObject({ verdict: 'ok', detail: expect.stringContaining('MAC address') });
+    expect(portOf('closed', 'unknown')).toMatchObject({
+      verdict: 'ok',
+      detail: expect.stringContaining('device unknown'),
+    });
     expect(portOf('open', 'same')).toMatchObject({ verdict: 'wrong' });
     expect(portOf('silent', 'unknown')).toMatchObject({ verdict: 'not-checked' });
   });
@@ -32,9 +35,9 @@ describe('the line of the port', () => {
   });
 });
 
-describe('what was never read', () => {
-  it('is not checked, and of no time and no device', () => {
-    expect(knownSetUp(null, unread)).toMatchObject({ verdict: 'not-checked', ...NO_KNOWLEDGE });
-    expect(knownRestart(null, { now, answeredBy: 'same' })).toEqual({ verdict: 'not-checked', ...NO_KNOWLEDGE });
+describe('a tablet that was never read', () => {
+  it('is not checked, without time and device', () => {
+    expect(knownSetUp(null, unread)).toMatchObject({ verdict: 'not-checked', ...NO_PROVENANCE });
+    expect(knownRestart(null, { now, answeredBy: 'same' })).toEqual({ verdict: 'not-checked', ...NO_PROVENANCE });
   });
 });

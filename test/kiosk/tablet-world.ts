@@ -13,14 +13,14 @@ export interface TabletWorld extends AsyncDisposable {
   readonly tablet: Tablet;
   readonly sitePath: string;
   readonly toolkit: Toolkit;
-  readonly context: CheckContext & { readonly told: string[] };
-  /** Writes another profile; `change` is put behind the whole one and replaces its keys. */
+  readonly context: CheckContext & { readonly progress: string[] };
+  /** Writes the full profile with the keys of `change` replaced. */
   profile(change?: Readonly<Record<string, unknown>>): Promise<void>;
-  /** Programs that still run in the folder of gw's keys. */
-  programs(): Promise<string[]>;
+  /** Processes that still run in the folder of gw's keys. */
+  processes(): Promise<string[]>;
 }
 
-/** A site with a simulated tablet, a package and a profile for it, in a folder of its own. */
+/** A site with a simulated tablet, its package and profile, in a temporary folder. */
 export async function openTabletWorld(
   options: TabletOptions & { readonly packageBytes?: number; readonly clockSpeed?: number } = {},
 ): Promise<TabletWorld> {
@@ -36,7 +36,7 @@ export async function openTabletWorld(
     network: { robotSegment: '192.0.2.0/28' },
   };
   await writeFile(sitePath, JSON.stringify(site));
-  const whole = {
+  const fullProfile = {
     schema: 'gw/kiosk/1',
     name: 'Lobby tablet',
     tablet: { model: 'GW-TAB-10' },
@@ -57,18 +57,22 @@ export async function openTabletWorld(
     network: { ssid: 'gw-sim' },
   };
   const profile = (change: Readonly<Record<string, unknown>> = {}) =>
-    writeFile(join(dir, 'kiosk.yaml'), JSON.stringify({ ...whole, ...change }));
+    writeFile(join(dir, 'kiosk.yaml'), JSON.stringify({ ...fullProfile, ...change }));
   await profile();
-  const toolkit = { site: await loadSite(sitePath), dialer: directDialer, clock: quickClock(options.clockSpeed ?? 1) };
-  const told: string[] = [];
+  const toolkit = {
+    site: await loadSite(sitePath),
+    dialer: directDialer,
+    clock: acceleratedClock(options.clockSpeed ?? 1),
+  };
+  const progress: string[] = [];
   return {
     dir,
     tablet,
     sitePath,
     toolkit,
-    context: { signal: new AbortController().signal, onProgress: (text) => told.push(text), told },
+    context: { signal: new AbortController().signal, onProgress: (text) => progress.push(text), progress },
     profile,
-    async programs() {
+    async processes() {
       const keys = join(dir, 'state', 'adb');
       const found: string[] = [];
       for (const pid of (await readdir('/proc')).filter((name) => /^\d+$/.test(name))) {
@@ -84,8 +88,8 @@ export async function openTabletWorld(
   };
 }
 
-/** Real time, run through so many times as fast: for waits that only end when they are over. */
-function quickClock(speed: number): Clock {
+/** Real time accelerated by a factor, for waits that end only by timeout. */
+function acceleratedClock(speed: number): Clock {
   return {
     ...systemClock,
     monotonicMs: () => systemClock.monotonicMs() * speed,

@@ -20,7 +20,7 @@ import {
   errorOf,
   type HandMadeEntry,
   mapDocument,
-  oddDrawings,
+  oddOverlays,
   picture,
   sampleArchive,
   tarByHand,
@@ -49,21 +49,21 @@ function sourceOf(data: Uint8Array) {
 async function problems(bytes: Uint8Array): Promise<readonly string[]> {
   const error = await errorOf(parseArchive(bytes, 'it.tar.gz'));
   expect(error.code, String(error.stack)).toBe('ARCHIVE_INVALID');
-  expect(error.message.split('\n')[0]).toBe('it.tar.gz is damaged, or no backup:');
+  expect(error.message.split('\n')[0]).toBe('it.tar.gz is corrupt or not a backup:');
   const list = error.details?.problems as string[];
   expect(list.length).toBeGreaterThan(0);
   return list;
 }
 
 describe('an archive', () => {
-  it('comes back as it was packed, byte for byte, and the same content gives the same bytes', async () => {
+  it('is parsed as it was packed, byte for byte, and packing is deterministic', async () => {
     const archive = sampleArchive();
     const bytes = await packArchive(archive);
     expect(plain(await parseArchive(bytes, 'x'))).toEqual(plain(archive));
     expect(Buffer.from(await packArchive(archive)).equals(bytes)).toBe(true);
   });
 
-  it('has the manifest first, then the files of each map, all ordinary files of nobody', async () => {
+  it('has the manifest first, then the files of each map, all regular files of uid 0', async () => {
     const tar = gunzipSync(await packArchive(sampleArchive()));
     const names: string[] = [];
     for (let at = 0; tar[at] !== 0; ) {
@@ -80,12 +80,12 @@ describe('an archive', () => {
     ]);
   });
 
-  it('holds a map without picture, localisation or drawings, and no map at all', async () => {
+  it('holds a map without picture, localisation or overlays, and no map at all', async () => {
     const missing = [
       { what: 'image', why: 'status 500' },
       { what: 'localisation', why: 'status 404' },
     ] as const;
-    const poor = archivedMap(5, {
+    const incomplete = archivedMap(5, {
       uid: null,
       mapVersion: null,
       overlaysVersion: null,
@@ -96,14 +96,14 @@ describe('an archive', () => {
       localisation: null,
       missing,
     });
-    for (const maps of [[poor], []]) {
+    for (const maps of [[incomplete], []]) {
       const archive = sampleArchive({ maps, complete: false, chassis: { serial: 'S', software: null, model: null } });
       expect(plain(await parseArchive(await packArchive(archive), 'x'))).toEqual(plain(archive));
     }
   });
 
-  it('keeps drawings exactly that came as an object, and half a surrogate pair in a text', async () => {
-    const source = oddDrawings.replaceAll('"id":"a"', '"id" : "a"');
+  it('keeps overlays of an object form, and a lone surrogate in a text, exactly', async () => {
+    const source = oddOverlays.replaceAll('"id":"a"', '"id" : "a"');
     const asObject = archivedMap(1, {
       data: Buffer.from(`{"id":1,"overlays": ${source},"grid_resolution":0.05}`),
       overlays: source,
@@ -115,7 +115,7 @@ describe('an archive', () => {
     expect(back.maps.map(({ overlays }) => overlays)).toEqual([source, half]);
   });
 
-  it('carries any drawings exactly as the map has them, as text and as object', async () => {
+  it('carries any overlays exactly as the map has them, as text and as object', async () => {
     await fc.assert(
       fc.asyncProperty(collectionText(), async (text) => {
         const asText = mapDocument(1, text);
@@ -133,7 +133,7 @@ describe('an archive', () => {
     );
   });
 
-  it('is read from bytes that were packed by hand, also with folders and ./ before the names', async () => {
+  it('is parsed from hand-made bytes, also with folders and ./ before the names', async () => {
     const entries = entriesOf(sampleArchive());
     expect(plain(await parseArchive(tgz(entries), 'x'))).toEqual(plain(sampleArchive()));
     const folders = ['./', './maps/', './maps/1/', './maps/2'].map((name) => ({ name, type: '5' }));
@@ -142,67 +142,71 @@ describe('an archive', () => {
   });
 });
 
-describe('a hostile or damaged archive is refused with every problem named, and harms nothing:', () => {
+describe('a hostile or corrupt archive is rejected with every problem:', () => {
   const good = entriesOf(sampleArchive());
   const [manifest, first] = good as [HandMadeEntry, HandMadeEntry];
   const without = (name: string) => good.filter((entry) => entry.name !== name);
 
   it.each<[string, HandMadeEntry, string]>([
     [
-      'a way out by ..',
+      'path traversal by ..',
       { name: '../../etc/passwd', body: 'x' },
-      'it holds the file "../../etc/passwd", which the manifest does not name',
+      'it contains the file "../../etc/passwd", which is not in the manifest',
     ],
     [
-      'a way out inside a name',
+      'path traversal inside a name',
       { name: 'maps/1/../../x', body: 'x' },
-      'it holds the file "maps/1/../../x", which the manifest does not name',
+      'it contains the file "maps/1/../../x", which is not in the manifest',
     ],
     [
       'an absolute name',
       { name: '/etc/passwd', body: 'x' },
-      'it holds the file "/etc/passwd", which the manifest does not name',
+      'it contains the file "/etc/passwd", which is not in the manifest',
     ],
     [
       'control characters in a name',
       { name: 'a\u001b[2J', body: 'x' },
-      'it holds the file "a\\u001b[2J", which the manifest does not name',
+      'it contains the file "a\\u001b[2J", which is not in the manifest',
     ],
     [
       'a symbolic link',
       { name: 'maps/1/link', type: '2', link: '/etc/shadow' },
-      'it holds the symbolic link "maps/1/link" to "/etc/shadow"',
+      'it contains the symbolic link "maps/1/link" to "/etc/shadow"',
     ],
     [
       'a hard link',
       { name: 'maps/1/link', type: '1', link: 'manifest.json' },
-      'it holds the hard link "maps/1/link" to "manifest.json"',
+      'it contains the hard link "maps/1/link" to "manifest.json"',
     ],
-    ['a character device', { name: 'null', type: '3' }, 'it holds the device "null"'],
-    ['a block device', { name: 'sda', type: '4' }, 'it holds the device "sda"'],
-    ['a pipe', { name: 'pipe', type: '6' }, 'it holds the pipe "pipe"'],
-    ['a folder that no map has', { name: '../up/', type: '5' }, 'it holds the folder "../up/", which no map has'],
-    ['a file twice', first, `${first.name} stands in it twice`],
-    ['the manifest twice', manifest, 'manifest.json stands in it twice'],
+    ['a character device', { name: 'null', type: '3' }, 'it contains the device "null"'],
+    ['a block device', { name: 'sda', type: '4' }, 'it contains the device "sda"'],
+    ['a pipe', { name: 'pipe', type: '6' }, 'it contains the pipe "pipe"'],
     [
-      'a file too many',
+      'a folder that no map has',
+      { name: '../up/', type: '5' },
+      'it contains the folder "../up/", which belongs to no map',
+    ],
+    ['a file twice', first, `it contains ${first.name} twice`],
+    ['the manifest twice', manifest, 'it contains manifest.json twice'],
+    [
+      'an extra file',
       { name: 'maps/9/map.json', body: '{}' },
-      'it holds the file "maps/9/map.json", which the manifest does not name',
+      'it contains the file "maps/9/map.json", which is not in the manifest',
     ],
     [
       'a file named like a prototype',
       { name: '__proto__', body: '{}' },
-      'it holds the file "__proto__", which the manifest does not name',
+      'it contains the file "__proto__", which is not in the manifest',
     ],
   ])('%s', async (_, extra, problem) => {
     expect(await problems(tgz([...good, extra]))).toEqual([problem]);
   });
 
-  it('a link in the place of a file', async () => {
+  it('a link in place of a file', async () => {
     const { name } = first;
     const entries = good.map((entry) => (entry === first ? { name, type: '2', link: '/etc/passwd' } : entry));
     expect(await problems(tgz(entries))).toEqual([
-      `it holds the symbolic link "${name}" to "/etc/passwd"`,
+      `it contains the symbolic link "${name}" to "/etc/passwd"`,
       `${name} is missing`,
     ]);
   });
@@ -211,7 +215,7 @@ describe('a hostile or damaged archive is refused with every problem named, and 
     expect(await problems(tgz(without('maps/2/image.png')))).toEqual(['maps/2/image.png is missing']);
     const longer = good.map((entry) => (entry === first ? { ...entry, body: `${String(entry.body)} ` } : entry));
     expect(await problems(tgz(longer))).toEqual([
-      expect.stringMatching(/^maps\/1\/map.json measures \d+ bytes, and the manifest says \d+$/),
+      expect.stringMatching(/^maps\/1\/map.json has \d+ bytes, expected \d+ by the manifest$/),
     ]);
     const other = good.map((entry) => {
       const body = Buffer.from(entry.body as Uint8Array);
@@ -219,18 +223,18 @@ describe('a hostile or damaged archive is refused with every problem named, and 
       return entry.name.endsWith('.pbstream') ? { ...entry, body } : entry;
     });
     expect(await problems(tgz(other))).toEqual([
-      'maps/1/localisation.pbstream does not have the checksum of the manifest',
-      'maps/2/localisation.pbstream does not have the checksum of the manifest',
+      'maps/1/localisation.pbstream: SHA-256 differs from the manifest',
+      'maps/2/localisation.pbstream: SHA-256 differs from the manifest',
     ]);
   });
 
-  it('the manifest absent, not first, huge, no JSON, of another schema, of another shape', async () => {
+  it('the manifest missing, not first, too large, not JSON, of another schema, invalid', async () => {
     expect(await problems(tgz(good.slice(1)))).toEqual([
-      'it begins with the file "maps/1/map.json" instead of manifest.json: this is no backup of gw',
+      'the first entry is the file "maps/1/map.json", expected manifest.json: not a backup of gw',
     ]);
-    expect(await problems(tgz([]))).toEqual(['it holds no manifest.json: this is no backup of gw']);
+    expect(await problems(tgz([]))).toEqual(['no manifest.json: not a backup of gw']);
     expect(await problems(tgz([{ name: 'manifest.json', type: '2', link: '/x' }]))).toEqual([
-      'it begins with the symbolic link "manifest.json" to "/x" instead of manifest.json: this is no backup of gw',
+      'the first entry is the symbolic link "manifest.json" to "/x", expected manifest.json: not a backup of gw',
     ]);
     expect(await problems(tgz([{ name: 'manifest.json', body: Buffer.alloc(1024 * 1024 + 1) }]))).toEqual([
       'manifest.json is larger than 1048576 bytes',
@@ -240,11 +244,9 @@ describe('a hostile or damaged archive is refused with every problem named, and 
       'manifest.json: the JSON is cut off in the middle',
     ]);
     expect(await withManifest((text) => text.replace('archive/1', 'archive/2'))).toEqual([
-      'manifest.json: its schema is "gw/map-archive/2", and this gw reads "gw/map-archive/1"',
+      'manifest.json: schema "gw/map-archive/2", expected "gw/map-archive/1"',
     ]);
-    expect(await withManifest(() => '[]')).toEqual([
-      'manifest.json: its schema is none, and this gw reads "gw/map-archive/1"',
-    ]);
+    expect(await withManifest(() => '[]')).toEqual(['manifest.json: schema none, expected "gw/map-archive/1"']);
     expect(await withManifest((text) => text.replace('"complete":true', '"complete":"yes"'))).toEqual([
       expect.stringContaining('manifest.json: "complete": '),
     ]);
@@ -274,89 +276,89 @@ describe('a hostile or damaged archive is refused with every problem named, and 
         ),
       );
     expect(await withManifest(({ maps }) => maps.push(structuredClone(maps[0])))).toEqual([
-      'manifest.json: map 1 stands in it twice',
-      'manifest.json: more than one map is the one in use',
+      'manifest.json: map 1 is listed twice',
+      'manifest.json: more than one map is marked as in use',
     ]);
     expect(
       await withManifest(({ maps }) => {
         maps[0].files.image.name = '../../x.png';
       }),
-    ).toEqual(['manifest.json: image of map 1 is called "../../x.png" instead of maps/1/image.png']);
+    ).toEqual(['manifest.json: image of map 1 is named "../../x.png", expected maps/1/image.png']);
     expect(
       await withManifest(({ maps }) => {
         maps[0].overlaysForm = 'none';
       }),
-    ).toEqual(["manifest.json: map 1 has the drawings as 'none', but a file for them"]);
+    ).toEqual(["manifest.json: map 1 has overlays in the form 'none', but a file for them"]);
     expect(
       await withManifest(({ maps }) => {
         maps[0].files.image = null;
       }),
-    ).toEqual(['manifest.json: image of map 1 is missing without a reason, or with several']);
+    ).toEqual(['manifest.json: image of map 1 is missing without exactly one reason']);
     expect(
       await withManifest(({ maps }) => {
         for (const map of maps) for (const file of Object.values<{ bytes: number }>(map.files)) file.bytes = 2 ** 28;
       }),
-    ).toEqual(['manifest.json: its files are larger than 1024 MiB together']);
+    ).toEqual(['manifest.json: its files exceed 1024 MiB in total']);
   });
 
-  it('files with the right checksums that are not what they must be', async () => {
+  it('files with correct checksums but invalid content', async () => {
     const of = async (changes: Parameters<typeof archivedMap>[1]) =>
       problems(tgz(entriesOf(sampleArchive({ maps: [archivedMap(1, changes)] }))));
     expect(await of({ data: Buffer.from('<html>') })).toEqual([
-      'maps/1/map.json is no map: answered with HTML instead of JSON',
+      'maps/1/map.json is not a map: answered with HTML instead of JSON',
     ]);
-    expect(await of({ data: Buffer.from('[]') })).toEqual(['maps/1/map.json is no map: it is JSON, but no object']);
-    expect(await of({ overlays: oddDrawings.replace('"a"', '"b"') })).toEqual([
-      'maps/1/overlays.json is not what maps/1/map.json holds as its drawings',
+    expect(await of({ data: Buffer.from('[]') })).toEqual(['maps/1/map.json is not a map: JSON, but not an object']);
+    expect(await of({ overlays: oddOverlays.replace('"a"', '"b"') })).toEqual([
+      'maps/1/overlays.json differs from the overlays in maps/1/map.json',
     ]);
     expect(await of({ data: mapDocument(1, undefined) })).toEqual([
-      'maps/1/overlays.json is not what maps/1/map.json holds as its drawings',
+      'maps/1/overlays.json differs from the overlays in maps/1/map.json',
     ]);
     expect(await of({ overlaysForm: 'object' })).toEqual([
-      "manifest.json: map 1 has its drawings as 'text', and not as 'object'",
+      "manifest.json: map 1 has its overlays in the form 'text', expected 'object'",
     ]);
     expect(await of({ image: picture().subarray(0, -20) })).toEqual([
-      expect.stringMatching(/^maps\/1\/image.png is no whole picture: /),
+      expect.stringMatching(/^maps\/1\/image.png is not a valid PNG: /),
     ]);
-    // Several at once are all named.
+    // Several problems are all listed.
     expect(await of({ image: Buffer.from('x'), data: Buffer.from('{') })).toHaveLength(2);
   });
 
-  it('cut at every byte', async () => {
+  it('truncated at every byte', async () => {
     const whole = Buffer.from(await packArchive(sampleArchive({ maps: [archivedMap(1)] })));
     for (let length = 0; length < whole.length; length += 1) {
       const error = await errorOf(parseArchive(whole.subarray(0, length), 'x'));
-      expect(error.code, `cut at ${length}`).toBe('ARCHIVE_INVALID');
+      expect(error.code, `truncated at ${length}`).toBe('ARCHIVE_INVALID');
     }
     expect(await problems(whole.subarray(0, 0))).toEqual(['it is empty']);
-    expect(await problems(whole.subarray(0, 400))).toEqual(['it is cut off']);
+    expect(await problems(whole.subarray(0, 400))).toEqual(['it is truncated']);
   });
 
-  it('cut at every block before it was compressed', async () => {
+  it('truncated at every block before compression', async () => {
     const tar = tarByHand(good);
     for (let length = 0; length < tar.length; length += 256) {
       const error = await errorOf(parseArchive(gzipSync(tar.subarray(0, length)), 'x'));
-      expect(error.code, `cut at ${length}`).toBe('ARCHIVE_INVALID');
+      expect(error.code, `truncated at ${length}`).toBe('ARCHIVE_INVALID');
     }
   });
 
-  it('with a bit turned anywhere', async () => {
+  it('with any bit flipped', async () => {
     const whole = Buffer.from(await packArchive(sampleArchive({ maps: [archivedMap(1)] })));
-    const as = plain(sampleArchive({ maps: [archivedMap(1)] }));
+    const expected = plain(sampleArchive({ maps: [archivedMap(1)] }));
     await fc.assert(
       fc.asyncProperty(fc.nat(whole.length - 1), fc.nat(7), async (at, bit) => {
         const bytes = Buffer.from(whole);
         bytes[at] = (bytes[at] ?? 0) ^ (1 << bit);
         const outcome = await parseArchive(bytes, 'x').catch((error) => error);
-        // Some bits of the gzip header (time, system) say nothing about the content.
+        // Some bits of the gzip header (time, system) do not affect the content.
         if (outcome instanceof Error) expect((outcome as { code?: string }).code).toBe('ARCHIVE_INVALID');
-        else expect(plain(outcome)).toEqual(as);
+        else expect(plain(outcome)).toEqual(expected);
       }),
       { numRuns: 300 },
     );
   });
 
-  it('of arbitrary bytes, bare and compressed', async () => {
+  it('of arbitrary bytes, uncompressed and compressed', async () => {
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ maxLength: 3000 }), fc.boolean(), async (bytes, compressed) => {
         const error = await errorOf(parseArchive(compressed ? gzipSync(bytes) : bytes, 'x'));
@@ -366,47 +368,45 @@ describe('a hostile or damaged archive is refused with every problem named, and 
     );
   });
 
-  it('with something behind its end, or a header that is wrong', async () => {
+  it('with data after its end, or an invalid header', async () => {
     const whole = Buffer.from(await packArchive(sampleArchive()));
-    expect(await problems(Buffer.concat([whole, Buffer.alloc(3)]))).toEqual(['3 bytes follow after its end']);
-    expect((await problems(Buffer.concat([whole, Buffer.from('garbage')])))[0]).toBe(
-      'something else follows after its end',
-    );
+    expect(await problems(Buffer.concat([whole, Buffer.alloc(3)]))).toEqual(['3 extra bytes after its end']);
+    expect((await problems(Buffer.concat([whole, Buffer.from('garbage')])))[0]).toBe('unexpected data after its end');
     expect(await problems(tgz(good, Buffer.concat([Buffer.alloc(1024), Buffer.from('more')])))).toEqual([
-      'something follows after the end of its tar',
+      'unexpected data after the end of its tar',
     ]);
     const second = tarByHand([{ name: 'late', body: 'x' }]);
     expect(await problems(tgz(good, Buffer.concat([Buffer.alloc(1024), second])))).toEqual([
-      'something follows after the end of its tar',
+      'unexpected data after the end of its tar',
     ]);
     const tar = tarByHand(good);
     tar[1] = 0x21;
-    expect(await problems(gzipSync(tar))).toEqual(['a header of its tar does not have its checksum']);
-    expect(await problems(tarByHand(good))).toEqual(['it is not compressed with gzip']);
-    expect(await problems(Buffer.from('<html>'))).toEqual(['it is not compressed with gzip']);
+    expect(await problems(gzipSync(tar))).toEqual(['a tar header has a wrong checksum']);
+    expect(await problems(tarByHand(good))).toEqual(['not a gzip file']);
+    expect(await problems(Buffer.from('<html>'))).toEqual(['not a gzip file']);
   });
 
-  it('that unfolds into a flood, in one file, in many, or behind its end', async () => {
+  it('that is a decompression bomb in one file, in many, or after its end', async () => {
     const began = process.memoryUsage().rss;
     const zeros = gzipSync(Buffer.alloc(200 * 1024 * 1024));
     expect(zeros.length).toBeLessThan(300_000);
-    expect(await problems(zeros)).toEqual([expect.stringMatching(/more comes out of it|holds no manifest/)]);
+    expect(await problems(zeros)).toEqual([expect.stringMatching(/unpacked size exceeds|no manifest/)]);
     const huge = tarByHand([
       ...good,
       { name: 'maps/1/map.json', size: 8 * 1024 ** 3 - 1, body: Buffer.alloc(64 * 1024 * 1024) },
     ]);
-    expect((await problems(gzipSync(huge)))[0]).toBe('more comes out of it than its manifest declares');
+    expect((await problems(gzipSync(huge)))[0]).toBe('its unpacked size exceeds the manifest');
     expect((await problems(tgz(good, Buffer.alloc(64 * 1024 * 1024))))[0]).toBe(
-      'more comes out of it than its manifest declares',
+      'its unpacked size exceeds the manifest',
     );
     const many = Array.from({ length: 6_100 }, (_, at) => ({ name: `f${at}` }));
     const list = await problems(tgz([...good, ...many]));
-    expect(list[0]).toBe('it has more than 6000 entries');
+    expect(list[0]).toBe('more than 6000 entries');
     expect(list.length).toBeLessThanOrEqual(200);
     expect(process.memoryUsage().rss - began).toBeLessThan(500 * 1024 * 1024);
   });
 
-  it('with more problems than a person reads: the first ones, and how many more', async () => {
+  it('with many problems: the first ones and the number of the others', async () => {
     const extra = Array.from({ length: 50 }, (_, at) => ({ name: `f${at}` }));
     const error = await errorOf(parseArchive(tgz([...good, ...extra]), 'x'));
     expect(error.message.split('\n')).toHaveLength(22);
@@ -414,8 +414,8 @@ describe('a hostile or damaged archive is refused with every problem named, and 
   });
 });
 
-describe('an archive on the disk', () => {
-  it('is written whole, read back, and told with its checksum', async () => {
+describe('an archive file', () => {
+  it('is written, read back, and returned with its checksum', async () => {
     const path = join(folder, 'new', 'a.tar.gz');
     const written = await writeArchive(path, sampleArchive(), { force: false });
     const read = await readArchive(path);
@@ -429,36 +429,36 @@ describe('an archive on the disk', () => {
     expect(readdirSync(join(folder, 'new'))).toEqual(['a.tar.gz']);
   });
 
-  it('replaces nothing without force, and leaves nothing beside it', async () => {
+  it('replaces nothing without force, and leaves no temporary file', async () => {
     const path = join(folder, 'there.tar.gz');
     writeFileSync(path, 'precious');
     const error = await errorOf(writeArchive(path, sampleArchive(), { force: false }));
-    expect(error).toMatchObject({ code: 'FILE_EXISTS', message: `${path} is there already.` });
+    expect(error).toMatchObject({ code: 'FILE_EXISTS', message: `${path} already exists.` });
     expect(readFileSync(path, 'utf8')).toBe('precious');
     await writeArchive(path, sampleArchive(), { force: true });
     expect((await readArchive(path)).archive.maps).toHaveLength(2);
     expect(readdirSync(folder).filter((name) => name.startsWith('.'))).toEqual([]);
   });
 
-  it('that would not be sound when read back is not written at all, also not over another one', async () => {
-    const path = join(folder, 'unsound.tar.gz');
-    const unsound = sampleArchive({ maps: [archivedMap(1, { image: Buffer.from('no picture') })] });
-    expect((await errorOf(writeArchive(path, unsound, { force: false }))).code).toBe('ARCHIVE_INVALID');
+  it('that would be invalid when read back is not written, also not over another one', async () => {
+    const path = join(folder, 'invalid.tar.gz');
+    const invalid = sampleArchive({ maps: [archivedMap(1, { image: Buffer.from('not a picture') })] });
+    expect((await errorOf(writeArchive(path, invalid, { force: false }))).code).toBe('ARCHIVE_INVALID');
     expect(existsSync(path)).toBe(false);
     await writeArchive(path, sampleArchive(), { force: false });
-    expect((await errorOf(writeArchive(path, unsound, { force: true }))).code).toBe('ARCHIVE_INVALID');
+    expect((await errorOf(writeArchive(path, invalid, { force: true }))).code).toBe('ARCHIVE_INVALID');
     expect((await readArchive(path)).archive.maps).toHaveLength(2);
     expect(readdirSync(folder).filter((name) => name.startsWith('.'))).toEqual([]);
   });
 
-  it('says plainly what stands in the way of reading and writing', async () => {
+  it('reports why a file cannot be read or written', async () => {
     expect(await errorOf(readArchive(join(folder, 'none.tar.gz')))).toMatchObject({
-      code: 'FILE_UNWRITABLE',
-      message: `${join(folder, 'none.tar.gz')} cannot be read: there is no such file.`,
+      code: 'FILE_UNREADABLE',
+      message: `${join(folder, 'none.tar.gz')} cannot be read: no such file.`,
     });
     expect(await errorOf(readArchive(folder))).toMatchObject({
       code: 'ARCHIVE_INVALID',
-      details: { problems: ['it is no ordinary file'] },
+      details: { problems: ['not a regular file'] },
     });
     writeFileSync(join(folder, 'file'), '');
     expect(await errorOf(writeArchive(join(folder, 'file', 'a'), sampleArchive(), { force: false }))).toMatchObject({
@@ -467,14 +467,14 @@ describe('an archive on the disk', () => {
     });
   });
 
-  it('of a name that gw chose takes the next free one, which sorts behind, and never replaces another', async () => {
+  it('with a generated name gets the next free one, which sorts after it, and never replaces another', async () => {
     const place = join(folder, 'numbered');
     const path = join(place, archiveFileName('SN-0001', new Date('2026-01-31T12:00:05.123Z')));
     const later = archiveFileName('SN-0001', new Date('2026-01-31T12:00:06Z'));
     const named = (name: string) => sampleArchive({ gwVersion: name });
     const first = await writeArchive(path, named('1'), { mayNumber: true });
     expect(first.path).toBe(path);
-    // Side by side, as two commands at once.
+    // Concurrently, as by two commands.
     const both = await Promise.all(['2', '3'].map((name) => writeArchive(path, named(name), { mayNumber: true })));
     const names = readdirSync(place);
     expect(names).toHaveLength(3);
@@ -490,7 +490,7 @@ describe('an archive on the disk', () => {
     }
   });
 
-  it('has a usual name that no serial number can turn into a path', () => {
+  it('has a default name that no serial number can turn into a path', () => {
     const at = new Date('2026-01-31T12:00:05.123Z');
     expect(archiveFileName('SN-0001', at)).toBe('maps-SN-0001-20260131T120005Z.tar.gz');
     expect(archiveFileName('../../e tc', at, 'before-restore')).toBe(

@@ -6,7 +6,7 @@ import { backUpMaps, packArchive, parseArchive } from '../../src/lib/maps/index.
 import { directDialer } from '../../src/lib/net/index.ts';
 import { startSim } from '../../src/lib/sim/index.ts';
 import { type FakeChassis, fakeChassis } from '../chassis/peers.ts';
-import { errorOf, mapDocument, oddDrawings, picture } from './samples.ts';
+import { errorOf, mapDocument, oddOverlays, picture } from './samples.ts';
 
 interface Answers {
   list: object[];
@@ -24,12 +24,12 @@ const item = (id: number, more: object = {}) => ({
   ...more,
 });
 
-/** A chassis with two sound maps, until a test changes its answers. */
+/** A chassis with two valid maps, until a test changes its responses. */
 async function chassisWithMaps(): Promise<FakeChassis & { readonly answers: Answers }> {
   const chassis = await fakeChassis();
   const answers: Answers = { list: [item(1), item(2)], current: item(2), files: {} };
   for (const id of [1, 2]) {
-    answers.files[`/maps/${id}`] = mapDocument(id, oddDrawings);
+    answers.files[`/maps/${id}`] = mapDocument(id, oddOverlays);
     answers.files[`/maps/${id}.png`] = picture(4 + id, 5);
     answers.files[`/maps/${id}.pbstream`] = Buffer.from(`localisation of ${id}`);
   }
@@ -59,23 +59,23 @@ async function backUp(
   ids: 'all' | readonly string[] = 'all',
   signal = new AbortController().signal,
 ) {
-  const told: string[] = [];
+  const progress: string[] = [];
   const options = {
     ids,
     gwVersion: '1.2.3',
     clock: systemClock,
     signal,
-    onProgress: (text: string) => told.push(text),
+    onProgress: (text: string) => progress.push(text),
   };
-  return { archive: await backUpMaps(client, options), told };
+  return { archive: await backUpMaps(client, options), progress };
 }
 
 describe('a backup', () => {
-  it('takes everything of the simulated robot, and what is packed is what the robot gave', async () => {
+  it('saves every file of the simulated robot byte for byte', async () => {
     await using sim = await startSim();
     const endpoint = { host: sim.chassis.host, port: sim.chassis.port };
     await using client = createChassisClient({ endpoint, dialer: directDialer, expectedSerial: sim.chassis.serial });
-    const { archive, told } = await backUp(client);
+    const { archive, progress } = await backUp(client);
     expect(archive).toMatchObject({
       gwVersion: '1.2.3',
       complete: true,
@@ -96,7 +96,7 @@ describe('a backup', () => {
       expect(map.overlays).toBe(JSON.parse((await raw('')).toString()).overlays);
       expect(map.missing).toEqual([]);
     }
-    expect(told).toContain('map 1: reading the picture');
+    expect(progress).toContain('map 1: reading the picture');
   });
 
   it('sends nothing but GET', async () => {
@@ -106,7 +106,7 @@ describe('a backup', () => {
     expect(chassis.requests.every((request) => request.startsWith('GET '))).toBe(true);
   });
 
-  it('of named maps is not complete, in the order of the chassis, each once', async () => {
+  it('of selected maps is not complete, in the order of the chassis, without duplicates', async () => {
     await using chassis = await chassisWithMaps();
     await using client = clientOf(chassis);
     const { archive } = await backUp(client, ['2', '1', '2']);
@@ -117,7 +117,7 @@ describe('a backup', () => {
     ]);
   });
 
-  it('of a map that is not there names those that are', async () => {
+  it('of an unknown map lists the existing ones', async () => {
     await using chassis = await chassisWithMaps();
     await using client = clientOf(chassis);
     expect(await errorOf(backUp(client, ['1', '7\u001b[2J']))).toMatchObject({
@@ -128,7 +128,7 @@ describe('a backup', () => {
     expect((await errorOf(backUp(client, ['1']))).message).toBe('The chassis has no map "1". It has none.');
   });
 
-  it('notes what the chassis does not give, and takes the rest', async () => {
+  it('lists missing files, and saves the others', async () => {
     await using chassis = await chassisWithMaps();
     const { files } = chassis.answers;
     files['/maps/1.png'] = (response) => void response.writeHead(500).end('{"message":"no picture"}');
@@ -143,10 +143,10 @@ describe('a backup', () => {
     expect(archive.maps.map(({ missing }) => missing)).toEqual([
       [
         { what: 'image', why: 'The chassis answered GET /maps/1.png with status 500: no picture.' },
-        { what: 'localisation', why: 'the chassis gave 0 bytes' },
+        { what: 'localisation', why: 'the chassis returned 0 bytes' },
       ],
       [
-        { what: 'image', why: 'the picture came, but it is cut off' },
+        { what: 'image', why: 'invalid PNG: it is truncated' },
         {
           what: 'localisation',
           why: expect.stringMatching(/cut off|not as long|closed in the middle of the response/),
@@ -154,11 +154,11 @@ describe('a backup', () => {
       ],
     ]);
     expect(archive.maps.every(({ image, localisation }) => image === null && localisation === null)).toBe(true);
-    expect(archive.maps.map(({ overlays }) => overlays)).toEqual([oddDrawings, oddDrawings]);
+    expect(archive.maps.map(({ overlays }) => overlays)).toEqual([oddOverlays, oddOverlays]);
     await parseArchive(await packArchive(archive), 'x');
   });
 
-  it('with the drawings as an object, or without any, keeps them as they came', async () => {
+  it('keeps overlays in object form, or none, as received', async () => {
     await using chassis = await chassisWithMaps();
     const source = ' { "features": [ ], "type" : "FeatureCollection" }';
     chassis.answers.files['/maps/1'] = Buffer.from(
@@ -173,7 +173,7 @@ describe('a backup', () => {
     ]);
   });
 
-  it('of drawings that nobody can read is taken all the same', async () => {
+  it('saves unreadable overlays as well', async () => {
     await using chassis = await chassisWithMaps();
     chassis.answers.files['/maps/1'] = mapDocument(1, '{"type":"FeatureColl');
     await using client = clientOf(chassis);
@@ -182,7 +182,7 @@ describe('a backup', () => {
     await parseArchive(await packArchive(archive), 'x');
   });
 
-  it('while no map is in use is complete; while one is in use that is stored nowhere it is not', async () => {
+  it('without a map in use is complete; with one in use that is not stored it is not', async () => {
     await using chassis = await chassisWithMaps();
     await using client = clientOf(chassis);
     chassis.answers.current = null;
@@ -202,7 +202,7 @@ describe('a backup', () => {
     expect((await backUp(client)).archive).toMatchObject({ complete: true, maps: [] });
   });
 
-  it('is refused when the maps, or the chassis behind the address, change meanwhile', async () => {
+  it('is refused when the maps or the chassis at the address change meanwhile', async () => {
     await using chassis = await chassisWithMaps();
     const { answers } = chassis;
     await using client = clientOf(chassis);
@@ -222,13 +222,13 @@ describe('a backup', () => {
     expect(await errorOf(backUp(client))).toMatchObject({ code: 'CHASSIS_WRONG_DEVICE' });
   });
 
-  it('fails as a whole when the chassis starts, goes away, or gives no map', async () => {
+  it('fails when the chassis starts, disconnects, or returns no map', async () => {
     await using chassis = await chassisWithMaps();
     await using client = clientOf(chassis);
     const { files } = chassis.answers;
     files['/maps/2'] = (response) => void response.writeHead(404).end('{}');
     expect(await errorOf(backUp(client))).toMatchObject({ code: 'CHASSIS_REFUSED' });
-    files['/maps/2'] = mapDocument(2, oddDrawings);
+    files['/maps/2'] = mapDocument(2, oddOverlays);
     files['/maps/2.png'] = (response) => {
       chassis.booting = 0.3;
       chassis.intercept = () => false;
@@ -245,7 +245,7 @@ describe('a backup', () => {
     expect(await errorOf(backUp(other))).toMatchObject({ code: 'CHASSIS_NOT_CONNECTED' });
   });
 
-  it('of a list that names a number twice is refused', async () => {
+  it('of a list with a duplicate number is refused', async () => {
     await using chassis = await chassisWithMaps();
     chassis.answers.list = [item(1), item(1)];
     await using client = clientOf(chassis);
@@ -256,7 +256,7 @@ describe('a backup', () => {
     });
   });
 
-  it('ends at once when it is interrupted, also in the middle of a picture', async () => {
+  it('ends at once when interrupted, also during a picture', async () => {
     await using chassis = await chassisWithMaps();
     const ending = new AbortController();
     chassis.answers.files['/maps/1.png'] = (response) => {

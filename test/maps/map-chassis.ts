@@ -2,13 +2,13 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type ChassisClient, createChassisClient } from '../../src/lib/chassis/index.ts';
 import type { WritePace } from '../../src/lib/maps/checked-write.ts';
 import type { TopicAccess } from '../../src/lib/maps/index.ts';
-import type { LookForStillness } from '../../src/lib/maps/stillness.ts';
+import type { StillnessCheck } from '../../src/lib/maps/stillness.ts';
 import { directDialer } from '../../src/lib/net/index.ts';
 import { type FakeChassis, fakeChassis } from '../chassis/peers.ts';
 import { createPacedClock } from '../lifecycle/paced-clock.ts';
-import { oddDrawings, picture } from './samples.ts';
+import { oddOverlays, picture } from './samples.ts';
 
-/** The time of whoever talks to such a chassis. */
+/** Clock of the clients of such a chassis. */
 export const time = createPacedClock();
 
 export interface HeldMap {
@@ -17,43 +17,43 @@ export interface HeldMap {
   name: string;
   mapVersion: number | null;
   overlaysVersion: number | null;
-  /** JSON text; an object is sent as one; undefined is left out. */
+  /** JSON text, or an object, which is sent as one; undefined is omitted. */
   overlays: unknown;
   originXM: number;
   image: Uint8Array | null;
   localisation: Uint8Array | null;
 }
 
-/** What happens to a request: it is answered as usual, with this status, or the wire fails before or after it is done. */
-export type Fate = 'usual' | 'cut-before' | 'cut-after' | 'hang' | number;
+/** Handling of a request: a normal response, this status, or a connection lost before or after it is applied. */
+export type Handling = 'usual' | 'cut-before' | 'cut-after' | 'hang' | number;
 
-/** A chassis that keeps maps and does with each write what a test says. Its shapes are the vendor's. */
+/** A chassis with maps and configurable handling of each write, in the formats of the vendor. */
 export interface MapChassis extends AsyncDisposable {
   readonly fake: FakeChassis;
   readonly client: ChassisClient;
   readonly maps: Map<number, HeldMap>;
   current: number | null;
-  /** Set for a map in use that is stored nowhere. */
+  /** Set for a map in use that is not stored. */
   currentIsFromData: boolean;
-  /** The map that it drives by, as it was when it was taken into use or taken up; `overlays` may be anything. */
+  /** The running map as of its last load; `overlays` may be any value. */
   running: Pick<HeldMap, 'uid' | 'name' | 'mapVersion' | 'overlaysVersion' | 'overlays'> | null;
-  /** Whether a write of overlays reaches the running map, and whether that is announced. */
-  takesUp: boolean;
+  /** Whether a write of overlays changes the running map, and whether that is announced. */
+  loadsWrites: boolean;
   announces: boolean;
-  /** What is said of the running map on /map/info; undefined for nothing. */
+  /** Message of /map/info about the running map; undefined for none. */
   mapInfo: (running: NonNullable<MapChassis['running']>) => object | string | undefined;
-  /** Takes a stored map into use and announces it. */
+  /** Sets the current map and announces it. */
   load: (id: number) => void;
-  /** Called before a write is done; may change the state itself. */
-  onWrite: (what: 'patch' | 'create' | 'use' | 'restart', body: Record<string, unknown>, id: number) => Fate;
-  /** What is kept of drawings that are sent. */
+  /** Called before a write is applied; may change the state itself. */
+  onWrite: (what: 'patch' | 'create' | 'use' | 'restart', body: Record<string, unknown>, id: number) => Handling;
+  /** The stored form of received overlays. */
   keep: (overlays: string, map: HeldMap) => unknown;
-  /** Called before each read of a map; a status spoils the answer. */
-  onRead: (path: string) => Fate;
+  /** Called before each read of a map; a status replaces the response. */
+  onRead: (path: string) => Handling;
   /** Called when a restart is ordered and accepted. */
   onRestart: () => void;
   startTimeS: number;
-  /** Every write that arrived. */
+  /** Every received write. */
   readonly writes: { readonly what: string; readonly id: number; readonly body: Record<string, unknown> }[];
 }
 
@@ -64,7 +64,7 @@ export function heldMap(id: number, changes: Partial<HeldMap> = {}): HeldMap {
     name: `Floor ${id}`,
     mapVersion: 3,
     overlaysVersion: 7,
-    overlays: oddDrawings,
+    overlays: oddOverlays,
     originXM: -3,
     image: picture(),
     localisation: Buffer.from(`localisation of ${id}`),
@@ -96,7 +96,7 @@ export async function mapChassis(maps: readonly HeldMap[] = [heldMap(1), heldMap
     current: maps[0]?.id ?? null,
     currentIsFromData: false,
     running: maps[0] ? { ...maps[0] } : null,
-    takesUp: true,
+    loadsWrites: true,
     announces: true,
     mapInfo: ({ uid, name, mapVersion, overlaysVersion, overlays }) => ({
       topic: '/map/info',
@@ -161,7 +161,7 @@ export async function mapChassis(maps: readonly HeldMap[] = [heldMap(1), heldMap
       if (!map) return missing(response);
       map.overlays = chassis.keep(String(body.overlays), map);
       map.overlaysVersion = (map.overlaysVersion ?? 0) + 1;
-      if (chassis.takesUp && chassis.current === id) chassis.load(id);
+      if (chassis.loadsWrites && chassis.current === id) chassis.load(id);
       return json(response, item(map));
     }
     if (what === 'create') {
@@ -206,18 +206,19 @@ export async function mapChassis(maps: readonly HeldMap[] = [heldMap(1), heldMap
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const body = JSON.parse(Buffer.concat(chunks).toString() || '{}') as Record<string, unknown>;
     chassis.writes.push({ what, id, body });
-    const fate = chassis.onWrite(what, body, id);
-    if (fate === 'cut-before') request.socket.destroy();
-    else if (typeof fate === 'number') json(response, { message: `error: told to say ${fate}` }, fate);
-    else if (fate !== 'hang') {
-      write(what, id, body, fate === 'cut-after' ? silentResponse : response);
-      if (fate === 'cut-after') request.socket.destroy();
+    const handling = chassis.onWrite(what, body, id);
+    if (handling === 'cut-before') request.socket.destroy();
+    else if (typeof handling === 'number')
+      json(response, { message: `error: configured status ${handling}` }, handling);
+    else if (handling !== 'hang') {
+      write(what, id, body, handling === 'cut-after' ? silentResponse : response);
+      if (handling === 'cut-after') request.socket.destroy();
     }
   }
 
-  const usual = fake.latched;
+  const latchedBefore = fake.latched;
   fake.latched = (topic) =>
-    topic === '/map/info' ? (chassis.running ? chassis.mapInfo(chassis.running) : undefined) : usual(topic);
+    topic === '/map/info' ? (chassis.running ? chassis.mapInfo(chassis.running) : undefined) : latchedBefore(topic);
   fake.intercept = (request, response) => {
     const { method = '', url: path = '' } = request;
     if (path === '/device/info') return false;
@@ -229,16 +230,17 @@ export async function mapChassis(maps: readonly HeldMap[] = [heldMap(1), heldMap
       return true;
     }
     if (method !== 'GET') return false;
-    const fate = chassis.onRead(path);
-    if (fate === 'cut-before' || fate === 'cut-after') request.socket.destroy();
-    else if (typeof fate === 'number') json(response, { message: `error: told to say ${fate}` }, fate);
-    else if (fate === 'usual') read(path, response);
+    const handling = chassis.onRead(path);
+    if (handling === 'cut-before' || handling === 'cut-after') request.socket.destroy();
+    else if (typeof handling === 'number')
+      json(response, { message: `error: configured status ${handling}` }, handling);
+    else if (handling === 'usual') read(path, response);
     return true;
   };
   return chassis;
 }
 
-/** An answer that is made and never sent. */
+/** A response that is never sent. */
 const silentResponse = { writeHead() {}, end() {} } as unknown as ServerResponse;
 
 export const quickPace: WritePace = {
@@ -254,4 +256,4 @@ export function topicsOf({ fake }: MapChassis): TopicAccess {
   return { endpoint: fake.endpoint, dialer: directDialer, clock: time, secret: undefined };
 }
 
-export const standsStill: LookForStillness = async () => ({ verdict: 'still', detail: 'a test says so' });
+export const standsStill: StillnessCheck = async () => ({ verdict: 'still', detail: 'a test says so' });

@@ -13,7 +13,7 @@ function chunk(name: string, body: Uint8Array): Buffer {
 
 const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 
-function head(width: number, height: number, { depth = 8, colour = 0, interlace = 0 } = {}): Buffer {
+function header(width: number, height: number, { depth = 8, colour = 0, interlace = 0 } = {}): Buffer {
   const body = Buffer.alloc(13);
   body.writeUInt32BE(width, 0);
   body.writeUInt32BE(height, 4);
@@ -31,12 +31,12 @@ function png(first: Buffer, pixels: number, more: Buffer = Buffer.alloc(0)): Buf
   ]);
 }
 
-describe('a picture', () => {
-  it('is whole when every part that it needs is there and its pixels are as many as its head says', async () => {
+describe('a PNG', () => {
+  it('is valid with every critical chunk and pixel data of the size in IHDR', async () => {
     expect(await checkPng(picture(13, 7))).toEqual({ ok: true, width: 13, height: 7 });
-    expect(await checkPng(png(head(10, 3, { depth: 1 }), 3 * 3))).toMatchObject({ ok: true });
-    expect(await checkPng(png(head(10, 3, { colour: 6 }), 3 * 41))).toMatchObject({ ok: true });
-    expect(await checkPng(png(head(10, 3, { depth: 16, colour: 2 }), 3 * 61))).toMatchObject({ ok: true });
+    expect(await checkPng(png(header(10, 3, { depth: 1 }), 3 * 3))).toMatchObject({ ok: true });
+    expect(await checkPng(png(header(10, 3, { colour: 6 }), 3 * 41))).toMatchObject({ ok: true });
+    expect(await checkPng(png(header(10, 3, { depth: 16, colour: 2 }), 3 * 61))).toMatchObject({ ok: true });
     // Adam7, 5 by 5 grey: passes of 1x1, 1x1, 2x1, 1x2, 3x1 … as the PNG specification splits them.
     const sizes = [
       [1, 1],
@@ -48,41 +48,41 @@ describe('a picture', () => {
       [5, 2],
     ] as const;
     const bytes = sizes.reduce((sum, [columns, rows]) => sum + rows * (1 + columns), 0);
-    expect(await checkPng(png(head(5, 5, { interlace: 1 }), bytes))).toMatchObject({ ok: true });
-    expect(await checkPng(png(head(5, 5, { interlace: 1 }), bytes - 1))).toMatchObject({ ok: false });
+    expect(await checkPng(png(header(5, 5, { interlace: 1 }), bytes))).toMatchObject({ ok: true });
+    expect(await checkPng(png(header(5, 5, { interlace: 1 }), bytes - 1))).toMatchObject({ ok: false });
   });
 
-  it('may carry parts that are none of its pixels, whole or not, and something behind its end', async () => {
+  it('may contain ancillary chunks, valid or not, and data after its end', async () => {
     const text = chunk('tEXt', Buffer.from('note'));
     text[text.length - 1] = (text[text.length - 1] ?? 0) ^ 1;
-    expect(await checkPng(png(head(2, 2), 6, text))).toMatchObject({ ok: true });
-    expect(await checkPng(Buffer.concat([picture(), Buffer.from('behind')]))).toMatchObject({ ok: true });
+    expect(await checkPng(png(header(2, 2), 6, text))).toMatchObject({ ok: true });
+    expect(await checkPng(Buffer.concat([picture(), Buffer.from('after')]))).toMatchObject({ ok: true });
   });
 
   it.each([
     ['empty', Buffer.alloc(0), 'it is empty'],
-    ['a web page', Buffer.from('<html>'), 'it is no PNG'],
-    ['cut off', picture().subarray(0, -13), 'it is cut off'],
-    ['without its head', Buffer.concat([signature, chunk('IEND', Buffer.alloc(0))]), 'it does not begin with its head'],
-    ['of no size', png(head(0, 4), 0), 'its head names a kind of picture that does not exist'],
+    ['a web page', Buffer.from('<html>'), 'not a PNG'],
+    ['truncated', picture().subarray(0, -13), 'it is truncated'],
+    ['without IHDR', Buffer.concat([signature, chunk('IEND', Buffer.alloc(0))]), 'its first chunk is not IHDR'],
+    ['of size 0', png(header(0, 4), 0), 'IHDR has invalid values'],
+    ['of an invalid colour type', png(header(4, 4, { colour: 5 }), 20), 'IHDR has invalid values'],
     [
-      'of a kind that does not exist',
-      png(head(4, 4, { colour: 5 }), 20),
-      'its head names a kind of picture that does not exist',
+      'of excessive size',
+      png(header(2 ** 31, 2 ** 31), 20),
+      'its size of 2147483648 × 2147483648 pixels exceeds the limit',
     ],
-    ['of absurd size', png(head(2 ** 31, 2 ** 31), 20), 'it says that it measures 2147483648 × 2147483648 pixels'],
-    ['with too few pixels', png(head(4, 4), 19), 'its pixels are fewer than the 4 × 4 of its head'],
-    ['with a flood of pixels', png(head(4, 4), 50_000_000), 'its pixels are more than the 4 × 4 of its head'],
+    ['with too few pixels', png(header(4, 4), 19), 'its pixel data is shorter than 4 × 4 pixels'],
+    ['with too many pixels', png(header(4, 4), 50_000_000), 'its pixel data is longer than 4 × 4 pixels'],
     [
-      'with damaged pixels',
-      Buffer.concat([signature, head(4, 4), chunk('IDAT', Buffer.from('xyz')), chunk('IEND', Buffer.alloc(0))]),
-      'its pixels are damaged',
+      'with corrupt pixel data',
+      Buffer.concat([signature, header(4, 4), chunk('IDAT', Buffer.from('xyz')), chunk('IEND', Buffer.alloc(0))]),
+      'its pixel data is corrupt',
     ],
-  ])('that is %s is none', async (_, bytes, problem) => {
+  ])('that is %s is invalid', async (_, bytes, problem) => {
     expect(await checkPng(bytes)).toEqual({ ok: false, problem });
   });
 
-  it('is none once it is cut anywhere, or a bit of what it needs is turned', async () => {
+  it('is invalid when truncated anywhere, or with a flipped bit in a critical chunk', async () => {
     const whole = picture();
     for (let length = 0; length < whole.length; length += 1) {
       expect(await checkPng(whole.subarray(0, length))).toMatchObject({ ok: false });
@@ -92,7 +92,7 @@ describe('a picture', () => {
         const bytes = Buffer.from(whole);
         bytes[at] = (bytes[at] ?? 0) ^ (1 << bit);
         const reading = await checkPng(bytes);
-        // A turned bit may make an unneeded part of a needed one's name; then the picture is none for want of it.
+        // A flipped bit may turn a critical chunk name into an ancillary one; then the chunk is missing.
         expect(reading.ok).toBe(false);
       }),
       { numRuns: 300 },

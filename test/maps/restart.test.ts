@@ -22,8 +22,8 @@ const restart = (chassis: MapChassis, archive: MapArchive, more: Partial<Restart
     client: chassis.client,
     archive,
     topics: topicsOf(chassis),
-    lookForStillness: standsStill,
-    personSeesItStand: false,
+    checkStillness: standsStill,
+    isConfirmedStill: false,
     withinMs: 3_000,
     clock: systemClock,
     signal: never,
@@ -32,7 +32,7 @@ const restart = (chassis: MapChassis, archive: MapArchive, more: Partial<Restart
     ...more,
   });
 
-/** Goes down with the order and comes up again later, with another start time. */
+/** Stops at the order and starts later with another start time. */
 function restartsFor(chassis: MapChassis, ms: number, then: () => void = () => {}): void {
   chassis.onRestart = () => {
     chassis.startTimeS += 50;
@@ -44,22 +44,22 @@ function restartsFor(chassis: MapChassis, ms: number, then: () => void = () => {
   };
 }
 
-describe('a restart behind a backup', () => {
-  it('waits through the start and finds every map again', async () => {
+describe('a restart with a backup', () => {
+  it('waits for the start and finds every map again', async () => {
     await using chassis = await mapChassis();
     const archive = await archiveOf(chassis);
     restartsFor(chassis, 300);
-    const told: string[] = [];
-    const run = await restart(chassis, archive, { onProgress: (text) => told.push(text) });
+    const progress: string[] = [];
+    const run = await restart(chassis, archive, { onProgress: (text) => progress.push(text) });
     expect(run).toMatchObject({ order: 'accepted', restarted: true, end: 'back', why: null });
     expect(run.signs).toContain('starting');
-    expect(run.after).toMatchObject({ sameCurrent: true, maps: [{ fate: 'there' }, { fate: 'there' }] });
+    expect(run.after).toMatchObject({ sameCurrent: true, maps: [{ status: 'unchanged' }, { status: 'unchanged' }] });
     expect(run.tookMs).toBeGreaterThanOrEqual(290);
-    expect(told.some((text) => text.includes('20 % done'))).toBe(true);
+    expect(progress.some((text) => text.includes('20 % done'))).toBe(true);
     expect(chassis.writes.map(({ what }) => what)).toEqual(['restart']);
   });
 
-  it('names what is lost, what is changed, and that no map is in use any more', async () => {
+  it('reports lost and changed maps, and that no map is in use any more', async () => {
     await using chassis = await mapChassis([heldMap(1), heldMap(2), heldMap(3)]);
     const archive = await archiveOf(chassis);
     restartsFor(chassis, 100, () => {
@@ -68,12 +68,12 @@ describe('a restart behind a backup', () => {
       if (map) map.overlays = '{"type":"FeatureCollection","features":[]}';
     });
     const { after } = await restart(chassis, archive);
-    expect(after?.maps.map(({ fate }) => fate)).toEqual(['lost', 'changed', 'there']);
-    expect(after?.maps[1]?.changes).toEqual(['its drawings are other ones']);
+    expect(after?.maps.map(({ status }) => status)).toEqual(['lost', 'changed', 'unchanged']);
+    expect(after?.maps[1]?.changes).toEqual(['its overlays differ']);
     expect(after).toMatchObject({ sameCurrent: false, current: null });
   });
 
-  it('gives maps that come up late the time to do so', async () => {
+  it('waits for maps that appear late', async () => {
     await using chassis = await mapChassis();
     const archive = await archiveOf(chassis);
     const kept = [...chassis.maps];
@@ -84,10 +84,10 @@ describe('a restart behind a backup', () => {
       }, 100);
     });
     const { after } = await restart(chassis, archive);
-    expect(after?.maps.map(({ fate }) => fate)).toEqual(['there', 'there']);
+    expect(after?.maps.map(({ status }) => status)).toEqual(['unchanged', 'unchanged']);
   });
 
-  it('does not call a map lost that came back under another number', async () => {
+  it('does not report a map as lost that has another number', async () => {
     await using chassis = await mapChassis([heldMap(1)]);
     const archive = await archiveOf(chassis);
     restartsFor(chassis, 50, () => {
@@ -98,34 +98,39 @@ describe('a restart behind a backup', () => {
     const { after } = await restart(chassis, archive);
     expect(after).toMatchObject({
       sameCurrent: true,
-      maps: [{ fate: 'there', id: 5, notes: ['its number is 5 now'] }],
+      maps: [{ status: 'unchanged', id: 5, notes: ['its number is now 5'] }],
     });
   });
 
-  it('goes on when the answer to the order never comes', async () => {
-    for (const fate of ['hang', 'cut-after', 500] as const) {
+  it('continues without a response to the order', async () => {
+    for (const status of ['hang', 'cut-after', 500] as const) {
       await using chassis = await mapChassis();
       const archive = await archiveOf(chassis);
       chassis.onWrite = () => {
         chassis.startTimeS += 50;
-        return fate;
+        return status;
       };
       const run = await restart(chassis, archive);
-      expect(run).toMatchObject({ order: 'lost', said: expect.any(String), restarted: true, signs: ['start-time'] });
+      expect(run).toMatchObject({
+        order: 'lost',
+        orderError: expect.any(String),
+        restarted: true,
+        signs: ['start-time'],
+      });
       expect(run.end).toBe('back');
       expect(chassis.writes).toHaveLength(1);
     }
   });
 
-  it('says that no restart was seen when the chassis goes on as before', async () => {
+  it('reports no restart when the chassis keeps answering as before', async () => {
     await using chassis = await mapChassis();
     const archive = await archiveOf(chassis);
     const run = await restart(chassis, archive);
     expect(run).toMatchObject({ order: 'accepted', restarted: false, signs: [], end: 'back' });
-    expect(run.after?.maps.every(({ fate }) => fate === 'there')).toBe(true);
+    expect(run.after?.maps.every(({ status }) => status === 'unchanged')).toBe(true);
   });
 
-  it('takes a silence for a restart only where the start time does not say otherwise', async () => {
+  it('counts a silence as a restart only without an unchanged start time', async () => {
     await using chassis = await mapChassis();
     const archive = await archiveOf(chassis);
     chassis.onRestart = () => {
@@ -138,7 +143,7 @@ describe('a restart behind a backup', () => {
     expect(run).toMatchObject({ signs: ['silence'], restarted: false, end: 'back' });
   });
 
-  it('says that the chassis is not back when it stays away for longer than was given', async () => {
+  it('reports that the chassis is not back after the timeout', async () => {
     await using chassis = await mapChassis();
     const archive = await archiveOf(chassis);
     restartsFor(chassis, 60_000);
@@ -153,7 +158,7 @@ describe('a restart behind a backup', () => {
     });
   });
 
-  it('says that another chassis answers afterwards', async () => {
+  it('reports another chassis at the address afterwards', async () => {
     await using chassis = await mapChassis();
     const archive = await archiveOf(chassis);
     chassis.onRestart = () => {
@@ -164,7 +169,7 @@ describe('a restart behind a backup', () => {
     expect(run).toMatchObject({ end: 'not-back', why: expect.stringContaining('SN-OTHER') });
   });
 
-  it('ends the waiting at Ctrl-C and says that the restart goes on', async () => {
+  it('ends the waiting at Ctrl-C, with the restart in progress', async () => {
     await using chassis = await mapChassis();
     const archive = await archiveOf(chassis);
     const ending = new AbortController();
@@ -174,20 +179,20 @@ describe('a restart behind a backup', () => {
     expect(run).toMatchObject({ end: 'interrupted', order: 'accepted', after: null });
   });
 
-  it('sends no order when Ctrl-C came before it', async () => {
+  it('sends no order after Ctrl-C', async () => {
     await using chassis = await mapChassis();
     const archive = await archiveOf(chassis);
     const ending = new AbortController();
-    const lookForStillness = async () => {
+    const checkStillness = async () => {
       ending.abort();
       return { verdict: 'still', detail: '' } as const;
     };
-    const work = restart(chassis, archive, { signal: ending.signal, lookForStillness });
+    const work = restart(chassis, archive, { signal: ending.signal, checkStillness });
     expect((await errorOf(work)).code).toBe('INTERRUPTED');
     expect(chassis.writes).toEqual([]);
   });
 
-  it('throws what the chassis says when it refuses, since nothing was restarted then', async () => {
+  it('throws the refusal of the chassis, since nothing was restarted', async () => {
     await using chassis = await mapChassis();
     const archive = await archiveOf(chassis);
     chassis.onWrite = () => 404;
@@ -195,8 +200,8 @@ describe('a restart behind a backup', () => {
   });
 });
 
-describe('what forbids a restart', () => {
-  it('is a backup of another chassis', async () => {
+describe('a restart is refused', () => {
+  it('with a backup of another chassis', async () => {
     await using chassis = await mapChassis();
     const archive = await archiveOf(chassis);
     const foreign = { ...archive, chassis: { ...archive.chassis, serial: 'SN-9' } };
@@ -204,27 +209,27 @@ describe('what forbids a restart', () => {
     expect(chassis.writes).toEqual([]);
   });
 
-  it('is a robot that moves, or of which that is not known', async () => {
+  it('for a robot that moves, or may move', async () => {
     await using chassis = await mapChassis();
     const archive = await archiveOf(chassis);
-    const lookForStillness = async () => ({ verdict: 'not-checked', detail: 'nothing was heard' }) as const;
-    expect((await errorOf(restart(chassis, archive, { lookForStillness }))).code).toBe('CHASSIS_MOVING');
+    const checkStillness = async () => ({ verdict: 'not-checked', detail: 'nothing received' }) as const;
+    expect((await errorOf(restart(chassis, archive, { checkStillness }))).code).toBe('CHASSIS_MOVING');
     expect(chassis.writes).toEqual([]);
   });
 
-  const changes: readonly (readonly [what: string, change: (c: MapChassis) => unknown, reason: string])[] = [
-    ['a map that is new', (c) => c.maps.set(9, heldMap(9)), 'map 9 "Floor 9" is not in it'],
-    ['other drawings', (c) => set(c, { overlays: '{"type":"FeatureCollection","features":[]}' }), 'its drawings'],
+  const changes: readonly (readonly [name: string, change: (c: MapChassis) => unknown, reason: string])[] = [
+    ['a new map', (c) => c.maps.set(9, heldMap(9)), 'map 9 "Floor 9" is missing in it'],
+    ['other overlays', (c) => set(c, { overlays: '{"type":"FeatureCollection","features":[]}' }), 'its overlays'],
     ['another name', (c) => set(c, { name: 'Hall' }), 'its name was "Floor 1"'],
     ['another version', (c) => set(c, { mapVersion: 4 }), 'its map_version'],
-    ['another counter of drawings', (c) => set(c, { overlaysVersion: 8 }), 'its overlays_version'],
+    ['another counter of overlays', (c) => set(c, { overlaysVersion: 8 }), 'its overlays_version'],
     ['another grid', (c) => set(c, { originXM: 0 }), 'its grid'],
     ['another picture', (c) => set(c, { image: picture(9, 9) }), 'its picture'],
-    ['another map in use', (c) => Object.assign(c, { current: 2 }), 'in use is map 2 "Floor 2", at the backup'],
+    ['another map in use', (c) => Object.assign(c, { current: 2 }), 'in use is map 2 "Floor 2", was map 1'],
     ['no map in use any more', (c) => Object.assign(c, { current: null }), 'in use is none'],
-    ['a map that is stored nowhere', (c) => Object.assign(c, { currentIsFromData: true }), 'id -1'],
+    ['a map that is not stored', (c) => Object.assign(c, { currentIsFromData: true }), 'id -1'],
   ];
-  it.each(changes)('is %s', async (_what, change, reason) => {
+  it.each(changes)('with %s', async (_name, change, reason) => {
     await using chassis = await mapChassis();
     const archive = await archiveOf(chassis);
     change(chassis);
@@ -235,7 +240,7 @@ describe('what forbids a restart', () => {
     expect(chassis.writes).toEqual([]);
   });
 
-  it('is a backup that lacks what a lost map needs', async () => {
+  it('with a backup that lacks files of a lost map', async () => {
     await using chassis = await mapChassis([heldMap(1, { localisation: null, image: null })]);
     const archive = await archiveOf(chassis);
     const error = await errorOf(restart(chassis, archive));

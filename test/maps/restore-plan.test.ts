@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ArchivedMap, LiveMap } from '../../src/lib/maps/index.ts';
 import { changesAnything, planRestore } from '../../src/lib/maps/index.ts';
-import { archivedMap, mapDocument, oddDrawings, picture } from './samples.ts';
+import { archivedMap, mapDocument, oddOverlays, picture } from './samples.ts';
 
 const inUse = (id: number) => ({ id, uid: `uid-${id}`, name: `Floor ${id}` });
 const empty = '{"type":"FeatureCollection","features":[]}';
@@ -10,20 +10,20 @@ function plan(archived: readonly ArchivedMap[], live: readonly LiveMap[], curren
   return planRestore({ maps: archived }, { maps: live, current: current === null ? null : inUse(current) });
 }
 
-/** How the first map of the archive comes out against these. */
+/** The plan of the first map of the archive against these. */
 const first = (archived: ArchivedMap, live: readonly LiveMap[]) => {
   const [planned] = plan([archived], live).maps;
   return { verdict: planned?.verdict, by: planned?.matchedBy, live: planned?.live?.id, why: planned?.why ?? '' };
 };
 
-describe('which map of the chassis is the one of the archive', () => {
-  it('is said by the uid, whatever numbers and names are now', () => {
+describe('the match of an archived map', () => {
+  it('is by uid, regardless of numbers and names', () => {
     const live = [archivedMap(1, { uid: 'uid-2' }), archivedMap(9, { uid: 'uid-1', name: 'Hall' })];
     expect(first(archivedMap(1), live)).toEqual({ verdict: 'same', by: 'uid', live: 9, why: '' });
-    expect(plan([archivedMap(1)], live).maps[0]?.notes).toEqual([expect.stringContaining('its name is "Hall" now')]);
+    expect(plan([archivedMap(1)], live).maps[0]?.notes).toEqual([expect.stringContaining('its name is now "Hall"')]);
   });
 
-  it('is said by the number only where neither has a uid', () => {
+  it('is by number only where neither has a uid', () => {
     const none = { uid: null };
     expect(first(archivedMap(1, none), [archivedMap(1, none)])).toMatchObject({ verdict: 'same', by: 'id' });
     const renumbered = archivedMap(2, { ...none, name: 'Floor 1' });
@@ -31,12 +31,12 @@ describe('which map of the chassis is the one of the archive', () => {
     expect(first(archivedMap(1, none), [archivedMap(1, { name: 'Hall' })])).toMatchObject({
       verdict: 'conflict',
       by: 'id',
-      why: expect.stringContaining('one of the two has a uid'),
+      why: expect.stringContaining('only one of the two has a uid'),
     });
     expect(first(archivedMap(1), [archivedMap(1, { ...none, name: 'Hall' })])).toMatchObject({ verdict: 'conflict' });
   });
 
-  it('is nobody when a map of another uid has its number and its name', () => {
+  it('does not exist when a map of another uid has its number and name', () => {
     const other = archivedMap(1, { uid: 'else', image: picture(9, 9) });
     expect(first(archivedMap(1), [other])).toMatchObject({ verdict: 'missing', by: null });
     const { maps, others } = plan([archivedMap(1)], [other]);
@@ -44,7 +44,7 @@ describe('which map of the chassis is the one of the archive', () => {
     expect(others).toEqual([other]);
   });
 
-  it('is in doubt when two maps have the uid, or two of the archive fit the same one', () => {
+  it('is ambiguous when two maps have the uid, or two of the archive match the same one', () => {
     const twins = [archivedMap(4, { uid: 'uid-1' }), archivedMap(5, { uid: 'uid-1' })];
     expect(first(archivedMap(1), twins)).toMatchObject({
       verdict: 'conflict',
@@ -54,7 +54,7 @@ describe('which map of the chassis is the one of the archive', () => {
     expect(both.maps.map(({ verdict }) => verdict)).toEqual(['conflict', 'conflict']);
   });
 
-  it('is not one that another map of the archive is by its uid', () => {
+  it('excludes maps with the uid of another archived map', () => {
     const archived = [archivedMap(1), archivedMap(2, { name: 'Floor 1' })];
     const { maps } = plan(archived, [archivedMap(2, { name: 'Floor 1' })]);
     expect(maps.map(({ verdict, matchedBy }) => [verdict, matchedBy])).toEqual([
@@ -64,24 +64,24 @@ describe('which map of the chassis is the one of the archive', () => {
   });
 });
 
-describe('what is done with it', () => {
+describe('the planned change', () => {
   it.each([
-    ['another grid', { data: mapDocument(1, oddDrawings, { grid_origin_x: 0 }) }],
-    ['another resolution', { data: mapDocument(1, oddDrawings, { grid_resolution: 0.1 }) }],
+    ['another grid', { data: mapDocument(1, oddOverlays, { grid_origin_x: 0 }) }],
+    ['another resolution', { data: mapDocument(1, oddOverlays, { grid_resolution: 0.1 }) }],
     ['another picture', { image: picture(9, 6) }],
     ['another map_version', { mapVersion: 4 }],
     ['no grid at all', { data: Buffer.from('{}') }],
     ['a grid that cannot be read', { data: Buffer.from('{') }],
-  ] as const)('is nothing with %s: the old drawings are not written over the new map', (_what, change) => {
+  ] as const)('is a conflict with %s: the old overlays are not written over the new map', (_name, change) => {
     const changes: Partial<ArchivedMap> = { ...change, overlays: empty };
     expect(first(archivedMap(1), [archivedMap(1, changes)])).toMatchObject({ verdict: 'conflict', live: 1 });
   });
 
-  it('is nothing when there is neither a picture nor a version to know it by', () => {
+  it('is a conflict without picture and version to identify it', () => {
     const bare = { mapVersion: null, image: null };
     expect(first(archivedMap(1, bare), [archivedMap(1, { ...bare, overlays: empty })])).toMatchObject({
       verdict: 'conflict',
-      why: expect.stringContaining('neither a picture nor a map_version'),
+      why: expect.stringContaining('neither picture nor map_version'),
     });
     expect(
       first(archivedMap(1, { mapVersion: null }), [archivedMap(1, { mapVersion: null, overlays: empty })]),
@@ -93,46 +93,46 @@ describe('what is done with it', () => {
     });
   });
 
-  it('is nothing when only overlays_version differs, and a write when only the drawings do', () => {
+  it('is none when only overlays_version differs, and a write when only the overlays do', () => {
     expect(first(archivedMap(1), [archivedMap(1, { overlaysVersion: 99 })])).toMatchObject({ verdict: 'same' });
     expect(first(archivedMap(1), [archivedMap(1, { overlays: empty })])).toMatchObject({ verdict: 'overlays-differ' });
   });
 
-  it('is a write when the chassis has no drawings any more, and none when both never had any', () => {
+  it('is a write when the chassis has no overlays any more, and none when neither has any', () => {
     const none = { overlays: null, overlaysForm: 'none' } as const;
     expect(first(archivedMap(1), [archivedMap(1, none)])).toMatchObject({ verdict: 'overlays-differ' });
     expect(first(archivedMap(1, none), [archivedMap(1, none)])).toMatchObject({ verdict: 'same' });
     expect(first(archivedMap(1, none), [archivedMap(1, { overlays: empty })])).toMatchObject({ verdict: 'same' });
     expect(first(archivedMap(1, none), [archivedMap(1)])).toMatchObject({
-      verdict: 'cannot',
-      why: expect.stringContaining('gave no drawings'),
+      verdict: 'not-restorable',
+      why: expect.stringContaining('has no overlays'),
     });
   });
 
-  it('cannot be a write where the chassis gives its drawings as an object', () => {
+  it('is not possible when the chassis returns its overlays as an object', () => {
     const asObject = { overlaysForm: 'object', overlays: empty } as const;
     expect(first(archivedMap(1), [archivedMap(1, asObject)])).toMatchObject({
-      verdict: 'cannot',
+      verdict: 'not-restorable',
       why: expect.stringContaining('as an object'),
     });
   });
 
-  it('is a write also over drawings that cannot be read, and says why they were not compared', () => {
+  it('is a write also over unreadable overlays, with the reason why they were not compared', () => {
     const { maps } = plan([archivedMap(1)], [archivedMap(1, { overlays: '<html>' })]);
-    expect(maps[0]).toMatchObject({ verdict: 'overlays-differ', drawings: { same: false, diff: null } });
-    expect(maps[0]?.drawings?.problem).toEqual(expect.any(String));
+    expect(maps[0]).toMatchObject({ verdict: 'overlays-differ', overlays: { same: false, diff: null } });
+    expect(maps[0]?.overlays?.problem).toEqual(expect.any(String));
   });
 
-  it('takes a map into use only where none is now, and never one that cannot be trusted', () => {
-    expect(plan([archivedMap(1), archivedMap(2)], [archivedMap(1), archivedMap(2)], null).takeIntoUse?.id).toBe(1);
-    expect(plan([archivedMap(1)], [archivedMap(1), archivedMap(2)], 2).takeIntoUse).toBeNull();
-    expect(plan([archivedMap(1)], [archivedMap(1, { mapVersion: 9 })], null).takeIntoUse).toBeNull();
-    expect(plan([archivedMap(2)], [archivedMap(2)], null).takeIntoUse).toBeNull();
+  it('sets the current map only when none is in use, and never a conflicting one', () => {
+    expect(plan([archivedMap(1), archivedMap(2)], [archivedMap(1), archivedMap(2)], null).mapToSelect?.id).toBe(1);
+    expect(plan([archivedMap(1)], [archivedMap(1), archivedMap(2)], 2).mapToSelect).toBeNull();
+    expect(plan([archivedMap(1)], [archivedMap(1, { mapVersion: 9 })], null).mapToSelect).toBeNull();
+    expect(plan([archivedMap(2)], [archivedMap(2)], null).mapToSelect).toBeNull();
     expect(changesAnything(plan([archivedMap(1)], [archivedMap(1)], null))).toBe(true);
     expect(changesAnything(plan([archivedMap(1)], [archivedMap(1)]))).toBe(false);
   });
 
-  it('can be restricted to maps by number or uid, and does not call the rest strangers', () => {
+  it('can be restricted to maps by number or uid; the others do not count as foreign', () => {
     const live = { maps: [archivedMap(1), archivedMap(2)], current: inUse(1) };
     const { maps, others } = planRestore({ maps: [archivedMap(1), archivedMap(2)] }, live, ['uid-2']);
     expect(maps.map(({ archived }) => archived.id)).toEqual([2]);

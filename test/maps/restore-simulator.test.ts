@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createChassisClient } from '../../src/lib/chassis/index.ts';
 import {
   backUpMaps,
-  lookForStillness,
+  checkStillness,
   type MapArchive,
   type MapOutcome,
   type RestoreRun,
@@ -26,7 +26,7 @@ afterAll(() => rmSync(dir, { recursive: true, force: true }));
 const signal = new AbortController().signal;
 const calm = () => {};
 
-/** A simulated robot, a backup of its maps, and then other drawings on its map with the odd drawings. */
+/** A simulated robot with a backup of its maps, and other overlays on its map with unusual overlays. */
 async function changedRobot() {
   const clock = createPacedClock();
   const sim = await startSim({ clock });
@@ -41,14 +41,14 @@ async function changedRobot() {
     onProgress: calm,
   });
   const odd = archive.maps.find(({ name }) => name === 'Musterblatt');
-  if (!odd) throw new Error('the simulator has no map with odd drawings');
+  if (!odd) throw new Error('the simulator has no map with odd overlays');
   const other = changedText(odd.overlays ?? '');
   await fetch(`http://${host}:${port}/maps/${odd.id}`, {
     method: 'PATCH',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ overlays: other }),
   });
-  const drawingsNow = async (id = odd.id) => {
+  const overlaysNow = async (id = odd.id) => {
     const reply = await fetch(`http://${host}:${port}/maps/${id}`);
     return ((await reply.json()) as { overlays: string }).overlays;
   };
@@ -61,8 +61,8 @@ async function changedRobot() {
       topics: { endpoint, dialer: directDialer, clock },
       write: write
         ? {
-            lookForStillness: (ending) => lookForStillness({ endpoint, dialer: directDialer, clock }, ending),
-            personSeesItStand: false,
+            checkStillness: (ending) => checkStillness({ endpoint, dialer: directDialer, clock }, ending),
+            isConfirmedStill: false,
             backupPath: join(dir, `before-${count}.tar.gz`),
             gwVersion: '0.1.0',
             onBackup: calm,
@@ -79,7 +79,7 @@ async function changedRobot() {
     archive,
     odd,
     other,
-    drawingsNow,
+    overlaysNow,
     restore,
     async [Symbol.asyncDispose]() {
       await client[Symbol.asyncDispose]();
@@ -88,7 +88,7 @@ async function changedRobot() {
   };
 }
 
-/** One drawing is moved and one has lost a property, as after an afternoon in the map editor. */
+/** One feature is moved and one has lost a property, as after editing. */
 function changedText(text: string): string {
   const collection = JSON.parse(text) as {
     features: { geometry?: { type?: string; coordinates?: number[] } | null }[];
@@ -108,72 +108,80 @@ function outcomeOf(run: RestoreRun, archive: MapArchive, name = 'Musterblatt'): 
 
 const requests = (sim: Sim, method: string) => sim.requests().filter((one) => one.method === method);
 
-describe('restoring drawings on the simulated robot', () => {
-  it('brings them back character for character', async () => {
+describe('restoring overlays on the simulated robot', () => {
+  it('restores them character for character', async () => {
     await using robot = await changedRobot();
     const dry = await robot.restore(false);
     expect(dry.plan.maps.find(({ archived }) => archived.name === 'Musterblatt')).toMatchObject({
       verdict: 'overlays-differ',
-      drawings: { same: false, diff: { counts: { changed: 1, moved: 1 } } },
+      overlays: { same: false, diff: { counts: { changed: 1, moved: 1 } } },
     });
     expect(requests(robot.sim, 'PATCH')).toHaveLength(1);
     const run = await robot.restore(true);
     expect(run.written?.stillness.verdict).toBe('still');
     expect(outcomeOf(run, robot.archive)).toMatchObject({ outcome: 'written', after: { sameText: true } });
-    expect(await robot.drawingsNow()).toBe(robot.odd.overlays);
+    expect(await robot.overlaysNow()).toBe(robot.odd.overlays);
     expect((await robot.restore(true)).written).toBeNull();
   });
 
-  it('does not need overlays_version to move', async () => {
+  it('does not need a new overlays_version', async () => {
     await using robot = await changedRobot();
     robot.sim.setFault('overlays-version-stuck', true);
     expect(outcomeOf(await robot.restore(true), robot.archive)).toMatchObject({ outcome: 'written' });
   });
 
-  it('says that nothing happened when the robot answers 200 and changes nothing', async () => {
+  it('reports no effect when the robot answers 200 and changes nothing', async () => {
     await using robot = await changedRobot();
     robot.sim.setFault('patch-ignored', true);
-    const before = await robot.drawingsNow();
-    expect(outcomeOf(await robot.restore(true), robot.archive)).toMatchObject({ outcome: 'no-effect', undone: false });
-    expect(await robot.drawingsNow()).toBe(before);
+    const before = await robot.overlaysNow();
+    expect(outcomeOf(await robot.restore(true), robot.archive)).toMatchObject({
+      outcome: 'no-effect',
+      rolledBack: false,
+    });
+    expect(await robot.overlaysNow()).toBe(before);
   });
 
-  it('says that the robot holds neither when it drops properties, of the old drawings too', async () => {
+  it('reports neither content when the robot drops properties, of the old overlays too', async () => {
     await using robot = await changedRobot();
     robot.sim.setFault('patch-drops', true);
     const outcome = outcomeOf(await robot.restore(true), robot.archive);
-    expect(outcome).toMatchObject({ outcome: 'differs', undone: true, after: { same: false }, now: { same: false } });
-    if (outcome.kind !== 'drawings') throw new Error('not drawings');
+    expect(outcome).toMatchObject({
+      outcome: 'differs',
+      rolledBack: true,
+      after: { same: false },
+      now: { same: false },
+    });
+    if (outcome.kind !== 'overlays') throw new Error('not overlays');
     expect(outcome.after?.diff?.changed.some(({ values }) => values.some(({ change }) => change === 'removed'))).toBe(
       true,
     );
     expect(outcome.now?.diff?.counts.moved).toBe(0);
   });
 
-  it('says that the robot holds neither when it gives ids of its own', async () => {
+  it('reports neither content when the robot assigns its own ids', async () => {
     await using robot = await changedRobot();
     robot.sim.setFault('patch-renames', true);
     const outcome = outcomeOf(await robot.restore(true), robot.archive);
-    expect(outcome).toMatchObject({ outcome: 'differs', undone: true });
-    if (outcome.kind !== 'drawings') throw new Error('not drawings');
+    expect(outcome).toMatchObject({ outcome: 'differs', rolledBack: true });
+    if (outcome.kind !== 'overlays') throw new Error('not overlays');
     expect(outcome.after?.diff?.changed.some(({ values }) => values.some(({ name }) => name === 'id'))).toBe(true);
   });
 
-  it('puts back what was there when the fault is gone by then', async () => {
+  it('rolls back when the fault has ended by then', async () => {
     await using robot = await changedRobot();
     robot.sim.setFault('patch-drops', true);
     const patches = requests(robot.sim, 'PATCH').length;
     const watching = setInterval(() => {
       if (requests(robot.sim, 'PATCH').length > patches) robot.sim.setFault('patch-drops', false);
     }, 5);
-    const before = await robot.drawingsNow();
+    const before = await robot.overlaysNow();
     const outcome = outcomeOf(await robot.restore(true), robot.archive);
     clearInterval(watching);
-    expect(outcome).toMatchObject({ outcome: 'put-back', undone: true, now: { same: true } });
-    expect(await robot.drawingsNow()).toBe(before);
+    expect(outcome).toMatchObject({ outcome: 'rolled-back', rolledBack: true, now: { same: true } });
+    expect(await robot.overlaysNow()).toBe(before);
   });
 
-  it('goes on without pictures while the backup has them, and says what was not compared', async () => {
+  it('continues without pictures on the chassis, and reports what was not compared', async () => {
     await using robot = await changedRobot();
     robot.sim.setFault('image-fails', true);
     const run = await robot.restore(true);
@@ -194,7 +202,7 @@ describe('restoring drawings on the simulated robot', () => {
     expect(requests(robot.sim, 'PATCH')).toHaveLength(1);
   });
 
-  it('never says more than it knows when the cable is cut over the write', async () => {
+  it('reports unknown when the connection is lost during the write', async () => {
     await using robot = await changedRobot();
     const patches = requests(robot.sim, 'PATCH').length;
     const watching = setInterval(() => {
@@ -205,9 +213,9 @@ describe('restoring drawings on the simulated robot', () => {
     robot.sim.setFault('cut', false);
     await robot.sim.settled();
     const outcome = outcomeOf(run, robot.archive);
-    if (outcome.kind !== 'drawings') throw new Error('not drawings');
-    // The cut may come before or after everything was read back.
-    if (outcome.outcome === 'written') expect(await robot.drawingsNow()).toBe(robot.odd.overlays);
+    if (outcome.kind !== 'overlays') throw new Error('not overlays');
+    // The connection may end before or after the read-back.
+    if (outcome.outcome === 'written') expect(await robot.overlaysNow()).toBe(robot.odd.overlays);
     else
       expect(outcome).toMatchObject({ outcome: 'unknown', why: expect.stringContaining('not connected'), now: null });
     expect(run.written?.backup?.path).toContain('before-');

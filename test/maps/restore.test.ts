@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { backUpMaps, type MapArchive, readArchive } from '../../src/lib/maps/index.ts';
 import { type MapOutcome, type RestoreRun, type RestoreWrite, restoreMaps } from '../../src/lib/maps/restore.ts';
 import { heldMap, type MapChassis, mapChassis, quickPace, standsStill, time, topicsOf } from './map-chassis.ts';
-import { errorOf, oddDrawings, picture } from './samples.ts';
+import { errorOf, oddOverlays, picture } from './samples.ts';
 
 let dir: string;
 let count = 0;
@@ -34,8 +34,8 @@ function restore(chassis: MapChassis, archive: MapArchive, asked: Asked = {}): P
     asked.write === null
       ? null
       : {
-          lookForStillness: standsStill,
-          personSeesItStand: false,
+          checkStillness: standsStill,
+          isConfirmedStill: false,
           backupPath: join(dir, `before-${own}.tar.gz`),
           gwVersion: '0.1.0',
           onBackup: calm,
@@ -62,7 +62,7 @@ function outcomeOf(run: RestoreRun, id = 1): MapOutcome {
 }
 
 const other = '{"type":"FeatureCollection","features":[]}';
-/** Somebody changed the drawings of map 1 after the backup. */
+/** The overlays of map 1 are changed after the backup. */
 async function changed(): Promise<{ chassis: MapChassis; archive: MapArchive } & AsyncDisposable> {
   const chassis = await mapChassis();
   const archive = await archiveOf(chassis);
@@ -71,8 +71,8 @@ async function changed(): Promise<{ chassis: MapChassis; archive: MapArchive } &
   return { chassis, archive, [Symbol.asyncDispose]: () => chassis[Symbol.asyncDispose]() };
 }
 
-describe('without the flag', () => {
-  it('says what would be done and writes nothing, neither on the chassis nor on the disk', async () => {
+describe('a dry run', () => {
+  it('plans and writes nothing, neither to the chassis nor to disk', async () => {
     await using made = await changed();
     const { chassis, archive } = made;
     chassis.maps.delete(2);
@@ -94,16 +94,16 @@ describe('without the flag', () => {
     expect(made.chassis.writes).toEqual([]);
   });
 
-  it('names the maps of the archive when one is asked for that it does not hold', async () => {
+  it('lists the maps of the archive for an unknown one', async () => {
     await using made = await changed();
     const error = await errorOf(restore(made.chassis, made.archive, { ids: ['7'], write: null }));
     expect(error.code).toBe('MAP_UNKNOWN');
-    expect(error.message).toContain('It holds 1, 2.');
+    expect(error.message).toContain('It contains 1, 2.');
   });
 });
 
-describe('drawings that differ', () => {
-  it('are written back exactly as they were in the archive, after the present state was kept', async () => {
+describe('overlays that differ', () => {
+  it('are written exactly as in the archive, after a safety backup', async () => {
     await using made = await changed();
     const { chassis, archive } = made;
     let keptBeforeWrite = false;
@@ -113,15 +113,15 @@ describe('drawings that differ', () => {
       return 'usual';
     };
     const run = await restore(chassis, archive, { write: { backupPath } });
-    expect(outcomeOf(run)).toMatchObject({ kind: 'drawings', outcome: 'written', said: null, undone: false });
+    expect(outcomeOf(run)).toMatchObject({ kind: 'overlays', outcome: 'written', orderError: null, rolledBack: false });
     expect(outcomeOf(run, 2)).toEqual({ kind: 'untouched' });
-    expect(chassis.writes).toEqual([{ what: 'patch', id: 1, body: { overlays: oddDrawings } }]);
+    expect(chassis.writes).toEqual([{ what: 'patch', id: 1, body: { overlays: oddOverlays } }]);
     expect(keptBeforeWrite).toBe(true);
     const kept = (await readArchive(backupPath)).archive;
     expect(kept.maps.find(({ id }) => id === 1)?.overlays).toBe(other);
   });
 
-  it('count as written when the chassis stores them in another hand', async () => {
+  it('count as written when the chassis normalises the text', async () => {
     await using made = await changed();
     made.chassis.keep = (text) => JSON.stringify(JSON.parse(text), null, 1);
     const outcome = outcomeOf(await restore(made.chassis, made.archive));
@@ -145,7 +145,7 @@ describe('drawings that differ', () => {
     expect(chassis.writes).toEqual([{ what: 'patch', id: 1, body: { overlays } }]);
   });
 
-  it('count as written when overlays_version does not move', async () => {
+  it('count as written with an unchanged overlays_version', async () => {
     await using made = await changed();
     made.chassis.keep = (text, map) => {
       map.overlaysVersion = 6;
@@ -154,22 +154,25 @@ describe('drawings that differ', () => {
     expect(outcomeOf(await restore(made.chassis, made.archive))).toMatchObject({ outcome: 'written' });
   });
 
-  it('have no effect when the chassis says yes and changes nothing', async () => {
+  it('have no effect when the chassis accepts and changes nothing', async () => {
     await using made = await changed();
     made.chassis.keep = (_, map) => map.overlays;
     const outcome = outcomeOf(await restore(made.chassis, made.archive));
-    expect(outcome).toMatchObject({ outcome: 'no-effect', said: null, undone: false, now: { same: true } });
+    expect(outcome).toMatchObject({ outcome: 'no-effect', orderError: null, rolledBack: false, now: { same: true } });
     expect(made.chassis.writes).toHaveLength(1);
   });
 
-  it('have no effect when the chassis refuses, and what it says is kept', async () => {
+  it('have no effect when the chassis refuses, with its error', async () => {
     await using made = await changed();
     made.chassis.onWrite = () => 400;
     const outcome = outcomeOf(await restore(made.chassis, made.archive));
-    expect(outcome).toMatchObject({ outcome: 'no-effect', said: expect.stringContaining('told to say 400') });
+    expect(outcome).toMatchObject({
+      outcome: 'no-effect',
+      orderError: expect.stringContaining('configured status 400'),
+    });
   });
 
-  it('are undone when the chassis made something else of them', async () => {
+  it('are rolled back when the chassis stores something else', async () => {
     await using made = await changed();
     let first = true;
     made.chassis.keep = (text) => {
@@ -179,28 +182,28 @@ describe('drawings that differ', () => {
     };
     const run = await restore(made.chassis, made.archive);
     expect(outcomeOf(run)).toMatchObject({
-      outcome: 'put-back',
-      undone: true,
+      outcome: 'rolled-back',
+      rolledBack: true,
       after: { same: false, diff: { counts: { changed: 1 } } },
       now: { same: true },
     });
     expect(made.chassis.maps.get(1)?.overlays).toBe(other);
-    expect(made.chassis.writes.map(({ body }) => body.overlays)).toEqual([oddDrawings, other]);
+    expect(made.chassis.writes.map(({ body }) => body.overlays)).toEqual([oddOverlays, other]);
   });
 
-  it('are told to be neither the old nor the new when putting back comes out differently too', async () => {
+  it('are reported as neither old nor new when the rollback differs too', async () => {
     await using made = await changed();
     const strange = '{"type":"FeatureCollection","features":[null]}';
     made.chassis.keep = () => strange;
     const outcome = outcomeOf(await restore(made.chassis, made.archive));
     expect(outcome).toMatchObject({
       outcome: 'differs',
-      undone: true,
+      rolledBack: true,
       now: { same: false, diff: { counts: { added: 1 } } },
     });
   });
 
-  it('are put back when what the chassis holds afterwards is no collection at all', async () => {
+  it('are rolled back when the chassis returns no collection', async () => {
     await using made = await changed();
     let first = true;
     made.chassis.keep = (text) => {
@@ -209,12 +212,12 @@ describe('drawings that differ', () => {
       return '{"type":"Feature';
     };
     expect(outcomeOf(await restore(made.chassis, made.archive))).toMatchObject({
-      outcome: 'put-back',
+      outcome: 'rolled-back',
       after: { same: false, diff: null, problem: expect.any(String) },
     });
   });
 
-  it('are put back, and said to differ, when the write changed the name or the grid of the map as well', async () => {
+  it('are rolled back, with the differences, when the write changed name or grid of the map', async () => {
     await using made = await changed();
     made.chassis.keep = (text, map) => {
       map.originXM = 0;
@@ -227,36 +230,36 @@ describe('drawings that differ', () => {
     });
   });
 
-  it('are said to be gone when the write destroyed the map', async () => {
+  it('are gone when the write destroyed the map', async () => {
     await using made = await changed();
     made.chassis.onWrite = (_what, _body, id) => {
       made.chassis.maps.delete(id);
       return 500;
     };
-    expect(outcomeOf(await restore(made.chassis, made.archive))).toMatchObject({ outcome: 'gone', undone: false });
+    expect(outcomeOf(await restore(made.chassis, made.archive))).toMatchObject({ outcome: 'gone', rolledBack: false });
   });
 });
 
-describe('a connection that is lost over the write', () => {
-  it('is no loss when the chassis had taken it: what is read back decides', async () => {
+describe('a connection lost during the write', () => {
+  it('is written when the chassis had accepted it: the read-back decides', async () => {
     await using made = await changed();
     made.chassis.onWrite = () => 'cut-after';
     const outcome = outcomeOf(await restore(made.chassis, made.archive));
     expect(outcome).toMatchObject({
       outcome: 'written',
-      said: expect.stringContaining('whether the chassis accepted it'),
+      orderError: expect.stringContaining('whether the chassis accepted it'),
     });
     expect(made.chassis.writes).toHaveLength(1);
   });
 
-  it('leaves the old drawings when the chassis had not taken it, and is not sent a second time', async () => {
+  it('leaves the old overlays when the chassis had not accepted it, without a second order', async () => {
     await using made = await changed();
     made.chassis.onWrite = () => 'cut-before';
     expect(outcomeOf(await restore(made.chassis, made.archive))).toMatchObject({ outcome: 'no-effect' });
     expect(made.chassis.writes).toHaveLength(1);
   });
 
-  it('is waited for when the chassis takes it later', async () => {
+  it('is waited for when the chassis applies it later', async () => {
     await using made = await changed();
     made.chassis.onWrite = (_what, body) => {
       time.after(100, () => {
@@ -268,7 +271,7 @@ describe('a connection that is lost over the write', () => {
     expect(outcomeOf(await restore(made.chassis, made.archive))).toMatchObject({ outcome: 'written' });
   });
 
-  it('is unknown when the chassis cannot be asked any more, and the kept state is named', async () => {
+  it('is unknown when the chassis is not connected any more, with the safety backup', async () => {
     await using made = await changed();
     made.chassis.onWrite = () => {
       made.chassis.onRead = () => 'cut-before';
@@ -283,7 +286,7 @@ describe('a connection that is lost over the write', () => {
     expect(run.written?.backup?.path).toMatch(/before-\d+\.tar\.gz$/);
   });
 
-  it('is unknown when another chassis answers at the address afterwards, and nothing is written to that one', async () => {
+  it('is unknown when another chassis answers at the address afterwards, without a write to it', async () => {
     await using made = await changed();
     made.chassis.onWrite = () => {
       made.chassis.fake.serial = 'SN-OTHER';
@@ -300,11 +303,11 @@ describe('a connection that is lost over the write', () => {
       made.chassis.fake.serial = 'SN-OTHER';
     };
     const outcome = outcomeOf(await restore(made.chassis, made.archive, { write: { onBackup } }));
-    expect(outcome).toMatchObject({ outcome: 'not-sent', said: expect.stringContaining('SN-OTHER') });
+    expect(outcome).toMatchObject({ outcome: 'not-sent', orderError: expect.stringContaining('SN-OTHER') });
     expect(made.chassis.writes).toEqual([]);
   });
 
-  it('is read back again while the answers are spoiled', async () => {
+  it('is read back again while responses are invalid', async () => {
     await using made = await changed();
     let spoiled = 0;
     made.chassis.onWrite = () => {
@@ -317,7 +320,7 @@ describe('a connection that is lost over the write', () => {
 });
 
 describe('Ctrl-C', () => {
-  it('over the write: what was begun is read back, the maps after it are not started', async () => {
+  it('during the write: it is read back, later maps are not started', async () => {
     await using made = await changed();
     const map = made.chassis.maps.get(2);
     if (map) map.overlays = other;
@@ -328,11 +331,11 @@ describe('Ctrl-C', () => {
     };
     const run = await restore(made.chassis, made.archive, { signal: ending.signal });
     expect(outcomeOf(run)).toMatchObject({ outcome: 'written' });
-    expect(outcomeOf(run, 2)).toEqual({ kind: 'not-started', why: 'interrupted before it' });
+    expect(outcomeOf(run, 2)).toEqual({ kind: 'not-started', why: 'interrupted before' });
     expect(run.written).toMatchObject({ interrupted: true, backup: { path: expect.any(String) } });
   });
 
-  it('over the write: a wrong result is still put back', async () => {
+  it('during the write: a wrong result is still rolled back', async () => {
     await using made = await changed();
     const ending = new AbortController();
     let first = true;
@@ -343,11 +346,11 @@ describe('Ctrl-C', () => {
       return '{"type":"FeatureCollection","features":[7]}';
     };
     const run = await restore(made.chassis, made.archive, { signal: ending.signal });
-    expect(outcomeOf(run)).toMatchObject({ outcome: 'put-back' });
+    expect(outcomeOf(run)).toMatchObject({ outcome: 'rolled-back' });
     expect(made.chassis.maps.get(1)?.overlays).toBe(other);
   });
 
-  it('while the chassis does not answer: ends in bounded time and says that it is unknown', async () => {
+  it('while the chassis does not answer: ends within the limit as unknown', async () => {
     await using made = await changed();
     const ending = new AbortController();
     made.chassis.onWrite = () => {
@@ -359,15 +362,19 @@ describe('Ctrl-C', () => {
     const began = performance.now();
     const run = await restore(made.chassis, made.archive, { signal: ending.signal, write: { pace } });
     expect(performance.now() - began).toBeLessThan(5_000);
-    expect(outcomeOf(run)).toMatchObject({ outcome: 'unknown', said: expect.any(String), why: expect.any(String) });
+    expect(outcomeOf(run)).toMatchObject({
+      outcome: 'unknown',
+      orderError: expect.any(String),
+      why: expect.any(String),
+    });
     expect(run.written?.interrupted).toBe(true);
   });
 
-  it('before the write ends it with INTERRUPTED, and nothing was sent', async () => {
+  it('before the write: INTERRUPTED, with nothing sent', async () => {
     await using made = await changed();
     const ending = new AbortController();
     const write = {
-      lookForStillness: async () => {
+      checkStillness: async () => {
         ending.abort();
         return { verdict: 'still', detail: '' } as const;
       },
@@ -378,43 +385,43 @@ describe('Ctrl-C', () => {
   });
 });
 
-describe('what stands in the way', () => {
-  it('is a robot that moves, also when a person says that it stands', async () => {
+describe('a restore is refused or stopped', () => {
+  it('for a robot that moves, also when a person confirms a standstill', async () => {
     await using made = await changed();
     const write = {
-      lookForStillness: async () => ({ verdict: 'moving', detail: 'a move is under way' }) as const,
-      personSeesItStand: true,
+      checkStillness: async () => ({ verdict: 'moving', detail: 'a move is under way' }) as const,
+      isConfirmedStill: true,
     };
     expect((await errorOf(restore(made.chassis, made.archive, { write }))).code).toBe('CHASSIS_MOVING');
     expect(made.chassis.writes).toEqual([]);
   });
 
-  it('is a robot of which nothing is heard, unless a person says that it stands', async () => {
+  it('for a robot that does not report, unless a person confirms a standstill', async () => {
     await using made = await changed();
-    const lookForStillness = async () => ({ verdict: 'not-checked', detail: 'nothing was heard' }) as const;
-    const error = await errorOf(restore(made.chassis, made.archive, { write: { lookForStillness } }));
+    const checkStillness = async () => ({ verdict: 'not-checked', detail: 'nothing received' }) as const;
+    const error = await errorOf(restore(made.chassis, made.archive, { write: { checkStillness } }));
     expect(error).toMatchObject({ code: 'CHASSIS_MOVING', remedy: expect.stringContaining('--it-stands-still') });
     expect(made.chassis.writes).toEqual([]);
-    const run = await restore(made.chassis, made.archive, { write: { lookForStillness, personSeesItStand: true } });
+    const run = await restore(made.chassis, made.archive, { write: { checkStillness, isConfirmedStill: true } });
     expect(run.written?.stillness.verdict).toBe('not-checked');
     expect(outcomeOf(run)).toMatchObject({ outcome: 'written' });
   });
 
-  it('is a robot that begins to move after the backup: nothing is sent, and the result says so', async () => {
+  it('for a robot that starts to move after the backup: nothing is sent', async () => {
     await using made = await changed();
     let looks = 0;
-    const lookForStillness = async () => {
+    const checkStillness = async () => {
       looks += 1;
       return looks === 1
         ? ({ verdict: 'still', detail: '' } as const)
         : ({ verdict: 'moving', detail: 'a move is under way' } as const);
     };
-    const run = await restore(made.chassis, made.archive, { write: { lookForStillness } });
+    const run = await restore(made.chassis, made.archive, { write: { checkStillness } });
     expect(outcomeOf(run)).toMatchObject({ kind: 'not-started', why: expect.stringContaining('is moving') });
     expect(made.chassis.writes).toEqual([]);
   });
 
-  it('is a place where the present state cannot be kept: a folder that is a file, a name that is taken', async () => {
+  it('when the safety backup cannot be written: a folder that is a file, an existing name', async () => {
     await using made = await changed();
     const file = join(dir, 'a-file');
     await writeFile(file, 'x');
@@ -429,7 +436,7 @@ describe('what stands in the way', () => {
     expect(made.chassis.writes).toEqual([]);
   });
 
-  it('is a map of which neither file holds everything that would bring it back', async () => {
+  it('for a map that neither backup could restore', async () => {
     await using made = await changed();
     const [first, ...rest] = made.archive.maps;
     if (!first) throw new Error('no map');
@@ -441,7 +448,7 @@ describe('what stands in the way', () => {
     expect(made.chassis.writes).toEqual([]);
   });
 
-  it('is the first map that does not come out as it should: those after it are not started', async () => {
+  it('at the first failed map: later ones are not started', async () => {
     await using made = await changed();
     const map = made.chassis.maps.get(2);
     if (map) map.overlays = other;
@@ -453,7 +460,7 @@ describe('what stands in the way', () => {
 });
 
 describe('maps that were lost', () => {
-  it('are created anew with everything, and the one that was in use is taken into use again', async () => {
+  it('are created with every file, and the one that was in use is set as current map', async () => {
     await using chassis = await mapChassis();
     const archive = await archiveOf(chassis);
     chassis.maps.clear();
@@ -469,7 +476,7 @@ describe('maps that were lost', () => {
     expect(again.written).toBeNull();
   });
 
-  it('are not taken into use over another map that is in use', async () => {
+  it('are not set as current map over another one in use', async () => {
     await using chassis = await mapChassis();
     const archive = await archiveOf(chassis);
     chassis.maps.delete(1);
@@ -480,18 +487,18 @@ describe('maps that were lost', () => {
     expect(chassis.current).toBe(2);
   });
 
-  it('are found by the list when the answer to the order was lost, and not created twice', async () => {
+  it('are found in the list when the response was lost, and not created twice', async () => {
     await using chassis = await mapChassis();
     const archive = await archiveOf(chassis);
     chassis.maps.delete(2);
     chassis.onWrite = () => 'cut-after';
     const run = await restore(chassis, archive);
-    expect(outcomeOf(run, 2)).toMatchObject({ kind: 'creation', outcome: 'written', said: expect.any(String) });
+    expect(outcomeOf(run, 2)).toMatchObject({ kind: 'creation', outcome: 'written', orderError: expect.any(String) });
     expect(chassis.maps.size).toBe(2);
     expect(chassis.writes).toHaveLength(1);
   });
 
-  it('are said not to be there when the order did nothing', async () => {
+  it('are reported as missing when the order had no effect', async () => {
     await using chassis = await mapChassis();
     const archive = await archiveOf(chassis);
     chassis.maps.delete(2);
@@ -501,7 +508,7 @@ describe('maps that were lost', () => {
     }
   });
 
-  it('are told as they are when the chassis changed them, and are not taken into use', async () => {
+  it('are reported as different when the chassis changed them, and not set as current map', async () => {
     await using chassis = await mapChassis();
     const archive = await archiveOf(chassis);
     chassis.maps.clear();
@@ -515,14 +522,14 @@ describe('maps that were lost', () => {
     expect(outcomeOf(run)).toMatchObject({
       outcome: 'differs',
       after: { same: false },
-      differences: ['the chassis gave it another uid', 'its localisation data are other bytes'],
+      differences: ['the chassis assigned another uid', 'its localisation data differs'],
     });
     expect(outcomeOf(run, 2)).toMatchObject({ kind: 'not-started' });
     expect(run.written?.use).toMatchObject({ outcome: 'not-started' });
     expect(chassis.current).toBeNull();
   });
 
-  it('that came back under another uid are known by name, grid and picture, and not created again', async () => {
+  it('with another uid are matched by name, grid and picture, and not created again', async () => {
     await using chassis = await mapChassis();
     const archive = await archiveOf(chassis);
     const map = chassis.maps.get(2);
@@ -531,16 +538,19 @@ describe('maps that were lost', () => {
     expect(plan.maps[1]).toMatchObject({ verdict: 'same', matchedBy: 'content' });
   });
 
-  it('cannot come back when the backup lacks their picture or localisation data', async () => {
+  it('cannot be restored when the backup lacks their picture or localisation data', async () => {
     await using chassis = await mapChassis([heldMap(1), heldMap(2, { localisation: null })]);
     const archive = await archiveOf(chassis);
     chassis.maps.delete(2);
     const { plan, written } = await restore(chassis, archive);
-    expect(plan.maps[1]).toMatchObject({ verdict: 'cannot', why: expect.stringContaining('localisation data') });
+    expect(plan.maps[1]).toMatchObject({
+      verdict: 'not-restorable',
+      why: expect.stringContaining('localisation data'),
+    });
     expect(written).toBeNull();
   });
 
-  it('leave the map in use unknown when the chassis does not say which one it is', async () => {
+  it('leave the map in use unknown when the chassis does not report it', async () => {
     await using chassis = await mapChassis();
     const archive = await archiveOf(chassis);
     chassis.current = null;
@@ -552,7 +562,7 @@ describe('maps that were lost', () => {
     expect(run.written?.use).toMatchObject({ outcome: 'unknown', id: 1 });
   });
 
-  it('are taken into use alone when they are there and no map is in use', async () => {
+  it('are set as current map when they exist and no map is in use', async () => {
     await using chassis = await mapChassis();
     const archive = await archiveOf(chassis);
     chassis.current = null;
@@ -563,12 +573,12 @@ describe('maps that were lost', () => {
   });
 });
 
-describe('a map that was made anew since the backup', () => {
+describe('a map that was recreated since the backup', () => {
   it.each([
-    ['grid', { originXM: 1 }, 'its grid lies elsewhere'],
-    ['picture', { image: picture(9, 6) }, 'its picture is another one'],
-    ['version', { mapVersion: 4 }, 'its map_version is 4 and was 3'],
-  ] as const)('keeps its own drawings: %s', async (_what, change, why) => {
+    ['grid', { originXM: 1 }, 'its grid differs'],
+    ['picture', { image: picture(9, 6) }, 'its picture differs'],
+    ['version', { mapVersion: 4 }, 'its map_version is 4, was 3'],
+  ] as const)('keeps its own overlays: %s', async (_name, change, why) => {
     await using made = await changed();
     Object.assign(made.chassis.maps.get(1) ?? {}, change);
     const { plan, written } = await restore(made.chassis, made.archive);

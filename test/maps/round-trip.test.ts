@@ -22,7 +22,7 @@ afterAll(async () => {
 const signal = new AbortController().signal;
 const calm = () => {};
 
-/** A backup through the bytes of its file. */
+/** A backup, packed and parsed. */
 async function throughFile(): Promise<MapArchive> {
   const options = { ids: 'all', gwVersion: '0.1.0', clock: time, signal, onProgress: calm } as const;
   return await parseArchive(await packArchive(await backUpMaps(chassis.client, options)), 'backup');
@@ -36,8 +36,8 @@ async function restore(archive: MapArchive) {
     ids: 'all',
     topics: topicsOf(chassis),
     write: {
-      lookForStillness: standsStill,
-      personSeesItStand: false,
+      checkStillness: standsStill,
+      isConfirmedStill: false,
       backupPath: join(dir, `before-${count}.tar.gz`),
       gwVersion: '0.1.0',
       onBackup: calm,
@@ -56,8 +56,8 @@ function hold(overlays: unknown): void {
   chassis.writes.length = 0;
 }
 
-describe('drawings through backup and restore', () => {
-  it('come back character for character when somebody replaced them all', async () => {
+describe('overlays in a round trip of backup and restore', () => {
+  it('are restored character for character after all were replaced', async () => {
     await fc.assert(
       fc.asyncProperty(collectionText(), async (text) => {
         hold(text);
@@ -73,7 +73,7 @@ describe('drawings through backup and restore', () => {
     );
   }, 60_000);
 
-  it('come back character for character with a map that was lost', async () => {
+  it('are restored character for character with a lost map', async () => {
     await fc.assert(
       fc.asyncProperty(collectionText(), async (text) => {
         hold(text);
@@ -89,10 +89,10 @@ describe('drawings through backup and restore', () => {
     );
   }, 60_000);
 
-  it('keep the text of every feature that nobody touched, where one was changed in between', async () => {
+  it('keep the text of every unchanged feature when another one was changed', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(collectionText(), { minLength: 2, maxLength: 5 }), async (texts) => {
-        // Whole collections as features of a collection: any text of JSON may stand there.
+        // Whole collections as features of a collection, where any JSON text is allowed.
         const of = (features: readonly string[]) =>
           `{ "type":"FeatureCollection" ,"features":[${features.join(' ,')}]}`;
         hold(of(texts));
@@ -108,7 +108,7 @@ describe('drawings through backup and restore', () => {
     );
   }, 60_000);
 
-  it('come back with a lost map also where the chassis gives them as an object', async () => {
+  it('are restored with a lost map also in object form', async () => {
     await fc.assert(
       fc.asyncProperty(oddCollection(), async (collection) => {
         hold(collection);
@@ -124,7 +124,7 @@ describe('drawings through backup and restore', () => {
     );
   }, 60_000);
 
-  it('come back whatever a careless round trip would change in them', async () => {
+  it('are restored with everything that parsing and serialising would change', async () => {
     const texts = [
       '{"type":"FeatureCollection","features":[{"id":1e400,"a":-0,"b":12345678901234567890,"c":1.0,"d":"\\u0041"}]}',
       '\ufeff{"type":"FeatureCollection","features":[]}',

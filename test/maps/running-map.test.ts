@@ -8,7 +8,7 @@ import { watchRunningMap } from '../../src/lib/maps/running-map.ts';
 import { compareRunning } from '../../src/lib/maps/running-overlays.ts';
 import { collectionText, oddCollection } from '../overlays/arbitrary.ts';
 import { heldMap, type MapChassis, mapChassis, quickPace, standsStill, time, topicsOf } from './map-chassis.ts';
-import { oddDrawings } from './samples.ts';
+import { oddOverlays } from './samples.ts';
 
 let dir: string;
 let count = 0;
@@ -23,7 +23,7 @@ const other = '{"type":"FeatureCollection","features":[]}';
 const stored =
   '{"type":"FeatureCollection","features":[{"id":"z","geometry":{"type":"Point","coordinates":[1,2]},"n":12345678901234567890}]}';
 
-/** One look, as `overlays inspect --current` does it. */
+/** One comparison, as in `overlays inspect --current`. */
 const look = (chassis: MapChassis, announceMs = 400) =>
   checkRunningMap({ client: chassis.client, access: topicsOf(chassis), watched: null, announceMs, signal });
 
@@ -31,7 +31,7 @@ const withOverlays = (chassis: MapChassis, overlays: unknown) => {
   if (chassis.running) chassis.running.overlays = overlays;
 };
 
-describe('the running map beside the stored one', () => {
+describe('the running map compared with the stored one', () => {
   it('is equal in each of the three forms of the topic, and without `type`', async () => {
     await using chassis = await mapChassis([heldMap(1, { overlays: stored })]);
     const object = JSON.parse(stored.replace('12345678901234567890', '1')) as { features: object[] };
@@ -66,7 +66,7 @@ describe('the running map beside the stored one', () => {
     });
   });
 
-  it('is compared by its text: digits that a parsed number loses count, the hand in which it is written does not', async () => {
+  it('is compared by its text: digits that a parsed number loses count, formatting does not', async () => {
     await using chassis = await mapChassis([heldMap(1, { overlays: stored })]);
     const frame = (overlays: string) =>
       `{"topic":"/map/info","name":"Floor 1","uid":"uid-1","map_version":3,"overlays_version":7,"overlays":${overlays}}`;
@@ -78,7 +78,7 @@ describe('the running map beside the stored one', () => {
     expect(await look(chassis)).toMatchObject({ verdict: 'differs' });
   });
 
-  it('differs although the version is the same, and equal although it is another one', async () => {
+  it('differs with the same version, and is equal with another one', async () => {
     await using chassis = await mapChassis([heldMap(1)]);
     withOverlays(chassis, other);
     expect(await look(chassis)).toMatchObject({
@@ -86,7 +86,7 @@ describe('the running map beside the stored one', () => {
       announced: { overlaysVersion: 7 },
       comparison: { same: false, diff: { counts: { removed: expect.any(Number) } } },
     });
-    withOverlays(chassis, oddDrawings);
+    withOverlays(chassis, oddOverlays);
     if (chassis.running) chassis.running.overlaysVersion = 99;
     expect(await look(chassis)).toMatchObject({ verdict: 'equal', announced: { overlaysVersion: 99 } });
   });
@@ -95,11 +95,11 @@ describe('the running map beside the stored one', () => {
     ['nothing is announced', (c) => (c.running = null), '/map/info was not received'],
     ['the message has no overlays', (c) => withOverlays(c, undefined), 'announces no overlays'],
     ['its overlays are null', (c) => withOverlays(c, null), 'announces no overlays'],
-    ['its overlays are an empty object', (c) => withOverlays(c, {}), 'cannot be compared'],
-    ['its overlays are an empty text', (c) => withOverlays(c, ''), 'cannot be compared'],
-    ['its overlays are no collection', (c) => withOverlays(c, '<html>'), 'cannot be compared'],
-    ['it has no uid', (c) => (c.mapInfo = () => ({ topic: '/map/info', name: 'x', overlays: oddDrawings })), 'uid'],
-    ['the topic is not known', (c) => c.fake.unknownTopics.push('/map/info'), 'did not enable /map/info'],
+    ['its overlays are an empty object', (c) => withOverlays(c, {}), 'not comparable'],
+    ['its overlays are an empty text', (c) => withOverlays(c, ''), 'not comparable'],
+    ['its overlays are no collection', (c) => withOverlays(c, '<html>'), 'not comparable'],
+    ['it has no uid', (c) => (c.mapInfo = () => ({ topic: '/map/info', name: 'x', overlays: oddOverlays })), 'uid'],
+    ['the topic is unknown', (c) => c.fake.unknownTopics.push('/map/info'), 'did not enable /map/info'],
     [
       'the stored map has no uid',
       (c) => {
@@ -108,21 +108,21 @@ describe('the running map beside the stored one', () => {
       },
       'has no uid',
     ],
-    ['the map was set from data', (c) => (c.currentIsFromData = true), 'stored nowhere'],
+    ['the map was set from data', (c) => (c.currentIsFromData = true), 'not stored'],
     ['the stored map cannot be read', (c) => (c.onRead = (path) => (path === '/maps/1' ? 500 : 'usual')), '500'],
     [
-      'the stored map is not the one that was in use at the end',
+      'another map is in use at the end',
       (c) => {
-        let asked = 0;
+        let requests = 0;
         c.onRead = (path) => {
-          if (path === '/chassis/current-map') asked += 1;
-          if (asked === 2) c.current = 2;
+          if (path === '/chassis/current-map') requests += 1;
+          if (requests === 2) c.current = 2;
           return 'usual';
         };
       },
-      'another map was taken into use',
+      'the map in use changed',
     ],
-  ])('is not checked, which is neither fine nor wrong, when %s', async (_, spoil, why) => {
+  ])('is not checked when %s', async (_, spoil, why) => {
     await using chassis = await mapChassis();
     spoil(chassis);
     const found = await look(chassis, why.includes('enable') ? 1_400 : 400);
@@ -138,7 +138,7 @@ describe('the running map beside the stored one', () => {
     expect(await look(chassis)).toMatchObject({ verdict: 'not-checked', detail: expect.stringContaining('SN-OTHER') });
   });
 
-  it('is another map when the topic names one, and none when none is in use', async () => {
+  it('is another map when the topic announces one, and none when none is in use', async () => {
     await using chassis = await mapChassis();
     if (chassis.running) chassis.running.uid = 'uid-2';
     expect(await look(chassis)).toMatchObject({
@@ -150,7 +150,7 @@ describe('the running map beside the stored one', () => {
     expect(await look(chassis)).toMatchObject({ verdict: 'none-in-use', map: null });
   });
 
-  it('is waited for: a message that comes late is one', async () => {
+  it('is waited for until the timeout', async () => {
     await using chassis = await mapChassis([heldMap(1)]);
     const late = chassis.running && chassis.mapInfo(chassis.running);
     chassis.running = null;
@@ -171,7 +171,7 @@ describe('after a write', () => {
     if (map) map.overlays = overlays;
   };
 
-  it('a new announcement of what is stored is equal', async () => {
+  it('a new announcement of the stored overlays is equal', async () => {
     await using chassis = await mapChassis([heldMap(1)]);
     const found = await check(chassis, () => {
       store(chassis, other);
@@ -180,13 +180,13 @@ describe('after a write', () => {
     expect(found).toMatchObject({ verdict: 'equal' });
   });
 
-  it('the old announcement is a difference, which names that nothing was announced since', async () => {
+  it('the old announcement is a difference, with the note that there was no new one', async () => {
     await using chassis = await mapChassis([heldMap(1)]);
     const found = await check(chassis, () => store(chassis, other));
-    expect(found).toMatchObject({ verdict: 'differs', detail: expect.stringContaining('nothing was announced since') });
+    expect(found).toMatchObject({ verdict: 'differs', detail: expect.stringContaining('no new announcement since') });
   });
 
-  it('an announcement of before that happens to be what is stored is not checked: it is latched and may be old', async () => {
+  it('an earlier announcement that equals the stored overlays is not checked: it is latched and may be old', async () => {
     await using chassis = await mapChassis([heldMap(1)]);
     expect(await check(chassis, () => {})).toMatchObject({
       verdict: 'not-checked',
@@ -194,7 +194,7 @@ describe('after a write', () => {
     });
   });
 
-  it('the first announcement there ever was is a new one where no map was in use before', async () => {
+  it('the first announcement is a new one when no map was in use before', async () => {
     await using chassis = await mapChassis([heldMap(1)]);
     chassis.current = null;
     chassis.running = null;
@@ -205,7 +205,7 @@ describe('after a write', () => {
     expect(found).toMatchObject({ verdict: 'equal' });
   });
 
-  it('an announcement that was slow to come and is the only one decides nothing where it agrees', async () => {
+  it('a single late announcement that is equal is not checked', async () => {
     await using chassis = await mapChassis([heldMap(1)]);
     const old = chassis.running && chassis.mapInfo(chassis.running);
     chassis.running = null;
@@ -215,7 +215,7 @@ describe('after a write', () => {
     expect(found).toMatchObject({ verdict: 'not-checked' });
   });
 
-  it('old announcements that are repeated are not believed before the new one came late', async () => {
+  it('repeated old announcements do not count before a late new one', async () => {
     await using chassis = await mapChassis([heldMap(1)]);
     const found = await check(
       chassis,
@@ -230,7 +230,7 @@ describe('after a write', () => {
     expect(found).toMatchObject({ verdict: 'equal' });
   });
 
-  it('a new announcement that was missed while the stream was down is known by its difference', async () => {
+  it('a new announcement missed during a lost stream is recognised by its difference', async () => {
     await using chassis = await mapChassis([heldMap(1)]);
     const found = await check(chassis, () => {
       for (const stream of chassis.fake.streams) stream.terminate();
@@ -256,8 +256,8 @@ describe('a restore', () => {
       ids: 'all',
       topics: topicsOf(chassis),
       write: {
-        lookForStillness: standsStill,
-        personSeesItStand: false,
+        checkStillness: standsStill,
+        isConfirmedStill: false,
         backupPath: join(dir, `before-${own}.tar.gz`),
         gwVersion: '0.1.0',
         onBackup: calm,
@@ -276,24 +276,24 @@ describe('a restore', () => {
       if (chassis.current === id) chassis.load(id);
     };
 
-  it('says that the running map took the overlays up', async () => {
+  it('reports that the running map has the new overlays', async () => {
     await using chassis = await mapChassis();
     const { written, running } = await restored(chassis, spoil(chassis));
     expect(written).not.toBeNull();
     expect(running).toMatchObject({ verdict: 'equal', map: { id: 1 } });
   });
 
-  it('says that the robot still drives by others where only the stored map changed, the version being the same', async () => {
+  it('reports that the robot still drives by others where only the stored map changed, with the same version', async () => {
     await using chassis = await mapChassis();
     const { written, running } = await restored(chassis, () => {
       spoil(chassis)();
-      chassis.takesUp = false;
+      chassis.loadsWrites = false;
     });
     expect(written?.maps[0]?.outcome).toMatchObject({ outcome: 'written' });
     expect(running).toMatchObject({ verdict: 'differs', comparison: { diff: { counts: { removed: 1 } } } });
   });
 
-  it('does not take a chassis that normalises the text on save for a difference', async () => {
+  it('does not report a text normalised by the chassis as a difference', async () => {
     await using chassis = await mapChassis();
     chassis.keep = (overlays) => JSON.stringify(JSON.parse(overlays), null, 1);
     const { written, running } = await restored(chassis, spoil(chassis));
@@ -301,13 +301,13 @@ describe('a restore', () => {
     expect(running).toMatchObject({ verdict: 'equal' });
   });
 
-  it('of a map that is not in use compares the map in use, which nothing was written to', async () => {
+  it('of a map that is not in use compares the unchanged map in use', async () => {
     await using chassis = await mapChassis();
     const { running } = await restored(chassis, spoil(chassis, 2));
     expect(running).toMatchObject({ verdict: 'equal', map: { id: 1 } });
   });
 
-  it('that has nothing to write looks all the same: what is stored may be right and not be driven by', async () => {
+  it('that has nothing to write compares as well: the stored map may be correct but not running', async () => {
     await using chassis = await mapChassis();
     const same = await restored(chassis, () => {});
     expect(same).toMatchObject({ written: null, running: { verdict: 'equal' } });
@@ -323,8 +323,8 @@ describe('a restore', () => {
   });
 });
 
-describe('comparing what is stored with what is announced', () => {
-  it('finds whatever is announced in another form of packing equal, and anything else not', () => {
+describe('the comparison of stored and announced overlays', () => {
+  it('is equal for any form of nesting, and different otherwise', () => {
     fc.assert(
       fc.property(collectionText(), oddCollection(), fc.nat(3), (one, another, packing) => {
         const pack = (text: string) =>
@@ -343,7 +343,7 @@ describe('comparing what is stored with what is announced', () => {
     );
   });
 
-  it('never throws, whatever is announced', () => {
+  it('never throws for any announcement', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.json(), collectionText()), (text) => {
         expect(typeof compareRunning(stored, text, 'uid-1').same).toBe('boolean');

@@ -4,8 +4,8 @@ import { PNG } from 'pngjs';
 import type { GwError } from '../../src/lib/error/index.ts';
 import type { ArchivedMap, MapArchive } from '../../src/lib/maps/index.ts';
 
-/** Drawings with what a careless round trip would change: order, blanks, number forms, escapes, odd keys. */
-export const oddDrawings =
+/** Overlays with everything that parsing and serialising would change: order, spaces, number forms, escapes, unusual keys. */
+export const oddOverlays =
   '{ "features":[{"properties":{"type":"11","yaw":"90.0","__proto__":{"x":1},"name":"Café \\u00e9 <b>"},"id":"a",' +
   '"geometry":{"coordinates":[1.50,-2e0],"type":"Point"},"type":"Feature"}] ,"type":"FeatureCollection","rack":{"w":1.0}}';
 
@@ -15,7 +15,7 @@ export function picture(width = 8, height = 6): Buffer {
   return PNG.sync.write(png, { colorType: 0, inputColorType: 0, bitDepth: 8, inputHasAlpha: false });
 }
 
-/** A map document as a chassis sends it, with the drawings as JSON text. */
+/** A map document as a chassis sends it, with the overlays as JSON text. */
 export function mapDocument(id: number, overlays: unknown, more: object = {}): Buffer {
   const document = {
     id,
@@ -39,8 +39,8 @@ export function archivedMap(id: number, changes: Partial<ArchivedMap> = {}): Arc
     mapVersion: 3,
     overlaysVersion: 7,
     isCurrent: id === 1,
-    data: mapDocument(id, oddDrawings),
-    overlays: oddDrawings,
+    data: mapDocument(id, oddOverlays),
+    overlays: oddOverlays,
     overlaysForm: 'text',
     image: picture(),
     localisation: Buffer.from(`localisation of ${id}`),
@@ -66,11 +66,11 @@ export interface HandMadeEntry {
   /** Type byte of the header: '0' file, '1' hard link, '2' symbolic link, '3' and '4' devices, '5' folder, '6' pipe. */
   readonly type?: string;
   readonly link?: string;
-  /** What the header says instead of the true size. */
+  /** Size in the header instead of the true one. */
   readonly size?: number;
 }
 
-/** A tar written by hand, so that nothing stands between a test and the bytes it wants. */
+/** A hand-made tar, for full control of its bytes. */
 export function tarByHand(entries: readonly HandMadeEntry[], tail: Uint8Array = Buffer.alloc(1024)): Buffer {
   const blocks: Uint8Array[] = [];
   for (const { name, body = '', type = '0', link = '', size } of entries) {
@@ -93,7 +93,7 @@ export function tarByHand(entries: readonly HandMadeEntry[], tail: Uint8Array = 
   return Buffer.concat([...blocks, tail]);
 }
 
-/** The entries of a sound archive, to be changed by a test before they are packed by hand. */
+/** The entries of a valid archive, to be changed by a test before packing. */
 export function entriesOf(archive: MapArchive, changeManifest = (text: string) => text): HandMadeEntry[] {
   const hex = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
   const files: HandMadeEntry[] = [];
@@ -123,7 +123,7 @@ export function tgz(entries: readonly HandMadeEntry[], tail?: Uint8Array): Buffe
   return gzipSync(tarByHand(entries, tail));
 }
 
-/** The error that something ends with; a test fails when it does not. */
+/** The error of a rejected promise; fails when it is resolved. */
 export async function errorOf(work: Promise<unknown>): Promise<GwError> {
   return await work.then(
     () => {

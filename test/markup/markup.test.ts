@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { escapeMarkup, Markup, markup, visible } from '../../src/lib/markup/index.ts';
 
 describe('markup', () => {
-  it('escapes inserted text, and not markup', () => {
+  it('escapes every value except Markup', () => {
     const name = '<b onclick="x">&\'</b>';
     const inner = markup`<i>${name}</i>`;
     expect(inner.toString()).toBe('<i>&lt;b onclick=&quot;x&quot;&gt;&amp;&#39;&lt;/b&gt;</i>');
@@ -13,7 +13,7 @@ describe('markup', () => {
     expect(new Markup('<b>').toString()).toBe('<b>');
   });
 
-  it('never turns a text into an element, an attribute or a character that XML does not allow', () => {
+  it('never turns a text into an element, an attribute or a character that is invalid in XML', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         const escaped = escapeMarkup(text);
@@ -26,7 +26,7 @@ describe('markup', () => {
     );
   });
 
-  it('shows unprintable characters by a replacement, and keeps line breaks', () => {
+  it('replaces invalid characters, and keeps line breaks', () => {
     expect(visible('a\u0000b\u009fc\n\td\ud800')).toBe('a\ufffdb\ufffdc\n\td\ufffd');
   });
 });

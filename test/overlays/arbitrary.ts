@@ -1,13 +1,12 @@
 import fc from 'fast-check';
 
 /**
- * Collections as a chassis, a map editor or somebody with bad intentions may give them. All values are such as come
- * out of JSON.parse: `__proto__` is an own key, there is no -0 and no Infinity, and the keys of an object differ.
+ * Collections as from a chassis, a map editor or an attacker. All values can result from JSON.parse: `__proto__` is an own key, there is no -0 and no Infinity, and the keys of an object differ.
  */
 
 const absent = Symbol('absent');
 
-/** An object out of arbitraries, of which every one may be missing. Own keys only, whatever their names. */
+/** An object of arbitraries, each of which may be missing. Own keys only, with any names. */
 function partial(members: Readonly<Record<string, fc.Arbitrary<unknown>>>, odds = 3): fc.Arbitrary<object> {
   const entries = Object.entries(members).map(([key, value]) =>
     fc
@@ -17,12 +16,12 @@ function partial(members: Readonly<Record<string, fc.Arbitrary<unknown>>>, odds 
   return fc.tuple(...entries).map((all) => Object.fromEntries(all.filter(([, it]) => it !== absent)));
 }
 
-/** Two objects as one; the second wins. Own keys stay own keys. */
+/** Merges two objects; the second wins. Own keys stay own keys. */
 function together(a: fc.Arbitrary<object>, b: fc.Arbitrary<object>): fc.Arbitrary<object> {
   return fc.tuple(a, b).map(([one, two]) => Object.fromEntries([...Object.entries(one), ...Object.entries(two)]));
 }
 
-/** Finite numbers: everyday metres, and the ends of what a number can be. */
+/** Finite numbers: ordinary metres, and the limits of the number range. */
 export function oddNumber(): fc.Arbitrary<number> {
   return fc.oneof(
     { weight: 4, arbitrary: fc.integer({ min: -4000, max: 4000 }).map((n) => n / 100) },
@@ -80,7 +79,7 @@ export function anyValue(): fc.Arbitrary<unknown> {
   );
 }
 
-/** Keys that hurt whoever copies objects carelessly, names like a speed limit, and names nobody knows. */
+/** Keys that break careless copies of objects, names like a speed limit, and unknown names. */
 function unknownMembers(): fc.Arbitrary<object> {
   const key = fc.constantFrom(
     '__proto__',
@@ -108,7 +107,7 @@ function unknownMembers(): fc.Arbitrary<object> {
     .map((entries) => Object.fromEntries(entries));
 }
 
-/** A code in either JSON type, seldom something that is none. */
+/** A code in either JSON type, seldom an invalid one. */
 function oddCode(most = 40): fc.Arbitrary<unknown> {
   const number = fc.oneof(fc.integer({ min: 0, max: most }), fc.constantFrom(1, 2, 3, 9, 11, 24, 36, 99, -1, 100000));
   return fc.oneof(
@@ -122,7 +121,7 @@ function oddCode(most = 40): fc.Arbitrary<unknown> {
   );
 }
 
-/** Degrees, usually as a text; also what looks like radians, what is too much, and what is no number. */
+/** Degrees, usually as a string; also likely radians, values beyond a turn, and values that are not numbers. */
 function oddYaw(): fc.Arbitrary<unknown> {
   const whole = fc.integer({ min: -360, max: 360 });
   return fc.oneof(
@@ -149,7 +148,7 @@ function oddYaw(): fc.Arbitrary<unknown> {
   );
 }
 
-/** Ids out of a small store, so that many stand twice; and what an id should not be. */
+/** Ids from a small set, so that many are duplicate; and invalid ids. */
 function oddId(): fc.Arbitrary<unknown> {
   return fc.oneof(
     { weight: 5, arbitrary: fc.constantFrom('a', 'b', 'c', 'd1', 'd2', '5f0c00000000000000000001') },
@@ -172,8 +171,8 @@ const oddPlace = (): fc.Arbitrary<unknown> =>
     { weight: 1, arbitrary: fc.tuple(oddNumber(), oddNumber(), oddNumber()) },
   );
 
-/** What stands in place of a place in a broken drawing. */
-const noPlace = (): fc.Arbitrary<unknown> =>
+/** Invalid positions. */
+const describeInvalidPlace = (): fc.Arbitrary<unknown> =>
   fc.oneof(fc.constantFrom<unknown>(null, [], [1], ['1', '2'], [null, 0], [[1, 2]], {}, 'x', 3), anyValue());
 
 const ring = (): fc.Arbitrary<unknown[]> =>
@@ -191,9 +190,12 @@ function oddGeometry(): fc.Arbitrary<unknown> {
     {
       weight: 2,
       arbitrary: fc.oneof(
-        of('Point', noPlace()),
-        of('LineString', fc.array(fc.oneof(oddPlace(), noPlace()), { maxLength: 3 })),
-        of('Polygon', fc.array(fc.oneof(ring(), fc.array(oddPlace(), { maxLength: 2 }), noPlace()), { maxLength: 2 })),
+        of('Point', describeInvalidPlace()),
+        of('LineString', fc.array(fc.oneof(oddPlace(), describeInvalidPlace()), { maxLength: 3 })),
+        of(
+          'Polygon',
+          fc.array(fc.oneof(ring(), fc.array(oddPlace(), { maxLength: 2 }), describeInvalidPlace()), { maxLength: 2 }),
+        ),
       ),
     },
     {
@@ -244,7 +246,7 @@ function oddProperties(): fc.Arbitrary<object> {
   return together(known, unknownMembers());
 }
 
-/** One entry of `features`, with everything that can be odd about it. */
+/** One entry of `features`, with all anomalies. */
 function oddFeature(): fc.Arbitrary<object> {
   return together(
     partial(
@@ -263,7 +265,7 @@ function oddFeature(): fc.Arbitrary<object> {
   );
 }
 
-/** A FeatureCollection with all kinds of drawings, among them some that are none. */
+/** A FeatureCollection with all kinds of features, some of them invalid. */
 export function oddCollection(): fc.Arbitrary<object> {
   const entry = fc.oneof(
     { weight: 15, arbitrary: oddFeature() as fc.Arbitrary<unknown> },
@@ -275,28 +277,28 @@ export function oddCollection(): fc.Arbitrary<object> {
   );
 }
 
-/** A FeatureCollection as the vendor and the specification describe it, with nothing wrong in it but its size. */
+/** A FeatureCollection as the vendor and the specification describe it, valid apart from its size. */
 export function plainCollection(): fc.Arbitrary<object> {
   const whole = (min: number, max: number) =>
     fc.tuple(fc.integer({ min, max }), fc.boolean()).map(([n, asText]) => (asText ? String(n) : n));
   const yaw = fc.integer({ min: -180, max: 180 }).map(String);
   const name = fc.constantFrom('Station A', 'Küche', 'Flur 2', 'Aufzug');
-  const feature = (geometry: fc.Arbitrary<object>, properties: fc.Arbitrary<object>) =>
+  const featureOf = (geometry: fc.Arbitrary<object>, properties: fc.Arbitrary<object>) =>
     fc.record({ type: fc.constant('Feature'), geometry, properties });
   const corner = fc.tuple(
     place(),
     fc.integer({ min: 20, max: 500 }).map((n) => n / 100),
   );
-  const drawing = fc.oneof(
-    feature(
+  const feature = fc.oneof(
+    featureOf(
       place().map((coordinates) => ({ type: 'Point', coordinates })),
       fc.record({ type: whole(1, 39), name, yaw, iconYaw: yaw, mapOverlay: fc.constant(true) }),
     ),
-    feature(
+    featureOf(
       fc.tuple(place(), place(), place()).map((coordinates) => ({ type: 'LineString', coordinates })),
       fc.record({ lineType: whole(1, 4), direction: fc.constant(3) }),
     ),
-    feature(
+    featureOf(
       corner.map(([[x, y], side]) => ({
         type: 'Polygon',
         coordinates: [
@@ -312,15 +314,15 @@ export function plainCollection(): fc.Arbitrary<object> {
       fc.record({ regionType: whole(0, 17), name, blocked: fc.constant(false) }),
     ),
   );
-  return fc.array(drawing, { maxLength: 12 }).map((features) => ({
+  return fc.array(feature, { maxLength: 12 }).map((features) => ({
     type: 'FeatureCollection',
-    features: features.map((it, index) => ({ id: `drawing-${index}`, ...it })),
+    features: features.map((it, index) => ({ id: `feature-${index}`, ...it })),
   }));
 }
 
 /**
- * The same value as JSON text in another hand: spaces and line breaks, order of keys, escapes and spelling of numbers
- * vary with the numbers given. JSON.parse gives an equal value.
+ * The same value as JSON text in another notation: whitespace, order of keys, escapes and notation of numbers vary with
+ * the numbers given. JSON.parse returns an equal value.
  */
 export function writeJson(value: unknown, choices: readonly number[]): string {
   let next = 0;
@@ -355,12 +357,12 @@ export function writeJson(value: unknown, choices: readonly number[]): string {
   return `${space()}${write(value)}${space()}`;
 }
 
-/** What `writeJson` takes. */
+/** Choices for `writeJson`. */
 export function choices(): fc.Arbitrary<number[]> {
   return fc.array(fc.nat(1000), { minLength: 1, maxLength: 97 });
 }
 
-/** JSON text of a collection, odd or plain, in any hand. */
+/** JSON text of a collection, odd or plain, in any notation. */
 export function collectionText(): fc.Arbitrary<string> {
   return fc
     .tuple(fc.oneof(oddCollection(), plainCollection()), choices())

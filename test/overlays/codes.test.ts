@@ -3,12 +3,12 @@ import { describe, expect, it } from 'vitest';
 import { type DeviceEvidence, factById, markRank } from '../../src/lib/evidence/index.ts';
 import { createCodeBook } from '../../src/lib/overlays/codes.ts';
 import type { CodeField } from '../../src/lib/overlays/model.ts';
-import { sayingOf } from '../../src/lib/overlays/render/wording.ts';
+import { readingText } from '../../src/lib/overlays/render/wording.ts';
 
 const fields: readonly CodeField[] = ['type', 'lineType', 'regionType', 'direction', 'startType', 'endType'];
 const book = createCodeBook(null);
 
-/** Readings without what most tests do not ask for. */
+/** Readings without the members that most tests ignore. */
 function readings(field: CodeField, number: number, device: DeviceEvidence | null = null) {
   return createCodeBook(device)
     .meaning(field, number)
@@ -26,7 +26,7 @@ function device(...records: readonly (readonly [fact: string, value: unknown])[]
 }
 
 describe('the readings of a number', () => {
-  it('shows both readings of point type 11, the better known first, and that they disagree', () => {
+  it('has both readings of point type 11, best mark first, and their disagreement', () => {
     expect(book.meaning('type', 11)).toEqual({
       field: 'type',
       number: 11,
@@ -68,7 +68,7 @@ describe('the readings of a number', () => {
     }
   });
 
-  it('says beside the vendor that the specification leaves the numbers of zones open', () => {
+  it('has beside the vendor reading the open question of the specification for zones', () => {
     expect(readings('regionType', 1)).toEqual([
       { meaning: 'no-go zone', mark: 'HINWEIS', fact: 'vendor.overlays.region-types' },
       { meaning: null, mark: 'OFFEN', fact: 'overlays.no-go-region-type' },
@@ -80,7 +80,7 @@ describe('the readings of a number', () => {
     expect(book.meaning('regionType', 1).mark).toBe('HINWEIS');
   });
 
-  it('gives numbers that nobody explains no name', () => {
+  it('has no meaning for unexplained numbers', () => {
     for (const [field, number, fact] of [
       ['type', 0, 'overlays.point-kind-numbers'],
       ['type', 99, 'overlays.point-kind-numbers'],
@@ -96,7 +96,7 @@ describe('the readings of a number', () => {
     }
   });
 
-  it('has at least one reading of every number, the best known first, and works each out once', () => {
+  it('has at least one reading of every number, best mark first, each resolved once', () => {
     fc.assert(
       fc.property(
         fc.constantFrom(...fields),
@@ -118,21 +118,21 @@ describe('the readings of a number', () => {
   });
 });
 
-describe('what was recorded on a simulator', () => {
-  it('is BELEGT on a simulator, and every text that names the reading says so', () => {
+describe('a record of a simulator', () => {
+  it('is BELEGT on a simulator, in every text with the reading', () => {
     const made = device(['vendor.overlays.region-types', { 1: 'no-go zone' }]);
     const simulated = { ...made, records: made.records.map((record) => ({ ...record, simulated: true as const })) };
     const meaning = createCodeBook(simulated).meaning('regionType', 1);
     expect(meaning).toMatchObject({ mark: 'BELEGT', basis: 'simulated' });
-    expect(meaning.readings.map(sayingOf)[0]).toBe('no-go zone (on a simulator)');
+    expect(meaning.readings.map(readingText)[0]).toBe('no-go zone (on a simulator)');
     const here = createCodeBook(made).meaning('regionType', 1);
     expect(here).toMatchObject({ mark: 'BELEGT', basis: 'here' });
-    expect(here.readings.map(sayingOf)[0]).toBe('no-go zone');
+    expect(here.readings.map(readingText)[0]).toBe('no-go zone');
   });
 });
 
-describe('what was recorded on a device', () => {
-  it('raises a reading of the vendor, for that number only, and says who and when', () => {
+describe('a record of a device', () => {
+  it('raises a vendor reading, for that number only, with author and time', () => {
     const here = device(['vendor.overlays.region-types', { 1: 'no-go zone' }]);
     const [first] = createCodeBook(here).meaning('regionType', 1).readings;
     expect(first).toMatchObject({
@@ -144,7 +144,7 @@ describe('what was recorded on a device', () => {
     expect(createCodeBook(here).meaning('regionType', 2).mark).toBe('HINWEIS');
   });
 
-  it('shows a contradicted reading last, and does not let it say how well the meaning is known', () => {
+  it('puts a contradicted reading last, without influence on the mark', () => {
     const here = device(['vendor.overlays.point-types', { 9: 'standby', 11: 'delivery station' }]);
     expect(createCodeBook(here).meaning('type', 9)).toMatchObject({
       mark: 'OFFEN',
@@ -159,7 +159,7 @@ describe('what was recorded on a device', () => {
     });
   });
 
-  it('lets a measured meaning go before one that was only described', () => {
+  it('puts a measured meaning before one that was only described', () => {
     const here = device(['overlays.point-type-11', 'Delivery Point']);
     expect(createCodeBook(here).meaning('type', 11)).toMatchObject({
       mark: 'BELEGT',
@@ -170,7 +170,7 @@ describe('what was recorded on a device', () => {
     });
   });
 
-  it('gives an open number the meaning that was measured', () => {
+  it('gives an open number the measured meaning', () => {
     const here = device(
       ['overlays.lane-direction-3', 'both ways'],
       ['overlays.start-end-type-meaning', { 1: 'stops here' }],
@@ -199,7 +199,7 @@ describe('what was recorded on a device', () => {
     }
   });
 
-  it('reads the measured number of a no-go zone, whichever it is', () => {
+  it('sets the number of a no-go zone, whichever was measured', () => {
     const other = createCodeBook(device(['overlays.no-go-region-type', 24]));
     expect(other.meaning('regionType', 24)).toMatchObject({
       mark: 'BELEGT',
@@ -216,7 +216,7 @@ describe('what was recorded on a device', () => {
     });
   });
 
-  it('takes nothing from a record of another device, another software, or without a measured value', () => {
+  it('has no effect for another device, another software, or without a measured value', () => {
     const good = device(['vendor.overlays.region-types', true], ['overlays.lane-direction-3', 'both ways']);
     expect(createCodeBook(good).meaning('regionType', 5).mark).toBe('BELEGT');
     for (const strange of [
@@ -234,7 +234,7 @@ describe('what was recorded on a device', () => {
     }
   });
 
-  it('bounds a meaning that somebody wrote down', () => {
+  it('has a meaning of bounded length', () => {
     const here = device(['overlays.lane-direction-3', '🤖'.repeat(500)]);
     const [reading] = createCodeBook(here).meaning('direction', 3).readings;
     expect(reading?.meaning?.length).toBeLessThanOrEqual(60);

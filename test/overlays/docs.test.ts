@@ -6,7 +6,7 @@ import { overlayRules } from '../../src/lib/overlays/rules/table.ts';
 
 const page = readFileSync(new URL('../../docs/overlays.md', import.meta.url), 'utf8');
 
-test('docs/overlays.md holds every rule with its severity, its reason and what it leans on, and no other', () => {
+test('docs/overlays.md holds every rule with its severity, its reason and the fact that it relies on, and no other', () => {
   expect(page).toContain(`<!-- generated:rules -->\n${describeRules()}\n<!-- /generated -->`);
   const rows = [...describeRules().matchAll(/^\| `([a-z-]+)` \| ([a-z-]+) \|/gm)];
   expect(rows.map(([, id, severity]) => [id, severity])).toEqual(
@@ -15,7 +15,7 @@ test('docs/overlays.md holds every rule with its severity, its reason and what i
   for (const { fact } of overlayRules) if (fact !== null) expect(findFact(fact), fact).toBeDefined();
 });
 
-test('every fact that docs/overlays.md and docs/maps.md name stands in the ledger', () => {
+test('every fact that docs/overlays.md and docs/maps.md name is in the ledger', () => {
   const maps = readFileSync(new URL('../../docs/maps.md', import.meta.url), 'utf8');
   const named = [...`${page}${maps}`.matchAll(/`((?:overlays|vendor|chassis|angles|disagreement)\.[a-z0-9.-]+)`/g)];
   expect(named.length).toBeGreaterThan(10);

@@ -2,17 +2,17 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { frameOf } from '../../src/lib/overlays/index.ts';
 import { pngSize } from '../../src/lib/png/index.ts';
-import { lookAt } from './render/drawn.ts';
+import { lookAt } from './render/rendered.ts';
 
 const map = { grid_origin_x: -3, grid_origin_y: -2.5, grid_resolution: 0.05 };
 
 describe('frameOf', () => {
-  it('takes the place from the map and the size from the header of the picture', () => {
+  it('has the position of the map and the size from the header of the picture', () => {
     const { image } = lookAt('floor');
     expect(frameOf(map, image)).toEqual({ originXM: -3, originYM: -2.5, resolutionM: 0.05, width: 320, height: 180 });
   });
 
-  it('knows no size without a picture, and no place without a map or a grid', () => {
+  it('has no size without a picture, and is null without a map or a grid', () => {
     expect(frameOf(map, null)).toEqual({ originXM: -3, originYM: -2.5, resolutionM: 0.05, width: null, height: null });
     expect(frameOf(null, lookAt('floor').image)).toBeNull();
     expect(frameOf({ grid_origin_x: 1, grid_origin_y: 1 }, null)).toBeNull();
@@ -21,17 +21,17 @@ describe('frameOf', () => {
   it.each([
     ['a resolution of 0', { ...map, grid_resolution: 0 }],
     ['a negative resolution', { ...map, grid_resolution: -0.05 }],
-    ['pixels larger than a room', { ...map, grid_resolution: 50 }],
-    ['a text for a number', { ...map, grid_origin_x: '-3' }],
-    ['an origin beyond every house', { ...map, grid_origin_y: 1e300 }],
+    ['pixels of 50 m', { ...map, grid_resolution: 50 }],
+    ['a string for a number', { ...map, grid_origin_x: '-3' }],
+    ['an origin out of range', { ...map, grid_origin_y: 1e300 }],
     ['an inherited number', Object.create(map) as Record<string, unknown>],
-  ])('makes no frame of %s', (_, odd) => {
+  ])('is null for %s', (_, odd) => {
     expect(frameOf(odd, null)).toBeNull();
   });
 });
 
 describe('pngSize', () => {
-  it('gives null for bytes that are no PNG, and never throws', () => {
+  it('returns null for bytes that are not a PNG, and never throws', () => {
     expect(pngSize(new TextEncoder().encode('<html>no picture, a page of forty bytes</html>'))).toBeNull();
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 64 }), (bytes) => {
@@ -40,7 +40,7 @@ describe('pngSize', () => {
     );
   });
 
-  it('refuses a picture cut off in its header and one that says it has no pixels or absurdly many', () => {
+  it('returns null for a truncated header, and for zero or absurdly many pixels', () => {
     const { image } = lookAt('floor');
     for (let length = 0; length < 33; length += 1) expect(pngSize(image.subarray(0, length))).toBeNull();
     for (const width of [0, 100_001, 0xffffffff]) {

@@ -35,20 +35,20 @@ const oddShape: fc.Arbitrary<Shape> = fc.oneof(
   oddPlace.map((at) => ({ kind: 'point', at }) as const),
   fc.array(oddPlace, { maxLength: 6 }).map((line) => ({ kind: 'lane', line }) as const),
   fc.array(fc.array(oddPlace, { maxLength: 6 }), { maxLength: 3 }).map((rings) => ({ kind: 'zone', rings }) as const),
-  fc.constantFrom<Shape>({ kind: 'other', type: null }, { kind: 'broken', expected: 'zone', why: 'of nothing' }),
+  fc.constantFrom<Shape>({ kind: 'other', type: null }, { kind: 'broken', expected: 'zone', problem: 'of nothing' }),
 );
 
-describe('the places of a drawing', () => {
-  it('are those of its point, its line or its rings, in the order they came', () => {
+describe('the places of a feature', () => {
+  it('are those of its point, its line or its rings, in the written order', () => {
     expect(placesOf({ kind: 'point', at: [1, 2] })).toEqual([[1, 2]]);
     expect(placesOf({ kind: 'lane', line: square })).toEqual(square);
     expect(placesOf(zone(closed))).toEqual(closed);
     expect(placesOf(zone(closed, hole))).toEqual([...closed, ...hole]);
     expect(placesOf({ kind: 'other', type: 'MultiPoint' })).toEqual([]);
-    expect(placesOf({ kind: 'broken', expected: 'lane', why: 'of nothing' })).toEqual([]);
+    expect(placesOf({ kind: 'broken', expected: 'lane', problem: 'of nothing' })).toEqual([]);
   });
 
-  it('have a box around them, and none when there are none', () => {
+  it('have a box around them, or null without places', () => {
     expect(boundsOf({ kind: 'point', at: [1, 2] })).toEqual({ minXM: 1, minYM: 2, maxXM: 1, maxYM: 2 });
     expect(boundsOf(zone(closed, [[-1, 9]]))).toEqual({ minXM: -1, minYM: 0, maxXM: 4, maxYM: 9 });
     expect(boundsOf({ kind: 'lane', line: [] })).toBeNull();
@@ -63,7 +63,7 @@ describe('the places of a drawing', () => {
 });
 
 describe('inside', () => {
-  it('is the same for a closed ring and an unclosed one, whichever way round', () => {
+  it('is the same for a closed ring and an unclosed one, in either orientation', () => {
     for (const ring of [square, closed, square.toReversed(), closed.toReversed()]) {
       expect(isInside([1, 1], ring)).toBe(true);
       expect(isInside([5, 1], ring)).toBe(false);
@@ -85,7 +85,7 @@ describe('inside', () => {
     }
   });
 
-  it('is not fooled by a ray that runs through corners', () => {
+  it('is correct where the ray passes through corners', () => {
     const diamond: Place[] = [
       [0, -1],
       [1, 0],
@@ -106,7 +106,7 @@ describe('inside', () => {
     expect(isInside([1, 1], [])).toBe(false);
   });
 
-  it('agrees with the angles that a ring turns around a place', () => {
+  it('agrees with the winding angle around a place', () => {
     const ring = fc
       .uniqueArray(fc.integer({ min: 0, max: 359 }), { minLength: 3, maxLength: 12 })
       .chain((turns) =>
@@ -130,7 +130,7 @@ describe('inside', () => {
           const by = Math.atan2(next[1] - at[1], next[0] - at[0]) - from;
           turned += by > Math.PI ? by - 2 * Math.PI : by < -Math.PI ? by + 2 * Math.PI : by;
         }
-        // On an edge itself the angles say nothing.
+        // The winding angle is undefined on an edge.
         fc.pre((distanceToM(at, { kind: 'lane', line: [...corners, corners[0] ?? at] }) ?? 0) > 1e-9);
         expect(isInside(at, corners)).toBe(Math.abs(turned) > Math.PI);
       }),
@@ -154,15 +154,15 @@ describe('distances', () => {
     expect(distanceBetweenM([1, 1], [1, 1])).toBe(0);
   });
 
-  it('to a drawing without a place are not known', () => {
+  it('to a feature without a place are null', () => {
     expect(distanceToM([0, 0], { kind: 'lane', line: [] })).toBeNull();
     expect(distanceToM([0, 0], zone())).toBeNull();
     expect(distanceToM([0, 0], zone([]))).toBeNull();
     expect(distanceToM([0, 0], { kind: 'other', type: null })).toBeNull();
-    expect(distanceToM([0, 0], { kind: 'broken', expected: 'point', why: 'of nothing' })).toBeNull();
+    expect(distanceToM([0, 0], { kind: 'broken', expected: 'point', problem: 'of nothing' })).toBeNull();
   });
 
-  it('are never more than to any place of the drawing', () => {
+  it('are never more than to any place of the feature', () => {
     fc.assert(
       fc.property(place(), fc.array(place(), { minLength: 1, maxLength: 8 }), (at, places) => {
         const nearest = Math.min(...places.map((other) => distanceBetweenM(at, other)));
@@ -190,7 +190,7 @@ describe('length and area', () => {
     expect(areaM2(far)).toBe(12 / 128 ** 2);
   });
 
-  it('do not change with the corner that a ring begins with', () => {
+  it('do not depend on the starting corner of a ring', () => {
     fc.assert(
       fc.property(fc.array(place(), { minLength: 3, maxLength: 9 }), fc.nat(8), (ring, nth) => {
         const turned = [...ring.slice(nth % ring.length), ...ring.slice(0, nth % ring.length)];
@@ -200,8 +200,8 @@ describe('length and area', () => {
   });
 });
 
-describe('whatever the numbers', () => {
-  it('nothing throws, and nothing comes out as NaN or below zero', () => {
+describe('for any numbers', () => {
+  it('nothing throws, and no result is NaN or negative', () => {
     fc.assert(
       fc.property(oddPlace, oddShape, (at, shape) => {
         const distance = distanceToM(at, shape);
@@ -216,7 +216,7 @@ describe('whatever the numbers', () => {
     );
   });
 
-  it('a side is noise or a side, and turns over with the line', () => {
+  it('a side is zero within noise, and changes sign with the direction of the line', () => {
     expect(sideOf([0, 0], [1, 0], [0, 1])).toBeGreaterThan(0);
     expect(sideOf([0, 0], [1, 0], [0, -1])).toBeLessThan(0);
     expect(sideOf([0.1, 0.1], [0.2, 0.2], [0.3, 0.1 + 0.2])).toBe(0);

@@ -3,12 +3,12 @@ import { describe, expect, it } from 'vitest';
 import { type EvidenceRecord, facts } from '../../src/lib/evidence/index.ts';
 import { inspectOverlays, knownOf, readOverlays } from '../../src/lib/overlays/index.ts';
 import { oddCollection } from './arbitrary.ts';
-import { collectionOf, lookAt, lookAtCollection, pointAt } from './render/drawn.ts';
+import { collectionOf, lookAt, lookAtCollection, pointAt } from './render/rendered.ts';
 
 const foundOf = (rows: ReturnType<typeof knownOf>, fact: string) => rows.find((row) => row.fact === fact)?.found;
 
-describe('what is known about maps and drawings', () => {
-  it('points at every row of the specification about them and at everything it leaves open, once', () => {
+describe('statements of the specification about maps and overlays', () => {
+  it('cover every row of the specification and every open question, once', () => {
     const rows = knownOf(lookAt('floor').inspection);
     const ids = rows.map(({ fact }) => fact);
     expect(new Set(ids).size).toBe(ids.length);
@@ -17,7 +17,7 @@ describe('what is known about maps and drawings', () => {
     expect(ids.toSorted()).toEqual([...inLedger, ...others].toSorted());
   });
 
-  it('gives each row the mark of the ledger, and calls open what the specification does not show', () => {
+  it('have the mark of the ledger, OFFEN for open questions', () => {
     for (const row of knownOf(lookAt('sheet').inspection)) {
       const fact = facts.find(({ id }) => id === row.fact);
       expect(row.mark).toBe(fact?.mark);
@@ -27,31 +27,33 @@ describe('what is known about maps and drawings', () => {
     }
   });
 
-  it('says what this map has of each', () => {
+  it('show the content of this map', () => {
     const rows = knownOf(lookAt('floor').inspection);
-    expect(foundOf(rows, 'overlays.drawings')).toBe('9 points, 4 zones, 2 lanes here.');
+    expect(foundOf(rows, 'overlays.features')).toBe('9 points, 4 zones, 2 lanes here.');
     expect(foundOf(rows, 'overlays.version')).toBe('"5" here. Content is compared, never this counter alone.');
     expect(foundOf(rows, 'overlays.point-type-11')).toBe(
-      "3 drawings of type 11 here. Beside it stands 'table number' (HINWEIS). Stations are never derived from it.",
+      "3 features of type 11 here. Other readings: 'table number' (HINWEIS). Stations are never derived from it.",
     );
     expect(foundOf(rows, 'overlays.no-go-region-type')).toBe(
-      "1 drawing with `regionType` 1 here; vendor SDK: 'no-go zone' (HINWEIS).",
+      "1 feature with `regionType` 1 here; vendor SDK: 'no-go zone' (HINWEIS).",
     );
-    expect(foundOf(rows, 'overlays.charging-pair-distance')).toBe('1 pair here: 0.899 m apart in the drawing.');
+    expect(foundOf(rows, 'overlays.charging-pair-distance')).toBe('1 pair here: 0.899 m apart in the overlays.');
     expect(foundOf(rows, 'overlays.icon-yaw-offset-meaning')).toBe(
-      '4 of 4 drawings with both angles show -82 degrees: reproducible, unexplained.',
+      '4 of 4 features with both angles show -82 degrees: reproducible, unexplained.',
     );
     expect(foundOf(knownOf(lookAt('sheet').inspection), 'overlays.zone-speed-limit-field')).toContain('"maxSpeed" (1)');
   });
 
-  it('says of a bare collection that nothing about its map was checked', () => {
+  it('show for a bare collection that its map was not checked', () => {
     const rows = knownOf(lookAtCollection(collectionOf()));
-    expect(foundOf(rows, 'overlays.map-id')).toBe('The source does not say which map it is.');
-    expect(foundOf(rows, 'overlays.map-image')).toBe('Not checked: nothing says where the picture lies.');
+    expect(foundOf(rows, 'overlays.map-id')).toBe('The source does not identify the map.');
+    expect(foundOf(rows, 'overlays.map-image')).toBe(
+      'Not checked: the map has no valid grid, so the position of the picture is unknown.',
+    );
     expect(foundOf(rows, 'overlays.charging-pair-distance-constant')).toContain('No pair here to measure.');
   });
 
-  it('raises a mark by a measurement on this very device, and only there', () => {
+  it('raise a mark by a measurement on this device only', () => {
     const record: EvidenceRecord = {
       fact: 'overlays.lane-direction-3',
       value: 'both ways',
@@ -71,7 +73,7 @@ describe('what is known about maps and drawings', () => {
     expect(rowOn('2.13')).toMatchObject({ mark: 'OFFEN', here: null });
   });
 
-  it('stays one short sentence each, whatever the map holds', () => {
+  it('are short sentences for any map', () => {
     fc.assert(
       fc.property(oddCollection(), (collection) => {
         for (const { found } of knownOf(lookAtCollection(collection))) {
@@ -85,8 +87,8 @@ describe('what is known about maps and drawings', () => {
   });
 });
 
-describe('what a collection holds, counted', () => {
-  it('counts a number written as text and as number as one code', () => {
+describe('the survey of a collection', () => {
+  it('counts a number written as string and as number as one code', () => {
     const { survey } = lookAtCollection(
       collectionOf(pointAt(0, 0, { type: '11' }), pointAt(1, 0, { type: 11 }), pointAt(2, 0, { type: 'lift' })),
     );
@@ -96,7 +98,7 @@ describe('what a collection holds, counted', () => {
     ]);
   });
 
-  it('finds the offset of icons whole turns aside, and names it nothing more', () => {
+  it('finds the offset of icons modulo full turns', () => {
     const icon = (yaw: unknown, iconYaw: unknown) => pointAt(0, 0, { yaw, iconYaw });
     const { survey } = lookAtCollection(
       collectionOf(
@@ -109,23 +111,23 @@ describe('what a collection holds, counted', () => {
       ),
     );
     expect(survey.icons).toEqual({ withBoth: 4, withOffset: 3, offsetDeg: -82 });
-    expect(survey.yaw).toEqual({ asText: 5, asNumber: 1, unreadable: 1 });
+    expect(survey.yaw).toEqual({ asString: 5, asNumber: 1, unreadable: 1 });
   });
 
-  it('names what it carries through with its JSON types and kinds, also names that objects have by birth', () => {
+  it('lists uninterpreted members with JSON types and kinds, also names of built-in properties', () => {
     const text =
       '{"type":"FeatureCollection","bbox":[1],"features":[{"type":"Feature","geometry":{"type":"Point","coordinates":[0,0]},"properties":{"__proto__":{"a":1},"mac":"x"}},{"type":"Feature","geometry":null,"properties":{"mac":null,"toString":true},"note":1}]}';
     const { survey } = inspectOverlays(readOverlays(text), { frame: null, device: null });
     expect(survey.carried).toEqual([
-      { in: 'properties', name: 'mac', count: 2, kinds: ['point', 'other'], types: ['text', 'null'] },
+      { in: 'properties', name: 'mac', count: 2, kinds: ['point', 'other'], types: ['string', 'null'] },
       { in: 'properties', name: '__proto__', count: 1, kinds: ['point'], types: ['object'] },
-      { in: 'collection', name: 'bbox', count: 1, kinds: [], types: ['list'] },
-      { in: 'drawing', name: 'note', count: 1, kinds: ['other'], types: ['number'] },
+      { in: 'collection', name: 'bbox', count: 1, kinds: [], types: ['array'] },
+      { in: 'feature', name: 'note', count: 1, kinds: ['other'], types: ['number'] },
       { in: 'properties', name: 'toString', count: 1, kinds: ['other'], types: ['boolean'] },
     ]);
   });
 
-  it('lists names up to a bound, and says how many more there are', () => {
+  it('lists names up to a limit, with the number of others', () => {
     const many = Object.fromEntries(Array.from({ length: 250 }, (_, at) => [`name-${at}`, at]));
     const { survey } = lookAtCollection(collectionOf(pointAt(0, 0, many)));
     expect(survey.carried).toHaveLength(200);

@@ -26,7 +26,7 @@ const isOpen = async ({ tablet }: TabletWorld) =>
   (await reachEndpoint(directDialer, tablet, { timeoutMs: 1_000 })).reached;
 
 describe.skipIf(!hasProgram('adb'))('the tablet through the adb of Debian', { concurrent: true }, () => {
-  it('is set up from nothing, closed and proven closed; a plan before says so, and changes nothing', async () => {
+  it('is configured from a factory state, closed and verified; a plan before shows the differences, and changes nothing', async () => {
     await using world = await openTabletWorld();
     const before = world.tablet.state();
     const plan = await planKiosk(world.toolkit, access, world.context);
@@ -48,8 +48,8 @@ describe.skipIf(!hasProgram('adb'))('the tablet through the adb of Debian', { co
     const packages = new Map(world.tablet.state().packages.map((row) => [row.name, row]));
     expect(packages.get('com.example.kiosk')).toMatchObject({ versionCode: 12 });
     expect(packages.get('com.android.vending')).toMatchObject({ state: 'disabled-user' });
-    expect(world.context.told.some((text) => /package goes to the tablet: .*\(100 %\)/.test(text))).toBe(true);
-    expect(await world.programs()).toEqual([]);
+    expect(world.context.progress.some((text) => /Sending the package: .*\(100 %\)/.test(text))).toBe(true);
+    expect(await world.processes()).toEqual([]);
 
     const status = await kioskStatus(world.toolkit, access, world.context);
     expect(status.findings.map(({ verdict, remembered }) => [verdict, remembered])).toEqual([
@@ -59,7 +59,7 @@ describe.skipIf(!hasProgram('adb'))('the tablet through the adb of Debian', { co
     ]);
   });
 
-  it('is left alone by a second setup; left open, it is a red line until it is locked', async () => {
+  it('is not changed by a second setup; left open, it is a red line until it is locked', async () => {
     await using world = await openTabletWorld();
     expect((await setUpKiosk(world.toolkit, open, world.context)).changed).toBeGreaterThan(8);
     const again = await setUpKiosk(world.toolkit, open, world.context);
@@ -77,28 +77,28 @@ describe.skipIf(!hasProgram('adb'))('the tablet through the adb of Debian', { co
 
     const locked = await lockKiosk(world.toolkit, closing, world.context);
     expect(locked).toMatchObject({ verdict: 'closed', wasOpen: true, redLine: null });
-    // Asked once more, it proves it without a word to the tablet.
+    // A second lock only probes the port, without a connection by ADB.
     const connections = world.tablet.state().connections;
     expect(await lockKiosk(world.toolkit, closing, world.context)).toMatchObject({ verdict: 'closed', wasOpen: false });
     expect(world.tablet.state().connections).toBe(connections);
     expect(await tabletRedLine(world.toolkit.site.stateDir)).toBeNull();
   });
 
-  it('that somebody closed by hand stays a red line where nobody can see which device refuses', async () => {
+  it('closed by hand stays a red line where the refusing device is unknown', async () => {
     await using world = await openTabletWorld();
     await planKiosk(world.toolkit, access, world.context);
     await world.tablet[Symbol.asyncDispose]();
     const status = await kioskStatus(world.toolkit, access, world.context);
     expect(status).toMatchObject({ port: 'closed', answeredBy: 'unknown', redLine: { id: 'tablet-open' } });
-    expect(status.redLine?.detail).toMatch(/not proven closed .*serial TABSIM0001.*last seen open/);
+    expect(status.redLine?.detail).toMatch(/not verified as closed .*serial TABSIM0001.*last seen open/);
     expect(await lockKiosk(world.toolkit, closing, world.context)).toMatchObject({
-      verdict: 'not-proven',
+      verdict: 'not-verified',
       port: 'closed',
       redLine: { id: 'tablet-open' },
     });
   });
 
-  it('is not called done when the restart that was asked for proved nothing', async () => {
+  it('is not done when the requested restart opened the port', async () => {
     await using world = await openTabletWorld();
     world.tablet.setFault('tablet-reopens', true);
     const setUp = await setUpKiosk(world.toolkit, { ...closing, afterRestart: true }, world.context);
@@ -106,7 +106,7 @@ describe.skipIf(!hasProgram('adb'))('the tablet through the adb of Debian', { co
     expect(setUp.redLine).not.toBeNull();
   });
 
-  it('is proven closed over a restart too, also where a property opened its port at every start', async () => {
+  it('is verified closed after a restart, also with a property that opens its port at every start', async () => {
     await using world = await openTabletWorld({ isPortKept: true });
     const lock = await lockKiosk(world.toolkit, { ...closing, afterRestart: true }, world.context);
     expect(lock).toMatchObject({ verdict: 'closed', afterRestart: 'closed', keepsOpening: null });
@@ -114,7 +114,7 @@ describe.skipIf(!hasProgram('adb'))('the tablet through the adb of Debian', { co
     expect(again).toMatchObject({ verdict: 'closed', wasOpen: false, afterRestart: 'closed' });
   });
 
-  it('that opens again after a restart is closed once more, told, and stays a red line', async () => {
+  it('that opens again after a restart is closed once more, reported, and stays a red line', async () => {
     await using world = await openTabletWorld();
     world.tablet.setFault('tablet-reopens', true);
     const lock = await lockKiosk(world.toolkit, { ...closing, afterRestart: true }, world.context);
@@ -123,26 +123,26 @@ describe.skipIf(!hasProgram('adb'))('the tablet through the adb of Debian', { co
     expect(await isOpen(world)).toBe(false);
   });
 
-  it('that says it closes and does not is not called closed', async () => {
+  it('that confirms the order but stays open is not reported as closed', async () => {
     await using world = await openTabletWorld({ clockSpeed: 5 });
     world.tablet.setFault('tablet-stays-open', true);
     const lock = await lockKiosk(world.toolkit, closing, world.context);
     expect(lock).toMatchObject({ verdict: 'open', port: 'open', redLine: { id: 'tablet-open' } });
   });
 
-  it('goes on after a cut in the middle of the transfer', async () => {
+  it('continues after a connection lost during the transfer', async () => {
     await using world = await openTabletWorld({ packageBytes: 900_000 });
     world.tablet.setFault('tablet-cut', true);
     const onProgress = (text: string) => {
-      world.context.told.push(text);
-      if (/connecting again/.test(text)) world.tablet.setFault('tablet-cut', false);
+      world.context.progress.push(text);
+      if (/reconnecting/.test(text)) world.tablet.setFault('tablet-cut', false);
     };
     const setUp = await setUpKiosk(world.toolkit, open, { ...world.context, onProgress });
     expect(setUp).toMatchObject({ verdict: 'done' });
-    expect(world.context.told.filter((text) => /connecting again/.test(text))).toHaveLength(1);
+    expect(world.context.progress.filter((text) => /reconnecting/.test(text))).toHaveLength(1);
   });
 
-  it('that is cut every time is given up with the error of the line, and is remembered as open', async () => {
+  it('that loses every connection ends with the connection error, and is recorded as open', async () => {
     await using world = await openTabletWorld({ packageBytes: 900_000 });
     world.tablet.setFault('tablet-cut', true);
     await expect(setUpKiosk(world.toolkit, open, world.context)).rejects.toMatchObject({ code: 'TABLET_LOST' });
@@ -154,37 +154,37 @@ describe.skipIf(!hasProgram('adb'))('the tablet through the adb of Debian', { co
       verdict: 'wrong',
       setUp: { verdict: 'not-done', basis: 'remembered', notRead: { code: 'ADB_NOT_FOUND' } },
     });
-    expect(await world.programs()).toEqual([]);
-    // The next run goes on.
+    expect(await world.processes()).toEqual([]);
+    // The next run continues.
     world.tablet.setFault('tablet-cut', false);
     expect(await setUpKiosk(world.toolkit, open, world.context)).toMatchObject({ verdict: 'done' });
   });
 
-  it('interrupted at the transfer leaves no program behind, and the next run goes on', async () => {
+  it('interrupted during the transfer leaves no process, and the next run continues', async () => {
     await using world = await openTabletWorld({ packageBytes: 3_000_000 });
     world.tablet.setFault('tablet-slow', true);
     const ending = new AbortController();
     const onProgress = (text: string) => {
-      if (/goes to the tablet/.test(text)) ending.abort(new DOMException('stop', 'AbortError'));
+      if (/Sending the package/.test(text)) ending.abort(new DOMException('stop', 'AbortError'));
     };
     const context = { signal: ending.signal, onProgress };
     await expect(setUpKiosk(world.toolkit, open, context)).rejects.toMatchObject({
       code: 'INTERRUPTED',
-      message: expect.stringContaining('open'),
+      message: expect.stringContaining('ADB over TCP is on'),
     });
-    expect(await world.programs()).toEqual([]);
+    expect(await world.processes()).toEqual([]);
     expect(await tabletRedLine(world.toolkit.site.stateDir)).not.toBeNull();
     world.tablet.setFault('tablet-slow', false);
     expect(await setUpKiosk(world.toolkit, open, world.context)).toMatchObject({ verdict: 'done' });
   });
 
-  it('waits for the person at the tablet, and shows the fingerprint that the tablet shows', async () => {
+  it('waits for the authorisation on the tablet, and prints the fingerprint that the tablet shows', async () => {
     await using world = await openTabletWorld({ prompt: { afterMs: 1_500 } });
     expect((await planKiosk(world.toolkit, access, world.context)).verdict).toBe('differs');
-    const told = world.context.told.find((text) => /asks whether to allow/.test(text));
+    const prompt = world.context.progress.find((text) => /Allow USB debugging/.test(text));
     const [fingerprint = 'none'] = world.tablet.state().allowedKeys;
-    expect(told).toContain(fingerprint);
-    // The key is kept for the next time, for its owner only.
+    expect(prompt).toContain(fingerprint);
+    // The key is stored for the next connection, readable by its owner only.
     await planKiosk(world.toolkit, access, world.context);
     expect(world.tablet.state().prompts).toBe(1);
     const key = await stat(join(world.toolkit.site.stateDir, 'adb', '.android', 'adbkey'));
@@ -192,23 +192,23 @@ describe.skipIf(!hasProgram('adb'))('the tablet through the adb of Debian', { co
   });
 
   it.each([
-    ['tablet-unauthorized', 'TABLET_UNAUTHORIZED', /not allowed this computer.*fingerprint/],
-    ['tablet-offline', 'TABLET_OFFLINE', /debug bridge/],
+    ['tablet-unauthorized', 'TABLET_UNAUTHORIZED', /not authorised this computer.*fingerprint/],
+    ['tablet-offline', 'TABLET_OFFLINE', /ADB is offline/],
     ['tablet-old', 'TABLET_TOO_OLD', /Android 7\.1\.2 \(API 25\)/],
     ['tablet-other', 'TABLET_WRONG_DEVICE', /'OTHER-TAB-8', not 'GW-TAB-10'/],
-  ] as const)('with the fault %s ends with %s, and nothing is changed', async (fault, code, message) => {
+  ] as const)('with the fault %s ends with %s, without changes', async (fault, code, message) => {
     await using world = await openTabletWorld({ clockSpeed: 3 });
     world.tablet.setFault(fault, true);
     const setUp = setUpKiosk(world.toolkit, { ...open, authorizeMs: 6_000 }, world.context);
     await expect(setUp).rejects.toMatchObject({ code, message: expect.stringMatching(message) });
     expect(world.tablet.state().deviceOwner).toBeNull();
-    expect(await world.programs()).toEqual([]);
+    expect(await world.processes()).toEqual([]);
   });
 
   it.each([
     ['tablet-full', 'package', 'TABLET_NO_SPACE', /Remove unneeded data/],
     ['tablet-refuses-install', 'package', 'TABLET_REFUSED', /.+/],
-    ['tablet-account', 'device-owner', 'TABLET_REFUSED', /Accounts are on the tablet/],
+    ['tablet-account', 'device-owner', 'TABLET_REFUSED', /Remove all accounts/],
   ] as const)(
     'with the fault %s fails at the step %s, and is left open for the technician',
     async (fault, id, code, remedy) => {
@@ -222,13 +222,13 @@ describe.skipIf(!hasProgram('adb'))('the tablet through the adb of Debian', { co
       expect(await kioskStatus(world.toolkit, access, world.context)).toMatchObject({
         findings: [{ verdict: 'wrong' }, { verdict: 'not-checked' }, { id: 'set-up', verdict: 'wrong' }],
       });
-      // With the fault gone the next run goes on, and closes it.
+      // Without the fault the next run continues, and closes it.
       world.tablet.setFault(fault, false);
       expect(await setUpKiosk(world.toolkit, closing, world.context)).toMatchObject({ verdict: 'done' });
     },
   );
 
-  it('whose shell does not lock itself is not called done', async () => {
+  it('whose shell does not enter lock task mode is not done', async () => {
     await using world = await openTabletWorld({ clockSpeed: 5 });
     world.tablet.setFault('tablet-unlocked', true);
     const setUp = await setUpKiosk(world.toolkit, open, world.context);
@@ -236,7 +236,7 @@ describe.skipIf(!hasProgram('adb'))('the tablet through the adb of Debian', { co
     expect(states(setUp)).toMatchObject({ 'start-page': 'changed', 'lock-task': 'differs' });
   });
 
-  it('in another network is told, and not changed for it', async () => {
+  it('in another network is reported, not changed', async () => {
     await using world = await openTabletWorld({ wlan: { address: '198.51.100.9/24', ssid: 'Guests' } });
     const plan = await planKiosk(world.toolkit, access, world.context);
     expect(plan.steps.filter(({ byHand, state }) => byHand && state === 'differs')).toMatchObject([
@@ -245,7 +245,7 @@ describe.skipIf(!hasProgram('adb'))('the tablet through the adb of Debian', { co
     ]);
   });
 
-  it('gets no other package than the one of the profile', async () => {
+  it('gets only the package of the profile', async () => {
     await using world = await openTabletWorld();
     const path = join(world.dir, 'kiosk.apk');
     await writeFile(path, Buffer.concat([await readFile(path), Buffer.from('x')]));
@@ -254,7 +254,7 @@ describe.skipIf(!hasProgram('adb'))('the tablet through the adb of Debian', { co
     expect(world.tablet.state().packages.some(({ name }) => name === 'com.example.kiosk')).toBe(false);
   });
 
-  it('that is closed or not there is told apart without starting a program', async () => {
+  it('that is closed is reported without starting a program', async () => {
     await using world = await openTabletWorld();
     await lockKiosk(world.toolkit, closing, world.context);
     await expect(planKiosk(world.toolkit, access, world.context)).rejects.toMatchObject({
@@ -262,11 +262,11 @@ describe.skipIf(!hasProgram('adb'))('the tablet through the adb of Debian', { co
       message: expect.stringContaining('switched off'),
       tried: { address: '127.0.0.1', port: world.tablet.port },
     });
-    // What was proven is not forgotten over it.
+    // The verified state stays in the record.
     expect(await tabletRedLine(world.toolkit.site.stateDir)).toBeNull();
   });
 
-  it('that speaks something else than ADB is told so', async () => {
+  it('that does not answer as ADB is TABLET_OFFLINE', async () => {
     await using world = await openTabletWorld({ clockSpeed: 4 });
     const { createServer } = await import('node:net');
     const server = createServer((socket) => {
@@ -283,7 +283,7 @@ describe.skipIf(!hasProgram('adb'))('the tablet through the adb of Debian', { co
     await new Promise((resolve) => server.close(resolve));
   });
 
-  it('is not guessed among several at cables: its serial number names it, or the command ends', async () => {
+  it('is selected by serial number among several over USB, otherwise the command ends', async () => {
     await using first = await startTablet({});
     await using second = await startTablet({ identity: { serial: 'TABSIM0002' } });
     await using world = await openTabletWorld();
@@ -303,23 +303,23 @@ describe.skipIf(!hasProgram('adb'))('the tablet through the adb of Debian', { co
     expect(chooseDevice(devices, { kind: 'usb' }, { serial })).toMatchObject({ id: serial });
   });
 
-  it('is reached through another dialer too, and its closed port is proven through it', async () => {
+  it('is configured through another dialer, and its closed port is verified through it', async () => {
     await using world = await openTabletWorld();
     let dials = 0;
     const dialer = {
       way: 'via test',
-      dial: (...words: Parameters<typeof directDialer.dial>) => {
+      dial: (...args: Parameters<typeof directDialer.dial>) => {
         dials += 1;
-        return directDialer.dial(...words);
+        return directDialer.dial(...args);
       },
     };
     const setUp = await setUpKiosk({ ...world.toolkit, dialer }, closing, world.context);
     expect(setUp).toMatchObject({ verdict: 'done', lock: { verdict: 'closed' } });
-    // Once to look, once for adb, three times for the proof.
+    // One probe, one for adb, three for the verification.
     expect(dials).toBeGreaterThanOrEqual(5);
   });
 
-  it.skipIf(!hasProgram('sshd'))('is set up and proven closed through a real OpenSSH server', async () => {
+  it.skipIf(!hasProgram('sshd'))('is configured and verified closed through an OpenSSH server', async () => {
     await using world = await openTabletWorld();
     await using sshd = await startSshd();
     sshd.trust();
@@ -335,7 +335,7 @@ describe.skipIf(!hasProgram('adb'))('the tablet through the adb of Debian', { co
     });
   });
 
-  it('is reached by a server of our own, which touches no other', async () => {
+  it('is reached through an adb server of its own, without using another one', async () => {
     const ownServer = { host: '127.0.0.1', port: 5037 };
     const before = await reachEndpoint(directDialer, ownServer, { timeoutMs: 1_000 });
     await using world = await openTabletWorld();
@@ -346,7 +346,7 @@ describe.skipIf(!hasProgram('adb'))('the tablet through the adb of Debian', { co
 });
 
 describe('without the adb program', () => {
-  it('its absence is explained, with where it was looked for', async () => {
+  it('its absence is explained, with the path', async () => {
     await using world = await openTabletWorld();
     const named = join(world.dir, 'no-adb');
     await expect(planKiosk(world.toolkit, { ...access, adb: named }, world.context)).rejects.toMatchObject({
@@ -356,7 +356,7 @@ describe('without the adb program', () => {
     });
   });
 
-  it('a program that is no adb is told with what it said', async () => {
+  it('another program is reported with its output', async () => {
     await using world = await openTabletWorld();
     const named = join(world.dir, 'wrong-adb');
     await writeFile(named, '#!/bin/sh\necho "not me" >&2\nexit 3\n', { mode: 0o755 });

@@ -5,19 +5,19 @@ import fc from 'fast-check';
 import { type Browser, chromium } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Inspection } from '../../src/lib/overlays/index.ts';
-import { drawPage, drawSvg } from '../../src/lib/overlays/render/index.ts';
+import { renderPage, renderSvg } from '../../src/lib/overlays/render/index.ts';
 import { nameText } from '../../src/lib/overlays/render/lines.ts';
 import { oddText } from '../overlays/arbitrary.ts';
-import { collectionOf, lookAt, lookAtCollection, pageOptions, pointAt } from '../overlays/render/drawn.ts';
+import { collectionOf, lookAt, lookAtCollection, pageOptions, pointAt } from '../overlays/render/rendered.ts';
 import { openDocument, sizes } from './browser.ts';
 import { chromiumFlags, hasProgram } from './peer.ts';
 
-describe.skipIf(!hasProgram('chromium'))('pictures of drawings in a real browser (Chromium)', () => {
+describe.skipIf(!hasProgram('chromium'))('pictures of overlays in a real browser (Chromium)', () => {
   let browser: Browser;
   let dir: string;
 
   beforeAll(async () => {
-    dir = await mkdtemp(join(tmpdir(), 'gw-draw-'));
+    dir = await mkdtemp(join(tmpdir(), 'gw-overlays-'));
     browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: chromiumFlags });
   });
 
@@ -30,7 +30,7 @@ describe.skipIf(!hasProgram('chromium'))('pictures of drawings in a real browser
     openDocument(browser, join(dir, name), text, viewport);
 
   const pageOf = ({ inspection, image }: { inspection: Inspection; image: Uint8Array }) =>
-    drawPage(inspection, { ...pageOptions, image });
+    renderPage(inspection, { ...pageOptions, image });
 
   it.each(sizes)('the page fits the $name, loads nothing and raises no error', async (size) => {
     const { page, problems, close } = await open('page.html', pageOf(lookAt('sheet')), size);
@@ -42,7 +42,7 @@ describe.skipIf(!hasProgram('chromium'))('pictures of drawings in a real browser
     await close();
   });
 
-  it('the map grows and shrinks without a script, and a drawing leads to its row', async () => {
+  it('the map zooms without a script, and a feature links to its row', async () => {
     const { page, problems, close } = await open('page.html', pageOf(lookAt('floor')));
     const width = () => page.evaluate('document.querySelector(".sheet svg").getBoundingClientRect().width');
     const readable = Number(await width());
@@ -69,16 +69,16 @@ describe.skipIf(!hasProgram('chromium'))('pictures of drawings in a real browser
     await close();
   });
 
-  it('the picture alone opens as a document of its own', async () => {
+  it('the picture opens as a separate document', async () => {
     const { inspection, image } = lookAt('sheet');
-    const { page, problems, close } = await open('picture.svg', drawSvg(inspection, { title: 'Hall', image }));
+    const { page, problems, close } = await open('picture.svg', renderSvg(inspection, { title: 'Hall', image }));
     expect(await page.evaluate('document.documentElement.nodeName')).toBe('svg');
     expect(await page.evaluate('document.querySelectorAll("parsererror, script").length')).toBe(0);
     expect(problems).toEqual([]);
     await close();
   });
 
-  it('names are text to the browser too, in the picture and on the page, whatever they hold', async () => {
+  it('names are text to the browser too, in the picture and on the page, whatever they contain', async () => {
     const names = [
       ...fc.sample(oddText(), { seed: 7, numRuns: 120 }),
       '</title></svg><script>alert(1)</script>',
@@ -89,7 +89,7 @@ describe.skipIf(!hasProgram('chromium'))('pictures of drawings in a real browser
     const inspection = lookAtCollection(
       collectionOf(...names.map((name, at) => pointAt(at % 12, Math.floor(at / 12), { type: 11, name }, name))),
     );
-    const { page, problems, close } = await open('names.html', drawPage(inspection, pageOptions));
+    const { page, problems, close } = await open('names.html', renderPage(inspection, pageOptions));
     const shown = await page.evaluate(
       '[...document.querySelectorAll("tr[id^=d] strong")].filter((it) => it.parentElement.dataset.c === "Name").map((it) => it.textContent)',
     );
@@ -100,7 +100,7 @@ describe.skipIf(!hasProgram('chromium'))('pictures of drawings in a real browser
     expect(problems).toEqual([]);
     await close();
 
-    const picture = await open('names.svg', drawSvg(inspection, { title: '<b>', image: null }));
+    const picture = await open('names.svg', renderSvg(inspection, { title: '<b>', image: null }));
     const tips = (await picture.page.evaluate(
       '[...document.querySelectorAll("g[id^=m] > title")].map((it) => it.textContent)',
     )) as string[];

@@ -10,8 +10,8 @@ import { runProcess } from '../process.ts';
 import { hasProgram } from './peer.ts';
 
 /**
- * Debian's adb, unmodified, against the simulated tablet, with a server on a port of its own and a home in a temporary
- * folder; that server is ended by its own `kill-server`.
+ * Debian's adb, unmodified, against the simulated tablet, with an adb server on its own port and a home in a temporary
+ * folder; the server is ended by `kill-server`.
  */
 
 const folder = mkdtempSync(join(tmpdir(), 'gw-adb-test-'));
@@ -23,14 +23,14 @@ interface Outcome {
   readonly stderr: string;
 }
 
-async function adb(words: readonly string[], input = ''): Promise<Outcome> {
+async function adb(args: readonly string[], input = ''): Promise<Outcome> {
   const env = { PATH: process.env.PATH, HOME: folder, ANDROID_ADB_SERVER_PORT: String(serverPort), LC_ALL: 'C.UTF-8' };
-  const { code, stdout, stderr } = await runProcess('adb', ['-P', String(serverPort), ...words], { env, input });
+  const { code, stdout, stderr } = await runProcess('adb', ['-P', String(serverPort), ...args], { env, input });
   return { code: code ?? 1, stdout: stdout.replaceAll('\r\n', '\n'), stderr };
 }
 
 const idOf = (tablet: Tablet) => `127.0.0.1:${tablet.port}`;
-const on = (tablet: Tablet, ...words: string[]) => adb(['-s', idOf(tablet), ...words]);
+const on = (tablet: Tablet, ...args: string[]) => adb(['-s', idOf(tablet), ...args]);
 
 async function stateOf(tablet: Tablet): Promise<string | undefined> {
   const { stdout } = await adb(['devices']);
@@ -40,15 +40,15 @@ async function stateOf(tablet: Tablet): Promise<string | undefined> {
     ?.split('\t')[1];
 }
 
-async function until(what: () => boolean | Promise<boolean>): Promise<void> {
+async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
   for (let round = 0; round < 150; round += 1) {
-    if (await what()) return;
+    if (await condition()) return;
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
-  throw new Error('condition not met in time');
+  throw new Error('timeout of until()');
 }
 
-/** Connects, and waits until adb lists it as a device. */
+/** Connects, and waits for the state `device`. */
 async function attach(tablet: Tablet): Promise<void> {
   await adb(['connect', idOf(tablet)]);
   await until(async () => (await stateOf(tablet)) === 'device');
@@ -87,7 +87,7 @@ describe.skipIf(!hasProgram('adb'))("Debian's adb at the simulated tablet", () =
     await detach(tablet);
   });
 
-  it('reports it unauthorized until it is allowed', async () => {
+  it('reports it as unauthorized until it is allowed', async () => {
     await using tablet = await startTablet({ prompt: { afterMs: 2_000 } });
     expect((await adb(['connect', idOf(tablet)])).stdout).toContain(`failed to authenticate to ${idOf(tablet)}`);
     expect(await stateOf(tablet)).toBe('unauthorized');
@@ -130,30 +130,30 @@ describe.skipIf(!hasProgram('adb'))("Debian's adb at the simulated tablet", () =
     await using tablet = await startTablet();
     await attach(tablet);
     const bytes = randomBytes(5_000_000);
-    const here = join(folder, 'there.bin');
-    writeFileSync(here, bytes);
-    expect((await on(tablet, 'push', here, '/sdcard/new/there.bin')).stdout).toContain('1 file pushed');
+    const local = join(folder, 'there.bin');
+    writeFileSync(local, bytes);
+    expect((await on(tablet, 'push', local, '/sdcard/new/there.bin')).stdout).toContain('1 file pushed');
     expect((await on(tablet, 'shell', 'sha256sum -b /sdcard/new/there.bin')).stdout.trim()).toBe(sha256(bytes));
     const back = join(folder, 'back');
     expect((await on(tablet, 'pull', '/sdcard/new', back)).stdout).toContain('1 file pulled');
     expect(sha256(readFileSync(join(back, 'there.bin')))).toBe(sha256(bytes));
-    expect((await on(tablet, 'push', '--sync', here, '/sdcard/new/there.bin')).stdout).toContain('1 skipped');
+    expect((await on(tablet, 'push', '--sync', local, '/sdcard/new/there.bin')).stdout).toContain('1 skipped');
     expect((await on(tablet, 'ls', '/sdcard/new')).stdout).toMatch(/ there\.bin$/m);
-    expect((await on(tablet, 'push', here, '/system/there.bin')).stdout).toContain('Read-only file system');
+    expect((await on(tablet, 'push', local, '/system/there.bin')).stdout).toContain('Read-only file system');
     await detach(tablet);
   });
 
-  it.each([['--streaming'], ['--no-streaming']])('installs a package with %s, and uninstalls it', async (way) => {
+  it.each([['--streaming'], ['--no-streaming']])('installs a package with %s, and uninstalls it', async (mode) => {
     await using tablet = await startTablet();
     await attach(tablet);
-    const { code, stdout } = await on(tablet, 'install', way, '-r', file);
+    const { code, stdout } = await on(tablet, 'install', mode, '-r', file);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^Success$/m);
     expect(tablet.state().packages.find(({ name }) => name === 'org.example.kiosk')).toMatchObject({
       versionCode: 12,
       sha256: sha256(readFileSync(file)),
     });
-    // The pushed file is removed again.
+    // The pushed file is removed.
     expect((await on(tablet, 'shell', 'ls /data/local/tmp')).stdout).toBe('');
     expect(await on(tablet, 'uninstall', 'org.example.kiosk')).toMatchObject({ code: 0, stdout: 'Success\n' });
     expect((await on(tablet, 'uninstall', 'org.example.kiosk')).code).toBe(1);
@@ -184,7 +184,7 @@ describe.skipIf(!hasProgram('adb'))("Debian's adb at the simulated tablet", () =
     await until(() => tablet.state().phase === 'restarting' && tablet.state().port === null);
     await adb(['disconnect', `127.0.0.1:${free}`]);
     await until(() => tablet.state().phase === 'running');
-    // Volatile properties are lost; persistent ones are not.
+    // The volatile port is reset, the persistent one is not.
     expect(tablet.state().port).toBe(tablet.port);
     await attach(tablet);
     expect((await on(tablet, 'usb')).stdout).toBe('restarting in USB mode\n');
@@ -193,7 +193,7 @@ describe.skipIf(!hasProgram('adb'))("Debian's adb at the simulated tablet", () =
     expect((await adb(['connect', idOf(tablet)])).stdout).toContain('Connection refused');
   });
 
-  it('reports errors: a cut in the middle, no space, no longer authorised, another tablet', async () => {
+  it('reports faults: lost connection, no space, revoked authorisation, another tablet', async () => {
     await using tablet = await startTablet();
     await attach(tablet);
     tablet.setFault('tablet-cut', true);
@@ -229,8 +229,8 @@ describe.skipIf(!hasProgram('adb'))("Debian's adb at the simulated tablet", () =
     await detach(tablet);
   });
 
-  it('serves adbkit, which connects through that server', async () => {
-    // It is CommonJS; it is loaded as such.
+  it('works with adbkit through the same server', async () => {
+    // adbkit is CommonJS and is loaded as such.
     const { Adb } = createRequire(import.meta.url)('@devicefarmer/adbkit') as typeof import('@devicefarmer/adbkit');
     await using tablet = await startTablet();
     await attach(tablet);

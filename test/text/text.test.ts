@@ -9,14 +9,14 @@ describe('plural', () => {
     [2, '2 maps'],
   ])('of %s', (count, said) => expect(plural(count, 'map')).toBe(said));
 
-  it('accepts an irregular plural, and returns the word alone', () => {
+  it('accepts an irregular plural, and returns the word without the number', () => {
     expect(plural(2, 'line was', 'lines were')).toBe('2 lines were');
     expect(pluralWord(1, 'its', 'their')).toBe('its');
   });
 });
 
 describe('shorten', () => {
-  it('never exceeds the given length, and does not change what fits', () => {
+  it('never exceeds the limit, and keeps a text that fits', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), fc.integer({ min: 1, max: 30 }), (text, most) => {
         const short = shorten(text, most);
@@ -27,13 +27,13 @@ describe('shorten', () => {
     );
   });
 
-  it('does not split an emoji', () => {
+  it('keeps emoji whole', () => {
     expect(shorten('👨‍👩‍👧‍👦👨‍👩‍👧‍👦👨‍👩‍👧‍👦', 2)).toBe('👨‍👩‍👧‍👦…');
   });
 });
 
 describe('Markdown', () => {
-  it('in a cell ends neither the cell nor the row, and creates no element', () => {
+  it('in a cell ends neither cell nor row, and creates no element', () => {
     expect(tableCell('a | `b`\n<script>')).toBe('a \\| `b` &lt;script>');
   });
 

@@ -2,8 +2,8 @@ import chalk from 'chalk';
 import { markText } from '../../lib/evidence/index.ts';
 import type { ChassisRestart } from '../../lib/toolkit/chassis/restart.result.ts';
 import { printable, renderTable, renderVerdict, type Verdict } from '../output.ts';
-import { differenceLines } from './drawings-difference.ts';
 import { renderMapRestore } from './map-restore.ts';
+import { differenceLines } from './overlays-difference.ts';
 import { runningClause, runningLines } from './running-map.ts';
 
 /** `gw chassis restart` */
@@ -12,7 +12,7 @@ export function renderChassisRestart(data: ChassisRestart): string {
     maps,
     mapInUse,
     order,
-    said,
+    orderError,
     signs,
     restarted,
     backup,
@@ -32,29 +32,29 @@ export function renderChassisRestart(data: ChassisRestart): string {
           String(map.id),
           printable(map.name),
           map.idNow === null ? '-' : String(map.idNow),
-          `${renderVerdict(verdicts[map.fate])} ${[fates[map.fate], ...map.changes, ...map.notes].map(printable).join('; ')}`,
+          `${renderVerdict(verdicts[map.status])} ${[statusTexts[map.status], ...map.changes, ...map.notes].map(printable).join('; ')}`,
         ]),
       ),
     );
     for (const map of maps) {
-      if (map.fate === 'changed')
+      if (map.status === 'changed')
         lines.push(...differenceLines(`overlays of map ${map.id}, from before to now`, map.difference, '  '));
     }
-  } else lines.push('The chassis held no map before the restart.');
+  } else lines.push('The chassis had no maps before the restart.');
   lines.push('', inUseText(mapInUse));
   if (running !== null) lines.push(...runningLines(running));
   lines.push(`${renderVerdict('not-checked')} not compared: ${notCompared.join(', ')}`, '');
   lines.push(
-    `order       ${order === 'accepted' ? 'accepted' : 'no response'}${said === null ? '' : `: ${printable(said)}`}`,
+    `order       ${order === 'accepted' ? 'accepted' : 'no response'}${orderError === null ? '' : `: ${printable(orderError)}`}`,
   );
   lines.push(
     `restart     ${renderVerdict(restarted ? 'ok' : 'not-checked')} ${signs.length === 0 ? 'not observed' : signs.map((sign) => signTexts[sign]).join(', ')}`,
   );
   lines.push(
-    `stood still ${renderVerdict(stillness.verdict === 'still' ? 'ok' : 'not-checked')} ${printable(stillness.detail)}`,
+    `standstill  ${renderVerdict(stillness.verdict === 'still' ? 'ok' : 'not-checked')} ${printable(stillness.detail)}`,
   );
   lines.push(
-    `backup      ${printable(backup.file)}, taken ${backup.createdAt}`,
+    `backup      ${printable(backup.file)}, created ${backup.createdAt}`,
     `            sha256 ${backup.sha256}`,
     '',
   );
@@ -67,21 +67,21 @@ export function renderChassisRestart(data: ChassisRestart): string {
 function firstLine({ verdict, chassis, maps, mapInUse, tookMs, why, running }: ChassisRestart): string {
   const serial = printable(chassis.serial);
   const took = `${(tookMs / 1000).toFixed(0)} s`;
-  const lost = maps.filter(({ fate }) => fate === 'lost');
+  const lost = maps.filter(({ status }) => status === 'lost');
   const names = lost.map(({ id, name }) => `${id} '${printable(name)}'`).join(', ');
   const all = maps.length === 1 ? 'its map is there' : `all ${maps.length} maps are there`;
   switch (verdict) {
     case 'ok':
       return `${(running?.verdict === 'not-checked' ? chalk.yellow : chalk.green)(`Chassis ${serial} is back`)} after ${took}, and ${maps.length === 0 ? 'it had no map before' : all}${running === null || maps.length === 0 ? '' : `; ${runningClause(running)}`}.`;
     case 'brought-back':
-      return `Chassis ${serial} is back after ${took}; ${lost.length === 0 ? 'what had changed was' : `it had lost ${names}, ${lost.length === 1 ? 'which was' : 'which were'}`} ${chalk.green('restored')}.`;
+      return `Chassis ${serial} is back after ${took}; ${lost.length === 0 ? 'the changed maps were' : `it had lost ${names}, ${lost.length === 1 ? 'which was' : 'which were'}`} ${chalk.green('restored')}.`;
     case 'lost':
       return `${chalk.red.bold(`The restart lost ${lost.length} of ${maps.length} maps`)} of chassis ${serial}: ${names}.`;
     case 'changed': {
-      const isOnlyRunning = mapInUse.verdict === 'same' && maps.every(({ fate }) => fate === 'there');
+      const isOnlyRunning = mapInUse.verdict === 'same' && maps.every(({ status }) => status === 'unchanged');
       if (isOnlyRunning && running !== null)
         return `Chassis ${serial} is back after ${took}, and ${all}, but ${runningClause(running)}.`;
-      const what = maps.some(({ fate }) => fate === 'changed') ? 'a map has changed' : 'another map is in use';
+      const what = maps.some(({ status }) => status === 'changed') ? 'a map has changed' : 'another map is in use';
       return `Chassis ${serial} is back after ${took}, but ${chalk.red.bold(mapInUse.verdict === 'another' && what.startsWith('a ') ? `${what}, and another one is in use` : what)}.`;
     }
     case 'no-restart-seen':
@@ -93,15 +93,15 @@ function firstLine({ verdict, chassis, maps, mapInUse, tookMs, why, running }: C
   }
 }
 
-const fates: Readonly<Record<ChassisRestart['maps'][number]['fate'], string>> = {
-  there: 'present, with the same overlays',
+const statusTexts: Readonly<Record<ChassisRestart['maps'][number]['status'], string>> = {
+  unchanged: 'present, with the same overlays',
   changed: 'changed',
   lost: 'lost',
   'not-checked': 'not compared',
 };
 
-const verdicts: Readonly<Record<ChassisRestart['maps'][number]['fate'], Verdict>> = {
-  there: 'ok',
+const verdicts: Readonly<Record<ChassisRestart['maps'][number]['status'], Verdict>> = {
+  unchanged: 'ok',
   changed: 'wrong',
   lost: 'wrong',
   'not-checked': 'not-checked',

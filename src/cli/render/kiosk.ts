@@ -14,9 +14,9 @@ export function renderKioskPlan(data: KioskPlan): string {
   const unknown = steps.filter(({ state }) => state === 'not-checked').length;
   const name = `profile '${printable(profile)}'`;
   const first = {
-    'as-planned': `The tablet is ${chalk.green('as its profile says')}.`,
+    'as-planned': `The tablet ${chalk.green('matches its profile')}.`,
     differs: `${chalk.red.bold(`${differing} of ${steps.length} steps`)} of ${name} differ on the tablet.`,
-    'not-checked': `Nothing of ${name} differs, but the tablet does not tell everything (${unknown} not checked).`,
+    'not-checked': `No difference from ${name} found, ${unknown} of ${steps.length} steps not checked.`,
   }[verdict];
   return [first, '', tabletLine(data), ...steps.flatMap(stepLines), ...redLines(data.redLine)].join('\n');
 }
@@ -30,15 +30,15 @@ export function renderKioskSetup(data: KioskSetup): string {
   const first = {
     done:
       lock === null
-        ? `The tablet is set up (${count}${rest}), and ${chalk.red.bold('left open')} as asked for.`
+        ? `The tablet is configured (${count}${rest}); its ADB port is ${chalk.red.bold('left open')} (--leave-open).`
         : lock.wasRestarted && lock.readAfterRestart?.verdict !== 'as-profile'
-          ? `The tablet was set up (${count}${rest}), restarted and closed; ${chalk.yellow('how it is after the restart was not read')}.`
-          : `The tablet is ${(unknown === 0 ? chalk.green : chalk.yellow)('set up and closed')} (${count}${rest}).`,
+          ? `The tablet was configured (${count}${rest}), restarted and locked; its settings ${chalk.yellow('were not read after the restart')}.`
+          : `The tablet is ${(unknown === 0 ? chalk.green : chalk.yellow)('configured and locked')} (${count}${rest}).`,
     'not-done':
       lock === null
-        ? `The tablet is ${chalk.red.bold('not set up')}: read the failed lines. It was left open.`
-        : `The tablet is ${chalk.red.bold('otherwise after its restart')} than its profile says: gw kiosk status shows how.`,
-    'not-locked': `The tablet is set up (${count}${rest}), but ${chalk.red.bold('not proven closed')}${lock?.verdict === 'closed' ? ' over a restart' : ''}.`,
+        ? `The tablet is ${chalk.red.bold('not configured')}: see the failed steps. Its ADB port was left open.`
+        : `The tablet ${chalk.red.bold('differs from its profile after the restart')}: see gw kiosk status.`,
+    'not-locked': `The tablet is configured (${count}${rest}), but its ADB port is ${chalk.red.bold('not verified as closed')}${lock?.verdict === 'closed' ? ' after a restart' : ''}.`,
   }[verdict];
   const lines = [first, '', tabletLine(data), ...steps.flatMap(stepLines)];
   if (lock !== null) lines.push(...lockLines(lock), ...readingLines('after the restart', lock.readAfterRestart));
@@ -50,22 +50,22 @@ export function renderKioskLock(data: KioskLock): string {
   const where = addressText(data.address);
   const first = {
     closed: data.wasOpen
-      ? `ADB over TCP at ${where} is ${chalk.green('switched off, and proven closed')}.`
+      ? `ADB over TCP at ${where} is ${chalk.green('switched off, verified closed')}.`
       : data.answeredBy === 'same'
-        ? `ADB over TCP at ${where} was ${chalk.green('closed')} already, and the tablet still refuses.`
-        : `${chalk.yellow('Connections are refused')} at ${where}; whether by the tablet is not known.`,
+        ? `ADB over TCP at ${where} was already ${chalk.green('closed')}; the tablet refuses connections.`
+        : `${chalk.yellow('Connections are refused')} at ${where}; whether by the tablet is unknown.`,
     open: `ADB over TCP at ${where} is ${chalk.red.bold('still open')}.`,
-    'not-proven':
+    'not-verified':
       data.port === 'closed'
-        ? `Whether the tablet is closed is ${chalk.red.bold('not proven')}: ${where} refuses, but it was last seen open, and this may be another device.`
-        : `Whether ADB over TCP at ${where} is closed is ${chalk.red.bold('not proven')}: no answer from there.`,
+        ? `The tablet is ${chalk.red.bold('not verified')} as closed: ${where} refuses connections, but it was last seen open, and this may be another device.`
+        : `ADB over TCP at ${where} is ${chalk.red.bold('not verified')} as closed: no answer.`,
     'opens-again': `ADB over TCP at ${where} is closed now, but ${chalk.red.bold('a restart of the tablet opens it again')}.`,
   }[data.verdict];
   return [
     first,
     '',
     ...lockLines(data),
-    ...readingLines('just before it was closed', data.reading),
+    ...readingLines('just before the lock', data.reading),
     ...readingLines('after the restart', data.readAfterRestart),
     ...redLines(data.redLine),
   ].join('\n');
@@ -74,13 +74,13 @@ export function renderKioskLock(data: KioskLock): string {
 function readingLines(when: string, reading: KioskLock['reading']): string[] {
   if (reading === null) return [];
   const { verdict, steps, differing, unknown } = reading;
-  const said = {
-    'as-profile': 'as its profile says',
+  const result = {
+    'as-profile': 'match the profile',
     differs: `${differing} of ${steps} steps differ`,
     'not-checked': `${unknown} of ${steps} steps not reported`,
   }[verdict];
   const mark = { 'as-profile': 'ok', differs: 'wrong', 'not-checked': 'not-checked' } as const;
-  return [`${renderVerdict(mark[verdict])} Settings, read ${when}: ${said}`];
+  return [`${renderVerdict(mark[verdict])} Settings, read ${when}: ${result}`];
 }
 
 /** `gw kiosk status` */
@@ -88,23 +88,23 @@ export function renderKioskStatus(data: KioskStatus): string {
   const { findings, port, answeredBy, tablet, setUp } = data;
   const where = addressText(data.address);
   const isDifferent = findings.some(({ verdict }) => verdict === 'wrong');
-  const unread = findings.filter(({ verdict }) => verdict === 'not-checked').length;
-  const rest = unread === 0 ? '' : `; ${unread} of ${findings.length} lines are not checked now`;
+  const uncheckedCount = findings.filter(({ verdict }) => verdict === 'not-checked').length;
+  const rest = uncheckedCount === 0 ? '' : `; ${uncheckedCount} of ${findings.length} checks not made now`;
   const closed = answeredBy === 'same' ? chalk.green('closed') : chalk.yellow('closed');
   const first = {
-    open: `The tablet at ${where} is ${chalk.red.bold('open')}: ADB over TCP takes connections.`,
+    open: `The tablet at ${where} is ${chalk.red.bold('open')}: ADB over TCP accepts connections.`,
     closed: isDifferent
-      ? `The port of the tablet at ${where} is closed, but the tablet is ${chalk.red.bold('not in order')}.`
+      ? `The ADB port of the tablet at ${where} is closed, but ${chalk.red.bold('a check failed')}.`
       : answeredBy === 'other'
-        ? `${chalk.yellow('Another device')} than the tablet answers at ${where}${rest}.`
-        : `The port of the tablet at ${where} is ${closed}${rest}.`,
+        ? `${chalk.yellow('Another device')}, not the tablet, answers at ${where}${rest}.`
+        : `The ADB port of the tablet at ${where} is ${closed}${rest}.`,
     silent: `The tablet at ${where} ${chalk.yellow('does not answer')}${rest}.`,
   }[port];
   const lines = [first, ''];
   if (tablet !== null)
     lines.push(`${tabletLine({ tablet })}${chalk.dim(setUp.basis === 'read-now' ? '' : ' (remembered)')}`);
-  for (const { verdict, title, detail, remedy, ...rests } of findings) {
-    lines.push(`${renderVerdict(verdict)} ${title}: ${printable(`${basisText(rests)}${detail}`)}`);
+  for (const { verdict, title, detail, remedy, ...provenance } of findings) {
+    lines.push(`${renderVerdict(verdict)} ${title}: ${printable(`${provenanceText(provenance)}${detail}`)}`);
     if (remedy !== null) lines.push(`     ${printable(remedy)}`);
   }
   lines.push(...setUp.steps.filter(({ state }) => state !== 'ok').map(differenceLine));
@@ -117,17 +117,19 @@ function differenceLine({ title, state, expected, found }: KioskStatus['setUp'][
   return `     ${renderVerdict(verdict)} ${printable(`${title}: ${shown}`)}`;
 }
 
-/** What a line rests on: `remembered from 12 min ago, serial TAB0001, boot 1a2b3c4d: `. */
-function basisText(part: Omit<KioskStatus['findings'][number], 'verdict' | 'title' | 'detail' | 'remedy'>): string {
+/** Provenance of a finding: `remembered as ok, read 12 min ago (…, serial TAB0001, boot 1a2b3c4d): `. */
+function provenanceText(
+  part: Omit<KioskStatus['findings'][number], 'verdict' | 'title' | 'detail' | 'remedy'>,
+): string {
   const { basis, at, ageS, ageBy, serial, bootId, remembered } = part;
   if (basis === 'none') return '';
   if (basis === 'read-now') return 'read now: ';
-  const held = remembered === null ? '' : ` as ${remembered === 'wrong' ? 'FAIL' : remembered}`;
+  const rememberedAs = remembered === null ? '' : ` as ${remembered === 'wrong' ? 'FAIL' : remembered}`;
   const age =
-    ageS === null ? 'age not known' : `read ${ageText(ageS)} ago${ageBy === 'wall-clock' ? ' by the wall clock' : ''}`;
-  const device = serial === null || serial === '' ? 'serial not known' : `serial ${serial}`;
-  const boot = bootId === null ? 'boot not known' : `boot ${bootId.slice(0, 8)}`;
-  return `remembered${held}, ${age} (${at ?? ''}, ${device}, ${boot}): `;
+    ageS === null ? 'age unknown' : `read ${ageText(ageS)} ago${ageBy === 'wall-clock' ? ' by the wall clock' : ''}`;
+  const device = serial === null || serial === '' ? 'serial unknown' : `serial ${serial}`;
+  const boot = bootId === null ? 'boot unknown' : `boot ${bootId.slice(0, 8)}`;
+  return `remembered${rememberedAs}, ${age} (${at ?? ''}, ${device}, ${boot}): `;
 }
 
 /** `45 s`, `12 min`, `30 h`, `12 days`. */
@@ -165,26 +167,26 @@ function stepLines({ state, title, found, expected, remedy, byHand, error }: Ste
 }
 
 function lockLines({ port, afterRestart, afterRestartBasis, keepsOpening, answeredBy }: LockOutcome): string[] {
-  const said = {
-    closed: answeredBy === 'same' ? 'the tablet refuses connections to it' : 'its address refuses connections',
-    open: 'it still takes connections',
-    silent: 'no answer, which proves nothing',
+  const result = {
+    closed: answeredBy === 'same' ? 'the tablet refuses connections' : 'its address refuses connections',
+    open: 'still accepts connections',
+    silent: 'no answer, state unknown',
   }[port];
   const mark = { closed: 'ok', open: 'wrong', silent: 'not-checked' } as const;
-  const lines = [`${renderVerdict(mark[port])} Port of ADB: ${said}`];
+  const lines = [`${renderVerdict(mark[port])} ADB port: ${result}`];
   const restart = {
     closed: 'stayed closed',
     open: 'opens again',
-    'not-checked': 'not checked; gw kiosk lock --after-restart proves it while the tablet is open',
+    'not-checked': 'not checked; verify it with gw kiosk lock --after-restart while the port is open',
   }[afterRestart];
   const verdict = ({ closed: 'ok', open: 'wrong', 'not-checked': 'not-checked' } as const)[afterRestart];
-  // Without a connection in this run the proof is that of an earlier one.
+  // Without a connection in this run the result is that of an earlier one.
   const isRemembered = afterRestartBasis === 'remembered' && afterRestart === 'closed';
   const shown = isRemembered ? renderVerdict('not-checked') : renderVerdict(verdict);
   lines.push(
-    `${shown} After a restart of the tablet: ${restart}${isRemembered ? ' when that was tried (remembered)' : ''}`,
+    `${shown} After a restart of the tablet: ${restart}${isRemembered ? ' at the last watched restart (remembered)' : ''}`,
   );
-  if (keepsOpening !== null) lines.push(`     The tablet keeps ${printable(keepsOpening)}.`);
+  if (keepsOpening !== null) lines.push(`     Still set on the tablet: ${printable(keepsOpening)}.`);
   return lines;
 }
 

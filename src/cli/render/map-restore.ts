@@ -3,7 +3,7 @@ import { markText } from '../../lib/evidence/index.ts';
 import { plural } from '../../lib/text/index.ts';
 import type { MapRestore, RestoredMap } from '../../lib/toolkit/map/restore.result.ts';
 import { printable, renderTable, renderVerdict, type Verdict } from '../output.ts';
-import { differenceLines, differenceText } from './drawings-difference.ts';
+import { differenceLines, differenceText } from './overlays-difference.ts';
 import { runningClause, runningLines } from './running-map.ts';
 
 /** `gw map restore` */
@@ -12,13 +12,13 @@ export function renderMapRestore(data: MapRestore): string {
   const lines = [firstLine(data), ''];
   lines.push(
     renderTable(
-      [{ title: 'map' }, { title: 'name' }, { title: 'on the chassis' }, { title: 'plan' }, { title: 'now holds' }],
+      [{ title: 'map' }, { title: 'name' }, { title: 'on the chassis' }, { title: 'plan' }, { title: 'content now' }],
       maps.map((map) => [
         `${map.id}${map.wasInUse ? ' (in use)' : ''}`,
         printable(map.name),
         map.idOnChassis === null ? '-' : String(map.idOnChassis),
         planText(map),
-        `${renderVerdict(verdictOfMap(map))} ${printable(map.holdsNow)}`,
+        `${renderVerdict(verdictOfMap(map))} ${printable(map.contentNow)}`,
       ]),
     ),
   );
@@ -26,22 +26,22 @@ export function renderMapRestore(data: MapRestore): string {
   if (use !== null) lines.push('', useText(use));
   if (others.length > 0) {
     const names = others.map(({ id, name }) => `${id} '${printable(name)}'`);
-    lines.push('', `Not in the backup, and left as they are: ${names.join(', ')}`);
+    lines.push('', `Not in the backup, unchanged: ${names.join(', ')}`);
   }
   lines.push(
     '',
-    `backup      ${printable(backup.file)}, taken ${backup.createdAt}`,
+    `backup      ${printable(backup.file)}, created ${backup.createdAt}`,
     `            sha256 ${backup.sha256}`,
   );
   if (safetyBackup !== null) {
     lines.push(
-      `kept first  ${printable(safetyBackup.file)}, ${plural(safetyBackup.maps, 'map')}`,
+      `safety copy ${printable(safetyBackup.file)}, ${plural(safetyBackup.maps, 'map')}`,
       `            sha256 ${safetyBackup.sha256}`,
     );
-  } else if (data.mode === 'write' && stillness !== null) lines.push('kept first  nothing: the chassis held no map');
+  } else if (data.mode === 'write' && stillness !== null) lines.push('safety copy none: the chassis had no maps');
   if (stillness !== null) {
     lines.push(
-      `stood still ${renderVerdict(stillness.verdict === 'still' ? 'ok' : 'not-checked')} ${printable(stillness.detail)}`,
+      `standstill  ${renderVerdict(stillness.verdict === 'still' ? 'ok' : 'not-checked')} ${printable(stillness.detail)}`,
     );
   }
   lines.push(...runningLines(data.running));
@@ -54,47 +54,47 @@ export function renderMapRestore(data: MapRestore): string {
 
 function firstLine({ mode, verdict, maps, chassis, safetyBackup, interrupted, running }: MapRestore): string {
   const of = `of ${printable(chassis.serial)}`;
-  const before = safetyBackup === null ? '' : `; what was there before is in ${printable(safetyBackup.file)}`;
-  const count = (is: (map: RestoredMap) => boolean) => maps.filter(is).length;
-  const todo = count(({ plan }) => plan === 'overlays-differ' || plan === 'missing');
-  const blocked = count(({ plan }) => plan === 'conflict' || plan === 'cannot');
-  const cut = interrupted ? ' (interrupted)' : '';
-  const drives = `; ${runningClause(running)}`;
+  const before = safetyBackup === null ? '' : `; the former state is in ${printable(safetyBackup.file)}`;
+  const count = (matches: (map: RestoredMap) => boolean) => maps.filter(matches).length;
+  const planned = count(({ plan }) => plan === 'overlays-differ' || plan === 'missing');
+  const blocked = count(({ plan }) => plan === 'conflict' || plan === 'not-restorable');
+  const suffix = interrupted ? ' (interrupted)' : '';
+  const runningText = `; ${runningClause(running)}`;
   const isKnown = running.verdict !== 'not-checked';
   const written = mapsText(count(({ outcome }) => outcome === 'written'));
   switch (verdict) {
     case 'nothing-to-do':
-      return `${(isKnown ? chalk.green : chalk.yellow)('Nothing to restore')}: the chassis stores ${mapsText(maps.length)} ${of} as in the backup${drives}.`;
+      return `${(isKnown ? chalk.green : chalk.yellow)('Nothing to restore')}: the chassis stores ${mapsText(maps.length)} ${of} as in the backup${runningText}.`;
     case 'to-do':
-      return `Nothing was written. A restore would ${whatItWouldDo(maps, of)}; now ${runningClause(running)}.`;
+      return `Dry run, nothing written: a restore would ${plannedChanges(maps, of)}; now ${runningClause(running)}.`;
     case 'restored':
-      return `${isKnown ? chalk.green('Restored') : chalk.yellow('Stored')}: ${written} ${of} written, read back and compared${drives}${before}${cut}.`;
+      return `${isKnown ? chalk.green('Restored') : chalk.yellow('Stored')}: ${written} ${of} written, read back and compared${runningText}${before}${suffix}.`;
     case 'stored-only':
-      if (todo === 0) {
-        return `${chalk.red.bold('Nothing to restore, but the robot drives by something else')}: the chassis stores ${mapsText(maps.length)} ${of} as in the backup${drives}.`;
+      if (planned === 0) {
+        return `${chalk.red.bold('Nothing to restore, but the robot drives by other overlays')}: the chassis stores ${mapsText(maps.length)} ${of} as in the backup${runningText}.`;
       }
-      return `${chalk.red.bold('Stored, but the robot drives by something else')}: ${written} ${of} written, read back and compared${drives}${before}${cut}.`;
-    case 'obstacles':
-      if (mode === 'dry-run' || todo === 0) {
-        const rest = todo === 0 ? '' : ` A restore would ${whatItWouldDo(maps, of)}.`;
-        return `${chalk.red.bold(`${mapsText(blocked)} ${of} cannot be restored`)}; nothing was written${drives}.${rest}`;
+      return `${chalk.red.bold('Stored, but the robot drives by other overlays')}: ${written} ${of} written, read back and compared${runningText}${before}${suffix}.`;
+    case 'incomplete':
+      if (mode === 'dry-run' || planned === 0) {
+        const rest = planned === 0 ? '' : ` A restore would ${plannedChanges(maps, of)}.`;
+        return `${chalk.red.bold(`${mapsText(blocked)} ${of} cannot be restored`)}; nothing written${runningText}.${rest}`;
       }
-      return `${chalk.red.bold('Not everything was restored')} ${of}: ${written} of ${maps.length} written${drives}${before}${cut}.`;
+      return `${chalk.red.bold('Restore incomplete')} ${of}: ${written} of ${maps.length} written${runningText}${before}${suffix}.`;
     case 'differs':
-      return `${chalk.red.bold('The chassis does not hold what was to be written')}: see below what it holds now${drives}${before}${cut}.`;
+      return `${chalk.red.bold('Write failed: content on the chassis differs')}, see below${runningText}${before}${suffix}.`;
     case 'unknown':
-      return `${chalk.red.bold('What the chassis holds now is not known')}: see below${drives}${before}${cut}.`;
+      return `${chalk.red.bold('Content on the chassis is unknown')}, see below${runningText}${before}${suffix}.`;
   }
 }
 
-function whatItWouldDo(maps: readonly RestoredMap[], of: string): string {
+function plannedChanges(maps: readonly RestoredMap[], of: string): string {
   const changed = maps.filter(({ plan }) => plan === 'overlays-differ').length;
   const missing = maps.filter(({ plan }) => plan === 'missing').length;
   const parts = [
-    ...(changed > 0 ? [`replace the drawings of ${mapsText(changed)} ${of}`] : []),
-    ...(missing > 0 ? [`create ${mapsText(missing)} ${of} anew`] : []),
+    ...(changed > 0 ? [`replace the overlays of ${mapsText(changed)} ${of}`] : []),
+    ...(missing > 0 ? [`create ${mapsText(missing)} ${of}`] : []),
   ];
-  return parts.length === 0 ? `take a map ${of} into use` : parts.join(' and ');
+  return parts.length === 0 ? `set the current map ${of}` : parts.join(' and ');
 }
 
 function mapsText(count: number): string {
@@ -102,19 +102,19 @@ function mapsText(count: number): string {
 }
 
 const plans: Readonly<Record<RestoredMap['plan'], string>> = {
-  same: 'nothing to do',
-  'overlays-differ': 'replace its drawings',
-  missing: 'create it anew',
-  conflict: 'left as it is',
-  cannot: 'cannot be restored',
+  same: 'none',
+  'overlays-differ': 'replace its overlays',
+  missing: 'create it',
+  conflict: 'not changed',
+  'not-restorable': 'cannot be restored',
 };
 
 function planText({ plan, matchedBy }: RestoredMap): string {
-  return `${plans[plan]}${matchedBy === null || matchedBy === 'uid' ? '' : chalk.dim(` (found by ${matchedBy === 'content' ? 'name, grid and picture' : matchedBy})`)}`;
+  return `${plans[plan]}${matchedBy === null || matchedBy === 'uid' ? '' : chalk.dim(` (matched by ${matchedBy === 'content' ? 'name, grid and picture' : matchedBy})`)}`;
 }
 
 function verdictOfMap({ outcome, plan }: RestoredMap): Verdict {
-  if (plan === 'conflict' || plan === 'cannot') return 'wrong';
+  if (plan === 'conflict' || plan === 'not-restorable') return 'wrong';
   switch (outcome) {
     case 'dry-run':
     case 'untouched':
@@ -126,7 +126,7 @@ function verdictOfMap({ outcome, plan }: RestoredMap): Verdict {
     case 'unknown':
       return 'not-checked';
     case 'no-effect':
-    case 'put-back':
+    case 'rolled-back':
     case 'differs':
     case 'gone':
       return 'wrong';
@@ -134,17 +134,29 @@ function verdictOfMap({ outcome, plan }: RestoredMap): Verdict {
 }
 
 function detailsOf(map: RestoredMap): string[] {
-  const { difference, afterWrite, beforeToNow, said, undone, undoSaid, alsoChanged, notCompared, notes } = map;
+  const {
+    difference,
+    afterWrite,
+    beforeToNow,
+    orderError,
+    rolledBack,
+    rollbackError,
+    alsoChanged,
+    notCompared,
+    notes,
+  } = map;
   const lines: string[] = [];
   if (difference !== null && !difference.same) {
     lines.push(...differenceLines('from the chassis to the backup', difference, '  '));
   }
-  if (said !== null) lines.push(`  the chassis to the write: ${printable(said)}`);
+  if (orderError !== null) lines.push(`  error of the write: ${printable(orderError)}`);
   if (afterWrite !== null && map.outcome !== 'written') {
-    lines.push(...differenceLines('from what was sent to what was read back', afterWrite, '  '));
+    lines.push(...differenceLines('from the sent to the read-back overlays', afterWrite, '  '));
   } else if (afterWrite !== null) lines.push(`  read back: ${differenceText(afterWrite)}`);
-  if (undone)
-    lines.push(`  the old drawings were sent again${undoSaid === null ? '' : `; the chassis: ${printable(undoSaid)}`}`);
+  if (rolledBack)
+    lines.push(
+      `  the old overlays were sent again${rollbackError === null ? '' : `; error: ${printable(rollbackError)}`}`,
+    );
   if (beforeToNow !== null && map.outcome === 'differs') {
     lines.push(...differenceLines('from before to now', beforeToNow, '  '));
   }
@@ -158,14 +170,14 @@ function useText({ id, archivedId, outcome, why }: NonNullable<MapRestore['use']
   const reason = why === null ? '' : `: ${printable(why)}`;
   switch (outcome) {
     case 'dry-run':
-      return `No map is in use; a restore would take ${map} into use again. The position must be set anew then.`;
+      return `No map is in use; a restore would set ${map} as current map. The position must then be set.`;
     case 'set':
-      return `${renderVerdict('ok')} ${map} is in use again. ${chalk.yellow('Its position must be set anew.')}`;
+      return `${renderVerdict('ok')} ${map} is in use again. ${chalk.yellow('The position of the robot must be set.')}`;
     case 'not-set':
       return `${renderVerdict('wrong')} ${map} is not in use${reason}`;
     case 'not-started':
-      return `${renderVerdict('not-checked')} ${map} was not taken into use${reason}`;
+      return `${renderVerdict('not-checked')} ${map} was not set as current map${reason}`;
     case 'unknown':
-      return `${renderVerdict('not-checked')} whether ${map} is in use is not known${reason}`;
+      return `${renderVerdict('not-checked')} whether ${map} is in use is unknown${reason}`;
   }
 }

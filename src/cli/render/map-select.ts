@@ -2,7 +2,7 @@ import chalk from 'chalk';
 import { plural } from '../../lib/text/index.ts';
 import type { MapSelect } from '../../lib/toolkit/map/select.result.ts';
 import { printable, renderVerdict } from '../output.ts';
-import { differenceLines } from './drawings-difference.ts';
+import { differenceLines } from './overlays-difference.ts';
 import { runningClause, runningLines } from './running-map.ts';
 
 /** `gw map select` */
@@ -13,44 +13,42 @@ export function renderMapSelect(data: MapSelect): string {
   if (running === null) lines.push(...runningLines(runningBefore));
   if (use !== null) {
     const current = use.outcome === 'set' ? 'ok' : use.outcome === 'unknown' ? 'not-checked' : 'wrong';
-    const word = {
-      set: 'it is the current map',
-      'not-set': 'it is not',
-      'not-started': 'it is not',
-      unknown: 'not known',
+    const text = {
+      set: 'set',
+      'not-set': 'not set',
+      'not-started': 'not set',
+      unknown: 'unknown',
     };
     const why = use.why === null ? '' : `: ${printable(use.why)}`;
-    lines.push(`current map ${renderVerdict(current)} ${word[use.outcome]}${why}`);
+    lines.push(`current map ${renderVerdict(current)} ${text[use.outcome]}${why}`);
   }
   if (running !== null) lines.push(...runningLines(running));
   if (stored !== null) {
     const verdict = ({ unchanged: 'ok', changed: 'wrong', 'not-checked': 'not-checked' } as const)[stored.verdict];
-    const words = {
-      unchanged: 'every stored map is as before: name, map_version, grid, overlays',
-      changed: 'a stored map is not what it was',
+    const texts = {
+      unchanged: 'unchanged: name, map_version, grid, overlays of every map',
+      changed: 'a stored map has changed',
       'not-checked': 'the stored maps could not be read again',
     };
-    lines.push(`stored maps ${renderVerdict(verdict)} ${words[stored.verdict]}`);
-    for (const { id, name, fate, changes, difference } of stored.changes) {
-      lines.push(`            map ${id} ${nameText(name)}: ${[fate, ...changes].map(printable).join('; ')}`);
+    lines.push(`stored maps ${renderVerdict(verdict)} ${texts[stored.verdict]}`);
+    for (const { id, name, status, changes, difference } of stored.changes) {
+      lines.push(`            map ${id} ${nameText(name)}: ${[status, ...changes].map(printable).join('; ')}`);
       lines.push(...differenceLines('from before to now', difference, '              '));
     }
   }
-  if (position === 'must-be-set-anew') {
-    lines.push(
-      `position    ${renderVerdict('not-checked')} ${chalk.yellow('expected to be lost: it must be set anew')}`,
-    );
-  } else if (use !== null) lines.push('position    the chassis did not take the order');
+  if (position === 'must-be-set') {
+    lines.push(`position    ${renderVerdict('not-checked')} ${chalk.yellow('expected to be lost: must be set')}`);
+  } else if (use !== null) lines.push('position    unchanged: the chassis did not accept the order');
   if (safetyBackup !== null) {
     lines.push(
       '',
-      `kept first  ${printable(safetyBackup.file)}, ${plural(safetyBackup.maps, 'map')}`,
+      `safety copy ${printable(safetyBackup.file)}, ${plural(safetyBackup.maps, 'map')}`,
       `            sha256 ${safetyBackup.sha256}`,
     );
   }
   if (stillness !== null) {
     lines.push(
-      `stood still ${renderVerdict(stillness.verdict === 'still' ? 'ok' : 'not-checked')} ${printable(stillness.detail)}`,
+      `standstill  ${renderVerdict(stillness.verdict === 'still' ? 'ok' : 'not-checked')} ${printable(stillness.detail)}`,
     );
   }
   lines.push('');
@@ -61,27 +59,27 @@ export function renderMapSelect(data: MapSelect): string {
 
 function firstLine({ verdict, map, before, chassis, use, running, runningBefore, interrupted }: MapSelect): string {
   const of = `of ${printable(chassis.serial)}`;
-  const what = `map ${map.id} ${nameText(map.name)} ${of}`;
-  const cut = interrupted ? ' (interrupted)' : '';
-  const lost = chalk.yellow('its position must be set anew');
-  const drives = running === null ? '' : `; ${runningClause(running)}`;
+  const name = `map ${map.id} ${nameText(map.name)} ${of}`;
+  const suffix = interrupted ? ' (interrupted)' : '';
+  const lost = chalk.yellow('the position of the robot must be set');
+  const runningText = running === null ? '' : `; ${runningClause(running)}`;
   switch (verdict) {
     case 'to-do': {
-      const how = before?.id === map.id ? `select ${what} again` : `make ${what} the current one`;
-      return `Nothing was sent. This would ${how}, and the robot would lose its position; now ${runningClause(runningBefore)}.`;
+      const change = before?.id === map.id ? `select ${name} again` : `make ${name} the current one`;
+      return `Dry run, nothing sent: this would ${change}, and the robot would lose its position; now ${runningClause(runningBefore)}.`;
     }
     case 'selected':
-      return `${chalk.green('Selected')}: ${what} is the current one${drives}; ${lost}${cut}.`;
+      return `${chalk.green('Selected')}: ${name} is the current one${runningText}; ${lost}${suffix}.`;
     case 'running-not-checked':
-      return `${chalk.yellow('Selected, running map not checked')}: ${what} is the current one${drives}; ${lost}${cut}.`;
+      return `${chalk.yellow('Selected, running map not checked')}: ${name} is the current one${runningText}; ${lost}${suffix}.`;
     case 'running-differs':
-      return `${chalk.red.bold('Selected, but the robot drives by something else')}: ${what} is the current one${drives}; ${lost}${cut}.`;
+      return `${chalk.red.bold('Selected, but the robot drives by other overlays')}: ${name} is the current one${runningText}; ${lost}${suffix}.`;
     case 'maps-changed':
-      return `${chalk.red.bold('Selected, but a stored map is not what it was')}: ${what} is the current one${drives}; ${lost}${cut}.`;
+      return `${chalk.red.bold('Selected, but a stored map has changed')}: ${name} is the current one${runningText}; ${lost}${suffix}.`;
     case 'not-selected':
-      return `${chalk.red.bold('Not selected')}: ${what}${use?.why ? `: ${printable(use.why)}` : ''}${cut}.`;
+      return `${chalk.red.bold('Not selected')}: ${name}${use?.why ? `: ${printable(use.why)}` : ''}${suffix}.`;
     case 'unknown':
-      return `${chalk.red.bold('Whether it was selected is not known')}: ${what}${use?.why ? `: ${printable(use.why)}` : ''}; ${lost}${cut}.`;
+      return `${chalk.red.bold('Selection unknown')}: ${name}${use?.why ? `: ${printable(use.why)}` : ''}; ${lost}${suffix}.`;
   }
 }
 

@@ -2,7 +2,7 @@ import chalk from 'chalk';
 import { markText } from '../../lib/evidence/index.ts';
 import { plural, shorten } from '../../lib/text/index.ts';
 import type { MapArchiveView } from '../../lib/toolkit/map/archive.result.ts';
-import type { MapDrawings } from '../../lib/toolkit/map/contents/map.result.ts';
+import type { MapOverlays } from '../../lib/toolkit/map/contents/map.result.ts';
 import type { MapList } from '../../lib/toolkit/map/list.result.ts';
 import type { MapShow } from '../../lib/toolkit/map/show.result.ts';
 import { printable, renderTable, renderVerdict } from '../output.ts';
@@ -14,9 +14,9 @@ export function renderMapList({ address, chassis, maps, current, fields }: MapLi
   const where = `${chassisText(chassis.serial)} at ${printable(address.host)}:${address.port}`;
   const lines = [`${mapsText(maps.length)} on ${where}; ${inUseText(current)}.`];
   if (current?.isStored === false) {
-    lines.push(chalk.yellow('The map in use is stored nowhere: it is in no backup, and a restart may lose it.'));
+    lines.push(chalk.yellow('The map in use is not stored: no backup contains it, and a restart may lose it.'));
   }
-  if (maps.length === 0) lines.push('If it had maps before, a backup brings them back: gw map restore FILE');
+  if (maps.length === 0) lines.push('If it had maps before, restore them from a backup: gw map restore FILE');
   else {
     const columns = [
       { title: 'id', align: 'right' as const },
@@ -45,18 +45,18 @@ function inUseText(current: MapList['current']): string {
   const name = current.name === null ? '' : ` '${nameText(current.name)}'`;
   return current.isStored
     ? `in use is ${current.id}${name}`
-    : `in use is a map that is not among them,${name || ' without a name'}`;
+    : `in use is a map that is not stored,${name || ' without a name'}`;
 }
 
 /** `gw map show` */
 export function renderMapShow(data: MapShow): string {
-  const { chassis, map, frame, picture, localisation, drawings, missing, fields } = data;
-  const lacking = missing.length === 0 ? 'a backup would lack nothing' : `a backup would lack ${partsText(missing)}`;
+  const { chassis, map, frame, picture, localisation, overlays, missing, fields } = data;
+  const lacking = missing.length === 0 ? 'a backup would be complete' : `a backup would lack ${partsText(missing)}`;
   const lines = [
-    `Map ${map.id} '${nameText(map.name)}' of ${chassisText(chassis.serial)}: ${drawingsText(drawings)}; ${lacking}.`,
+    `Map ${map.id} '${nameText(map.name)}' of ${chassisText(chassis.serial)}: ${overlaysText(overlays)}; ${lacking}.`,
     '',
   ];
-  const unread = chalk.red('not given');
+  const unread = chalk.red('missing');
   const size = frame?.widthM == null || frame.heightM == null ? '' : `, ${frame.widthM} × ${frame.heightM} m`;
   const rows: [title: string, value: string, field: string][] = [
     ['uid', uidText(map.uid), 'uid'],
@@ -65,7 +65,7 @@ export function renderMapShow(data: MapShow): string {
     ['in use', map.isCurrent ? 'yes' : 'no', 'isCurrent'],
     ['lower left corner', frame === null ? unread : `x ${frame.originXM} m, y ${frame.originYM} m`, 'originXM'],
     ['resolution', frame === null ? unread : `${frame.resolutionM} m per pixel`, 'resolutionM'],
-    ['drawings', `${drawingsText(drawings)}, ${sizeText(drawings.bytes)} ${formText[drawings.form]}`, 'drawings'],
+    ['overlays', `${overlaysText(overlays)}, ${sizeText(overlays.bytes)} ${formText[overlays.form]}`, 'overlays'],
     [
       'picture',
       picture === null ? unread : `${picture.width} × ${picture.height} pixels${size}, ${sizeText(picture.bytes)}`,
@@ -78,10 +78,10 @@ export function renderMapShow(data: MapShow): string {
     const standing = fields[field];
     return [title, value, standing === undefined ? '' : markText(standing), printable(standing?.source ?? '')];
   });
-  lines.push(renderTable([{ title: 'what' }, { title: 'value' }, { title: 'mark' }, { title: 'source' }], table));
-  if (drawings.problem !== null) lines.push('', `${renderVerdict('wrong')} drawings: ${textOf(drawings.problem)}`);
+  lines.push(renderTable([{ title: 'property' }, { title: 'value' }, { title: 'mark' }, { title: 'source' }], table));
+  if (overlays.problem !== null) lines.push('', `${renderVerdict('wrong')} overlays: ${textOf(overlays.problem)}`);
   if (missing.length > 0) lines.push('');
-  for (const { what, why } of missing) lines.push(`${renderVerdict('wrong')} no ${partWords[what]}: ${printable(why)}`);
+  for (const { what, why } of missing) lines.push(`${renderVerdict('wrong')} no ${partNames[what]}: ${printable(why)}`);
   return lines.join('\n');
 }
 
@@ -92,24 +92,30 @@ export function renderMapBackup(data: MapArchiveView): string {
   const first = `${mapsText(data.maps.length)} of ${printable(data.chassis.serial)} in ${printable(data.file)}${state}`;
   const next =
     data.verdict === 'ok'
-      ? `Check it any time, anywhere: gw map verify ${printable(data.file)}`
-      : 'It is written, and holds what the chassis gave. Mend what is wrong above, then take another one.';
+      ? `Verify it at any time: gw map verify ${printable(data.file)}`
+      : 'The file is written with everything received. Correct the failed checks above, then take another backup.';
   return [first, '', ...archiveLines(data), '', next].join('\n');
 }
 
 /** `gw map verify` */
 export function renderMapVerify(data: MapArchiveView): string {
   const wrong = data.findings.filter(({ verdict }) => verdict === 'wrong').length;
-  const state = wrong === 0 ? 'nothing is wrong with it' : `${plural(wrong, 'thing is', 'things are')} wrong`;
-  const held = `${mapsText(data.maps.length)} of chassis ${printable(data.chassis.serial)}`;
-  return [`${printable(data.file)} is whole: ${held}; ${state}.`, '', ...archiveLines(data)].join('\n');
+  const unchecked = data.findings.filter(({ verdict }) => verdict === 'not-checked').length;
+  const total = plural(data.findings.length, 'check');
+  const passed = data.findings.length - unchecked;
+  const count =
+    wrong > 0
+      ? `FAILED: ${wrong} of ${total}`
+      : `ok: ${passed} of ${total}${unchecked === 0 ? '' : `, ${unchecked} not checked`}`;
+  const content = `${mapsText(data.maps.length)} of ${chassisText(data.chassis.serial)}`;
+  return [`${count}. ${content} in ${printable(data.file)}, checksums verified.`, '', ...archiveLines(data)].join('\n');
 }
 
 function archiveLines({ sha256, bytes, createdAt, gwVersion, chassis, maps, findings }: MapArchiveView) {
-  const software = chassis.software === null ? 'software not told' : `software ${printable(chassis.software)}`;
+  const software = chassis.software === null ? 'software unknown' : `software ${printable(chassis.software)}`;
   const lines = [
     `sha256   ${sha256}  (${sizeText(bytes)})`,
-    `taken    ${createdAt} by gw ${printable(gwVersion)}, from ${chassisText(chassis.serial)}, ${software}`,
+    `created  ${createdAt} by gw ${printable(gwVersion)}, from ${chassisText(chassis.serial)}, ${software}`,
   ];
   if (maps.length > 0) {
     const columns = [
@@ -118,7 +124,7 @@ function archiveLines({ sha256, bytes, createdAt, gwVersion, chassis, maps, find
       { title: 'map version', align: 'right' as const },
       { title: 'overlays version', align: 'right' as const },
       { title: 'in use' },
-      { title: 'drawings', align: 'right' as const },
+      { title: 'features', align: 'right' as const },
       { title: 'picture' },
       { title: 'localisation', align: 'right' as const },
     ];
@@ -134,16 +140,16 @@ function archiveLines({ sha256, bytes, createdAt, gwVersion, chassis, maps, find
 }
 
 function archivedRow(map: MapArchiveView['maps'][number]): string[] {
-  const { picture, drawings, files } = map;
+  const { picture, overlays, files } = map;
   const localisation = files.find(({ name }) => name.endsWith('.pbstream'));
-  const { point, lane, zone, other } = drawings.count ?? { point: 0, lane: 0, zone: 0, other: 0 };
+  const { point, lane, zone, other } = overlays.count ?? { point: 0, lane: 0, zone: 0, other: 0 };
   return [
     String(map.id),
     nameText(map.name),
     versionText(map.mapVersion),
     versionText(map.overlaysVersion),
     map.isCurrent ? 'yes' : '',
-    drawings.count === null ? chalk.red('unreadable') : String(point + lane + zone + other),
+    overlays.count === null ? chalk.red('unreadable') : String(point + lane + zone + other),
     picture === null ? chalk.red('missing') : `${picture.width} × ${picture.height}`,
     localisation === undefined ? chalk.red('missing') : sizeText(localisation.bytes),
   ];
@@ -158,7 +164,7 @@ function standingLines(fields: MapList['fields']): string[] {
   return [renderTable([{ title: 'field' }, { title: 'mark' }, { title: 'source' }], rows)];
 }
 
-const partWords = { image: 'picture', localisation: 'localisation data' } as const;
+const partNames = { image: 'picture', localisation: 'localisation data' } as const;
 const formText = {
   text: 'as JSON text in the map',
   object: 'as an object in the map',
@@ -166,7 +172,7 @@ const formText = {
 } as const;
 
 function partsText(missing: MapShow['missing']): string {
-  const count = (what: keyof typeof partWords) => missing.filter((one) => one.what === what).length;
+  const count = (what: keyof typeof partNames) => missing.filter((one) => one.what === what).length;
   const pictures = count('image');
   const data = count('localisation');
   return [
@@ -175,10 +181,10 @@ function partsText(missing: MapShow['missing']): string {
   ].join(' and ');
 }
 
-function drawingsText({ count }: MapDrawings): string {
-  if (count === null) return 'drawings that cannot be read';
+function overlaysText({ count }: MapOverlays): string {
+  if (count === null) return 'unreadable overlays';
   const named = Object.entries(count).filter(([, number]) => number > 0);
-  if (named.length === 0) return 'no drawings';
+  if (named.length === 0) return 'no overlays';
   return named.map(([kind, number]) => plural(number, kind, kind === 'other' ? kind : `${kind}s`)).join(', ');
 }
 
@@ -214,10 +220,10 @@ function sizeText(bytes: number): string {
   return `${(bytes / 1_000_000).toFixed(1)} MB`;
 }
 
-/** What a backup lacks, a line each, for people who read only the warnings. */
+/** Warnings about missing parts of a backup, one per line. */
 export function backupWarnings({ maps }: MapArchiveView): string[] {
-  return maps.flatMap(({ id, missing, drawings }) => [
-    ...missing.map(({ what }) => `the backup of map ${id} has no ${partWords[what]}`),
-    ...(drawings.problem === null ? [] : [`the drawings of map ${id} cannot be read`]),
+  return maps.flatMap(({ id, missing, overlays }) => [
+    ...missing.map(({ what }) => `the backup of map ${id} has no ${partNames[what]}`),
+    ...(overlays.problem === null ? [] : [`the overlays of map ${id} are not readable`]),
   ]);
 }

@@ -3,9 +3,9 @@ import { markText } from '../../lib/evidence/index.ts';
 import {
   changeRows,
   diffLine,
+  indexChange,
   NOTHING,
   pairedByWords,
-  placeInList,
   placeWords,
   valueRow,
 } from '../../lib/overlays/index.ts';
@@ -14,8 +14,8 @@ import { type Column, printable, renderTable } from '../output.ts';
 import { colourMark } from './mark.ts';
 import { cut } from './overlays/words.ts';
 
-/** Rows of one table before the rest is only counted. */
-const MOST_ROWS = 40;
+/** Rows of one table; further ones are counted only. */
+const MAX_ROWS = 40;
 
 type Data = OverlaysDiffResult;
 type Diff = Data['diff'];
@@ -30,15 +30,15 @@ export function renderOverlaysDiff(data: Data, { isComplete }: { readonly isComp
     const { format, path, bytes } = written;
     return `${first}\n${format} written to ${printable(path)} (${bytes.toLocaleString('en')} bytes).`;
   }
-  const most = isComplete ? Number.POSITIVE_INFINITY : MOST_ROWS;
+  const max = isComplete ? Number.POSITIVE_INFINITY : MAX_ROWS;
   const sections = [
     [first, ...sideLines(data)],
-    changedLines(data, most),
-    onlyLines('Only in the new drawings', diff.added, most),
-    onlyLines('Only in the old drawings', diff.removed, most),
-    orderLines(diff, most),
-    memberLines(diff, most),
-    codeLines(data, most),
+    changedLines(data, max),
+    onlyLines('Only in the new overlays', diff.added, max),
+    onlyLines('Only in the old overlays', diff.removed, max),
+    orderLines(diff, max),
+    memberLines(diff, max),
+    codeLines(data, max),
     notationLines(diff),
   ];
   return sections
@@ -54,17 +54,17 @@ function sideLines({ from, to }: Data): string[] {
   });
 }
 
-function changedLines({ diff, fields }: Data, most: number): string[] {
+function changedLines({ diff, fields }: Data, max: number): string[] {
   const { changed } = diff;
   if (changed.length === 0) return [];
-  const units = `places in metres (${fields.movedM === undefined ? 'OFFEN' : markText(fields.movedM)}), headings in degrees (${fields.turnedDeg === undefined ? 'OFFEN' : markText(fields.turnedDeg)}), values as they are written`;
+  const units = `places in metres (${fields.movedM === undefined ? 'OFFEN' : markText(fields.movedM)}), headings in degrees (${fields.turnedDeg === undefined ? 'OFFEN' : markText(fields.turnedDeg)}), values as written`;
   const rows = changed
-    .slice(0, most)
+    .slice(0, max)
     .flatMap((change) =>
       changeRows(change).map(({ what, before, after }, at) => [
         ...(at === 0
           ? [
-              placeInList(change.from.index, change.to.index),
+              indexChange(change.from.index, change.to.index),
               nameText(change.to.name ?? change.from.name),
               idText(change.to.id ?? change.from.id),
               change.to.kind,
@@ -76,73 +76,73 @@ function changedLines({ diff, fields }: Data, most: number): string[] {
         printable(after),
       ]),
     );
-  const titles = ['#', 'name', 'id', 'kind', 'recognised by', 'change', 'before', 'now'];
+  const titles = ['#', 'name', 'id', 'kind', 'matched by', 'change', 'before', 'now'];
   return [
     `${chalk.bold(`Changed (${changed.length})`)}: ${units}`,
     renderTable(columnsOf(titles), rows),
-    ...moreLines(changed.length, most),
+    ...moreLines(changed.length, max),
   ];
 }
 
-function onlyLines(heading: string, refs: readonly Ref[], most: number): string[] {
+function onlyLines(heading: string, refs: readonly Ref[], max: number): string[] {
   if (refs.length === 0) return [];
   const rows = refs
-    .slice(0, most)
+    .slice(0, max)
     .map(({ index, id, name, kind, xM, yM }) => [
       `#${index}`,
       nameText(name),
       idText(id),
-      kind === 'no-feature' ? 'no drawing at all' : kind,
+      kind === 'no-feature' ? 'not a feature' : kind,
       xM === null || yM === null ? NOTHING : placeWords(xM, yM),
     ]);
   const columns = columnsOf(['#', 'name', 'id', 'kind', 'place m']);
-  return [chalk.bold(`${heading} (${refs.length})`), renderTable(columns, rows), ...moreLines(refs.length, most)];
+  return [chalk.bold(`${heading} (${refs.length})`), renderTable(columns, rows), ...moreLines(refs.length, max)];
 }
 
-function orderLines({ reordered }: Diff, most: number): string[] {
+function orderLines({ reordered }: Diff, max: number): string[] {
   if (reordered.length === 0) return [];
   const rows = reordered
-    .slice(0, most)
+    .slice(0, max)
     .map(({ from, to }) => [
-      placeInList(from.index, to.index),
+      indexChange(from.index, to.index),
       nameText(to.name),
       to.id === null ? '' : cut(to.id, 36),
     ]);
   return [
-    `${chalk.bold(`Elsewhere in the order (${reordered.length})`)}: whether the order means anything to the chassis is not known`,
+    `${chalk.bold(`Reordered (${reordered.length})`)}: whether the order matters to the chassis is unknown`,
     renderTable(columnsOf(['#', 'name', 'id']), rows),
-    ...moreLines(reordered.length, most),
+    ...moreLines(reordered.length, max),
   ];
 }
 
-function memberLines({ members }: Diff, most: number): string[] {
+function memberLines({ members }: Diff, max: number): string[] {
   if (members.length === 0) return [];
-  const rows = members.slice(0, most).map(valueRow);
+  const rows = members.slice(0, max).map(valueRow);
   const cells = rows.map(({ what, before, after }) => [what, before, after].map(printable));
   return [
     chalk.bold(`Members of the collection (${members.length})`),
     renderTable(columnsOf(['member', 'before', 'now']), cells),
-    ...moreLines(members.length, most),
+    ...moreLines(members.length, max),
   ];
 }
 
-function codeLines({ codes }: Data, most: number): string[] {
+function codeLines({ codes }: Data, max: number): string[] {
   if (codes.length === 0) return [];
   const rows = codes
-    .slice(0, most)
+    .slice(0, max)
     .flatMap(({ field, number, readings }) =>
-      readings.map(({ meaning, source, fact, here, ...standing }, at) => [
+      readings.map(({ meaning, source, fact, here, ...markAndBasis }, at) => [
         at === 0 ? `${field} ${number}` : '',
-        colourMark(standing),
-        meaning === null ? 'nobody knows' : `'${printable(meaning)}'`,
+        colourMark(markAndBasis),
+        meaning === null ? 'unknown' : `'${printable(meaning)}'`,
         here === null ? source : `${here.verdict} here by ${cut(here.who, 30)}, ${cut(here.when, 30)}; ${source}`,
         fact,
       ]),
     );
   return [
-    `${chalk.bold(`Numbers (${codes.length})`)}: what the changed codes are read as`,
+    `${chalk.bold(`Numbers (${codes.length})`)}: readings of the changed codes`,
     renderTable(columnsOf(['number', 'mark', 'read as', 'source', 'fact']), rows),
-    ...moreLines(codes.length, most),
+    ...moreLines(codes.length, max),
   ];
 }
 
@@ -152,11 +152,11 @@ function notationLines({ notation: { numbers, examples } }: Diff): string[] {
   const how = `${cut(example.fromJson, 24)} and ${cut(example.toJson, 24)} in ${cut(example.path, 60)}`;
   const where = example.index === null ? '' : ` of #${example.index}`;
   const count = numbers === 1 ? '1 number is' : `${numbers.toLocaleString('en')} numbers are`;
-  return [`${count} spelled differently and equal, as ${how}${where}.`];
+  return [`${count} equal in different notation, as ${how}${where}.`];
 }
 
-function moreLines(count: number, most: number): string[] {
-  return count > most ? [chalk.dim(`and ${(count - most).toLocaleString('en')} more: --all, --json`)] : [];
+function moreLines(count: number, max: number): string[] {
+  return count > max ? [chalk.dim(`and ${(count - max).toLocaleString('en')} more: --all, --json`)] : [];
 }
 
 function columnsOf(titles: readonly string[]): Column[] {

@@ -7,8 +7,8 @@ import { carriedLines, chargerLines, codeLines, iconLines } from './overlays/who
 import { counted, cut, INDENT, moreText, title } from './overlays/words.ts';
 import { runningClause, runningLines } from './running-map.ts';
 
-const MOST_FINDINGS = 40;
-const MOST_NAMED = 8;
+const MAX_FINDINGS = 40;
+const MAX_NAMED = 8;
 
 type Data = OverlaysInspect;
 type Finding = Data['findings'][number];
@@ -30,10 +30,14 @@ export function renderOverlaysInspect(data: Data, { isComplete }: { readonly isC
     carriedLines(view),
     ...(data.filter === null
       ? [
-          knownLines(data, 'known', 'What the specification says about maps and drawings, and what this map has of it'),
-          knownLines(data, 'not-shown', 'What nobody knows, and what this map has of it'),
+          knownLines(
+            data,
+            'known',
+            'Statements of the specification about maps and overlays, with the content of this map',
+          ),
+          knownLines(data, 'not-shown', 'Open questions of the specification, with the content of this map'),
         ]
-      : [[chalk.dim('What is known, and what nobody knows, about the whole map: the same without filters.')]]),
+      : [[chalk.dim('Statements and open questions about the whole map: run the command without filters.')]]),
   ];
   return sections
     .filter((lines) => lines.length > 0)
@@ -41,18 +45,18 @@ export function renderOverlaysInspect(data: Data, { isComplete }: { readonly isC
     .join('\n\n');
 }
 
-// ── the answer ───────────────────────────────────────────────────────────────────────────────────────────────────
+// ── first lines ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 function firstLine({ summary, source, filter, running }: Data): string {
-  const { drawings, points, zones, lanes, others, chargers, selected } = summary;
+  const { features, points, zones, lanes, others, chargers, selected } = summary;
   const kinds = [counted(points, 'point'), counted(zones, 'zone'), counted(lanes, 'lane')];
   if (others > 0) kinds.push(`${others} of other kinds`);
   const pairs = chargers === 0 ? '' : `, ${counted(chargers, 'charger')} among them`;
   const some = filter === null ? '' : `${selected} of `;
-  return `${some}${counted(drawings, 'drawing')} (${kinds.join(', ')}${pairs}), ${findingsText(summary.findings)}: ${printable(source.label)}${running === null ? '' : `; ${runningClause(running)}`}.`;
+  return `${some}${counted(features, 'feature')} (${kinds.join(', ')}${pairs}), ${findingsText(summary.findings)}: ${printable(source.label)}${running === null ? '' : `; ${runningClause(running)}`}.`;
 }
 
-/** Below the first line: whether the robot drives by what is shown here. */
+/** Below the first line: whether the running map equals the stored one. */
 function runningOf({ running }: Data): string[] {
   return running === null ? [] : runningLines(running);
 }
@@ -76,9 +80,9 @@ function writtenLine({ format, path, bytes }: NonNullable<Data['written']>): str
 
 const formText: Readonly<Record<Data['source']['form'], string>> = {
   collection: 'a bare collection',
-  'text-in-map': 'a JSON text inside a map, as the chassis gives it',
+  'text-in-map': 'a JSON text inside a map, as the chassis returns it',
   'object-in-map': 'an object inside a map',
-  wrapped: 'packed in a wrapper',
+  wrapped: 'a collection in a wrapper',
 };
 
 function sourceLines({ source, map, picture, summary }: Data): string[] {
@@ -92,16 +96,15 @@ function sourceLines({ source, map, picture, summary }: Data): string[] {
     ];
     lines.push(parts.join(', '));
   }
-  if (source.chassis === null)
-    lines.push('The source names no chassis, so nothing verified on a device is counted in.');
+  if (source.chassis === null) lines.push('The source names no chassis, so no evidence records of a device apply.');
   else {
     const { serial, software } = source.chassis;
-    lines.push(`chassis ${printable(serial)}, software ${software === null ? 'not told' : printable(software)}`);
+    lines.push(`chassis ${printable(serial)}, software ${software === null ? 'unknown' : printable(software)}`);
   }
   if (picture !== null && picture.widthPx !== null) {
     lines.push(`picture ${picture.widthPx} × ${picture.heightPx} pixels of ${picture.resolutionM} m`);
   }
-  if (summary.notFeatures > 0) lines.push(`${summary.notFeatures} entries of the collection are no drawings at all`);
+  if (summary.notFeatures > 0) lines.push(`${summary.notFeatures} entries of the collection are not features`);
   return lines.map((line) => chalk.dim(line));
 }
 
@@ -116,35 +119,35 @@ const severityText: Readonly<Record<Finding['severity'], () => string>> = {
 
 function findingLines({ findings }: Data, isComplete: boolean): string[] {
   if (findings.length === 0) return [];
-  const shown = isComplete ? findings : findings.slice(0, MOST_FINDINGS);
+  const shown = isComplete ? findings : findings.slice(0, MAX_FINDINGS);
   const lines = [title(`Findings (${findings.length})`)];
-  const told = new Set<string>();
-  for (const { severity, rule, drawings, detail, remedy, mark, basis } of shown) {
-    const where = drawings.length === 0 ? '' : ` ${indicesText(drawings)}`;
+  const explained = new Set<string>();
+  for (const { severity, rule, features, detail, remedy, mark, basis } of shown) {
+    const where = features.length === 0 ? '' : ` ${indicesText(features)}`;
     const relies = mark === null || basis === null ? '' : ` [${colourMark({ mark, basis })}]`;
     lines.push(`${severityText[severity]()} ${chalk.bold(rule)}${where}: ${printable(detail)}${relies}`);
-    // Once for each rule: a map has ten points with the same fault, and one thing to do about them.
-    if (!told.has(rule)) lines.push(`      ${chalk.dim(printable(remedy))}`);
-    told.add(rule);
+    // The remedy appears once per rule.
+    if (!explained.has(rule)) lines.push(`      ${chalk.dim(printable(remedy))}`);
+    explained.add(rule);
   }
   if (shown.length < findings.length) lines.push(moreText(findings.length - shown.length, '--all, --json'));
   return lines;
 }
 
 function indicesText(indices: readonly number[]): string {
-  const shown = indices.slice(0, MOST_NAMED).map((index) => `#${index}`);
-  const more = indices.length > MOST_NAMED ? ` and ${indices.length - MOST_NAMED} more` : '';
+  const shown = indices.slice(0, MAX_NAMED).map((index) => `#${index}`);
+  const more = indices.length > MAX_NAMED ? ` and ${indices.length - MAX_NAMED} more` : '';
   return `${shown.join(' ')}${more}`;
 }
 
-// ── what is known, and what nobody knows ─────────────────────────────────────────────────────────────────────────
+// ── statements and open questions ───────────────────────────────────────────────────────────────────────────────
 
 function knownLines({ known }: Data, group: Data['known'][number]['group'], heading: string): string[] {
   const lines = [title(heading)];
-  for (const { statement, fact, found, here, group: own, ...standing } of known) {
+  for (const { statement, fact, found, here, group: own, ...markAndBasis } of known) {
     if (own !== group) continue;
     const verdict = here === null ? '' : `, ${here.verdict} here by ${cut(here.who, 30)}, ${here.when}`;
-    lines.push(`${colourMark(standing)}  ${statement} ${chalk.dim(`(${fact}${verdict})`)}`);
+    lines.push(`${colourMark(markAndBasis)}  ${statement} ${chalk.dim(`(${fact}${verdict})`)}`);
     lines.push(`${INDENT}${printable(found)}`);
   }
   return lines;

@@ -1,7 +1,7 @@
 import chalk from 'chalk';
 import type { RunningMapView } from '../../lib/toolkit/map/change/running-map.result.ts';
 import { printable, renderVerdict, type Verdict } from '../output.ts';
-import { differenceLines } from './drawings-difference.ts';
+import { differenceLines } from './overlays-difference.ts';
 
 const verdicts: Readonly<Record<RunningMapView['verdict'], Verdict>> = {
   equal: 'ok',
@@ -11,33 +11,33 @@ const verdicts: Readonly<Record<RunningMapView['verdict'], Verdict>> = {
   'not-checked': 'not-checked',
 };
 
-/** Whether stored and running map hold the same, as a clause for a first line. */
+/** Comparison of stored and running map, as a clause for a first line. */
 export function runningClause({ verdict, mapId, detail }: RunningMapView): string {
   const map = mapId === null ? 'the map in use' : `map ${mapId}`;
   switch (verdict) {
     case 'equal':
-      return `stored and running ${map} hold the same overlays`;
+      return `stored and running ${map} have the same overlays`;
     case 'differs':
-      return chalk.red.bold(`the running ${map} holds other overlays than the stored one`);
+      return chalk.red.bold(`the running ${map} has other overlays than the stored one`);
     case 'another-map':
       return chalk.red.bold(printable(detail));
     case 'none-in-use':
       return chalk.yellow('no map is in use');
     case 'not-checked':
-      return chalk.yellow(`whether the running ${map} holds what is stored was not checked`);
+      return chalk.yellow(`running ${map} not compared with the stored one`);
   }
 }
 
-/** The same as a row with its reason, and the differences below it. */
+/** The comparison as a row with its reason, and the differences below it. */
 export function runningLines(running: RunningMapView): string[] {
   const { verdict, detail, difference, announced, notes } = running;
   const version = announced?.overlaysVersion == null ? '' : `, overlays version ${announced.overlaysVersion}`;
-  const said =
+  const announcedText =
     announced === null
       ? ''
       : chalk.dim(` (announced: ${printable(announced.name)}, uid ${printable(announced.uid)}${version})`);
   return [
-    `running map ${renderVerdict(verdicts[verdict])} ${printable(detail)}${said}`,
+    `running map ${renderVerdict(verdicts[verdict])} ${printable(detail)}${announcedText}`,
     ...(verdict === 'differs' ? differenceLines('from the stored to the running map', difference, '            ') : []),
     ...notes.map((note) => chalk.dim(`            ${printable(note)}`)),
   ];

@@ -5,9 +5,9 @@ import { withStages } from '../../cli/stages.ts';
 import type { KioskLock as Result } from '../../lib/toolkit/kiosk/kiosk.result.ts';
 
 export default class KioskLock extends GwCommand<Result> {
-  static override summary = 'Switch ADB over TCP of the tablet off, and prove it.';
+  static override summary = 'Switch ADB over TCP of the tablet off, and verify it.';
   static override description =
-    'Takes away what would open the port again (a property of the tablet, wireless debugging), reads the settings a last time, switches ADB over TCP off, and dials the port until it has refused several times. Silence is no proof: the tablet may sleep. With --after-restart the tablet restarts, and its port is watched meanwhile. Afterwards the tablet is reached by a cable only. Ends with 1 when the port is not proven closed.';
+    'Reads the settings, clears what opens the port again (a property of the tablet, wireless debugging), switches ADB over TCP off, and connects until the port has refused three times. Silence verifies nothing: the tablet may be asleep. With --after-restart the tablet restarts while its port is watched. Afterwards the tablet is accessible over USB only. Exits with 1 when the port is not verified as closed.';
   static override examples = [
     '<%= config.bin %> kiosk lock',
     '<%= config.bin %> kiosk lock --after-restart',
@@ -33,11 +33,12 @@ export default class KioskLock extends GwCommand<Result> {
     const { reading } = data;
     if (reading !== null && reading.verdict === 'differs') {
       this.warn(
-        `${reading.differing} of ${reading.steps} settings differed from the profile just before the tablet was closed. Show them with: gw kiosk status`,
+        `${reading.differing} of ${reading.steps} settings differed from the profile just before the lock. Show them with: gw kiosk status`,
       );
     }
-    const isProven = !options.afterRestart || (data.afterRestart === 'closed' && data.afterRestartBasis === 'read-now');
-    return { data, ok: data.verdict === 'closed' && isProven };
+    const isVerified =
+      !options.afterRestart || (data.afterRestart === 'closed' && data.afterRestartBasis === 'read-now');
+    return { data, ok: data.verdict === 'closed' && isVerified };
   }
 
   protected override render(data: Result): string {

@@ -5,9 +5,9 @@ import { withStages } from '../../cli/stages.ts';
 import type { KioskPlan as Result } from '../../lib/toolkit/kiosk/kiosk.result.ts';
 
 export default class KioskPlan extends GwCommand<Result> {
-  static override summary = 'Compare the tablet with its profile; change nothing.';
+  static override summary = 'Compare the tablet with its profile, without changes.';
   static override description =
-    'Connects by ADB over TCP, asks the tablet for everything that the profile names, and shows what differs and what `gw kiosk setup` would change. Ends with 1 when something differs.';
+    'Connects by ADB, reads the settings that the profile specifies, and lists the differences that `gw kiosk setup` would change. Exits with 1 when a setting differs.';
   static override examples = [
     '<%= config.bin %> kiosk plan',
     '<%= config.bin %> kiosk plan --via technician@gateway',

@@ -6,9 +6,9 @@ import { withStages } from '../../cli/stages.ts';
 import type { KioskSetup as Result } from '../../lib/toolkit/kiosk/kiosk.result.ts';
 
 export default class KioskSetup extends GwCommand<Result> {
-  static override summary = 'Set the tablet up as its profile says, and close it.';
+  static override summary = 'Configure the tablet by its profile, and switch ADB over TCP off.';
   static override description =
-    'Step by step: looks, changes what differs, reads it back. What is in order is left alone, so it can be run again at any time, and goes on where a cut ended it. At the end ADB over TCP is switched off and proven closed; with --leave-open, or when a step failed, it stays open, and every later report shows that in red. Ends with 1 when a step is not in order or the port is not proven closed.';
+    'For each setting: reads it, changes it if it differs, and reads it back. Settings that match are not touched, so the command can be repeated, and continues after a lost connection. At the end ADB over TCP is switched off, and its port is verified as closed; with --leave-open, or after a failed step, it stays open, and every later report shows that in red. Exits with 1 when a step failed or differs, or the port is not verified as closed.';
   static override examples = [
     '<%= config.bin %> kiosk setup',
     '<%= config.bin %> kiosk setup --after-restart --via technician@gateway',

@@ -6,9 +6,9 @@ import { withStages } from '../../cli/stages.ts';
 import type { KioskStatus as Result } from '../../lib/toolkit/kiosk/kiosk.result.ts';
 
 export default class KioskStatus extends GwCommand<Result> {
-  static override summary = 'Show whether the tablet is closed, and whether it is as its profile says.';
+  static override summary = 'Show whether the ADB port of the tablet is closed, and its settings match the profile.';
   static override description =
-    'Dials the port of the tablet. Where there is a connection, an open port or with --usb a cable, reads the settings again; elsewhere shows the newest reading as remembered, with its age and the tablet it was read on. What is remembered is never shown as ok. Changes nothing on the tablet; needs adb only to read again. Ends with 1 when the tablet is open, opens again after a restart, or is known to differ from its profile; not checked ends with 0.';
+    'Probes the ADB port of the tablet. If it is open, or with --usb, reads the settings; otherwise shows the newest reading as remembered, with its age and tablet. Remembered values are never shown as ok. Changes nothing on the tablet; needs adb only to read it. Exits with 1 when the port is open or opens again after a restart, or a difference from the profile is known; with 0 when not checked.';
   static override examples = [
     '<%= config.bin %> kiosk status',
     '<%= config.bin %> kiosk status --usb',
@@ -17,7 +17,7 @@ export default class KioskStatus extends GwCommand<Result> {
   static override flags = {
     ...kioskFlags,
     'allow-within': secondsFlag({
-      summary: 'How long somebody may take to allow this computer on the tablet',
+      summary: 'Time limit for the authorisation of this computer on the tablet',
       default: 5,
       min: 5,
       max: 3600,

@@ -5,9 +5,9 @@ import { backupWarnings, renderMapBackup } from '../../cli/render/map.ts';
 import type { MapArchiveView as Result } from '../../lib/toolkit/map/archive.result.ts';
 
 export default class MapBackup extends GwCommand<Result> {
-  static override summary = 'Take the maps of the chassis into one file.';
+  static override summary = 'Back up the maps of the chassis into one file.';
   static override description =
-    'Reads only. Takes data, drawings, picture and localisation data byte for byte, with checksums, serial number and software version, and reads the file back before it is put in its place. Without --map every map is taken, without --out the file is named by serial number and time, in the current folder. Ends with 1 when the chassis did not give everything; the file is written all the same and says what is missing.';
+    'Reads only. Saves data, overlays, picture and localisation data byte for byte, with checksums, serial number and software version, and reads the file back before it is moved to its path. Without --map every map is saved. Exits with 1 when a file of a map could not be read; the backup is written all the same and lists what is missing.';
   static override examples = [
     '<%= config.bin %> map backup',
     '<%= config.bin %> map backup --out before-the-update.tar.gz',
@@ -17,9 +17,13 @@ export default class MapBackup extends GwCommand<Result> {
   static override flags = {
     site: siteFlag,
     via: viaFlag,
-    map: Flags.string({ summary: 'Take only this map; may stand several times.', helpValue: 'ID', multiple: true }),
-    out: Flags.file({ char: 'o', summary: 'Where to write it.', helpValue: 'FILE' }),
-    force: Flags.boolean({ summary: 'Replace a file that is there.', default: false }),
+    map: Flags.string({ summary: 'Only this map; repeatable.', helpValue: 'ID', multiple: true }),
+    out: Flags.file({
+      char: 'o',
+      summary: 'Backup file; default: named by serial number and time, in the current folder.',
+      helpValue: 'FILE',
+    }),
+    force: Flags.boolean({ summary: 'Replace an existing file.', default: false }),
   };
   static override readonly schema = 'gw/map-backup/1';
 

@@ -4,9 +4,8 @@ import { renderMapList } from '../../cli/render/map.ts';
 import type { MapList as Result } from '../../lib/toolkit/map/list.result.ts';
 
 export default class MapList extends GwCommand<Result> {
-  static override summary = 'Which maps does the chassis store, and which one is in use?';
-  static override description =
-    'Reads only. The numbers are those of the chassis; the other commands take them with --map.';
+  static override summary = 'List the stored maps of the chassis and the map in use.';
+  static override description = 'Reads only. The other commands accept these map numbers.';
   static override examples = [
     '<%= config.bin %> map list',
     '<%= config.bin %> map list --site robot-7/site.yaml --json',

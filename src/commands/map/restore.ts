@@ -1,16 +1,16 @@
 import { Args, Flags } from '@oclif/core';
 import { GwCommand, type Outcome } from '../../cli/command.ts';
 import { siteFlag, viaFlag } from '../../cli/flags.ts';
-import { keptStateFlags } from '../../cli/kept-state-flags.ts';
 import { printable } from '../../cli/output.ts';
 import { renderMapRestore } from '../../cli/render/map-restore.ts';
+import { safetyFlags } from '../../cli/safety-flags.ts';
 import { exitCodes } from '../../lib/error/index.ts';
 import type { MapRestore as Result } from '../../lib/toolkit/map/restore.result.ts';
 
 export default class MapRestore extends GwCommand<Result> {
-  static override summary = 'Bring maps of a backup back to the chassis they came from; says what it would do first.';
+  static override summary = 'Restore maps of a backup to their chassis; without the risk flag a dry run.';
   static override description =
-    'Without --write-although-never-measured nothing is written: it compares and says map by map what it would do. With it, drawings that differ are replaced and maps that are lost are created; both calls were never measured on a real chassis. The robot must stand still, the present state is kept in a file first, each write is read back and its content compared, and drawings that came out differently are put back. A map that was made anew since the backup keeps its own drawings. End tours before, and let nobody else work on the maps meanwhile. In the end it compares what is stored with what the robot drives by (/map/info): a chassis may store what was written and go on by the overlays it has loaded. Ends with 1 when a map cannot be restored or did not come out as it should, and when the robot drives by other overlays than the stored ones.';
+    'Without --write-although-never-measured nothing is written: the command compares map by map and shows what it would do. With the flag, overlays that differ are replaced and lost maps are created; both calls were never measured on a real chassis. The robot must stand still, a backup of the current state is written first, each write is read back and compared by content, and overlays that differ after the write are rolled back. A map that was recreated since the backup keeps its own overlays. End tours first, and do not edit maps meanwhile. At the end the stored overlays are compared with those that the robot drives by (/map/info), since a chassis may store a write and keep using the overlays it has loaded. Exits with 1 when a map cannot be restored, a write failed, or the robot drives by other overlays than the stored ones.';
   static override examples = [
     '<%= config.bin %> map restore maps-SN0007-20260131T120000Z.tar.gz',
     '<%= config.bin %> map restore before-the-update.tar.gz --map 1 --write-although-never-measured',
@@ -21,7 +21,7 @@ export default class MapRestore extends GwCommand<Result> {
     site: siteFlag,
     via: viaFlag,
     map: Flags.string({
-      summary: 'Only this map of the backup, by its number there or its uid; may stand several times.',
+      summary: 'Only this map of the backup, by its number there or its uid; repeatable.',
       helpValue: 'ID',
       multiple: true,
     }),
@@ -29,7 +29,7 @@ export default class MapRestore extends GwCommand<Result> {
       summary: 'Write, although PATCH /maps/<id> and POST /maps/ were never measured on a real chassis.',
       default: false,
     }),
-    ...keptStateFlags,
+    ...safetyFlags,
   };
   static override readonly schema = 'gw/map-restore/1';
 
@@ -53,10 +53,10 @@ export default class MapRestore extends GwCommand<Result> {
       (lost) => this.warn(lost.message),
     );
     for (const note of data.notes) this.warn(printable(note));
-    for (const lack of data.safetyBackup?.lacks ?? []) this.warn(printable(`the kept state lacks ${lack}`));
-    const { isOutOfStep } = await import('../../lib/toolkit/map/change/running-map.ts');
-    const isWell = ['nothing-to-do', 'to-do', 'restored'].includes(data.verdict);
-    const ok = isWell && !data.interrupted && !isOutOfStep(data.running);
+    for (const lack of data.safetyBackup?.lacks ?? []) this.warn(printable(`the safety backup lacks ${lack}`));
+    const { isRunningDifferent } = await import('../../lib/toolkit/map/change/running-map.ts');
+    const isSuccess = ['nothing-to-do', 'to-do', 'restored'].includes(data.verdict);
+    const ok = isSuccess && !data.interrupted && !isRunningDifferent(data.running);
     return { data, ok, exitCode: data.interrupted ? exitCodes.interrupted : exitCodes.checkFailed };
   }
 

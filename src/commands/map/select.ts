@@ -1,32 +1,32 @@
 import { Args, Flags } from '@oclif/core';
 import { GwCommand, type Outcome } from '../../cli/command.ts';
 import { siteFlag, viaFlag } from '../../cli/flags.ts';
-import { keptStateFlags } from '../../cli/kept-state-flags.ts';
 import { printable } from '../../cli/output.ts';
 import { renderMapSelect } from '../../cli/render/map-select.ts';
+import { safetyFlags } from '../../cli/safety-flags.ts';
 import { exitCodes } from '../../lib/error/index.ts';
 import type { MapSelect as Result } from '../../lib/toolkit/map/select.result.ts';
 
 export default class MapSelect extends GwCommand<Result> {
-  static override summary = 'Select a stored map, or the current one again; says what it would do first.';
+  static override summary = 'Select a stored map, or the current one again; without the risk flag a dry run.';
   static override description =
-    'Without --select-although-the-position-is-lost nothing is sent: it says which map is current and whether the robot drives by what is stored. With it, the map becomes the current one (POST /chassis/current-map, never measured on a real chassis); selecting the current map again makes the chassis read its overlays anew. The robot must stand still, every map is kept in a file first, and afterwards the current map, the running overlays and the stored maps are read back. The position of the robot is not expected to survive: set it anew before it moves. Takes up to half a minute. Ends with 1 when the map was not selected, when the robot drives by other overlays than the stored ones, or when a stored map changed.';
+    'Without --select-although-the-position-is-lost nothing is sent: the command shows the current map and whether the robot drives by its stored overlays. With the flag the map becomes the current one (POST /chassis/current-map, never measured on a real chassis); selecting the current map again makes the chassis reload its overlays. The robot must stand still, a backup of every map is written first, and afterwards the current map, the running overlays and the stored maps are read back. The position of the robot is expected to be lost: set it before it moves. Takes up to half a minute. Exits with 1 when the map was not selected, the robot drives by other overlays than the stored ones, or a stored map changed.';
   static override examples = [
     '<%= config.bin %> map select 1',
     '<%= config.bin %> map select 1 --select-although-the-position-is-lost',
     '<%= config.bin %> map select 2 --select-although-the-position-is-lost --it-stands-still --backup now.tar.gz',
   ];
   static override args = {
-    id: Args.string({ description: 'Number of the map, as the list gives it.', required: true }),
+    id: Args.string({ description: 'Number of the map in gw map list.', required: true }),
   };
   static override flags = {
     site: siteFlag,
     via: viaFlag,
     'select-although-the-position-is-lost': Flags.boolean({
-      summary: 'Select it: somebody on site can set the position of the robot afterwards.',
+      summary: 'Select it: a person on site can set the position of the robot afterwards.',
       default: false,
     }),
-    ...keptStateFlags,
+    ...safetyFlags,
   };
   static override readonly schema = 'gw/map-select/1';
 
@@ -48,7 +48,7 @@ export default class MapSelect extends GwCommand<Result> {
         runCarefully({ quiet: this.jsonEnabled(), signal }, (careful) => selectStoredMap(toolkit, options, careful)),
       (lost) => this.warn(lost.message),
     );
-    for (const lack of data.safetyBackup?.lacks ?? []) this.warn(printable(`the kept state lacks ${lack}`));
+    for (const lack of data.safetyBackup?.lacks ?? []) this.warn(printable(`the safety backup lacks ${lack}`));
     const ok = ['to-do', 'selected', 'running-not-checked'].includes(data.verdict) && !data.interrupted;
     return { data, ok, exitCode: data.interrupted ? exitCodes.interrupted : exitCodes.checkFailed };
   }

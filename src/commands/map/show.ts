@@ -5,12 +5,12 @@ import { renderMapShow } from '../../cli/render/map.ts';
 import type { MapShow as Result } from '../../lib/toolkit/map/show.result.ts';
 
 export default class MapShow extends GwCommand<Result> {
-  static override summary = 'One map: its frame, its drawings by kind, and what a backup of it would lack.';
+  static override summary = 'Show one map: grid, features by kind, and what a backup of it would lack.';
   static override description =
-    'Reads everything that a backup would read and keeps nothing. Ends with 1 when the chassis does not give the picture or the localisation data. For the drawings themselves see overlays inspect.';
+    'Reads all files of a backup without saving them. Exits with 1 when the picture or the localisation data is missing. For the features themselves see overlays inspect.';
   static override examples = ['<%= config.bin %> map show 1', '<%= config.bin %> map show 2 --json'];
   static override args = {
-    id: Args.string({ description: 'Number of the map, as the list gives it.', required: true }),
+    id: Args.string({ description: 'Number of the map in gw map list.', required: true }),
   };
   static override flags = { site: siteFlag, via: viaFlag };
   static override readonly schema = 'gw/map-show/1';
@@ -24,7 +24,7 @@ export default class MapShow extends GwCommand<Result> {
         showMap(toolkit, { id: args.id }, { signal, onProgress: progress.say }),
       ),
     );
-    return { data, ok: data.missing.length === 0 && data.drawings.problem === null };
+    return { data, ok: data.missing.length === 0 && data.overlays.problem === null };
   }
 
   protected override render(data: Result): string {

@@ -4,9 +4,9 @@ import { renderMapVerify } from '../../cli/render/map.ts';
 import type { MapArchiveView as Result } from '../../lib/toolkit/map/archive.result.ts';
 
 export default class MapVerify extends GwCommand<Result> {
-  static override summary = 'Prove a backup whole, without a site file and without a chassis.';
+  static override summary = 'Verify a backup file, without site file and chassis.';
   static override description =
-    'Checks every length and checksum, that the drawings stand apart exactly as in their map, and that every picture is a whole PNG. Unpacks nothing to the disk. A damaged file ends with 2 and names everything that is wrong; a sound one that lacks something ends with 1.';
+    'Checks every length and checksum, that each overlays file equals the overlays of its map, and that every picture is a valid PNG. Extracts nothing to disk. Exits with 2 for a corrupt file, listing every problem, and with 1 for a valid backup that is incomplete.';
   static override examples = [
     '<%= config.bin %> map verify maps-SN0007-20260131T120000Z.tar.gz',
     '<%= config.bin %> map verify before-the-update.tar.gz --json',

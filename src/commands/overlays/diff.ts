@@ -11,9 +11,9 @@ const formats = ['table', 'json', ...documents] as const;
 const sources = 'live:current, live:ID, a file, or FILE#ID for one map of a backup';
 
 export default class OverlaysDiff extends GwCommand<Result> {
-  static override summary = 'Compare the drawings of two maps: moved, turned, recoded, added, removed.';
+  static override summary = 'Compare the overlays of two maps: features moved, turned, recoded, added, removed.';
   static override description =
-    'Compares content: every value with its JSON type, the order, and what nobody has a meaning for; never counters. Drawings are matched by id, else by the same geometry, else by the nearest of the same kind and code within 1 m, and the table says which. Changes nothing. Ends with 1 when the drawings differ. Between two files no chassis and no site file is needed.';
+    'Compares content: every value with its JSON type, the order, and members of unknown meaning; never version counters. Features are matched by id, else by the same geometry, else by the nearest of the same kind and code within 1 m; the table shows which. Changes nothing. Exits with 1 when the overlays differ. Two files need neither chassis nor site file.';
   static override examples = [
     '<%= config.bin %> overlays diff before.json after.json',
     '<%= config.bin %> overlays diff maps-SN0001.tar.gz live:current',
@@ -22,12 +22,12 @@ export default class OverlaysDiff extends GwCommand<Result> {
   ];
   static override args = {
     a: Args.string({ description: `The old side: ${sources}.`, required: true }),
-    b: Args.string({ description: 'The new side, in the same words.', required: true }),
+    b: Args.string({ description: `The new side: ${sources}.`, required: true }),
   };
   static override flags = {
     site: siteFlag,
     via: viaFlag,
-    format: Flags.option({ summary: 'What to print.', options: formats, default: 'table' })(),
+    format: Flags.option({ summary: 'Output format.', options: formats, default: 'table' })(),
     out: Flags.file({ char: 'o', summary: 'Write svg or html to this file.', helpValue: 'FILE' }),
     force: Flags.boolean({ summary: 'Replace the file of --out.', dependsOn: ['out'] }),
     all: Flags.boolean({ summary: 'Print every row of long tables.' }),
@@ -36,7 +36,7 @@ export default class OverlaysDiff extends GwCommand<Result> {
 
   #isComplete = false;
 
-  /** `--format json` is `--json` in other words, also for errors before the flags are read. */
+  /** `--format json` equals `--json`, also for errors before the flags are parsed. */
   override jsonEnabled(): boolean {
     return super.jsonEnabled() || isJsonFormat(this.argv);
   }
@@ -52,23 +52,23 @@ export default class OverlaysDiff extends GwCommand<Result> {
     }
     if (document !== undefined && out === undefined && this.jsonEnabled()) {
       throw new GwError('USAGE', `--json and --format ${format} cannot both be printed.`, {
-        remedy: `Write the ${format} to a file with --out FILE, or leave one of them out.`,
+        remedy: `Write the ${format} to a file with --out FILE, or omit one of them.`,
       });
     }
-    const { compareDrawings } = await import('../../lib/toolkit/overlays/diff.ts');
-    const { parseDrawingSource } = await import('../../lib/toolkit/overlays/source.ts');
+    const { compareMapOverlays } = await import('../../lib/toolkit/overlays/diff.ts');
+    const { parseOverlaysSource } = await import('../../lib/toolkit/overlays/source.ts');
     const { openToolkit } = await import('../../lib/toolkit/index.ts');
     const { withProgress } = await import('../../cli/progress.ts');
     const options = {
-      from: parseDrawingSource(args.a),
-      to: parseDrawingSource(args.b),
+      from: parseOverlaysSource(args.a),
+      to: parseOverlaysSource(args.b),
       ...(document !== undefined && { document: { format: document, out, force } }),
       siteNamed: metadata.flags.site?.setFromDefault !== true,
       now: () => new Date(),
     };
     const result = await this.through(flags.via, (ssh, signal) =>
       withProgress({ quiet: this.jsonEnabled() }, (progress) =>
-        compareDrawings(
+        compareMapOverlays(
           { ...options, openToolkit: () => openToolkit(flags.site, ssh) },
           { signal, onProgress: (text) => progress.say(text) },
         ),

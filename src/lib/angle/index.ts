@@ -24,17 +24,17 @@ export function normalizeDegrees(angle: Degrees): Degrees {
   const rest = angle % 360;
   if (rest > 180) return (rest - 360) as Degrees;
   if (rest <= -180) return (rest + 360) as Degrees;
-  // -0 would be sent as "-0" by some encoders and looks wrong in output.
+  // -0 would be sent as "-0" by some encoders and is misleading in output.
   return (rest + 0) as Degrees;
 }
 
-/** How far `to` is from `from`, the short way round, in (-180, 180]. */
+/** Shortest turn from `from` to `to`, in (-180, 180]. */
 export function turnBetween(from: Degrees, to: Degrees): Degrees {
   return normalizeDegrees(degrees(normalizeDegrees(to) - normalizeDegrees(from)));
 }
 
 /**
- * Parses the degrees of an overlay feature, which come as a number or as a string ('90', ' -82.5 ').
+ * Parses the degrees of an overlay feature, given as a number or as a string ('90', ' -82.5 ').
  * Returns undefined when it is neither; the caller keeps the original and reports it.
  * @source specification, 'Angles': overlays carry degrees, usually as strings
  */
@@ -45,9 +45,9 @@ export function parseDegrees(input: unknown): Degrees | undefined {
   return Number.isFinite(value) ? (value as Degrees) : undefined;
 }
 
-function finite(value: number, what: string): number {
+function finite(value: number, unitName: string): number {
   if (typeof value !== 'number' || !Number.isFinite(value)) {
-    throw new RangeError(`an angle in ${what} must be a finite number, found ${String(value)}`);
+    throw new RangeError(`an angle in ${unitName} must be a finite number, found ${String(value)}`);
   }
   return value;
 }

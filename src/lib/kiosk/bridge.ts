@@ -4,16 +4,16 @@ import type { Clock } from '../lifecycle/index.ts';
 import { onAbort } from '../lifecycle/index.ts';
 import type { Endpoint } from '../net/index.ts';
 import type { TabletCommand } from './command.ts';
-import { lost } from './lost.ts';
-import { movementTo, STALL_MS, type TabletWay, watchForStall } from './movement.ts';
 import { createShellReader, type ShellResult } from './shell-frames.ts';
-import { type SyncLine, sendFile } from './sync-send.ts';
+import { STALL_MS, type TabletTransport, transferSnapshots, watchForStall } from './stall.ts';
+import { type SyncConnection, sendFile } from './sync-send.ts';
+import { tabletLost } from './tablet-lost.ts';
 
 /** A row of `adb devices`. */
 export interface BridgeDevice {
-  /** As adb calls it: `127.0.0.1:40001` over TCP, the serial number at a cable. */
+  /** The identifier used by adb: `127.0.0.1:40001` over TCP, the serial number over USB. */
   readonly id: string;
-  /** `device` when it works; `unauthorized`, `offline`, `connecting` and others when not. */
+  /** `device` when usable; otherwise `unauthorized`, `offline`, `connecting` and others. */
   readonly state: string;
 }
 
@@ -22,22 +22,22 @@ interface CallOptions {
   readonly timeoutMs: number;
 }
 
-/** The way to one tablet through an adb server. */
+/** Client of an adb server. */
 export interface Bridge {
   devices(options: CallOptions): Promise<readonly BridgeDevice[]>;
-  /** Asks the server to connect; what it said. The list of devices tells whether it worked. No IPv6 literals. */
+  /** Requests a connection and returns the server's message; `devices` shows the result. No IPv6 literals. */
   connect(endpoint: Endpoint, options: CallOptions): Promise<string>;
   disconnect(endpoint: Endpoint, options: CallOptions): Promise<void>;
-  /** What the debug bridge of the tablet can do, by name. */
+  /** Feature names reported by adbd on the tablet. */
   features(id: string, options: CallOptions): Promise<readonly string[]>;
   /** Runs a command. Throws TABLET_LOST, TABLET_OFFLINE, TABLET_UNAUTHORIZED, TABLET_BAD_ANSWER. */
   shell(id: string, command: TabletCommand, options: CallOptions): Promise<ShellResult>;
-  /** Opens a service of the bridge that answers with text and ends, such as `usb:`. */
+  /** Opens an adbd service that returns text and ends, such as `usb:`. */
   service(id: string, service: 'usb:' | 'reboot:', options: CallOptions): Promise<string>;
   /**
-   * Sends a file, however long that takes. `onBytes` is told how many bytes the adb server has taken in all, which is
-   * ahead of the tablet. Throws TABLET_LOST when nothing moves on `way` for `stallMs` (30 s in the network, 2 min at a
-   * cable), and as `shell` does, TABLET_NO_SPACE, TABLET_REFUSED.
+   * Sends a file without a time limit. `onBytes` receives the total bytes accepted by the adb server, which is ahead of
+   * the tablet. Throws TABLET_LOST when no data moves on `transport` for `stallMs` (30 s over TCP, 2 min over USB), the
+   * errors of `shell`, TABLET_NO_SPACE, TABLET_REFUSED, FILE_UNREADABLE.
    */
   push(
     id: string,
@@ -45,85 +45,85 @@ export interface Bridge {
     target: string,
     options: {
       readonly signal: AbortSignal;
-      readonly way: TabletWay;
+      readonly transport: TabletTransport;
       readonly onBytes: (bytes: number) => void;
       readonly stallMs?: number;
     },
   ): Promise<void>;
 }
 
-/** As much of a connection of the library as is used; it ships no types for its promises. */
-interface Line extends SyncLine {
-  readonly parser: SyncLine['parser'] & { readValue(): PromiseLike<Buffer>; raw(): Duplex };
+/** The used part of an adbkit connection; the library ships no types for its promises. */
+interface AdbConnection extends SyncConnection {
+  readonly parser: SyncConnection['parser'] & { readValue(): PromiseLike<Buffer>; raw(): Duplex };
   write(data: Buffer): unknown;
 }
 
-/** So much later than the end of a program its cause may be told. */
-const SIGNAL_MS = 100;
-/** A slow WLAN is slow: only standing still is wrong. This one is for what nobody thought of. */
-const WHOLE_PUSH_MS = 24 * 3_600_000;
+/** Wait for a signal that arrives after the process that it ended. */
+const SIGNAL_WAIT_MS = 100;
+/** Upper bound of a transfer; a stalled one ends earlier. */
+const MAX_PUSH_MS = 24 * 3_600_000;
 
-/** Speaks to an adb server that runs on this machine, and never starts one. */
+/** Opens a client of an adb server that runs on this machine; never starts one. */
 export async function openBridge(serverPort: number, clock: Clock): Promise<Bridge> {
   const { Client } = await import('@devicefarmer/adbkit');
-  // Without a program the library cannot start a server of its own, which would outlive us.
+  // An empty program path keeps the library from starting a server that would outlive gw.
   const client = new Client({ host: '127.0.0.1', port: serverPort, bin: '', timeout: 0 });
   client.on('error', () => {});
 
-  /** Runs `work` on a new line to the server, and closes the line whatever happens. */
-  async function onLine<T>(
-    dial: () => PromiseLike<Line>,
+  /** Runs `work` on a new connection to the server and always closes it. */
+  async function withConnection<T>(
+    dial: () => PromiseLike<AdbConnection>,
     { signal, timeoutMs }: CallOptions,
-    work: (line: Line) => Promise<T>,
+    work: (connection: AdbConnection) => Promise<T>,
   ): Promise<T> {
     signal.throwIfAborted();
-    const { promise: cut, reject } = Promise.withResolvers<never>();
-    cut.catch(() => {});
+    const { promise: ended, reject } = Promise.withResolvers<never>();
+    ended.catch(() => {});
     using _aborted = onAbort(signal, () => reject(signal.reason));
     using _limit = clock.after(timeoutMs, () => {
-      reject(lost(`The tablet did not answer within ${Math.round(timeoutMs / 1000)} s.`));
+      reject(tabletLost(`No answer from the tablet within ${Math.round(timeoutMs / 1000)} s.`));
     });
-    // A line that opens too late is closed when it opens.
-    let line: Line | undefined;
-    let over = false;
-    const opened = Promise.resolve(dial()).then((fresh) => {
-      if (over) fresh.socket.destroy();
-      line = fresh;
-      return fresh;
+    // A connection that opens after the timeout is closed as soon as it opens.
+    let connection: AdbConnection | undefined;
+    let isOver = false;
+    const opened = Promise.resolve(dial()).then((opening) => {
+      if (isOver) opening.socket.destroy();
+      connection = opening;
+      return opening;
     });
     opened.catch(() => {});
     try {
-      return await Promise.race([opened.then(work), cut]);
+      return await Promise.race([opened.then(work), ended]);
     } catch (error) {
-      // Ctrl-C at a terminal ends the adb server too, and may be heard of later than its end.
-      if (!signal.aborted) await clock.sleep(SIGNAL_MS, signal).catch(() => {});
-      throw signal.aborted ? signal.reason : translated(error);
+      // Ctrl-C at a terminal ends the adb server too, and its signal may arrive later than that end.
+      if (!signal.aborted) await clock.sleep(SIGNAL_WAIT_MS, signal).catch(() => {});
+      throw signal.aborted ? signal.reason : asGwError(error);
     } finally {
-      over = true;
-      line?.socket.on('error', () => {});
-      line?.socket.destroy();
+      isOver = true;
+      connection?.socket.on('error', () => {});
+      connection?.socket.destroy();
     }
   }
 
-  const host = () => client.connection() as PromiseLike<Line>;
-  const transport = (id: string) => () => client.getDevice(id).transport() as PromiseLike<Line>;
+  const host = () => client.connection() as PromiseLike<AdbConnection>;
+  const device = (id: string) => () => client.getDevice(id).transport() as PromiseLike<AdbConnection>;
 
-  async function ask(line: Line, request: string): Promise<void> {
+  async function sendRequest(connection: AdbConnection, request: string): Promise<void> {
     const bytes = Buffer.from(request);
     const length = bytes.length.toString(16).padStart(4, '0');
-    if (length.length > 4) throw new GwError('INTERNAL', 'A request to the debug bridge is too long.');
-    line.write(Buffer.concat([Buffer.from(length), bytes]));
-    const reply = await line.parser.readAscii(4);
+    if (length.length > 4) throw new GwError('INTERNAL', 'ADB request too long.');
+    connection.write(Buffer.concat([Buffer.from(length), bytes]));
+    const reply = await connection.parser.readAscii(4);
     if (reply === 'OKAY') return;
-    if (reply === 'FAIL') throw new Error((await line.parser.readValue()).toString());
-    throw new GwError('TABLET_BAD_ANSWER', 'The adb server answered with something that is none of its words.');
+    if (reply === 'FAIL') throw new Error((await connection.parser.readValue()).toString());
+    throw new GwError('TABLET_BAD_ANSWER', 'The adb server answered with neither OKAY nor FAIL.');
   }
 
   return {
     devices: (options) =>
-      onLine(host, options, async (line) => {
-        await ask(line, 'host:devices');
-        const rows = (await line.parser.readValue()).toString().split('\n');
+      withConnection(host, options, async (connection) => {
+        await sendRequest(connection, 'host:devices');
+        const rows = (await connection.parser.readValue()).toString().split('\n');
         return rows.flatMap((row) => {
           const [id, state] = row.split('\t');
           return id === undefined || state === undefined ? [] : [{ id, state: state.trim() }];
@@ -131,27 +131,27 @@ export async function openBridge(serverPort: number, clock: Clock): Promise<Brid
       }),
 
     connect: ({ host: name, port }, options) =>
-      onLine(host, options, async (line) => {
-        await ask(line, `host:connect:${name}:${port}`);
-        return (await line.parser.readValue()).toString();
+      withConnection(host, options, async (connection) => {
+        await sendRequest(connection, `host:connect:${name}:${port}`);
+        return (await connection.parser.readValue()).toString();
       }),
 
     disconnect: ({ host: name, port }, options) =>
-      onLine(host, options, async (line) => {
-        await ask(line, `host:disconnect:${name}:${port}`).catch(() => {});
+      withConnection(host, options, async (connection) => {
+        await sendRequest(connection, `host:disconnect:${name}:${port}`).catch(() => {});
       }),
 
     features: (id, options) =>
-      onLine(host, options, async (line) => {
-        await ask(line, `host-serial:${id}:features`);
-        return (await line.parser.readValue()).toString().split(',');
+      withConnection(host, options, async (connection) => {
+        await sendRequest(connection, `host-serial:${id}:features`);
+        return (await connection.parser.readValue()).toString().split(',');
       }),
 
     shell: (id, command, options) =>
-      onLine(transport(id), options, async (line) => {
-        await ask(line, `shell,v2,raw:${command}`);
+      withConnection(device(id), options, async (connection) => {
+        await sendRequest(connection, `shell,v2,raw:${command}`);
         const reader = createShellReader();
-        for await (const chunk of line.parser.raw()) {
+        for await (const chunk of connection.parser.raw()) {
           const verdict = reader.push(chunk as Buffer);
           if (verdict.kind === 'broken') {
             throw new GwError('TABLET_BAD_ANSWER', `The tablet sent ${verdict.reason}.`);
@@ -159,51 +159,51 @@ export async function openBridge(serverPort: number, clock: Clock): Promise<Brid
           if (verdict.kind === 'ended') break;
         }
         const result = reader.result();
-        if (result === undefined) throw lost('The line to the tablet was cut in the middle of an answer.');
+        if (result === undefined) throw tabletLost('ADB connection to the tablet lost before the answer was complete.');
         return result;
       }),
 
     service: (id, service, options) =>
-      onLine(transport(id), options, async (line) => {
-        await ask(line, service);
+      withConnection(device(id), options, async (connection) => {
+        await sendRequest(connection, service);
         let text = '';
         try {
-          for await (const chunk of line.parser.raw()) {
+          for await (const chunk of connection.parser.raw()) {
             text += (chunk as Buffer).toString();
             if (text.length > 4096) break;
           }
         } catch {
-          // These services end by cutting the line they answer on.
+          // These services end by closing the connection of their answer.
         }
         return text.trim();
       }),
 
-    async push(id, file, target, { signal, way, onBytes, stallMs = STALL_MS[way.kind] }) {
-      await onLine(transport(id), { signal, timeoutMs: WHOLE_PUSH_MS }, async (line) => {
-        await ask(line, 'sync:');
-        const movement = movementTo(way, serverPort);
-        using watch = watchForStall({ movement, stallMs, clock });
-        const taken = (bytes: number) => {
+    async push(id, file, target, { signal, transport, onBytes, stallMs = STALL_MS[transport.kind] }) {
+      await withConnection(device(id), { signal, timeoutMs: MAX_PUSH_MS }, async (connection) => {
+        await sendRequest(connection, 'sync:');
+        const snapshot = transferSnapshots(transport, serverPort);
+        using watch = watchForStall({ snapshot, stallMs, clock });
+        const onAccepted = (bytes: number) => {
           watch.moved();
           onBytes(bytes);
         };
-        await Promise.race([sendFile(line, file, target, taken), watch.stalled]);
+        await Promise.race([sendFile(connection, file, target, onAccepted), watch.stalled]);
       });
     },
   };
 }
 
-/** What the adb server and the library say, sorted by what it means to the technician. */
-function translated(error: unknown): unknown {
+/** Maps messages of the adb server and the library to error codes. */
+function asGwError(error: unknown): unknown {
   if (error instanceof GwError) return error;
   const text = error instanceof Error ? error.message : String(error);
   if (/unauthorized/i.test(text)) {
-    return new GwError('TABLET_UNAUTHORIZED', 'The tablet has not allowed this computer.', { cause: error });
+    return new GwError('TABLET_UNAUTHORIZED', 'The tablet has not authorised this computer.', { cause: error });
   }
   if (/ECONNREFUSED|ERR_INVALID_ARG_VALUE|argument 'file'/.test(text)) {
-    return new GwError('PART_ENDED', 'The adb server that gw started is gone.', { cause: error });
+    return new GwError('PART_ENDED', 'The adb server started by gw has ended.', { cause: error });
   }
-  return new GwError('TABLET_LOST', `The line to the tablet was cut (${text.split('\n')[0] ?? ''}).`, {
+  return new GwError('TABLET_LOST', `ADB connection to the tablet lost (${text.split('\n')[0] ?? ''}).`, {
     cause: error,
   });
 }

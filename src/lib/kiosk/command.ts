@@ -1,11 +1,11 @@
 import { GwError } from '../error/index.ts';
 
-/** A line for the tablet's shell in which every value is quoted. Only {@link tabletCommand} makes one. */
+/** A shell command for the tablet with every value quoted. Only {@link tabletCommand} creates one. */
 export type TabletCommand = string & { readonly tabletCommand: unique symbol };
 
 /**
- * A command line for the tablet: the text between the values stands in our source, and every value is quoted, so
- * that nothing of a profile or of an answer is ever read by the tablet's shell as anything but itself.
+ * A shell command for the tablet: the text between the values is a literal of the source, and every value is quoted, so
+ * that the shell interprets nothing from a profile or an answer.
  *
  *     tabletCommand`settings put ${namespace} ${key} ${value}`
  */
@@ -14,12 +14,13 @@ export function tabletCommand(parts: TemplateStringsArray, ...values: readonly (
 }
 
 /**
- * One word for a POSIX shell, as Android's mksh and toybox sh are: in single quotes nothing has a meaning but the
- * single quote itself. A NUL cannot be in an argument, and a line end has no business in one (decision of ours).
+ * Quotes one argument for a POSIX shell, such as mksh and toybox sh of Android: within single quotes only the single
+ * quote is special. Throws KIOSK_PROFILE_INVALID for a NUL, which no argument can hold, and for a line end (project
+ * decision).
  */
 export function quoteForTablet(text: string): string {
   if (/[\0\r\n]/.test(text)) {
-    throw new GwError('KIOSK_PROFILE_INVALID', 'A value with a line end or a NUL cannot be given to the tablet.');
+    throw new GwError('KIOSK_PROFILE_INVALID', 'A value contains a line end or a NUL.');
   }
   return `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -1,40 +1,39 @@
 import { type ErrorCode, GwError } from '../error/index.ts';
-import type { Look, Step, StepScene } from './step.ts';
+import type { CheckResult, Step, StepContext } from './step.ts';
 
-/** How one step stands. */
+/** Result of one step. */
 export interface StepOutcome {
   readonly id: string;
   readonly title: string;
   readonly expected: string;
-  /** null: it was not looked at. */
+  /** null: not read. */
   readonly found: string | null;
   /**
-   * `ok`: as the profile says, nothing was done. `changed`: made so now, and read back. `differs`: not as the profile
-   * says. `not-checked`: the tablet does not tell. `failed`: the change was refused. `not-reached`: a step before it
-   * failed.
+   * `ok`: matches the profile, not changed. `changed`: changed and read back. `differs`: does not match the profile.
+   * `not-checked`: not reported by the tablet. `failed`: the change was refused. `not-reached`: an earlier step failed.
    */
   readonly state: 'ok' | 'changed' | 'differs' | 'not-checked' | 'failed' | 'not-reached';
-  /** Whether setup can make it so. */
+  /** Whether only a person at the tablet can change it. */
   readonly byHand: boolean;
   readonly remedy: string | null;
   readonly error: { readonly code: ErrorCode; readonly message: string } | null;
 }
 
 /**
- * Reads every step and changes nothing. Throws TABLET_LOST and others of the connection; what was read until then is
- * in `outcomes`.
+ * Reads every step and changes nothing. Throws TABLET_LOST and other connection errors; `outcomes` then holds the steps
+ * read so far.
  */
 export async function planSteps(
   steps: readonly Step[],
-  scene: StepScene,
+  context: StepContext,
   outcomes: StepOutcome[] = [],
 ): Promise<StepOutcome[]> {
   for (const step of steps) {
-    scene.signal.throwIfAborted();
-    scene.onProgress(`Looking: ${step.title}`);
+    context.signal.throwIfAborted();
+    context.onProgress(`Checking: ${step.title}`);
     try {
-      const look = await step.check(scene);
-      outcomes.push(outcomeOf(step, look.verdict, look));
+      const result = await step.check(context);
+      outcomes.push(outcomeOf(step, result.verdict, result));
     } catch (error) {
       outcomes.push(failed(step, error));
     }
@@ -42,74 +41,74 @@ export async function planSteps(
   return outcomes;
 }
 
-const VERIFY_WITHIN_MS = 15_000;
-const VERIFY_EVERY_MS = 500;
-const MOST_RECONNECTS = 3;
+const VERIFY_TIMEOUT_MS = 15_000;
+const VERIFY_INTERVAL_MS = 500;
+const MAX_RECONNECTS = 3;
 
 /**
- * Does every step: looks, changes what differs, and reads it back. What is in order is left alone, so that a second
- * run does nothing, and one after a cut goes on where the first was. A cut on the way is mended by connecting again.
- * After a step that failed the later ones are not reached.
+ * Applies every step: reads it, changes what differs, and reads it back. Steps that match are not touched, so a repeated
+ * run changes nothing and an interrupted one continues. A lost connection is reopened up to three times. Steps after a
+ * failed one are not reached.
  */
-export async function applySteps(steps: readonly Step[], scene: StepScene): Promise<StepOutcome[]> {
+export async function applySteps(steps: readonly Step[], context: StepContext): Promise<StepOutcome[]> {
   const outcomes: StepOutcome[] = [];
   let reconnects = 0;
   for (let i = 0; i < steps.length; ) {
     const step = steps[i];
     if (step === undefined) break;
     try {
-      outcomes.push(await applyStep(step, scene));
+      outcomes.push(await applyStep(step, context));
       i += 1;
     } catch (error) {
-      if (!(error instanceof GwError) || error.code !== 'TABLET_LOST' || reconnects === MOST_RECONNECTS) {
+      if (!(error instanceof GwError) || error.code !== 'TABLET_LOST' || reconnects === MAX_RECONNECTS) {
         outcomes.push(failed(step, error), ...steps.slice(i + 1).map(notReached));
         break;
       }
       reconnects += 1;
-      scene.onProgress(`The line was cut at '${step.title}'; connecting again`);
-      await scene.tablet.reconnect();
+      context.onProgress(`ADB connection lost at '${step.title}'; reconnecting`);
+      await context.tablet.reconnect();
     }
   }
   return outcomes;
 }
 
-async function applyStep(step: Step, scene: StepScene): Promise<StepOutcome> {
-  const { clock, signal, onProgress } = scene;
-  onProgress(`Looking: ${step.title}`);
-  const before = await step.check(scene);
+async function applyStep(step: Step, context: StepContext): Promise<StepOutcome> {
+  const { clock, signal, onProgress } = context;
+  onProgress(`Checking: ${step.title}`);
+  const before = await step.check(context);
   if (before.verdict !== 'differs' || step.apply === undefined) return outcomeOf(step, before.verdict, before);
   onProgress(`Changing: ${step.title}`);
-  await step.apply(scene);
+  await step.apply(context);
   const began = clock.monotonicMs();
   for (;;) {
-    const after = await (step.verify ?? step.check)(scene);
+    const after = await (step.verify ?? step.check)(context);
     if (after.verdict === 'ok') return outcomeOf(step, 'changed', after);
-    if (clock.monotonicMs() - began >= VERIFY_WITHIN_MS) {
+    if (clock.monotonicMs() - began >= VERIFY_TIMEOUT_MS) {
       return { ...outcomeOf(step, after.verdict, after), remedy: after.remedy ?? step.remedy };
     }
-    // What the tablet does not tell it will not tell later either.
+    // A value that the tablet does not report is not reported later either.
     if (after.verdict === 'not-checked') return outcomeOf(step, 'not-checked', after);
-    await clock.sleep(VERIFY_EVERY_MS, signal);
+    await clock.sleep(VERIFY_INTERVAL_MS, signal);
   }
 }
 
-function outcomeOf(step: Step, state: StepOutcome['state'], look: Look): StepOutcome {
+function outcomeOf(step: Step, state: StepOutcome['state'], result: CheckResult): StepOutcome {
   const { id, title, expected, apply } = step;
-  const isFine = state === 'ok' || state === 'changed';
+  const matches = state === 'ok' || state === 'changed';
   const byHand = apply === undefined;
-  const remedy = isFine ? null : (look.remedy ?? (byHand && state === 'differs' ? step.remedy : null));
-  return { id, title, expected, found: look.found, state, byHand, remedy, error: null };
+  const remedy = matches ? null : (result.remedy ?? (byHand && state === 'differs' ? step.remedy : null));
+  return { id, title, expected, found: result.found, state, byHand, remedy, error: null };
 }
 
-/** What the tablet refused belongs to the step; a line that is gone, an interruption and our own bugs do not. */
+/** The outcome of a refused change. Rethrows connection errors, interruptions and internal errors. */
 function failed(step: Step, error: unknown): StepOutcome {
-  const belongs: readonly ErrorCode[] = [
+  const stepErrors: readonly ErrorCode[] = [
     'TABLET_REFUSED',
     'TABLET_NO_SPACE',
     'KIOSK_PACKAGE_DIFFERS',
-    'FILE_UNWRITABLE',
+    'FILE_UNREADABLE',
   ];
-  if (!(error instanceof GwError) || !belongs.includes(error.code)) throw error;
+  if (!(error instanceof GwError) || !stepErrors.includes(error.code)) throw error;
   const { id, title, expected, apply } = step;
   const { code, message, remedy } = error;
   return {

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 
 /**
- * The fingerprint of an ADB key as the tablet shows it when it asks whether to allow this computer: MD5 of the
- * public key, as pairs of capital hex digits. Null when the text is no public key of ADB.
+ * Fingerprint of an ADB key as shown in the prompt of the tablet: MD5 of the public key as pairs of uppercase hex
+ * digits. Null when the text is not an ADB public key.
  */
 export function keyFingerprint(publicKeyFile: string): string | null {
   const [key = ''] = publicKeyFile.trim().split(/\s/);

@@ -1,7 +1,6 @@
 /**
- * The tablet of a robot: the profile that says how it must be, the way to it through an adb server, the steps that
- * compare and change it, and the proof that its debug bridge is closed again. Programs are started elsewhere; this
- * room speaks to an adb server that runs.
+ * The tablet of a robot: its profile, the client of an adb server, the steps that compare and change the tablet, and
+ * the verification that ADB over TCP is closed again. The module needs a running adb server and starts no programs.
  */
 export { type Bridge, openBridge } from './bridge.ts';
 export { applySteps, planSteps, type StepOutcome } from './engine.ts';
@@ -9,15 +8,14 @@ export { keyFingerprint } from './fingerprint.ts';
 export { kioskSteps } from './kiosk-steps.ts';
 export {
   clearReopening,
-  lookAtPort,
-  type PortScene,
   type PortState,
-  proveClosed,
+  type PortTarget,
+  probePort,
+  verifyClosed,
   waitUntilDown,
   watchRestart,
 } from './lock.ts';
 export {
-  type Answerer,
   afterConnection,
   afterLock,
   afterOpen,
@@ -25,10 +23,19 @@ export {
   afterReading,
   afterRefusal,
   afterWireless,
-  answererAfterOrder,
-  answererOf,
+  type Responder,
+  responderAfterOrder,
+  responderOf,
 } from './memory.ts';
-export type { TabletWay } from './movement.ts';
+export {
+  type MachineTime,
+  NO_PROVENANCE,
+  type Observation,
+  type Provenance,
+  provenanceOf,
+  provenanceSchema,
+  readMachineTime,
+} from './observation.ts';
 export { type KioskProfile, kioskProfileSchema, loadKioskProfile, profileHash } from './profile.ts';
 export {
   type Doubt,
@@ -40,13 +47,5 @@ export {
   writeTabletRecord,
 } from './record.ts';
 export { openRelay } from './relay.ts';
-export {
-  type Knowledge,
-  knowledgeOf,
-  knowledgeSchema,
-  type MachineTime,
-  NO_KNOWLEDGE,
-  readMachineTime,
-  type Sighting,
-} from './sighting.ts';
+export type { TabletTransport } from './stall.ts';
 export { connectTablet, type Tablet, type TabletFacts } from './tablet.ts';

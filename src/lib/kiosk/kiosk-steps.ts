@@ -1,24 +1,24 @@
 import { GwError } from '../error/index.ts';
 import { isInRange } from '../net/probe/index.ts';
 import { plural } from '../text/index.ts';
-import {
-  readAddresses,
-  readDeviceOwner,
-  readFrontActivity,
-  readLockTaskMode,
-  readPackages,
-  readSsid,
-  showsPage,
-  wholeComponent,
-} from './answers.ts';
 import { tabletCommand } from './command.ts';
+import {
+  comparePage,
+  fullComponent,
+  parseAddresses,
+  parseDeviceOwner,
+  parseFrontActivity,
+  parseLockTaskMode,
+  parsePackages,
+  parseSsid,
+} from './command-output.ts';
 import { packageStep } from './package-step.ts';
 import type { KioskProfile } from './profile.ts';
-import { compared, notTold, settingSteps } from './setting-steps.ts';
-import type { Look, Step, StepScene } from './step.ts';
-import { refused } from './tablet.ts';
+import { compared, notReported, settingSteps } from './setting-steps.ts';
+import type { CheckResult, Step, StepContext } from './step.ts';
+import { commandRefused } from './tablet.ts';
 
-/** Every step of a profile, in the order in which they are done. */
+/** Every step of a profile, in the order of execution. */
 export function kioskSteps(profile: KioskProfile, robotSegment: string | undefined): Step[] {
   const { network, deviceOwner, hidePackages, lockTask } = profile;
   const segment = network.segment ?? robotSegment;
@@ -36,21 +36,21 @@ export function kioskSteps(profile: KioskProfile, robotSegment: string | undefin
   return [...steps, ...settingSteps(profile), ...last].filter((step) => step !== false);
 }
 
-/** First version of Android whose shell tells the state of the WLAN: 11. */
-const WIFI_STATUS_SDK = 30;
+/** API level of Android 11, the first with `cmd wifi status`. */
+const MIN_WIFI_STATUS_SDK = 30;
 
 function ssidStep(ssid: string): Step {
-  const remedy = 'Choose the WLAN of the robot segment on the tablet, and forget the others there.';
+  const remedy = 'Select the WLAN of the robot segment on the tablet, and delete the other networks there.';
   return {
     id: 'wlan',
     title: 'WLAN',
     expected: ssid,
     remedy,
     async check({ tablet }) {
-      if (tablet.facts.sdk < WIFI_STATUS_SDK) return notTold('its WLAN (Android 11 and later do)');
-      const found = readSsid(await tablet.read(tabletCommand`cmd wifi status`));
-      if (found === undefined) return notTold('its WLAN');
-      return { ...compared(found === ssid, found ?? 'in no WLAN'), remedy };
+      if (tablet.facts.sdk < MIN_WIFI_STATUS_SDK) return notReported('its WLAN (requires Android 11)');
+      const found = parseSsid(await tablet.read(tabletCommand`cmd wifi status`));
+      if (found === undefined) return notReported('its WLAN');
+      return { ...compared(found === ssid, found ?? 'not connected'), remedy };
     },
   };
 }
@@ -58,23 +58,23 @@ function ssidStep(ssid: string): Step {
 const IPV4_RANGE = /^\d{1,3}(\.\d{1,3}){3}\//;
 
 function segmentStep(segment: string): Step {
-  const remedy = 'The tablet belongs into the robot segment alone: choose its WLAN on the tablet.';
+  const remedy = 'Select the WLAN of the robot segment on the tablet.';
   return {
     id: 'segment',
     title: 'Address of the tablet',
     expected: `in ${segment}`,
     remedy,
     async check({ tablet }) {
-      const addresses = readAddresses(await tablet.read(tabletCommand`ip -f inet -o addr show`));
-      if (addresses.length === 0) return notTold('its addresses');
+      const addresses = parseAddresses(await tablet.read(tabletCommand`ip -f inet -o addr show`));
+      if (addresses.length === 0) return notReported('its addresses');
       const found = addresses.map(({ name, address }) => `${address} (${name})`).join(', ');
       if (!IPV4_RANGE.test(segment)) {
-        // The command gives IPv4 addresses only, and those say nothing about such a range.
-        const why = `${found}; whether it has an address in ${segment} too is not looked at`;
+        // The command lists IPv4 addresses only, which cannot be compared with an IPv6 range.
+        const detail = `${found}; IPv6 addresses in ${segment} are not read`;
         return {
           verdict: 'not-checked',
-          found: why,
-          remedy: 'Look at its IPv6 addresses in the settings of the tablet.',
+          found: detail,
+          remedy: 'Check the IPv6 addresses in the settings of the tablet.',
         };
       }
       const isThere = addresses.some(({ address }) => isInRange(address, segment) === true);
@@ -84,62 +84,61 @@ function segmentStep(segment: string): Step {
 }
 
 function ownerStep({ app }: KioskProfile, receiver: string): Step {
-  const component = wholeComponent(`${app.name}/${receiver}`);
+  const component = fullComponent(`${app.name}/${receiver}`);
   return {
     id: 'device-owner',
     title: 'Device owner',
     expected: component,
-    remedy: 'Reset the tablet to factory settings, add no account, and run the command again.',
+    remedy: 'Reset the tablet to factory settings, add no account, then run the command again.',
     async check({ tablet }) {
-      const owner = readDeviceOwner(await tablet.read(tabletCommand`dumpsys ${'device_policy'}`));
-      if (owner === undefined) return notTold('its device owner');
+      const owner = parseDeviceOwner(await tablet.read(tabletCommand`dumpsys ${'device_policy'}`));
+      if (owner === undefined) return notReported('its device owner');
       return compared(owner === component, owner ?? 'none');
     },
     async apply({ tablet }) {
       const command = tabletCommand`dpm set-device-owner --user ${0} ${component}`;
       const { stdout, stderr, exitCode } = await tablet.run(command);
-      const said = `${stdout}\n${stderr}`;
       if (/^Success\b/m.test(stdout)) return;
-      throw ownerRefused(said, exitCode);
+      throw ownerRefused(`${stdout}\n${stderr}`, exitCode);
     },
   };
 }
 
-/** Each reason for which Android refuses a device owner has its own way out. */
-function ownerRefused(said: string, exitCode: number): GwError {
-  const remedy = /already (?:some )?accounts|some accounts/i.test(said)
-    ? 'Accounts are on the tablet: remove them all in its settings (or reset it to factory settings), then try again.'
-    : /already set|already has (?:a )?device owner/i.test(said)
-      ? 'Another application owns this tablet: only a reset to factory settings frees it.'
-      : /already several users|already provisioned/i.test(said)
-        ? 'The tablet has further users or was provisioned otherwise: reset it to factory settings.'
-        : 'Compare deviceOwner of the profile with the receiver in the package, or reset the tablet.';
-  const error = refused('dpm set-device-owner', said, exitCode);
+/** Android's reasons for refusing a device owner, each with its remedy. */
+function ownerRefused(output: string, exitCode: number): GwError {
+  const remedy = /already (?:some )?accounts|some accounts/i.test(output)
+    ? 'Remove all accounts in the settings of the tablet (or reset it to factory settings), then try again.'
+    : /already set|already has (?:a )?device owner/i.test(output)
+      ? 'Reset the tablet to factory settings: another application is device owner.'
+      : /already several users|already provisioned/i.test(output)
+        ? 'Reset the tablet to factory settings: it has further users or is already provisioned.'
+        : 'Compare deviceOwner of the profile with the receiver in the package, or reset the tablet to factory settings.';
+  const error = commandRefused('dpm set-device-owner', output, exitCode);
   return new GwError(error.code, error.message, { remedy, details: error.details });
 }
 
 function hideStep(names: readonly string[]): Step {
-  const shown = async ({ tablet }: StepScene): Promise<string[] | null> => {
-    const all = readPackages(await tablet.read(tabletCommand`pm list packages --user ${0} --show-versioncode`));
-    const disabled = readPackages(await tablet.read(tabletCommand`pm list packages -d --user ${0}`));
+  const visiblePackages = async ({ tablet }: StepContext): Promise<string[] | null> => {
+    const all = parsePackages(await tablet.read(tabletCommand`pm list packages --user ${0} --show-versioncode`));
+    const disabled = parsePackages(await tablet.read(tabletCommand`pm list packages -d --user ${0}`));
     return all.size === 0 ? null : names.filter((name) => all.has(name) && !disabled.has(name));
   };
   return {
     id: 'hidden-packages',
     title: 'Hidden packages',
-    expected: `${plural(names.length, 'package')} disabled or not there`,
-    remedy: 'The manufacturer protects this package: hide it by the device owner, or leave it out of the profile.',
-    async check(scene) {
-      const visible = await shown(scene);
-      if (visible === null) return notTold('its packages');
-      return compared(visible.length === 0, visible.length === 0 ? 'all of them' : `visible: ${visible.join(', ')}`);
+    expected: `${plural(names.length, 'package')} disabled or not installed`,
+    remedy: 'Hide the protected package through the device owner, or remove it from the profile.',
+    async check(context) {
+      const visible = await visiblePackages(context);
+      if (visible === null) return notReported('its packages');
+      return compared(visible.length === 0, visible.length === 0 ? 'all' : `visible: ${visible.join(', ')}`);
     },
-    async apply(scene) {
-      for (const name of (await shown(scene)) ?? []) {
+    async apply(context) {
+      for (const name of (await visiblePackages(context)) ?? []) {
         const command = tabletCommand`pm disable-user --user ${0} ${name}`;
-        const { stdout, stderr, exitCode } = await scene.tablet.run(command);
+        const { stdout, stderr, exitCode } = await context.tablet.run(command);
         if (exitCode !== 0 || !/new state: disabled-user/.test(stdout)) {
-          throw refused(command, `${stdout}\n${stderr}`, exitCode);
+          throw commandRefused(command, `${stdout}\n${stderr}`, exitCode);
         }
       }
     },
@@ -147,59 +146,60 @@ function hideStep(names: readonly string[]): Step {
 }
 
 function startStep({ app, startPage }: KioskProfile): Step {
-  const component = wholeComponent(`${app.name}/${app.activity}`);
-  const front = async ({ tablet }: StepScene) =>
-    readFrontActivity(await tablet.read(tabletCommand`dumpsys ${'activity'} ${'activities'}`));
-  const look = (found: Awaited<ReturnType<typeof front>>): Look => {
-    if (found === null) return { verdict: 'differs', found: 'nothing in front, or the screen is off' };
-    if (found.component !== component) return { verdict: 'differs', found: `${found.component} in front` };
-    if (found.data === null) return { verdict: 'differs', found: 'the shell in front, without a page' };
-    const fit = showsPage(found.data, startPage);
-    const limit = fit === 'as-far-as-shown' ? ' (Android shows host and port only)' : '';
-    return { verdict: fit === 'other' ? 'differs' : 'ok', found: `${found.data} in front${limit}` };
+  const component = fullComponent(`${app.name}/${app.activity}`);
+  const front = async ({ tablet }: StepContext) =>
+    parseFrontActivity(await tablet.read(tabletCommand`dumpsys ${'activity'} ${'activities'}`));
+  const compareFront = (found: Awaited<ReturnType<typeof front>>): CheckResult => {
+    if (found === null) return { verdict: 'differs', found: 'no activity in the foreground, or the screen is off' };
+    if (found.component !== component) return { verdict: 'differs', found: `${found.component} in the foreground` };
+    if (found.data === null) return { verdict: 'differs', found: 'the kiosk shell in the foreground, without a page' };
+    const fit = comparePage(found.data, startPage);
+    const limit = fit === 'prefix' ? ' (Android reports host and port only)' : '';
+    return { verdict: fit === 'other' ? 'differs' : 'ok', found: `${found.data} in the foreground${limit}` };
   };
   return {
     id: 'start-page',
     title: 'Start page',
     expected: `${startPage} in ${component}`,
-    remedy: 'Look at the tablet: close what covers the kiosk shell, and run the command again.',
-    check: async (scene) => look(await front(scene)),
+    remedy: 'Close the application that covers the kiosk shell on the tablet, then run the command again.',
+    check: async (context) => compareFront(await front(context)),
     async apply({ tablet }) {
       const action = 'android.intent.action.VIEW';
       const command = tabletCommand`am start -W --user ${0} -a ${action} -d ${startPage} -n ${component}`;
       const { stdout, stderr, exitCode } = await tablet.run(command, { timeoutMs: 60_000 });
-      const said = `${stdout}\n${stderr}`;
-      if (exitCode !== 0 || /^Error\b/m.test(said) || /\bException\b/.test(said)) {
-        throw refused('am start', said, exitCode);
+      const output = `${stdout}\n${stderr}`;
+      if (exitCode !== 0 || /^Error\b/m.test(output) || /\bException\b/.test(output)) {
+        throw commandRefused('am start', output, exitCode);
       }
     },
-    async verify(scene) {
-      const found = await front(scene);
-      if (found?.component !== component || look(found).verdict === 'ok') return look(found);
-      // An activity that was there already keeps in this list the page it was first started with.
+    async verify(context) {
+      const found = await front(context);
+      const result = compareFront(found);
+      if (found?.component !== component || result.verdict === 'ok') return result;
+      // For an activity that was running already Android lists the page of its first start.
       return {
         verdict: 'not-checked',
-        found: 'the shell is in front; Android does not tell which page it was given last',
-        remedy: 'Look at the tablet: it must show the operator surface.',
+        found: 'the kiosk shell is in the foreground; Android does not report its current page',
+        remedy: 'Check that the tablet shows the operator surface.',
       };
     },
   };
 }
 
 function lockTaskStep({ app }: KioskProfile): Step {
-  const remedy = `The shell ${app.name} enters lock task mode itself, as device owner: look at the tablet whether it did.`;
+  const remedy = `Check the tablet: the shell ${app.name} enters lock task mode itself, as device owner.`;
   return {
     id: 'lock-task',
     title: 'Lock task mode',
     expected: 'locked',
     remedy,
     async check({ tablet }) {
-      const mode = readLockTaskMode(await tablet.read(tabletCommand`dumpsys ${'activity'} ${'activities'}`));
-      if (mode === null) return notTold('its lock task mode');
-      const words = { LOCKED: 'locked', PINNED: 'only pinned: anybody can leave it', NONE: 'not locked' } as const;
-      return { ...compared(mode === 'LOCKED', words[mode]), remedy };
+      const mode = parseLockTaskMode(await tablet.read(tabletCommand`dumpsys ${'activity'} ${'activities'}`));
+      if (mode === null) return notReported('its lock task mode');
+      const texts = { LOCKED: 'locked', PINNED: 'only pinned: any user can leave it', NONE: 'not locked' } as const;
+      return { ...compared(mode === 'LOCKED', texts[mode]), remedy };
     },
-    // The shell does it itself, some moments after it was started: waiting for it is all there is to do.
+    // The shell enters the mode itself shortly after its start; the verification waits for it.
     apply: async () => {},
   };
 }

@@ -1,21 +1,26 @@
 import type { Endpoint } from '../net/index.ts';
+import type { Observation } from './observation.ts';
 import type { Doubt, Reading, TabletRecord } from './record.ts';
-import type { Sighting } from './sighting.ts';
 import type { TabletFacts } from './tablet.ts';
 
 /**
- * What each event does to the record of a tablet. Pure: a sighting says when it was, and on which device. The rule of
- * all of them: what was found wrong stays until something refutes it, and nothing proves more than it was asked.
+ * Updates of the tablet record, one pure function per event; an observation gives time and device. A fault stays in the
+ * record until an observation refutes it.
  */
 
-const NOT_CHECKED = { verdict: 'not-checked', seen: null } as const;
+const NOT_CHECKED = { verdict: 'not-checked', observed: null } as const;
 
-/** The port takes connections. Whoever else connected meanwhile may have changed anything. */
-export function afterOpen(before: TabletRecord | null, endpoint: Endpoint, why: string, seen: Sighting): TabletRecord {
-  const record = before ?? emptyRecord(endpoint, seen);
-  const isNews = record.bridge.state !== 'open';
+/** The port accepts connections, so another client may have changed any setting. */
+export function afterOpen(
+  before: TabletRecord | null,
+  endpoint: Endpoint,
+  why: string,
+  observed: Observation,
+): TabletRecord {
+  const record = before ?? emptyRecord(endpoint, observed);
+  const wasNotOpen = record.bridge.state !== 'open';
   const { afterRestart } = record.bridge;
-  const opened = record.reading === null || !isNews ? record.reading : doubted(record.reading, 'opened', seen);
+  const opened = record.reading === null || !wasNotOpen ? record.reading : doubted(record.reading, 'opened', observed);
   return {
     ...record,
     address: addressOf(endpoint),
@@ -25,32 +30,32 @@ export function afterOpen(before: TabletRecord | null, endpoint: Endpoint, why: 
       why,
       isOpenUnresolved: true,
       isWirelessOn: record.bridge.isWirelessOn,
-      seen: withDevice(seen, record),
-      // That it opens at every start is refuted by a restart only; that it stays closed, by having been opened.
+      observed: withDevice(observed, record),
+      // Only a restart refutes 'opens at every start'; an open port refutes 'stays closed'.
       afterRestart: afterRestart.verdict === 'open' ? afterRestart : NOT_CHECKED,
     },
   };
 }
 
-/** adb is connected: the tablet reported which one it is, and in which boot. */
+/** adb is connected: the tablet reported its identity and boot id. */
 export function afterConnection(
   before: TabletRecord | null,
   endpoint: Endpoint,
   facts: TabletFacts,
-  seen: Sighting,
+  observed: Observation,
 ): TabletRecord {
-  const record = before ?? emptyRecord(endpoint, seen);
+  const record = before ?? emptyRecord(endpoint, observed);
   const change = deviceChange(record.tablet, facts);
   let { reading } = record;
   if (reading !== null) {
-    const last = reading.seen;
+    const last = reading.observed;
     const device = deviceChange(
       { serial: last.serial ?? '', androidId: last.androidId, model: record.tablet?.model ?? facts.model },
       facts,
     );
-    if (device !== undefined) reading = doubted(reading, device, seen);
-    // A tablet that does not report its boot may have restarted.
-    if (facts.bootId === null || facts.bootId !== last.bootId) reading = doubted(reading, 'restarted', seen);
+    if (device !== undefined) reading = doubted(reading, device, observed);
+    // A tablet that does not report its boot id may have restarted.
+    if (facts.bootId === null || facts.bootId !== last.bootId) reading = doubted(reading, 'restarted', observed);
   }
   return {
     ...record,
@@ -61,49 +66,49 @@ export function afterConnection(
       change === undefined
         ? record.bridge
         : {
-            state: 'not-proven',
-            why: change === 'reset' ? 'the tablet was reset' : 'another tablet than before',
+            state: 'not-verified',
+            why: change === 'reset' ? 'factory reset of the tablet' : 'another tablet than before',
             isOpenUnresolved: record.bridge.isOpenUnresolved,
             isWirelessOn: false,
-            seen,
+            observed,
             afterRestart: NOT_CHECKED,
           },
   };
 }
 
-/** A new reading stands for itself: what happened before it is no doubt about it. */
+/** A new reading replaces the former one together with its doubts. */
 export function afterReading(record: TabletRecord, reading: Omit<Reading, 'doubts'>): TabletRecord {
   return { ...record, reading: { ...reading, doubts: [] } };
 }
 
-/** The tablet was ordered to end ADB over TCP; `restart`: by a restart, which a reading from before does not outlive. */
-export function afterOrder(record: TabletRecord, restart: boolean, seen: Sighting): TabletRecord {
+/** ADB over TCP was ordered to end; with `restart` by a restart of the tablet, which casts doubt on the reading. */
+export function afterOrder(record: TabletRecord, restart: boolean, observed: Observation): TabletRecord {
   const { reading } = record;
   return {
     ...record,
     bridge: {
       ...record.bridge,
-      state: 'not-proven',
-      why: 'ordered to close, not yet proven',
+      state: 'not-verified',
+      why: 'ordered to close, not yet verified',
       isOpenUnresolved: false,
-      seen,
+      observed,
     },
-    reading: reading === null || !restart ? reading : doubted(reading, 'restarted-by-gw', seen),
+    reading: reading === null || !restart ? reading : doubted(reading, 'restarted-by-gw', observed),
   };
 }
 
-/** What the tablet itself reported, while gw was connected, of a port that is not dialled here. */
+/** State of wireless debugging as reported by the tablet; its port is not dialled. */
 export function afterWireless(record: TabletRecord, isWirelessOn: boolean): TabletRecord {
   return { ...record, bridge: { ...record.bridge, isWirelessOn } };
 }
 
-/** How the proof of a lock came out, with the tablet itself at the other end of the connection until a moment ago. */
+/** Result of a lock, whose connection was to the tablet itself. */
 export function afterLock(
   record: TabletRecord,
   state: TabletRecord['bridge']['state'],
   why: string,
   afterRestart: 'closed' | 'open' | 'not-checked',
-  seen: Sighting,
+  observed: Observation,
 ): TabletRecord {
   const known = record.bridge.afterRestart;
   return {
@@ -113,10 +118,10 @@ export function afterLock(
       state,
       why,
       isOpenUnresolved: state === 'open' || record.bridge.isOpenUnresolved,
-      seen,
+      observed,
       afterRestart:
         afterRestart !== 'not-checked'
-          ? { verdict: afterRestart, seen }
+          ? { verdict: afterRestart, observed }
           : known.verdict === 'open'
             ? known
             : NOT_CHECKED,
@@ -124,61 +129,61 @@ export function afterLock(
   };
 }
 
-/** Which device refused, as far as its hardware address shows it. */
-export type Answerer = 'same' | 'other' | 'unknown';
+/** Which device answered, judged by its MAC address. */
+export type Responder = 'same' | 'other' | 'unknown';
 
-export function answererOf(record: TabletRecord | null, mac: string | null): Answerer {
-  const known = record?.bridge.seen.mac ?? null;
+export function responderOf(record: TabletRecord | null, mac: string | null): Responder {
+  const known = record?.bridge.observed.mac ?? null;
   if (known === null || mac === null) return 'unknown';
   return known === mac ? 'same' : 'other';
 }
 
 /**
- * Who refuses after an order over a connection that dialled the address: the tablet itself, unless the hardware address
- * has changed in between, as when a restart gave it another address. A tablet at a cable is known to be the one at the
- * address only when that was open until the order.
+ * Which device refuses after an order: the tablet itself, unless the MAC address has changed, for instance because it
+ * got another IP address at its restart. Over USB the tablet counts as the device at the address only when the port was
+ * open before the order.
  */
-export function answererAfterOrder(
+export function responderAfterOrder(
   record: TabletRecord | null,
   mac: string | null,
-  way: { readonly isUsb: boolean; readonly wasOpen: boolean },
-): Answerer {
-  if (answererOf(record, mac) === 'other') return 'other';
-  return way.isUsb && !way.wasOpen ? 'unknown' : 'same';
+  order: { readonly isUsb: boolean; readonly wasOpen: boolean },
+): Responder {
+  if (responderOf(record, mac) === 'other') return 'other';
+  return order.isUsb && !order.wasOpen ? 'unknown' : 'same';
 }
 
 /**
- * The address refuses connections. A refusal proves that nothing listens at the address, and not whose address it is:
- * an open tablet may have another address by now. So it ends the memory of an open tablet only when the same hardware
- * address refuses. A tablet that was ordered to close since, or was never seen open, is believed.
+ * The address refuses connections. A refusal does not identify the device: an open tablet may have another address by
+ * now. An open tablet therefore counts as closed only when the same MAC address refuses; one that was ordered to close
+ * since, or was never open, is accepted as closed.
  */
-export function afterRefusal(before: TabletRecord | null, endpoint: Endpoint, seen: Sighting): TabletRecord {
-  const why = 'connections to its port are refused';
+export function afterRefusal(before: TabletRecord | null, endpoint: Endpoint, observed: Observation): TabletRecord {
+  const why = 'its port refuses connections';
   if (before === null) {
-    const fresh = emptyRecord(endpoint, seen);
+    const fresh = emptyRecord(endpoint, observed);
     return { ...fresh, bridge: { ...fresh.bridge, state: 'closed', why } };
   }
   const { bridge } = before;
-  const answerer = answererOf(before, seen.mac);
+  const responder = responderOf(before, observed.mac);
   const isAddressSame = before.address.host === endpoint.host && before.address.port === endpoint.port;
-  const isBelieved = answerer === 'same' || (answerer === 'unknown' && isAddressSame && !bridge.isOpenUnresolved);
-  if (isBelieved) {
+  const isAccepted = responder === 'same' || (responder === 'unknown' && isAddressSame && !bridge.isOpenUnresolved);
+  if (isAccepted) {
     const closed = {
       ...bridge,
       state: 'closed',
       why,
       isOpenUnresolved: false,
-      seen: withDevice(seen, before),
+      observed: withDevice(observed, before),
     } as const;
     return { ...before, bridge: closed };
   }
-  // What is known of the tablet stays as it was seen: this refusal may be that of another device.
+  // The refusal may come from another device, so the record keeps its last observation.
   if (bridge.state === 'closed') return before;
-  const who = answerer === 'other' ? 'another device refuses connections' : 'a device refuses connections';
-  return { ...before, bridge: { ...bridge, state: 'not-proven', why: `last seen open; ${who} at its address` } };
+  const refusal = responder === 'other' ? 'another device refuses connections' : 'a device refuses connections';
+  return { ...before, bridge: { ...bridge, state: 'not-verified', why: `last seen open; ${refusal} at its address` } };
 }
 
-/** Whether two reports are of one tablet: undefined when nothing speaks against it. */
+/** The difference between two identities; undefined when both can be the same tablet. */
 function deviceChange(
   before: Pick<TabletFacts, 'serial' | 'androidId' | 'model'> | null,
   now: TabletFacts,
@@ -189,36 +194,36 @@ function deviceChange(
   return undefined;
 }
 
-function doubted(reading: Reading, id: Doubt['id'], seen: Sighting): Reading {
+function doubted(reading: Reading, id: Doubt['id'], observed: Observation): Reading {
   if (reading.doubts.some((doubt) => doubt.id === id)) return reading;
-  return { ...reading, doubts: [...reading.doubts, { id, seen }] };
+  return { ...reading, doubts: [...reading.doubts, { id, observed }] };
 }
 
-/** A look from outside names no device: what was last known of it goes along. */
-function withDevice(seen: Sighting, record: TabletRecord): Sighting {
+/** A connection attempt identifies no device, so the last known identity is added. */
+function withDevice(observed: Observation, record: TabletRecord): Observation {
   const { bridge } = record;
-  if (answererOf(record, seen.mac) === 'other') return seen;
-  const { serial, bootId, androidId, mac } = bridge.seen;
+  if (responderOf(record, observed.mac) === 'other') return observed;
+  const { serial, bootId, androidId, mac } = bridge.observed;
   return {
-    ...seen,
-    serial: seen.serial ?? serial,
-    bootId: seen.bootId ?? bootId,
-    androidId: seen.androidId ?? androidId,
-    mac: seen.mac ?? mac,
+    ...observed,
+    serial: observed.serial ?? serial,
+    bootId: observed.bootId ?? bootId,
+    androidId: observed.androidId ?? androidId,
+    mac: observed.mac ?? mac,
   };
 }
 
-function emptyRecord(endpoint: Endpoint, seen: Sighting): TabletRecord {
+function emptyRecord(endpoint: Endpoint, observed: Observation): TabletRecord {
   return {
     schema: 'gw/tablet/2',
     address: addressOf(endpoint),
     tablet: null,
     bridge: {
-      state: 'not-proven',
-      why: 'its port was not looked at',
+      state: 'not-verified',
+      why: 'its port was not probed',
       isOpenUnresolved: false,
       isWirelessOn: false,
-      seen,
+      observed,
       afterRestart: NOT_CHECKED,
     },
     reading: null,

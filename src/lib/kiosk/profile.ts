@@ -5,24 +5,23 @@ import { isRecord } from '../json/index.ts';
 import { sha256 } from '../lifecycle/index.ts';
 
 /**
- * The kiosk profile: one YAML file (`gw/kiosk/1`) that says how a tablet must be. What it leaves out is neither
- * looked at nor changed. One schema gives type, checks and the table in docs/kiosk.md. The platform does not
- * describe the tablet's inside; every key is a decision of ours.
+ * The kiosk profile: one YAML file (`gw/kiosk/1`) with the required state of a tablet. Settings that it leaves out are
+ * neither read nor changed. The platform does not describe the tablet's software; every key is a project decision.
  */
 
-const words = (most: number) =>
+const lineOfText = (maxLength: number) =>
   z
     .string()
     .min(1)
-    .max(most)
+    .max(maxLength)
     .regex(/^\P{Cc}*$/u, 'text without control characters');
 
-/** As Android writes it: two or more parts of letters, digits and _, each beginning with a letter. */
+/** Android package name: two or more parts of letters, digits and _, each beginning with a letter. */
 const packageName = z
   .string()
   .max(223)
   .regex(/^[A-Za-z][A-Za-z0-9_]*(\.[A-Za-z][A-Za-z0-9_]*)+$/, 'a package name, such as com.example.kiosk');
-/** A class, as a whole name or, beginning with a dot, inside the package. */
+/** A full class name, or one beginning with a dot, relative to the package. */
 const className = z
   .string()
   .max(300)
@@ -33,12 +32,12 @@ const className = z
 
 const tablet = z
   .strictObject({
-    model: words(120).optional().meta({
-      description: 'What the tablet calls its model (ro.product.model). Another one is the wrong tablet.',
+    model: lineOfText(120).optional().meta({
+      description: 'Model reported by the tablet (ro.product.model). Any other model is rejected.',
       example: 'TAB-10',
     }),
-    serial: words(120).optional().meta({
-      description: 'Serial number of the one tablet (ro.serialno), where the profile is for one only.',
+    serial: lineOfText(120).optional().meta({
+      description: 'Serial number of the tablet (ro.serialno), for a profile of a single tablet.',
       example: 'TAB0001',
     }),
     minSdk: z
@@ -46,10 +45,10 @@ const tablet = z
       .min(26)
       .max(100)
       .default(26)
-      .describe('Oldest Android API level that will do; 26 is Android 8.0, the oldest that gw speaks to.'),
+      .describe('Minimum Android API level; 26 is Android 8.0, the oldest that gw supports.'),
   })
   .prefault({})
-  .describe('Which tablet this profile is for.');
+  .describe('The tablet that this profile is for.');
 
 const app = z
   .strictObject({
@@ -58,16 +57,16 @@ const app = z
       .int()
       .min(1)
       .max(Number.MAX_SAFE_INTEGER)
-      .describe('Version code that must be installed, as `pm list packages --show-versioncode` gives it.'),
-    file: words(4096)
+      .describe('Version code that must be installed, as `pm list packages --show-versioncode` prints it.'),
+    file: lineOfText(4096)
       .meta({ description: 'The package file (APK), relative to the folder of the profile.', type: 'path' })
       .optional(),
     sha256: z
       .string()
-      .regex(/^[0-9a-f]{64}$/, 'SHA-256 as 64 small hex digits')
+      .regex(/^[0-9a-f]{64}$/, 'SHA-256 as 64 lowercase hex digits')
       .optional()
-      .describe('SHA-256 of that file. Another file is not installed.'),
-    activity: className.describe('Activity that shows the page; beginning with a dot it is inside the package.'),
+      .describe('SHA-256 of that file. A file with another one is not installed.'),
+    activity: className.describe('Activity that shows the page; a leading dot means relative to the package.'),
   })
   .describe('The kiosk shell.');
 
@@ -78,58 +77,55 @@ const startPage = z
     (text) => /^https?:\/\/[^\s/]/i.test(text) && !/[\s\p{Cc}]/u.test(text) && URL.canParse(text),
     'an http:// or https:// address',
   )
-  .describe('Page that the kiosk shell is started with: the operator surface of the gateway.');
+  .describe('Page that the kiosk shell opens: the operator surface of the gateway.');
 
 const screen = z
   .strictObject({
-    brightness: z.int().min(0).max(255).optional().describe('Brightness, 0 to 255; switches the automatic off.'),
-    offAfterS: z
-      .int()
-      .min(15)
-      .max(86_400)
-      .optional()
-      .describe('Seconds without a touch until the screen goes dark, on battery.'),
+    brightness: z.int().min(0).max(255).optional().describe('Brightness, 0 to 255; disables automatic brightness.'),
+    offAfterS: z.int().min(15).max(86_400).optional().describe('Screen timeout in seconds, on battery.'),
     rotationDeg: z
       .union([z.literal(0), z.literal(90), z.literal(180), z.literal(270)])
       .optional()
-      .describe('Fixed rotation in degrees: 0, 90, 180 or 270; switches the automatic off.'),
-    densityDpi: z.int().min(72).max(1000).optional().describe('Density in dots per inch.'),
+      .describe('Fixed rotation in degrees: 0, 90, 180 or 270; disables automatic rotation.'),
+    densityDpi: z.int().min(72).max(1000).optional().describe('Screen density in dots per inch.'),
   })
   .prefault({})
   .describe('The screen.');
 
 const sound = z
   .strictObject({
-    mediaPercent: z.int().min(0).max(100).optional().describe('Loudness of media, in percent of the tablet.'),
-    touchSounds: z.boolean().optional().describe('Whether a touch makes a sound.'),
+    mediaPercent: z.int().min(0).max(100).optional().describe('Media volume in percent of the maximum.'),
+    touchSounds: z.boolean().optional().describe('Whether touches make a sound.'),
   })
   .prefault({})
   .describe('Sound.');
 
 const network = z
   .strictObject({
-    ssid: words(32).optional().describe('Name of the WLAN that the tablet must be in.'),
-    segment: words(64)
+    ssid: lineOfText(32).optional().describe('SSID of the WLAN that the tablet must use.'),
+    segment: lineOfText(64)
       .refine(isIpv4Range, 'an IPv4 address range, such as 192.0.2.0/28')
       .optional()
-      .describe('Address range that one address of the tablet must be in; network.robotSegment of the site if absent.'),
+      .describe(
+        'Address range that must contain an address of the tablet; default: network.robotSegment of the site file.',
+      ),
   })
   .prefault({})
-  .describe('The network that the tablet is expected in. Never changed, only compared.');
+  .describe('The expected network of the tablet. Compared, never changed.');
 
 export const kioskProfileSchema = z.strictObject({
-  schema: z.literal('gw/kiosk/1').describe('gw/kiosk/1, the shape of this file.'),
-  name: words(120).describe('What people call this profile.'),
+  schema: z.literal('gw/kiosk/1').describe('gw/kiosk/1, the format of this file.'),
+  name: lineOfText(120).describe('Display name of this profile.'),
   tablet,
   app,
   startPage,
   deviceOwner: className
     .optional()
-    .describe('Receiver of the kiosk shell that becomes device owner; beginning with a dot it is inside the package.'),
+    .describe('Receiver of the kiosk shell that becomes device owner; a leading dot means relative to the package.'),
   lockTask: z
     .boolean()
     .default(false)
-    .describe('Whether the tablet must be in lock task mode, which the shell enters itself as device owner.'),
+    .describe('Whether the tablet must be in lock task mode, which the shell enters as device owner.'),
   stayAwake: z.boolean().optional().describe('Whether the screen stays on while the tablet is charged.'),
   screen,
   sound,
@@ -137,11 +133,11 @@ export const kioskProfileSchema = z.strictObject({
     .array(packageName)
     .max(200)
     .default([])
-    .describe('Packages to disable for the user of the tablet, such as shops, mail and games.'),
+    .describe('Packages to disable for the user of the tablet, such as app stores, mail and games.'),
   network,
 });
 
-/** The profile as written, defaults filled in. */
+/** The contents of the file, with defaults. */
 type KioskProfileFile = z.infer<typeof kioskProfileSchema>;
 
 /** A loaded profile: `app.file` is absolute. */
@@ -150,7 +146,7 @@ export interface KioskProfile extends KioskProfileFile {
   readonly path: string;
 }
 
-/** Reads and checks a profile. Opens nothing that it names. Throws KIOSK_PROFILE_INVALID with every problem. */
+/** Reads and validates a profile; files that it names are not opened. Throws KIOSK_PROFILE_INVALID with all errors. */
 export async function loadKioskProfile(path: string): Promise<KioskProfile> {
   const file = await readDocument({
     path,
@@ -165,7 +161,7 @@ export async function loadKioskProfile(path: string): Promise<KioskProfile> {
         report(['app', missing], { expected: 'app.file and app.sha256 together, or neither' });
       }
       if (value.lockTask === true && value.deviceOwner === undefined) {
-        report(['lockTask'], { expected: 'deviceOwner beside it: only a device owner can enter lock task mode' });
+        report(['lockTask'], { expected: 'deviceOwner as well: only a device owner can enter lock task mode' });
       }
       const hidden = Array.isArray(value.hidePackages) ? value.hidePackages : [];
       for (const [index, name] of hidden.entries()) {
@@ -191,13 +187,13 @@ function isIpv4Range(text: string): boolean {
 }
 
 /**
- * SHA-256 over what a profile demands of a tablet, with the address range that the site adds. Comments, the order of
- * keys and the place of the package file do not count.
+ * SHA-256 over the requirements of a profile, including the address range of the site file. Comments, the order of keys
+ * and the path of the package file do not count.
  */
 export function profileHash(profile: KioskProfile, robotSegment: string | undefined): string {
   const { path: _path, app, ...rest } = profile;
-  const { file: _file, ...demanded } = app;
-  return sha256(JSON.stringify(sorted({ ...rest, app: demanded, robotSegment: robotSegment ?? null })));
+  const { file: _file, ...required } = app;
+  return sha256(JSON.stringify(sorted({ ...rest, app: required, robotSegment: robotSegment ?? null })));
 }
 
 function sorted(value: unknown): unknown {

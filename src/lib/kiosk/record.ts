@@ -3,14 +3,14 @@ import { z } from 'zod';
 import { GwError } from '../error/index.ts';
 import { assertOwnFolder, readBounded, replaceFile } from '../lifecycle/index.ts';
 import { formatEndpoint } from '../net/index.ts';
-import { sightingSchema } from './sighting.ts';
+import { observationSchema } from './observation.ts';
 
-const word = z.string().max(300);
+const shortText = z.string().max(300);
 
-/** A reason why a reading may no longer be how the tablet is. */
+/** A reason why a reading may no longer match the tablet. */
 const doubtSchema = z.strictObject({
   id: z.enum(['restarted-by-gw', 'restarted', 'opened', 'reset', 'other-device']),
-  seen: sightingSchema,
+  observed: observationSchema,
 });
 export type Doubt = z.infer<typeof doubtSchema>;
 
@@ -18,17 +18,17 @@ const readingSchema = z.strictObject({
   by: z.enum(['setup', 'plan', 'status', 'lock']),
   profile: z.strictObject({
     name: z.string(),
-    sha256: word.nullable().describe('Over what the profile demands; null: written by an older version of gw.'),
+    sha256: shortText
+      .nullable()
+      .describe('SHA-256 over the requirements of the profile; null: written by an older version of gw.'),
   }),
   verdict: z
     .enum(['as-profile', 'differs', 'not-checked', 'not-done'])
-    .describe(
-      'not-checked: nothing differed, but not everything was reported. not-done: setup did not come to its end.',
-    ),
+    .describe('not-checked: no difference, but not everything was reported. not-done: setup did not complete.'),
   steps: z
     .array(
       z.strictObject({
-        id: word,
+        id: shortText,
         title: z.string(),
         state: z.enum(['ok', 'differs', 'not-checked', 'failed', 'not-reached']),
         expected: z.string(),
@@ -36,14 +36,14 @@ const readingSchema = z.strictObject({
       }),
     )
     .max(200),
-  seen: sightingSchema,
-  doubts: z.array(doubtSchema).max(20).describe('What happened since, so that the reading may not hold any more.'),
+  observed: observationSchema,
+  doubts: z.array(doubtSchema).max(20).describe('Events since the reading that may have changed the tablet.'),
 });
 export type Reading = z.infer<typeof readingSchema>;
 
 /**
- * What is remembered of the tablet of a site: how its debug bridge was last seen, and the newest reading of its
- * settings. It outlives the command, so that every later report can show it, with its age and its device.
+ * The stored state of the tablet of a site: the last observation of ADB over TCP and the newest reading of its settings.
+ * Later reports show it with its age and device.
  */
 export const tabletRecordSchema = z.strictObject({
   schema: z.literal('gw/tablet/2'),
@@ -55,32 +55,32 @@ export const tabletRecordSchema = z.strictObject({
       serial: z.string(),
       android: z.string(),
       sdk: z.int(),
-      bootId: word.nullable(),
-      androidId: word.nullable(),
+      bootId: shortText.nullable(),
+      androidId: shortText.nullable(),
     })
     .nullable()
-    .describe('null: it was never connected to.'),
+    .describe('null: never connected.'),
   bridge: z
     .strictObject({
-      state: z.enum(['open', 'closed', 'not-proven']),
+      state: z.enum(['open', 'closed', 'not-verified']),
       why: z.string(),
       isOpenUnresolved: z
         .boolean()
-        .describe('It was seen open, and since then neither ordered to close by gw nor refused by the same device.'),
+        .describe('Seen open, and since then neither ordered to close by gw nor refused by the same device.'),
       isWirelessOn: z
         .boolean()
-        .describe('The tablet kept wireless debugging on, a port of its own, when it was last locked.'),
-      seen: sightingSchema,
+        .describe('Wireless debugging, which has a port of its own, stayed enabled at the last lock.'),
+      observed: observationSchema,
       afterRestart: z
-        .strictObject({ verdict: z.enum(['closed', 'open', 'not-checked']), seen: sightingSchema.nullable() })
-        .describe('Whether the port stayed closed over a restart of the tablet.'),
+        .strictObject({ verdict: z.enum(['closed', 'open', 'not-checked']), observed: observationSchema.nullable() })
+        .describe('Whether the port stayed closed after a restart of the tablet.'),
     })
     .describe('ADB over TCP of the tablet.'),
-  reading: readingSchema.nullable().describe('The newest reading, by whichever command; null: none.'),
+  reading: readingSchema.nullable().describe('The newest reading by any command; null: none.'),
 });
 export type TabletRecord = z.infer<typeof tabletRecordSchema>;
 
-/** A line for every report as long as the tablet can be reached by its debug bridge. */
+/** Red line of every report until the tablet is verified closed. */
 export interface TabletRedLine {
   readonly id: 'tablet-open';
   readonly title: string;
@@ -91,7 +91,7 @@ export interface TabletRedLine {
 const recordPath = (stateDir: string) => join(stateDir, 'tablet.json');
 const MAX_RECORD_BYTES = 1024 * 1024;
 
-/** The record of a site; null when the tablet was never touched. Throws FILE_UNREADABLE. */
+/** Reads the record of a site; null when there is none. Throws FILE_UNREADABLE. */
 export async function readTabletRecord(stateDir: string): Promise<TabletRecord | null> {
   const path = recordPath(stateDir);
   const read = await readBounded(path, MAX_RECORD_BYTES).catch((cause: NodeJS.ErrnoException) => {
@@ -102,18 +102,18 @@ export async function readTabletRecord(stateDir: string): Promise<TabletRecord |
   const text = read.kind === 'bytes' ? Buffer.from(read.bytes).toString('utf8') : '';
   const record = parseTabletRecord(text);
   if (record !== null) return record;
-  const newer = /^\{\s{0,20}"schema":\s{0,20}"gw\/tablet\/(\d{1,4})"/.exec(text)?.[1];
-  if (newer !== undefined && Number(newer) > 2) {
-    throw new GwError('FILE_UNREADABLE', `${path} was written by a newer version of gw (gw/tablet/${newer}).`, {
-      remedy: 'Run that version of gw here. Or remove the file, then run `gw kiosk lock`.',
+  const newerSchema = /^\{\s{0,20}"schema":\s{0,20}"gw\/tablet\/(\d{1,4})"/.exec(text)?.[1];
+  if (newerSchema !== undefined && Number(newerSchema) > 2) {
+    throw new GwError('FILE_UNREADABLE', `${path} was written by a newer version of gw (gw/tablet/${newerSchema}).`, {
+      remedy: 'Use that version of gw here, or remove the file and run `gw kiosk lock`.',
     });
   }
-  throw new GwError('FILE_UNREADABLE', `${path} is damaged: it is not known whether the tablet was closed.`, {
-    remedy: 'Remove the file, then run `gw kiosk lock`: it proves that the tablet is closed, and writes it anew.',
+  throw new GwError('FILE_UNREADABLE', `${path} is corrupt: whether the tablet was closed is unknown.`, {
+    remedy: 'Remove the file, then run `gw kiosk lock`: it verifies that the tablet is closed and writes a new file.',
   });
 }
 
-/** A record from text; null when it is none. */
+/** Parses a record; null when the text is not one. */
 export function parseTabletRecord(text: string): TabletRecord | null {
   try {
     return tabletRecordSchema.parse(JSON.parse(text));
@@ -129,8 +129,8 @@ export async function writeTabletRecord(stateDir: string, record: TabletRecord):
 }
 
 /**
- * What every report must show in red: a tablet whose debug bridge was left open, or which is not proven closed.
- * null: there is nothing to show. Never throws: a record that cannot be read is a red line too.
+ * The red line of every report: a tablet whose ADB port is open or not verified as closed; null when there is none. An
+ * unreadable record is a red line too.
  *
  * @source spec "Cloud and other network paths": 5555 only while the kiosk shell is installed, switched off afterwards
  */
@@ -144,41 +144,40 @@ export async function tabletRedLine(stateDir: string): Promise<TabletRedLine | n
   }
 }
 
-const TITLE = 'The debug bridge of the tablet';
+const TITLE = 'ADB port of the tablet';
 
 function redLineOf({ address, bridge }: TabletRecord): TabletRedLine | null {
   const where = formatEndpoint(address);
   const base = { id: 'tablet-open', title: TITLE } as const;
-  const { state, why, seen, afterRestart, isWirelessOn } = bridge;
-  const serial = seen.serial === null || seen.serial === '' ? '' : `, serial ${seen.serial}`;
+  const { state, why, observed, afterRestart, isWirelessOn } = bridge;
+  const serial = observed.serial === null || observed.serial === '' ? '' : `, serial ${observed.serial}`;
   if (state === 'open') {
-    const detail = `ADB over TCP is open at ${where} (seen ${seen.at}${serial}): who reaches it owns the tablet.`;
+    const detail = `ADB over TCP is open at ${where} (seen ${observed.at}${serial}): any client that reaches it can control the tablet.`;
     return { ...base, detail, remedy: 'Run `gw kiosk lock`.' };
   }
-  if (state === 'not-proven') {
-    const detail = `ADB over TCP at ${where} is not proven closed (${seen.at}${serial}: ${why}).`;
+  if (state === 'not-verified') {
+    const detail = `ADB over TCP at ${where} is not verified as closed (${observed.at}${serial}: ${why}).`;
     return {
       ...base,
       detail,
       remedy:
-        'Wake the tablet, bring it into its WLAN, and run `gw kiosk lock` on the gateway, or with --usb at a cable.',
+        'Wake the tablet, connect it to its WLAN, and run `gw kiosk lock` on the gateway, or over USB with --usb.',
     };
   }
   if (isWirelessOn) {
-    const detail = `The tablet of ${where} kept wireless debugging on, another port of its debug bridge (${seen.at}${serial}).`;
+    const detail = `Wireless debugging, another ADB port, is still enabled on the tablet of ${where} (${observed.at}${serial}).`;
     return {
       ...base,
       detail,
-      remedy:
-        'Switch wireless debugging off in its developer options, then prove it: `gw kiosk lock --usb` at a cable.',
+      remedy: 'Switch wireless debugging off in its developer options, then verify it over USB: `gw kiosk lock --usb`.',
     };
   }
   if (afterRestart.verdict === 'open') {
-    const detail = `ADB over TCP at ${where} opens again after every restart of the tablet (${afterRestart.seen?.at ?? seen.at}).`;
+    const detail = `ADB over TCP at ${where} opens again after every restart of the tablet (${afterRestart.observed?.at ?? observed.at}).`;
     return {
       ...base,
       detail,
-      remedy: 'Switch it off in the developer options of the tablet, then prove it: `gw kiosk lock --after-restart`.',
+      remedy: 'Switch it off in the developer options of the tablet, then verify it: `gw kiosk lock --after-restart`.',
     };
   }
   return null;

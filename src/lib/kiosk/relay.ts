@@ -4,14 +4,14 @@ import type { Duplex } from 'node:stream';
 import { GwError } from '../error/index.ts';
 import type { Dialer, Endpoint } from '../net/index.ts';
 
-/** A port on 127.0.0.1 behind which the tablet is. */
+/** A port on 127.0.0.1 that forwards to the tablet. */
 export interface Relay extends AsyncDisposable {
   readonly port: number;
 }
 
 /**
- * Lets the `adb` program, which can only dial directly, reach the tablet by our dialer: directly or through SSH,
- * and with IPv6 addresses, which its `connect` does not take.
+ * Forwards connections of `adb`, which can only dial directly and accepts no IPv6 literals, through the dialer: direct
+ * or SSH.
  */
 export async function openRelay(dialer: Dialer, endpoint: Endpoint): Promise<Relay> {
   const open = new Set<Socket | Duplex>();
@@ -19,12 +19,12 @@ export async function openRelay(dialer: Dialer, endpoint: Endpoint): Promise<Rel
     open.add(near);
     near.setNoDelay(true);
     near.on('error', () => {});
-    const away = new AbortController();
+    const closed = new AbortController();
     near.once('close', () => {
       open.delete(near);
-      away.abort();
+      closed.abort();
     });
-    dialer.dial(endpoint, { timeoutMs: 10_000, signal: away.signal }).then(
+    dialer.dial(endpoint, { timeoutMs: 10_000, signal: closed.signal }).then(
       (far) => {
         open.add(far);
         far.on('error', () => near.destroy());
@@ -41,7 +41,7 @@ export async function openRelay(dialer: Dialer, endpoint: Endpoint): Promise<Rel
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();
-  if (address === null || typeof address === 'string') throw new GwError('INTERNAL', 'A relay has no port.');
+  if (address === null || typeof address === 'string') throw new GwError('INTERNAL', 'Relay without a port.');
   return {
     port: address.port,
     async [Symbol.asyncDispose]() {

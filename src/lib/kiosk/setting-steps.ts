@@ -1,18 +1,18 @@
-import { readDensity, readSetting, readVolume, readWhole } from './answers.ts';
 import { tabletCommand } from './command.ts';
+import { parseDensity, parseInteger, parseSetting, parseVolume } from './command-output.ts';
 import type { KioskProfile } from './profile.ts';
-import type { Look, Step, StepScene } from './step.ts';
+import type { CheckResult, Step, StepContext } from './step.ts';
 
-/** A setting of Android and the value that it must have. */
+/** An Android setting and its required value. */
 interface Setting {
   readonly namespace: 'system' | 'secure' | 'global';
   readonly key: string;
   readonly value: number;
 }
 
-const REMEDY = 'Set it by hand in the settings of the tablet; a manufacturer may have locked it.';
+const REMEDY = 'Set it by hand in the settings of the tablet; the manufacturer may have locked it.';
 
-/** The steps of screen, sound and staying awake; only those that the profile names. */
+/** Steps for screen, sound and stay-awake that the profile specifies. */
 export function settingSteps({ screen, sound, stayAwake }: KioskProfile): Step[] {
   const steps: (Step | false)[] = [
     screen.brightness !== undefined &&
@@ -21,7 +21,7 @@ export function settingSteps({ screen, sound, stayAwake }: KioskProfile): Step[]
         { namespace: 'system', key: 'screen_brightness', value: screen.brightness },
       ]),
     screen.offAfterS !== undefined &&
-      settingsStep('screen-off', 'Screen goes dark', `after ${screen.offAfterS} s`, [
+      settingsStep('screen-off', 'Screen timeout', `${screen.offAfterS} s`, [
         { namespace: 'system', key: 'screen_off_timeout', value: screen.offAfterS * 1_000 },
       ]),
     screen.rotationDeg !== undefined &&
@@ -32,7 +32,7 @@ export function settingSteps({ screen, sound, stayAwake }: KioskProfile): Step[]
     screen.densityDpi !== undefined && densityStep(screen.densityDpi),
     sound.mediaPercent !== undefined && volumeStep(sound.mediaPercent),
     sound.touchSounds !== undefined &&
-      settingsStep('touch-sounds', 'Sounds of touches', sound.touchSounds ? 'on' : 'off', [
+      settingsStep('touch-sounds', 'Touch sounds', sound.touchSounds ? 'on' : 'off', [
         { namespace: 'system', key: 'sound_effects_enabled', value: sound.touchSounds ? 1 : 0 },
       ]),
     stayAwake !== undefined && stayAwakeStep(stayAwake),
@@ -46,19 +46,19 @@ function settingsStep(id: string, title: string, expected: string, settings: rea
     title,
     expected,
     remedy: REMEDY,
-    async check(scene) {
+    async check(context) {
       const found: string[] = [];
-      let same = true;
+      let isSame = true;
       for (const { namespace, key, value } of settings) {
-        const text = readSetting(await scene.tablet.read(tabletCommand`settings get ${namespace} ${key}`));
-        same &&= readWhole(text) === value;
+        const text = parseSetting(await context.tablet.read(tabletCommand`settings get ${namespace} ${key}`));
+        isSame &&= parseInteger(text) === value;
         found.push(`${key} ${text ?? 'unset'}`);
       }
-      return { verdict: same ? 'ok' : 'differs', found: found.join(', ') };
+      return { verdict: isSame ? 'ok' : 'differs', found: found.join(', ') };
     },
-    async apply(scene) {
+    async apply(context) {
       for (const { namespace, key, value } of settings) {
-        await scene.tablet.read(tabletCommand`settings put ${namespace} ${key} ${value}`);
+        await context.tablet.read(tabletCommand`settings put ${namespace} ${key} ${value}`);
       }
     },
   };
@@ -67,12 +67,12 @@ function settingsStep(id: string, title: string, expected: string, settings: rea
 function densityStep(densityDpi: number): Step {
   return {
     id: 'density',
-    title: 'Density',
+    title: 'Screen density',
     expected: `${densityDpi} dpi`,
     remedy: REMEDY,
     async check({ tablet }) {
-      const found = readDensity(await tablet.read(tabletCommand`wm density`));
-      return found === null ? notTold('the density') : compared(found === densityDpi, `${found} dpi`);
+      const found = parseDensity(await tablet.read(tabletCommand`wm density`));
+      return found === null ? notReported('its screen density') : compared(found === densityDpi, `${found} dpi`);
     },
     async apply({ tablet }) {
       await tablet.read(tabletCommand`wm density ${densityDpi}`);
@@ -80,48 +80,48 @@ function densityStep(densityDpi: number): Step {
   };
 }
 
-/** The stream of media in Android's AudioManager. */
+/** STREAM_MUSIC of Android's AudioManager. */
 const MUSIC_STREAM = 3;
 
 function volumeStep(percent: number): Step {
-  const read = async ({ tablet }: StepScene) =>
-    readVolume(await tablet.read(tabletCommand`media volume --stream ${MUSIC_STREAM} --get`));
-  const wanted = (most: number) => Math.round((most * percent) / 100);
+  const read = async ({ tablet }: StepContext) =>
+    parseVolume(await tablet.read(tabletCommand`media volume --stream ${MUSIC_STREAM} --get`));
+  const stepFor = (max: number) => Math.round((max * percent) / 100);
   return {
     id: 'volume',
-    title: 'Loudness of media',
+    title: 'Media volume',
     expected: `${percent} %`,
     remedy: REMEDY,
-    async check(scene) {
-      const volume = await read(scene);
-      if (volume === null) return notTold('the loudness');
-      return compared(volume.index === wanted(volume.most), `step ${volume.index} of ${volume.most}`);
+    async check(context) {
+      const volume = await read(context);
+      if (volume === null) return notReported('its media volume');
+      return compared(volume.index === stepFor(volume.max), `step ${volume.index} of ${volume.max}`);
     },
-    async apply(scene) {
-      const volume = await read(scene);
+    async apply(context) {
+      const volume = await read(context);
       if (volume === null) return;
-      await scene.tablet.read(tabletCommand`media volume --stream ${MUSIC_STREAM} --set ${wanted(volume.most)}`);
+      await context.tablet.read(tabletCommand`media volume --stream ${MUSIC_STREAM} --set ${stepFor(volume.max)}`);
     },
   };
 }
 
-/** Bits of stay_on_while_plugged_in: mains, USB, wireless. A dock has a fourth, which older versions do not know. */
+/** Bits of stay_on_while_plugged_in: mains, USB, wireless. The fourth, dock, is missing in older versions. */
 const ALL_CHARGERS = 7;
 
 function stayAwakeStep(stayAwake: boolean): Step {
   return {
     id: 'stay-awake',
-    title: 'Screen stays on while charged',
+    title: 'Screen on while charging',
     expected: stayAwake ? 'yes' : 'no',
     remedy: REMEDY,
     async check({ tablet }) {
-      const text = readSetting(
+      const text = parseSetting(
         await tablet.read(tabletCommand`settings get ${'global'} ${'stay_on_while_plugged_in'}`),
       );
-      const bits = text === null ? 0 : readWhole(text);
-      if (bits === null) return notTold('whether it stays awake');
-      const same = stayAwake ? (bits & ALL_CHARGERS) === ALL_CHARGERS : bits === 0;
-      return compared(same, bits === 0 ? 'no' : same ? 'yes' : `only for some chargers (${bits})`);
+      const bits = text === null ? 0 : parseInteger(text);
+      if (bits === null) return notReported('its stay-awake setting');
+      const isSame = stayAwake ? (bits & ALL_CHARGERS) === ALL_CHARGERS : bits === 0;
+      return compared(isSame, bits === 0 ? 'no' : isSame ? 'yes' : `only for some chargers (${bits})`);
     },
     async apply({ tablet }) {
       await tablet.read(tabletCommand`svc power stayon ${String(stayAwake)}`);
@@ -129,10 +129,10 @@ function stayAwakeStep(stayAwake: boolean): Step {
   };
 }
 
-export function compared(same: boolean, found: string): Look {
-  return { verdict: same ? 'ok' : 'differs', found };
+export function compared(isSame: boolean, found: string): CheckResult {
+  return { verdict: isSame ? 'ok' : 'differs', found };
 }
 
-export function notTold(what: string): Look {
-  return { verdict: 'not-checked', found: `the tablet does not tell ${what}` };
+export function notReported(value: string): CheckResult {
+  return { verdict: 'not-checked', found: `the tablet does not report ${value}` };
 }

@@ -1,12 +1,12 @@
-/** What a command on the tablet printed, and how it ended. */
+/** Output and exit code of a command on the tablet. */
 export interface ShellResult {
   readonly stdout: string;
   readonly stderr: string;
   readonly exitCode: number;
 }
 
-/** The most that a command may print in all, in bytes. Decision of ours; a whole `dumpsys` is far below. */
-export const MOST_OUTPUT_BYTES = 16 * 1024 * 1024;
+/** Limit of the output of a command. Project decision; a whole `dumpsys` is far below. */
+export const MAX_OUTPUT_BYTES = 16 * 1024 * 1024;
 
 const HEADER_BYTES = 5;
 const STDOUT = 1;
@@ -19,7 +19,7 @@ export type FrameVerdict =
   | { readonly kind: 'broken'; readonly reason: string };
 
 /**
- * Reads the frames of the shell protocol (v2): one byte of kind, four of length (little endian), then as many bytes.
+ * Decodes the frames of the shell protocol (v2): one byte of kind, four of length (little endian), then as many bytes.
  * Source: Android's own description of the protocol, `shell_protocol.h`.
  */
 export function createShellReader() {
@@ -30,7 +30,7 @@ export function createShellReader() {
   let exitCode: number | undefined;
   let broken: string | undefined;
 
-  function take(kind: number, payload: Buffer): void {
+  function decode(kind: number, payload: Buffer): void {
     if (kind === EXIT) {
       if (payload.length === 1) exitCode = payload[0];
       else broken = `an exit frame of ${payload.length} bytes`;
@@ -45,23 +45,23 @@ export function createShellReader() {
   }
 
   return {
-    /** Takes the next bytes. What follows the exit frame is not looked at. */
+    /** Decodes the next bytes; bytes after the exit frame are ignored. */
     push(chunk: Uint8Array): FrameVerdict {
       pending = pending.length === 0 ? Buffer.from(chunk) : Buffer.concat([pending, chunk]);
       while (verdict().kind === 'more' && pending.length >= HEADER_BYTES) {
         const length = pending.readUInt32LE(1);
-        if (printed + length > MOST_OUTPUT_BYTES) {
-          broken = `more than ${MOST_OUTPUT_BYTES / 1024 / 1024} MiB of output`;
+        if (printed + length > MAX_OUTPUT_BYTES) {
+          broken = `more than ${MAX_OUTPUT_BYTES / 1024 / 1024} MiB of output`;
           break;
         }
         if (pending.length < HEADER_BYTES + length) break;
         printed += length;
-        take(pending[0] ?? 0, pending.subarray(HEADER_BYTES, HEADER_BYTES + length));
+        decode(pending[0] ?? 0, pending.subarray(HEADER_BYTES, HEADER_BYTES + length));
         pending = pending.subarray(HEADER_BYTES + length);
       }
       return verdict();
     },
-    /** The result; undefined as long as the exit frame has not come. */
+    /** The result; undefined until the exit frame was received. */
     result(): ShellResult | undefined {
       if (exitCode === undefined) return undefined;
       const text = (pieces: readonly Buffer[]) => Buffer.concat(pieces).toString('utf8');

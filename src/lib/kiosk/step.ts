@@ -2,8 +2,8 @@ import type { Clock } from '../lifecycle/index.ts';
 import type { KioskProfile } from './profile.ts';
 import type { Tablet } from './tablet.ts';
 
-/** What a step works with. */
-export interface StepScene {
+/** Context of a step. */
+export interface StepContext {
   readonly tablet: Tablet;
   readonly profile: KioskProfile;
   readonly clock: Clock;
@@ -11,25 +11,25 @@ export interface StepScene {
   readonly onProgress: (text: string) => void;
 }
 
-/** What was found, against what the profile says. */
-export interface Look {
+/** The value found, compared with the profile. */
+export interface CheckResult {
   readonly verdict: 'ok' | 'differs' | 'not-checked';
   readonly found: string;
   readonly remedy?: string;
 }
 
-/** One thing that the profile says about the tablet. */
+/** One requirement of the profile. */
 export interface Step {
   readonly id: string;
   readonly title: string;
-  /** What the profile says, for people. */
+  /** The required value, for display. */
   readonly expected: string;
-  /** Looks and changes nothing. */
-  check(scene: StepScene): Promise<Look>;
-  /** Makes it so. Absent: only a person can. */
-  readonly apply?: (scene: StepScene) => Promise<void>;
-  /** Looks after a change, where that can tell other things than before it. `check` when absent. */
-  readonly verify?: (scene: StepScene) => Promise<Look>;
-  /** What it means when the change did not show. */
+  /** Reads without changing. */
+  check(context: StepContext): Promise<CheckResult>;
+  /** Changes it. Absent: only possible by hand. */
+  readonly apply?: (context: StepContext) => Promise<void>;
+  /** Reads back after a change; `check` when absent. */
+  readonly verify?: (context: StepContext) => Promise<CheckResult>;
+  /** Remedy when the change has no effect. */
   readonly remedy: string;
 }

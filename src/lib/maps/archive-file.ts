@@ -8,83 +8,80 @@ import { bounds } from './manifest.ts';
 import type { ArchiveFile, MapArchive } from './model.ts';
 
 /**
- * Reads and proves an archive on the disk. Throws ARCHIVE_INVALID, and FILE_UNWRITABLE when the file is not there
- * or may not be read.
+ * Reads and verifies an archive file. Throws ARCHIVE_INVALID, FILE_UNREADABLE.
  */
 export async function readArchive(path: string): Promise<ArchiveFile> {
-  const bytes = await readWhole(path, path);
+  const bytes = await readArchiveBytes(path, path);
   return { path, bytes: bytes.byteLength, sha256: sha256(bytes), archive: await parseArchive(bytes, path) };
 }
 
-async function readWhole(path: string, name: string): Promise<Uint8Array> {
+async function readArchiveBytes(path: string, name: string): Promise<Uint8Array> {
   const read = await readBounded(path, bounds.totalBytes).catch((cause) => {
     throw accessError(name, 'read', cause);
   });
-  if (read.kind === 'too-large') throw invalid(name, [`it is larger than ${bounds.totalBytes} bytes`]);
-  if (read.kind !== 'bytes') throw invalid(name, ['it is no ordinary file']);
+  if (read.kind === 'too-large') throw invalid(name, [`it exceeds ${bounds.totalBytes} bytes`]);
+  if (read.kind !== 'bytes') throw invalid(name, ['not a regular file']);
   return read.bytes;
 }
 
 const reasons: Readonly<Record<string, { readonly read: string; readonly written: string }>> = {
-  ENOENT: { read: 'there is no such file', written: 'its folder cannot be made' },
-  EEXIST: { read: 'there is no such file', written: 'its folder is a file' },
-  ENOTDIR: { read: 'there is no such file', written: 'its folder is a file' },
-  EACCES: { read: 'this user may not read it', written: 'this user may not write there' },
-  EPERM: { read: 'this user may not read it', written: 'this user may not write there' },
+  ENOENT: { read: 'no such file', written: 'its folder cannot be created' },
+  EEXIST: { read: 'no such file', written: 'its folder is a file' },
+  ENOTDIR: { read: 'no such file', written: 'its folder is a file' },
+  EACCES: { read: 'permission denied', written: 'permission denied' },
+  EPERM: { read: 'permission denied', written: 'permission denied' },
   EROFS: { read: 'the file system is read-only', written: 'the file system is read-only' },
-  ENOSPC: { read: 'there is no room left', written: 'there is no room left' },
+  ENOSPC: { read: 'no space left', written: 'no space left' },
   EISDIR: { read: 'it is a folder', written: 'it is a folder' },
 };
 
-function accessError(name: string, what: 'read' | 'written', cause: unknown): GwError {
+function accessError(name: string, access: 'read' | 'written', cause: unknown): GwError {
   const { code = 'unknown reason' } = cause as NodeJS.ErrnoException;
-  const why = reasons[code]?.[what] ?? code;
-  return new GwError('FILE_UNWRITABLE', `${name} cannot be ${what}: ${why}.`, {
-    remedy: what === 'read' ? 'Check the name and the place of the file, and whose it is.' : undefined,
-    cause,
-  });
+  const reason = reasons[code]?.[access] ?? code;
+  const errorCode = access === 'read' ? 'FILE_UNREADABLE' : 'FILE_UNWRITABLE';
+  return new GwError(errorCode, `${name} cannot be ${access}: ${reason}.`, { cause });
 }
 
-/** FILE_EXISTS now, so that nobody waits for a backup in vain. Writing checks again. */
+/** Throws FILE_EXISTS before a backup is read; writing checks again. */
 export async function refuseExistingArchive(path: string): Promise<void> {
   if (await lstat(path).catch(() => undefined)) throw existsError(path);
 }
 
 function existsError(path: string): GwError {
-  return new GwError('FILE_EXISTS', `${path} is there already.`);
+  return new GwError('FILE_EXISTS', `${path} already exists.`);
 }
 
 /**
- * Writes an archive whole or not at all: beside its place first, synced, read back from there and proven, and only
- * then put in its place. Makes its folder. `mayNumber`: the name is ours, and where it is taken the next free one is
- * used; the result says which. Throws FILE_EXISTS without `force` and `mayNumber`, FILE_UNWRITABLE, ARCHIVE_INVALID when
- * what was read back is not sound; in each case nothing has changed at `path`.
+ * Writes an archive atomically: to a temporary file beside `path`, synced, read back and verified, then moved. Creates
+ * the folder. `mayNumber`: a generated name, which gets the next free number when it exists; the result has the final
+ * path. Throws FILE_EXISTS without `force` and `mayNumber`, FILE_UNWRITABLE, FILE_UNREADABLE, ARCHIVE_INVALID when the
+ * file read back is not valid; in each case `path` is unchanged.
  */
 export async function writeArchive(
   path: string,
   archive: MapArchive,
   { force = false, mayNumber = false }: { readonly force?: boolean; readonly mayNumber?: boolean },
 ): Promise<ArchiveFile> {
-  let place = path;
+  let finalPath = path;
   const bytes = await packArchive(archive);
   const target = resolve(path);
   const draft = join(dirname(target), `.${basename(target)}.${randomBytes(6).toString('hex')}`);
   try {
     await writeDraft(draft, bytes);
-    const back = await readWhole(draft, path);
-    if (sha256(back) !== sha256(bytes)) throw invalid(path, ['what was read back is not what was written']);
+    const back = await readArchiveBytes(draft, path);
+    if (sha256(back) !== sha256(bytes)) throw invalid(path, ['the file read back differs from the written one']);
     await parseArchive(back, path);
-    if (mayNumber) place = await putBeside(draft, path);
+    if (mayNumber) finalPath = await linkNumbered(draft, path);
     else if (force) await rename(draft, target);
-    else await putNew(draft, target, path);
-    // Some file systems cannot do this; the file itself is in its place and proven.
+    else await linkNew(draft, target, path);
+    // Some file systems cannot sync folders; the file itself is written and verified.
     await syncFolder(dirname(target)).catch(() => {});
   } catch (cause) {
     throw cause instanceof GwError ? cause : accessError(path, 'written', cause);
   } finally {
     await rm(draft, { force: true }).catch(() => {});
   }
-  return { path: place, bytes: bytes.byteLength, sha256: sha256(bytes), archive };
+  return { path: finalPath, bytes: bytes.byteLength, sha256: sha256(bytes), archive };
 }
 
 async function writeDraft(draft: string, bytes: Uint8Array): Promise<void> {
@@ -94,11 +91,11 @@ async function writeDraft(draft: string, bytes: Uint8Array): Promise<void> {
   await file.sync();
 }
 
-/** Puts a file where none may be yet. Throws FILE_EXISTS. */
-async function putNew(draft: string, target: string, name: string): Promise<void> {
+/** Moves a file to a path that must not exist. Throws FILE_EXISTS. */
+async function linkNew(draft: string, target: string, name: string): Promise<void> {
   try {
     await link(draft, target).catch(async (cause: NodeJS.ErrnoException) => {
-      // The file systems of most memory sticks know no links: there the name is taken first, and then filled.
+      // FAT and exFAT have no hard links: there the name is reserved first.
       if (!['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'].includes(cause.code ?? '')) throw cause;
       await (await openFresh(target)).close();
       await rename(draft, target).catch(async (error: unknown) => {
@@ -111,30 +108,29 @@ async function putNew(draft: string, target: string, name: string): Promise<void
   }
 }
 
-const MOST_NUMBER = 99;
+const MAX_NUMBER = 99;
 
-/** Puts a file under this name or, where it is taken, under the first numbered one that is free; that name. */
-async function putBeside(draft: string, path: string): Promise<string> {
+/** Moves a file to this path or, if it exists, to the first free numbered one; returns that path. */
+async function linkNumbered(draft: string, path: string): Promise<string> {
   for (let number = 1; ; number += 1) {
-    const place = numbered(path, number);
+    const candidate = numberedPath(path, number);
     try {
-      await putNew(draft, resolve(place), place);
-      return place;
+      await linkNew(draft, resolve(candidate), candidate);
+      return candidate;
     } catch (error) {
       const isTaken = error instanceof GwError && error.code === 'FILE_EXISTS';
-      if (!isTaken || number === MOST_NUMBER) throw error;
+      if (!isTaken || number === MAX_NUMBER) throw error;
     }
   }
 }
 
-/** `maps-SN0001-20260131T120000Z2.tar.gz` is the second of its second: by name it comes after the first. */
-function numbered(path: string, number: number): string {
+/** `maps-SN0001-20260131T120000Z2.tar.gz` is the second backup of that second, and sorts after the first. */
+function numberedPath(path: string, number: number): string {
   return number === 1 ? path : path.replace(/(\.tar\.gz)?$/, (ending) => `${number}${ending}`);
 }
 
 /**
- * The usual name of a backup: `maps-SN0001-20260131T120000Z.tar.gz`, with `occasion` before the time where one is
- * given.
+ * The default name of a backup: `maps-SN0001-20260131T120000Z.tar.gz`, with an optional `occasion` before the time.
  */
 export function archiveFileName(serial: string, at: Date, occasion?: string): string {
   const time = at

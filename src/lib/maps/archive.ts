@@ -23,12 +23,12 @@ import { checkPng } from './png.ts';
 import { type TarEntry as Entry, unpack } from './unpack.ts';
 
 const compress = promisify(gzip);
-/** So many problems are named; further ones are counted. */
-const MOST_PROBLEMS = 20;
+/** Problems listed in the error text; further ones are counted. */
+const MAX_PROBLEMS = 20;
 
 /**
- * The archive as the bytes of a tar.gz: the manifest first, then the files of each map. The same content and time
- * give the same bytes. What it says can be read back with `parseArchive`, which is the proof that it is sound.
+ * Packs an archive as tar.gz: the manifest first, then the files of each map. Deterministic: the same content and time
+ * give the same bytes. `parseArchive` reads and verifies the result.
  */
 export async function packArchive(archive: MapArchive): Promise<Uint8Array> {
   const mtime = new Date(archive.createdAt);
@@ -46,10 +46,9 @@ export async function packArchive(archive: MapArchive): Promise<Uint8Array> {
 }
 
 /**
- * Reads an archive and proves it whole: every file that the manifest names is there once, as long and with the
- * checksum that it says, and nothing else; each map is JSON, its drawings stand apart exactly as they stand in it,
- * each picture is a whole PNG. Nothing is written anywhere. Throws ARCHIVE_INVALID with every problem; `name` is
- * what the error calls the archive.
+ * Parses and verifies an archive: it contains exactly the files of the manifest, each with its length and checksum; each
+ * map is JSON, its overlays file equals the overlays of the map, each picture is a complete PNG. Writes nothing. Throws
+ * ARCHIVE_INVALID with every problem; `name` is the name of the archive in the error.
  */
 export async function parseArchive(bytes: Uint8Array, name: string): Promise<MapArchive> {
   const problems: string[] = [];
@@ -74,8 +73,8 @@ async function unpackFiles(
   const folders: string[] = [];
 
   const readManifestEntry = async (entry: Entry): Promise<boolean> => {
-    if (entry.type !== 'file' || plain(entry.name) !== MANIFEST_NAME) {
-      problems.push(`it begins with ${kindOf(entry)} instead of ${MANIFEST_NAME}: this is no backup of gw`);
+    if (entry.type !== 'file' || normalizeName(entry.name) !== MANIFEST_NAME) {
+      problems.push(`the first entry is ${describeEntry(entry)}, expected ${MANIFEST_NAME}: not a backup of gw`);
       return false;
     }
     if (entry.bytes > bounds.manifestBytes) {
@@ -94,25 +93,25 @@ async function unpackFiles(
   };
 
   const readFileEntry = async (entry: Entry): Promise<void> => {
-    const file = expected.get(plain(entry.name));
-    if (entry.type !== 'file') problems.push(`it holds ${kindOf(entry)}`);
-    else if (plain(entry.name) === MANIFEST_NAME) problems.push(`${MANIFEST_NAME} stands in it twice`);
-    else if (!file) problems.push(`it holds ${kindOf(entry)}, which the manifest does not name`);
-    else if (found.has(file.name)) problems.push(`${file.name} stands in it twice`);
+    const file = expected.get(normalizeName(entry.name));
+    if (entry.type !== 'file') problems.push(`it contains ${describeEntry(entry)}`);
+    else if (normalizeName(entry.name) === MANIFEST_NAME) problems.push(`it contains ${MANIFEST_NAME} twice`);
+    else if (!file) problems.push(`it contains ${describeEntry(entry)}, which is not in the manifest`);
+    else if (found.has(file.name)) problems.push(`it contains ${file.name} twice`);
     else if (entry.bytes !== file.bytes) {
-      problems.push(`${file.name} measures ${entry.bytes} bytes, and the manifest says ${file.bytes}`);
+      problems.push(`${file.name} has ${entry.bytes} bytes, expected ${file.bytes} by the manifest`);
       found.set(file.name, new Uint8Array());
     } else {
       const body = await entry.read();
-      if (sha256(body) !== file.sha256) problems.push(`${file.name} does not have the checksum of the manifest`);
+      if (sha256(body) !== file.sha256) problems.push(`${file.name}: SHA-256 differs from the manifest`);
       found.set(file.name, body);
     }
   };
 
   const broken = await unpack(bytes, {
-    mostEntries: bounds.entries,
-    // Beside what is declared: the manifest itself, the headers, and the blocks with which tar fills up.
-    mostBytes: () => declared + 4 * bounds.manifestBytes + bounds.entries * 1024,
+    maxEntries: bounds.entries,
+    // In addition to the declared files: the manifest, the headers and the padding of tar.
+    maxBytes: () => declared + 4 * bounds.manifestBytes + bounds.entries * 1024,
     async onEntry(entry) {
       if (entry.type === 'directory') folders.push(entry.name);
       else if (manifest === null) return await readManifestEntry(entry);
@@ -121,17 +120,18 @@ async function unpackFiles(
     },
   });
   if (broken !== null) problems.unshift(broken);
-  // Assigned inside a callback, which the compiler does not see.
+  // The assignment in the callback is invisible to the compiler.
   const read = manifest as Manifest | null;
   if (read === null) {
-    if (problems.length === 0) problems.push(`it holds no ${MANIFEST_NAME}: this is no backup of gw`);
+    if (problems.length === 0) problems.push(`no ${MANIFEST_NAME}: not a backup of gw`);
     return null;
   }
   const foldersOfMaps = new Set(['', 'maps', ...read.maps.map(({ id }) => `maps/${id}`)]);
   for (const folder of folders) {
-    if (!foldersOfMaps.has(plain(folder))) problems.push(`it holds the folder ${quote(folder)}, which no map has`);
+    if (!foldersOfMaps.has(normalizeName(folder)))
+      problems.push(`it contains the folder ${quote(folder)}, which belongs to no map`);
   }
-  // Where the archive ends too early, everything behind that place is missing: said once.
+  // After a truncation every later file is missing, so only the truncation is reported.
   if (broken === null) {
     for (const file of expected.keys()) {
       if (!found.has(file)) problems.push(`${file} is missing`);
@@ -140,8 +140,8 @@ async function unpackFiles(
   return read;
 }
 
-/** A name as tar programs write it, without the point before it or the stroke behind a folder. */
-function plain(name: string): string {
+/** An entry name without a leading `./` and the trailing slash of a folder. */
+function normalizeName(name: string): string {
   const bare = name === '.' || name === './' ? '' : name.startsWith('./') ? name.slice(2) : name;
   return bare.endsWith('/') ? bare.slice(0, -1) : bare;
 }
@@ -155,7 +155,7 @@ const kinds: Readonly<Record<string, string>> = {
   fifo: 'the pipe',
 };
 
-function kindOf({ type, name, linkName }: Entry): string {
+function describeEntry({ type, name, linkName }: Entry): string {
   const to = linkName === '' ? '' : ` to ${quote(linkName)}`;
   return `${kinds[type] ?? 'the entry'} ${quote(name)}${to}`;
 }
@@ -170,8 +170,8 @@ async function mapOf(
   const data = bytesOf('data') ?? new Uint8Array();
   const image = bytesOf('image');
   const picture = image && (await checkPng(image));
-  if (picture?.ok === false) problems.push(`${partPath(id, 'image')} is no whole picture: ${picture.problem}`);
-  const overlays = drawingsOf(map, data, bytesOf('overlays'), problems);
+  if (picture?.ok === false) problems.push(`${partPath(id, 'image')} is not a valid PNG: ${picture.problem}`);
+  const overlays = overlaysOf(map, data, bytesOf('overlays'), problems);
   const localisation = bytesOf('localisation');
   return {
     id,
@@ -189,8 +189,8 @@ async function mapOf(
   };
 }
 
-/** The drawings out of the map itself, which is where they stand exactly; the file beside it must say the same. */
-function drawingsOf(
+/** The overlays from the map data, which is the authoritative source; the separate file must be equal. */
+function overlaysOf(
   { id, overlaysForm }: ManifestMap,
   data: Uint8Array,
   file: Uint8Array | null,
@@ -199,23 +199,23 @@ function drawingsOf(
   const path = partPath(id, 'data');
   const reading = readJsonBytes(data, 'file');
   if (!reading.ok || !isRecord(reading.value)) {
-    problems.push(`${path} is no map: ${reading.ok ? 'it is JSON, but no object' : reading.problem}`);
+    problems.push(`${path} is not a map: ${reading.ok ? 'JSON, but not an object' : reading.problem}`);
     return null;
   }
   const { text, form } = overlaysSource(data);
-  const same = text === null ? file === null : file !== null && Buffer.from(text, 'utf8').equals(file);
-  if (!same) problems.push(`${partPath(id, 'overlays')} is not what ${path} holds as its drawings`);
+  const isEqual = text === null ? file === null : file !== null && Buffer.from(text, 'utf8').equals(file);
+  if (!isEqual) problems.push(`${partPath(id, 'overlays')} differs from the overlays in ${path}`);
   else if (form !== overlaysForm) {
-    problems.push(`${MANIFEST_NAME}: map ${id} has its drawings as '${form}', and not as '${overlaysForm}'`);
+    problems.push(`${MANIFEST_NAME}: map ${id} has its overlays in the form '${form}', expected '${overlaysForm}'`);
   }
   return text;
 }
 
-/** ARCHIVE_INVALID with the first problems in its text, and more of them in `details.problems`. */
+/** ARCHIVE_INVALID with the first problems in its text and up to 200 in `details.problems`. */
 export function invalid(name: string, problems: readonly string[]): GwError {
-  const shown = problems.slice(0, MOST_PROBLEMS);
+  const shown = problems.slice(0, MAX_PROBLEMS);
   if (problems.length > shown.length) shown.push(`… and ${problems.length - shown.length} more`);
-  return new GwError('ARCHIVE_INVALID', `${name} is damaged, or no backup:\n${shown.join('\n')}`, {
+  return new GwError('ARCHIVE_INVALID', `${name} is corrupt or not a backup:\n${shown.join('\n')}`, {
     details: { problems: problems.slice(0, 200) },
   });
 }

@@ -8,27 +8,26 @@ import type { ArchivedMap, MapArchive } from './model.ts';
 import { checkPng } from './png.ts';
 
 export interface BackupOptions {
-  /** Numbers of the maps as texts; 'all' for every one that the chassis lists. */
+  /** Map numbers as texts; 'all' for every listed map. */
   readonly ids: 'all' | readonly string[];
   readonly gwVersion: string;
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** One line for a person about what happens now. */
+  /** Progress line for display. */
   readonly onProgress: (text: string) => void;
 }
 
 export type ReadMapOptions = Pick<BackupOptions, 'signal' | 'onProgress'>;
 
 /**
- * Takes maps off a chassis, byte for byte, and changes nothing there. A picture or localisation data that the chassis
- * does not give is noted in `missing`; everything else that fails ends the backup. It is refused as BACKUP_OUTDATED
- * when the list of maps, or the chassis itself, is another one at the end than it was at the beginning.
- * `complete` is false when maps were named, and when the map in use is stored nowhere (id -1), so that nobody can
- * take it. Throws as the client does, and MAP_UNKNOWN.
+ * Reads maps of a chassis byte for byte, without changing it. A picture or localisation data that cannot be read is
+ * listed in `missing`; every other failure ends the backup. `complete` is false for selected maps, and when the map in
+ * use is not stored (id -1). Throws MAP_UNKNOWN, BACKUP_OUTDATED when the list of maps or the chassis changed meanwhile,
+ * and the errors of the client.
  */
 export async function backUpMaps(client: ChassisClient, options: BackupOptions): Promise<MapArchive> {
   const { ids, gwVersion, clock, signal, onProgress } = options;
-  onProgress('asking the chassis who it is and which maps it has');
+  onProgress('reading identity and list of maps');
   const identity = await client.identity(signal);
   const listed = await client.listMaps(signal);
   const current = await client.currentMap(signal);
@@ -39,19 +38,19 @@ export async function backUpMaps(client: ChassisClient, options: BackupOptions):
     const map = await readMap(client, item, { isCurrent: current?.id === item.id }, { signal, onProgress });
     bytes += sizeOf(map);
     if (bytes > bounds.totalBytes) {
-      throw new GwError('CHASSIS_BAD_ANSWER', `The maps are larger than ${bounds.totalBytes} bytes together.`, {
+      throw new GwError('CHASSIS_BAD_ANSWER', `The maps exceed ${bounds.totalBytes} bytes in total.`, {
         tried: { address: client.endpoint.host, port: client.endpoint.port },
-        remedy: 'Back up a few maps at a time: name each with --map.',
+        remedy: 'Back up fewer maps at a time, each with --map.',
       });
     }
     maps.push(map);
   }
-  onProgress('asking whether anything changed meanwhile');
+  onProgress('checking that nothing changed meanwhile');
   const after = await client.identity(signal);
   const listedAfter = await client.listMaps(signal);
   if (after.serial !== identity.serial || JSON.stringify(listedAfter) !== JSON.stringify(listed)) {
-    throw new GwError('BACKUP_OUTDATED', 'The maps of the chassis changed while they were read; nothing was kept.', {
-      remedy: 'Make sure that nobody works on the maps, then take the backup again.',
+    throw new GwError('BACKUP_OUTDATED', 'The maps of the chassis changed while they were read; nothing was saved.', {
+      remedy: 'Make sure that the maps are not being edited, then take the backup again.',
     });
   }
   const { serial, software, model } = identity;
@@ -64,7 +63,7 @@ export async function backUpMaps(client: ChassisClient, options: BackupOptions):
   };
 }
 
-/** One map with everything that the chassis gives for it. Throws as the client does. */
+/** Reads one map with all its files. Throws the errors of the client. */
 export async function readMap(
   client: ChassisClient,
   item: MapListItem,
@@ -73,8 +72,8 @@ export async function readMap(
 ): Promise<ArchivedMap> {
   const id = String(item.id);
   const missing: { what: 'image' | 'localisation'; why: string }[] = [];
-  /** What the chassis gives is taken; why it does not is written down. */
-  async function take(
+  /** Reads a file, or records why it is missing. */
+  async function readPart(
     what: 'image' | 'localisation',
     read: () => Promise<Uint8Array>,
     problem: (bytes: Uint8Array) => Promise<string | null>,
@@ -85,30 +84,30 @@ export async function readMap(
       why = await problem(bytes);
       if (why === null) return bytes;
     } catch (error) {
-      if (!isOfThisFile(error)) throw error;
+      if (!isFileError(error)) throw error;
       why = failureDetail(error);
     }
     missing.push({ what, why: why.slice(0, 300) });
     return null;
   }
 
-  onProgress(`map ${id}: reading data and drawings`);
+  onProgress(`map ${id}: reading data and overlays`);
   const data = await client.mapBytes(id, signal);
   const { text: overlays, form: overlaysForm } = overlaysSource(data);
   onProgress(`map ${id}: reading the picture`);
-  const image = await take(
+  const image = await readPart(
     'image',
     () => client.mapPng(id, signal),
     async (bytes) => {
       const picture = await checkPng(bytes);
-      return picture.ok ? null : `the picture came, but ${picture.problem}`;
+      return picture.ok ? null : `invalid PNG: ${picture.problem}`;
     },
   );
   onProgress(`map ${id}: reading the localisation data`);
-  const localisation = await take(
+  const localisation = await readPart(
     'localisation',
     () => client.mapLocalisation(id, signal),
-    async ({ byteLength }) => (byteLength > 0 ? null : 'the chassis gave 0 bytes'),
+    async ({ byteLength }) => (byteLength > 0 ? null : 'the chassis returned 0 bytes'),
   );
   const { uid, name, mapVersion, overlaysVersion } = item;
   return {
@@ -128,10 +127,10 @@ export async function readMap(
 }
 
 /**
- * Whether an error is about the one file that was asked for, so that the rest of a backup is still worth having. A
- * chassis that is gone altogether shows at the next request, and at the last one of the backup.
+ * Whether an error concerns a single file, so that the backup continues. A chassis that is not connected fails at the
+ * next request.
  */
-function isOfThisFile(error: unknown): boolean {
+function isFileError(error: unknown): boolean {
   return (
     error instanceof GwError && ['CHASSIS_REFUSED', 'CHASSIS_BAD_ANSWER', 'CHASSIS_NOT_CONNECTED'].includes(error.code)
   );
@@ -142,7 +141,7 @@ function checkedList(client: ChassisClient, listed: readonly MapListItem[]): rea
   const problem = twice
     ? `lists map ${twice.id} twice`
     : listed.length > bounds.maps
-      ? `lists ${listed.length} maps, and gw takes ${bounds.maps} at most`
+      ? `lists ${listed.length} maps, the limit is ${bounds.maps}`
       : null;
   if (problem === null) return listed;
   throw new GwError('CHASSIS_BAD_ANSWER', `The chassis ${problem}.`, {
@@ -157,14 +156,14 @@ function pickMaps(listed: readonly MapListItem[], ids: readonly string[]): reado
   return listed.filter((item) => chosen.has(item));
 }
 
-/** The item of this id. Throws MAP_UNKNOWN with the ids that there are. */
+/** The item of this id. Throws MAP_UNKNOWN with the existing ids. */
 export function pickMap(listed: readonly MapListItem[], id: string): MapListItem {
   const found = listed.find((item) => String(item.id) === id);
   if (found) return found;
   const ids = listed.map((item) => item.id);
-  const there =
+  const available =
     ids.length === 0 ? 'It has none.' : `It has: ${ids.slice(0, 50).join(', ')}${ids.length > 50 ? ', …' : ''}.`;
-  throw new GwError('MAP_UNKNOWN', `The chassis has no map ${quote(id)}. ${there}`, { details: { id, maps: ids } });
+  throw new GwError('MAP_UNKNOWN', `The chassis has no map ${quote(id)}. ${available}`, { details: { id, maps: ids } });
 }
 
 function sizeOf({ data, overlays, image, localisation }: ArchivedMap): number {

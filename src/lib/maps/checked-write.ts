@@ -3,39 +3,39 @@ import type { ChassisMapWrites } from '../chassis/map-writes.ts';
 import { GwError } from '../error/index.ts';
 import type { Clock } from '../lifecycle/index.ts';
 import { onAbort } from '../lifecycle/index.ts';
-import { drawingsOf, reasonOf } from './live-maps.ts';
+import { overlaysOf, reasonOf } from './live-maps.ts';
 import type { ArchivedMap } from './model.ts';
 
-/** What every write needs: the calls, time, and how much of it is left once a person has pressed Ctrl-C. */
+/** Dependencies of every write. */
 export interface WriteTools {
   readonly client: ChassisClient;
   readonly writes: ChassisMapWrites;
   readonly clock: Clock;
   readonly pace: WritePace;
-  /** The person's own signal. It never cuts what was begun: see `within`. */
+  /** Aborted by the user. A started step continues for `graceMs`: see `withGrace`. */
   readonly signal: AbortSignal;
   readonly onProgress: (text: string) => void;
-  /** Called right before each order leaves. */
+  /** Called right before each order is sent. */
   readonly onSend: () => void;
 }
 
-/** Decisions of ours, in milliseconds. Tests pass shorter ones. */
+/** Intervals and timeouts. Project decisions; tests pass shorter ones. */
 export interface WritePace {
-  /** Between two looks. */
+  /** Poll interval. */
   readonly pollMs: number;
-  /** So long a chassis that answers may take until a read shows what was written. */
+  /** Time until a connected chassis must return the written content. */
   readonly settleMs: number;
-  /** The same, when the answer to the write was lost: it may still be at work. */
+  /** The same when the response to the write was lost, since it may still be in progress. */
   readonly settleLostMs: number;
-  /** So long a chassis that does not answer is asked again. */
+  /** Time limit of retries when the chassis does not answer. */
   readonly readBackMs: number;
-  /** So long /map/info may take until it announces what was written. */
+  /** Time until /map/info must announce the written content. */
   readonly announceMs: number;
-  /** So long each step that was begun goes on after Ctrl-C. */
+  /** Time left for each step after Ctrl-C. */
   readonly graceMs: number;
 }
 
-export const usualPace: WritePace = {
+export const defaultPace: WritePace = {
   pollMs: 400,
   settleMs: 2_000,
   settleLostMs: 6_000,
@@ -45,8 +45,8 @@ export const usualPace: WritePace = {
 };
 
 /**
- * Runs one step of something that must not be cut in the middle: after the person's abort it has `graceMs` left,
- * however late it begins.
+ * Runs one step of work that must not be aborted in the middle: after an abort by the user each step still has
+ * `graceMs`.
  */
 export async function withGrace<T>(
   { signal, clock, pace }: Pick<WriteTools, 'signal' | 'clock' | 'pace'>,
@@ -56,7 +56,7 @@ export async function withGrace<T>(
   let timer: Disposable | undefined;
   using _aborted = onAbort(signal, () => {
     timer ??= clock.after(pace.graceMs, () => {
-      ending.abort(new GwError('INTERRUPTED', 'Interrupted, and the time to finish in order is over.'));
+      ending.abort(new GwError('INTERRUPTED', 'Interrupted, and the grace period has ended.'));
     });
   });
   try {
@@ -71,39 +71,39 @@ export type Sent<T> =
   | { readonly kind: 'answered'; readonly value: T }
   /** It surely never reached the chassis. */
   | { readonly kind: 'not-sent'; readonly why: string }
-  /** The chassis answered that it does not do it. It should have changed nothing, and nobody promises it. */
+  /** The chassis refused it, which should but need not mean that nothing was changed. */
   | { readonly kind: 'refused'; readonly why: string }
-  /** It may have been taken. */
+  /** It may have been accepted. */
   | { readonly kind: 'lost'; readonly why: string };
 
-/** Sends an order once. Never throws for what a chassis or a network can do. */
+/** Sends an order once. Chassis and network errors are results. */
 export async function send<T>(tools: WriteTools, order: (grace: AbortSignal) => Promise<T>): Promise<Sent<T>> {
   tools.onSend();
   try {
     return { kind: 'answered', value: await withGrace(tools, order) };
   } catch (error) {
     if (!(error instanceof GwError) || error.code === 'INTERNAL') throw error;
-    return { kind: fateOf(error), why: reasonOf(error) };
+    return { kind: deliveryOf(error), why: reasonOf(error) };
   }
 }
 
-/** What a failed order says about whether the chassis took it. */
-export function fateOf(error: GwError): 'not-sent' | 'refused' | 'lost' {
-  // The serial number is asked on the very connection that would have carried the order.
+/** Whether a failed order may have reached the chassis. */
+export function deliveryOf(error: GwError): 'not-sent' | 'refused' | 'lost' {
+  // The serial number is verified on the same connection before the order is sent.
   if (error.code === 'CHASSIS_WRONG_DEVICE') return 'not-sent';
   if (error.code === 'CHASSIS_REFUSED') return 'refused';
   return error.code === 'CHASSIS_NOT_CONNECTED' && error.details?.orderAccepted !== 'unknown' ? 'not-sent' : 'lost';
 }
 
-/** A map as it was read back; 'gone' when the chassis lists it no more. */
+/** A map as read back; 'gone': no longer listed. */
 export type ReadBack =
   | ({ readonly kind: 'read'; readonly data: Uint8Array } & Pick<ArchivedMap, 'overlays' | 'overlaysForm'>)
   | { readonly kind: 'gone' }
   | { readonly kind: 'unknown'; readonly why: string };
 
 /**
- * Reads a map back until `isExpected`, or until the chassis has given the same other answer for `settleMs`. One that
- * does not answer is asked again for `readBackMs`. Only the chassis of this serial number is believed.
+ * Reads a map back until `isExpected`, or until the chassis has answered otherwise for `settleMs`. Connection errors are
+ * retried for `readBackMs`. The serial number is verified with every read.
  */
 export async function readMapBack(
   tools: WriteTools,
@@ -114,12 +114,12 @@ export async function readMapBack(
   return await settle<ReadBack>(tools, settleMs, async (grace) => {
     const data = await readExisting(tools.client, id, grace);
     if (data === null) return { found: { kind: 'gone' }, expected: false };
-    const drawings = drawingsOf(data);
-    return { found: { kind: 'read', data, ...drawings }, expected: isExpected(drawings.overlays, data) };
+    const overlays = overlaysOf(data);
+    return { found: { kind: 'read', data, ...overlays }, expected: isExpected(overlays.overlays, data) };
   });
 }
 
-/** null when the chassis does not list the map any more. */
+/** null when the chassis no longer lists the map. */
 async function readExisting(client: ChassisClient, id: string, signal: AbortSignal): Promise<Uint8Array | null> {
   await client.identity(signal);
   const listed = await client.listMaps(signal);
@@ -128,13 +128,13 @@ async function readExisting(client: ChassisClient, id: string, signal: AbortSign
 }
 
 /**
- * Looks until the expected is found, or something else has been found for `settleMs`. What was seen before the
- * connection was lost is no answer: a chassis that is silent at the end gives 'unknown'.
+ * Polls until the expected value is found, or another one for `settleMs`. Values read before a lost connection do not
+ * count: a chassis that stays silent gives 'unknown'.
  */
 export async function settle<F>(
   tools: WriteTools,
   settleMs: number,
-  look: (grace: AbortSignal) => Promise<{ readonly found: F; readonly expected: boolean }>,
+  poll: (grace: AbortSignal) => Promise<{ readonly found: F; readonly expected: boolean }>,
 ): Promise<F | { readonly kind: 'unknown'; readonly why: string }> {
   const { clock, pace, onProgress } = tools;
   try {
@@ -144,15 +144,15 @@ export async function settle<F>(
       for (;;) {
         const now = clock.monotonicMs();
         try {
-          const { found, expected } = await look(grace);
+          const { found, expected } = await poll(grace);
           answeredAt ??= now;
           if (expected || now - answeredAt >= settleMs) return found;
         } catch (error) {
           if (!(error instanceof GwError) || error.code === 'INTERNAL' || grace.aborted) throw error;
-          const hopeless = error.code === 'CHASSIS_WRONG_DEVICE';
-          if (hopeless || now - began >= pace.readBackMs) return { kind: 'unknown', why: reasonOf(error) };
+          const isFinal = error.code === 'CHASSIS_WRONG_DEVICE';
+          if (isFinal || now - began >= pace.readBackMs) return { kind: 'unknown', why: reasonOf(error) };
           answeredAt = undefined;
-          onProgress(`reading back: ${reasonOf(error)}; trying again`);
+          onProgress(`reading back: ${reasonOf(error)}; retrying`);
         }
         await clock.sleep(pace.pollMs, grace);
       }

@@ -1,12 +1,12 @@
 /**
- * Taking the maps of a chassis into safety and bringing them back. The writes among it were never measured on a real
- * device, so each takes a backup first, is read back and compared, and is undone when the result differs.
+ * Backup and restore of the maps of a chassis, selection of a map, restart. The writes were never measured on a real
+ * device, so each is preceded by a backup, read back and compared, and overlays are rolled back when they differ.
  */
 export { packArchive, parseArchive } from './archive.ts';
 export { archiveFileName, readArchive, refuseExistingArchive, writeArchive } from './archive-file.ts';
 export { backUpMaps, pickMap, readMap } from './backup.ts';
 
-export type { DrawingsComparison, LiveMap } from './live-maps.ts';
+export type { LiveMap, OverlaysComparison } from './live-maps.ts';
 export { archivedFiles } from './manifest.ts';
 export type { TopicAccess } from './map-announcements.ts';
 
@@ -16,7 +16,7 @@ export { checkPng } from './png.ts';
 export { type RestartOptions, type RestartPace, type RestartRun, restartChassis } from './restart.ts';
 
 export {
-  isWell,
+  isSuccess,
   type MapOutcome,
   type RestoreRun,
   type RestoreWrite,
@@ -25,4 +25,4 @@ export {
 export { changesAnything, type PlannedMap, planRestore } from './restore-plan.ts';
 export { checkRunningMap, type RunningMap } from './running-map.ts';
 export { type SelectOptions, type SelectRun, selectMap } from './select.ts';
-export { lookForStillness } from './stillness.ts';
+export { checkStillness } from './stillness.ts';

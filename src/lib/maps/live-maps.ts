@@ -1,26 +1,26 @@
 import type { ChassisClient, ChassisIdentity, CurrentMap } from '../chassis/index.ts';
 import { GwError } from '../error/index.ts';
 import { readJsonBytes } from '../json/index.ts';
-import { type OverlaysDiff, overlaysSource, sameDrawings } from '../overlays/index.ts';
+import { diffOverlaysTexts, type OverlaysDiff, overlaysSource } from '../overlays/index.ts';
 import { pngSize } from '../png/index.ts';
 import { shorten } from '../text/index.ts';
 import type { ArchivedMap } from './model.ts';
 
-/** A map as it is on the chassis now. An archived map is one too. */
+/** A map as currently stored on the chassis. An archived map has the same fields. */
 export type LiveMap = Omit<ArchivedMap, 'localisation' | 'missing' | 'isCurrent'>;
 
 export interface LiveMaps {
   readonly identity: ChassisIdentity;
-  /** null when none is in use; `id` -1 for one that was set from data. */
+  /** null when none is in use; `id` -1: set from data. */
   readonly current: CurrentMap | null;
   readonly maps: readonly LiveMap[];
-  /** Pictures that did not come, and why. */
+  /** Maps whose picture was not received, with the reason. */
   readonly withoutImage: readonly { readonly id: number; readonly why: string }[];
 }
 
 /**
- * Reads every map of the chassis as far as a comparison needs it: data and picture, not the localisation data.
- * A picture that does not come is noted; everything else throws as the client does.
+ * Reads data and picture of every map of the chassis. A missing picture is listed in `withoutImage`; other failures throw
+ * the errors of the client.
  */
 export async function readLiveMaps(
   client: ChassisClient,
@@ -44,7 +44,7 @@ export async function readLiveMaps(
         withoutImage.push({ id: item.id, why: reasonOf(error) });
       }
     }
-    maps.push({ ...item, data, ...drawingsOf(data), image });
+    maps.push({ ...item, data, ...overlaysOf(data), image });
   }
   return { identity, current, maps, withoutImage };
 }
@@ -55,37 +55,37 @@ export interface LiveReadOptions {
   readonly onProgress?: (text: string) => void;
 }
 
-export function drawingsOf(data: Uint8Array): Pick<ArchivedMap, 'overlays' | 'overlaysForm'> {
+export function overlaysOf(data: Uint8Array): Pick<ArchivedMap, 'overlays' | 'overlaysForm'> {
   const { text, form } = overlaysSource(data);
   return { overlays: text, overlaysForm: form };
 }
 
-/** What a failed call means to a person, in one clause or sentence. */
+/** The message of an error as a clause. */
 export function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message.replace(/\.$/, '') : String(error);
 }
 
-/** A collection without drawings: what a map without `overlays` is compared as. */
-export const NO_DRAWINGS = '{"type":"FeatureCollection","features":[]}';
+/** Empty collection: the equivalent of a map without `overlays`. */
+export const NO_FEATURES = '{"type":"FeatureCollection","features":[]}';
 
-/** Two texts of drawings beside each other. Content decides; a text that holds no drawings is the same as itself only. */
-export interface DrawingsComparison {
-  /** Every drawing, its order, every value with its JSON type are the same. */
+/** The comparison of two texts of overlays, by content; a text that is not an overlay collection equals only itself. */
+export interface OverlaysComparison {
+  /** Whether all features, their order and every value with its JSON type are equal. */
   readonly same: boolean;
-  /** Character for character. */
+  /** Whether the texts are identical. */
   readonly sameText: boolean;
-  /** null when the texts are the same, or when one of them cannot be read. */
+  /** null when the texts are identical or one is not readable. */
   readonly diff: OverlaysDiff | null;
   /** Why they cannot be compared; null when they can. */
   readonly problem: string | null;
 }
 
-/** `from` is taken as the old one. A map without `overlays` counts as one without drawings. */
-export function compareDrawings(from: string | null, to: string | null): DrawingsComparison {
-  const [a, b] = [from ?? NO_DRAWINGS, to ?? NO_DRAWINGS];
+/** Compares from the old text to the new one. A map without `overlays` counts as one without features. */
+export function compareOverlays(from: string | null, to: string | null): OverlaysComparison {
+  const [a, b] = [from ?? NO_FEATURES, to ?? NO_FEATURES];
   if (a === b) return { same: true, sameText: from === to, diff: null, problem: null };
   try {
-    const diff = sameDrawings(a, b);
+    const diff = diffOverlaysTexts(a, b);
     return { same: diff.same, sameText: false, diff, problem: null };
   } catch (error) {
     if (!(error instanceof GwError) || error.code !== 'OVERLAYS_INVALID') throw error;
@@ -100,7 +100,7 @@ export interface MapGrid {
   readonly resolutionM: number;
 }
 
-/** Where the picture of a map lies; null when its data does not say. @source vendor REST book (HINWEIS) */
+/** Position and resolution of the picture of a map; null when missing in its data. @source vendor REST book (HINWEIS) */
 export function gridOf(data: Uint8Array): MapGrid | null {
   const members = membersOf(data);
   const [x, y, resolution] = ['grid_origin_x', 'grid_origin_y', 'grid_resolution'].map((key) => members?.get(key));
@@ -108,16 +108,16 @@ export function gridOf(data: Uint8Array): MapGrid | null {
   return { originXM: x, originYM: y, resolutionM: resolution };
 }
 
-/** Members of a map's data that say which map it is and where it lies: they must outlive a change of its drawings. */
-const steadyMembers = ['map_name', 'uid', 'grid_origin_x', 'grid_origin_y', 'grid_resolution'];
+/** Members that identify a map and its position: they must not change with its overlays. */
+const identityMembers = ['map_name', 'uid', 'grid_origin_x', 'grid_origin_y', 'grid_resolution'];
 
-/** Which of them are not what they were, as clauses. Counters, times and addresses do not count. */
-export function steadyChanges(before: Uint8Array, after: Uint8Array): string[] {
+/** Changes of those members, as clauses. Counters, times and addresses are ignored. */
+export function identityChanges(before: Uint8Array, after: Uint8Array): string[] {
   const [from, to] = [membersOf(before), membersOf(after)];
-  if (from === null || to === null) return ['its data cannot be read'];
-  return steadyMembers.flatMap((key) => {
+  if (from === null || to === null) return ['its data is not readable'];
+  return identityMembers.flatMap((key) => {
     const [a, b] = [JSON.stringify(from.get(key)), JSON.stringify(to.get(key))];
-    return a === b ? [] : [`\`${key}\` was ${shortened(a)} and is ${shortened(b)}`];
+    return a === b ? [] : [`\`${key}\` was ${shortened(a)}, is ${shortened(b)}`];
   });
 }
 
@@ -125,7 +125,7 @@ function shortened(json: string | undefined): string {
   return json === undefined ? 'missing' : shorten(json, 60);
 }
 
-/** In a Map: names of members come from outside. null when the data is no object. */
+/** Members as a Map, since their names are foreign; null when the data is not an object. */
 function membersOf(data: Uint8Array): ReadonlyMap<string, unknown> | null {
   const reading = readJsonBytes(data, 'map');
   if (!reading.ok || typeof reading.value !== 'object' || reading.value === null) return null;
@@ -134,7 +134,7 @@ function membersOf(data: Uint8Array): ReadonlyMap<string, unknown> | null {
 
 export type PictureVerdict = 'same' | 'differs' | 'not-compared';
 
-/** Byte for byte; pictures of another size differ, one that is missing is not compared. */
+/** Compares two pictures byte for byte; a missing one is 'not-compared'. */
 export function comparePictures(a: Uint8Array | null, b: Uint8Array | null): PictureVerdict {
   if (a === null || b === null) return 'not-compared';
   return sameBytes(a, b) ? 'same' : 'differs';
@@ -145,6 +145,6 @@ export function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
 }
 
 export function samePictureSize(a: Uint8Array, b: Uint8Array): boolean {
-  const [one, other] = [pngSize(a), pngSize(b)];
-  return one !== null && one.width === other?.width && one.height === other.height;
+  const [first, second] = [pngSize(a), pngSize(b)];
+  return first !== null && first.width === second?.width && first.height === second.height;
 }

@@ -3,24 +3,24 @@ import { isRecord, quote, readJsonBytes } from '../json/index.ts';
 import { sha256 } from '../lifecycle/index.ts';
 import type { ArchivedMap, MapArchive } from './model.ts';
 
-/** Names the form of an archive; another form gets another name. */
+/** Format of the archive. */
 const ARCHIVE_SCHEMA = 'gw/map-archive/1';
 export const MANIFEST_NAME = 'manifest.json';
 
 const MiB = 1024 * 1024;
 
-/** Decisions of ours: what an archive may measure. More than a chassis gives, and little enough for a laptop. */
+/** Limits of an archive. Project decisions. */
 export const bounds = {
   manifestBytes: MiB,
   maps: 1_000,
   fileBytes: 256 * MiB,
-  /** All files of an archive together. */
+  /** Sum of all files of an archive. */
   totalBytes: 1024 * MiB,
-  /** Entries of the tar: four files and a folder a map. */
+  /** Entries of the tar: four files and a folder per map. */
   entries: 6_000,
 } as const;
 
-/** The files of one map inside the archive, in the order in which they are packed. */
+/** The files of one map inside the archive, in the order of packing. */
 const parts = {
   data: 'map.json',
   overlays: 'overlays.json',
@@ -73,7 +73,7 @@ export type Manifest = z.infer<typeof manifestSchema>;
 export type ManifestMap = Manifest['maps'][number];
 export type ManifestFile = z.infer<typeof file>;
 
-/** The bytes of one part of a map as they are packed; null when the map has none. */
+/** The packed bytes of one part of a map; null when the map has none. */
 export function partBytes(archived: ArchivedMap, part: Part): Uint8Array | null {
   if (part !== 'overlays') return archived[part];
   return archived.overlays === null ? null : Buffer.from(archived.overlays, 'utf8');
@@ -84,7 +84,7 @@ function fileOf(archived: ArchivedMap, part: Part): ManifestFile | null {
   return bytes && { name: partPath(archived.id, part), bytes: bytes.byteLength, sha256: sha256(bytes) };
 }
 
-/** The files of a map as they stand in an archive, in their order there. */
+/** The files of a map in the order of the archive. */
 export function archivedFiles(archived: ArchivedMap): readonly ManifestFile[] {
   return partNames.map((part) => fileOf(archived, part)).filter((one) => one !== null);
 }
@@ -116,7 +116,7 @@ export function manifestOf({ createdAt, gwVersion, chassis, complete, maps }: Ma
   };
 }
 
-/** Every file that a manifest names, by its name in the archive. */
+/** Every file of a manifest by its name in the archive. */
 export function filesOf(manifest: Manifest): Map<string, ManifestFile> {
   const found = new Map<string, ManifestFile>();
   for (const { files } of manifest.maps) {
@@ -132,7 +132,7 @@ export type ManifestReading =
   | { readonly ok: true; readonly manifest: Manifest }
   | { readonly ok: false; readonly problems: readonly string[] };
 
-/** Reads a manifest and everything in it that can be wrong without looking at the files. */
+/** Parses a manifest and verifies it without the files. */
 export function readManifest(bytes: Uint8Array): ManifestReading {
   const reading = readJsonBytes(bytes, MANIFEST_NAME);
   if (!reading.ok) return { ok: false, problems: [`${MANIFEST_NAME}: ${reading.problem}`] };
@@ -142,7 +142,7 @@ export function readManifest(bytes: Uint8Array): ManifestReading {
     const found = typeof schema === 'string' ? quote(schema) : 'none';
     return {
       ok: false,
-      problems: [`${MANIFEST_NAME}: its schema is ${found}, and this gw reads ${quote(ARCHIVE_SCHEMA)}`],
+      problems: [`${MANIFEST_NAME}: schema ${found}, expected ${quote(ARCHIVE_SCHEMA)}`],
     };
   }
   const parsed = manifestSchema.safeParse(value);
@@ -159,29 +159,29 @@ export function readManifest(bytes: Uint8Array): ManifestReading {
 
 function contradictions(manifest: Manifest): string[] {
   const problems: string[] = [];
-  const say = (text: string) => problems.push(`${MANIFEST_NAME}: ${text}`);
+  const report = (text: string) => problems.push(`${MANIFEST_NAME}: ${text}`);
   const ids = new Set<number>();
   let total = 0;
   for (const { id, files, overlaysForm, missing } of manifest.maps) {
-    if (ids.has(id)) say(`map ${id} stands in it twice`);
+    if (ids.has(id)) report(`map ${id} is listed twice`);
     ids.add(id);
     for (const part of partNames) {
       const one = files[part];
       if (one && one.name !== partPath(id, part)) {
-        say(`${part} of map ${id} is called ${quote(one.name)} instead of ${partPath(id, part)}`);
+        report(`${part} of map ${id} is named ${quote(one.name)}, expected ${partPath(id, part)}`);
       }
       total += one?.bytes ?? 0;
     }
     if ((files.overlays === null) !== (overlaysForm === 'none')) {
-      say(`map ${id} has the drawings as '${overlaysForm}', but ${files.overlays ? 'a' : 'no'} file for them`);
+      report(`map ${id} has overlays in the form '${overlaysForm}', but ${files.overlays ? 'a' : 'no'} file for them`);
     }
     for (const what of ['image', 'localisation'] as const) {
-      const told = missing.filter((one) => one.what === what).length;
-      if (files[what] !== null && told > 0) say(`${what} of map ${id} is both there and missing`);
-      if (files[what] === null && told !== 1) say(`${what} of map ${id} is missing without a reason, or with several`);
+      const reasons = missing.filter((one) => one.what === what).length;
+      if (files[what] !== null && reasons > 0) report(`${what} of map ${id} is both present and missing`);
+      if (files[what] === null && reasons !== 1) report(`${what} of map ${id} is missing without exactly one reason`);
     }
   }
-  if (manifest.maps.filter(({ isCurrent }) => isCurrent).length > 1) say('more than one map is the one in use');
-  if (total > bounds.totalBytes) say(`its files are larger than ${bounds.totalBytes / MiB} MiB together`);
+  if (manifest.maps.filter(({ isCurrent }) => isCurrent).length > 1) report('more than one map is marked as in use');
+  if (total > bounds.totalBytes) report(`its files exceed ${bounds.totalBytes / MiB} MiB in total`);
   return problems;
 }

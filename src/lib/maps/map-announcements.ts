@@ -2,28 +2,28 @@ import { failureDetail, openTopicStream, type TopicMessage, type TopicStreamOpti
 import { GwError } from '../error/index.ts';
 import { overlaysSource } from '../overlays/index.ts';
 
-/** The way to the topic stream of a chassis. */
+/** Access to the topic stream of a chassis. */
 export type TopicAccess = Pick<TopicStreamOptions, 'endpoint' | 'dialer' | 'clock' | 'secret'>;
 
-/** One message of `/map/info`: the map by which the robot drives, as the chassis says. */
+/** One message of `/map/info`: the running map as announced by the chassis. */
 export interface Announcement {
   readonly name: string;
   readonly uid: string;
   readonly mapVersion: number | null;
   readonly overlaysVersion: number | null;
-  /** Source of its overlays: the content of a text, or the text of an object; null when the message has none. */
+  /** Source of its overlays: content of a string, or JSON text of an object; null when the message has none. */
   readonly overlays: string | null;
 }
 
-/** What `/map/info` has said over one connection. */
+/** Messages of `/map/info` received over one connection. */
 export interface MapAnnouncements extends Disposable {
   /** The newest message; null when none was received. */
   latest(): Announcement | null;
   /** Messages received so far. */
   count(): number;
-  /** Why nothing more will come or nothing came, as far as it is known; null when nothing speaks against it. */
+  /** Error of the stream or of its last rejected message; null without one. */
   problem(): string | null;
-  /** The connection has ended, or never came about. */
+  /** Whether the connection has ended or was never established. */
   isOver(): boolean;
   /** Resolves at the next message, at the end of the connection, or after `ms`. Never rejects. */
   next(ms: number): Promise<void>;
@@ -32,8 +32,7 @@ export interface MapAnnouncements extends Disposable {
 const TOPIC = '/map/info';
 
 /**
- * Subscribes to `/map/info`. A stream that does not open is a problem of what it returns and no error; throws
- * INTERRUPTED only.
+ * Subscribes to `/map/info`. A stream that cannot be opened is reported by `problem`; throws INTERRUPTED only.
  * @source vendor REST book (HINWEIS): the topic is latched, with a new message on every change of the active map
  */
 export async function openMapAnnouncements(access: TopicAccess, signal?: AbortSignal): Promise<MapAnnouncements> {
@@ -55,7 +54,7 @@ export async function openMapAnnouncements(access: TopicAccess, signal?: AbortSi
   };
   let close = () => {};
   try {
-    // One topic a message: that form every software version understands.
+    // Subscriptions for single topics are supported by every software version.
     const stream = await openTopicStream({ ...access, topics: [TOPIC], listForm: false, onMessage, signal });
     close = () => stream.close();
     void stream.ended.then(({ detail }) => {
@@ -66,7 +65,7 @@ export async function openMapAnnouncements(access: TopicAccess, signal?: AbortSi
   } catch (error) {
     if (!(error instanceof GwError) || signal?.aborted) throw error;
     isOver = true;
-    problem = `the topic stream does not open: ${failureDetail(error)}`;
+    problem = `the topic stream cannot be opened: ${failureDetail(error)}`;
   }
   return {
     latest: () => latest,

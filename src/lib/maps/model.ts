@@ -1,37 +1,37 @@
 /**
- * One map out of a chassis, as a backup holds it. Bytes are as the chassis gave them.
+ * One map of a backup, with the bytes as received from the chassis.
  */
 export interface ArchivedMap {
-  /** Number on the chassis at the time of the backup; another chassis, or the same one later, may number anew. */
+  /** Number on the chassis at the time of the backup; it may be different later or on another chassis. */
   readonly id: number;
   readonly uid: string | null;
   readonly name: string;
   readonly mapVersion: number | null;
   readonly overlaysVersion: number | null;
-  /** It was the map in use. */
+  /** Whether it was the map in use. */
   readonly isCurrent: boolean;
   /** GET /maps/<id>, byte for byte. */
   readonly data: Uint8Array;
   /**
-   * The drawings, exactly as they stand in `data`: the content of the JSON text, or the source of the object where
-   * the chassis sends an object. null when the map has no `overlays`.
+   * The overlays, exactly as in `data`: the content of the JSON text, or the source of the object where the
+   * chassis sends an object. null when the map has no `overlays`.
    */
   readonly overlays: string | null;
   readonly overlaysForm: 'text' | 'object' | 'none';
-  /** GET /maps/<id>.png; null when the chassis gave none. */
+  /** GET /maps/<id>.png; null when not received. */
   readonly image: Uint8Array | null;
-  /** GET /maps/<id>.pbstream; without it a lost map cannot be brought back. */
+  /** GET /maps/<id>.pbstream; without it a lost map cannot be restored. */
   readonly localisation: Uint8Array | null;
-  /** What the chassis did not give, and what it said. */
+  /** Files that were not received, with the reason. */
   readonly missing: readonly { readonly what: 'image' | 'localisation'; readonly why: string }[];
 }
 
-/** Maps of one chassis at one moment. */
+/** Maps of one chassis at one point in time. */
 export interface MapArchive {
   readonly createdAt: string;
   readonly gwVersion: string;
   readonly chassis: { readonly serial: string; readonly software: string | null; readonly model: string | null };
-  /** Whether every map of the chassis is in it, or only those that a person named. */
+  /** Whether it contains every map of the chassis, or only selected ones. */
   readonly complete: boolean;
   readonly maps: readonly ArchivedMap[];
 }
@@ -40,7 +40,7 @@ export interface MapArchive {
 export interface ArchiveFile {
   readonly path: string;
   readonly bytes: number;
-  /** Of the whole file, hexadecimal: to be written down beside it. */
+  /** Of the whole file, hexadecimal. */
   readonly sha256: string;
   readonly archive: MapArchive;
 }

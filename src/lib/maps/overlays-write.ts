@@ -1,115 +1,133 @@
 import { readMapBack, type Sent, send, type WriteTools } from './checked-write.ts';
-import { compareDrawings, type DrawingsComparison, type LiveMap, NO_DRAWINGS, steadyChanges } from './live-maps.ts';
+import { compareOverlays, identityChanges, type LiveMap, NO_FEATURES, type OverlaysComparison } from './live-maps.ts';
 
-/** How replacing the drawings of a map came out. Every one says what the chassis holds now, as far as it is known. */
-type DrawingsOutcome =
-  /** The order surely never reached the chassis. */
+/** Result of replacing the overlays of a map: the content that the chassis has now. */
+type OverlaysOutcome =
+  /** The order did not reach the chassis. */
   | 'not-sent'
-  /** The map holds what was to be written. */
+  /** The map has the new overlays. */
   | 'written'
-  /** The map holds what it held before. */
+  /** The map has the old overlays. */
   | 'no-effect'
-  /** It held something else, and after putting back it holds what it held before. */
-  | 'put-back'
-  /** It holds neither: `after` and `now` say what. */
+  /** It had neither, and has the old overlays again after a rollback. */
+  | 'rolled-back'
+  /** It has neither: see `after` and `now`. */
   | 'differs'
-  /** The chassis lists the map no more. */
+  /** The chassis no longer lists the map. */
   | 'gone'
-  /** The chassis could not be asked what it holds. */
+  /** The map could not be read back. */
   | 'unknown';
 
-export interface DrawingsWrite {
-  readonly outcome: DrawingsOutcome;
-  /** How the chassis took the order; null when it said yes. */
-  readonly said: string | null;
-  /** How it took the order to put the old drawings back; null when it said yes, or when there was none. */
-  readonly undoSaid: string | null;
-  /** Whether the old drawings were sent again. */
-  readonly undone: boolean;
-  /** What was to be written beside what was read after the write; null when nothing could be read. */
-  readonly after: DrawingsComparison | null;
-  /** What the map held before beside what was read last; null when nothing could be read. */
-  readonly now: DrawingsComparison | null;
-  /** What else of the map is not what it was, as clauses. */
+export interface OverlaysWrite {
+  readonly outcome: OverlaysOutcome;
+  /** Error of the order; null when the chassis accepted it. */
+  readonly orderError: string | null;
+  /** Error of the rollback order; null when accepted or not sent. */
+  readonly rollbackError: string | null;
+  /** Whether a rollback was sent. */
+  readonly rolledBack: boolean;
+  /** From the new overlays to those read after the write; null when not readable. */
+  readonly after: OverlaysComparison | null;
+  /** From the old overlays to those read last; null when not readable. */
+  readonly now: OverlaysComparison | null;
+  /** Other changes of the map, as clauses. */
   readonly alsoChanged: readonly string[];
-  /** Why the chassis could not be asked; null otherwise. */
+  /** Why the map could not be read back; null otherwise. */
   readonly why: string | null;
 }
 
-const nothing = { said: null, undoSaid: null, undone: false, after: null, now: null, alsoChanged: [], why: null };
+const noResult = {
+  orderError: null,
+  rollbackError: null,
+  rolledBack: false,
+  after: null,
+  now: null,
+  alsoChanged: [],
+  why: null,
+};
 
 /**
- * Replaces the drawings of a map by a text that came from a chassis, reads them back and compares their content. Where
- * the map then holds neither the new nor the old drawings, the old text is put back and read back once more. Counters
- * decide nothing. It ends by itself also after Ctrl-C, and throws nothing that a chassis or a network can cause.
+ * Replaces the overlays of a map by a text received from a chassis, reads them back and compares their content. If the
+ * map then has neither the new nor the old overlays, the old text is written and read back again. Counters are ignored.
+ * It also completes after Ctrl-C; chassis and network errors are results.
  */
-export async function writeDrawings(tools: WriteTools, before: LiveMap, wanted: string): Promise<DrawingsWrite> {
+export async function writeOverlays(tools: WriteTools, before: LiveMap, target: string): Promise<OverlaysWrite> {
   const { writes, onProgress, pace } = tools;
   const id = String(before.id);
-  onProgress(`map ${id}: writing its drawings`);
-  const sent = await send(tools, (grace) => writes.patchOverlays(id, wanted, grace));
-  if (sent.kind === 'not-sent') return { ...nothing, outcome: 'not-sent', said: sent.why };
-  const said = saidBy(sent);
+  onProgress(`map ${id}: writing its overlays`);
+  const sent = await send(tools, (grace) => writes.patchOverlays(id, target, grace));
+  if (sent.kind === 'not-sent') return { ...noResult, outcome: 'not-sent', orderError: sent.why };
+  const orderError = orderErrorOf(sent);
 
   onProgress(`map ${id}: reading back`);
-  const isWanted = comparingWith(wanted);
+  const compareWithTarget = cachedComparison(target);
   const settleMs = sent.kind === 'lost' ? pace.settleLostMs : pace.settleMs;
-  const read = await readMapBack(tools, id, (text, data) => isWanted(text).same && isSteady(before, data), settleMs);
+  const read = await readMapBack(
+    tools,
+    id,
+    (text, data) => compareWithTarget(text).same && isSameIdentity(before, data),
+    settleMs,
+  );
   if (read.kind !== 'read') {
-    return { ...nothing, said, outcome: read.kind, why: read.kind === 'unknown' ? read.why : null };
+    return { ...noResult, orderError, outcome: read.kind, why: read.kind === 'unknown' ? read.why : null };
   }
   const result = {
-    ...nothing,
-    said,
-    after: isWanted(read.overlays),
-    now: compareDrawings(before.overlays, read.overlays),
-    alsoChanged: steadyChanges(before.data, read.data),
+    ...noResult,
+    orderError,
+    after: compareWithTarget(read.overlays),
+    now: compareOverlays(before.overlays, read.overlays),
+    alsoChanged: identityChanges(before.data, read.data),
   };
   if (result.alsoChanged.length === 0) {
     if (result.after.same) return { ...result, outcome: 'written' };
     if (result.now.same) return { ...result, outcome: 'no-effect' };
   }
-  return await putBack(tools, before, result);
+  return await rollBack(tools, before, result);
 }
 
-async function putBack(
+async function rollBack(
   tools: WriteTools,
   before: LiveMap,
-  result: Omit<DrawingsWrite, 'outcome'>,
-): Promise<DrawingsWrite> {
+  result: Omit<OverlaysWrite, 'outcome'>,
+): Promise<OverlaysWrite> {
   const { writes, onProgress, pace } = tools;
   const id = String(before.id);
-  // A map that had no drawings at all gets an empty collection: that is as near as a write can come.
-  const old = before.overlays ?? NO_DRAWINGS;
-  onProgress(`map ${id}: it holds something else; putting its old drawings back`);
+  // A map without overlays gets an empty collection, since a write cannot remove the key.
+  const old = before.overlays ?? NO_FEATURES;
+  onProgress(`map ${id}: read-back differs; restoring its old overlays`);
   const sent = await send(tools, (grace) => writes.patchOverlays(id, old, grace));
-  const undo = { undone: sent.kind !== 'not-sent', undoSaid: saidBy(sent) };
+  const rollback = { rolledBack: sent.kind !== 'not-sent', rollbackError: orderErrorOf(sent) };
   onProgress(`map ${id}: reading back`);
-  const isOld = comparingWith(old);
+  const compareWithOld = cachedComparison(old);
   const settleMs = sent.kind === 'lost' ? pace.settleLostMs : pace.settleMs;
-  const read = await readMapBack(tools, id, (text, data) => isOld(text).same && isSteady(before, data), settleMs);
+  const read = await readMapBack(
+    tools,
+    id,
+    (text, data) => compareWithOld(text).same && isSameIdentity(before, data),
+    settleMs,
+  );
   if (read.kind !== 'read') {
-    return { ...result, ...undo, outcome: read.kind, now: null, why: read.kind === 'unknown' ? read.why : null };
+    return { ...result, ...rollback, outcome: read.kind, now: null, why: read.kind === 'unknown' ? read.why : null };
   }
-  const now = compareDrawings(before.overlays, read.overlays);
-  const alsoChanged = steadyChanges(before.data, read.data);
-  const isBack = now.same && alsoChanged.length === 0;
-  return { ...result, ...undo, outcome: isBack ? 'put-back' : 'differs', now, alsoChanged };
+  const now = compareOverlays(before.overlays, read.overlays);
+  const alsoChanged = identityChanges(before.data, read.data);
+  const isRestored = now.same && alsoChanged.length === 0;
+  return { ...result, ...rollback, outcome: isRestored ? 'rolled-back' : 'differs', now, alsoChanged };
 }
 
-function isSteady(before: LiveMap, data: Uint8Array): boolean {
-  return steadyChanges(before.data, data).length === 0;
+function isSameIdentity(before: LiveMap, data: Uint8Array): boolean {
+  return identityChanges(before.data, data).length === 0;
 }
 
-function saidBy(sent: Sent<unknown>): string | null {
+function orderErrorOf(sent: Sent<unknown>): string | null {
   return sent.kind === 'answered' ? null : sent.why;
 }
 
-/** Compares with one text, and each other text once: the same answer is read again and again while it settles. */
-function comparingWith(wanted: string): (text: string | null) => DrawingsComparison {
-  let last: { readonly text: string | null; readonly comparison: DrawingsComparison } | undefined;
+/** Compares with one text and caches the last comparison, since polling reads the same text repeatedly. */
+function cachedComparison(target: string): (text: string | null) => OverlaysComparison {
+  let last: { readonly text: string | null; readonly comparison: OverlaysComparison } | undefined;
   return (text) => {
-    if (last === undefined || last.text !== text) last = { text, comparison: compareDrawings(wanted, text) };
+    if (last === undefined || last.text !== text) last = { text, comparison: compareOverlays(target, text) };
     return last.comparison;
   };
 }

@@ -1,11 +1,11 @@
 import { crc32, createInflate } from 'node:zlib';
 import { isPng, PNG_SIGNATURE } from '../png/index.ts';
 
-/** Decision of ours: a picture of more bytes than this, unpacked, is not looked into. */
-const MOST_UNPACKED = 512 * 1024 * 1024;
+/** Limit of the unpacked pixel data. Project decision. */
+const MAX_UNPACKED_BYTES = 512 * 1024 * 1024;
 /** Channels by colour type. */
 const channels: Readonly<Record<number, number>> = { 0: 1, 2: 3, 3: 1, 4: 2, 6: 4 };
-/** The seven passes of an interlaced picture: first column, first row, step across, step down. */
+/** The seven passes of an interlaced PNG: first column, first row, column step, row step. */
 const passes = [
   [0, 0, 8, 8],
   [4, 0, 8, 8],
@@ -21,50 +21,51 @@ export type PngReading =
   | { readonly ok: false; readonly problem: string };
 
 /**
- * Whether these bytes are a whole PNG: every part that a picture needs is there with its checksum, and exactly as
- * many pixels come out of it as its head says. The problem is a clause: `it is cut off`.
+ * Whether these bytes are a complete PNG: every critical chunk has its checksum, and the pixel data has exactly the size
+ * given by IHDR. The problem is a clause: `it is truncated`.
  */
 export async function checkPng(bytes: Uint8Array): Promise<PngReading> {
-  const wrong = (problem: string): PngReading => ({ ok: false, problem });
-  if (bytes.byteLength === 0) return wrong('it is empty');
-  if (!isPng(bytes)) return wrong('it is no PNG');
+  const invalid = (problem: string): PngReading => ({ ok: false, problem });
+  if (bytes.byteLength === 0) return invalid('it is empty');
+  if (!isPng(bytes)) return invalid('not a PNG');
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  let head: Head | undefined;
+  let header: Header | undefined;
   const pixels: Uint8Array[] = [];
   let ended = false;
   for (let at = PNG_SIGNATURE.length; !ended; ) {
-    if (at + 12 > bytes.byteLength) return wrong('it is cut off');
+    if (at + 12 > bytes.byteLength) return invalid('it is truncated');
     const length = view.getUint32(at);
     const next = at + 12 + length;
-    if (next > bytes.byteLength) return wrong('it is cut off');
+    if (next > bytes.byteLength) return invalid('it is truncated');
     const name = Buffer.from(bytes.subarray(at + 4, at + 8)).toString('latin1');
-    // Parts with a small first letter are no part of the picture itself.
-    const needed = /^[A-Z]/.test(name);
-    if (needed && crc32(bytes.subarray(at + 4, next - 4)) !== view.getUint32(next - 4)) {
-      return wrong(`its part ${/^[A-Za-z]{4}$/.test(name) ? name : 'of no name'} does not have its checksum`);
+    // Chunks with a lowercase first letter are ancillary.
+    const isCritical = /^[A-Z]/.test(name);
+    if (isCritical && crc32(bytes.subarray(at + 4, next - 4)) !== view.getUint32(next - 4)) {
+      return invalid(`wrong CRC of chunk ${/^[A-Za-z]{4}$/.test(name) ? name : '(invalid name)'}`);
     }
-    if (head === undefined) {
-      if (name !== 'IHDR' || length !== 13) return wrong('it does not begin with its head');
-      head = headOf(new DataView(bytes.buffer, bytes.byteOffset + at + 8, 13));
+    if (header === undefined) {
+      if (name !== 'IHDR' || length !== 13) return invalid('its first chunk is not IHDR');
+      header = headerOf(new DataView(bytes.buffer, bytes.byteOffset + at + 8, 13));
     } else if (name === 'IDAT') pixels.push(bytes.subarray(at + 8, next - 4));
     ended = name === 'IEND';
     at = next;
   }
-  if (head === undefined) return wrong('it does not begin with its head');
-  const expected = expectedBytes(head);
-  if (expected === null) return wrong('its head names a kind of picture that does not exist');
-  if (expected > MOST_UNPACKED) return wrong(`it says that it measures ${head.width} × ${head.height} pixels`);
+  if (header === undefined) return invalid('its first chunk is not IHDR');
+  const expected = expectedBytes(header);
+  if (expected === null) return invalid('IHDR has invalid values');
+  if (expected > MAX_UNPACKED_BYTES)
+    return invalid(`its size of ${header.width} × ${header.height} pixels exceeds the limit`);
   const found = await inflatedBytes(pixels, expected);
-  if (found === null) return wrong('its pixels are damaged');
+  if (found === null) return invalid('its pixel data is corrupt');
   if (found !== expected) {
-    return wrong(
-      `its pixels are ${found > expected ? 'more' : 'fewer'} than the ${head.width} × ${head.height} of its head`,
+    return invalid(
+      `its pixel data is ${found > expected ? 'longer' : 'shorter'} than ${header.width} × ${header.height} pixels`,
     );
   }
-  return { ok: true, width: head.width, height: head.height };
+  return { ok: true, width: header.width, height: header.height };
 }
 
-interface Head {
+interface Header {
   readonly width: number;
   readonly height: number;
   readonly depth: number;
@@ -72,7 +73,7 @@ interface Head {
   readonly interlace: number;
 }
 
-function headOf(view: DataView): Head {
+function headerOf(view: DataView): Header {
   return {
     width: view.getUint32(0),
     height: view.getUint32(4),
@@ -82,18 +83,18 @@ function headOf(view: DataView): Head {
   };
 }
 
-/** Each row has one byte before its pixels. null: no such kind of picture. */
-function expectedBytes({ width, height, depth, colour, interlace }: Head): number | null {
+/** Size of the pixel data; each row has a filter byte. null: invalid IHDR values. */
+function expectedBytes({ width, height, depth, colour, interlace }: Header): number | null {
   const bits = (channels[colour] ?? 0) * depth;
   if (bits === 0 || ![1, 2, 4, 8, 16].includes(depth) || width === 0 || height === 0 || interlace > 1) return null;
   const size = (columns: number, rows: number) => (columns === 0 ? 0 : rows * (1 + Math.ceil((columns * bits) / 8)));
   if (interlace === 0) return size(width, height);
-  return passes.reduce((sum, [x, y, across, down]) => {
-    return sum + size(Math.max(0, Math.ceil((width - x) / across)), Math.max(0, Math.ceil((height - y) / down)));
+  return passes.reduce((sum, [x, y, columnStep, rowStep]) => {
+    return sum + size(Math.max(0, Math.ceil((width - x) / columnStep)), Math.max(0, Math.ceil((height - y) / rowStep)));
   }, 0);
 }
 
-/** Counts, and stops counting soon after there are too many. */
+/** Size of the inflated data; stops when it exceeds `expected`. */
 async function inflatedBytes(pixels: readonly Uint8Array[], expected: number): Promise<number | null> {
   const inflate = createInflate({ chunkSize: 256 * 1024 });
   inflate.end(Buffer.concat(pixels));

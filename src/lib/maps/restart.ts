@@ -3,24 +3,24 @@ import { mapWritesOf } from '../chassis/map-writes.ts';
 import { GwError } from '../error/index.ts';
 import type { Clock } from '../lifecycle/index.ts';
 import { firstOf } from '../lifecycle/index.ts';
-import { fateOf, usualPace, withGrace } from './checked-write.ts';
+import { defaultPace, deliveryOf, withGrace } from './checked-write.ts';
 import { type LiveMaps, readLiveMaps, reasonOf } from './live-maps.ts';
 import type { TopicAccess } from './map-announcements.ts';
 import type { MapArchive } from './model.ts';
-import { assertHoldsAll, compareMaps, type MapFate } from './restart-comparison.ts';
+import { assertContainsAll, compareMaps, type MapComparison } from './restart-comparison.ts';
 import { assertSameChassis } from './restore.ts';
 import { checkRunningMap, type RunningMap } from './running-map.ts';
-import { assertStill, type LookForStillness, type Stillness } from './stillness.ts';
+import { assertStill, type Stillness, type StillnessCheck } from './stillness.ts';
 
 export interface RestartOptions {
   readonly client: ChassisClient;
-  /** Must hold every map that is on the chassis now, as it is now. */
+  /** Must contain every map of the chassis in its current state. */
   readonly archive: MapArchive;
-  /** Where the running map is announced: it is compared with what is stored afterwards. */
+  /** Topic stream that announces the running map, which is compared with the stored one afterwards. */
   readonly topics: TopicAccess;
-  readonly lookForStillness: LookForStillness;
-  readonly personSeesItStand: boolean;
-  /** How long the chassis may take until it answers again. */
+  readonly checkStillness: StillnessCheck;
+  readonly isConfirmedStill: boolean;
+  /** Timeout until the chassis answers again. */
   readonly withinMs: number;
   readonly clock: Clock;
   readonly signal: AbortSignal;
@@ -28,20 +28,20 @@ export interface RestartOptions {
   readonly pace?: RestartPace | undefined;
 }
 
-/** Decisions of ours, in milliseconds. Tests pass shorter ones. */
+/** Intervals and timeouts. Project decisions; tests pass shorter ones. */
 export interface RestartPace {
   readonly pollMs: number;
-  /** So long an answer to the order may take: a chassis that restarts at once never answers. */
+  /** Timeout of the response to the order; a chassis that restarts at once never answers. */
   readonly answerMs: number;
-  /** So long a chassis that goes on answering as before may take until a restart shows. */
+  /** Time until a restart must show on a chassis that keeps answering. */
   readonly showsWithinMs: number;
-  /** So long /map/info may take until it announces the map in use. */
+  /** Time until /map/info must announce the map in use. */
   readonly announceMs: number;
-  /** So long maps that are missing may come up after the chassis answers again. */
+  /** Time for missing maps to appear after the chassis answers again. */
   readonly settleMs: number;
 }
 
-const usualRestartPace: RestartPace = {
+const defaultRestartPace: RestartPace = {
   pollMs: 500,
   answerMs: 10_000,
   showsWithinMs: 30_000,
@@ -49,63 +49,63 @@ const usualRestartPace: RestartPace = {
   announceMs: 5_000,
 };
 
-/** By what a restart showed. */
+/** Evidence of a restart. */
 type RestartSign =
-  /** `start_time` of the boot progress is another one. */
+  /** `start_time` of the boot progress changed. */
   | 'start-time'
-  /** It answered that it is starting. */
+  /** It reported that it is starting. */
   | 'starting'
-  /** It did not answer for a while. */
+  /** It did not answer for some time. */
   | 'silence';
 
 export interface RestartRun {
   readonly before: LiveMaps;
   readonly stillness: Stillness;
-  /** 'lost': the answer to the order never came, as it may be with a restart. */
+  /** 'lost': no response to the order, which can be caused by the restart. */
   readonly order: 'accepted' | 'lost';
-  readonly said: string | null;
+  readonly orderError: string | null;
   readonly signs: readonly RestartSign[];
-  /** Whether the signs prove a restart. Silence alone does not, when `start_time` stayed the same. */
+  /** Whether the signs confirm a restart. Silence with an unchanged `start_time` does not. */
   readonly restarted: boolean;
   readonly end: 'back' | 'not-back' | 'interrupted';
-  /** Why the chassis was not back, as it last showed; null when it is. */
+  /** Last error while the chassis was not back; null when it is. */
   readonly why: string | null;
   readonly tookMs: number;
   /** null when it is not back. */
   readonly after: {
     readonly identity: ChassisIdentity;
     readonly current: CurrentMap | null;
-    readonly maps: readonly MapFate[];
-    /** The map in use is the one that was. */
+    readonly maps: readonly MapComparison[];
+    /** Whether the same map is in use as before. */
     readonly sameCurrent: boolean;
-    /** What the robot drives by, beside what is stored. */
+    /** Comparison of running and stored map. */
     readonly running: RunningMap;
   } | null;
 }
 
 /**
- * Restarts the software of the robot, waits until it answers again and compares the maps with those of before. Until
- * the order it throws what stands in the way: ARCHIVE_FOREIGN, BACKUP_OUTDATED, CHASSIS_MOVING, CHASSIS_REFUSED and as
- * the client does. After it there is always a result, also after Ctrl-C, which ends the waiting and not the restart.
+ * Restarts the software of the robot, waits until it answers again and compares the maps with those before. Before the
+ * order it throws ARCHIVE_FOREIGN, BACKUP_OUTDATED, CHASSIS_MOVING, CHASSIS_REFUSED and the errors of the client. After
+ * it there is always a result; Ctrl-C ends the waiting, not the restart.
  */
 export async function restartChassis(options: RestartOptions): Promise<RestartRun> {
   const { client, archive, clock, signal, onProgress } = options;
-  const pace = options.pace ?? usualRestartPace;
+  const pace = options.pace ?? defaultRestartPace;
   const { serial } = await client.identity(signal);
   assertSameChassis(archive, serial);
   const before = await readLiveMaps(client, { signal, onProgress });
-  assertHoldsAll(archive, before);
-  onProgress('listening whether the robot stands still');
-  const stillness = await options.lookForStillness(signal);
-  assertStill(stillness, options.personSeesItStand);
+  assertContainsAll(archive, before);
+  onProgress('checking that the robot stands still');
+  const stillness = await options.checkStillness(signal);
+  assertStill(stillness, options.isConfirmedStill);
   const startedAt = await startTimeOf(client, signal);
 
   const began = clock.monotonicMs();
   onProgress('restarting the robot');
-  const { order, said } = await orderRestart(options, pace);
+  const { order, orderError } = await orderRestart(options, pace);
   const watch = await waitUntilBack(options, pace, startedAt);
   const { signs, restarted } = watch;
-  const base = { before, stillness, order, said, signs, restarted };
+  const base = { before, stillness, order, orderError, signs, restarted };
   if (watch.end !== 'back') {
     return { ...base, end: watch.end, why: watch.why, tookMs: clock.monotonicMs() - began, after: null };
   }
@@ -122,28 +122,28 @@ async function startTimeOf(client: ChassisClient, signal: AbortSignal): Promise<
   }
 }
 
-/** Throws when the chassis surely did not take the order. */
+/** Throws when the chassis did not accept the order. */
 async function orderRestart(
   { client, clock, signal }: RestartOptions,
   pace: RestartPace,
-): Promise<Pick<RestartRun, 'order' | 'said'>> {
+): Promise<Pick<RestartRun, 'order' | 'orderError'>> {
   const late = new AbortController();
   using _limit = clock.after(pace.answerMs, () =>
     late.abort(new GwError('INTERRUPTED', `The chassis did not answer within ${pace.answerMs / 1000} s.`)),
   );
   signal.throwIfAborted();
   try {
-    await withGrace({ signal, clock, pace: usualPace }, async (grace) => {
+    await withGrace({ signal, clock, pace: defaultPace }, async (grace) => {
       await mapWritesOf(client).restartService(firstOf(grace, late.signal));
     });
-    return { order: 'accepted', said: null };
+    return { order: 'accepted', orderError: null };
   } catch (error) {
     if (!(error instanceof GwError)) throw error;
     const status = error.details?.status;
-    // A server that goes down in the middle of its answer may say 500.
-    const isLost = fateOf(error) === 'lost' || (typeof status === 'number' && status >= 500);
+    // A server that shuts down during its response may return 500.
+    const isLost = deliveryOf(error) === 'lost' || (typeof status === 'number' && status >= 500);
     if (!isLost) throw error;
-    return { order: 'lost', said: reasonOf(error) };
+    return { order: 'lost', orderError: reasonOf(error) };
   }
 }
 
@@ -156,19 +156,19 @@ async function waitUntilBack(
 ): Promise<Watch> {
   const began = clock.monotonicMs();
   const signs = new Set<RestartSign>();
-  let sameStart = false;
+  let isSameStart = false;
   let why: string | null = null;
-  const restarted = () => signs.has('start-time') || signs.has('starting') || (signs.has('silence') && !sameStart);
+  const hasRestarted = () => signs.has('start-time') || signs.has('starting') || (signs.has('silence') && !isSameStart);
   const ended = (end: Watch['end']): Watch => {
-    return { signs: [...signs], restarted: restarted(), end, why: end === 'back' ? null : why };
+    return { signs: [...signs], restarted: hasRestarted(), end, why: end === 'back' ? null : why };
   };
 
-  /** How far it is; throws when it does not answer. */
-  async function look(): Promise<string> {
+  /** Boot progress for display; throws when the chassis does not answer. */
+  async function poll(): Promise<string> {
     const { progress, step, startTimeS } = await client.bootProgress(signal);
     if (startedAt !== null && startTimeS !== null) {
-      sameStart = startTimeS === startedAt;
-      if (!sameStart) signs.add('start-time');
+      isSameStart = startTimeS === startedAt;
+      if (!isSameStart) signs.add('start-time');
     }
     await client.identity(signal);
     await client.listMaps(signal);
@@ -180,10 +180,10 @@ async function waitUntilBack(
     const since = `${Math.round(passedMs / 1000)} s`;
     try {
       signal.throwIfAborted();
-      const how = await look();
+      const state = await poll();
       why = null;
-      if (restarted() || passedMs >= pace.showsWithinMs) return ended('back');
-      onProgress(`waiting for the restart to show: ${how} (${since})`);
+      if (hasRestarted() || passedMs >= pace.showsWithinMs) return ended('back');
+      onProgress(`waiting for the restart: ${state} (${since})`);
     } catch (error) {
       if (signal.aborted) return ended('interrupted');
       if (!(error instanceof GwError) || error.code === 'INTERNAL') throw error;
@@ -199,7 +199,7 @@ async function waitUntilBack(
   }
 }
 
-/** Maps may come up after the first answer: what is missing is looked for again before it is called lost. */
+/** Compares the maps, repeatedly for `settleMs`, since maps may appear after the first response. */
 async function compareAfter(
   { client, clock, signal, onProgress, topics }: RestartOptions,
   pace: RestartPace,
@@ -209,15 +209,15 @@ async function compareAfter(
   for (;;) {
     const isLate = clock.monotonicMs() - began >= pace.settleMs;
     try {
-      onProgress('comparing the maps with those of before');
+      onProgress('comparing the maps with those before');
       const now = await readLiveMaps(client, { images: false, signal });
       const maps = compareMaps(before, now);
       const sameCurrent = isSameCurrent(before.current, now.current);
-      const isWell = sameCurrent && maps.every(({ fate }) => fate === 'there');
-      if (isWell || isLate) {
+      const isSuccess = sameCurrent && maps.every(({ status }) => status === 'unchanged');
+      if (isSuccess || isLate) {
         onProgress('comparing the running map with the stored one');
         const { announceMs } = pace;
-        // Everything that is announced after a restart was announced since.
+        // After a restart every announcement is new.
         const running = await checkRunningMap({ client, access: topics, watched: null, announceMs, signal });
         const after = { identity: now.identity, current: now.current, maps, sameCurrent, running };
         return { end: 'back', why: null, after };
@@ -225,7 +225,7 @@ async function compareAfter(
     } catch (error) {
       if (signal.aborted) return { end: 'interrupted', why: 'the maps were not compared', after: null };
       if (!(error instanceof GwError) || error.code === 'INTERNAL') throw error;
-      if (isLate) return { end: 'not-back', why: `its maps could not be read: ${reasonOf(error)}`, after: null };
+      if (isLate) return { end: 'not-back', why: `its maps cannot be read: ${reasonOf(error)}`, after: null };
     }
     await clock.sleep(pace.pollMs, signal).catch(() => {});
   }

@@ -4,125 +4,124 @@ import { GwError } from '../error/index.ts';
 import type { Clock } from '../lifecycle/index.ts';
 import { refuseExistingArchive, writeArchive } from './archive-file.ts';
 import { backUpMaps } from './backup.ts';
-import { usualPace, type WritePace, type WriteTools, withGrace } from './checked-write.ts';
+import { defaultPace, type WritePace, type WriteTools, withGrace } from './checked-write.ts';
 import { type LiveMaps, readLiveMaps, reasonOf } from './live-maps.ts';
 import type { TopicAccess } from './map-announcements.ts';
 import { createLostMap, type MapCreation } from './map-creation.ts';
-import { takeIntoUse, type UseOutcome } from './map-use.ts';
+import { type SelectionOutcome, setCurrentMap } from './map-use.ts';
 import type { ArchiveFile, MapArchive } from './model.ts';
-import { type DrawingsWrite, writeDrawings } from './overlays-write.ts';
+import { type OverlaysWrite, writeOverlays } from './overlays-write.ts';
 import { changesAnything, type PlannedMap, planRestore, type RestorePlan } from './restore-plan.ts';
 import { checkRunningMap, type RunningMap, type WatchedMap, watchRunningMap } from './running-map.ts';
-import { assertStill, type LookForStillness, type Stillness } from './stillness.ts';
+import { assertStill, type Stillness, type StillnessCheck } from './stillness.ts';
 
 export interface RestoreOptions {
   readonly client: ChassisClient;
   readonly archive: MapArchive;
   /** Maps of the archive by id or uid. */
   readonly ids: 'all' | readonly string[];
-  /** Where the running map is announced: it is compared with what is stored, after the writes if there are any. */
+  /** Topic stream that announces the running map, which is compared with the stored one after any writes. */
   readonly topics: TopicAccess;
-  /** null: compare and say what would be done, write nothing. */
+  /** null: dry run. */
   readonly write: RestoreWrite | null;
   readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly onProgress: (text: string) => void;
 }
 
-/** What a restore that writes needs beside. */
+/** Additional options of a restore that writes. */
 export interface RestoreWrite {
-  readonly lookForStillness: LookForStillness;
-  /** A person stands beside the robot and says that it stands still. */
-  readonly personSeesItStand: boolean;
-  /** Where the present state is kept first. */
+  readonly checkStillness: StillnessCheck;
+  /** A person at the robot confirms that it stands still. */
+  readonly isConfirmedStill: boolean;
+  /** File of the safety backup. */
   readonly backupPath: string;
-  /** gw chose that name: where it is taken, the next free one will do. */
+  /** The name was generated and may get the next free number. */
   readonly mayNumber?: boolean;
   readonly gwVersion: string;
-  /** Called once the present state is safe, and before anything is written. */
+  /** Called when the safety backup is written, before any other write. */
   readonly onBackup: (backup: ArchiveFile) => void;
   readonly pace?: WritePace | undefined;
 }
 
-/** What became of one map of the plan. */
+/** Result for one map of the plan. */
 export type MapOutcome =
-  /** Nothing was to be done, or nothing could. */
+  /** No change needed, or not possible. */
   | { readonly kind: 'untouched' }
-  /** It was to be written, and nothing was sent for it. */
+  /** A change was planned, but nothing was sent. */
   | { readonly kind: 'not-started'; readonly why: string }
-  /** gw itself failed in the middle: what the chassis holds is not known. */
+  /** Internal error during the write: the content on the chassis is unknown. */
   | { readonly kind: 'failed'; readonly why: string }
-  | ({ readonly kind: 'drawings' } & DrawingsWrite)
+  | ({ readonly kind: 'overlays' } & OverlaysWrite)
   | ({ readonly kind: 'creation' } & MapCreation);
 
 export interface RestoreRun {
   readonly live: Pick<LiveMaps, 'identity' | 'current' | 'withoutImage'>;
   readonly plan: RestorePlan;
-  /** What the robot drives by, beside what is stored; after the writes if there were any. */
+  /** Comparison of running and stored map, after any writes. */
   readonly running: RunningMap;
-  /** null when nothing was written, also because nothing was to be. */
+  /** null when nothing was written. */
   readonly written: {
     readonly stillness: Stillness;
-    /** null when the chassis held no map, so that there was nothing to keep. */
+    /** null when the chassis had no maps to back up. */
     readonly backup: ArchiveFile | null;
     readonly maps: readonly { readonly planned: PlannedMap; readonly outcome: MapOutcome }[];
-    readonly use: UseOutcome | null;
+    readonly use: SelectionOutcome | null;
     readonly interrupted: boolean;
   } | null;
 }
 
 /**
- * Brings maps of an archive back, map by map. Without `write` it only says what it would do. With it: the robot must
- * stand still, the present state is kept in a file first, each write is read back and compared, and the first one
- * that does not come out as it should ends it. Until the first write it throws what stands in the way (ARCHIVE_FOREIGN,
- * MAP_UNKNOWN, CHASSIS_MOVING, FILE_EXISTS, FILE_UNWRITABLE and as the client does), and nothing has changed. From
- * then on it always gives a result, whatever happens: it says what the chassis holds, or that this is not known.
+ * Restores maps of an archive one by one; without `write` it only plans. With it: the robot must stand still, a safety
+ * backup is written first, each write is read back and compared, and the first failed one ends the run. Before the first
+ * write it throws ARCHIVE_FOREIGN, MAP_UNKNOWN, CHASSIS_MOVING, FILE_EXISTS, FILE_UNWRITABLE and the errors of the
+ * client, with nothing changed. After it there is always a result with the content on the chassis, or `unknown`.
  */
 export async function restoreMaps(options: RestoreOptions): Promise<RestoreRun> {
   const { client, archive, ids, write, topics, clock, signal, onProgress } = options;
   const { serial } = await client.identity(signal);
   assertSameChassis(archive, serial);
   if (write && write.mayNumber !== true) await refuseExistingArchive(write.backupPath);
-  const seen = await readLiveMaps(client, { signal, onProgress });
-  const first = planRestore(archive, seen, ids);
-  const pace = write?.pace ?? usualPace;
-  if (!write || !changesAnything(first)) {
+  const initial = await readLiveMaps(client, { signal, onProgress });
+  const firstPlan = planRestore(archive, initial, ids);
+  const pace = write?.pace ?? defaultPace;
+  if (!write || !changesAnything(firstPlan)) {
     onProgress('comparing the running map with the stored one');
     const { announceMs } = pace;
     const running = await checkRunningMap({ client, access: topics, watched: null, announceMs, signal });
     signal.throwIfAborted();
-    return { live: seen, plan: first, running, written: null };
+    return { live: initial, plan: firstPlan, running, written: null };
   }
 
-  onProgress('listening whether the robot stands still');
-  const stillness = await write.lookForStillness(signal);
-  assertStill(stillness, write.personSeesItStand);
-  const kept = await backUpMaps(client, { ids: 'all', gwVersion: write.gwVersion, clock, signal, onProgress });
-  const backup = kept.maps.length > 0 ? await keepState(write, kept) : null;
+  onProgress('checking that the robot stands still');
+  const stillness = await write.checkStillness(signal);
+  assertStill(stillness, write.isConfirmedStill);
+  const safetyArchive = await backUpMaps(client, { ids: 'all', gwVersion: write.gwVersion, clock, signal, onProgress });
+  const backup = safetyArchive.maps.length > 0 ? await backUpState(write, safetyArchive) : null;
   if (backup) write.onBackup(backup);
-  // What was kept is what is replaced: the plan is made again from it.
-  const live = { ...seen, maps: kept.maps, current: await client.currentMap(signal) };
+  // The final plan is made from the content of the safety backup, which is what the writes replace.
+  const live = { ...initial, maps: safetyArchive.maps, current: await client.currentMap(signal) };
   const plan = planRestore(archive, live, ids);
   using watched = await watchRunningMap(topics, { hadMap: live.current !== null });
   const onSend = () => watched.mark();
   const tools: WriteTools = { client, writes: mapWritesOf(client), clock, pace, signal, onProgress, onSend };
-  const done = await carryOut(tools, plan, kept, write);
-  // Where the map in use was not written, what is announced of it may be of any time before.
+  const result = await executePlan(tools, plan, safetyArchive, write);
+  // For an unchanged current map no new announcement is expected.
   const isTouched =
-    (done.use !== null && done.use.outcome !== 'not-started') ||
-    done.maps.some((one) => isSent(one.outcome) && one.planned.live?.id === live.current?.id);
+    (result.use !== null && result.use.outcome !== 'not-started') ||
+    result.maps.some((one) => isSent(one.outcome) && one.planned.live?.id === live.current?.id);
   const running = await compareWithRunning(tools, topics, isTouched ? watched : null);
   const interrupted = signal.aborted;
-  return { live, plan, running, written: { stillness, backup, ...done, interrupted } };
+  return { live, plan, running, written: { stillness, backup, ...result, interrupted } };
 }
 
-/** Whether an order left for it, or may have. */
+/** Whether an order was or may have been sent. */
 function isSent(outcome: MapOutcome): boolean {
-  if (outcome.kind === 'drawings' || outcome.kind === 'creation') return outcome.outcome !== 'not-sent';
+  if (outcome.kind === 'overlays' || outcome.kind === 'creation') return outcome.outcome !== 'not-sent';
   return outcome.kind === 'failed';
 }
 
-/** After the first write nothing may end without a result: what fails here leaves the running map unchecked. */
+/** A failed comparison is 'not-checked', since a run must return a result after the first write. */
 export async function compareWithRunning(
   tools: WriteTools,
   access: TopicAccess,
@@ -138,8 +137,8 @@ export async function compareWithRunning(
   }
 }
 
-/** Writes the present state down. Without it nothing is written to the chassis, and the error says so. */
-export async function keepState(
+/** Writes the safety backup. Throws with the note that nothing was changed on the chassis. */
+export async function backUpState(
   { backupPath, mayNumber = false }: Pick<RestoreWrite, 'backupPath' | 'mayNumber'>,
   state: MapArchive,
 ): Promise<ArchiveFile> {
@@ -148,8 +147,8 @@ export async function keepState(
   } catch (error) {
     if (!(error instanceof GwError)) throw error;
     const { code, message, remedy, details } = error;
-    const why = `${message} The present state could not be kept, so nothing was changed on the chassis.`;
-    throw new GwError(code, why, { remedy, details, cause: error });
+    const text = `${message} Without a safety backup nothing was changed on the chassis.`;
+    throw new GwError(code, text, { remedy, details, cause: error });
   }
 }
 
@@ -159,14 +158,19 @@ export function assertSameChassis(archive: MapArchive, serial: string): void {
   if (archived === serial) return;
   throw new GwError(
     'ARCHIVE_FOREIGN',
-    `The backup is of chassis ${JSON.stringify(archived)}, and this one is ${JSON.stringify(serial)}. Nothing was changed.`,
+    `The backup belongs to chassis ${JSON.stringify(archived)}, this one is ${JSON.stringify(serial)}. Nothing was changed.`,
     { details: { archived, found: serial } },
   );
 }
 
-type Done = Pick<NonNullable<RestoreRun['written']>, 'maps' | 'use'>;
+type PlanResult = Pick<NonNullable<RestoreRun['written']>, 'maps' | 'use'>;
 
-async function carryOut(tools: WriteTools, plan: RestorePlan, kept: MapArchive, write: RestoreWrite): Promise<Done> {
+async function executePlan(
+  tools: WriteTools,
+  plan: RestorePlan,
+  safetyArchive: MapArchive,
+  write: RestoreWrite,
+): Promise<PlanResult> {
   const maps: { planned: PlannedMap; outcome: MapOutcome }[] = [];
   let stopped: string | null = null;
   for (const planned of plan.maps) {
@@ -174,70 +178,70 @@ async function carryOut(tools: WriteTools, plan: RestorePlan, kept: MapArchive, 
       maps.push({ planned, outcome: { kind: 'untouched' } });
       continue;
     }
-    stopped ??= await whatStopsUs(tools, write);
+    stopped ??= await blockingReason(tools, write);
     const outcome: MapOutcome =
       stopped === null
-        ? await guarded(() => writeOne(tools, planned, kept, maps))
+        ? await guarded(() => writeOne(tools, planned, safetyArchive, maps))
         : { kind: 'not-started', why: stopped };
     maps.push({ planned, outcome });
-    if (!isWell(outcome)) stopped ??= `map ${planned.archived.id} did not come out as it should`;
+    if (!isSuccess(outcome)) stopped ??= `the write of map ${planned.archived.id} failed`;
   }
-  if (plan.takeIntoUse === null) return { maps, use: null };
-  stopped ??= await whatStopsUs(tools, write);
-  if (stopped !== null) return { maps, use: { outcome: 'not-started', id: null, why: stopped, mayBeTaken: false } };
-  const target = maps.find(({ planned }) => planned.archived === plan.takeIntoUse);
+  if (plan.mapToSelect === null) return { maps, use: null };
+  stopped ??= await blockingReason(tools, write);
+  if (stopped !== null) return { maps, use: { outcome: 'not-started', id: null, why: stopped, mayBeSet: false } };
+  const target = maps.find(({ planned }) => planned.archived === plan.mapToSelect);
   const id = target?.outcome.kind === 'creation' ? target.outcome.id : (target?.planned.live?.id ?? null);
-  if (id === null)
-    return { maps, use: { outcome: 'not-started', id, why: 'its number is not known', mayBeTaken: false } };
-  return { maps, use: await takeIntoUse(tools, id, { wasCurrent: false }) };
+  if (id === null) return { maps, use: { outcome: 'not-started', id, why: 'its number is unknown', mayBeSet: false } };
+  return { maps, use: await setCurrentMap(tools, id, { wasCurrent: false }) };
 }
 
-export function isWell(outcome: MapOutcome): boolean {
-  if (outcome.kind === 'drawings' || outcome.kind === 'creation') return outcome.outcome === 'written';
+export function isSuccess(outcome: MapOutcome): boolean {
+  if (outcome.kind === 'overlays' || outcome.kind === 'creation') return outcome.outcome === 'written';
   return outcome.kind === 'untouched';
 }
 
-/** Asked before each write: a robot that has begun to move, or a person who wants it to end. */
-async function whatStopsUs({ signal, onProgress }: WriteTools, write: RestoreWrite): Promise<string | null> {
-  if (signal.aborted) return 'interrupted before it';
-  onProgress('listening whether the robot still stands');
+/** Why the next write must not start: the robot moves, or the user interrupted; null otherwise. */
+async function blockingReason({ signal, onProgress }: WriteTools, write: RestoreWrite): Promise<string | null> {
+  if (signal.aborted) return 'interrupted before';
+  onProgress('checking again that the robot stands still');
   try {
-    assertStill(await write.lookForStillness(signal), write.personSeesItStand);
+    assertStill(await write.checkStillness(signal), write.isConfirmedStill);
     return null;
   } catch (error) {
-    if (signal.aborted) return 'interrupted before it';
+    if (signal.aborted) return 'interrupted before';
     return reasonOf(error).replace(/\. Nothing was changed$/, '');
   }
 }
 
-/** After the first write nothing may end without a word about what is known: not even a bug of ours. */
+/** Turns internal errors into a result, since a run must return one after the first write. */
 async function guarded(work: () => Promise<MapOutcome>): Promise<MapOutcome> {
   try {
     return await work();
   } catch (error) {
-    return { kind: 'failed', why: `gw failed in the middle: ${reasonOf(error)}` };
+    return { kind: 'failed', why: `internal error during the write: ${reasonOf(error)}` };
   }
 }
 
 async function writeOne(
   tools: WriteTools,
   { archived, live }: PlannedMap,
-  kept: MapArchive,
-  done: readonly { readonly outcome: MapOutcome }[],
+  safetyArchive: MapArchive,
+  finished: readonly { readonly outcome: MapOutcome }[],
 ): Promise<MapOutcome> {
   if (live === null) {
-    const created = done.flatMap(({ outcome }) =>
+    const created = finished.flatMap(({ outcome }) =>
       outcome.kind === 'creation' && outcome.id !== null ? [{ id: outcome.id }] : [],
     );
-    return { kind: 'creation', ...(await createLostMap(tools, archived, [...kept.maps, ...created])) };
+    return { kind: 'creation', ...(await createLostMap(tools, archived, [...safetyArchive.maps, ...created])) };
   }
-  const held = kept.maps.find(({ id }) => id === live.id);
-  const lacks = (['image', 'localisation'] as const).filter((what) => !held?.[what] && !archived[what]);
-  if (held === undefined || lacks.length > 0) {
-    const words = { image: 'its picture', localisation: 'its localisation data' };
-    const why = `neither file holds ${lacks.map((what) => words[what]).join(' and ') || 'it'}, so it could not be brought back if the write destroys it`;
+  const saved = safetyArchive.maps.find(({ id }) => id === live.id);
+  const lacks = (['image', 'localisation'] as const).filter((what) => !saved?.[what] && !archived[what]);
+  if (saved === undefined || lacks.length > 0) {
+    const names = { image: 'its picture', localisation: 'its localisation data' };
+    const missing = lacks.map((what) => names[what]).join(' and ') || 'the map';
+    const why = `neither backup contains ${missing}, so the map could not be restored if the write destroyed it`;
     return { kind: 'not-started', why };
   }
-  if (archived.overlays === null) throw new GwError('INTERNAL', 'A map without drawings was to be written.');
-  return { kind: 'drawings', ...(await writeDrawings(tools, live, archived.overlays)) };
+  if (archived.overlays === null) throw new GwError('INTERNAL', 'Map without overlays in a write.');
+  return { kind: 'overlays', ...(await writeOverlays(tools, live, archived.overlays)) };
 }

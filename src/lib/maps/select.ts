@@ -4,13 +4,13 @@ import { GwError } from '../error/index.ts';
 import type { Clock } from '../lifecycle/index.ts';
 import { refuseExistingArchive } from './archive-file.ts';
 import { backUpMaps, pickMap } from './backup.ts';
-import { usualPace, type WriteTools, withGrace } from './checked-write.ts';
+import { defaultPace, type WriteTools, withGrace } from './checked-write.ts';
 import { readLiveMaps, reasonOf } from './live-maps.ts';
 import type { TopicAccess } from './map-announcements.ts';
-import { takeIntoUse, type UseOutcome } from './map-use.ts';
+import { type SelectionOutcome, setCurrentMap } from './map-use.ts';
 import type { ArchiveFile, MapArchive } from './model.ts';
-import { compareMaps, type MapFate } from './restart-comparison.ts';
-import { compareWithRunning, keepState, type RestoreWrite } from './restore.ts';
+import { compareMaps, type MapComparison } from './restart-comparison.ts';
+import { backUpState, compareWithRunning, type RestoreWrite } from './restore.ts';
 import { checkRunningMap, type RunningMap, watchRunningMap } from './running-map.ts';
 import { assertStill, type Stillness } from './stillness.ts';
 
@@ -19,7 +19,7 @@ export interface SelectOptions {
   /** Number of the map on the chassis. */
   readonly id: string;
   readonly topics: TopicAccess;
-  /** null: say what would be done, send nothing. */
+  /** null: dry run. */
   readonly select: RestoreWrite | null;
   readonly clock: Clock;
   readonly signal: AbortSignal;
@@ -29,28 +29,28 @@ export interface SelectOptions {
 export interface SelectRun {
   readonly identity: ChassisIdentity;
   readonly target: MapListItem;
-  /** The current map of before; null when none was in use. */
+  /** The current map before; null when none was in use. */
   readonly before: CurrentMap | null;
-  /** What the robot drove by before, beside what was stored. */
+  /** Comparison of running and stored map before. */
   readonly runningBefore: RunningMap;
   /** null when nothing was sent. */
   readonly done: {
     readonly stillness: Stillness;
     readonly backup: ArchiveFile;
-    readonly use: UseOutcome;
+    readonly use: SelectionOutcome;
     readonly running: RunningMap;
-    /** Every stored map beside what it was before; null when they could not be read again. */
-    readonly maps: readonly MapFate[] | null;
+    /** Comparison of every stored map with its state before; null when they could not be read again. */
+    readonly maps: readonly MapComparison[] | null;
     readonly interrupted: boolean;
   } | null;
 }
 
 /**
- * Makes a stored map the current one, also the one that is current already: then the chassis reads its overlays anew.
- * Without `select` it only says what would change. With it: the robot must stand still, the maps are kept in a file
- * first, the order is sent once, and the current map, the running overlays and every stored map are read back. Until
- * the order it throws what stands in the way (MAP_UNKNOWN, BACKUP_OUTDATED, CHASSIS_MOVING, FILE_EXISTS,
- * FILE_UNWRITABLE and as the client does); after it there is always a result.
+ * Sets a stored map as current map, also the current one again, which makes the chassis reload its overlays. Without
+ * `select` it is a dry run. With it: the robot must stand still, a safety backup is written first, the order is sent
+ * once, and the current map, the running overlays and every stored map are read back. Before the order it throws
+ * MAP_UNKNOWN, BACKUP_OUTDATED, CHASSIS_MOVING, FILE_EXISTS, FILE_UNWRITABLE and the errors of the client; after it there
+ * is always a result.
  * @source vendor REST book (HINWEIS): POST /chassis/current-map; never measured on a device
  */
 export async function selectMap(options: SelectOptions): Promise<SelectRun> {
@@ -58,7 +58,7 @@ export async function selectMap(options: SelectOptions): Promise<SelectRun> {
   const identity = await client.identity(signal);
   const target = pickMap(await client.listMaps(signal), id);
   const before = await client.currentMap(signal);
-  const pace = select?.pace ?? usualPace;
+  const pace = select?.pace ?? defaultPace;
   onProgress('comparing the running map with the stored one');
   const runningBefore = await checkRunningMap({
     client,
@@ -73,10 +73,16 @@ export async function selectMap(options: SelectOptions): Promise<SelectRun> {
   if (before !== null && before.id < 0) throw notStored();
   if (select.mayNumber !== true) await refuseExistingArchive(select.backupPath);
   const stillness = await stillnessOf(options, select);
-  const kept = await backUpMaps(client, { ids: 'all', gwVersion: select.gwVersion, clock, signal, onProgress });
-  const backup = await keepState(select, kept);
+  const safetyArchive = await backUpMaps(client, {
+    ids: 'all',
+    gwVersion: select.gwVersion,
+    clock,
+    signal,
+    onProgress,
+  });
+  const backup = await backUpState(select, safetyArchive);
   select.onBackup(backup);
-  // The backup took its time: the robot must not have begun to move meanwhile.
+  // The robot may have started to move during the backup.
   await stillnessOf(options, select);
   signal.throwIfAborted();
 
@@ -84,9 +90,9 @@ export async function selectMap(options: SelectOptions): Promise<SelectRun> {
   using watched = await watchRunningMap(topics, { hadMap: current !== null });
   const onSend = () => watched.mark();
   const tools: WriteTools = { client, writes: mapWritesOf(client), clock, pace, signal, onProgress, onSend };
-  const use = await takeIntoUse(tools, target.id, { wasCurrent: current?.id === target.id });
+  const use = await setCurrentMap(tools, target.id, { wasCurrent: current?.id === target.id });
   const running = await compareWithRunning(tools, topics, watched);
-  const maps = await compareStored(tools, kept);
+  const maps = await compareStored(tools, safetyArchive);
   return {
     identity,
     target,
@@ -97,26 +103,26 @@ export async function selectMap(options: SelectOptions): Promise<SelectRun> {
 }
 
 async function stillnessOf({ signal, onProgress }: SelectOptions, select: RestoreWrite): Promise<Stillness> {
-  onProgress('listening whether the robot stands still');
-  const stillness = await select.lookForStillness(signal);
-  assertStill(stillness, select.personSeesItStand);
+  onProgress('checking that the robot stands still');
+  const stillness = await select.checkStillness(signal);
+  assertStill(stillness, select.isConfirmedStill);
   return stillness;
 }
 
 function notStored(): GwError {
   return new GwError(
     'BACKUP_OUTDATED',
-    'The current map was set from data and is stored nowhere, so no backup can hold it: selecting another map would lose it. Nothing was changed.',
+    'The current map was set from data and is not stored, so no backup contains it: selecting another map would lose it. Nothing was changed.',
     { remedy: 'Store the map on the chassis first, then try again.' },
   );
 }
 
-/** Nobody has measured what selecting a map does to the stored ones. */
-async function compareStored(tools: WriteTools, kept: MapArchive): Promise<readonly MapFate[] | null> {
-  tools.onProgress('comparing the stored maps with those of before');
+/** Compares the stored maps, since the effect of a selection on them was never measured. */
+async function compareStored(tools: WriteTools, safetyArchive: MapArchive): Promise<readonly MapComparison[] | null> {
+  tools.onProgress('comparing the stored maps with those before');
   try {
     return await withGrace(tools, async (signal) =>
-      compareMaps(kept, await readLiveMaps(tools.client, { images: false, signal })),
+      compareMaps(safetyArchive, await readLiveMaps(tools.client, { images: false, signal })),
     );
   } catch (error) {
     tools.onProgress(`the stored maps could not be read again: ${reasonOf(error)}`);

@@ -2,37 +2,37 @@ import { failureDetail, openTopicStream, type TopicMessage, type TopicStreamOpti
 import { GwError } from '../error/index.ts';
 import { onAbort } from '../lifecycle/index.ts';
 
-/** Whether the robot stands still, as far as the chassis tells it. Not checked is not still. */
+/** Whether the robot stands still, as reported by the chassis. 'not-checked' is not still. */
 export interface Stillness {
   readonly verdict: 'still' | 'moving' | 'not-checked';
-  /** One clause for a person: what was heard, or why nothing was. */
+  /** Reason of the verdict, as a clause. */
   readonly detail: string;
 }
 
 export type StillnessOptions = Pick<TopicStreamOptions, 'endpoint' | 'dialer' | 'clock' | 'secret'>;
 
-/** Looks whether the robot stands still. */
-export type LookForStillness = (signal?: AbortSignal) => Promise<Stillness>;
+/** Checks whether the robot stands still. */
+export type StillnessCheck = (signal?: AbortSignal) => Promise<Stillness>;
 
-/** Decisions of ours. */
-const LISTEN_MS = 3_000;
-/** So long it is watched after the first word of it, so that a latched message of before does not decide alone. */
+/** Time limit for the first message. Project decision, as the next two. */
+const LISTEN_TIMEOUT_MS = 3_000;
+/** Watch time after the first message, so that an older latched message does not decide alone. */
 const WATCH_MS = 1_000;
-/** A position that wanders by less may be the noise of positioning. */
-const NOISE_M = 0.05;
+/** Smaller changes of the position count as noise. */
+const MAX_NOISE_M = 0.05;
 
-/** States of the last move in which the planner drives nothing. @source vendor REST book (HINWEIS) */
+/** Move states without a move under way. @source vendor REST book (HINWEIS) */
 const restingStates: readonly string[] = ['none', 'idle', 'succeeded', 'failed', 'cancelled'];
 
 /**
- * Listens to `/planning_state` for at most 3 seconds, and to `/tracked_pose` beside it, since a robot that is pushed
- * or steered by hand moves without a plan. A state that no list has is not checked, never still. Throws INTERRUPTED
- * only: a stream that does not open is 'not-checked'.
+ * Subscribes to `/planning_state` for at most 3 s, and to `/tracked_pose`, since a robot that is pushed or steered by hand
+ * moves without a plan. An unknown move state is 'not-checked', and so is a stream that cannot be opened. Throws
+ * INTERRUPTED only.
  */
-export async function lookForStillness(options: StillnessOptions, signal?: AbortSignal): Promise<Stillness> {
+export async function checkStillness(options: StillnessOptions, signal?: AbortSignal): Promise<Stillness> {
   const { clock } = options;
   const { promise, resolve } = Promise.withResolvers<Stillness>();
-  let heard: Stillness | undefined;
+  let reported: Stillness | undefined;
   let start: readonly [number, number] | undefined;
   let watching: Disposable | undefined;
 
@@ -41,20 +41,20 @@ export async function lookForStillness(options: StillnessOptions, signal?: Abort
     if (message.topic === '/tracked_pose') {
       const [xM, yM] = message.data.pos;
       start ??= [xM, yM];
-      const wayM = Math.hypot(xM - start[0], yM - start[1]);
-      if (wayM > NOISE_M) {
-        resolve({ verdict: 'moving', detail: `its position changed by ${wayM.toFixed(2)} m while it was watched` });
+      const distanceM = Math.hypot(xM - start[0], yM - start[1]);
+      if (distanceM > MAX_NOISE_M) {
+        resolve({ verdict: 'moving', detail: `its position changed by ${distanceM.toFixed(2)} m` });
       }
     } else if (message.topic === '/planning_state') {
-      heard = ofMoveState(message.data.move_state);
-      if (heard.verdict === 'moving') resolve(heard);
-      watching ??= clock.after(WATCH_MS, () => resolve(heard ?? nothingHeard));
+      reported = ofMoveState(message.data.move_state);
+      if (reported.verdict === 'moving') resolve(reported);
+      watching ??= clock.after(WATCH_MS, () => resolve(reported ?? notReceived));
     }
   };
 
   try {
     signal?.throwIfAborted();
-    // One message a topic: that form every software version understands.
+    // Subscriptions for single topics are supported by every software version.
     using stream = await openTopicStream({
       ...options,
       topics: ['/planning_state', '/tracked_pose'],
@@ -62,47 +62,47 @@ export async function lookForStillness(options: StillnessOptions, signal?: Abort
       onMessage,
       signal,
     });
-    using _limit = clock.after(LISTEN_MS, () => resolve(heard ?? nothingHeard));
-    using _aborted = onAbort(signal, () => resolve(nothingHeard));
+    using _limit = clock.after(LISTEN_TIMEOUT_MS, () => resolve(reported ?? notReceived));
+    using _aborted = onAbort(signal, () => resolve(notReceived));
     void stream.ended.then(({ detail }) => resolve({ verdict: 'not-checked', detail: `the topic stream: ${detail}` }));
     const stillness = await promise;
     if (signal?.aborted) throw interrupted(signal);
     return stillness;
   } catch (error) {
     if (signal?.aborted) throw interrupted(signal);
-    return { verdict: 'not-checked', detail: `the topic stream does not open: ${failureDetail(error)}` };
+    return { verdict: 'not-checked', detail: `the topic stream cannot be opened: ${failureDetail(error)}` };
   } finally {
     watching?.[Symbol.dispose]();
   }
 }
 
-const nothingHeard: Stillness = {
+const notReceived: Stillness = {
   verdict: 'not-checked',
-  detail: '/planning_state was not heard within 3 s',
+  detail: '/planning_state was not received within 3 s',
 };
 
 function ofMoveState(state: string): Stillness {
   if (state === 'moving') return { verdict: 'moving', detail: 'a move is under way' };
-  const word = JSON.stringify(state.slice(0, 40));
+  const shown = JSON.stringify(state.slice(0, 40));
   return restingStates.includes(state)
-    ? { verdict: 'still', detail: `no move is under way (move_state ${word})` }
-    : { verdict: 'not-checked', detail: `the state of the last move is ${word}, which no list of states has` };
+    ? { verdict: 'still', detail: `no move is under way (move_state ${shown})` }
+    : { verdict: 'not-checked', detail: `move_state ${shown} is unknown` };
 }
 
 /**
- * Throws CHASSIS_MOVING unless the robot stands still, or nobody could hear whether it does and a person who sees it
- * says so by name. A robot that was heard moving is refused whatever the person says.
+ * Throws CHASSIS_MOVING unless the robot stands still, or its state is 'not-checked' and a person has confirmed that it
+ * stands still. A robot reported as moving is always refused.
  */
-export function assertStill({ verdict, detail }: Stillness, personSeesIt: boolean): void {
-  if (verdict === 'still' || (verdict === 'not-checked' && personSeesIt)) return;
+export function assertStill({ verdict, detail }: Stillness, isConfirmed: boolean): void {
+  if (verdict === 'still' || (verdict === 'not-checked' && isConfirmed)) return;
   if (verdict === 'moving') {
     throw new GwError('CHASSIS_MOVING', `The robot is moving: ${detail}. Nothing was changed.`, {
-      remedy: 'End its tour or move and let it come to a stop, then try again.',
+      remedy: 'End its tour or move, wait until it stands still, then try again.',
       details: { stillness: verdict, detail },
     });
   }
-  throw new GwError('CHASSIS_MOVING', `Whether the robot stands still is not known: ${detail}. Nothing was changed.`, {
-    remedy: 'Look at the robot. When it stands still and nobody will send it anywhere, add --it-stands-still.',
+  throw new GwError('CHASSIS_MOVING', `Whether the robot stands still is unknown: ${detail}. Nothing was changed.`, {
+    remedy: 'Check the robot. If it stands still and will not be sent anywhere, add --it-stands-still.',
     details: { stillness: verdict, detail },
   });
 }

@@ -3,11 +3,11 @@ import { createTarDecoder, type ParsedTarEntry } from 'modern-tar';
 import { quote } from '../json/index.ts';
 import { plural } from '../text/index.ts';
 
-/** One entry of the tar. Its body is read, or passed over, before the next entry comes. */
+/** One entry of the tar. Its body must be read, or is skipped, before the next entry. */
 export interface TarEntry {
-  /** As it stands in the archive: anything may stand there, so it is only ever compared. */
+  /** Unchecked name from the archive: only for comparison. */
   readonly name: string;
-  /** `file`, `directory`, or the kind of something that no archive of ours holds. */
+  /** `file`, `directory`, or a type that is not allowed. */
   readonly type: string;
   readonly linkName: string;
   readonly bytes: number;
@@ -15,31 +15,30 @@ export interface TarEntry {
 }
 
 export interface UnpackOptions {
-  readonly mostEntries: number;
-  /** How much may come out in all, headers and padding included; asked anew while it goes on. */
-  readonly mostBytes: () => number;
-  /** Returns false to end early. */
+  readonly maxEntries: number;
+  /** Limit of the unpacked size with headers and padding; read again for every chunk. */
+  readonly maxBytes: () => number;
+  /** Returns false to stop. */
   readonly onEntry: (entry: TarEntry) => Promise<boolean>;
 }
 
-/** A compressed archive is not what it must be; the sentence is for a person. */
-class Unsound extends Error {}
+/** The archive is invalid; the message is shown to the user. */
+class UnpackError extends Error {}
 
 /**
- * Goes through the entries of a tar.gz, in memory only: nothing is ever extracted to a disk. Gives null when the
- * archive was read to its end and is whole, else what is wrong with it. Bounded in what comes out, however little
- * goes in.
+ * Reads the entries of a tar.gz in memory, without extracting to disk. Returns null when the archive is complete, else
+ * the problem. The unpacked size is limited.
  */
 export async function unpack(bytes: Uint8Array, options: UnpackOptions): Promise<string | null> {
   if (bytes.byteLength === 0) return 'it is empty';
-  if (bytes[0] !== 0x1f || (bytes.byteLength > 1 && bytes[1] !== 0x8b)) return 'it is not compressed with gzip';
+  if (bytes[0] !== 0x1f || (bytes.byteLength > 1 && bytes[1] !== 0x8b)) return 'not a gzip file';
   const decoder = createTarDecoder({ strict: true });
   let ended = false;
-  const feeding = feed(bytes, decoder.writable, options.mostBytes).catch((error: unknown) => {
-    // After an early end nobody reads any more: that the writing side notices is no fault of the archive.
+  const feeding = feed(bytes, decoder.writable, options.maxBytes).catch((error: unknown) => {
+    // After a stop the writing side fails, which is no error of the archive.
     if (!ended) throw error;
   });
-  // The reader below meets the same failure; here it only must not go unheard.
+  // The reader below fails with the same error; this avoids an unhandled rejection.
   feeding.catch(() => {});
   const reader = decoder.readable.getReader();
   let entries = 0;
@@ -48,11 +47,11 @@ export async function unpack(bytes: Uint8Array, options: UnpackOptions): Promise
       const { done, value } = await reader.read();
       if (done) break;
       entries += 1;
-      if (entries > options.mostEntries) throw new Unsound(`it has more than ${options.mostEntries} entries`);
-      const goOn = await options.onEntry(entryOf(value));
-      if (!goOn) {
+      if (entries > options.maxEntries) throw new UnpackError(`more than ${options.maxEntries} entries`);
+      const isContinued = await options.onEntry(entryOf(value));
+      if (!isContinued) {
         ended = true;
-        await reader.cancel(new Unsound('ended early'));
+        await reader.cancel(new UnpackError('stopped'));
         break;
       }
       if (!value.body.locked) await value.body.cancel();
@@ -66,7 +65,7 @@ export async function unpack(bytes: Uint8Array, options: UnpackOptions): Promise
   }
 }
 
-async function feed(bytes: Uint8Array, writable: WritableStream<Uint8Array>, mostBytes: () => number): Promise<void> {
+async function feed(bytes: Uint8Array, writable: WritableStream<Uint8Array>, maxBytes: () => number): Promise<void> {
   const writer = writable.getWriter();
   try {
     const gunzip = createGunzip({ chunkSize: 256 * 1024 });
@@ -74,11 +73,11 @@ async function feed(bytes: Uint8Array, writable: WritableStream<Uint8Array>, mos
     let unpacked = 0;
     for await (const chunk of gunzip as AsyncIterable<Buffer>) {
       unpacked += chunk.byteLength;
-      if (unpacked > mostBytes()) throw new Unsound('more comes out of it than its manifest declares');
+      if (unpacked > maxBytes()) throw new UnpackError('its unpacked size exceeds the manifest');
       await writer.write(chunk);
     }
     const left = bytes.byteLength - gunzip.bytesWritten;
-    if (left > 0) throw new Unsound(`${plural(left, 'byte follows', 'bytes follow')} after its end`);
+    if (left > 0) throw new UnpackError(`${plural(left, 'extra byte')} after its end`);
     await writer.close();
   } catch (error) {
     await writer.abort(error).catch(() => {});
@@ -93,29 +92,29 @@ function entryOf({ header, body }: ParsedTarEntry): TarEntry {
     linkName: header.linkname ?? '',
     bytes: header.size,
     async read() {
-      const whole = Buffer.allocUnsafe(header.size);
+      const content = Buffer.allocUnsafe(header.size);
       let at = 0;
-      for await (const piece of body) {
-        whole.set(piece, at);
-        at += piece.byteLength;
+      for await (const chunk of body) {
+        content.set(chunk, at);
+        at += chunk.byteLength;
       }
-      if (at !== header.size) throw new Unsound('it is cut off');
-      return whole;
+      if (at !== header.size) throw new UnpackError('it is truncated');
+      return content;
     },
   };
 }
 
-/** What zlib and the tar reader say, in our own words where it is one of the ordinary accidents. */
+/** The problem behind an error of zlib or the tar reader. */
 function problemOf(error: unknown): string {
-  if (error instanceof Unsound) return error.message;
+  if (error instanceof UnpackError) return error.message;
   const { code = '', message = '' } = error as { code?: string; message?: string };
-  if (code === 'Z_BUF_ERROR' || message === 'Tar archive is truncated.') return 'it is cut off';
+  if (code === 'Z_BUF_ERROR' || message === 'Tar archive is truncated.') return 'it is truncated';
   if (message === 'incorrect data check' || message === 'incorrect length check') {
-    return 'its content does not have the checksum of its compression';
+    return 'gzip checksum or length does not match';
   }
-  if (message === 'incorrect header check') return 'something else follows after its end';
-  if (code.startsWith('Z_')) return `its compression is damaged (${message})`;
-  if (message === 'Invalid tar header checksum.') return 'a header of its tar does not have its checksum';
-  if (message === 'Invalid EOF.') return 'something follows after the end of its tar';
-  return `its tar is damaged (${quote(message).slice(1, -1)})`;
+  if (message === 'incorrect header check') return 'unexpected data after its end';
+  if (code.startsWith('Z_')) return `its gzip data is corrupt (${message})`;
+  if (message === 'Invalid tar header checksum.') return 'a tar header has a wrong checksum';
+  if (message === 'Invalid EOF.') return 'unexpected data after the end of its tar';
+  return `its tar is corrupt (${quote(message).slice(1, -1)})`;
 }

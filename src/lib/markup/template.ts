@@ -43,6 +43,6 @@ export function escapeMarkup(text: string): string {
 
 /** The text without lone surrogates and control characters; tabs and line breaks stay. */
 export function visible(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are replaced here
   return text.toWellFormed().replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\ufffe\uffff]/g, '\uFFFD');
 }

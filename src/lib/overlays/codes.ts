@@ -10,21 +10,21 @@ import {
 import { isRecord } from '../json/index.ts';
 import type { CodeBook, CodeField, CodeMeaning, Reading } from './model.ts';
 
-/** The type that was seen as stations A, B and C. @source specification, 'Map and overlays' (VORSICHT) */
+/** The type observed as stations A, B and C. @source specification, 'Map and overlays' (VORSICHT) */
 const ASSUMED_POINT_TYPE = 11;
-/** The direction that was seen. @source specification, 'Map and overlays' */
-const SEEN_DIRECTION = 3;
-/** As the vendor's table calls it. */
+/** The observed direction. @source specification, 'Map and overlays' */
+const OBSERVED_DIRECTION = 3;
+/** The term of the vendor's table. */
 const NO_GO_ZONE = 'no-go zone';
-/** A meaning that a technician wrote down is shown in tables and pictures. */
-const MOST_MEANING_CHARS = 60;
+/** Bounds a recorded meaning, which tables and pictures show. */
+const MAX_MEANING_CHARS = 60;
 
 /**
- * What the numbers of drawings mean, by everything that the ledger says of them and by what was recorded on this
- * device (null: no device is known, so nothing was). A number that nobody explains gets a reading that says so.
+ * The meanings of the numbers of features, from the ledger and from the evidence records of this device (null: device
+ * unknown, no records). A number without a meaning gets a reading with meaning null.
  */
 export function createCodeBook(device: DeviceEvidence | null): CodeBook {
-  const known: Readonly<Record<CodeField, Map<number, CodeMeaning>>> = {
+  const cache: Readonly<Record<CodeField, Map<number, CodeMeaning>>> = {
     type: new Map(),
     lineType: new Map(),
     regionType: new Map(),
@@ -34,10 +34,10 @@ export function createCodeBook(device: DeviceEvidence | null): CodeBook {
   };
   return {
     meaning(field, number) {
-      let meaning = known[field].get(number);
+      let meaning = cache[field].get(number);
       if (meaning === undefined) {
         meaning = meaningOf(field, number, device);
-        known[field].set(number, meaning);
+        cache[field].set(number, meaning);
       }
       return meaning;
     },
@@ -46,7 +46,7 @@ export function createCodeBook(device: DeviceEvidence | null): CodeBook {
 
 function meaningOf(field: CodeField, number: number, device: DeviceEvidence | null): CodeMeaning {
   const readings = readingsOf[field](number, device).sort((a, b) => orderOf(a) - orderOf(b));
-  return { field, number, readings, ...standingOf(readings), disagreement: disagreementAmong(readings) };
+  return { field, number, readings, ...markOf(readings), disagreement: disagreementAmong(readings) };
 }
 
 const readingsOf: Readonly<Record<CodeField, (number: number, device: DeviceEvidence | null) => Reading[]>> = {
@@ -74,9 +74,9 @@ const readingsOf: Readonly<Record<CodeField, (number: number, device: DeviceEvid
     ];
   },
   direction(number, device) {
-    // What was recorded about 3 says nothing of other numbers.
+    // A record about 3 does not apply to other numbers.
     return [
-      number === SEEN_DIRECTION
+      number === OBSERVED_DIRECTION
         ? measured('overlays.lane-direction-3', device, asWords)
         : open('overlays.lane-direction-3'),
     ];
@@ -85,28 +85,28 @@ const readingsOf: Readonly<Record<CodeField, (number: number, device: DeviceEvid
   endType: (number, device) => [measured('overlays.start-end-type-meaning', device, inTableOrWords(number), number)],
 };
 
-/** The vendor's word for a number; null when his table does not hold it. */
+/** The vendor's meaning of a number; null when the vendor's table does not hold it. */
 function inTable(id: FactId, number: number, device: DeviceEvidence | null): Reading | null {
   const { value, source } = factById(id);
   const table = tableOf(value);
   const key = String(number);
   if (!table || !Object.hasOwn(table, key)) return null;
-  return { meaning: String(table[key]), fact: id, source, ...standingHere(id, device, number) };
+  return { meaning: String(table[key]), fact: id, source, ...markOnDevice(id, device, number) };
 }
 
 /** A fact whose value is the meaning. */
 function asStated(id: FactId, device: DeviceEvidence | null): Reading {
   const { value, source } = factById(id);
-  return { meaning: String(value), fact: id, source, ...standingHere(id, device) };
+  return { meaning: String(value), fact: id, source, ...markOnDevice(id, device) };
 }
 
-/** Nobody knows. */
+/** A reading without a meaning. */
 function open(id: FactId): Reading {
   const { mark, basis, source } = factById(id);
   return { meaning: null, mark, basis, fact: id, source, here: null };
 }
 
-/** What nobody knows elsewhere may have been measured on this device. `read` takes the meaning out of the record. */
+/** An open question that may have been measured on this device. `read` extracts the meaning from the record. */
 function measured(
   id: FactId,
   device: DeviceEvidence | null,
@@ -115,10 +115,10 @@ function measured(
 ): Reading {
   const { verdict, record } = markHere(id, device, entry);
   const meaning = verdict === 'verified' && record !== null ? read(record.value) : null;
-  return meaning === null ? open(id) : { ...open(id), meaning, ...standingHere(id, device, entry) };
+  return meaning === null ? open(id) : { ...open(id), meaning, ...markOnDevice(id, device, entry) };
 }
 
-function standingHere(
+function markOnDevice(
   id: FactId,
   device: DeviceEvidence | null,
   entry?: number,
@@ -141,25 +141,25 @@ function inTableOrWords(number: number): (value: unknown) => string | null {
 
 function asWords(value: unknown): string | null {
   if (typeof value === 'number') return String(value);
-  return typeof value === 'string' && value.trim() !== '' ? value.slice(0, MOST_MEANING_CHARS).toWellFormed() : null;
+  return typeof value === 'string' && value.trim() !== '' ? value.slice(0, MAX_MEANING_CHARS).toWellFormed() : null;
 }
 
 function orNone(reading: Reading | null): Reading[] {
   return reading === null ? [] : [reading];
 }
 
-/** Best known first; what was contradicted on this device stands last. */
+/** Best mark first, readings contradicted on this device last. */
 function orderOf({ mark, here }: Reading): number {
   return markRank[mark] + (here?.verdict === 'contradicted' ? 10 : 0);
 }
 
-function standingOf(readings: readonly Reading[]): Pick<CodeMeaning, 'mark' | 'basis'> {
+function markOf(readings: readonly Reading[]): Pick<CodeMeaning, 'mark' | 'basis'> {
   const named = readings.filter(({ meaning, here }) => meaning !== null && here?.verdict !== 'contradicted');
   const verified = named.filter(({ here }) => here?.verdict === 'verified');
   const [best, ...others] = verified.length > 0 ? verified : named;
   if (best === undefined) return { mark: 'OFFEN', basis: 'not-shown' };
-  const giving = others.every(({ meaning }) => meaning === best.meaning) ? best : (others.at(-1) ?? best);
-  return { mark: giving.mark, basis: giving.basis };
+  const decisive = others.every(({ meaning }) => meaning === best.meaning) ? best : (others.at(-1) ?? best);
+  return { mark: decisive.mark, basis: decisive.basis };
 }
 
 function disagreementAmong(readings: readonly Reading[]): string | null {

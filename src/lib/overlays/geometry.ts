@@ -1,8 +1,8 @@
 import type { Place, Shape } from './model.ts';
 
 /**
- * Plane geometry of drawings, in metres of the map. Nothing here throws: a shape without places gives null or nothing,
- * and figures too large for a number come out as Infinity.
+ * Plane geometry of features, in metres of the map. Nothing here throws: a shape without places yields null or an empty
+ * result, and figures too large for a number become Infinity.
  */
 export interface Bounds {
   readonly minXM: number;
@@ -13,7 +13,7 @@ export interface Bounds {
 
 const none: readonly Place[] = [];
 
-/** Every place of a drawing in the order it came, the closing corner of a ring included; empty when it has none. */
+/** Every place of a feature in its written order, with the closing corner of a ring; empty when it has none. */
 export function placesOf(shape: Shape): readonly Place[] {
   if (shape.kind === 'point') return [shape.at];
   if (shape.kind === 'lane') return shape.line;
@@ -21,7 +21,7 @@ export function placesOf(shape: Shape): readonly Place[] {
   return shape.rings.length === 1 ? (shape.rings[0] ?? none) : shape.rings.flat();
 }
 
-/** The box around a drawing; null when it has no place. */
+/** The box around a feature; null when it has no place. */
 export function boundsOf(shape: Shape): Bounds | null {
   if (shape.kind === 'point') {
     const [xM, yM] = shape.at;
@@ -48,7 +48,7 @@ export function boundsAround(places: readonly Place[]): Bounds | null {
   return { minXM, minYM, maxXM, maxYM };
 }
 
-/** What `meeting` says of a place and an edge. */
+/** Results of `meeting` for a place and an edge. */
 export const meets = { nothing: 0, ray: 1, edge: 2 } as const;
 
 /**
@@ -69,8 +69,8 @@ export function meeting(place: Place, from: Place, to: Place): (typeof meets)[ke
 }
 
 /**
- * Whether a place lies inside a ring, closed or unclosed. On an edge or a corner counts as inside: where the answer
- * matters (a no-go zone) that is the careful side. Where the ring crosses itself the even-odd rule decides.
+ * Whether a place lies inside a ring, closed or unclosed. A place on an edge or a corner counts as inside:
+ * for a no-go zone that is the safe side. Where the ring crosses itself the even-odd rule decides.
  */
 export function isInside(place: Place, ring: readonly Place[]): boolean {
   return isInsideZone(place, [ring]);
@@ -92,7 +92,7 @@ export function isInsideZone(place: Place, rings: readonly (readonly Place[])[])
   return inside;
 }
 
-/** How far a place is from a drawing, in metres: 0 inside a zone; null when the drawing has no place. */
+/** Distance of a place from a feature, in metres: 0 inside a zone; null when the feature has no place. */
 export function distanceToM(place: Place, shape: Shape): number | null {
   if (shape.kind === 'point') return distanceBetweenM(place, shape.at);
   if (shape.kind === 'lane') return shape.line.length === 0 ? null : distanceToLineM(place, shape.line, false);
@@ -101,8 +101,8 @@ export function distanceToM(place: Place, shape: Shape): number | null {
   let nearest: number | null = null;
   for (const ring of shape.rings) {
     if (ring.length === 0) continue;
-    const far = distanceToLineM(place, ring, true);
-    if (nearest === null || far < nearest) nearest = far;
+    const distanceM = distanceToLineM(place, ring, true);
+    if (nearest === null || distanceM < nearest) nearest = distanceM;
   }
   return nearest;
 }
@@ -145,7 +145,7 @@ export function areaM2(ring: readonly Place[]): number {
   return Number.isNaN(doubled) ? Number.POSITIVE_INFINITY : Math.abs(doubled) / 2;
 }
 
-/** Area of a zone in square metres: its outline without its holes, which are taken to lie inside of it and apart. */
+/** Area of a zone in square metres: its outline without its holes, which are assumed to lie inside it without overlap. */
 export function zoneAreaM2(rings: readonly (readonly Place[])[]): number {
   const [outline = [], ...holes] = rings;
   return Math.max(0, areaM2(outline) - holes.reduce((sum, hole) => sum + areaM2(hole), 0));
@@ -159,14 +159,14 @@ export function isClosed(ring: readonly Place[]): boolean {
 }
 
 /**
- * On which side of the line from `a` to `b` a place lies: positive on the left, negative on the right, 0 on the line
- * as far as the digits of the coordinates can tell.
+ * The side of the line from `a` to `b` on which a place lies: positive on the left, negative on the right, 0 on the
+ * line within the precision of the coordinates.
  */
 export function sideOf(a: Place, b: Place, place: Place): number {
   const left = (b[0] - a[0]) * (place[1] - a[1]);
   const right = (b[1] - a[1]) * (place[0] - a[0]);
   const side = left - right;
-  // Below this a sign is noise of the subtraction, not a statement about the drawing.
+  // Below this threshold the sign is rounding noise.
   return Math.abs(side) <= 1e-12 * (Math.abs(left) + Math.abs(right)) ? 0 : side;
 }
 
@@ -182,8 +182,8 @@ function distanceToLineM(place: Place, line: readonly Place[], isRing: boolean):
   let from = isRing ? line.at(-1) : line[0];
   for (const to of line) {
     if (from !== undefined) {
-      const far = distanceToEdgeM(place, from, to);
-      if (far < nearest) nearest = far;
+      const distanceM = distanceToEdgeM(place, from, to);
+      if (distanceM < nearest) nearest = distanceM;
     }
     from = to;
   }
@@ -195,7 +195,7 @@ function distanceToEdgeM(place: Place, from: Place, to: Place): number {
   const alongY = to[1] - from[1];
   const squared = alongX * alongX + alongY * alongY;
   const along = squared > 0 ? ((place[0] - from[0]) * alongX + (place[1] - from[1]) * alongY) / squared : 0;
-  // A product too large for a number: the nearer end is the best that can be said.
+  // A product too large for a number: fall back to the nearer end.
   if (!Number.isFinite(along)) return Math.min(distanceBetweenM(place, from), distanceBetweenM(place, to));
   if (along <= 0) return distanceBetweenM(place, from);
   if (along >= 1) return distanceBetweenM(place, to);

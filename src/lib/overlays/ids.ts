@@ -1,38 +1,38 @@
-import type { Drawing } from './model.ts';
+import type { Feature } from './model.ts';
 
-/** The drawings of a collection by their ids, each in the order of the collection. */
+/** The features of a collection by their ids, each in the order of the collection. */
 export interface IdIndex {
-  readonly first: ReadonlyMap<string, Drawing>;
-  /** Ids that more than one drawing has, with all of these. */
-  readonly doubled: ReadonlyMap<string, readonly Drawing[]>;
+  readonly first: ReadonlyMap<string, Feature>;
+  /** Ids of more than one feature, each with its features. */
+  readonly duplicate: ReadonlyMap<string, readonly Feature[]>;
 }
 
-const indexes = new WeakMap<readonly Drawing[], IdIndex>();
+const indexes = new WeakMap<readonly Feature[], IdIndex>();
 
-/** Made once for a collection: for a large one it takes as long as a rule. */
-export function idsOf(drawings: readonly Drawing[]): IdIndex {
-  let index = indexes.get(drawings);
+/** Cached per collection: for a large one it costs as much as a rule. */
+export function idsOf(features: readonly Feature[]): IdIndex {
+  let index = indexes.get(features);
   if (index === undefined) {
-    index = indexOf(drawings);
-    indexes.set(drawings, index);
+    index = indexOf(features);
+    indexes.set(features, index);
   }
   return index;
 }
 
-function indexOf(drawings: readonly Drawing[]): IdIndex {
-  const first = new Map<string, Drawing>();
-  const doubled = new Map<string, Drawing[]>();
-  for (const drawing of drawings) {
-    const { id } = drawing;
+function indexOf(features: readonly Feature[]): IdIndex {
+  const first = new Map<string, Feature>();
+  const duplicate = new Map<string, Feature[]>();
+  for (const feature of features) {
+    const { id } = feature;
     if (id === null) continue;
     const before = first.get(id);
     if (before === undefined) {
-      first.set(id, drawing);
+      first.set(id, feature);
       continue;
     }
-    const all = doubled.get(id);
-    if (all === undefined) doubled.set(id, [before, drawing]);
-    else all.push(drawing);
+    const all = duplicate.get(id);
+    if (all === undefined) duplicate.set(id, [before, feature]);
+    else all.push(feature);
   }
-  return { first, doubled };
+  return { first, duplicate };
 }

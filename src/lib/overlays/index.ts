@@ -1,25 +1,25 @@
 /**
- * Drawings on a map: points, zones, lanes, chargers. Reads them in every form that a chassis or a file has, says of
- * each number what is known about it and how well, finds what is broken, and compares. Pictures have a door of their
- * own, render/index.ts.
+ * Overlays of a map: points, zones, lanes, chargers. Reads them in every form that a chassis or a file has, gives the
+ * meaning of each number with its evidence mark, finds faults, and compares. The entry point for pictures and documents
+ * is render/index.ts.
  */
 
 export { createCodeBook } from './codes.ts';
-export { changedCodes, diffOverlays, sameDrawings } from './diff/diff.ts';
+export { changedCodes, diffOverlays, diffOverlaysTexts } from './diff/diff.ts';
 export type * from './diff/diff-model.ts';
 export {
   type ChangeRow,
   changeRows,
   diffLine,
+  indexChange,
   NOTHING,
   pairedByWords,
-  placeInList,
   placeWords,
   valueRow,
 } from './diff/diff-wording.ts';
 export { frameOf } from './frame.ts';
 export { inspectOverlays } from './inspect/inspect.ts';
-export { type DrawingFilter, isFiltering, type SelectableKind, selectableKinds } from './inspect/select.ts';
+export { type FeatureFilter, isFiltering, type SelectableKind, selectableKinds } from './inspect/select.ts';
 export { knownOf } from './known.ts';
 export type * from './model.ts';
 export { jsonTypes, overlaysContainers, severities } from './model.ts';

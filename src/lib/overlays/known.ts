@@ -2,36 +2,35 @@ import { type FactId, factById, markHere, markText } from '../evidence/index.ts'
 import { quote } from '../json/index.ts';
 import { plural, pluralWord } from '../text/index.ts';
 import { iconOffsetDeg } from './inspect/survey.ts';
-import type { AngleSurvey, CodeField, DrawingKind, Inspection, KnownRow } from './model.ts';
-import { soundsLikeSpeed } from './speeds.ts';
+import type { AngleSurvey, CodeField, FeatureKind, Inspection, KnownRow } from './model.ts';
+import { isSpeedName } from './speeds.ts';
 
-type Find = (inspection: Inspection) => string;
+type Finder = (inspection: Inspection) => string;
 
 /**
- * The rows of the specification's table 'Map and overlays', in its order, then the two angles of drawings: what this
- * map has of each.
+ * The rows of the specification's table 'Map and overlays', in its order, then the two angles of features, each with
+ * the content of this map.
  */
-const known: readonly (readonly [FactId, Find])[] = [
+const known: readonly (readonly [FactId, Finder])[] = [
   ['overlays.map-id', ({ overlays }) => mapText(overlays.map)],
   [
     'overlays.map-data',
     ({ overlays }) =>
-      `${plural(overlays.drawings.length, 'drawing')} read; where the robot is, \`gw chassis watch\` shows.`,
+      `${plural(overlays.features.length, 'feature')} read; \`gw chassis watch\` shows the pose of the robot.`,
   ],
   ['overlays.map-image', ({ frame }) => pictureText(frame)],
-  ['overlays.drawings', ({ survey }) => `${kindsText(survey.kinds)} here.`],
+  ['overlays.features', ({ survey }) => `${kindsText(survey.kinds)} here.`],
   ['overlays.version', ({ overlays }) => versionText(overlays.map)],
   ['overlays.point-type', (inspection) => numbersText(inspection, 'type')],
   ['overlays.point-type-11', type11Text],
   [
     'overlays.point-type-11-observed',
-    (inspection) =>
-      `${plural(countOf(inspection, 'type', 11), 'drawing')} of type 11 here; what they are is not concluded.`,
+    (inspection) => `${plural(countOf(inspection, 'type', 11), 'feature')} of type 11 here; no meaning is derived.`,
   ],
   [
     'overlays.point-start-end-type',
     (inspection) =>
-      `${carriersText(inspection, 'startType')}; ${carriersText(inspection, 'endType')}. Carried through as they came.`,
+      `${carriersText(inspection, 'startType')}; ${carriersText(inspection, 'endType')}. Carried through unchanged.`,
   ],
   ['overlays.lane-direction', (inspection) => numbersText(inspection, 'direction')],
   ['overlays.zone-region-type', (inspection) => numbersText(inspection, 'regionType')],
@@ -44,27 +43,27 @@ const known: readonly (readonly [FactId, Find])[] = [
   ['overlays.icon-yaw-offset', iconText],
   [
     'overlays.icon-yaw-display-only',
-    () => '`iconYaw` is listed, never drawn as a heading, and nothing follows from it.',
+    () => '`iconYaw` is listed, never rendered as a heading, and nothing is derived from it.',
   ],
   ['angles.overlay-yaw', ({ survey }) => angleText(survey.yaw)],
   ['angles.overlay-icon-yaw', ({ survey }) => angleText(survey.iconYaw)],
 ];
 
-/** What the specification leaves open about maps and drawings: the list below that table, then its sweeping remarks. */
-const notShown: readonly (readonly [FactId, Find])[] = [
+/** The open questions of the specification about maps and overlays: the list below that table, then its general remarks. */
+const notShown: readonly (readonly [FactId, Finder])[] = [
   ['overlays.no-go-region-type', noGoText],
   [
     'overlays.other-region-types',
-    (inspection) => `${numbersText(inspection, 'regionType')} What a vendor reads them as stands with the numbers.`,
+    (inspection) => `${numbersText(inspection, 'regionType')} The vendor's readings are listed with the numbers.`,
   ],
   [
     'overlays.point-kind-numbers',
-    (inspection) => `${numbersText(inspection, 'type')} What a vendor reads them as stands with the numbers.`,
+    (inspection) => `${numbersText(inspection, 'type')} The vendor's readings are listed with the numbers.`,
   ],
   [
     'overlays.lane-direction-3',
     (inspection) =>
-      `${plural(countOf(inspection, 'direction', 3), 'drawing')} with \`direction\` 3 here; no meaning is given.`,
+      `${plural(countOf(inspection, 'direction', 3), 'feature')} with \`direction\` 3 here; no meaning is given.`,
   ],
   ['overlays.zone-speed-limit-field', speedText],
   [
@@ -74,25 +73,22 @@ const notShown: readonly (readonly [FactId, Find])[] = [
   ],
   [
     'overlays.charging-pair-distance-constant',
-    ({ pairs }) => `${distancesText(pairs)} No distance is called right or wrong.`,
+    ({ pairs }) => `${distancesText(pairs)} No distance is judged right or wrong.`,
   ],
   ['overlays.icon-yaw-offset-meaning', iconText],
   [
-    'overlays.drawing-identifiers',
+    'overlays.feature-identifiers',
     ({ survey, overlays }) =>
-      `${survey.withId} of ${plural(overlays.drawings.length, 'drawing')} ${pluralWord(survey.withId, 'has', 'have')} an id; who gave it cannot be seen.`,
+      `${survey.withId} of ${plural(overlays.features.length, 'feature')} ${pluralWord(survey.withId, 'has', 'have')} an id; its origin cannot be determined.`,
   ],
-  [
-    'chassis.clock-and-zone',
-    () => 'Nothing about it stands in drawings; `gw chassis probe` shows what the chassis says.',
-  ],
+  ['chassis.clock-and-zone', () => 'Not part of overlays; `gw chassis probe` shows the values of the chassis.'],
   ['overlays.map-fields', mapFieldsText],
   ['overlays.point-fields', (inspection) => kindFieldsText(inspection, 'point')],
   ['overlays.zone-fields', (inspection) => kindFieldsText(inspection, 'zone')],
   ['overlays.lane-fields', (inspection) => kindFieldsText(inspection, 'lane')],
 ];
 
-/** Every statement of the specification about maps and drawings, open ones included, with what this map has of it. */
+/** Every statement of the specification about maps and overlays, open ones included, with the content of this map. */
 export function knownOf(inspection: Inspection): readonly KnownRow[] {
   return [
     ...known.map(([id, find]) => row('known', id, find, inspection)),
@@ -100,7 +96,7 @@ export function knownOf(inspection: Inspection): readonly KnownRow[] {
   ];
 }
 
-function row(group: KnownRow['group'], id: FactId, find: Find, inspection: Inspection): KnownRow {
+function row(group: KnownRow['group'], id: FactId, find: Finder, inspection: Inspection): KnownRow {
   const { statement, source } = factById(id);
   const { mark, basis, verdict, record } = markHere(id, inspection.device);
   return {
@@ -122,18 +118,18 @@ function mapText(map: Inspection['overlays']['map']): string {
     ...(typeof id === 'number' || typeof id === 'string' ? [`id ${quote(String(id))}`] : []),
     ...(typeof uid === 'string' ? [`uid ${quote(uid)}`] : []),
   ];
-  return parts.length === 0 ? 'The source does not say which map it is.' : `This one says ${parts.join(', ')}.`;
+  return parts.length === 0 ? 'The source does not identify the map.' : `This map: ${parts.join(', ')}.`;
 }
 
 function versionText(map: Inspection['overlays']['map']): string {
   const version = map !== null && Object.hasOwn(map, 'overlays_version') ? map.overlays_version : undefined;
   return version === undefined || version === null
-    ? 'The source names none.'
+    ? 'The source has none.'
     : `${quote(String(version))} here. Content is compared, never this counter alone.`;
 }
 
 function pictureText(frame: Inspection['frame']): string {
-  if (frame === null) return 'Not checked: nothing says where the picture lies.';
+  if (frame === null) return 'Not checked: the map has no valid grid, so the position of the picture is unknown.';
   const { width, height, resolutionM, originXM, originYM } = frame;
   if (width === null || height === null) return 'Not checked: the picture was not read.';
   return `${width} × ${height} pixels of ${resolutionM} m, lower left corner at x ${originXM} m, y ${originYM} m.`;
@@ -144,28 +140,28 @@ function type11Text({ codeBook, ...inspection }: Inspection): string {
     .meaning('type', 11)
     .readings.filter(({ fact, meaning }) => fact !== 'overlays.point-type-11' && meaning !== null)
     .map((reading) => `'${reading.meaning}' (${markText(reading)})`);
-  const beside = others.length === 0 ? '' : ` Beside it stands ${others.join(', ')}.`;
-  return `${plural(countOf(inspection, 'type', 11), 'drawing')} of type 11 here.${beside} Stations are never derived from it.`;
+  const alternatives = others.length === 0 ? '' : ` Other readings: ${others.join(', ')}.`;
+  return `${plural(countOf(inspection, 'type', 11), 'feature')} of type 11 here.${alternatives} Stations are never derived from it.`;
 }
 
 function noGoText({ codeBook, ...inspection }: Inspection): string {
   const numbers = numbersOf(inspection, 'regionType').filter((number) =>
     codeBook.meaning('regionType', number).readings.some(({ meaning }) => meaning !== null && /no-go/i.test(meaning)),
   );
-  if (numbers.length === 0) return 'No zone here has a number that a vendor calls a no-go zone.';
+  if (numbers.length === 0) return 'No zone here has a number that the vendor reads as a no-go zone.';
   return numbers
     .map((number) => {
       const named = codeBook.meaning('regionType', number).readings.find(({ meaning }) => meaning !== null);
-      const drawings = plural(countOf(inspection, 'regionType', number), 'drawing');
+      const features = plural(countOf(inspection, 'regionType', number), 'feature');
       const mark = named === undefined ? 'OFFEN' : markText(named);
-      return `${drawings} with \`regionType\` ${number} here; ${named?.source}: '${named?.meaning}' (${mark}).`;
+      return `${features} with \`regionType\` ${number} here; ${named?.source}: '${named?.meaning}' (${mark}).`;
     })
     .join(' ');
 }
 
 function speedText({ survey }: Inspection): string {
-  const names = survey.carried.filter(({ name }) => soundsLikeSpeed(name));
-  if (names.length === 0) return 'No drawing here has a member whose name sounds like it.';
+  const names = survey.carried.filter(({ name }) => isSpeedName(name));
+  if (names.length === 0) return 'No feature here has a member whose name contains speed, velocity or limit.';
   return `Carried through, not interpreted: ${names
     .slice(0, 6)
     .map(({ name, count: times }) => `${quote(name)} (${times})`)
@@ -191,11 +187,11 @@ function mapFieldsText({ survey, overlays: { map } }: Inspection): string {
   return `Of the map: ${namesText(ofMap)}. Of the collection: ${namesText(ofCollection)}.`;
 }
 
-function kindFieldsText({ survey }: Inspection, kind: DrawingKind): string {
+function kindFieldsText({ survey }: Inspection, kind: FeatureKind): string {
   const names = survey.carried.filter(({ kinds }) => kinds.includes(kind)).map(({ name }) => name);
   return names.length === 0
     ? `No ${kind} here has another.`
-    : `On ${kind}s here, carried through untouched: ${namesText(names)}.`;
+    : `On ${kind}s here, carried through unchanged: ${namesText(names)}.`;
 }
 
 function namesText(names: readonly string[]): string {
@@ -218,25 +214,25 @@ function pairsText(pairs: Inspection['pairs']): string {
 function distancesText(pairs: Inspection['pairs']): string {
   const distances = pairs.flatMap(({ distanceM }) => (distanceM === null ? [] : [distanceM]));
   if (distances.length === 0) return 'No pair here to measure.';
-  const [least, most] = [Math.min(...distances.slice(0, 1000)), Math.max(...distances.slice(0, 1000))];
-  const range = least === most ? `${metres(least)} m` : `${metres(least)} to ${metres(most)} m`;
-  return `${plural(distances.length, 'pair')} here: ${range} apart in the drawing.`;
+  const [min, max] = [Math.min(...distances.slice(0, 1000)), Math.max(...distances.slice(0, 1000))];
+  const range = min === max ? `${metres(min)} m` : `${metres(min)} to ${metres(max)} m`;
+  return `${plural(distances.length, 'pair')} here: ${range} apart in the overlays.`;
 }
 
 function iconText({ survey }: Inspection): string {
   const { withBoth, withOffset } = survey.icons;
-  if (withBoth === 0) return 'No drawing here has both angles.';
-  return `${withOffset} of ${plural(withBoth, 'drawing')} with both angles ${pluralWord(withOffset, 'shows', 'show')} ${iconOffsetDeg()} degrees: reproducible, unexplained.`;
+  if (withBoth === 0) return 'No feature here has both angles.';
+  return `${withOffset} of ${plural(withBoth, 'feature')} with both angles ${pluralWord(withOffset, 'shows', 'show')} ${iconOffsetDeg()} degrees: reproducible, unexplained.`;
 }
 
-function angleText({ asText, asNumber, unreadable }: AngleSurvey): string {
-  const bad = unreadable === 0 ? '' : `; ${unreadable} cannot be read as a number`;
-  return `${asText} written as text, ${asNumber} as number here${bad}.`;
+function angleText({ asString, asNumber, unreadable }: AngleSurvey): string {
+  const bad = unreadable === 0 ? '' : `; ${unreadable} not a number`;
+  return `${asString} written as string, ${asNumber} as number here${bad}.`;
 }
 
 type Surveyed = Pick<Inspection, 'survey'>;
 
-/** Numbers of a code that occur, smallest first. */
+/** The numbers of a code that occur, smallest first. */
 function numbersOf({ survey }: Surveyed, field: CodeField): number[] {
   return survey.codes.flatMap((code) => (code.field === field && code.number !== null ? [code.number] : []));
 }
@@ -247,13 +243,13 @@ function countOf({ survey }: Surveyed, field: CodeField, number: number): number
 
 function carriersText({ survey }: Surveyed, field: CodeField): string {
   const carriers = survey.codes.reduce((sum, code) => sum + (code.field === field ? code.count : 0), 0);
-  return `\`${field}\` on ${plural(carriers, 'drawing')}`;
+  return `\`${field}\` on ${plural(carriers, 'feature')}`;
 }
 
 function numbersText(inspection: Surveyed, field: CodeField): string {
   const carriers = inspection.survey.codes.reduce((sum, code) => sum + (code.field === field ? code.count : 0), 0);
-  if (carriers === 0) return `No drawing here carries \`${field}\`.`;
-  return `${plural(carriers, 'drawing')} here ${pluralWord(carriers, 'carries', 'carry')} \`${field}\`: ${listOf(inspection, field)}.`;
+  if (carriers === 0) return `No feature here carries \`${field}\`.`;
+  return `${plural(carriers, 'feature')} here ${pluralWord(carriers, 'carries', 'carry')} \`${field}\`: ${listOf(inspection, field)}.`;
 }
 
 function listOf(inspection: Surveyed, field: CodeField): string {
@@ -261,8 +257,8 @@ function listOf(inspection: Surveyed, field: CodeField): string {
   const unread = inspection.survey.codes.some((code) => code.field === field && code.number === null);
   const shown = numbers.slice(0, 24).join(', ');
   const more = numbers.length > 24 ? ` and ${numbers.length - 24} more` : '';
-  if (numbers.length === 0) return unread ? 'only what is no whole number' : 'none';
-  return `${shown}${more}${unread ? ', and what is no whole number' : ''}`;
+  if (numbers.length === 0) return unread ? 'only values that are not whole numbers' : 'none';
+  return `${shown}${more}${unread ? ', and values that are not whole numbers' : ''}`;
 }
 
 function kindsText(kinds: Readonly<Record<'point' | 'lane' | 'zone' | 'other', number>>): string {

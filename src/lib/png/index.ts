@@ -1,5 +1,5 @@
 /**
- * The header of a PNG, for who needs no more of a picture: what it is, and how large. Source: the PNG specification
- * (ISO/IEC 15948), signature and IHDR.
+ * The header of a PNG: signature and size, without decoding the picture. Source: the PNG specification (ISO/IEC 15948),
+ * signature and IHDR.
  */
 export { isPng, PNG_SIGNATURE, pngSize } from './header.ts';

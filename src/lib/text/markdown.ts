@@ -1,14 +1,14 @@
-/** Markdown of our own in a cell of a table: no bar ends the cell, no line end the row, no word becomes an element. */
+/** Escapes trusted Markdown for a table cell: `|`, line ends and `<`. */
 export function tableCell(markdown: string): string {
   return markdown.replaceAll('|', '\\|').replaceAll('<', '&lt;').replaceAll('\n', ' ');
 }
 
-/** Foreign text of one line, so that it can make neither markup nor table cells nor HTML. */
+/** Escapes foreign text of one line against Markdown, table cells and HTML. */
 export function escapeMarkdown(line: string): string {
   return line.replace(/[\\`*_{}[\]<>#|~!&]/g, (character) => `\\${character}`);
 }
 
-/** Foreign text of one line between backticks, where nothing can be escaped: what would end it is replaced. */
+/** A code span with foreign text of one line; characters that would end it are replaced, since none can be escaped. */
 export function codeSpan(line: string): string {
   return `\`${line.replaceAll('`', "'").replaceAll('|', '/')}\``;
 }

@@ -293,10 +293,10 @@ export function createCatalogue({
         }),
       },
       async ({ map }, context) => {
-        const { inspectDrawings } = await import('./overlays/inspect.ts');
+        const { inspectMapOverlays } = await import('./overlays/inspect.ts');
         const source = { kind: 'live', map } as const;
         const { clock } = await toolkit();
-        return await inspectDrawings({ source, openToolkit: toolkit, now: () => clock.wall() }, context);
+        return await inspectMapOverlays({ source, openToolkit: toolkit, now: () => clock.wall() }, context);
       },
     ),
     'map backup': entry(

@@ -1,2 +1,2 @@
-/** X.509 certificates beyond what Node's class offers. */
+/** X.509 helpers that Node's X509Certificate lacks. */
 export { commonNameOf } from './common-name.ts';

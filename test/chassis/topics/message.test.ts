@@ -148,7 +148,7 @@ describe('a large message of the topic stream', () => {
   const frameOf = (value: unknown) => Buffer.from(typeof value === 'string' ? value : JSON.stringify(value));
   const map = { topic: '/map/info', name: 'EG', uid: 'u', map_version: 3, overlays_version: 4 };
 
-  it('of a map keeps its drawings as text, and makes nothing of them', () => {
+  it('of a map keeps its overlays as text, and makes nothing of them', () => {
     const features = Array.from({ length: 200_000 }, () => ({}));
     const frame = frameOf({ ...map, overlays: { features }, more: 'kept' });
     const { message, turns } = read(frame);
@@ -158,15 +158,15 @@ describe('a large message of the topic stream', () => {
     expect(turns).toBeGreaterThan(5);
   });
 
-  it('is read as a small one is, wherever its drawings stand and however it is written', () => {
+  it('is read as a small one is, wherever its overlays stand and however it is written', () => {
     fc.assert(
       fc.property(
         fc.shuffledSubarray(Object.entries(map), { minLength: 5 }),
         fc.nat({ max: 5 }),
         fc.constantFrom(undefined, 1),
         fc.jsonValue(),
-        (members, at, indent, drawings) => {
-          const large = [...members.slice(0, at), ['overlays', [drawings, 'x'.repeat(70_000)]], ...members.slice(at)];
+        (members, at, indent, overlays) => {
+          const large = [...members.slice(0, at), ['overlays', [overlays, 'x'.repeat(70_000)]], ...members.slice(at)];
           const { message } = read(frameOf(JSON.stringify(Object.fromEntries(large), null, indent)));
           const { text: _, ...expected } = parse(Object.fromEntries(members)) as { text: string };
           expect(message).toMatchObject(expected);
@@ -189,11 +189,15 @@ describe('a large message of the topic stream', () => {
     ],
     ['very deeply nested', '['.repeat(1_000_000), 'nested deeper than 200 levels'],
     ['of too many values', `[${'1,'.repeat(4_000_001)}1]`, 'holds more than 4000000 values'],
-    ['that is not JSON', 'x'.repeat(1_000_000), 'the message is not JSON'],
-    ['that is truncated', `${JSON.stringify({ ...map, overlays: 'x'.repeat(20_000) }).slice(0, -1)}`, 'is not JSON'],
-    ['that is not an object', `[${'1,'.repeat(4_500)}1]`, 'is JSON, but not an object'],
-    ['that has drawings twice', `{"overlays":"${'x'.repeat(20_000)}","overlays":1}`, 'names the key "overlays" twice'],
-    ['with a duplicate key', `{"overlays":"${'x'.repeat(20_000)}","topic":1,"topic":1}`, 'names the key "topic" twice'],
+    ['that is no JSON', 'x'.repeat(1_000_000), 'the message is not JSON'],
+    ['that is cut off', `${JSON.stringify({ ...map, overlays: 'x'.repeat(20_000) }).slice(0, -1)}`, 'is not JSON'],
+    ['of no object', `[${'1,'.repeat(4_500)}1]`, 'is JSON, but not an object'],
+    ['that has overlays twice', `{"overlays":"${'x'.repeat(20_000)}","overlays":1}`, 'names the key "overlays" twice'],
+    [
+      'that names a key twice',
+      `{"overlays":"${'x'.repeat(20_000)}","topic":1,"topic":1}`,
+      'names the key "topic" twice',
+    ],
   ])('%s is a complaint', (_, frame, what) => {
     const { message } = read(frameOf(frame));
     expect(message).toEqual({ kind: 'complaint', what: expect.stringContaining(what) });

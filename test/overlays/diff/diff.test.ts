@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { diffOverlays, sameDrawings } from '../../../src/lib/overlays/diff/diff.ts';
+import { diffOverlays, diffOverlaysTexts } from '../../../src/lib/overlays/diff/diff.ts';
 import type { OverlaysDiff } from '../../../src/lib/overlays/diff/diff-model.ts';
 import { readOverlays } from '../../../src/lib/overlays/read/read.ts';
 import { anyValue, choices, oddCollection, plainCollection, writeJson } from '../arbitrary.ts';
@@ -23,8 +23,8 @@ const feature = (id: string | null, geometry: unknown, properties: Record<string
 const collection = (...features: unknown[]) => JSON.stringify({ type: 'FeatureCollection', features });
 const diff = (a: string, b: string) => diffOverlays(readOverlays(a), readOverlays(b));
 
-describe('two collections that are the same', () => {
-  it('differ in nothing, in whatever hand they are written', () => {
+describe('two equal collections', () => {
+  it('have no difference in any notation', () => {
     const both = fc.tuple(fc.oneof(oddCollection(), plainCollection()), choices(), choices());
     fc.assert(
       fc.property(both, ([value, one, other]) => {
@@ -32,12 +32,12 @@ describe('two collections that are the same', () => {
         const found = diff(a, b);
         expect(found).toMatchObject({ same: true, changed: [], added: [], removed: [], reordered: [], members: [] });
         expect(found.sameText).toBe(a === b);
-        expect(sameDrawings(a, b).same).toBe(true);
+        expect(diffOverlaysTexts(a, b).same).toBe(true);
       }),
     );
   });
 
-  it('may write a number in two ways, which is told', () => {
+  it('may write a number in two ways, which is reported', () => {
     const a = '{"type":"FeatureCollection","scale":1.0,"features":[{"properties":{"z":[1.0,{"w":1e2}],"n":7}}]}';
     const b = '{"type":"FeatureCollection","scale":1,"features":[{"properties":{"z":[1,{"w":100}],"n":7}}]}';
     const found = diff(a, b);
@@ -52,7 +52,7 @@ describe('two collections that are the same', () => {
     });
   });
 
-  it('tells the first numbers of many, and how many they are', () => {
+  it('reports the first numbers of many, and their count', () => {
     const many = (one: string) =>
       `{"type":"FeatureCollection","features":[${Array.from({ length: 300 }, (_, i) => `{"id":"${i}","n":${one}}`)}]}`;
     const { notation } = diff(many('2.0'), many('2'));
@@ -92,7 +92,7 @@ describe('equality', () => {
     ['large whole numbers in their last digit', '{"x":12345678901234567890}', '{"x":12345678901234567891}'],
     ['a large whole number that went through a parser', '{"x":12345678901234567890}', '{"x":1.2345678901234567e19}'],
     ['numbers beyond all', '{"x":1e400}', '{"x":1e500}'],
-    ['an entry that is no feature', '3', '4'],
+    ['an entry that is not a feature', '3', '4'],
     ['no feature and a feature', 'null', '{}'],
   ])('does not hold for %s', (_, one, other) => {
     const of = (entry: string) => `{"type":"FeatureCollection","features":[${entry}]}`;
@@ -112,18 +112,18 @@ describe('equality', () => {
     expect(diff(of(one), of(other)).same).toBe(true);
   });
 
-  it('does not hold where a key stands twice and one of them is gone, which a parser does not see', () => {
+  it('does not hold where one of two duplicate keys is removed, which a parser does not notice', () => {
     const padding = 'x'.repeat(2 * 1024 * 1024);
     const of = (members: string) =>
       `{"type":"FeatureCollection","note":"${padding}","features":[{"id":"a",${members}}]}`;
     const found = diff(of('"x":1,"x":2'), of('"x":2'));
     expect(found.same).toBe(false);
     expect(found.changed[0]?.values).toEqual([
-      { in: 'drawing', name: 'x', change: 'doubled', fromJson: '2', toJson: '2' },
+      { in: 'feature', name: 'x', change: 'duplicate-key', fromJson: '2', toJson: '2' },
     ]);
   });
 
-  it('takes in the members of the collection', () => {
+  it('includes the members of the collection', () => {
     const of = (members: object) => JSON.stringify({ type: 'FeatureCollection', features: [], ...members });
     const found = diff(
       of({ properties: { rack: 1 }, gone: 1, v: '1' }),
@@ -138,7 +138,7 @@ describe('equality', () => {
     expect(found.same).toBe(false);
   });
 
-  it('sees an empty collection and a map without any as what they are', () => {
+  it('distinguishes an empty collection from a map without overlays', () => {
     const none = JSON.stringify({ id: 1, grid_resolution: 0.05, overlays: null });
     const found = diffOverlays(readOverlays(none), readOverlays(collection()));
     expect(found.same).toBe(false);
@@ -150,7 +150,7 @@ describe('equality', () => {
 });
 
 describe('counts', () => {
-  it('add up, and are the same the other way round', () => {
+  it('add up, and are symmetric', () => {
     fc.assert(
       fc.property(nearlyTheSame(), ([one, other]) => {
         const [a, b] = [JSON.stringify(one), JSON.stringify(other)];
@@ -164,7 +164,7 @@ describe('counts', () => {
     );
   });
 
-  it('leave what is not named unchanged: taking the differences away from the old side gives the new one', () => {
+  it('are complete: applying the differences to the old side yields the new one', () => {
     fc.assert(
       fc.property(nearlyTheSame(), ([one, other]) => {
         const found = diff(JSON.stringify(one), JSON.stringify(other));
@@ -179,8 +179,8 @@ describe('counts', () => {
   });
 });
 
-describe('which drawing is which', () => {
-  it('is said by an id that stands once on either side, wherever it lies', () => {
+describe('the match of two features', () => {
+  it('is by an id that is unique on both sides, at any place', () => {
     const a = collection(feature('a', point(0, 0)), feature('b', point(5, 5)));
     const b = collection(feature('b', point(0, 0)), feature('a', point(5, 5)));
     const found = diff(a, b);
@@ -191,7 +191,7 @@ describe('which drawing is which', () => {
     expect(found.reordered).toHaveLength(1);
   });
 
-  it('is said by the geometry where ids are missing, stand twice, or were given anew', () => {
+  it('is by geometry where ids are missing, duplicate, or new', () => {
     const a = collection(
       feature(null, point(1, 1), { name: 'none' }),
       feature('twice', point(2, 2)),
@@ -212,12 +212,12 @@ describe('which drawing is which', () => {
       'geometry x4',
     ]);
     expect(found.changed[0]?.values).toEqual([
-      { in: 'drawing', name: 'id', change: 'added', fromJson: null, toJson: '"x1"' },
+      { in: 'feature', name: 'id', change: 'added', fromJson: null, toJson: '"x1"' },
     ]);
     expect(found.changed[3]?.values[0]).toMatchObject({ name: 'id', fromJson: '"old"', toJson: '"x4"' });
   });
 
-  it('among several at one place goes by what they share most', () => {
+  it('among several at one place is by the most in common', () => {
     const stack = [
       feature(null, point(1, 1), { type: '6', name: 'lift' }),
       feature(null, point(1, 1), { type: '11', name: 'A', extra: 1 }),
@@ -231,7 +231,7 @@ describe('which drawing is which', () => {
     expect(found.changed[0]).toMatchObject({ from: { index: 1, name: 'A' }, to: { index: 1, name: 'A' } });
   });
 
-  it('is a guess within 1 m of the same kind and code, which is said; beyond that it is another drawing', () => {
+  it('is a guess within 1 m for the same kind and code, reported as such; beyond that there is none', () => {
     const a = collection(
       feature(null, point(0, 0), { type: '11' }),
       feature(null, point(10, 0), { type: '11' }),
@@ -252,20 +252,20 @@ describe('which drawing is which', () => {
     ]);
   });
 
-  it('takes the nearest pair first', () => {
+  it('is made for the nearest pair first', () => {
     const a = collection(feature(null, point(0, 0)), feature(null, point(0.6, 0)));
     const b = collection(feature(null, point(0.5, 0)), feature(null, point(1.2, 0)));
     const moved = diff(a, b).changed.map(({ from, to }) => [from.index, to.index]);
     expect(moved).toEqual([[1, 0]]);
   });
 
-  it('does not guess about drawings without a place', () => {
+  it('is not guessed for features without a place', () => {
     const a = collection(feature(null, null, { name: 'x' }), feature(null, null, { name: 'y' }));
     const b = collection(feature(null, null, { name: 'y' }), feature(null, null, { name: 'z' }));
     expect(diff(a, b).counts).toMatchObject({ unchanged: 1, changed: 0, added: 1, removed: 1 });
   });
 
-  it('is worked out in a bounded time where thousands lie in one heap', { timeout: 30_000 }, () => {
+  it('takes bounded time for thousands in one spot', { timeout: 30_000 }, () => {
     const heap = (offset: number) =>
       collection(
         ...Array.from({ length: 20_000 }, (_, i) => feature(null, point((i % 141) / 1000 + offset, i / 200_000))),
@@ -276,7 +276,7 @@ describe('which drawing is which', () => {
   });
 });
 
-describe('overlays that are no FeatureCollection', () => {
+describe('overlays that are not a FeatureCollection', () => {
   const one = '{"type":"Feature","id":"a","geometry":{"type":"Point","coordinates":[1,2]},"properties":{"type":9}}';
   const forms = {
     untyped: `{"map_uid":"u","features":[${one}]}`,
@@ -285,32 +285,32 @@ describe('overlays that are no FeatureCollection', () => {
     typed: `{"type":"FeatureCollection","features":[${one}]}`,
   };
 
-  it('are the same as themselves, also written and packed otherwise', () => {
+  it('equal themselves in other notation and wrapping', () => {
     for (const text of Object.values(forms)) {
       const otherwise = JSON.stringify(JSON.parse(text), null, 1);
-      expect(sameDrawings(text, otherwise)).toMatchObject({ same: true, sameText: false });
+      expect(diffOverlaysTexts(text, otherwise)).toMatchObject({ same: true, sameText: false });
       const packed = JSON.stringify({ overlays: text });
-      expect(sameDrawings(packed, JSON.stringify({ overlays: otherwise }))).toMatchObject({ same: true });
+      expect(diffOverlaysTexts(packed, JSON.stringify({ overlays: otherwise }))).toMatchObject({ same: true });
     }
   });
 
-  it('differ in a feature that moved, was added or is gone', () => {
+  it('differ in a feature that was moved, added or removed', () => {
     for (const text of Object.values(forms)) {
-      const moved = sameDrawings(text, text.replace('[1,2]', '[1,3]'));
+      const moved = diffOverlaysTexts(text, text.replace('[1,2]', '[1,3]'));
       expect(moved).toMatchObject({ same: false, counts: { from: 1, to: 1, moved: 1 }, members: [] });
     }
-    expect(sameDrawings(forms.list, `[${one},{"id":"b"}]`)).toMatchObject({ same: false, counts: { added: 1 } });
-    expect(sameDrawings(forms.untyped, '{"map_uid":"u","features":[]}')).toMatchObject({ counts: { removed: 1 } });
-    expect(sameDrawings(forms.untyped, forms.untyped.replace('"u"', '"v"'))).toMatchObject({
+    expect(diffOverlaysTexts(forms.list, `[${one},{"id":"b"}]`)).toMatchObject({ same: false, counts: { added: 1 } });
+    expect(diffOverlaysTexts(forms.untyped, '{"map_uid":"u","features":[]}')).toMatchObject({ counts: { removed: 1 } });
+    expect(diffOverlaysTexts(forms.untyped, forms.untyped.replace('"u"', '"v"'))).toMatchObject({
       same: false,
       members: [{ in: 'collection', name: 'map_uid' }],
     });
   });
 
-  it('differ from each other, whatever they hold', () => {
+  it('differ from each other, for any content', () => {
     for (const [from, a] of Object.entries(forms)) {
       for (const [to, b] of Object.entries(forms)) {
-        const found = sameDrawings(a, b);
+        const found = diffOverlaysTexts(a, b);
         expect({ from, to, same: found.same }).toEqual({ from, to, same: from === to });
         expect(found.counts).toMatchObject({ changed: 0, added: 0, removed: 0 });
         expect(found.members.length > 0).toBe(from !== to);
@@ -319,10 +319,10 @@ describe('overlays that are no FeatureCollection', () => {
   });
 });
 
-describe('what has changed', () => {
+describe('a change', () => {
   const changeOf = (from: Feature, to: Feature) => diff(collection(from), collection(to)).changed[0];
 
-  it('is how far a point has moved, in metres', () => {
+  it('has the displacement of a point, in metres', () => {
     expect(changeOf(feature('a', point(1, 2)), feature('a', point(4, 6)))?.shape).toMatchObject({
       isMovedAsWhole: true,
       fromType: 'Point',
@@ -334,7 +334,7 @@ describe('what has changed', () => {
     });
   });
 
-  it('is how far the middle of a zone and its corners have moved, whether its ring is closed or not', () => {
+  it('has the displacement of the middle of a zone and of its corners, with closed and unclosed ring', () => {
     const zone = (...ring: number[][]) => ({ type: 'Polygon', coordinates: [ring] });
     const closed = zone([0, 0], [2, 0], [2, 2], [0, 2], [0, 0]);
     const unclosed = zone([0, 0], [2, 0], [2, 2], [0, 2]);
@@ -361,7 +361,7 @@ describe('what has changed', () => {
     });
   });
 
-  it('is how far it has turned, the short way round, with what is written', () => {
+  it('has the smaller rotation, with the written values', () => {
     const yaw = (value: unknown, icon: unknown) => feature('a', point(0, 0), { yaw: value, iconYaw: icon });
     expect(changeOf(yaw('350', '10'), yaw('10', '350'))?.turns).toEqual([
       { field: 'yaw', fromDeg: 350, toDeg: 10, turnedDeg: 20, fromJson: '"350"', toJson: '"10"' },
@@ -373,7 +373,7 @@ describe('what has changed', () => {
     ]);
   });
 
-  it('is another code, or the same one in another JSON type', () => {
+  it('may be another code, or the same one in another JSON type', () => {
     const from = feature('a', point(0, 0), { type: '11', startType: 1, endType: '2', direction: 3 });
     const to = feature('a', point(0, 0), { type: 11, startType: 2, direction: 'x', lineType: 4 });
     expect(changeOf(from, to)).toMatchObject({
@@ -384,19 +384,19 @@ describe('what has changed', () => {
         { field: 'direction', from: 3, to: null, fromJson: '3', toJson: '"x"' },
       ],
       turns: [],
-      // Of a point it is a property like any other.
+      // On a point it is an ordinary property.
       values: [{ in: 'properties', name: 'lineType', change: 'added', fromJson: null, toJson: '4' }],
       shape: null,
     });
   });
 
-  it('is every other member, as it is written', () => {
+  it('may be any other member, with the written values', () => {
     const from =
       '{"type":"FeatureCollection","features":[{"id":"a","bbox":[ 1 ],"properties":{"big":12345678901234567890}}]}';
     const to =
       '{"type":"FeatureCollection","features":[{"id":"a","type":"Feature","properties":{"big":12345678901234567000,"new":{"__proto__":1}}}]}';
     expect(diff(from, to).changed[0]?.values).toEqual([
-      { in: 'drawing', name: 'bbox', change: 'removed', fromJson: '[ 1 ]', toJson: null },
+      { in: 'feature', name: 'bbox', change: 'removed', fromJson: '[ 1 ]', toJson: null },
       {
         in: 'properties',
         name: 'big',
@@ -405,14 +405,14 @@ describe('what has changed', () => {
         toJson: '12345678901234567000',
       },
       { in: 'properties', name: 'new', change: 'added', fromJson: null, toJson: '{"__proto__":1}' },
-      { in: 'drawing', name: 'type', change: 'added', fromJson: null, toJson: '"Feature"' },
+      { in: 'feature', name: 'type', change: 'added', fromJson: null, toJson: '"Feature"' },
     ]);
   });
 
-  it('is properties as a whole where they are no object on one side', () => {
+  it('is that of all properties where they are not an object on one side', () => {
     const from = { id: 'a', properties: null } as unknown as Feature;
     expect(changeOf(from, feature('a', undefined, { x: 1 }))?.values).toContainEqual({
-      in: 'drawing',
+      in: 'feature',
       name: 'properties',
       change: 'type',
       fromJson: 'null',
@@ -420,7 +420,7 @@ describe('what has changed', () => {
     });
   });
 
-  it('is the order: the fewest drawings that stand elsewhere', () => {
+  it('may be the order: the smallest set of features out of order', () => {
     const all = ['a', 'b', 'c', 'd', 'e'].map((id, i) => feature(id, point(i * 5, 0)));
     const [a, b, c, d, e] = all;
     const found = diff(collection(...all), collection(d, a, b, c, e));
@@ -431,32 +431,33 @@ describe('what has changed', () => {
   });
 });
 
-describe('two texts of drawings', () => {
-  const drawn = { type: 'FeatureCollection', features: [feature('a', point(0, 0))] };
-  const wrapped = (more: object, inner: object = drawn) => JSON.stringify({ ...more, overlays: JSON.stringify(inner) });
+describe('two texts of overlays', () => {
+  const collection = { type: 'FeatureCollection', features: [feature('a', point(0, 0))] };
+  const wrapped = (more: object, inner: object = collection) =>
+    JSON.stringify({ ...more, overlays: JSON.stringify(inner) });
 
-  it('are compared with what stands around the collection', () => {
-    expect(sameDrawings(wrapped({ v: 1 }), wrapped({ v: 1 }))).toMatchObject({ same: true, sameText: true });
-    expect(sameDrawings(wrapped({ v: 1 }), wrapped({ v: 2 }))).toMatchObject({
+  it('are compared with the content around the collection', () => {
+    expect(diffOverlaysTexts(wrapped({ v: 1 }), wrapped({ v: 1 }))).toMatchObject({ same: true, sameText: true });
+    expect(diffOverlaysTexts(wrapped({ v: 1 }), wrapped({ v: 2 }))).toMatchObject({
       same: false,
       members: [{ in: 'document', name: 'v', change: 'value', fromJson: '1', toJson: '2' }],
     });
     expect(
-      sameDrawings(wrapped({ v: 1 }), wrapped({ v: 1 }, { features: drawn.features, type: drawn.type })),
+      diffOverlaysTexts(wrapped({ v: 1 }), wrapped({ v: 1 }, { features: collection.features, type: collection.type })),
     ).toMatchObject({ same: true, sameText: false });
-    expect(sameDrawings(JSON.stringify(wrapped({ v: 1 })), JSON.stringify(wrapped({ v: 2 }))).same).toBe(false);
+    expect(diffOverlaysTexts(JSON.stringify(wrapped({ v: 1 })), JSON.stringify(wrapped({ v: 2 }))).same).toBe(false);
   });
 
-  it('differ where the collection is packed in another way', () => {
-    const packed = { overlays: drawn };
-    const found = sameDrawings(wrapped({}), JSON.stringify(packed));
+  it('differ where the collection is wrapped differently', () => {
+    const packed = { overlays: collection };
+    const found = diffOverlaysTexts(wrapped({}), JSON.stringify(packed));
     expect(found.same).toBe(false);
     expect(found.members).toMatchObject([{ in: 'document', change: 'type' }]);
-    expect(sameDrawings(JSON.stringify(drawn), wrapped({})).same).toBe(false);
+    expect(diffOverlaysTexts(JSON.stringify(collection), wrapped({})).same).toBe(false);
   });
 
-  it('are refused where one holds no drawings', () => {
-    expect(() => sameDrawings(JSON.stringify(drawn), '[]')).toThrow(
+  it('are refused where one holds no overlays', () => {
+    expect(() => diffOverlaysTexts(JSON.stringify(collection), '[]')).toThrow(
       expect.objectContaining({ code: 'OVERLAYS_INVALID' }),
     );
   });
@@ -466,7 +467,7 @@ function isEmpty({ changed, added, removed, reordered, members }: OverlaysDiff):
   return [changed, added, removed, reordered, members].every((list) => list.length === 0);
 }
 
-/** As out of JSON.parse: some of the generated objects have no prototype, which says nothing here. */
+/** As from JSON.parse: some generated objects have no prototype, which does not matter here. */
 function parsed(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value));
 }
@@ -483,7 +484,7 @@ interface Collection {
   readonly features: readonly unknown[];
 }
 
-/** A collection and what a few edits, or none, make of it. */
+/** A collection before and after a few edits, or none. */
 function nearlyTheSame(): fc.Arbitrary<[Collection, Collection]> {
   const edit = fc.record({
     kind: fc.constantFrom('none', 'drop', 'double', 'swap', 'reverse', 'replace', 'set', 'unset', 'member', 'retype'),

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { diffOverlays } from '../../../src/lib/overlays/diff/diff.ts';
-import type { ChangedDrawing, ShapeChange } from '../../../src/lib/overlays/diff/diff-model.ts';
+import type { ChangedFeature, ShapeChange } from '../../../src/lib/overlays/diff/diff-model.ts';
 import { changeRows, diffLine } from '../../../src/lib/overlays/diff/diff-wording.ts';
 import { readOverlays } from '../../../src/lib/overlays/read/read.ts';
 import { oddNumber, place } from '../arbitrary.ts';
@@ -26,7 +26,7 @@ const text = (geometry: unknown) =>
   });
 const diff = (from: unknown, to: unknown) => diffOverlays(readOverlays(text(from)), readOverlays(text(to)));
 
-function changeOf(from: unknown, to: unknown): ChangedDrawing & { readonly shape: ShapeChange } {
+function changeOf(from: unknown, to: unknown): ChangedFeature & { readonly shape: ShapeChange } {
   const [change] = diff(from, to).changed;
   if (!change?.shape) throw new Error('no change of the geometry was found');
   return { ...change, shape: change.shape };
@@ -35,7 +35,7 @@ function changeOf(from: unknown, to: unknown): ChangedDrawing & { readonly shape
 const rowOf = (from: unknown, to: unknown) => changeRows(changeOf(from, to))[0];
 
 describe('a change of form', () => {
-  it('of a no-go zone of 100 m² that is drawn with 4 m² about the same middle is no move by 0 m', () => {
+  it('of a no-go zone from 100 m² to 4 m² about the same middle is not a move by 0 m', () => {
     const [from, to] = [zone(square(10)), zone(square(2))];
     expect(changeOf(from, to).shape).toMatchObject({
       movedM: 0,
@@ -52,19 +52,19 @@ describe('a change of form', () => {
       after: '4 corners around (5, 5), 4 m²',
     });
     expect(diff(from, to).counts).toMatchObject({ moved: 1, reshaped: 1, otherwise: 0 });
-    expect(diffLine(diff(from, to))).toBe('The drawings differ: 1 of 1 changed (1 in form).');
+    expect(diffLine(diff(from, to))).toBe('The overlays differ: 1 of 1 changed (1 in form).');
   });
 
-  it('is told from another place', () => {
+  it('is distinguished from another place', () => {
     const moved = changeOf(zone(square(2)), zone(square(2, 5.5, 5))).shape;
     expect(moved).toMatchObject({ movedM: 0.5, largestShiftM: 0.5, isMovedAsWhole: true });
     const found = diff(zone(square(2)), zone(square(2, 5.5, 5)));
     expect(found.counts).toMatchObject({ moved: 1, reshaped: 0 });
-    expect(diffLine(found)).toBe('The drawings differ: 1 of 1 changed (1 in place).');
+    expect(diffLine(found)).toBe('The overlays differ: 1 of 1 changed (1 in place).');
     expect(rowOf(zone(square(2)), zone(square(2, 5.5, 5)))?.what).toBe('moved 0.5 m');
   });
 
-  it('of a hole counts: the zone is smaller by it, and a hole that stays behind is another form', () => {
+  it('of a hole counts: the zone is smaller by it, and a hole that does not move with it changes the form', () => {
     const hole = square(4).toReversed();
     expect(rowOf(zone(square(10), hole), zone(square(10), square(8).toReversed()))).toEqual({
       what: 'corners moved up to 2.828 m, area 84 → 36 m²',
@@ -78,7 +78,7 @@ describe('a change of form', () => {
     expect(rowOf(zone(square(10)), zone(square(10), hole))?.what).toBe('corners 4 → 8, area 100 → 84 m²');
   });
 
-  it('of a line that runs the other way is its direction and no way of a corner', () => {
+  it('of a reversed line is its direction, without displacement', () => {
     const [from, to] = [lane([0, 0], [3, 0], [3, 4]), lane([3, 4], [3, 0], [0, 0])];
     expect(changeOf(from, to).shape).toMatchObject({
       isReversed: true,
@@ -88,17 +88,17 @@ describe('a change of form', () => {
       toLengthM: 7,
     });
     expect(rowOf(from, to)).toEqual({
-      what: 'runs the other way',
+      what: 'direction reversed',
       before: '3 corners around (2, 1.333), 7 m long',
       after: '3 corners around (2, 1.333), 7 m long',
     });
     expect(diff(from, to).counts).toMatchObject({ moved: 1, reshaped: 1, otherwise: 0 });
     expect(rowOf(lane([0, 0], [10, 0]), lane([10, 0], [0, 0.5]))?.what).toBe(
-      'corners moved up to 0.5 m, runs the other way, length 10 → 10.01 m',
+      'corners moved up to 0.5 m, direction reversed, length 10 → 10.01 m',
     );
   });
 
-  it('of a line that is shortened tells both lengths', () => {
+  it('of a shortened line shows both lengths', () => {
     expect(rowOf(lane([0, 0], [10, 0]), lane([3, 0], [7, 0]))).toEqual({
       what: 'corners moved up to 3 m, length 10 → 4 m',
       before: '2 corners around (5, 0), 10 m long',
@@ -109,17 +109,17 @@ describe('a change of form', () => {
     );
   });
 
-  it('is none where a ring begins at another corner or runs the other way: the same outline, which is said', () => {
+  it('is none where a ring starts at another corner or has the opposite orientation: reported as the same outline', () => {
     const ring = square(10);
-    const elsewhere = [...ring.slice(2), ...ring.slice(1, 3)];
-    for (const to of [zone(elsewhere), zone(ring.toReversed())]) {
+    const shifted = [...ring.slice(2), ...ring.slice(1, 3)];
+    for (const to of [zone(shifted), zone(ring.toReversed())]) {
       expect(changeOf(zone(ring), to).shape).toMatchObject({ largestShiftM: 0, movedM: 0, isRewound: true });
-      expect(rowOf(zone(ring), to)?.what).toBe('same outline, written from another corner or the other way');
+      expect(rowOf(zone(ring), to)?.what).toBe('same outline, other starting corner or orientation');
       expect(diff(zone(ring), to).counts).toMatchObject({ moved: 0, otherwise: 1 });
     }
   });
 
-  it('that the plane does not show is told by the first place where the texts differ', () => {
+  it('that is not in the plane is reported as the first difference of the texts', () => {
     const point = (...coordinates: number[]) => ({ type: 'Point', coordinates });
     expect(rowOf(point(1, 2, 0), point(1, 2, 5))).toEqual({
       what: 'geometry at coordinates/2',
@@ -146,7 +146,7 @@ describe('a change of form', () => {
     });
   });
 
-  it('is found in a ring with very many corners without trying every beginning', { timeout: 20_000 }, () => {
+  it('is found in a ring with very many corners without trying every starting corner', { timeout: 20_000 }, () => {
     const circle = (radius: number, turn = 0): Corner[] =>
       Array.from({ length: 20_000 }, (_, i) => {
         const angle = ((i + turn) / 20_000) * 2 * Math.PI;
@@ -178,7 +178,7 @@ function geometry(): fc.Arbitrary<{ type: string; coordinates: unknown }> {
   );
 }
 
-/** A geometry and what a hand in the map editor makes of it. */
+/** A geometry before and after an edit in the map editor. */
 function twoGeometries(): fc.Arbitrary<[unknown, unknown]> {
   const edit = fc.constantFrom('scale', 'reverse', 'rewind', 'shift', 'drop', 'nudge', 'close', 'lift', 'other');
   return fc
@@ -217,26 +217,26 @@ function twoGeometries(): fc.Arbitrary<[unknown, unknown]> {
     });
 }
 
-/** As JSON.parse gives it, -0 being 0. */
+/** As JSON.parse returns it, -0 being 0. */
 const written = (value: unknown) => JSON.stringify(value);
 
-describe('whatever differs in a geometry', () => {
-  it('is told by a line that says what, never by a way of 0 alone and never as the same', () => {
+describe('any difference of a geometry', () => {
+  it('is described by a line, never by a displacement of 0 alone and never as equal', () => {
     fc.assert(
       fc.property(twoGeometries(), ([from, to]) => {
         fc.pre(written(from) !== written(to));
         const found = diff(from, to);
         expect(found.same).toBe(false);
-        expect(diffLine(found)).toMatch(/^The drawings differ: /);
+        expect(diffLine(found)).toMatch(/^The overlays differ: /);
         const rows = changeRows(changeOf(from, to));
         expect(rows).toHaveLength(1);
         const { what, before, after } = rows[0] ?? { what: '', before: '', after: '' };
         expect(what).not.toMatch(/moved (up to )?0(\.0+)? m\b/);
         expect(what).not.toMatch(/unchanged|same(?! outline)|NaN|Infinity|undefined|null/i);
         expect(what).not.toBe('');
-        // What says only where must show two texts that differ there.
+        // A change with a path only must show two different texts.
         if (what.startsWith('geometry at')) expect(before).not.toBe(after);
-        else expect(what).toMatch(/moved|runs the other way|corners \d+ → \d+|area|length|same outline|^geometry, /);
+        else expect(what).toMatch(/moved|direction reversed|corners \d+ → \d+|area|length|same outline|^geometry, /);
       }),
       { numRuns: 2_000 },
     );
@@ -266,7 +266,7 @@ describe('whatever differs in a geometry', () => {
     );
   });
 
-  it('is no further than the corner that moved most: no reading of the corners hides a way', () => {
+  it('is no larger than the largest displacement of a corner: no assignment hides one', () => {
     fc.assert(
       fc.property(twoGeometries(), ([from, to]) => {
         fc.pre(written(from) !== written(to));

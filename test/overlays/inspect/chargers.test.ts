@@ -44,15 +44,15 @@ const lane = (id: unknown) => ({
 const whole = { charger: 0, dockingPoint: 1, distanceM: 5 };
 
 describe('charging stations', () => {
-  it('are a charger and a docking point: one station, whichever of them names the other, and where both do', () => {
+  it('are a charger and a docking point: one station, whichever refers to the other, and where both do', () => {
     expect(pairsOf(charger('d'), dockingPoint('d'))).toEqual([
-      { ...whole, namedBy: 'charger', named: 'd', namedBack: null },
+      { ...whole, linkedBy: 'charger', chargerReference: 'd', dockingPointReference: null },
     ]);
     expect(pairsOf(charger(undefined), dockingPoint('d', [3, 4], 'c'))).toEqual([
-      { ...whole, namedBy: 'docking-point', named: null, namedBack: 'c' },
+      { ...whole, linkedBy: 'docking-point', chargerReference: null, dockingPointReference: 'c' },
     ]);
     expect(pairsOf(charger('d'), dockingPoint('d', [3, 4], 'c'))).toEqual([
-      { ...whole, namedBy: 'both', named: 'd', namedBack: 'c' },
+      { ...whole, linkedBy: 'both', chargerReference: 'd', dockingPointReference: 'c' },
     ]);
     for (const features of [
       [charger('d'), dockingPoint('d', [3, 4], 'c')],
@@ -69,10 +69,10 @@ describe('charging stations', () => {
       point(7, [0, 0], { type: 9, dockingPointId: '8' }),
       point(8, [3, 4], { type: '36', dockingPointId: 7 }),
     ];
-    expect(pairsOf(nine, number)).toMatchObject([{ ...whole, namedBy: 'both' }]);
+    expect(pairsOf(nine, number)).toMatchObject([{ ...whole, linkedBy: 'both' }]);
   });
 
-  it('are no racks, whatever these name, nor points of other types, of none, and other geometries', () => {
+  it('exclude racks with any reference, points of other types or none, and other geometries', () => {
     const rack = (dockingPointId: unknown, id = 'r') =>
       point(id, [0, 0], { type: 34, shelvesState: [], dockingPointId });
     expect(pairsOf(rack('d'), dockingPoint('d'))).toEqual([]);
@@ -89,36 +89,38 @@ describe('charging stations', () => {
     expect(pairsOf(zone, line)).toEqual([]);
   });
 
-  it('name what the reference leads to where it leads to no partner', () => {
-    const none = { charger: 0, dockingPoint: null, namedBy: null, namedBack: null, distanceM: null };
+  it('show the target of a reference that leads to no partner', () => {
+    const none = { charger: 0, dockingPoint: null, linkedBy: null, dockingPointReference: null, distanceM: null };
     const alone = (to: unknown, ...others: unknown[]) => detailOf(charger(to), ...others)[0];
-    expect(pairsOf(charger('d'))).toEqual([{ ...none, named: 'd' }]);
-    expect(alone('d')).toContain('names "d", which no feature has as its id, and no docking point names it.');
-    expect(alone('c')).toContain('names itself, and no docking point names it.');
+    expect(pairsOf(charger('d'))).toEqual([{ ...none, chargerReference: 'd' }]);
+    expect(alone('d')).toContain('refers to "d", which is the id of no feature, and no docking point refers to it.');
+    expect(alone('c')).toContain('refers to itself, and no docking point refers to it.');
     expect(alone('x', point('x', [1, 1], { type: 11 }))).toContain(
-      'names point #1 "x" of type 11, which is no docking point, and no docking point names it.',
+      'refers to point #1 "x" of type 11, which is not a docking point, and no docking point refers to it.',
     );
     expect(alone('x', point('x', [1, 1], {}))).toContain(
-      'names point #1 "x" without a type, which is no docking point, and no docking point names it.',
+      'refers to point #1 "x" without a type, which is not a docking point, and no docking point refers to it.',
     );
     expect(alone('x', charger('y', [1, 1], 'x'))).toContain(
-      'names point #1 "x" of type "9", which is no docking point, and no docking point names it.',
+      'refers to point #1 "x" of type "9", which is not a docking point, and no docking point refers to it.',
     );
     expect(alone('x', lane('x'))).toContain(
-      'names lane #1 "x", which is no docking point, and no docking point names it.',
+      'refers to lane #1 "x", which is not a docking point, and no docking point refers to it.',
     );
     for (const id of [undefined, null, '']) {
       expect(pairsOf(charger(id), dockingPoint('d'))).toMatchObject([
-        { ...none, named: null },
-        { charger: null, dockingPoint: 1, namedBy: null },
+        { ...none, chargerReference: null },
+        { charger: null, dockingPoint: 1, linkedBy: null },
       ]);
-      expect(alone(id)).toContain(', names no docking point, and no docking point names it.');
+      expect(alone(id)).toContain(', refers to no docking point, and no docking point refers to it.');
     }
-    expect(alone(['d'])).toContain('its dockingPointId is a list, which names nothing, and no docking point names it.');
-    expect(alone(true)).toContain('its dockingPointId is true, which names nothing, and no docking point names it.');
+    expect(alone(['d'])).toContain(
+      'its dockingPointId is an array, which is not an id, and no docking point refers to it.',
+    );
+    expect(alone(true)).toContain('its dockingPointId is true, which is not an id, and no docking point refers to it.');
     expect(detailOf(dockingPoint('d', [3, 4], 'gone'))).toEqual([
       expect.stringMatching(
-        /^docking-point-without-charger: .* names "gone", which no feature has as its id, and no charger names it\.$/,
+        /^docking-point-without-charger: .* refers to "gone", which is the id of no feature, and no charger refers to it\.$/,
       ),
     ]);
     expect(detailOf(dockingPoint('d', [3, 4], 'e'), dockingPoint('e'))).toHaveLength(2);
@@ -127,53 +129,53 @@ describe('charging stations', () => {
   it('are not chosen where several items share the id that is referred to', () => {
     const twice = [charger('d'), dockingPoint('d'), dockingPoint('d', [1, 0])];
     expect(pairsOf(...twice)).toMatchObject([
-      { charger: 0, dockingPoint: null, namedBy: 'not-decided', distanceM: null },
-      { charger: null, dockingPoint: 1, namedBy: 'not-decided' },
-      { charger: null, dockingPoint: 2, namedBy: 'not-decided' },
+      { charger: 0, dockingPoint: null, linkedBy: 'not-decided', distanceM: null },
+      { charger: null, dockingPoint: 1, linkedBy: 'not-decided' },
+      { charger: null, dockingPoint: 2, linkedBy: 'not-decided' },
     ]);
-    expect(detailOf(...twice)[0]).toContain('names "d", the id of 2 docking points: point #1 "d"');
-    expect(detailOf(...twice)[1]).toContain('shares the id that a charger names: which one is meant cannot be told.');
-    // The docking point that names the charger decides.
+    expect(detailOf(...twice)[0]).toContain('refers to "d", the id of 2 docking points: point #1 "d"');
+    expect(detailOf(...twice)[1]).toContain('shares the id that a charger refers to: the reference is ambiguous.');
+    // The docking point that refers to the charger decides.
     expect(pairsOf(charger('d'), dockingPoint('d'), dockingPoint('d', [1, 0], 'c'))).toMatchObject([
-      { charger: 0, dockingPoint: 2, namedBy: 'both', distanceM: 1 },
-      { charger: null, dockingPoint: 1, namedBy: null },
+      { charger: 0, dockingPoint: 2, linkedBy: 'both', distanceM: 1 },
+      { charger: null, dockingPoint: 1, linkedBy: null },
     ]);
-    // Features that can be no docking point share its id, and leave no doubt.
+    // Features of other types share its id, which is not ambiguous.
     expect(pairsOf(charger('d'), lane('d'), point('d', [1, 0], { type: 11 }), dockingPoint('d'))).toMatchObject([
-      { charger: 0, dockingPoint: 3, namedBy: 'charger' },
+      { charger: 0, dockingPoint: 3, linkedBy: 'charger' },
     ]);
   });
 
-  it('of three items are two stations, and said to share one', () => {
+  it('of three items are two stations, reported as sharing one', () => {
     const shared = [charger('d', [0, 0], 'a'), charger('d', [3, 0], 'b'), dockingPoint('d', [3, 4], 'a')];
     expect(pairsOf(...shared)).toMatchObject([
-      { charger: 0, dockingPoint: 2, namedBy: 'both' },
-      { charger: 1, dockingPoint: 2, namedBy: 'charger' },
+      { charger: 0, dockingPoint: 2, linkedBy: 'both' },
+      { charger: 1, dockingPoint: 2, linkedBy: 'charger' },
     ]);
-    expect(findingsOf(...shared)).toMatchObject([{ rule: 'docking-point-shared', drawings: [0, 1, 2] }]);
+    expect(findingsOf(...shared)).toMatchObject([{ rule: 'docking-point-shared', features: [0, 1, 2] }]);
     const two = [charger('d'), dockingPoint('d'), dockingPoint('e', [0, 1], 'c')];
     expect(pairsOf(...two)).toMatchObject([
-      { charger: 0, dockingPoint: 1, namedBy: 'charger' },
-      { charger: 0, dockingPoint: 2, namedBy: 'docking-point' },
+      { charger: 0, dockingPoint: 1, linkedBy: 'charger' },
+      { charger: 0, dockingPoint: 2, linkedBy: 'docking-point' },
     ]);
-    expect(findingsOf(...two)).toMatchObject([{ rule: 'charger-shared', drawings: [0, 1, 2] }]);
+    expect(findingsOf(...two)).toMatchObject([{ rule: 'charger-shared', features: [0, 1, 2] }]);
   });
 
-  it('are not in order while one of the two names something else', () => {
+  it('have a finding while one of the two refers elsewhere', () => {
     expect(detailOf(charger('gone'), dockingPoint('d', [3, 4], 'c'))).toEqual([
-      'docking-reference-unresolved: point #1 "d" names point #0 "c", and point #0 "c" names "gone", which no feature has as its id.',
+      'docking-reference-unresolved: point #1 "d" refers to point #0 "c", and point #0 "c" refers to "gone", which is the id of no feature.',
     ]);
     expect(findingsOf(charger('d'), dockingPoint('d', [3, 4], 'd'))).toMatchObject([
-      { rule: 'docking-reference-unresolved', drawings: [0, 1] },
+      { rule: 'docking-reference-unresolved', features: [0, 1] },
     ]);
   });
 
-  it('have no distance to a point without a place, nor beyond what a number can hold', () => {
+  it('have no distance to a point without a place, nor out of range', () => {
     expect(pairsOf(charger('d', ['x']), dockingPoint('d'))).toMatchObject([{ dockingPoint: 1, distanceM: null }]);
     expect(pairsOf(charger('d', [1e308, 0]), dockingPoint('d', [-1e308, 0]))).toMatchObject([{ distanceM: null }]);
   });
 
-  it('follow what was verified or contradicted on this device', () => {
+  it('respect readings verified or contradicted on this device', () => {
     const about = { serial: 'SN1', software: '1', how: 'seen', who: 'Ada', when: '2026-01-31T12:00:00Z' };
     const hereOf = (fact: string, value: object) =>
       createCodeBook({ serial: 'SN1', software: '1', records: [{ ...about, fact, value } as never] });
@@ -191,9 +193,9 @@ describe('charging stations', () => {
     fc.assert(
       fc.property(collectionText(), (text) => {
         const overlays = readOverlays(text);
-        const byIndex = new Map(overlays.drawings.map((drawing) => [drawing.index, drawing]));
+        const byIndex = new Map(overlays.features.map((feature) => [feature.index, feature]));
         const pairs = chargerPairs(overlays, book);
-        const chargers = overlays.drawings.filter(({ kind, code }) => kind === 'point' && code?.number === 9);
+        const chargers = overlays.features.filter(({ kind, code }) => kind === 'point' && code?.number === 9);
         expect(new Set(pairs.flatMap((pair) => pair.charger ?? []))).toEqual(
           new Set(chargers.map(({ index }) => index)),
         );
@@ -202,9 +204,9 @@ describe('charging stations', () => {
           const [one, other] = [byIndex.get(pair.charger ?? -1), byIndex.get(pair.dockingPoint ?? -1)];
           if (one === undefined || other === undefined) continue;
           expect([one.code?.number, other.code?.number]).toEqual([9, 36]);
-          const [names, isNamed] = [one.partnerId === other.id, other.partnerId === one.id];
-          expect(pair.namedBy).toBe(names && isNamed ? 'both' : names ? 'charger' : 'docking-point');
-          expect(names || isNamed).toBe(true);
+          const [names, refersToDockingPoint] = [one.partnerId === other.id, other.partnerId === one.id];
+          expect(pair.linkedBy).toBe(names && refersToDockingPoint ? 'both' : names ? 'charger' : 'docking-point');
+          expect(names || refersToDockingPoint).toBe(true);
         }
       }),
     );
@@ -224,7 +226,7 @@ describe('charging stations', () => {
       'chargers and docking points that share two ids and name each other',
       (nth: number) => (nth % 2 === 0 ? charger('d') : dockingPoint('d', [1, 1], 'c')),
     ],
-  ])('stay quick with a hundred thousand %s', (_, feature) => {
+  ])('stay fast with a hundred thousand %s', (_, feature) => {
     const overlays = read(Array.from({ length: 100_000 }, (_, nth) => feature(nth)));
     const began = process.cpuUsage();
     const pairs = chargerPairs(overlays, book);

@@ -1,26 +1,26 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
-  type DrawingFilter,
+  type FeatureFilter,
   inspectOverlays,
   readOverlays,
   type SelectableKind,
   selectableKinds,
 } from '../../../src/lib/overlays/index.ts';
 import { oddCollection } from '../arbitrary.ts';
-import { collectionOf, lookAt, pointAt, zoneOf } from '../render/drawn.ts';
+import { collectionOf, lookAt, pointAt, zoneOf } from '../render/rendered.ts';
 
-const indices = (filter: DrawingFilter, which: 'floor' | 'sheet' = 'sheet') =>
+const indices = (filter: FeatureFilter, which: 'floor' | 'sheet' = 'sheet') =>
   lookAt(which, filter).inspection.selected.map(({ index }) => index);
 
-describe('a selection of drawings', () => {
-  it('without a filter is everything, with the findings about the map as a whole', () => {
+describe('a selection of features', () => {
+  it('without a filter is everything, with the findings on the map as a whole', () => {
     const { selected, overlays, findings } = lookAt('sheet').inspection;
-    expect(selected).toBe(overlays.drawings);
-    expect(findings.some(({ drawings }) => drawings.length === 0)).toBe(true);
+    expect(selected).toBe(overlays.features);
+    expect(findings.some(({ features }) => features.length === 0)).toBe(true);
   });
 
-  it('by kind goes by geometry, and a charger is both items of its station', () => {
+  it('by kind uses the geometry, and charger selects both items of a station', () => {
     const { selected } = lookAt('sheet', { kinds: ['zone', 'lane'] }).inspection;
     expect(new Set(selected.map(({ kind }) => kind))).toEqual(new Set(['zone', 'lane']));
     const chargers = lookAt('floor', { kinds: ['charger'] }).inspection;
@@ -28,7 +28,7 @@ describe('a selection of drawings', () => {
     expect(chargers.pairs).toMatchObject([{ charger: 3, dockingPoint: 4 }]);
   });
 
-  it('by mark takes the drawings with a number that is known that well, and no better', () => {
+  it('by mark selects the features with a number of exactly this mark', () => {
     const assumed = lookAt('floor', { mark: 'VORSICHT' }).inspection.selected;
     expect(assumed.map(({ name }) => name)).toEqual(['A', 'B', 'C']);
     const open = lookAt('sheet', { mark: 'OFFEN' }).inspection.selected.map(({ id }) => id);
@@ -38,7 +38,7 @@ describe('a selection of drawings', () => {
     expect(indices({ mark: 'BELEGT' })).toEqual([]);
   });
 
-  it('by place takes what reaches into the circle: also a zone around it, and nothing without a place', () => {
+  it('by place selects features that intersect the circle, also a zone around it, and none without a place', () => {
     const square: [number, number][] = [
       [-5, -5],
       [5, -5],
@@ -58,15 +58,15 @@ describe('a selection of drawings', () => {
     expect(near(3.9, [9, 0])).toEqual([]);
   });
 
-  it('by findings takes the drawings that a finding is about, and those findings', () => {
+  it('by findings selects the features with a finding, and those findings', () => {
     const { selected, findings } = lookAt('sheet', { withFindings: true }).inspection;
-    const about = new Set(findings.flatMap(({ drawings }) => drawings));
+    const about = new Set(findings.flatMap(({ features }) => features));
     expect(selected.length).toBeGreaterThan(10);
     expect(selected.every(({ index }) => about.has(index))).toBe(true);
-    expect(findings.every(({ drawings }) => drawings.length > 0)).toBe(true);
+    expect(findings.every(({ features }) => features.length > 0)).toBe(true);
   });
 
-  it('keeps the order, passes every filter at once, and shows findings about its drawings only', () => {
+  it('keeps the order, combines all filters, and has the findings on its features only', () => {
     const filters = fc.record(
       {
         kinds: fc.uniqueArray(fc.constantFrom<SelectableKind>(...selectableKinds), { minLength: 1 }),
@@ -75,19 +75,19 @@ describe('a selection of drawings', () => {
         withFindings: fc.boolean(),
       },
       { requiredKeys: [] },
-    ) as fc.Arbitrary<DrawingFilter>;
+    ) as fc.Arbitrary<FeatureFilter>;
     fc.assert(
       fc.property(oddCollection(), filters, (collection, filter) => {
         const overlays = readOverlays(JSON.stringify(collection));
-        const look = (wanted: DrawingFilter) =>
+        const look = (wanted: FeatureFilter) =>
           inspectOverlays(overlays, { frame: null, device: null, filter: wanted });
         const { selected, findings } = look(filter);
         const single = Object.entries(filter).map(([key, value]) => look({ [key]: value }).selected);
-        const expected = overlays.drawings.filter((drawing) => single.every((some) => some.includes(drawing)));
+        const expected = overlays.features.filter((feature) => single.every((some) => some.includes(feature)));
         expect(selected).toEqual(expected);
         const shown = new Set(selected.map(({ index }) => index));
-        if (selected.length < overlays.drawings.length) {
-          expect(findings.every(({ drawings }) => drawings.some((index) => shown.has(index)))).toBe(true);
+        if (selected.length < overlays.features.length) {
+          expect(findings.every(({ features }) => features.some((index) => shown.has(index)))).toBe(true);
         }
       }),
       { numRuns: 30 },

@@ -14,12 +14,12 @@ import { choices, oddCollection, writeJson } from '../arbitrary.ts';
 
 const same = (a: string, b: string) => sameValues(spanOf(a), spanOf(b), () => {});
 
-describe('JSON as it is written', () => {
-  it('is cut into the members and items that a parser finds, in any hand', () => {
+describe('JSON source', () => {
+  it('is split into the members and items that a parser finds, in any notation', () => {
     fc.assert(
       fc.property(oddCollection(), choices(), (value, hand) => {
-        const { members, doubled } = membersOf(spanOf(writeJson(value, hand))) ?? {};
-        expect(doubled).toBeNull();
+        const { members, duplicateKey } = membersOf(spanOf(writeJson(value, hand))) ?? {};
+        expect(duplicateKey).toBeNull();
         const read = [...(members ?? [])].map(([key, span]) => [key, JSON.parse(jsonOf(span))] as const);
         expect(Object.fromEntries(read)).toEqual(JSON.parse(JSON.stringify(value)));
         const { features } = value as { features: unknown[] };
@@ -29,7 +29,7 @@ describe('JSON as it is written', () => {
     );
   });
 
-  it('keeps texts whole, whatever stands in them', () => {
+  it('keeps strings whole, whatever they contain', () => {
     const text = ' { "a\\"}":"]}\\\\", "\\u0062" : [ {"x":"," } , "]" ] , "":-1.5e+3} ';
     const { whole, members } = membersOf(spanOf(text)) ?? {};
     expect(whole && jsonOf(whole)).toBe(text.trim());
@@ -41,20 +41,20 @@ describe('JSON as it is written', () => {
     expect(itemsOf(members?.get('b')).map(jsonOf)).toEqual(['{"x":"," }', '"]"']);
   });
 
-  it('has no members where it is no object, and no items where it is no list', () => {
+  it('has no members where it is not an object, and no items where it is not an array', () => {
     for (const text of ['[1]', '"{}"', '1', 'null', 'true']) expect(membersOf(spanOf(text))).toBeNull();
     for (const text of ['{"a":[1]}', '"[1]"', '1']) expect(itemsOf(spanOf(text))).toEqual([]);
     expect(membersOf(spanOf('\ufeff {} '))?.members.size).toBe(0);
     expect(itemsOf(spanOf('[ ]'))).toEqual([]);
   });
 
-  it('names a key that stands twice, and takes the last value as a parser does', () => {
+  it('reports a duplicate key, and has its last value as a parser does', () => {
     const found = membersOf(spanOf('{"a":1,"b":2,"\\u0061":3}'));
-    expect(found?.doubled).toBe('a');
+    expect(found?.duplicateKey).toBe('a');
     expect(found?.members.get('a') && jsonOf(found.members.get('a') ?? spanOf(''))).toBe('3');
   });
 
-  it('is the same token by token where only the space between them differs', () => {
+  it('is equal token by token where only whitespace differs', () => {
     expect(sameTokens(spanOf('{"a b":[1, 2]}'), spanOf(' {\n "a b" :\t[1,2]\r\n}'))).toBe(true);
     expect(sameTokens(spanOf('["a b"]'), spanOf('["ab"]'))).toBe(false);
     expect(sameTokens(spanOf('["\\" ,"]'), spanOf('[ "\\" ," ]'))).toBe(true);
@@ -62,14 +62,14 @@ describe('JSON as it is written', () => {
     expect(sameTokens(spanOf('[1]'), spanOf('[1.0]'))).toBe(false);
   });
 
-  it('is compared as text where it is nested deeper than anybody nests', () => {
+  it('is compared as text where it is nested very deeply', () => {
     const deep = (inner: string) => `${'['.repeat(50_000)}${inner}${']'.repeat(50_000)}`;
     expect(same(deep('1'), deep(' 1 '))).toBe(true);
     expect(same(deep('1'), deep('2'))).toBe(false);
   });
 });
 
-describe('numbers as they are written', () => {
+describe('the notation of numbers', () => {
   it('are the same when they are equal', () => {
     fc.assert(
       fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), fc.nat(4), (value, zeros) => {

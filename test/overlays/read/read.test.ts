@@ -4,7 +4,7 @@ import { GwError } from '../../../src/lib/error/index.ts';
 import { inspectOverlays } from '../../../src/lib/overlays/inspect/inspect.ts';
 import type { Overlays } from '../../../src/lib/overlays/model.ts';
 import { overlaysSource, readOverlays } from '../../../src/lib/overlays/read/read.ts';
-import { drawSvg, toCsv, toGeojson } from '../../../src/lib/overlays/render/index.ts';
+import { renderSvg, toCsv, toGeojson } from '../../../src/lib/overlays/render/index.ts';
 import { floorOverlays } from '../../../src/lib/sim/chassis/floor/floor.ts';
 import {
   anyValue,
@@ -30,7 +30,7 @@ const realMap = JSON.stringify({
   overlays: realCollection,
 });
 
-/** What an error says was found. Anything but OVERLAYS_INVALID fails the test. */
+/** The message of an OVERLAYS_INVALID error. Any other error fails the test. */
 function foundIn(input: Uint8Array | string, what?: string): string {
   try {
     readOverlays(input, what);
@@ -42,13 +42,13 @@ function foundIn(input: Uint8Array | string, what?: string): string {
   throw new Error('the input was read');
 }
 
-describe('the forms that drawings come in', () => {
+describe('the forms of overlays', () => {
   const collection = { type: 'FeatureCollection', features: [{ type: 'Feature', id: 'a' }] };
   const text = JSON.stringify(collection);
-  const form = ({ form, map, drawings, text: source }: Overlays) => ({
+  const form = ({ form, map, features, text: source }: Overlays) => ({
     form,
     map,
-    ids: drawings.map(({ id }) => id),
+    ids: features.map(({ id }) => id),
     source,
   });
 
@@ -62,7 +62,7 @@ describe('the forms that drawings come in', () => {
     });
   });
 
-  it('reads the data of a map with its drawings as JSON text or as an object', () => {
+  it('reads the data of a map with its features as JSON text or as an object', () => {
     const asText = { id: 7, overlays: text };
     expect(form(readOverlays(JSON.stringify(asText)))).toEqual({
       form: 'text-in-map',
@@ -79,7 +79,7 @@ describe('the forms that drawings come in', () => {
     });
   });
 
-  it('reads wrappers with overlays of their own, as text and as object, three packings deep', () => {
+  it('reads wrappers with overlays of their own, as string and as object, three levels deep', () => {
     const asObject = JSON.stringify({ id: 7, overlays: { overlays: collection } });
     const asText = JSON.stringify({ id: 7, overlays: JSON.stringify({ note: 1, overlays: { overlays: text } }) });
     const whole = JSON.stringify(text);
@@ -88,33 +88,33 @@ describe('the forms that drawings come in', () => {
     }
     expect(readOverlays(asText).map).toMatchObject({ id: 7 });
     expect(readOverlays(whole).map).toBeNull();
-    expect(foundIn(JSON.stringify({ overlays: asText }))).toContain('packed more than 3 deep');
+    expect(foundIn(JSON.stringify({ overlays: asText }))).toContain('wrapped more than 3 levels deep');
   });
 
-  it('takes a map without drawings for one with none', () => {
+  it('reads a map without overlays as a map without features', () => {
     for (const overlays of [undefined, null, '', ' \n']) {
       const {
-        drawings,
+        features,
         text: source,
         map,
         topLevel,
       } = readOverlays(JSON.stringify({ grid_resolution: 0.05, overlays }));
-      expect({ drawings, source, resolution: map?.grid_resolution }).toEqual({
-        drawings: [],
+      expect({ features, source, resolution: map?.grid_resolution }).toEqual({
+        features: [],
         source: '',
         resolution: 0.05,
       });
       expect(Object.keys(topLevel)).toEqual([]);
     }
-    expect(readOverlays('{"overlays":"{}"}')).toMatchObject({ drawings: [], text: '{}' });
-    expect(readOverlays('{"overlays":{ }}')).toMatchObject({ drawings: [], text: '{ }' });
+    expect(readOverlays('{"overlays":"{}"}')).toMatchObject({ features: [], text: '{}' });
+    expect(readOverlays('{"overlays":{ }}')).toMatchObject({ features: [], text: '{ }' });
   });
 
-  it('does not take an entry of the list of maps, which leaves the drawings out, for a map without any', () => {
+  it('does not read an entry of the list of maps, which omits the overlays, as a map without features', () => {
     expect(foundIn('{"id":1,"map_name":"EG","overlays_version":4}')).toContain('an entry of the list of maps');
   });
 
-  it('keeps the exact text of the collection, whatever it is packed in and by whom', () => {
+  it('keeps the exact text of the collection in any wrapping and notation', () => {
     fc.assert(
       fc.property(
         collectionText(),
@@ -138,7 +138,7 @@ describe('the forms that drawings come in', () => {
     );
   });
 
-  it('reads what is no FeatureCollection and holds features, in a file and in a map, and says what it was', () => {
+  it('reads other containers of features, in a file and in a map, and names the container', () => {
     const feature = { type: 'Feature', id: 'a', geometry: { type: 'Point', coordinates: [1, 2] }, properties: {} };
     const untyped = { id: 'b', geometry: { type: 'LineString', coordinates: [] } };
     for (const [container, ids, value] of [
@@ -159,7 +159,7 @@ describe('the forms that drawings come in', () => {
           text: source,
           map: at === 1 || at === 2 ? expect.anything() : null,
         });
-        expect(overlays.drawings.map(({ id }) => id)).toEqual(ids);
+        expect(overlays.features.map(({ id }) => id)).toEqual(ids);
         const { findings } = inspectOverlays(overlays, { frame: null, device: null });
         expect(findings.filter(({ rule }) => rule === 'not-a-feature-collection')).toMatchObject([
           { severity: 'note' },
@@ -171,8 +171,8 @@ describe('the forms that drawings come in', () => {
     }
     expect(readOverlays('[null,{"type":"Feature"},7]').notFeatures).toEqual([0, 2]);
     expect(readOverlays('{"map_uid":"u","features":[]}').topLevel).toEqual({ map_uid: 'u' });
-    expect(readOverlays('{"overlays":[]}')).toMatchObject({ container: 'feature-list', drawings: [], text: '[]' });
-    expect(readOverlays('{"overlays":"{\\"features\\":[]}","features":[{}]}')).toMatchObject({ drawings: [] });
+    expect(readOverlays('{"overlays":[]}')).toMatchObject({ container: 'feature-list', features: [], text: '[]' });
+    expect(readOverlays('{"overlays":"{\\"features\\":[]}","features":[{}]}')).toMatchObject({ features: [] });
     expect(readOverlays('{"features":[],"grid_resolution":0.05}').map).toMatchObject({ grid_resolution: 0.05 });
     expect(readOverlays(text).container).toBe('feature-collection');
   });
@@ -182,77 +182,80 @@ describe('the forms that drawings come in', () => {
     const large = bytesOf(`{"map_uid":"u","features":[{"id":"a"},${filler}]}`);
     const overlays = readOverlays(large);
     expect(overlays).toMatchObject({ container: 'object-with-features', topLevel: { map_uid: 'u' } });
-    expect(overlays.drawings.map(({ id }) => id)).toEqual(['a', 'x']);
+    expect(overlays.features.map(({ id }) => id)).toEqual(['a', 'x']);
     const map = bytesOf(
       `{"overlays":"[{\\"type\\":\\"Feature\\",\\"id\\":\\"in\\"}]","features":[{"id":"a"},${filler}]}`,
     );
-    expect(readOverlays(map).drawings.map(({ id }) => id)).toEqual(['in']);
+    expect(readOverlays(map).features.map(({ id }) => id)).toEqual(['in']);
     const list = readOverlays(bytesOf(`[{"type":"Feature","id":"a"},${filler}]`));
-    expect(list.drawings.map(({ id }) => id)).toEqual(['a', 'x']);
+    expect(list.features.map(({ id }) => id)).toEqual(['a', 'x']);
   });
 
-  it('gives the source of drawings without asking whether they can be read', () => {
+  it('returns the source of overlays without parsing them', () => {
     expect(overlaysSource(bytesOf('{"overlays":"not even JSON"}'))).toEqual({ form: 'text', text: 'not even JSON' });
     expect(overlaysSource(bytesOf('{"overlays":""}'))).toEqual({ form: 'text', text: '' });
     expect(overlaysSource(bytesOf('{"overlays": [1.50] }'))).toEqual({ form: 'object', text: '[1.50]' });
     expect(overlaysSource(bytesOf('{"\\u006fverlays": {"a":1e2} }'))).toEqual({ form: 'object', text: '{"a":1e2}' });
     expect(overlaysSource(bytesOf('{"overlays":null}'))).toEqual({ form: 'none', text: null });
     expect(overlaysSource(bytesOf('{"toString":1}'))).toEqual({ form: 'none', text: null });
-    expect(() => overlaysSource(bytesOf('[]'))).toThrow('There are no drawings of a map in the map: it is a list of 0');
-    expect(() => overlaysSource(bytesOf('{"overlays":'))).toThrow('cut off in the middle, after 12 bytes');
+    expect(() => overlaysSource(bytesOf('[]'))).toThrow('No map overlays in the map: it is an array of 0');
+    expect(() => overlaysSource(bytesOf('{"overlays":'))).toThrow('truncated after 12 bytes');
   });
 });
 
-describe('what is no drawings', () => {
-  it('says of a file cut off at any byte that it is cut off, and after how many bytes', () => {
+describe('invalid overlays', () => {
+  it('of a file truncated at any byte are reported as truncated, with the number of bytes', () => {
     for (const text of [realCollection, realMap]) {
       const bytes = bytesOf(text);
       expect(bytes.length).toBeGreaterThan(text.length);
       expect(foundIn(bytes.subarray(0, 0))).toContain('it is empty');
       for (let at = 1; at < bytes.length; at += 1) {
         const found = foundIn(bytes.subarray(0, at));
-        if (!/cut off in the middle( of a character)?, after \d+ bytes/.test(found) || !found.includes(`${at} bytes`)) {
+        if (
+          !/truncated( in the middle of a character,)? after \d+ bytes/.test(found) ||
+          !found.includes(`${at} bytes`)
+        ) {
           expect.fail(`cut at ${at}: ${found}`);
         }
       }
-      expect(readOverlays(bytes).drawings.length).toBeGreaterThan(10);
+      expect(readOverlays(bytes).features.length).toBeGreaterThan(10);
     }
   });
 
-  it('says of cut-off drawings inside a map that they are cut off', () => {
+  it('truncated inside a map are reported as truncated', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: realCollection.length - 1 }), (at) => {
         const overlays = realCollection.slice(0, at);
         const found = foundIn(JSON.stringify({ overlays }), 'answer');
         expect(found).toContain('in the overlays of the answer: ');
-        expect(found).toContain(`cut off in the middle, after ${bytesOf(overlays).length} bytes`);
+        expect(found).toContain(`truncated after ${bytesOf(overlays).length} bytes`);
       }),
     );
   });
 
-  it('says of a large file that it is cut off, too', () => {
+  it('of a large truncated file are reported as truncated', () => {
     const large = `{"type":"FeatureCollection","features":[${Array(40_000)
       .fill(`{"id":"${'x'.repeat(60)}"}`)
       .join()}]}`;
-    expect(readOverlays(large).drawings).toHaveLength(40_000);
-    expect(foundIn(large.slice(0, -2))).toContain(`cut off in the middle, after ${large.length - 2} bytes`);
-    expect(foundIn(large.slice(0, 2_500_030))).toContain('cut off in the middle, after 2500030 bytes');
+    expect(readOverlays(large).features).toHaveLength(40_000);
+    expect(foundIn(large.slice(0, -2))).toContain(`truncated after ${large.length - 2} bytes`);
+    expect(foundIn(large.slice(0, 2_500_030))).toContain('truncated after 2500030 bytes');
     expect(foundIn(`${large}]`)).toContain('not JSON');
   });
 
-  it('reads the characters of a large file whole, wherever it is cut for decoding, and refuses half of one', () => {
+  it('are not caused by the chunks in which a large file is decoded, and are by half a character', () => {
     const name = '桌子é😀'.repeat(60_000);
     for (const shift of ['', ' ', '  ']) {
       const file = bytesOf(`${shift}{"type":"FeatureCollection","features":[{"properties":{"name":"${name}"}}]}`);
-      expect(readOverlays(file).drawings.map((feature) => feature.name)).toEqual([name]);
-      expect(foundIn(file.subarray(0, 400_000))).toContain('cut off in the middle');
+      expect(readOverlays(file).features.map((feature) => feature.name)).toEqual([name]);
+      expect(foundIn(file.subarray(0, 400_000))).toContain('truncated');
       const broken = Uint8Array.from(file);
       broken[262_144] = 0xff;
-      expect(foundIn(broken)).toContain('no text in UTF-8: byte 2621');
+      expect(foundIn(broken)).toContain('not UTF-8: byte 2621');
     }
   });
 
-  it('names the encoding of a text that is not in UTF-8', () => {
+  it('in another encoding are reported with the encoding', () => {
     const utf16 = Buffer.from(realCollection, 'utf16le');
     const utf32 = Buffer.from(
       realCollection.split('').flatMap((it) => [it.charCodeAt(0) & 0xff, it.charCodeAt(0) >> 8, 0, 0]),
@@ -270,67 +273,69 @@ describe('what is no drawings', () => {
       expect(foundIn(bytes)).toContain('it is text in UTF-32, not in UTF-8');
     }
     const latin1 = Buffer.from(realCollection, 'latin1');
-    expect(foundIn(latin1)).toContain(`byte ${latin1.indexOf(0xf6) + 1} does not fit, as in a file saved as Latin-1`);
+    expect(foundIn(latin1)).toContain(`byte ${latin1.indexOf(0xf6) + 1} is invalid, as in a file saved as Latin-1`);
     expect(foundIn(new Uint8Array(4096))).toContain('it begins with zeros');
   });
 
-  it('says what was found instead', () => {
-    expect(foundIn('')).toBe('There are no drawings of a map in the file: it is empty.');
-    expect(foundIn('\ufeff \n', 'answer')).toBe('There are no drawings of a map in the answer: it is empty.');
+  it('are reported with the content found', () => {
+    expect(foundIn('')).toBe('No map overlays in the file: it is empty.');
+    expect(foundIn('\ufeff \n', 'answer')).toBe('No map overlays in the answer: it is empty.');
     expect(foundIn('<!DOCTYPE html><p>404')).toContain('it is HTML or XML');
     expect(foundIn('[{"id":1,"uid":"u","map_name":"EG","overlays_version":4},2]')).toContain(
-      'it is a list of 2 entries',
+      'it is an array of 2 entries',
     );
-    expect(foundIn('[]')).toContain('it is a list of 0 entries');
-    expect(foundIn('[[{"type":"Feature"}]]')).toContain('it is a list of 1 entries');
+    expect(foundIn('[]')).toContain('it is an array of 0 entries');
+    expect(foundIn('[[{"type":"Feature"}]]')).toContain('it is an array of 1 entries');
     expect(foundIn('null')).toContain('it is the value null');
     expect(foundIn('3')).toContain('it is the value 3');
     expect(foundIn('{}')).toContain('it is an empty object');
-    expect(foundIn('{"type":"Topology","features":[]}')).toContain('it is an object of the type "Topology"');
-    expect(foundIn('{"type":"Point","coordinates":[1,2]}')).toContain('it is an object of the type "Point"');
+    expect(foundIn('{"type":"Topology","features":[]}')).toContain('it is an object of type "Topology"');
+    expect(foundIn('{"type":"Point","coordinates":[1,2]}')).toContain('it is an object of type "Point"');
     expect(foundIn('{"features":{}}')).toContain('it is an object with the keys "features"');
     expect(foundIn('{"geometry":null}')).toContain('it is an object with the keys "geometry"');
     expect(foundIn('{"a":1,"b":2,"c":3,"d":4,"e":5,"f":6}')).toContain('keys "a", "b", "c", "d", "e" and 1 more');
-    expect(foundIn('{"type":"FeatureCollection"}')).toContain('a FeatureCollection whose features are missing');
-    expect(foundIn('{"type":"FeatureCollection","features":{}}')).toContain('features are an empty object, not a list');
+    expect(foundIn('{"type":"FeatureCollection"}')).toContain('a FeatureCollection whose `features` is missing');
+    expect(foundIn('{"type":"FeatureCollection","features":{}}')).toContain(
+      '`features` is an empty object, not an array',
+    );
     expect(foundIn('{"overlays":3}')).toContain('in the overlays of the file: it is the value 3');
-    expect(foundIn('{"type":"FeatureCollection",\n "features":[],}')).toContain('the mistake is in line 2, column 16');
-    expect(foundIn('{"a":NaN}')).toContain('not JSON: the mistake is in line 1, column 6');
-    expect(foundIn('hello')).toContain('not JSON');
+    expect(foundIn('{"type":"FeatureCollection",\n "features":[],}')).toContain('syntax error in line 2, column 16');
+    expect(foundIn('{"a":NaN}')).toContain('not valid JSON: syntax error in line 1, column 6');
+    expect(foundIn('hello')).toContain('not valid JSON');
     expect(foundIn(Buffer.from([0x1f, 0x8b, 8, 0]))).toContain('it is compressed with gzip');
     expect(foundIn(Buffer.from('PK\u0003\u0004'))).toContain('it is a ZIP archive');
-    expect(foundIn(Buffer.from('89504e470d0a1a0a', 'hex'))).toContain('it is a picture (PNG)');
+    expect(foundIn(Buffer.from('89504e470d0a1a0a', 'hex'))).toContain('it is a PNG image');
     expect(foundIn(Buffer.from('%PDF-1.7'))).toContain('it is a PDF document');
   });
 
-  it('bounds and quotes foreign text in what it says', () => {
+  it('are reported with bounded and quoted foreign text', () => {
     const found = foundIn(JSON.stringify({ ['\u001b[31m'.repeat(100)]: 1 }));
     expect(found).not.toContain('\u001b');
     expect(found.length).toBeLessThan(400);
   });
 
-  it('refuses a key that stands twice, since nobody knows which one counts', () => {
+  it('with a duplicate key are refused', () => {
     expect(foundIn('{"type":"FeatureCollection","features":[{"properties":{"yaw":1,"yaw":2}}]}')).toContain(
       'names the key "yaw" twice',
     );
   });
 
-  it('refuses what is nested so deeply that it would exhaust a stack, in small and in large files', () => {
+  it('nested too deeply for recursion are refused, in small and in large files', () => {
     const nested = (levels: number, filler: string) =>
       `{"type":"FeatureCollection","features":[{"properties":{"a":${'['.repeat(levels)}${']'.repeat(levels)}}}],"b":"${filler}"}`;
     for (const filler of ['', 'x'.repeat(3_000_000)]) {
-      expect(readOverlays(nested(150, filler)).drawings).toHaveLength(1);
+      expect(readOverlays(nested(150, filler)).features).toHaveLength(1);
       expect(foundIn(nested(1_000_000, filler))).toContain('nested deeper than 200 levels');
     }
     const top = `{"type":"FeatureCollection","features":[],"a":${'{"a":'.repeat(500_000)}1${'}'.repeat(500_000)}}`;
     expect(foundIn(top)).toContain('nested deeper than 200 levels');
-    expect(foundIn('['.repeat(100_000))).toContain('cut off in the middle');
+    expect(foundIn('['.repeat(100_000))).toContain('truncated');
   });
 
-  it('throws nothing but OVERLAYS_INVALID, whatever the bytes', () => {
+  it('throw OVERLAYS_INVALID only, for any bytes', () => {
     const attempt = (input: Uint8Array | string) => {
       try {
-        expect(readOverlays(input).drawings).toBeInstanceOf(Array);
+        expect(readOverlays(input).features).toBeInstanceOf(Array);
       } catch (error) {
         expect((error as GwError).code, String(error)).toBe('OVERLAYS_INVALID');
       }
@@ -351,21 +356,21 @@ describe('what is no drawings', () => {
     );
   });
 
-  it('refuses more bytes than any floor has before reading them', () => {
+  it('larger than any floor are refused before parsing', () => {
     expect(foundIn(new Uint8Array(256 * 1024 * 1024 + 1))).toContain('it has 268435457 bytes, more than 268435456');
   });
 });
 
-describe('drawings', () => {
+describe('features', () => {
   const read = (...features: unknown[]) => readOverlays(JSON.stringify({ type: 'FeatureCollection', features }));
-  const one = (feature: unknown) => {
-    const [drawing] = read(feature).drawings;
-    if (drawing === undefined) return expect.fail('no drawing');
-    return drawing;
+  const one = (raw: unknown) => {
+    const [feature] = read(raw).features;
+    if (feature === undefined) return expect.fail('no feature');
+    return feature;
   };
   const withGeometry = (type: unknown, coordinates: unknown) => one({ geometry: { type, coordinates } });
 
-  it('tells a point, a lane and a zone by geometry, with the code of its kind first', () => {
+  it('are points, lanes and zones by geometry, with the code of the kind first', () => {
     const codes = { type: '11', lineType: 2, regionType: 1, direction: '3' };
     const point = one({
       id: 'p',
@@ -374,7 +379,7 @@ describe('drawings', () => {
     });
     expect(point).toMatchObject({ index: 0, id: 'p', kind: 'point', name: 'A', shape: { kind: 'point', at: [1, 2] } });
     expect(point.code).toEqual({ field: 'type', number: 11, written: '11' });
-    const fields = (drawing: { codes: readonly { field: string }[] }) => drawing.codes.map(({ field }) => field);
+    const fields = (feature: { codes: readonly { field: string }[] }) => feature.codes.map(({ field }) => field);
     expect(fields(point)).toEqual(['type', 'direction']);
     const lane = one({
       geometry: {
@@ -403,7 +408,7 @@ describe('drawings', () => {
     }
   });
 
-  it('carries a code of another geometry through without reading it by its table', () => {
+  it('carry a code of another geometry through uninterpreted', () => {
     const lane = {
       geometry: {
         type: 'LineString',
@@ -418,7 +423,7 @@ describe('drawings', () => {
     const dock = { id: 'd', geometry: { type: 'Point', coordinates: [0, 1] }, properties: { type: 36 } };
     const overlays = read(lane, zone, dock);
     const inspection = inspectOverlays(overlays, { frame: null, device: null });
-    expect(overlays.drawings.map(({ codes }) => codes.map(({ field, number }) => [field, number]))).toEqual([
+    expect(overlays.features.map(({ codes }) => codes.map(({ field, number }) => [field, number]))).toEqual([
       [],
       [],
       [['type', 36]],
@@ -430,7 +435,7 @@ describe('drawings', () => {
       name: 'type',
       count: 2,
       kinds: ['zone', 'lane'],
-      types: ['text', 'number'],
+      types: ['string', 'number'],
     });
     expect(inspection.survey.carried).toContainEqual({
       in: 'properties',
@@ -439,15 +444,15 @@ describe('drawings', () => {
       kinds: ['zone'],
       types: ['number'],
     });
-    // A text is no number of a point, so it is no fault of a zone either.
+    // A string that is not a number is no fault on a zone.
     expect(inspection.findings.map(({ rule }) => rule)).not.toContain('code-not-whole');
-    expect(inspection.findings.find(({ rule }) => rule === 'code-missing')?.drawings).toEqual([0]);
-    for (const output of [toCsv(inspection), drawSvg(inspection, { title: 't', image: null })]) {
+    expect(inspection.findings.find(({ rule }) => rule === 'code-missing')?.features).toEqual([0]);
+    for (const output of [toCsv(inspection), renderSvg(inspection, { title: 't', image: null })]) {
       expect(output).not.toMatch(/: charger|H charger/);
     }
   });
 
-  it('takes closed and unclosed rings as they are', () => {
+  it('keep closed and unclosed rings as received', () => {
     const unclosed = [
       [0, 0],
       [1, 0],
@@ -458,28 +463,28 @@ describe('drawings', () => {
     }
   });
 
-  it('says of a broken geometry what it should have been and why it is none', () => {
-    const why = (type: string, coordinates: unknown) => {
+  it('with an invalid geometry have its expected kind and its problem', () => {
+    const problemOf = (type: string, coordinates: unknown) => {
       const { kind, shape } = withGeometry(type, coordinates);
       expect(shape).toMatchObject({ kind: 'broken', expected: kind });
-      return shape.kind === 'broken' ? shape.why : '';
+      return shape.kind === 'broken' ? shape.problem : '';
     };
-    expect(why('Point', undefined)).toBe('its coordinates are missing');
-    expect(why('Point', ['1', 2])).toBe('its coordinates are without two numbers (string)');
-    expect(why('Point', [1])).toBe('its coordinates are a list of 1, without x and y');
-    expect(why('Point', [null, 2])).toBe('its coordinates are without two numbers (null)');
-    expect(why('LineString', [[0, 0]])).toBe('it needs 2 places and has 1');
-    expect(why('LineString', [[0, 0], { x: 1 }])).toBe('place 2 of 2 is no list (object)');
-    expect(why('Polygon', [])).toBe('it has no ring');
+    expect(problemOf('Point', undefined)).toBe('its coordinates are missing');
+    expect(problemOf('Point', ['1', 2])).toBe('its coordinates are an array without two numbers (string)');
+    expect(problemOf('Point', [1])).toBe('its coordinates are an array of 1, without x and y');
+    expect(problemOf('Point', [null, 2])).toBe('its coordinates are an array without two numbers (null)');
+    expect(problemOf('LineString', [[0, 0]])).toBe('it needs 2 places and has 1');
+    expect(problemOf('LineString', [[0, 0], { x: 1 }])).toBe('place 2 of 2 is not an array (object)');
+    expect(problemOf('Polygon', [])).toBe('it has no ring');
     expect(
-      why('Polygon', [
+      problemOf('Polygon', [
         [0, 0],
         [1, 0],
         [1, 1],
       ]),
-    ).toBe('ring 1 of 3: place 1 of 2 is no list (number)');
+    ).toBe('ring 1 of 3: place 1 of 2 is not an array (number)');
     expect(
-      why('Polygon', [
+      problemOf('Polygon', [
         [
           [0, 0],
           [1, 0],
@@ -488,7 +493,7 @@ describe('drawings', () => {
       ]),
     ).toBe('ring 1 of 1: it needs 3 corners and has 2');
     expect(
-      why('Polygon', [
+      problemOf('Polygon', [
         [
           [0, 0],
           [1, 0],
@@ -497,24 +502,24 @@ describe('drawings', () => {
         [[0, 0]],
       ]),
     ).toBe('ring 2 of 2: it needs 3 corners and has 1');
-    expect(why('Polygon', [[[0, 0], [1, 0], null]])).toBe('ring 1 of 1: place 3 of 3 is null');
+    expect(problemOf('Polygon', [[[0, 0], [1, 0], null]])).toBe('ring 1 of 1: place 3 of 3 is null');
   });
 
-  it('takes numbers beyond what a number can hold for no place and no angle', () => {
+  it('have no place and no angle where numbers are out of range', () => {
     const text = `{"type":"FeatureCollection","features":[{"geometry":{"type":"Point","coordinates":[1e999,0]},
       "properties":{"type":${'9'.repeat(400)},"lineType":"${'9'.repeat(30)}","yaw":1e400,"iconYaw":"-1e400"}}]}`;
-    const [drawing] = readOverlays(text).drawings;
-    expect(drawing?.shape).toEqual({
+    const [feature] = readOverlays(text).features;
+    expect(feature?.shape).toEqual({
       kind: 'broken',
       expected: 'point',
-      why: 'its coordinates are beyond what a number can hold',
+      problem: 'its coordinates are out of range for a number',
     });
-    expect(drawing?.codes.map(({ number }) => number)).toEqual([null]);
-    expect(drawing?.yaw?.deg).toBeNull();
-    expect(drawing?.iconYaw?.deg).toBeNull();
+    expect(feature?.codes.map(({ number }) => number)).toEqual([null]);
+    expect(feature?.yaw?.deg).toBeNull();
+    expect(feature?.iconYaw?.deg).toBeNull();
   });
 
-  it('reads codes that are whole numbers in either JSON type, and keeps what was written', () => {
+  it('have codes that are whole numbers in either JSON type, with the written value', () => {
     const number = (type: unknown) =>
       one({ geometry: { type: 'Point', coordinates: [0, 0] }, properties: { type } }).code;
     for (const written of [11, '11', ' 11 ', '11.0', '+11', '011', '1.1e1']) {
@@ -530,7 +535,7 @@ describe('drawings', () => {
     expect(number(undefined)).toBeNull();
   });
 
-  it('reads angles in either JSON type and does not turn them into another angle', () => {
+  it('have angles in either JSON type, not normalised', () => {
     const yaw = (written: unknown) => one({ properties: { yaw: written, iconYaw: written } });
     for (const [written, deg] of [
       ['90', 90],
@@ -550,46 +555,46 @@ describe('drawings', () => {
     expect(yaw(undefined).yaw).toBeNull();
   });
 
-  it('reads every whole number and angle as the engine would', () => {
+  it('have the whole numbers and angles that the engine parses', () => {
     fc.assert(
       fc.property(fc.oneof(fc.maxSafeInteger(), fc.integer()), (it_) => {
         const geometry = { type: 'Point', coordinates: [0, 0] };
-        const [drawing] = read({ geometry, properties: { type: String(it_), yaw: String(it_) } }).drawings;
-        expect(drawing?.codes[0]?.number).toBe(it_);
-        expect(drawing?.yaw?.deg).toBe(it_);
+        const [feature] = read({ geometry, properties: { type: String(it_), yaw: String(it_) } }).features;
+        expect(feature?.codes[0]?.number).toBe(it_);
+        expect(feature?.yaw?.deg).toBe(it_);
       }),
     );
     fc.assert(
       fc.property(oddNumber(), (it_) => {
-        const [drawing] = read({ properties: { yaw: String(it_), iconYaw: it_ } }).drawings;
-        expect(drawing?.yaw?.deg).toBe(it_);
-        expect(drawing?.iconYaw?.deg).toBe(it_);
+        const [feature] = read({ properties: { yaw: String(it_), iconYaw: it_ } }).features;
+        expect(feature?.yaw?.deg).toBe(it_);
+        expect(feature?.iconYaw?.deg).toBe(it_);
       }),
     );
   });
 
-  it('gives an id only where there is a text or a number', () => {
-    const ids = read(...['a', '', 0, 7.5, null, true, {}, []].map((id) => ({ id })), {}).drawings.map(({ id }) => id);
+  it('have an id only where it is a string or a number', () => {
+    const ids = read(...['a', '', 0, 7.5, null, true, {}, []].map((id) => ({ id })), {}).features.map(({ id }) => id);
     expect(ids).toEqual(['a', null, '0', '7.5', null, null, null, null, null]);
   });
 
-  it('counts entries that are no features and keeps the places of the others', () => {
-    const { drawings, notFeatures } = read(null, { id: 'a' }, 3, [], { id: 'b' }, 'x');
+  it('keep their indices beside entries that are not features', () => {
+    const { features, notFeatures } = read(null, { id: 'a' }, 3, [], { id: 'b' }, 'x');
     expect(notFeatures).toEqual([0, 2, 3, 5]);
-    expect(drawings.map(({ index, id }) => [index, id])).toEqual([
+    expect(features.map(({ index, id }) => [index, id])).toEqual([
       [1, 'a'],
       [4, 'b'],
     ]);
   });
 
-  it('carries keys that could reach a prototype as plain data', () => {
+  it('carry keys that could reach a prototype as plain data', () => {
     const text = `{"type":"FeatureCollection","__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},
       "features":[{"__proto__":{"id":"evil","geometry":{"type":"Point","coordinates":[1,2]}},"properties":
       {"__proto__":{"type":"9","yaw":1,"name":"evil"},"toString":1,"hasOwnProperty":2}}]}`;
     for (const filler of ['', ' '.repeat(3_000_000)]) {
-      const { drawings, topLevel, rawOf } = readOverlays(text + filler);
-      expect(drawings[0]).toMatchObject({ id: null, kind: 'other', name: null, codes: [], yaw: null });
-      const properties = drawings.map((drawing) => rawOf(drawing).properties)[0] as object;
+      const { features, topLevel, rawOf } = readOverlays(text + filler);
+      expect(features[0]).toMatchObject({ id: null, kind: 'other', name: null, codes: [], yaw: null });
+      const properties = features.map((feature) => rawOf(feature).properties)[0] as object;
       expect(Object.keys(properties)).toEqual(['__proto__', 'toString', 'hasOwnProperty']);
       expect(Object.getPrototypeOf(properties)).toBe(Object.prototype);
       expect(Object.keys(topLevel)).toEqual(['__proto__', 'constructor']);
@@ -599,20 +604,20 @@ describe('drawings', () => {
     }
   });
 
-  it('carries everything through as it came, from every collection in any hand', () => {
+  it('carry everything through unchanged, from any collection in any notation', () => {
     fc.assert(
       fc.property(fc.oneof(oddCollection(), plainCollection()), choices(), (collection, hand) => {
-        const { drawings, notFeatures, topLevel, rawOf } = readOverlays(writeJson(collection, hand));
-        const { type, features, ...more } = collection as { type: string; features: unknown[] };
+        const { features, notFeatures, topLevel, rawOf } = readOverlays(writeJson(collection, hand));
+        const { type, features: written, ...more } = collection as { type: string; features: unknown[] };
         expect(type).toBe('FeatureCollection');
         const rebuilt: unknown[] = [];
-        for (const drawing of drawings) rebuilt[drawing.index] = rawOf(drawing);
-        for (const index of notFeatures) rebuilt[index] = features[index];
-        expect(rebuilt).toEqual(features);
+        for (const feature of features) rebuilt[feature.index] = rawOf(feature);
+        for (const index of notFeatures) rebuilt[index] = written[index];
+        expect(rebuilt).toEqual(written);
         expect(Object.entries(topLevel).sort()).toEqual(Object.entries(more).sort());
-        for (const drawing of drawings) {
-          const { shape, kind, code, codes, yaw, writtenId } = drawing;
-          const raw = rawOf(drawing);
+        for (const feature of features) {
+          const { shape, kind, code, codes, yaw, writtenId } = feature;
+          const raw = rawOf(feature);
           const properties = Object(raw.properties) as Record<string, unknown>;
           expect(writtenId).toBe(raw.id);
           for (const { field, written } of codes) expect(properties[field]).toBe(written);
@@ -625,12 +630,12 @@ describe('drawings', () => {
     );
   });
 
-  it('finds nothing broken in a plain collection', () => {
+  it('of a plain collection are valid', () => {
     fc.assert(
       fc.property(plainCollection(), choices(), (collection, hand) => {
-        const { drawings, notFeatures } = readOverlays(writeJson(collection, hand));
+        const { features, notFeatures } = readOverlays(writeJson(collection, hand));
         expect(notFeatures).toEqual([]);
-        for (const { id, shape, code } of drawings) {
+        for (const { id, shape, code } of features) {
           expect(id).not.toBeNull();
           expect(['point', 'lane', 'zone']).toContain(shape.kind);
           expect(code?.number).toBeTypeOf('number');
@@ -639,7 +644,7 @@ describe('drawings', () => {
     );
   });
 
-  it('keeps names of every kind as they are', () => {
+  it('keep names of every kind unchanged', () => {
     fc.assert(
       fc.property(oddText(), (name) => {
         expect(one({ properties: { name } }).name).toBe(name === '' ? null : name);
@@ -649,25 +654,25 @@ describe('drawings', () => {
     expect(one({ properties: { name: ['a'] } }).name).toBeNull();
   });
 
-  it('shares what is written alike, and confuses nothing that is written otherwise', () => {
-    const { drawings } = read(
+  it('share equal values and confuse no different ones', () => {
+    const { features } = read(
       ...[1, '1', 1, '1', '01', true].map((type) => ({
         geometry: { type: 'Point', coordinates: [0, 0] },
         properties: { type },
       })),
     );
-    const [a, b, c, d, e, f] = drawings;
+    const [a, b, c, d, e, f] = features;
     expect(a?.code).toBe(c?.code);
     expect(a?.codes).toBe(c?.codes);
     expect(b?.code).toBe(d?.code);
-    expect([a, b, e, f].map((drawing) => drawing?.code?.written)).toEqual([1, '1', '01', true]);
+    expect([a, b, e, f].map((feature) => feature?.code?.written)).toEqual([1, '1', '01', true]);
   });
 
-  it('reads a ring of a million corners and ten thousand drawings that all differ within seconds', () => {
+  it('are read within seconds with a ring of a million corners, or ten thousand that all differ', () => {
     const ring = Array.from({ length: 1_000_000 }, (_, at) => `[${at % 1000},${at}]`).join();
     const text = `{"type":"FeatureCollection","features":[{"geometry":{"type":"Polygon","coordinates":[[${ring}]]}}]}`;
     const started = performance.now();
-    const [zone] = readOverlays(text).drawings;
+    const [zone] = readOverlays(text).features;
     expect(zone?.shape.kind === 'zone' && zone.shape.rings[0]?.length).toBe(1_000_000);
     const many = read(
       ...Array.from({ length: 10_000 }, (_, at) => ({
@@ -675,7 +680,7 @@ describe('drawings', () => {
         properties: { type: at, yaw: `${at}.5`, direction: `${at}` },
       })),
     );
-    expect(many.drawings[9_999]).toMatchObject({
+    expect(many.features[9_999]).toMatchObject({
       yaw: { deg: 9_999.5 },
       codes: [{ number: 9_999 }, { number: 9_999 }],
     });

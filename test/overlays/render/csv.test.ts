@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { visible } from '../../../src/lib/markup/index.ts';
 import { csvColumns, toCsv } from '../../../src/lib/overlays/render/index.ts';
 import { oddCollection } from '../arbitrary.ts';
-import { collectionOf, lookAt, lookAtCollection, pointAt } from './drawn.ts';
+import { collectionOf, lookAt, lookAtCollection, pointAt } from './rendered.ts';
 
-/** Reads a table strictly after RFC 4180: CRLF between records, quotes doubled, no quote in a bare cell. */
+/** Reads a table strictly after RFC 4180: CRLF between records, quotes escaped by doubling, no quote in a bare cell. */
 function readCsv(text: string): string[][] {
   const records: string[][] = [];
   let record: string[] = [];
@@ -51,7 +51,7 @@ const cellsOf = (text: string) => {
 };
 
 describe('toCsv', () => {
-  it('writes one line a drawing, with units in the names of the columns', () => {
+  it('writes one line per feature, with units in the column names', () => {
     const { inspection } = lookAt('floor');
     const rows = cellsOf(toCsv(inspection));
     expect(rows).toHaveLength(15);
@@ -77,7 +77,7 @@ describe('toCsv', () => {
     expect(rows[13]).toMatchObject({ kind: 'lane', lengthM: '5.8', corners: '2' });
   });
 
-  it('writes the heads alone for an empty collection', () => {
+  it('writes the header only for an empty collection', () => {
     expect(toCsv(lookAtCollection(collectionOf()))).toBe(`${csvColumns.join(',')}\r\n`);
   });
 
@@ -97,12 +97,12 @@ describe('toCsv', () => {
     expect(row?.name).toBe(`'${name}`);
   });
 
-  it('leaves negative numbers alone, which no spreadsheet runs', () => {
+  it('keeps negative numbers, which no spreadsheet evaluates', () => {
     const [row] = cellsOf(toCsv(lookAtCollection(collectionOf(pointAt(-1.5, -2, { name: '-12', yaw: -90 })))));
     expect(row).toMatchObject({ xM: '-1.5', yM: '-2', name: '-12', yawDeg: '-90', yawAsWritten: '-90' });
   });
 
-  it('stays a table of equal lines that holds every name and id, whatever they are', () => {
+  it('is a table of equal lines with every name and id, for any content', () => {
     fc.assert(
       fc.property(oddCollection(), (collection) => {
         const inspection = lookAtCollection(collection);
@@ -111,11 +111,11 @@ describe('toCsv', () => {
         expect(rows).toHaveLength(inspection.selected.length);
         for (const [at, row] of rows.entries()) {
           expect(row).toHaveLength(csvColumns.length);
-          const drawing = inspection.selected[at];
+          const feature = inspection.selected[at];
           const bare = (cell: string | undefined) => (cell?.startsWith("'") ? cell.slice(1) : cell);
           const asIs = (text: string | null | undefined) => visible(text ?? '');
-          expect([asIs(drawing?.name), `'${asIs(drawing?.name)}`]).toContain(row[3]);
-          expect(bare(row[2])).toBe(bare(asIs(drawing?.id)));
+          expect([asIs(feature?.name), `'${asIs(feature?.name)}`]).toContain(row[3]);
+          expect(bare(row[2])).toBe(bare(asIs(feature?.id)));
           for (const cell of row) expect(/^[=@]|^[+-](?!\d)/.test(cell)).toBe(false);
         }
       }),

@@ -4,13 +4,13 @@ import { createCodeBook } from '../../../src/lib/overlays/codes.ts';
 import { diffOverlays } from '../../../src/lib/overlays/diff/diff.ts';
 import { frameOf } from '../../../src/lib/overlays/frame.ts';
 import { readOverlays } from '../../../src/lib/overlays/read/read.ts';
-import { drawDiffPage, drawDiffSvg } from '../../../src/lib/overlays/render/diff.ts';
+import { renderDiffPage, renderDiffSvg } from '../../../src/lib/overlays/render/diff.ts';
 import type { DiffSubject } from '../../../src/lib/overlays/render/diff-figure.ts';
 import { oddCollection } from '../arbitrary.ts';
-import { collectionOf, lookAt, pointAt, zoneOf } from './drawn.ts';
 import { elementsOf, type ReadElement, readMarkup, textOf } from './markup-reader.ts';
+import { collectionOf, lookAt, pointAt, zoneOf } from './rendered.ts';
 
-const labels = { title: 'What differs: Hall', fromLabel: 'backup.tar.gz', toLabel: 'map 1 of SIM0001' };
+const labels = { title: 'Difference of overlays: Hall', fromLabel: 'backup.tar.gz', toLabel: 'map 1 of SIM0001' };
 const pageOptions = {
   ...labels,
   codeBook: createCodeBook(null),
@@ -23,13 +23,13 @@ function subjectOf(a: object, b: object): DiffSubject {
   return { diff: diffOverlays(from, to), from, to, frame: null, image: null };
 }
 
-const svgOf = (a: object, b: object) => drawDiffSvg(subjectOf(a, b), labels);
-const pageOf = (a: object, b: object) => drawDiffPage(subjectOf(a, b), pageOptions);
+const svgOf = (a: object, b: object) => renderDiffSvg(subjectOf(a, b), labels);
+const pageOf = (a: object, b: object) => renderDiffPage(subjectOf(a, b), pageOptions);
 const find = (root: ReadElement, name: string) => [...elementsOf(root)].filter((element) => element.name === name);
 const byId = (root: ReadElement, id: string) =>
   [...elementsOf(root)].find(({ attributes }) => attributes.get('id') === id);
 
-/** Throws where a document is not well-formed, holds what runs or loads, or a figure that is none. */
+/** Throws where a document is not well-formed, has scripts or external resources, or an invalid number. */
 function prove(document: string): ReadElement {
   const root = readMarkup(document);
   const elements = [...elementsOf(root)];
@@ -55,8 +55,8 @@ function prove(document: string): ReadElement {
   return root;
 }
 
-describe('a drawn difference', () => {
-  it('is one well-formed document that loads and runs nothing, whatever is compared', () => {
+describe('the picture of a difference', () => {
+  it('is one well-formed document without scripts and external resources, for any input', () => {
     fc.assert(
       fc.property(oddCollection(), oddCollection(), (a, b) => {
         prove(svgOf(a, b));
@@ -66,7 +66,7 @@ describe('a drawn difference', () => {
     );
   });
 
-  it('shows what was dashed and what is unbroken, with an arrow between and how far in words', () => {
+  it('shows the old state dashed, the new state solid, with an arrow and the distance', () => {
     const root = prove(
       svgOf(
         collectionOf(pointAt(0, 0, { type: '11', name: 'A' }, 'a'), pointAt(9, 9, {}, 'z')),
@@ -79,11 +79,11 @@ describe('a drawn difference', () => {
     expect(circles.some(({ attributes }) => !attributes.has('stroke-dasharray'))).toBe(true);
     expect(group && find(group, 'path').length).toBeGreaterThanOrEqual(3);
     expect(textOf(root)).toContain('moved 5 m');
-    expect(textOf(root)).toContain('The drawings differ: 1 of 2 changed (1 in place).');
-    expect(textOf(root)).toContain('Grey: did not change.');
+    expect(textOf(root)).toContain('The overlays differ: 1 of 2 changed (1 in place).');
+    expect(textOf(root)).toContain('Grey: unchanged.');
   });
 
-  it('draws the old and the new heading, and not that of an icon', () => {
+  it('renders the old and the new heading, and not that of an icon', () => {
     const turned = (yaw: string, iconYaw: string) => collectionOf(pointAt(0, 0, { yaw, iconYaw }, 'a'));
     const paths = (a: object, b: object) => find(byId(prove(svgOf(a, b)), 'm-c0') ?? readMarkup('<g/>'), 'path').length;
     expect(paths(turned('0', '5'), turned('90', '5'))).toBe(6);
@@ -92,7 +92,7 @@ describe('a drawn difference', () => {
     expect(paths(one, turned('90', '5'))).toBe(3);
   });
 
-  it('marks what came with a plus and what went with a cross', () => {
+  it('marks added features with a plus and removed ones with a cross', () => {
     const zone = (x: number) => ({
       ...zoneOf([
         [x, 0],
@@ -110,8 +110,8 @@ describe('a drawn difference', () => {
     expect(byId(root, 'm-a0')).toBeDefined();
     expect(byId(root, 'm-a1')).toBeDefined();
     const words = textOf(root);
-    expect(words).toContain('Plus: only in the new drawings.');
-    expect(words).toContain('Cross: only in the old drawings.');
+    expect(words).toContain('Plus: only in the new overlays.');
+    expect(words).toContain('Cross: only in the old overlays.');
     expect(words).not.toContain('Black arrow');
   });
 
@@ -121,20 +121,20 @@ describe('a drawn difference', () => {
     const less = readOverlays(JSON.stringify(collectionOf()));
     const frame = frameOf(overlays.map, image);
     const diff = diffOverlays(overlays, less);
-    const root = prove(drawDiffSvg({ diff, from: overlays, to: less, frame, image }, labels));
+    const root = prove(renderDiffSvg({ diff, from: overlays, to: less, frame, image }, labels));
     const [picture] = find(root, 'image');
     expect(picture?.attributes.get('href')).toBe(`data:image/png;base64,${Buffer.from(image).toString('base64')}`);
-    for (const { index } of overlays.drawings) expect(byId(root, `m-r${index}`), `#${index}`).toBeDefined();
+    for (const { index } of overlays.features) expect(byId(root, `m-r${index}`), `#${index}`).toBeDefined();
   });
 
-  it('says what it cannot draw', () => {
+  it('notes what it cannot render', () => {
     const nowhere = { type: 'Feature', id: 'n', geometry: null, properties: { a: 1 } };
     const words = textOf(prove(svgOf(collectionOf(nowhere), collectionOf({ ...nowhere, properties: { a: 2 } }))));
     expect(words).toContain('Not on the sheet, without a place or too far out: #0.');
-    expect(words).toContain('Drawn over blank paper');
+    expect(words).toContain('Rendered without the map picture');
   });
 
-  it('stays a document where thousands of drawings differ', () => {
+  it('stays a document where thousands of features differ', () => {
     const many = (dx: number) =>
       collectionOf(...Array.from({ length: 3000 }, (_, i) => pointAt((i % 60) + dx, Math.floor(i / 60), {}, `p${i}`)));
     const page = pageOf(many(0), many(0.2));
@@ -145,7 +145,7 @@ describe('a drawn difference', () => {
 });
 
 describe('the page of a difference', () => {
-  it('lists every change with what stood there and what stands there now', () => {
+  it('lists every change with old and new value', () => {
     const a = collectionOf(pointAt(0, 0, { type: 11, name: 'A <b>', yaw: '350', x: 1 }, 'a'), pointAt(4, 4, {}, 'b'));
     const b = {
       ...collectionOf(pointAt(4, 4, {}, 'b'), pointAt(0, 0, { type: '30', name: 'A <b>', yaw: '10' }, 'a')),
@@ -155,27 +155,25 @@ describe('the page of a difference', () => {
     const row = byId(root, 'c1');
     expect(row && textOf(row)).toBe('#0 → #1A <b>aturned +20°"350" → "10"type11 → "30"x1 → —id');
     const words = textOf(root);
-    expect(words).toContain('Elsewhere in the order');
-    expect(words).toContain('Whether the order means anything to the chassis is not known.');
+    expect(words).toContain('Reordered');
+    expect(words).toContain('Whether the order matters to the chassis is unknown.');
     expect(words).toContain('version—2');
     expect(words).toContain('Delivery Point');
     expect(words).toContain('overlays.point-type-11');
   });
 
-  it('tells numbers that are only spelled differently, and that they count as the same', () => {
+  it('lists equal numbers in different notation, which count as equal', () => {
     const of = (x: string) => `{"type":"FeatureCollection","features":[{"id":"a","properties":{"x":${x}}}]}`;
     const [from, to] = [readOverlays(of('1.0')), readOverlays(of('1'))];
     const subject = { diff: diffOverlays(from, to), from, to, frame: null, image: null };
-    const words = textOf(prove(drawDiffPage(subject, pageOptions)));
-    expect(words).toContain(
-      'The drawings are the same: 1 drawing, in everything that is said, though written differently.',
-    );
+    const words = textOf(prove(renderDiffPage(subject, pageOptions)));
+    expect(words).toContain('The overlays are the same: 1 feature, same content, written differently.');
     expect(words).toContain('properties/x1.01');
   });
 
-  it('warns first of what makes the comparison say less', () => {
+  it('warns first of limits of the comparison', () => {
     const subject = subjectOf(collectionOf(), collectionOf());
-    const root = prove(drawDiffPage(subject, { ...pageOptions, warnings: ['The drawings are of two <chassis>.'] }));
-    expect(textOf(root)).toContain('The drawings are of two <chassis>.');
+    const root = prove(renderDiffPage(subject, { ...pageOptions, warnings: ['The overlays are of two <chassis>.'] }));
+    expect(textOf(root)).toContain('The overlays are of two <chassis>.');
   });
 });

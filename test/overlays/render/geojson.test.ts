@@ -1,20 +1,20 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Drawing, type Overlays, readOverlays } from '../../../src/lib/overlays/index.ts';
+import { type Feature, type Overlays, readOverlays } from '../../../src/lib/overlays/index.ts';
 import { toGeojson } from '../../../src/lib/overlays/render/index.ts';
 import { oddCollection } from '../arbitrary.ts';
-import { collectionOf, lookAt, lookAtCollection, pointAt } from './drawn.ts';
+import { collectionOf, lookAt, lookAtCollection, pointAt } from './rendered.ts';
 
-/** A drawing as it came, without what gw added and without its place in the list. */
-function asItCame({ rawOf }: Overlays, drawing: Drawing, ours: string) {
-  const { kind, name, id, codes, shape } = drawing;
-  return { raw: Object.entries(rawOf(drawing)).filter(([key]) => key !== ours), kind, name, id, codes, shape };
+/** A feature as received, without the member of gw and without its index. */
+function asItCame({ rawOf }: Overlays, feature: Feature, ours: string) {
+  const { kind, name, id, codes, shape } = feature;
+  return { raw: Object.entries(rawOf(feature)).filter(([key]) => key !== ours), kind, name, id, codes, shape };
 }
 
 const parse = (text: string) => JSON.parse(text) as Record<string, unknown> & { features: Record<string, unknown>[] };
 
 describe('toGeojson', () => {
-  it('keeps every feature as it came and adds our reading as one member', () => {
+  it('keeps every feature as received and adds one member with the reading', () => {
     const { inspection } = lookAt('floor');
     const [first] = inspection.selected;
     const read = parse(toGeojson(inspection));
@@ -42,11 +42,11 @@ describe('toGeojson', () => {
     const overlays = readOverlays(
       '{"type":"FeatureCollection","features":[{"type":"Feature","geometry":null,"properties":{"serial":12345678901234567890123,"height":1.50}}]}',
     );
-    const text = toGeojson({ ...lookAtCollection(collectionOf()), overlays, selected: overlays.drawings });
+    const text = toGeojson({ ...lookAtCollection(collectionOf()), overlays, selected: overlays.features });
     expect(text).toContain('"serial":12345678901234567890123,"height":1.50');
   });
 
-  it('gives way where a feature or the collection has a member `gw` of its own', () => {
+  it('uses another name where a feature or the collection has a member `gw`', () => {
     const own = { ...pointAt(0, 0), gw: 'theirs' };
     const read = parse(toGeojson(lookAtCollection(collectionOf(own))));
     expect(read.features[0]?.gw).toBe('theirs');
@@ -56,14 +56,14 @@ describe('toGeojson', () => {
     expect(both.gwReading2).toBeDefined();
   });
 
-  it('holds only the drawings that a filter chose, with their place in the whole list', () => {
+  it('holds only the filtered features, with their index in the whole list', () => {
     const { inspection } = lookAt('floor', { kinds: ['lane'] });
     const read = parse(toGeojson(inspection));
     expect(read.features.map(({ gw }) => (gw as { index: number }).index)).toEqual([13, 14]);
-    expect(read.gw).toMatchObject({ drawings: 15, selected: 2 });
+    expect(read.gw).toMatchObject({ features: 15, selected: 2 });
   });
 
-  it('gives the same drawings when it is read back', () => {
+  it('yields the same features when it is read back', () => {
     fc.assert(
       fc.property(oddCollection(), (collection) => {
         const inspection = lookAtCollection(collection);
@@ -71,11 +71,11 @@ describe('toGeojson', () => {
         const ours = ['gw', 'gwReading', 'gwReading2', 'gwReading3', 'gwReading4'].find(
           (name) =>
             !Object.hasOwn(inspection.overlays.topLevel, name) &&
-            !inspection.overlays.drawings.some((drawing) => Object.hasOwn(inspection.overlays.rawOf(drawing), name)),
+            !inspection.overlays.features.some((feature) => Object.hasOwn(inspection.overlays.rawOf(feature), name)),
         );
         const again = readOverlays(text);
-        expect(again.drawings.map((drawing) => asItCame(again, drawing, ours ?? ''))).toEqual(
-          inspection.selected.map((drawing) => asItCame(inspection.overlays, drawing, ours ?? '')),
+        expect(again.features.map((feature) => asItCame(again, feature, ours ?? ''))).toEqual(
+          inspection.selected.map((feature) => asItCame(inspection.overlays, feature, ours ?? '')),
         );
         const theirs = Object.entries(again.topLevel).filter(([key]) => key !== ours);
         expect(theirs).toEqual(Object.entries(inspection.overlays.topLevel));

@@ -4,20 +4,20 @@ import { describe, expect, it } from 'vitest';
 import { cut } from '../../../src/cli/render/overlays/words.ts';
 import { inspectOverlays } from '../../../src/lib/overlays/inspect/inspect.ts';
 import { readOverlays } from '../../../src/lib/overlays/read/read.ts';
-import { drawPage, drawSvg, toCsv, toGeojson } from '../../../src/lib/overlays/render/index.ts';
+import { renderPage, renderSvg, toCsv, toGeojson } from '../../../src/lib/overlays/render/index.ts';
 import { nameLines, nameText } from '../../../src/lib/overlays/render/lines.ts';
 import { shorten } from '../../../src/lib/text/index.ts';
-import { collectionOf, lookAtCollection, pageOptions, pointAt } from './drawn.ts';
 import { elementsOf, readMarkup, textOf } from './markup-reader.ts';
+import { collectionOf, lookAtCollection, pageOptions, pointAt } from './rendered.ts';
 
 const lookAt = (name: unknown) => lookAtCollection(collectionOf(pointAt(1, 2, { type: 9, name })));
 
-/** The name as each output holds it; of the picture both what stands beside the point and its tip. */
+/** The name as each output holds it; of the picture both the label and the tooltip. */
 function namesIn(name: unknown) {
   const inspection = lookAt(name);
-  const picture = readMarkup(drawSvg(inspection, { title: 'Hall', image: null }));
+  const picture = readMarkup(renderSvg(inspection, { title: 'Hall', image: null }));
   const of = (root: typeof picture, element: string) => [...elementsOf(root)].filter((one) => one.name === element);
-  const page = readMarkup(drawPage(inspection, pageOptions));
+  const page = readMarkup(renderPage(inspection, pageOptions));
   const [row] = of(page, 'strong').filter((one) => of(one, 'bdi').length > 0);
   const label = of(picture, 'tspan').filter(({ attributes }) => attributes.get('unicode-bidi') === 'plaintext');
   return {
@@ -54,13 +54,13 @@ describe('the text of a label', () => {
     expect(lookAt(0).selected[0]?.name).toBe('0');
     expect(lookAt(12.5).selected[0]?.name).toBe('12.5');
     expect(namesIn(101)).toMatchObject({ label: '101', page: '101', geojson: 101 });
-    // What a number cannot hold exactly would be shown as another room.
+    // An inexact number would be shown as another room number.
     const text = '{"type":"FeatureCollection","features":[{"properties":{"name":12345678901234567890}}]}';
-    expect(readOverlays(text).drawings[0]?.name).toBeNull();
+    expect(readOverlays(text).features[0]?.name).toBeNull();
     for (const name of [true, null, {}, ['A']]) expect(lookAt(name).selected[0]?.name).toBeNull();
   });
 
-  it('from right to left turns nothing beside it, and keeps its own order', () => {
+  it('from right to left reorders no neighbouring text and keeps its own order', () => {
     for (const name of ['מטבח', 'غرفة 12', '\u202eabc']) {
       const { tip, label, page, geojson } = namesIn(name);
       expect(tip).toContain(`Point \u2068${name}\u2069 · `);
@@ -74,7 +74,7 @@ describe('the text of a label', () => {
     expect(geojson).toBe('A\r\nB\nC\tD');
   });
 
-  it('stands on as many lines as it needs, and is cut in the picture only, between characters', () => {
+  it('is wrapped, and truncated between characters in the picture only', () => {
     const long = `${'Wort '.repeat(30)}Ende`;
     expect(nameLines(long, 26).length).toBe(3);
     expect(nameLines(long, 26).join('')).toMatch(/…$/);
@@ -84,7 +84,7 @@ describe('the text of a label', () => {
     expect(nameText('x'.repeat(5000))).toBe(`${'x'.repeat(399)}…`);
   });
 
-  it('loses nothing on the way to lines, and none of them is too long', () => {
+  it('loses nothing when wrapped, and no line is too long', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', maxLength: 60 }), fc.integer({ min: 3, max: 30 }), (name, most) => {
         const lines = nameLines(name, most);
@@ -106,18 +106,18 @@ describe('the text of a label', () => {
     );
   });
 
-  it('names the number of a point that its marker has no room for', () => {
+  it('shows the number of a point that does not fit into its marker', () => {
     const labelled = (features: readonly object[]) => {
       const inspection = inspectOverlays(readOverlays(JSON.stringify(collectionOf(...features))), {
         frame: null,
         device: null,
       });
-      const picture = readMarkup(drawSvg(inspection, { title: 'Hall', image: null }));
+      const picture = readMarkup(renderSvg(inspection, { title: 'Hall', image: null }));
       return [...elementsOf(picture)].filter(({ name }) => name === 'tspan').map(textOf);
     };
     expect(labelled([pointAt(0, 0, { type: 123456, name: 'P' })])).toContain('123456 ');
     expect(labelled([pointAt(0, 0, { type: 11, name: 'P' })])).not.toContain('11 ');
-    // So many points that their markers are too small for a number.
+    // Enough points that their markers are too small for a number.
     const many = Array.from({ length: 400 }, (_, nth) => pointAt(nth % 20, Math.floor(nth / 20) * 3, { type: 11 }));
     expect(labelled(many)).toContain('11 ');
   });

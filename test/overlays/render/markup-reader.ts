@@ -6,7 +6,7 @@ export interface ReadElement {
 }
 
 const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" };
-/** What XML 1.0 does not allow at all. */
+/** Characters that XML 1.0 does not allow. */
 function illegalAt(text: string): number {
   if (!text.isWellFormed()) return 0;
   for (let at = 0; at < text.length; at += 1) {
@@ -18,7 +18,7 @@ function illegalAt(text: string): number {
 
 /**
  * Reads markup as an XML parser does, and more strictly: five entities, quoted attributes, every element closed.
- * Throws with the place of the first mistake.
+ * Throws with the position of the first error.
  */
 export function readMarkup(source: string): ReadElement {
   const bad = illegalAt(source);
@@ -60,7 +60,7 @@ export function textOf(element: ReadElement): string {
 function attributesOf(written: string): Map<string, string> {
   const attributes = new Map<string, string>();
   for (const [, name = '', value = ''] of written.matchAll(/ ([a-zA-Z:-]+)="([^"<]*)"/g)) {
-    if (attributes.has(name)) throw new Error(`${name} stands twice`);
+    if (attributes.has(name)) throw new Error(`${name} is a duplicate attribute`);
     attributes.set(name, decode(value));
   }
   return attributes;

@@ -2,14 +2,14 @@ import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Inspection } from '../../../src/lib/overlays/index.ts';
-import { drawPage, drawSvg } from '../../../src/lib/overlays/render/index.ts';
-import { createGround, placeLabel } from '../../../src/lib/overlays/render/labels.ts';
+import { renderPage, renderSvg } from '../../../src/lib/overlays/render/index.ts';
+import { createOccupancy, placeLabel } from '../../../src/lib/overlays/render/labels.ts';
 import { nameText } from '../../../src/lib/overlays/render/lines.ts';
 import { signOrder, signs } from '../../../src/lib/overlays/render/marks.ts';
 import { arrowOf } from '../../../src/lib/overlays/render/plot.ts';
 import { oddCollection } from '../arbitrary.ts';
-import { collectionOf, lookAt, lookAtCollection, pageOptions, pointAt, zoneOf } from './drawn.ts';
 import { elementsOf, type ReadElement, readMarkup, textOf } from './markup-reader.ts';
+import { collectionOf, lookAt, lookAtCollection, pageOptions, pointAt, zoneOf } from './rendered.ts';
 
 const picture = { title: 'Hall', image: null };
 
@@ -40,7 +40,7 @@ const pageElements = new Set([
   ...['tbody', 'tr', 'th', 'td', 'bdi'],
 ]);
 
-/** Throws unless the document is well-formed and holds only elements and attributes of ours. */
+/** Throws unless the document is well-formed and has only expected elements and attributes. */
 function prove(document: string, allowed: ReadonlySet<string>): ReadElement {
   const root = readMarkup(document);
   for (const { name, attributes } of elementsOf(root)) {
@@ -62,71 +62,71 @@ const byId = (root: ReadElement, id: string) =>
 const find = (root: ReadElement, name: string) => [...elementsOf(root)].filter((element) => element.name === name);
 const idsOf = (root: ReadElement) =>
   new Set([...elementsOf(root)].flatMap(({ attributes }) => attributes.get('id') ?? []));
-const shown = (inspection: Inspection) => readMarkup(drawSvg(inspection, picture));
+const shown = (inspection: Inspection) => readMarkup(renderSvg(inspection, picture));
 
 describe('the picture', () => {
-  it('lies over the picture of the map, embedded, at the place that the grid gives', () => {
+  it('has the picture of the map embedded at the position of the grid', () => {
     const { inspection, image } = lookAt('floor');
-    const [embedded] = find(prove(drawSvg(inspection, { title: 'Hall', image }), pictureElements), 'image');
+    const [embedded] = find(prove(renderSvg(inspection, { title: 'Hall', image }), pictureElements), 'image');
     expect(embedded?.attributes.get('href')).toBe(`data:image/png;base64,${Buffer.from(image).toString('base64')}`);
     const [width, height] = ['width', 'height'].map((key) => Number(embedded?.attributes.get(key)));
     expect((width ?? 0) / (height ?? 1)).toBeCloseTo(320 / 180, 2);
     expect(embedded?.attributes.get('x')).toBe('0');
   });
 
-  it('shows every drawing of the floor with its name and every reading of its number', () => {
+  it('shows every feature of the floor with its name and every reading of its number', () => {
     const { inspection, image } = lookAt('floor');
-    const root = readMarkup(drawSvg(inspection, { title: 'Hall', image }));
+    const root = readMarkup(renderSvg(inspection, { title: 'Hall', image }));
     for (const { index } of inspection.selected) expect(byId(root, `m${index}`), `#${index}`).toBeDefined();
-    const told = textOf(byId(root, 'm0') as ReadElement);
-    expect(told).toContain('type 11');
-    expect(told).toContain('V Delivery Point');
-    expect(told).toContain('H table number');
+    const tooltip = textOf(byId(root, 'm0') as ReadElement);
+    expect(tooltip).toContain('type 11');
+    expect(tooltip).toContain('V Delivery Point');
+    expect(tooltip).toContain('H table number');
     expect(textOf(root)).toContain('Rezeption');
     expect(textOf(root)).toContain('0.899 m');
   });
 
-  it('draws over blank paper with a metre grid when nothing is known of a picture, and says so', () => {
+  it('has a metre grid without a map picture, and a note on it', () => {
     const text = textOf(shown(lookAtCollection(collectionOf(pointAt(1, 2), pointAt(4, 2)))));
-    expect(text).toContain('Drawn over blank paper');
+    expect(text).toContain('Rendered without the map picture');
     expect(text).toContain('x in metres');
   });
 
-  it('draws an empty collection', () => {
+  it('renders an empty collection', () => {
     const text = textOf(shown(lookAtCollection(collectionOf())));
     expect(text).toContain('0 points, 0 zones, 0 lanes');
   });
 
-  it('does not take North for granted, and tells how well the direction of a heading is known', () => {
+  it('shows north as unknown, and the mark of the heading direction', () => {
     const text = textOf(shown(lookAtCollection(collectionOf(pointAt(1, 2, { type: 9, yaw: '90' })))));
-    expect(text).toContain('North is not known');
+    expect(text).toContain('North is unknown');
     expect(text.replace(/\s+/g, ' ')).toContain('yaw in degrees (BELEGT stated)');
   });
 
-  it('keeps the size of the sheet when one drawing lies far away, and lists that one', () => {
+  it('keeps the size of the sheet when one feature lies far away, and lists that one', () => {
     const near = Array.from({ length: 20 }, (_, at) => pointAt(at, at % 5));
     const text = textOf(shown(lookAtCollection(collectionOf(...near, pointAt(90_000, 3)))));
     expect(text).toContain('Beyond the sheet: #20 at (90000, 3) m.');
     expect(text).toContain('5 m');
   });
 
-  it('names drawings that cannot be drawn', () => {
+  it('lists features that cannot be rendered', () => {
     const multi = { type: 'Feature', geometry: { type: 'MultiPoint', coordinates: [[0, 0]] }, properties: {} };
     const none = { type: 'Feature', geometry: null, properties: {} };
     const text = textOf(shown(lookAtCollection(collectionOf(pointAt(0, 0), multi, none)))).replace(/\s+/g, ' ');
-    expect(text).toContain('Not drawn: #1 (MultiPoint), #2 (no geometry)');
+    expect(text).toContain('Not rendered: #1 (MultiPoint), #2 (no geometry)');
   });
 
-  it('shows only what a filter chose, on a sheet of its own size', () => {
+  it('shows only the filtered features, on a sheet of their size', () => {
     const { inspection, image } = lookAt('floor', { near: { at: [0, -2], radiusM: 1.2 } });
-    expect(inspection.selected.length).toBeLessThan(inspection.overlays.drawings.length);
-    const root = readMarkup(drawSvg(inspection, { title: 'Hall', image }));
+    expect(inspection.selected.length).toBeLessThan(inspection.overlays.features.length);
+    const root = readMarkup(renderSvg(inspection, { title: 'Hall', image }));
     expect(byId(root, 'm3')).toBeDefined();
     expect(byId(root, 'm6')).toBeUndefined();
-    expect(textOf(root)).toContain('A filter chose');
+    expect(textOf(root)).toContain('Filtered: ');
   });
 
-  it('draws a ring of a million corners in seconds and in a few hundred kilobytes', () => {
+  it('renders a ring of a million corners in seconds and in a few hundred kilobytes', () => {
     const ring = Array.from({ length: 1_000_000 }, (_, at) => {
       const angle = (at / 1_000_000) * 2 * Math.PI;
       return [10 * Math.cos(angle), 10 * Math.sin(angle)] as const;
@@ -136,22 +136,22 @@ describe('the picture', () => {
       selected: lookAtCollection(collectionOf(zoneOf(ring))).selected,
     };
     const began = performance.now();
-    const svg = drawSvg(inspection, picture);
+    const svg = renderSvg(inspection, picture);
     expect(performance.now() - began).toBeLessThan(10_000);
     expect(svg.length).toBeLessThan(600_000);
   });
 
-  it('leaves labels, links and badges away where there are thousands, and says so', () => {
+  it('omits labels, links and badges for thousands of features, with a note', () => {
     const many = Array.from({ length: 4500 }, (_, at) => pointAt(at % 90, Math.floor(at / 90), { type: 11, yaw: 0 }));
-    const root = prove(drawSvg(lookAtCollection(collectionOf(...many)), picture), pictureElements);
+    const root = prove(renderSvg(lookAtCollection(collectionOf(...many)), picture), pictureElements);
     expect(byId(root, 'm0')).toBeUndefined();
-    expect(textOf(root)).toContain('4500 drawings are too many for labels');
+    expect(textOf(root)).toContain('4500 features are too many for labels');
   });
 
-  it('stays well-formed and consists of nothing but shapes and text, whatever the drawings hold', () => {
+  it('is well-formed and consists of shapes and text only, for any features', () => {
     fc.assert(
       fc.property(oddCollection(), (collection) => {
-        prove(drawSvg(lookAtCollection(collection), { title: '<b>&"\u0000', image: null }), pictureElements);
+        prove(renderSvg(lookAtCollection(collection), { title: '<b>&"\u0000', image: null }), pictureElements);
       }),
       { numRuns: 150 },
     );
@@ -165,14 +165,14 @@ describe('headings', () => {
     [180, -1, 0],
     [-90, 0, 1],
     [450, 0, -1],
-  ])('%s degrees point where they do on the map: counter-clockwise, y up', (deg, x, y) => {
+  ])('%s degrees point as on the map: counter-clockwise, y up', (deg, x, y) => {
     const { x0, y0, x1, y1 } = arrowOf(100, 100, deg, 10);
     const length = Math.hypot(x1 - x0, y1 - y0);
     expect((x1 - x0) / length).toBeCloseTo(x, 9);
     expect((y1 - y0) / length).toBeCloseTo(y, 9);
   });
 
-  it('draws higher what has the larger y', () => {
+  it('renders a larger y higher', () => {
     const root = shown(lookAtCollection(collectionOf(pointAt(0, 0), pointAt(0, 3))));
     const height = (id: string) => {
       const d =
@@ -193,7 +193,7 @@ describe('marks', () => {
     expect(new Set(all.map(({ dash }) => JSON.stringify(dash))).size).toBe(all.length);
   });
 
-  it('stand out against white as text must', () => {
+  it('have the contrast of text against white', () => {
     const luminance = (color: string) =>
       [1, 3, 5]
         .map((at) => Number.parseInt(color.slice(at, at + 2), 16) / 255)
@@ -222,8 +222,8 @@ describe('labels', () => {
     });
     fc.assert(
       fc.property(fc.array(wish, { maxLength: 40 }), (wishes) => {
-        const ground = createGround(400, 300);
-        const boxes = wishes.flatMap((it) => placeLabel(it, ground)?.box ?? []);
+        const occupancy = createOccupancy(400, 300);
+        const boxes = wishes.flatMap((it) => placeLabel(it, occupancy)?.box ?? []);
         for (const [at, a] of boxes.entries()) {
           expect(a.x0 >= 0 && a.y0 >= 0 && a.x1 <= 400 && a.y1 <= 300).toBe(true);
           for (const b of boxes.slice(at + 1))
@@ -235,9 +235,9 @@ describe('labels', () => {
 });
 
 describe('the page', () => {
-  it('is one file that needs no script and loads nothing, and its policy knows its style', () => {
+  it('is one file without scripts and external resources, and its policy allows its style', () => {
     const { inspection, image } = lookAt('sheet');
-    const document = drawPage(inspection, { ...pageOptions, image });
+    const document = renderPage(inspection, { ...pageOptions, image });
     const root = prove(document, pageElements);
     const style = textOf(find(root, 'style')[0] as ReadElement);
     const policy = find(root, 'meta')
@@ -248,27 +248,27 @@ describe('the page', () => {
     expect(style.includes('url(') || style.includes('@import')).toBe(false);
   });
 
-  it('says whose drawings these are, how many and how many findings', () => {
+  it('names the chassis, the number of features and of findings', () => {
     const { inspection, image } = lookAt('floor');
-    const root = readMarkup(drawPage(inspection, { ...pageOptions, image }));
+    const root = readMarkup(renderPage(inspection, { ...pageOptions, image }));
     const front = textOf(find(root, 'header')[0] as ReadElement);
     expect(front).toContain('9 points, 4 zones, 2 lanes');
     expect(front).toContain('SIM0001, software 2.12.3');
-    expect(front).toContain('map 2, drawings 5');
+    expect(front).toContain('map 2, overlays 5');
     expect(front).toContain('16 m × 9 m, 0.05 m per pixel');
   });
 
-  it('leads from every drawing on the map to its row and back', () => {
+  it('links every feature on the map to its row and back', () => {
     const { inspection, image } = lookAt('sheet');
-    const root = readMarkup(drawPage(inspection, { ...pageOptions, image }));
+    const root = readMarkup(renderPage(inspection, { ...pageOptions, image }));
     const ids = idsOf(root);
     expect(find(find(root, 'svg')[0] as ReadElement, 'a').length).toBeGreaterThan(100);
     for (const { index } of inspection.selected) expect(ids).toContain(`d${index}`);
   });
 
-  it('shows the numbers with every reading, mark and source, the one measured pair, and what nobody knows', () => {
+  it('shows the numbers with every reading, mark and source, the one measured pair, and the open questions', () => {
     const { inspection, image } = lookAt('floor');
-    const root = readMarkup(drawPage(inspection, { ...pageOptions, image }));
+    const root = readMarkup(renderPage(inspection, { ...pageOptions, image }));
     const text = (id: string) => textOf(byId(root, id) as ReadElement);
     expect(text('numbers')).toMatch(/type 11.*VORSICHT: Delivery Point.*overlays\.point-type-11/);
     expect(text('numbers')).toMatch(/HINWEIS: table number.*vendor\.overlays\.point-types/);
@@ -280,11 +280,11 @@ describe('the page', () => {
     expect(text('carried')).toContain('mapOverlay');
   });
 
-  it('shows names, ids and codes as the text they are', () => {
+  it('shows names, ids and codes as plain text', () => {
     fc.assert(
       fc.property(oddCollection(), (collection) => {
         const inspection = lookAtCollection(collection);
-        const root = prove(drawPage(inspection, { ...pageOptions, title: '</title><script>' }), pageElements);
+        const root = prove(renderPage(inspection, { ...pageOptions, title: '</title><script>' }), pageElements);
         const ids = idsOf(root);
         for (const { attributes } of find(root, 'a')) expect(ids).toContain(attributes.get('href')?.slice(1));
         for (const { index, name } of inspection.selected) {

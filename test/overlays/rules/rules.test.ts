@@ -84,7 +84,7 @@ const pinched: Place[] = [
   [0, 0],
 ];
 
-/** For each rule of the table a map that breaks it, and no other rule. */
+/** For each rule of the table a map that violates it, and no other rule. */
 interface Broken {
   readonly features: readonly unknown[];
   readonly options?: Options;
@@ -166,7 +166,7 @@ function wheel(corners: number): Place[] {
 }
 
 describe('the rule table', () => {
-  it.each(overlayRules.map(({ id }) => id))('%s is found where it is broken, and nothing else is', (id) => {
+  it.each(overlayRules.map(({ id }) => id))('%s is found where it is violated, and nothing else is', (id) => {
     const { features, options, asList = false } = broken[id];
     const findings = asList ? faultsOfText(JSON.stringify(features), options) : faultsOf(features, options);
     expect(rulesOf(findings)).toEqual([id]);
@@ -174,26 +174,26 @@ describe('the rule table', () => {
     expect(findings[0]).toMatchObject({ severity: rule?.severity, remedy: rule?.remedy });
   });
 
-  it('names each rule once, with what to do and why, and only facts of the ledger', () => {
+  it('has each rule once, with remedy and reason, and only facts of the ledger', () => {
     expect(new Set(rulesOf(overlayRules.map(({ id }) => ({ rule: id })) as OverlayFinding[])).size).toBe(
       overlayRules.length,
     );
-    for (const { id, title, remedy, why, fact, severity } of overlayRules) {
+    for (const { id, title, remedy, reason, fact, severity } of overlayRules) {
       expect(id).toMatch(/^[a-z]+(-[a-z]+)*$/);
-      for (const sentence of [remedy, why]) expect(sentence).toMatch(/^[\p{Lu}`].*\.$/su);
+      for (const sentence of [remedy, reason]) expect(sentence).toMatch(/^[\p{Lu}`].*\.$/su);
       expect(title).toMatch(/^[A-Z]/);
       expect(severities).toContain(severity);
       if (fact !== null) expect(findFact(fact)?.id).toBe(fact);
     }
   });
 
-  it('calls nothing wrong that leans on a reading of the vendor', () => {
+  it('has no rule of severity wrong that relies on a vendor reading', () => {
     for (const { severity, fact } of overlayRules) {
       if (severity === 'wrong' && fact !== null) expect(findFact(fact)?.mark).toBe('BELEGT');
     }
   });
 
-  it('finds nothing in a map that is in order', () => {
+  it('finds nothing in a valid map', () => {
     const findings = faultsOf([
       point([1, 1], { type: '9', name: 'dock', yaw: 45, dockingPointId: 'd' }),
       point([1.9, 1], { type: 36, yaw: '-135' }, 'd'),
@@ -217,7 +217,7 @@ describe('the rule table', () => {
     expect(findings).toEqual([]);
   });
 
-  it('puts the worst first, then what comes first in the collection', () => {
+  it('sorts by severity, then by index', () => {
     const findings = faultsOf(
       Object.values(broken).flatMap(({ features }) => features),
       { frame: null },
@@ -225,7 +225,7 @@ describe('the rule table', () => {
     const ranks = findings.map(({ severity }) => severities.indexOf(severity));
     expect(ranks).toEqual(ranks.toSorted((a, b) => a - b));
     for (const severity of severities) {
-      const firsts = findings.filter((it) => it.severity === severity).map(({ drawings }) => drawings[0] ?? -1);
+      const firsts = findings.filter((it) => it.severity === severity).map(({ features }) => features[0] ?? -1);
       expect(firsts).toEqual(firsts.toSorted((a, b) => a - b));
       expect(firsts.length).toBeGreaterThan(0);
     }
@@ -233,16 +233,16 @@ describe('the rule table', () => {
 });
 
 describe('identifiers', () => {
-  it('that several drawings share are one finding, however many share them', () => {
+  it('that several features share are one finding for any number of features', () => {
     const findings = faultsOf(Array.from({ length: 300 }, () => point([1, 1], { type: 30 }, 'same')));
-    const { drawings, detail } = only(findings, 'duplicate-id');
-    expect(drawings).toHaveLength(300);
+    const { features, detail } = only(findings, 'duplicate-id');
+    expect(features).toHaveLength(300);
     expect(detail).toBe(
-      '300 drawings have the id "same": point #0 "same", point #1 "same", point #2 "same", point #3 "same", point #4 "same" and 295 more.',
+      '300 features have the id "same": point #0 "same", point #1 "same", point #2 "same", point #3 "same", point #4 "same" and 295 more.',
     );
   });
 
-  it('are the same as a number and as a text, as whoever refers to them cannot tell', () => {
+  it('are equal as number and as string, since references do not distinguish them', () => {
     const findings = faultsOf([point([1, 1], { type: 30 }, 7), point([2, 2], { type: 30 }, '7')]);
     expect(rulesOf(findings)).toEqual(['duplicate-id', 'id-not-text']);
   });
@@ -254,21 +254,21 @@ describe('identifiers', () => {
       geometry: { type: 'Point', coordinates: [1, 1] },
       properties: { type: 30 },
     }));
-    expect(only(faultsOf(features), 'missing-id').drawings).toEqual([0, 1, 2]);
+    expect(only(faultsOf(features), 'missing-id').features).toEqual([0, 1, 2]);
   });
 
-  it('named like parts of an object are names like any other', () => {
+  it('named like built-in properties are ordinary ids', () => {
     const names = ['__proto__', 'constructor', 'toString'];
     expect(faultsOf(names.map((name) => point([1, 1], { type: 30 }, name)))).toEqual([]);
     expect(
-      only(faultsOf([1, 2].map((x) => point([x, 1], { type: 30 }, '__proto__'))), 'duplicate-id').drawings,
+      only(faultsOf([1, 2].map((x) => point([x, 1], { type: 30 }, '__proto__'))), 'duplicate-id').features,
     ).toEqual([0, 1]);
   });
 
-  it('keep their place in the collection behind entries that are no drawings', () => {
+  it('keep their index in the collection behind entries that are not features', () => {
     const findings = faultsOf([null, point([1, 1], { type: 30 }, 'a'), 3, point([1, 1], { type: 30 }, 'a')]);
-    expect(only(findings, 'duplicate-id').detail).toBe('2 drawings have the id "a": point #1 "a", point #3 "a".');
-    expect(only(findings, 'no-feature')).toMatchObject({ drawings: [], detail: '2 entries are no object: #0, #2.' });
+    expect(only(findings, 'duplicate-id').detail).toBe('2 features have the id "a": point #1 "a", point #3 "a".');
+    expect(only(findings, 'no-feature')).toMatchObject({ features: [], detail: '2 entries are not objects: #0, #2.' });
   });
 });
 
@@ -317,7 +317,7 @@ describe('headings', () => {
     for (let yaw = -720; yaw <= 720; yaw += 1) expect(likelyTurnDeg(yaw, String(yaw))).toBeNull();
   });
 
-  it('in radians to four digits are suspected for every turn of 15 degrees', () => {
+  it('in radians to four digits are suspected for every multiple of 15 degrees', () => {
     for (let turn = -360; turn <= 360; turn += 15) {
       if (turn === 0) continue;
       const written = ((turn * Math.PI) / 180).toFixed(4);
@@ -325,32 +325,30 @@ describe('headings', () => {
     }
   });
 
-  it('are suspected in words that say why', () => {
+  it('are suspected with the reason', () => {
     const { detail, mark, severity } = only(
       faultsOf([point([1, 1], { type: 30, name: 'A', yaw: '1.5708' })]),
       'yaw-like-radians',
     );
-    expect(detail).toBe(
-      'yaw of point #0 "A" may be in radians: 1.5708 as radians is 90 degrees to the digits written; as degrees it is 1.5708.',
-    );
+    expect(detail).toBe('yaw of point #0 "A" may be in radians: 1.5708 rad equals 90 degrees to the written digits.');
     expect([mark, severity]).toEqual([null, 'warning']);
   });
 
-  it('of icons are looked at as well, and one turn is not too much', () => {
+  it('of icons are checked as well, and one turn is allowed', () => {
     const findings = faultsOf([
       point([1, 1], { type: 30, yaw: 360, iconYaw: [90] }),
       point([1, 1], { type: 30, yaw: '-360.5' }),
     ]);
     expect(findings.map(({ rule, detail }) => [rule, detail])).toEqual([
-      ['yaw-not-a-number', expect.stringContaining('is a list, which is no number of degrees')],
+      ['yaw-not-a-number', expect.stringContaining('is an array, which is not a number of degrees')],
       ['yaw-beyond-turn', expect.stringContaining('-360.5 degrees')],
     ]);
   });
 });
 
 describe('codes', () => {
-  it('of unknown meaning are one finding for each number, with all drawings that carry it', () => {
-    const features = Array.from({ length: 10_000 }, (_, nth) =>
+  it('of unknown meaning are one finding for each number, with all features that carry it', () => {
+    const lanes = Array.from({ length: 10_000 }, (_, nth) =>
       lane(
         [
           [0, 0],
@@ -359,15 +357,13 @@ describe('codes', () => {
         { lineType: 1, direction: nth % 2 === 0 ? 3 : '3' },
       ),
     );
-    const { drawings, detail, mark } = only(faultsOf(features), 'code-unknown');
-    expect(drawings).toHaveLength(10_000);
-    expect(detail).toMatch(
-      /^10000 drawings carry direction 3, and nobody knows what it means: lane #0 .* and 9995 more\.$/,
-    );
+    const { features, detail, mark } = only(faultsOf(lanes), 'code-unknown');
+    expect(features).toHaveLength(10_000);
+    expect(detail).toMatch(/^10000 features carry direction 3, whose meaning is unknown: lane #0 .* and 9995 more\.$/);
     expect(mark).toBe('OFFEN');
   });
 
-  it('that somebody names are known, however weakly', () => {
+  it('with any reading are known, whatever its mark', () => {
     expect(faultsOf([point([1, 1], { type: 11 }), point([1, 1], { type: 38 })])).toEqual([]);
     expect(rulesOf(faultsOf([point([1, 1], { type: 40 }), zone(square, { regionType: 18 })]))).toEqual([
       'code-unknown',
@@ -377,7 +373,7 @@ describe('codes', () => {
 
   it('that are missing are counted by kind', () => {
     const findings = faultsOf([point([1, 1], {}), zone(square, { type: 3 }), point([1, 1], { type: null })]);
-    expect(findings.map(({ rule, detail, drawings }) => [rule, detail, drawings])).toEqual([
+    expect(findings.map(({ rule, detail, features }) => [rule, detail, features])).toEqual([
       ['code-missing', expect.stringMatching(/^2 points have no type: /), [0, 2]],
       ['code-missing', expect.stringMatching(/^1 zone has no regionType: /), [1]],
     ]);
@@ -385,7 +381,7 @@ describe('codes', () => {
 });
 
 describe('the picture', () => {
-  it('holds its edges, and lanes and zones of which any part lies in it', () => {
+  it('includes its edges, and lanes and zones with any part in it', () => {
     const findings = faultsOf([
       point([-20, -20]),
       point([20, 20]),
@@ -412,19 +408,19 @@ describe('the picture', () => {
         [0, 21],
       ]),
     ]);
-    const { drawings, mark, detail } = only(findings, 'outside-picture');
-    expect([drawings, mark]).toEqual([[4, 5, 6], 'HINWEIS']);
+    const { features, mark, detail } = only(findings, 'outside-picture');
+    expect([features, mark]).toEqual([[4, 5, 6], 'HINWEIS']);
     expect(detail).toContain('(x -20 to 20 m, y -20 to 20 m)');
   });
 
-  it('that is not there is said once, and not where there is nothing to look for', () => {
+  it('when missing is one finding, and none where no feature has a place', () => {
     const unknownSize = { ...frame, width: null, height: null };
     expect(
       only(faultsOf([point([1, 1]), point([99, 1])], { frame: unknownSize }), 'picture-not-checked'),
     ).toMatchObject({
-      drawings: [],
+      features: [],
       severity: 'not-checked',
-      detail: 'Not checked whether the drawings lie within the picture: its size is not known.',
+      detail: 'Not checked whether the features lie within the picture: its size is unknown.',
     });
     expect(faultsOf([], { frame: null })).toEqual([]);
   });
@@ -446,7 +442,7 @@ describe('no-go zones', () => {
     records: [record(fact, value) as DeviceEvidence['records'][number]],
   });
 
-  it('are said to be so by the vendor only', () => {
+  it('have the mark of the vendor reading', () => {
     const features = [
       zone(square, { regionType: 1, name: 'Pool' }),
       point([1, 1], { type: 30, name: 'A' }),
@@ -455,7 +451,7 @@ describe('no-go zones', () => {
     expect(only(faultsOf(features), 'point-in-no-go-zone')).toMatchObject({
       severity: 'warning',
       mark: 'HINWEIS',
-      drawings: [0, 1],
+      features: [0, 1],
       detail:
         '1 point lies inside zone #0 "Pool", whose regionType 1 is read as \'no-go zone\' (HINWEIS, vendor SDK): point #1 "A".',
     });
@@ -473,7 +469,7 @@ describe('no-go zones', () => {
     expect(rulesOf(faultsOf(seven, { device: measured }))).toContain('point-in-no-go-zone');
   });
 
-  it('count a point for the first zone that holds it', () => {
+  it('count a point for the first zone that contains it', () => {
     const features = [
       point([1, 1]),
       zone(square, { regionType: 1 }),
@@ -481,10 +477,10 @@ describe('no-go zones', () => {
       point([2, 2]),
       point([4, 3]),
     ];
-    expect(only(faultsOf(features), 'point-in-no-go-zone').drawings).toEqual([0, 1, 3, 4]);
+    expect(only(faultsOf(features), 'point-in-no-go-zone').features).toEqual([0, 1, 3, 4]);
   });
 
-  it('do not hold what lies in their holes or between their arms', () => {
+  it('do not contain points in their holes or between their arms', () => {
     const cup: Place[] = [
       [0, 0],
       [9, 0],
@@ -523,7 +519,7 @@ describe('outlines', () => {
     return found === null || found === 'not-finished' ? found : found.how;
   };
 
-  it('of usual zones meet themselves nowhere', () => {
+  it('of ordinary zones have no self-intersection', () => {
     for (const ring of [square, square.slice(0, 4), square.toReversed(), wheel(64), wheel(400)]) {
       expect(findMeeting([ring], createBudget(100_000))).toBeNull();
     }
@@ -531,7 +527,7 @@ describe('outlines', () => {
     expect(meeting([])).toBeNull();
   });
 
-  it('that cross, touch or run back along themselves are told apart', () => {
+  it('that cross, touch or run back along themselves are distinguished', () => {
     expect(meeting(bowTie)).toBe('crosses');
     expect(meeting(bowTie.toReversed())).toBe('crosses');
     expect(meeting(pinched)).toBe('touches');
@@ -551,7 +547,7 @@ describe('outlines', () => {
         [2, 0],
       ]),
     ).toBe('touches');
-    // Twice round, turning one way only.
+    // Two turns in one direction.
     expect(
       meeting([
         [0, 0],
@@ -615,14 +611,14 @@ describe('outlines', () => {
     const corner = fc.tuple(fc.integer({ min: 0, max: 8 }), fc.integer({ min: 0, max: 8 }));
     fc.assert(
       fc.property(fc.array(corner, { minLength: 3, maxLength: 7 }), (ring) => {
-        const coarse = findMeeting([ring], createBudget(1e6));
+        const withFew = findMeeting([ring], createBudget(1e6));
         const many = findMeeting([fine(ring)], createBudget(1e6));
-        expect(many === null).toBe(coarse === null);
+        expect(many === null).toBe(withFew === null);
       }),
     );
   });
 
-  it('sorted or not, hold the same places', () => {
+  it('contain the same places, with and without a tree', () => {
     const corner = fc.tuple(fc.integer({ min: 0, max: 20 }), fc.integer({ min: 0, max: 20 }));
     fc.assert(
       fc.property(
@@ -637,14 +633,14 @@ describe('outlines', () => {
   });
 });
 
-describe('chargers and doors', () => {
-  it('are told by the vendor, so the findings carry his mark', () => {
+describe('chargers and door zones', () => {
+  it('are vendor readings, so the findings have their mark', () => {
     const findings = faultsOf([point([1, 1], { type: 9 }), zone(square, { regionType: 4, mac: ' ' })]);
     expect(findings.map(({ rule, mark, detail }) => [rule, mark, detail])).toEqual([
       [
         'charger-without-partner',
         'HINWEIS',
-        expect.stringContaining('names no docking point, and no docking point names it.'),
+        expect.stringContaining('refers to no docking point, and no docking point refers to it.'),
       ],
       ['door-without-controller', 'HINWEIS', expect.stringContaining('and its mac is " ".')],
     ]);
@@ -657,7 +653,7 @@ describe('coordinates that look like longitude and latitude', () => {
   const around = (x: number, y: number, spread: number) =>
     [0, 0.3, 1].map((part) => point([x + part * spread, y - part * spread * 0.7]));
 
-  it('are hinted at for a site anywhere on land, in either order, with zones and lines', () => {
+  it('are suspected for a site anywhere on land, in either axis order, with zones and lines', () => {
     for (const [longitude, latitude] of [
       [8.682, 50.111],
       [-73.985, 40.748],
@@ -669,9 +665,9 @@ describe('coordinates that look like longitude and latitude', () => {
       expect(isHinted(around(latitude, longitude, 0.04))).toBe(true);
     }
     const corner = (x: number, y: number): Place => [8.682 + x / 1e5, 50.111 + y / 1e5];
-    const room = [corner(0, 0), corner(40, 0), corner(40, 30), corner(0, 0)];
-    const drawn = [zone(room), lane([corner(1, 1), corner(20, 20)]), point(corner(7, 7))];
-    expect(only(faultsOf(drawn, { frame: null }), 'coordinates-like-longitude-latitude')).toMatchObject({
+    const outline = [corner(0, 0), corner(40, 0), corner(40, 30), corner(0, 0)];
+    const site = [zone(outline), lane([corner(1, 1), corner(20, 20)]), point(corner(7, 7))];
+    expect(only(faultsOf(site, { frame: null }), 'coordinates-like-longitude-latitude')).toMatchObject({
       severity: 'warning',
       mark: 'HINWEIS',
       detail:
@@ -679,7 +675,7 @@ describe('coordinates that look like longitude and latitude', () => {
     });
   });
 
-  it('are not decided, and so not hinted at, where metres could be as good', () => {
+  it('are not suspected where metres are equally likely', () => {
     // Few features on one spot, a pair that is a metre apart, a map at its origin, a country.
     expect(isHinted(around(8.682, 50.111, 0.001).slice(1))).toBe(false);
     expect(isHinted([0, 0, 0].map(() => point([8.682, 50.111])))).toBe(false);
@@ -694,7 +690,7 @@ describe('coordinates that look like longitude and latitude', () => {
     expect(isHinted([point([1]), feature(null, {}), lane([])])).toBe(false);
   });
 
-  it('are never hinted at on a map whose features lie half a metre apart, wherever it lies', () => {
+  it('are never suspected on a map whose features are half a metre apart, at any position', () => {
     const coordinate = fc.double({ min: -200, max: 200, noNaN: true });
     fc.assert(
       fc.property(fc.array(fc.tuple(coordinate, coordinate), { maxLength: 12 }), coordinate, (places, x) => {
@@ -705,12 +701,12 @@ describe('coordinates that look like longitude and latitude', () => {
 });
 
 describe('properties that may limit the speed', () => {
-  it('are found whether a map has a few such names or a name for every drawing, in time that grows with the map', () => {
+  it('are found whether a map has a few such names or a name for every feature, in time linear in the map', () => {
     const named = (count: number) =>
       Array.from({ length: count }, (_, nth) => zone(square, { regionType: 2, [`speed${nth}`]: 1 }));
     for (const count of [1, 16, 17, 100]) {
       const found = faultsOf(named(count)).filter(({ rule }) => rule === 'speed-limit-uninterpreted');
-      expect(found.map(({ drawings }) => drawings)).toEqual(Array.from({ length: count }, (_, nth) => [nth]));
+      expect(found.map(({ features }) => features)).toEqual(Array.from({ length: count }, (_, nth) => [nth]));
     }
     const began = cpuSeconds();
     expect(faultsOf(named(20_000)).at(-1)?.detail).toContain('19800 more findings');
@@ -724,33 +720,33 @@ describe('properties that may limit the speed', () => {
       point([1, 1], { type: 30, speedLimit: 'slow', deep: { deeper: { speed: 1 } } }),
     ]);
     expect(
-      findings.map(({ rule, severity, mark, drawings, detail }) => [rule, severity, mark, drawings, detail]),
+      findings.map(({ rule, severity, mark, features, detail }) => [rule, severity, mark, features, detail]),
     ).toEqual([
       [
         'speed-limit-uninterpreted',
         'not-checked',
         'OFFEN',
         [0, 1, 2],
-        expect.stringContaining('3 drawings carry the property "speedLimit" (0.3 to 0.8, 2 as text).'),
+        expect.stringContaining('3 features carry the property "speedLimit" (0.3 to 0.8, 2 as string).'),
       ],
       [
         'speed-limit-uninterpreted',
         'not-checked',
         'OFFEN',
         [0],
-        expect.stringContaining('"limits.maxVelocity" (1.2, 1 as text)'),
+        expect.stringContaining('"limits.maxVelocity" (1.2, 1 as string)'),
       ],
       ['speed-limit-uninterpreted', 'not-checked', 'OFFEN', [1], expect.stringContaining('"rows.limit" (1 to 3)')],
     ]);
   });
 
-  it('are found beside the features too', () => {
+  it('are found beside the features as well', () => {
     const text = '{"type":"FeatureCollection","maxSpeed":[1],"features":[]}';
-    expect(only(faultsOfText(text), 'speed-limit-uninterpreted')).toMatchObject({ drawings: [] });
+    expect(only(faultsOfText(text), 'speed-limit-uninterpreted')).toMatchObject({ features: [] });
   });
 });
 
-/** Of this process: others may keep the machine busy. */
+/** CPU time of this process, independent of the load of the machine. */
 function cpuSeconds(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1e6;
@@ -759,7 +755,7 @@ function cpuSeconds(): number {
 describe('bad input', () => {
   const options = [frame, null].map((of) => ({ frame: of }));
 
-  it('never throws, and every finding is one of the table, on one line, about drawings that are there', () => {
+  it('never throws, and every finding is of the table, on one line, and on existing features', () => {
     fc.assert(
       fc.property(
         fc.oneof(
@@ -768,8 +764,8 @@ describe('bad input', () => {
         ),
         fc.constantFrom(...options),
         (text, of) => {
-          const { drawings } = readOverlays(text);
-          const indexes = new Set(drawings.map(({ index }) => index));
+          const { features } = readOverlays(text);
+          const indexes = new Set(features.map(({ index }) => index));
           for (const finding of faultsOfText(text, of)) {
             const rule = overlayRules.find(({ id }) => id === finding.rule);
             expect(rule).toMatchObject({ severity: finding.severity, remedy: finding.remedy });
@@ -777,8 +773,8 @@ describe('bad input', () => {
             expect(finding.detail).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/);
             expect(finding.detail).toMatch(/\.$/);
             expect(finding.detail.length).toBeLessThan(1500);
-            expect(finding.drawings.filter((index) => !indexes.has(index))).toEqual([]);
-            expect(finding.drawings).toEqual([...new Set(finding.drawings)].sort((a, b) => a - b));
+            expect(finding.features.filter((index) => !indexes.has(index))).toEqual([]);
+            expect(finding.features).toEqual([...new Set(finding.features)].sort((a, b) => a - b));
           }
         },
       ),
@@ -786,7 +782,7 @@ describe('bad input', () => {
     );
   });
 
-  it('finds nothing wrong in what is plain but for the places that generators choose', () => {
+  it('finds no fault in plain collections apart from random places', () => {
     const careful = new Set([
       'zone-crosses-itself',
       'broken-geometry',
@@ -802,7 +798,7 @@ describe('bad input', () => {
     );
   });
 
-  it('breaks nothing with steps that run out anywhere, and says what was left', () => {
+  it('is reported as unfinished wherever the steps run out', () => {
     const features = [
       ...Array.from({ length: 5 }, () => zone(wheel(100), { regionType: 1 })),
       ...Array.from({ length: 50 }, (_, nth) => point([nth / 10, 8.9])),
@@ -812,28 +808,28 @@ describe('bad input', () => {
     for (let steps = 0; steps < 2000; steps += 37) {
       const findings = faultsOf(features, { steps });
       const unfinished = findings.filter(({ rule }) => rule === 'not-finished');
-      for (const { severity, drawings } of unfinished) {
+      for (const { severity, features } of unfinished) {
         expect(severity).toBe('not-checked');
-        expect(drawings.length).toBeGreaterThan(0);
+        expect(features.length).toBeGreaterThan(0);
       }
       if (unfinished.length === 0) expect(findings).toEqual(all);
     }
     expect(rulesOf(faultsOf(features, { steps: 0 }))).toContain('not-finished');
   });
 
-  it('puts thousands of findings of one rule into a list that stays readable', () => {
+  it('combines thousands of findings of one rule', () => {
     const findings = faultsOf(
       Array.from({ length: 3000 }, (_, nth) => point([1, 1], { type: 30, yaw: `north ${nth}` })),
     );
     expect(findings).toHaveLength(201);
     expect(findings.at(-1)).toMatchObject({
-      detail: '2800 more findings of the same kind, about 2800 drawings.',
+      detail: '2800 more findings of the same kind, about 2800 features.',
       mark: 'BELEGT',
     });
-    expect(new Set(findings.flatMap(({ drawings }) => drawings)).size).toBe(3000);
+    expect(new Set(findings.flatMap(({ features }) => features)).size).toBe(3000);
   });
 
-  it('bounds the text of names and ids', () => {
+  it('has bounded texts of names and ids', () => {
     const long = 'x'.repeat(100_000);
     for (const { detail } of faultsOf(
       [1, 2].map(() => point([99, 99], { type: long, name: long, yaw: long, [`speed${long}`]: long }, long)),
@@ -842,7 +838,7 @@ describe('bad input', () => {
     }
   });
 
-  // Whatever took time by their square would not end with so many, and no call takes so many arguments.
+  // Quadratic work would not terminate for this count, nor would spread arguments.
   const MANY = 300_000;
   const rings: Readonly<Record<string, () => Place[]>> = {
     'of many corners, round and fine': () => wheel(MANY),
@@ -860,10 +856,10 @@ describe('bad input', () => {
     'of the largest numbers': () =>
       Array.from({ length: 200_000 }, (_, nth) => [(nth % 2 === 0 ? 1 : -1) * 1.7e308, (nth % 3) * 5e307]),
   };
-  it.each(Object.keys(rings))('ends with an outline %s', { timeout: 120_000 }, (name) => {
+  it.each(Object.keys(rings))('terminates for an outline %s', { timeout: 120_000 }, (name) => {
     const overlays = readOverlays(JSON.stringify({ type: 'FeatureCollection', features: [] }));
     const ring = rings[name]?.() ?? [];
-    const drawing = {
+    const feature = {
       index: 0,
       id: 'z',
       kind: 'zone',
@@ -879,7 +875,7 @@ describe('bad input', () => {
       speeds: [],
     } as const;
     const points = Array.from({ length: 1000 }, (_, nth) => ({
-      ...drawing,
+      ...feature,
       index: nth + 1,
       id: `p${nth}`,
       writtenId: `p${nth}`,
@@ -889,13 +885,13 @@ describe('bad input', () => {
     }));
     const codeBook = createCodeBook(null);
     const began = cpuSeconds();
-    const many = { ...overlays, drawings: [drawing, ...points] };
+    const many = { ...overlays, features: [feature, ...points] };
     const findings = findFaults(many, { frame, codeBook, pairs: [] });
     expect(cpuSeconds() - began).toBeLessThan(20);
-    expect(findings.some(({ drawings }) => drawings.includes(0))).toBe(true);
+    expect(findings.some(({ features }) => features.includes(0))).toBe(true);
   });
 
-  it('ends with ten thousand zones on top of each other and as many points beside their edges', () => {
+  it('terminates for ten thousand stacked zones and as many points beside their edges', () => {
     const notch: Place[] = [
       [0, 0],
       [1, 0],
@@ -915,8 +911,8 @@ describe('bad input', () => {
   });
 });
 
-describe('scattering', () => {
-  it('gives every number once, the same way every time', () => {
+describe('the shuffle', () => {
+  it('returns every number once, deterministically', () => {
     for (const count of [0, 1, 2, 17, 1000, 150_000]) {
       const order = scatter(count);
       expect(order.toSorted()).toEqual(Uint32Array.from({ length: count }, (_, nth) => nth));
@@ -924,7 +920,7 @@ describe('scattering', () => {
     }
   });
 
-  it('leaves few as they are and mixes many', () => {
+  it('keeps the order of few numbers and shuffles many', () => {
     expect([...scatter(4)]).toEqual([0, 1, 2, 3]);
     const many = scatter(150_000);
     const inPlace = many.filter((nth, place) => Math.abs(nth - place) < 100).length;

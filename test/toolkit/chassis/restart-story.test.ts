@@ -57,7 +57,7 @@ describe('the restart story', () => {
       restore: null,
     });
     expect(restarted.signs).toContain('start-time');
-    expect(restarted.maps.map(({ fate }) => fate)).toEqual(before.maps.map(() => 'lost'));
+    expect(restarted.maps.map(({ status }) => status)).toEqual(before.maps.map(() => 'lost'));
     expect(restarted.restoreCommand).toContain(`gw map restore ${path} --write-although-never-measured`);
     expect(firstLine(renderChassisRestart(restarted))).toContain(`The restart lost 3 of 3 maps`);
     expect((await listMaps(toolkit, context)).maps).toEqual([]);
@@ -73,13 +73,13 @@ describe('the restart story', () => {
     expect(restored).toEqual(mapRestoreSchema.parse(restored));
     expect(restored).toMatchObject({
       verdict: 'restored',
-      position: 'must-be-set-anew',
+      position: 'must-be-set',
       running: { verdict: 'equal' },
     });
     expect(restored.use?.outcome).toBe('set');
     expect(restored.maps.every(({ outcome, afterWrite }) => outcome === 'written' && afterWrite?.sameText)).toBe(true);
     expect(firstLine(renderMapRestore(restored))).toBe(
-      'Restored: 3 maps of SIM-0001 written, read back and compared; stored and running map 4 hold the same overlays.',
+      'Restored: 3 maps of SIM-0001 written, read back and compared; stored and running map 4 have the same overlays.',
     );
 
     // Verified from outside: a second backup holds the same, but for the numbers of the maps.
@@ -104,7 +104,7 @@ describe('the restart story', () => {
     const restarted = await restartWithBackup(toolkit, { ...options, withinMs: 30_000 }, context);
     expect(restarted).toEqual(chassisRestartSchema.parse(restarted));
     expect(restarted).toMatchObject({ verdict: 'ok', mapInUse: { verdict: 'same' }, restoreCommand: null });
-    expect(restarted.maps.every(({ fate }) => fate === 'there')).toBe(true);
+    expect(restarted.maps.every(({ status }) => status === 'unchanged')).toBe(true);
     expect(firstLine(renderChassisRestart(restarted))).toMatch(/^Chassis SIM-0001 is back after \d+ s, and all 3 maps/);
   }, 60_000);
 
@@ -126,7 +126,7 @@ describe('the restart story', () => {
     expect((await listMaps(toolkit, context)).maps).toHaveLength(3);
     const text = renderChassisRestart(restarted);
     expect(firstLine(text)).toContain('which were restored');
-    expect(text).toContain('Its position must be set anew');
+    expect(text).toContain('The position of the robot must be set');
 
     // The maps have other numbers now, so the same backup still fits them by their uid.
     sim.setFault('map-loss', false);

@@ -228,7 +228,7 @@ describe('a run of a checklist', () => {
     const path = await site('SN1');
     await mkdir(join(dir, 'SN1'));
     const at = '2026-01-02T03:04:05.000Z';
-    const seen = {
+    const observed = {
       at,
       machine: { bootId: null, uptimeS: null },
       serial: null,
@@ -236,18 +236,20 @@ describe('a run of a checklist', () => {
       androidId: null,
       mac: null,
     };
-    const afterRestart = { verdict: 'not-checked', seen: null };
+    const afterRestart = { verdict: 'not-checked', observed: null };
     const record = {
       schema: 'gw/tablet/2',
       address: { host: '127.0.0.1', port: 5555 },
       tablet: null,
-      bridge: { state: 'open', why: 'asked for', isOpenUnresolved: true, isWirelessOn: false, seen, afterRestart },
+      bridge: { state: 'open', why: 'asked for', isOpenUnresolved: true, isWirelessOn: false, observed, afterRestart },
       reading: null,
     };
     await writeFile(join(dir, 'SN1', 'tablet.json'), JSON.stringify(record));
     const result = await run([path], { answersPath: await answers(good) });
     expect(result).toMatchObject({ ok: false, accepted: false, counts: { ok: 3, wrong: 0 } });
-    expect(result.robots[0]?.redLines).toEqual([expect.objectContaining({ id: 'tablet-open' })]);
+    expect(result.robots[0]?.redLines).toEqual([
+      expect.objectContaining({ id: 'tablet-open', detail: expect.stringContaining('is open at') }),
+    ]);
     expect(await recordOf(result)).toMatchObject({ ok: false, robots: [{ redLines: [{ id: 'tablet-open' }] }] });
   });
 

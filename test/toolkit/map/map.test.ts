@@ -33,7 +33,7 @@ const verdictOf = (findings: readonly { id: string; verdict: string }[], id: str
   findings.find((finding) => finding.id === id)?.verdict;
 
 describe('the list of maps', () => {
-  it('tells each map, the one in use, and how well each field is known', async () => {
+  it('has each map, the one in use, and the evidence mark of each field', async () => {
     await using sim = await startSim();
     const list = await listMaps(toolkitFor(sim), context());
     expect(mapListSchema.parse(list)).toEqual(list);
@@ -48,7 +48,7 @@ describe('the list of maps', () => {
     expect(shown.filter((field) => !(field in list.fields))).toEqual([]);
   });
 
-  it('of a chassis that lost its maps is empty, and a map set from data is none of the stored ones', async () => {
+  it('of a chassis that lost its maps is empty, and a map set from data is not stored', async () => {
     await using sim = await startSim();
     const detail = (await call(sim, 'GET', '/maps/1')).json as Record<string, unknown>;
     const picture = Buffer.from(await (await fetch(`http://127.0.0.1:${sim.chassis.port}/maps/1.png`)).arrayBuffer());
@@ -96,7 +96,7 @@ describe('the list of maps', () => {
 });
 
 describe('one map', () => {
-  it('is shown with its frame in metres, its drawings by kind, and nothing missing', async () => {
+  it('is shown with its frame in metres, its features by kind, and nothing missing', async () => {
     await using sim = await startSim();
     const map = await showMap(toolkitFor(sim), { id: '1' }, context());
     expect(mapShowSchema.parse(map)).toEqual(map);
@@ -104,16 +104,16 @@ describe('one map', () => {
       map: { id: 1, name: 'Erdgeschoss', isCurrent: true },
       frame: { originXM: -3, originYM: -3, resolutionM: 0.05, widthM: 16, heightM: 9 },
       picture: { width: 320, height: 180 },
-      drawings: { form: 'text', problem: null },
+      overlays: { form: 'text', problem: null },
       missing: [],
       fields: { originXM: { mark: 'HINWEIS', unit: 'm' } },
     });
     const overlays = JSON.parse(((await call(sim, 'GET', '/maps/1')).json as { overlays: string }).overlays);
-    const { point = 0, lane = 0, zone = 0, other = 0 } = map.drawings.count ?? {};
+    const { point = 0, lane = 0, zone = 0, other = 0 } = map.overlays.count ?? {};
     expect(point + lane + zone + other).toBe(overlays.features.length);
   });
 
-  it('says what it lacks', async () => {
+  it('lists missing files', async () => {
     await using sim = await startSim();
     sim.setFault('image-fails', true);
     const map = await showMap(toolkitFor(sim), { id: '2' }, context());
@@ -122,7 +122,7 @@ describe('one map', () => {
     expect(map).toMatchObject({ picture: null, localisation: null, frame: { widthM: null } });
   });
 
-  it('that is not there is MAP_UNKNOWN', async () => {
+  it('that does not exist is MAP_UNKNOWN', async () => {
     await using sim = await startSim();
     const error = await errorOf(showMap(toolkitFor(sim), { id: '77' }, context()));
     expect(error).toMatchObject({ code: 'MAP_UNKNOWN', message: expect.stringContaining('It has: 1, 2') });
@@ -130,43 +130,43 @@ describe('one map', () => {
 });
 
 describe('a backup into a file', () => {
-  it('without a name of its own is one more each time, also within one second', async () => {
+  it('without --out gets a new name each time, also within one second', async () => {
     await using sim = await startSim();
     const wall = () => new Date('2026-01-31T12:00:05.500Z');
     const toolkit = { ...toolkitFor(sim), clock: { ...systemClock, wall } };
     const place = join(folder, 'own-names');
     const files: string[] = [];
     for (const force of [false, false, true]) {
-      const told = await backUpMapsToFile(toolkit, { ids: ['1'], folder: place, force, gwVersion: '1' }, context());
-      files.push(told.file);
+      const view = await backUpMapsToFile(toolkit, { ids: ['1'], folder: place, force, gwVersion: '1' }, context());
+      files.push(view.file);
     }
     const start = `maps-${sim.chassis.serial}-20260131T120005Z`;
     expect(files).toEqual(['', '2', '3'].map((number) => join(place, `${start}${number}.tar.gz`)));
     expect(readdirSync(place)).toHaveLength(3);
   });
 
-  it('is proven, and verified to the same result without a chassis', async () => {
+  it('is verified, with the same result without a chassis', async () => {
     await using sim = await startSim();
     const path = join(folder, 'all.tar.gz');
     const toolkit = toolkitFor(sim);
-    const told = await backUpMapsToFile(toolkit, { ids: [], path, force: false, gwVersion: '1.2.3' }, context());
-    expect(mapArchiveSchema.parse(told)).toEqual(told);
-    expect(told).toMatchObject({
+    const view = await backUpMapsToFile(toolkit, { ids: [], path, force: false, gwVersion: '1.2.3' }, context());
+    expect(mapArchiveSchema.parse(view)).toEqual(view);
+    expect(view).toMatchObject({
       verdict: 'ok',
       file: path,
       gwVersion: '1.2.3',
       complete: true,
       chassis: { serial: sim.chassis.serial },
     });
-    expect(told.maps.map(({ id }) => id)).toEqual((await listMaps(toolkit, context())).maps.map(({ id }) => id));
-    expect(told.maps.every(({ files }) => files.length === 4)).toBe(true);
-    // What nobody measured is never green.
-    expect(verdictOf(told.findings, 'restoring')).toBe('not-checked');
+    expect(view.maps.map(({ id }) => id)).toEqual((await listMaps(toolkit, context())).maps.map(({ id }) => id));
+    expect(view.maps.every(({ files }) => files.length === 4)).toBe(true);
+    // What was never measured is never ok.
+    expect(verdictOf(view.findings, 'restoring')).toBe('not-checked');
     const verified = await verifyMapBackup({ path });
-    expect(verified).toEqual(told);
+    expect(verified).toEqual(view);
   });
 
-  it('makes its folder, and tells what happens', async () => {
+  it('creates its folder, and reports progress', async () => {
     await using sim = await startSim();
     const seen: string[] = [];
     const path = join(folder, 'not', 'there', 'yet.tar.gz');
@@ -177,7 +177,7 @@ describe('a backup into a file', () => {
     expect(seen.at(-1)).toBe('writing the backup and reading it back');
   });
 
-  it('replaces nothing without force, and asks the chassis nothing then', async () => {
+  it('replaces nothing without force, without a request to the chassis', async () => {
     await using sim = await startSim();
     const path = join(folder, 'there.tar.gz');
     writeFileSync(path, 'precious');
@@ -194,31 +194,31 @@ describe('a backup into a file', () => {
       await using sim = await startSim();
       sim.setFault(fault, true);
       const path = join(folder, `${fault}.tar.gz`);
-      const told = await backUpMapsToFile(
+      const view = await backUpMapsToFile(
         toolkitFor(sim),
         { ids: ['1'], path, force: false, gwVersion: '1' },
         context(),
       );
-      expect(told).toMatchObject({ verdict: 'wrong', complete: false, maps: [{ id: 1, picture: null }] });
-      expect(told.maps[0]?.missing.map(({ what }) => what)).toContain('image');
-      expect(verdictOf(told.findings, 'image')).toBe('wrong');
-      expect(verdictOf(told.findings, 'all-maps')).toBe('not-checked');
-      expect(verdictOf(told.findings, 'drawings')).toBe('ok');
+      expect(view).toMatchObject({ verdict: 'wrong', complete: false, maps: [{ id: 1, picture: null }] });
+      expect(view.maps[0]?.missing.map(({ what }) => what)).toContain('image');
+      expect(verdictOf(view.findings, 'image')).toBe('wrong');
+      expect(verdictOf(view.findings, 'all-maps')).toBe('not-checked');
+      expect(verdictOf(view.findings, 'overlays')).toBe('ok');
       expect((await verifyMapBackup({ path })).verdict).toBe('wrong');
     },
   );
 
-  it('waits for a picture that comes slowly', async () => {
+  it('waits for a slow picture', async () => {
     const clock = createPacedClock();
     await using sim = await startSim({ clock });
     sim.setFault('image-slow', true);
     const path = join(folder, 'slow.tar.gz');
     const toolkit = { ...toolkitFor(sim), clock };
-    const told = await backUpMapsToFile(toolkit, { ids: ['1'], path, force: false, gwVersion: '1' }, context());
-    expect(told).toMatchObject({ verdict: 'ok', maps: [{ missing: [] }] });
+    const view = await backUpMapsToFile(toolkit, { ids: ['1'], path, force: false, gwVersion: '1' }, context());
+    expect(view).toMatchObject({ verdict: 'ok', maps: [{ missing: [] }] });
   });
 
-  it('that is interrupted leaves nothing behind', async () => {
+  it('that is interrupted leaves no file', async () => {
     await using sim = await startSim();
     sim.setFault('image-slow', true);
     const here = mkdtempSync(join(folder, 'interrupted-'));
@@ -232,7 +232,7 @@ describe('a backup into a file', () => {
 });
 
 describe('verifying', () => {
-  it('finds drawings that cannot be read, and a list that contradicts the map', async () => {
+  it('finds unreadable overlays, and a list that differs from the map', async () => {
     const path = join(folder, 'odd.tar.gz');
     const maps = [
       archivedMap(1, { data: mapDocument(1, '{"type":"Feat'), overlays: '{"type":"Feat' }),
@@ -240,36 +240,39 @@ describe('verifying', () => {
       archivedMap(3, { data: mapDocument(3, undefined), overlays: null, overlaysForm: 'none' }),
     ];
     await writeArchive(path, sampleArchive({ maps, complete: false }), { force: false });
-    const told = await verifyMapBackup({ path });
-    expect(mapArchiveSchema.parse(told)).toEqual(told);
-    expect(told.findings.map(({ id, verdict }) => [id, verdict])).toEqual([
-      ['whole', 'ok'],
-      ['drawings', 'wrong'],
+    const view = await verifyMapBackup({ path });
+    expect(mapArchiveSchema.parse(view)).toEqual(view);
+    expect(view.findings.map(({ id, verdict }) => [id, verdict])).toEqual([
+      ['complete', 'ok'],
+      ['overlays', 'wrong'],
       ['versions', 'wrong'],
       ['image', 'ok'],
       ['localisation', 'ok'],
       ['all-maps', 'not-checked'],
       ['restoring', 'not-checked'],
     ]);
-    expect(told.findings.find(({ id }) => id === 'versions')?.detail).toBe(
+    expect(view.findings.find(({ id }) => id === 'versions')?.detail).toBe(
       'overlays_version of map 2 is 99 in the list and 7 in the map',
     );
-    expect(told.maps.map(({ drawings }) => drawings.count)).toEqual([
+    expect(view.maps.map(({ overlays }) => overlays.count)).toEqual([
       null,
       { point: 1, lane: 0, zone: 0, other: 0 },
       { point: 0, lane: 0, zone: 0, other: 0 },
     ]);
   });
 
-  it('of a backup without maps calls nothing checked that is not there', async () => {
+  it('of a backup without maps does not check missing ones', async () => {
     const path = join(folder, 'empty.tar.gz');
     await writeArchive(path, sampleArchive({ maps: [] }), { force: false });
-    const told = await verifyMapBackup({ path });
-    expect(told.findings.filter(({ verdict }) => verdict === 'ok').map(({ id }) => id)).toEqual(['whole', 'all-maps']);
+    const view = await verifyMapBackup({ path });
+    expect(view.findings.filter(({ verdict }) => verdict === 'ok').map(({ id }) => id)).toEqual([
+      'complete',
+      'all-maps',
+    ]);
   });
 
-  it('of a damaged file is ARCHIVE_INVALID', async () => {
-    const path = join(folder, 'damaged.tar.gz');
+  it('of a corrupt file is ARCHIVE_INVALID', async () => {
+    const path = join(folder, 'corrupt.tar.gz');
     writeFileSync(path, 'no archive');
     expect(await errorOf(verifyMapBackup({ path }))).toMatchObject({ code: 'ARCHIVE_INVALID', exitCode: 2 });
   });

@@ -10,7 +10,7 @@ import { commandText } from '../../../src/lib/toolkit/map/change/command-text.ts
 import { type MapRestore, mapRestoreSchema } from '../../../src/lib/toolkit/map/restore.result.ts';
 import { restoreFromBackup, viewRestore } from '../../../src/lib/toolkit/map/restore.ts';
 import {
-  type Fate,
+  type Handling,
   heldMap,
   type MapChassis,
   mapChassis,
@@ -19,7 +19,7 @@ import {
   time,
   topicsOf,
 } from '../../maps/map-chassis.ts';
-import { errorOf, oddDrawings } from '../../maps/samples.ts';
+import { errorOf, oddOverlays } from '../../maps/samples.ts';
 
 let dir: string;
 let count = 0;
@@ -33,11 +33,11 @@ const calm = () => {};
 const empty = '{"type":"FeatureCollection","features":[]}';
 const firstLine = (text: string) => text.split('\n')[0];
 
-/** Takes a backup, lets something happen to the chassis, restores, and gives the result as a command would. */
+/** Takes a backup, changes the chassis, restores, and returns the result of the command. */
 async function restored(
   chassis: MapChassis,
   meanwhile: () => void,
-  more: { write?: boolean; personSeesItStand?: boolean; signal?: AbortSignal } = {},
+  more: { write?: boolean; isConfirmedStill?: boolean; signal?: AbortSignal } = {},
 ): Promise<MapRestore> {
   count += 1;
   const own = count;
@@ -56,10 +56,10 @@ async function restored(
       more.write === false
         ? null
         : {
-            lookForStillness: more.personSeesItStand
-              ? async () => ({ verdict: 'not-checked', detail: 'nothing was heard' })
+            checkStillness: more.isConfirmedStill
+              ? async () => ({ verdict: 'not-checked', detail: 'nothing received' })
               : standsStill,
-            personSeesItStand: more.personSeesItStand ?? false,
+            isConfirmedStill: more.isConfirmedStill ?? false,
             backupPath: join(dir, `before-${own}.tar.gz`),
             gwVersion: '0.1.0',
             onBackup: calm,
@@ -91,18 +91,18 @@ const empties = (chassis: MapChassis) => () => {
 };
 
 describe('the result of a restore', () => {
-  it('of a dry run says what would be done and how', async () => {
+  it('of a dry run has the planned changes and the command', async () => {
     await using chassis = await mapChassis();
     const result = await restored(chassis, empties(chassis), { write: false });
     expect(result).toMatchObject({ mode: 'dry-run', verdict: 'to-do', stillness: null, safetyBackup: null });
     expect(result.maps[0]).toMatchObject({
       plan: 'overlays-differ',
       outcome: 'dry-run',
-      holdsNow: 'other drawings than the backup',
+      contentNow: 'other overlays than the backup',
       difference: {
         same: false,
         counts: { added: 1 },
-        first: ['point "Café é <b>" (id "a") is new', expect.any(String)],
+        first: ['point "Café é <b>" (id "a") was added', expect.any(String)],
       },
     });
     expect(result.facts.map(({ id, mark }) => [id, mark])).toEqual([
@@ -113,72 +113,72 @@ describe('the result of a restore', () => {
     expect(result.notes).toEqual([expect.stringContaining('the running map is compared')]);
     expect(result.next[0]).toMatch(/--write-although-never-measured --site 'robot 7\/site.yaml'$/);
     expect(firstLine(renderMapRestore(result))).toBe(
-      'Nothing was written. A restore would replace the drawings of 1 map of SN-1; now the running map 1 holds other overlays than the stored one.',
+      'Dry run, nothing written: a restore would replace the overlays of 1 map of SN-1; now the running map 1 has other overlays than the stored one.',
     );
   });
 
-  it('that went well names what was kept first', async () => {
+  it('that succeeded has the safety backup', async () => {
     await using chassis = await mapChassis();
     const result = await restored(chassis, empties(chassis));
     expect(result).toMatchObject({ verdict: 'restored', problem: null, safetyBackup: { maps: 2, lacks: [] } });
     expect(firstLine(renderMapRestore(result))).toMatch(
-      /^Restored: 1 map of SN-1 written, read back and compared; stored and running map 1 hold the same overlays; what was there before is in .*before-\d+\.tar\.gz\.$/,
+      /^Restored: 1 map of SN-1 written, read back and compared; stored and running map 1 have the same overlays; the former state is in .*before-\d+\.tar\.gz\.$/,
     );
   });
 
-  it('names which of stored and running map holds what where the robot drives on by the old overlays', async () => {
+  it('reports stored and running map when the robot keeps driving by the old overlays', async () => {
     await using chassis = await mapChassis();
     const result = await restored(chassis, () => {
       empties(chassis)();
       chassis.load(1);
-      chassis.takesUp = false;
+      chassis.loadsWrites = false;
     });
     expect(result).toMatchObject({ verdict: 'stored-only', problem: null, running: { verdict: 'differs', mapId: 1 } });
     const text = renderMapRestore(result);
     expect(firstLine(text)).toMatch(
-      /^Stored, but the robot drives by something else: 1 map of SN-1 written, read back and compared; the running map 1 holds other overlays than the stored one; /,
+      /^Stored, but the robot drives by other overlays: 1 map of SN-1 written, read back and compared; the running map 1 has other overlays than the stored one; /,
     );
-    expect(text).toMatch(/running map FAIL .*nothing was announced since the write.*overlays version 7/);
-    expect(text).toContain('point "Café é <b>" (id "a") is not there any more');
+    expect(text).toMatch(/running map FAIL .*no new announcement since the write.*overlays version 7/);
+    expect(text).toContain('point "Café é <b>" (id "a") was removed');
     expect(result.next[0]).toContain("gw map select 1 --site 'robot 7/site.yaml'");
     expect(text).not.toContain('drive one tour');
   });
 
-  it('that has nothing to write is no green line where the robot drives by something else', async () => {
+  it('without changes is not green when the robot drives by other overlays', async () => {
     await using chassis = await mapChassis();
     const well = await restored(chassis, () => {});
     expect(well.verdict).toBe('nothing-to-do');
     expect(firstLine(renderMapRestore(well))).toBe(
-      'Nothing to restore: the chassis stores 2 maps of SN-1 as in the backup; stored and running map 1 hold the same overlays.',
+      'Nothing to restore: the chassis stores 2 maps of SN-1 as in the backup; stored and running map 1 have the same overlays.',
     );
     if (chassis.running) chassis.running.overlays = empty;
     const found = await restored(chassis, () => {});
     expect(found).toMatchObject({ verdict: 'stored-only', running: { verdict: 'differs' } });
     expect(firstLine(renderMapRestore(found))).toBe(
-      'Nothing to restore, but the robot drives by something else: the chassis stores 2 maps of SN-1 as in the backup; the running map 1 holds other overlays than the stored one.',
+      'Nothing to restore, but the robot drives by other overlays: the chassis stores 2 maps of SN-1 as in the backup; the running map 1 has other overlays than the stored one.',
     );
     expect(found.next[0]).toContain('gw map select 1');
   });
 
-  it('is not green where the running map could not be compared', async () => {
+  it('is not green when the running map could not be compared', async () => {
     await using chassis = await mapChassis();
     chassis.running = null;
     const result = await restored(chassis, () => {
       empties(chassis)();
-      chassis.takesUp = false;
+      chassis.loadsWrites = false;
     });
     expect(result).toMatchObject({ verdict: 'restored', running: { verdict: 'not-checked' } });
     expect(firstLine(renderMapRestore(result))).toMatch(
-      /^Stored: 1 map .*; whether the running map 1 holds what is stored was not checked; /,
+      /^Stored: 1 map .*; running map 1 not compared with the stored one; /,
     );
     expect(renderMapRestore(result)).toMatch(/running map -- +\/map\/info was not received/);
   });
 
-  it('says not checked, and never green, of a robot that only a person saw standing', async () => {
+  it('is not checked, never green, for a standstill confirmed by a person only', async () => {
     await using chassis = await mapChassis();
-    const result = await restored(chassis, empties(chassis), { personSeesItStand: true });
-    expect(result.stillness).toEqual({ verdict: 'not-checked', detail: 'nothing was heard' });
-    expect(renderMapRestore(result)).toContain('stood still --   nothing was heard');
+    const result = await restored(chassis, empties(chassis), { isConfirmedStill: true });
+    expect(result.stillness).toEqual({ verdict: 'not-checked', detail: 'nothing received' });
+    expect(renderMapRestore(result)).toContain('standstill  --   nothing received');
   });
 
   const failures: readonly (readonly [
@@ -201,7 +201,7 @@ describe('the result of a restore', () => {
       'makes something else of it',
       'differs',
       'differs',
-      'neither the drawings of the backup nor those of before',
+      'neither the overlays of the backup nor the former ones',
       (chassis) => {
         chassis.keep = () => '{"type":"FeatureCollection","features":[null]}';
       },
@@ -209,8 +209,8 @@ describe('the result of a restore', () => {
     [
       'makes something else of it once',
       'differs',
-      'put-back',
-      'the old drawings were put back',
+      'rolled-back',
+      'the old overlays were restored',
       (chassis) => {
         let first = true;
         chassis.keep = (text) => {
@@ -224,7 +224,7 @@ describe('the result of a restore', () => {
       'loses the map',
       'differs',
       'gone',
-      'the chassis lists this map no more',
+      'no longer listed by the chassis',
       (chassis) => {
         chassis.onWrite = (_what, _body, id) => {
           chassis.maps.delete(id);
@@ -236,9 +236,9 @@ describe('the result of a restore', () => {
       'is gone',
       'unknown',
       'unknown',
-      'not known: not connected',
+      'unknown: not connected',
       (chassis) => {
-        chassis.onWrite = (): Fate => {
+        chassis.onWrite = (): Handling => {
           chassis.onRead = () => 'cut-before';
           return 'cut-before';
         };
@@ -246,38 +246,35 @@ describe('the result of a restore', () => {
     ],
   ];
 
-  it.each(failures)(
-    'of a chassis that %s says so, with what it holds now',
-    async (_, verdict, outcome, says, prepare) => {
-      await using chassis = await mapChassis();
-      const result = await restored(chassis, () => {
-        empties(chassis)();
-        prepare(chassis);
-      });
-      expect(result.verdict).toBe(verdict);
-      expect(result.problem?.code ?? null).toBe(verdict === 'differs' ? 'WRITE_DIFFERS' : null);
-      expect(result.maps[0]).toMatchObject({ outcome, holdsNow: expect.stringContaining(says) });
-      const text = renderMapRestore(result);
-      expect(firstLine(text)).toContain(
-        verdict === 'differs' ? 'does not hold what was to be written' : 'is not known',
-      );
-      expect(firstLine(text)).toContain(result.safetyBackup?.file ?? 'never');
-      expect(text).toContain(says);
-      expect(result.next.some((line) => line.includes(result.safetyBackup?.file ?? 'never'))).toBe(true);
-    },
-  );
+  it.each(failures)('of a chassis that %s reports the current content', async (_, verdict, outcome, text, prepare) => {
+    await using chassis = await mapChassis();
+    const result = await restored(chassis, () => {
+      empties(chassis)();
+      prepare(chassis);
+    });
+    expect(result.verdict).toBe(verdict);
+    expect(result.problem?.code ?? null).toBe(verdict === 'differs' ? 'WRITE_DIFFERS' : null);
+    expect(result.maps[0]).toMatchObject({ outcome, contentNow: expect.stringContaining(text) });
+    const rendered = renderMapRestore(result);
+    expect(firstLine(rendered)).toContain(
+      verdict === 'differs' ? 'Write failed: content on the chassis differs' : 'Content on the chassis is unknown',
+    );
+    expect(firstLine(rendered)).toContain(result.safetyBackup?.file ?? 'never');
+    expect(rendered).toContain(text);
+    expect(result.next.some((line) => line.includes(result.safetyBackup?.file ?? 'never'))).toBe(true);
+  });
 
-  it('of a map that was made anew says that its drawings were left', async () => {
+  it('of a recreated map leaves its overlays unchanged', async () => {
     await using chassis = await mapChassis();
     const result = await restored(chassis, () => Object.assign(chassis.maps.get(1) ?? {}, { originXM: 8 }));
-    expect(result).toMatchObject({ verdict: 'obstacles', safetyBackup: null });
-    expect(result.maps[0]).toMatchObject({ plan: 'conflict', why: expect.stringContaining('made anew') });
+    expect(result).toMatchObject({ verdict: 'incomplete', safetyBackup: null });
+    expect(result.maps[0]).toMatchObject({ plan: 'conflict', why: expect.stringContaining('recreated') });
     expect(firstLine(renderMapRestore(result))).toBe(
-      '1 map of SN-1 cannot be restored; nothing was written; stored and running map 1 hold the same overlays.',
+      '1 map of SN-1 cannot be restored; nothing written; stored and running map 1 have the same overlays.',
     );
   });
 
-  it('names another software version, and maps that the backup does not have', async () => {
+  it('reports another software version, and maps that are not in the backup', async () => {
     await using chassis = await mapChassis();
     const result = await restored(
       chassis,
@@ -290,15 +287,15 @@ describe('the result of a restore', () => {
     expect(result.others).toEqual([{ id: 9, uid: 'uid-9', name: '\u001b[31mred' }]);
     const text = renderMapRestore({ ...result, notes: [] });
     expect(text).not.toContain('\u001b');
-    expect(text).toContain("left as they are: 9 '\uFFFD[31mred'");
+    expect(text).toContain("Not in the backup, unchanged: 9 '\uFFFD[31mred'");
     expect(firstLine(text)).toBe(
-      'Nothing was written. A restore would create 1 map of SN-1 anew; now stored and running map 1 hold the same overlays.',
+      'Dry run, nothing written: a restore would create 1 map of SN-1; now stored and running map 1 have the same overlays.',
     );
   });
 
-  it('shows text of drawings bounded and without what a terminal would obey', async () => {
+  it('shows text of overlays shortened and without control sequences', async () => {
     await using chassis = await mapChassis([
-      heldMap(1, { overlays: oddDrawings.replace('Café', '\\u001b[2J'.padEnd(900, 'x')) }),
+      heldMap(1, { overlays: oddOverlays.replace('Café', '\\u001b[2J'.padEnd(900, 'x')) }),
     ]);
     const result = await restored(chassis, empties(chassis), { write: false });
     const text = renderMapRestore(result);
@@ -319,15 +316,15 @@ describe('gw map restore', () => {
   const options = { ids: [], write: true, itStandsStill: false, sitePath: 'site.yaml', gwVersion: '0.1.0' };
   const context = { signal, onProgress: calm, onSafetyBackup: calm };
 
-  it('does not speak to the chassis when the file is no backup', async () => {
+  it('sends nothing to the chassis when the file is not a backup', async () => {
     await using chassis = await mapChassis();
     const path = join(dir, 'nothing-there.tar.gz');
     const error = await errorOf(restoreFromBackup(toolkitFor(chassis), { ...options, path }, context));
-    expect(error.code).toBe('FILE_UNWRITABLE');
+    expect(error.code).toBe('FILE_UNREADABLE');
     expect(chassis.fake.requests).toEqual([]);
   });
 
-  it('keeps the present state under a name that is free where gw chooses it, and says which', async () => {
+  it('writes the safety backup to a free generated name, and returns it', async () => {
     await using chassis = await mapChassis();
     const archive = { ids: 'all', gwVersion: '0.1.0', clock: time, signal, onProgress: calm } as const;
     const path = join(dir, 'named.tar.gz');
@@ -338,42 +335,42 @@ describe('gw map restore', () => {
     const before = process.cwd();
     process.chdir(dir);
     try {
-      const taken = `maps-${toolkit.site.chassis.serial}-before-restore-20260131T120005Z`;
-      writeFileSync(`${taken}.tar.gz`, 'of somebody else');
-      const told: string[] = [];
-      const work = { ...context, onSafetyBackup: (file: string) => told.push(file) };
+      const existing = `maps-${toolkit.site.chassis.serial}-before-restore-20260131T120005Z`;
+      writeFileSync(`${existing}.tar.gz`, 'another file');
+      const events: string[] = [];
+      const work = { ...context, onSafetyBackup: (file: string) => events.push(file) };
       const here = { ...toolkit, clock: { ...toolkit.clock, wall } };
       const result = await restoreFromBackup(here, { ...options, path }, work);
-      expect(result).toMatchObject({ verdict: 'restored', safetyBackup: { file: `${taken}2.tar.gz` } });
-      expect(told).toEqual([`${taken}2.tar.gz`]);
-      expect(readFileSync(`${taken}.tar.gz`, 'utf8')).toBe('of somebody else');
+      expect(result).toMatchObject({ verdict: 'restored', safetyBackup: { file: `${existing}2.tar.gz` } });
+      expect(events).toEqual([`${existing}2.tar.gz`]);
+      expect(readFileSync(`${existing}.tar.gz`, 'utf8')).toBe('another file');
     } finally {
       process.chdir(before);
     }
   });
 
-  it('tells the safety backup before the first write', async () => {
+  it('reports the safety backup before the first write', async () => {
     await using chassis = await mapChassis();
     const archive = { ids: 'all', gwVersion: '0.1.0', clock: time, signal, onProgress: calm } as const;
-    const path = join(dir, 'told.tar.gz');
+    const path = join(dir, 'reported.tar.gz');
     await writeArchive(path, await backUpMaps(chassis.client, archive), { force: false });
     empties(chassis)();
-    const told: string[] = [];
+    const events: string[] = [];
     chassis.onWrite = (what) => {
-      told.push(what);
+      events.push(what);
       return 'usual';
     };
-    const backupPath = join(dir, 'told-before.tar.gz');
-    const onSafetyBackup = (file: string) => told.push(file);
+    const backupPath = join(dir, 'reported-before.tar.gz');
+    const onSafetyBackup = (file: string) => events.push(file);
     const work = { ...context, onSafetyBackup };
     const result = await restoreFromBackup(toolkitFor(chassis), { ...options, path, backupPath }, work);
-    expect(told).toEqual([backupPath, 'patch']);
+    expect(events).toEqual([backupPath, 'patch']);
     expect(result).toMatchObject({ verdict: 'restored', stillness: { verdict: 'still' } });
   });
 });
 
-describe('a command to be pasted', () => {
-  it('has quotes where a shell needs them', () => {
+describe('a command text', () => {
+  it('is quoted for a shell', () => {
     expect(commandText('gw', 'map', 'restore', "it's here.tar.gz", '--site', '$HOME/x')).toBe(
       `gw map restore 'it'\\''s here.tar.gz' --site '$HOME/x'`,
     );

@@ -21,7 +21,7 @@ const never = new AbortController().signal;
 const calm = () => {};
 const other = '{"type":"FeatureCollection","features":[]}';
 
-interface Asked extends Partial<Omit<NonNullable<SelectOptions['select']>, 'pace'>> {
+interface Request extends Partial<Omit<NonNullable<SelectOptions['select']>, 'pace'>> {
   readonly signal?: AbortSignal;
   readonly dry?: boolean;
 }
@@ -31,7 +31,7 @@ const pathOf = (number: number) => join(dir, `before-${number}.tar.gz`);
 function select(
   chassis: MapChassis,
   id: string,
-  { signal = never, dry = false, ...more }: Asked = {},
+  { signal = never, dry = false, ...more }: Request = {},
 ): Promise<SelectRun> {
   count += 1;
   return selectMap({
@@ -41,8 +41,8 @@ function select(
     select: dry
       ? null
       : {
-          lookForStillness: standsStill,
-          personSeesItStand: false,
+          checkStillness: standsStill,
+          isConfirmedStill: false,
           backupPath: pathOf(count),
           gwVersion: '0.1.0',
           onBackup: calm,
@@ -58,10 +58,10 @@ function select(
 async function result(
   chassis: MapChassis,
   id: string,
-  asked: Asked = {},
+  request: Request = {},
 ): Promise<MapSelect & { line: string; text: string }> {
-  const run = await select(chassis, id, asked);
-  const options = { id, select: !asked.dry, itStandsStill: false, sitePath: 'site.yaml', gwVersion: '0.1.0' };
+  const run = await select(chassis, id, request);
+  const options = { id, select: !request.dry, itStandsStill: false, sitePath: 'site.yaml', gwVersion: '0.1.0' };
   const view = viewSelect(run, options, { host: '127.0.0.1', port: 1, way: 'direct' });
   expect(view).toEqual(mapSelectSchema.parse(view));
   const text = renderMapSelect(view);
@@ -71,19 +71,19 @@ async function result(
 const orders = ({ writes }: MapChassis) => writes.map(({ what, body }) => [what, body.map_id]);
 
 describe('selecting a map', () => {
-  it('without the risk flag sends nothing, and says what it would do and what the robot drives by now', async () => {
+  it('without the risk flag sends nothing, and has the planned change and the running map', async () => {
     await using chassis = await mapChassis();
     if (chassis.running) chassis.running.overlays = other;
     const found = await result(chassis, '1', { dry: true });
     expect(found).toMatchObject({ mode: 'dry-run', verdict: 'to-do', position: 'untouched', use: null, running: null });
     expect(found.line).toBe(
-      "Nothing was sent. This would select map 1 'Floor 1' of SN-1 again, and the robot would lose its position; now the running map 1 holds other overlays than the stored one.",
+      "Dry run, nothing sent: this would select map 1 'Floor 1' of SN-1 again, and the robot would lose its position; now the running map 1 has other overlays than the stored one.",
     );
     expect(found.next[0]).toContain('gw map select 1 --select-although-the-position-is-lost');
     expect(chassis.writes).toEqual([]);
   });
 
-  it('again makes the chassis take up what is stored, which is read back; the position is told as lost', async () => {
+  it('again makes the chassis reload the stored overlays, which is read back; the position counts as lost', async () => {
     await using chassis = await mapChassis();
     if (chassis.running) chassis.running.overlays = other;
     const found = await result(chassis, '1');
@@ -94,10 +94,10 @@ describe('selecting a map', () => {
       use: { outcome: 'set', why: null },
       running: { verdict: 'equal', mapId: 1 },
       stored: { verdict: 'unchanged', changes: [] },
-      position: 'must-be-set-anew',
+      position: 'must-be-set',
     });
     expect(found.line).toBe(
-      "Selected: map 1 'Floor 1' of SN-1 is the current one; stored and running map 1 hold the same overlays; its position must be set anew.",
+      "Selected: map 1 'Floor 1' of SN-1 is the current one; stored and running map 1 have the same overlays; the position of the robot must be set.",
     );
     expect(found.next[0]).toContain('gw has no command for it');
     expect(found.text).not.toContain('gw motion');
@@ -110,22 +110,22 @@ describe('selecting a map', () => {
     expect(found).toMatchObject({ verdict: 'selected', before: { id: 1 }, running: { verdict: 'equal', mapId: 2 } });
   });
 
-  it('keeps a file first, needs a robot that stands, and refuses what it could not bring back', async () => {
+  it('writes a safety backup first, needs a standstill, and refuses a map that no backup contains', async () => {
     await using chassis = await mapChassis();
     const moving = async () => ({ verdict: 'moving' as const, detail: 'a move is under way' });
-    expect(await errorOf(select(chassis, '1', { lookForStillness: moving }))).toMatchObject({
+    expect(await errorOf(select(chassis, '1', { checkStillness: moving }))).toMatchObject({
       code: 'CHASSIS_MOVING',
     });
     const silent = async () => ({ verdict: 'not-checked' as const, detail: 'nothing was received' });
-    expect(await errorOf(select(chassis, '1', { lookForStillness: silent }))).toMatchObject({
+    expect(await errorOf(select(chassis, '1', { checkStillness: silent }))).toMatchObject({
       code: 'CHASSIS_MOVING',
     });
-    let looks = 0;
+    let checks = 0;
     const startsLater = async () => {
-      looks += 1;
-      return looks === 1 ? await standsStill() : await moving();
+      checks += 1;
+      return checks === 1 ? await standsStill() : await moving();
     };
-    expect(await errorOf(select(chassis, '1', { lookForStillness: startsLater }))).toMatchObject({
+    expect(await errorOf(select(chassis, '1', { checkStillness: startsLater }))).toMatchObject({
       code: 'CHASSIS_MOVING',
     });
     expect(await errorOf(select(chassis, '7'))).toMatchObject({ code: 'MAP_UNKNOWN' });
@@ -138,7 +138,7 @@ describe('selecting a map', () => {
     expect(chassis.writes).toEqual([]);
   });
 
-  it('that the chassis refuses is not selected, also where it was the current map before', async () => {
+  it('that the chassis refuses is not selected, also when it was the current map before', async () => {
     await using chassis = await mapChassis();
     chassis.onWrite = () => 405;
     const found = await result(chassis, '1');
@@ -147,14 +147,14 @@ describe('selecting a map', () => {
     expect(found.next.join(' ')).not.toContain('lost its position');
   });
 
-  it('again, of which the answer was lost, is not known: that it is the current map proves nothing', async () => {
+  it('again with a lost response is unknown, since it was the current map before', async () => {
     await using chassis = await mapChassis();
     chassis.onWrite = () => 'cut-before';
     const found = await result(chassis, '1');
-    expect(found).toMatchObject({ verdict: 'unknown', use: { outcome: 'unknown' }, position: 'must-be-set-anew' });
+    expect(found).toMatchObject({ verdict: 'unknown', use: { outcome: 'unknown' }, position: 'must-be-set' });
   });
 
-  it('that is taken and after which another map is current is not selected, and the position counts as lost', async () => {
+  it('with another current map after an accepted order is not selected, and the position counts as lost', async () => {
     await using chassis = await mapChassis();
     chassis.onWrite = (_, body) => {
       body.map_id = 1;
@@ -164,22 +164,22 @@ describe('selecting a map', () => {
     expect(found).toMatchObject({
       verdict: 'not-selected',
       use: { why: 'map 1 is in use' },
-      position: 'must-be-set-anew',
+      position: 'must-be-set',
     });
   });
 
-  it('is red where the robot drives by other overlays afterwards, or announces another map', async () => {
+  it('fails when the robot drives by other overlays afterwards, or announces another map', async () => {
     await using chassis = await mapChassis();
     if (chassis.running) chassis.running.overlays = other;
     chassis.load = () => {};
     const stays = await result(chassis, '1');
     expect(stays).toMatchObject({ verdict: 'running-differs', running: { verdict: 'differs' } });
-    expect(stays.line).toMatch(/^Selected, but the robot drives by something else: /);
+    expect(stays.line).toMatch(/^Selected, but the robot drives by other overlays: /);
     const elsewhere = await result(chassis, '2');
     expect(elsewhere).toMatchObject({ verdict: 'running-differs', running: { verdict: 'another-map' } });
   });
 
-  it('is never green on an announcement of before', async () => {
+  it('is never green by an earlier announcement', async () => {
     await using chassis = await mapChassis();
     chassis.announces = false;
     const found = await result(chassis, '1');
@@ -188,7 +188,7 @@ describe('selecting a map', () => {
     expect(found.next[0]).toContain('gw overlays inspect --current');
   });
 
-  it('is red where a stored map is not what it was', async () => {
+  it('fails when a stored map has changed', async () => {
     await using chassis = await mapChassis();
     chassis.onWrite = () => {
       chassis.maps.delete(2);
@@ -197,12 +197,12 @@ describe('selecting a map', () => {
     const found = await result(chassis, '1');
     expect(found).toMatchObject({
       verdict: 'maps-changed',
-      stored: { verdict: 'changed', changes: [{ id: 2, fate: 'lost' }] },
+      stored: { verdict: 'changed', changes: [{ id: 2, status: 'lost' }] },
     });
     expect(found.next.join('\n')).toContain(`gw map restore ${pathOf(count)}`);
   });
 
-  it('ends in order after Ctrl-C: the order is out, and what came of it is told', async () => {
+  it('completes after Ctrl-C once the order is sent, with its result', async () => {
     await using chassis = await mapChassis();
     const ending = new AbortController();
     chassis.onWrite = () => {

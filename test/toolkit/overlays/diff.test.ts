@@ -10,8 +10,8 @@ import { directDialer } from '../../../src/lib/net/index.ts';
 import { type Sim, startSim } from '../../../src/lib/sim/index.ts';
 import { parseSite } from '../../../src/lib/site/index.ts';
 import { overlaysDiffSchema } from '../../../src/lib/toolkit/overlays/diff.result.ts';
-import { compareDrawings, type OverlaysDiffOptions } from '../../../src/lib/toolkit/overlays/diff.ts';
-import { parseDrawingSource } from '../../../src/lib/toolkit/overlays/source.ts';
+import { compareMapOverlays, type OverlaysDiffOptions } from '../../../src/lib/toolkit/overlays/diff.ts';
+import { parseOverlaysSource } from '../../../src/lib/toolkit/overlays/source.ts';
 import type { Toolkit } from '../../../src/lib/toolkit/toolkit.ts';
 import { archivedMap, errorOf, mapDocument, sampleArchive } from '../../maps/samples.ts';
 import { call } from '../../sim/raw-client.ts';
@@ -35,15 +35,15 @@ function toolkitFor({ chassis: { host, port, serial } }: Sim): Toolkit {
 }
 
 async function compare(a: string, b: string, more: Partial<OverlaysDiffOptions> = {}) {
-  const options = { from: parseDrawingSource(a), to: parseDrawingSource(b), openToolkit: noChassis, now, ...more };
+  const options = { from: parseOverlaysSource(a), to: parseOverlaysSource(b), openToolkit: noChassis, now, ...more };
   const context = { signal: new AbortController().signal, onProgress: () => {} };
-  const compared = await compareDrawings(options, context);
+  const compared = await compareMapOverlays(options, context);
   expect(overlaysDiffSchema.parse(compared)).toEqual(compared);
   expect(JSON.parse(JSON.stringify(compared))).toEqual(compared);
   return { result: compared, document: compared.document };
 }
 
-const drawings = (x: number, properties: object = {}) => ({
+const features = (x: number, properties: object = {}) => ({
   type: 'FeatureCollection',
   features: [
     {
@@ -55,11 +55,11 @@ const drawings = (x: number, properties: object = {}) => ({
     { id: 'b', type: 'Feature', geometry: { type: 'Point', coordinates: [5, 5] }, properties: { type: 11 } },
   ],
 });
-const before = fileOf('before.json', JSON.stringify(drawings(0, { name: 'A', yaw: '0' })));
-const after = fileOf('after.json', JSON.stringify(drawings(0.5, { name: 'A', yaw: '90', type: '30' })));
+const before = fileOf('before.json', JSON.stringify(features(0, { name: 'A', yaw: '0' })));
+const after = fileOf('after.json', JSON.stringify(features(0.5, { name: 'A', yaw: '90', type: '30' })));
 
 describe('a comparison of two files', () => {
-  it('needs no site file, and tells what differs with unit, mark and every reading of a changed code', async () => {
+  it('needs no site file, and shows differences with unit, mark and every reading of a changed code', async () => {
     const { result, document } = await compare(before, after);
     expect(document).toBeNull();
     expect(result).toMatchObject({
@@ -79,14 +79,14 @@ describe('a comparison of two files', () => {
     expect(result.codes.map(({ number }) => number)).toEqual([11, 30]);
   });
 
-  it('is the same for one text in two forms', async () => {
-    const packed = fileOf('map.json', mapDocument(1, JSON.stringify(drawings(0, { name: 'A', yaw: '0' }))));
-    const { result } = await compare(before, packed);
+  it('finds no difference between one text in two formats', async () => {
+    const wrapped = fileOf('map.json', mapDocument(1, JSON.stringify(features(0, { name: 'A', yaw: '0' }))));
+    const { result } = await compare(before, wrapped);
     expect(result.diff).toMatchObject({ same: true, sameText: true });
     expect(result.to.source.form).toBe('text-in-map');
   });
 
-  it('hands a picture or a page back, or writes it and replaces nothing unasked', async () => {
+  it('returns a picture or a page, or writes it, and replaces nothing without --force', async () => {
     const { document: svg } = await compare(before, after, { document: { format: 'svg' } });
     expect(svg).toMatch(/^<svg /);
     const out = join(folder, 'diff.html');
@@ -100,7 +100,7 @@ describe('a comparison of two files', () => {
     expect(readFileSync(out, 'utf8')).toMatch(/^<svg /);
   });
 
-  it('writes nothing where one side holds no drawings', async () => {
+  it('writes nothing where one side holds no overlays', async () => {
     const out = join(folder, 'never.svg');
     const broken = fileOf('broken.json', '{"type":"FeatureCollection","features":[');
     const error = await errorOf(compare(before, broken, { document: { format: 'svg', out } }));
@@ -110,35 +110,35 @@ describe('a comparison of two files', () => {
 });
 
 describe('a comparison with a backup', () => {
-  it('takes one map out of it, and warns where the two are not of one map or one chassis', async () => {
+  it('selects one map of it, and warns where the two are not of one map or one chassis', async () => {
     const path = join(folder, 'maps.tar.gz');
     await writeArchive(path, sampleArchive({ maps: [archivedMap(1), archivedMap(2)] }), { force: false });
     const same = await compare(`${path}#1`, `${path}#1`, { openToolkit: noSite });
     expect(same.result).toMatchObject({ diff: { same: true }, warnings: [] });
     const { result } = await compare(`${path}#1`, `${path}#2`, { openToolkit: noSite });
     expect(result.warnings).toEqual([
-      'The drawings are of two maps with different uid: a metre of one need not be a metre of the other.',
+      'The overlays are of two maps with different uid: their coordinates need not agree.',
     ]);
     const other = join(folder, 'other.tar.gz');
     const chassis = { serial: 'ANOTHER', software: null, model: null };
     await writeArchive(other, sampleArchive({ chassis, maps: [archivedMap(1)] }), { force: false });
     const foreign = await compare(`${path}#1`, other, { openToolkit: noSite });
-    expect(foreign.result.warnings[0]).toMatch(/^The drawings are of two chassis, .* and ANOTHER\.$/);
+    expect(foreign.result.warnings[0]).toMatch(/^The overlays are of two chassis, .* and ANOTHER\.$/);
   });
 
-  it('warns where the map was made anew in between', async () => {
+  it('warns where the map was created again in between', async () => {
     const at = (grid_origin_x: number) =>
-      mapDocument(1, JSON.stringify(drawings(0)), { grid_origin_x, grid_origin_y: 0, grid_resolution: 0.05 });
+      mapDocument(1, JSON.stringify(features(0)), { grid_origin_x, grid_origin_y: 0, grid_resolution: 0.05 });
     const { result } = await compare(fileOf('m1.json', at(0)), fileOf('m2.json', at(-1)));
     expect(result.diff.same).toBe(true);
     expect(result.warnings).toEqual([
-      'The pictures of the two lie differently, so the map was made anew in between: places need not agree.',
+      'The grids of the two maps differ, so the map was created anew in between: places need not agree.',
     ]);
   });
 });
 
 describe('a comparison with the chassis', () => {
-  it('reads the map in use, and lays the picture under what differs', async () => {
+  it('reads the map in use, and puts the picture under the differences', async () => {
     await using sim = await startSim();
     const openToolkit = async () => toolkitFor(sim);
     const { json } = await call(sim, 'GET', '/maps/1');
@@ -161,16 +161,14 @@ describe('a comparison in the terminal', () => {
   const shown = async (a: string, b: string, isComplete = false) =>
     renderOverlaysDiff((await compare(a, b)).result, { isComplete });
 
-  it('answers in its first line', async () => {
-    expect((await shown(before, before)).split('\n')[0]).toBe(
-      'The drawings are the same: 2 drawings, to the last character.',
-    );
+  it('states the verdict in its first line', async () => {
+    expect((await shown(before, before)).split('\n')[0]).toBe('The overlays are the same: 2 features, identical text.');
     expect((await shown(before, after)).split('\n')[0]).toBe(
-      'The drawings differ: 1 of 2 changed (1 in place, 1 in heading, 1 in code).',
+      'The overlays differ: 1 of 2 changed (1 in place, 1 in heading, 1 in code).',
     );
   });
 
-  it('shows before and now of every change, and what changed codes are read as', async () => {
+  it('shows before and now of every change, and the readings of changed codes', async () => {
     const text = await shown(before, after);
     expect(text).toMatch(
       /#0 +A +a +point +id +moved 0\.5 m +\(0, 0\) +\(0\.5, 0\)\n +turned \+90° +"0" +"90"\n +type +"11" +"30"/,
@@ -180,19 +178,19 @@ describe('a comparison in the terminal', () => {
     expect(text).toContain('places in metres (HINWEIS), headings in degrees (BELEGT stated)');
   });
 
-  it('shows what came and went, the order and the members', async () => {
-    const [a, b] = drawings(0).features;
+  it('shows added and removed features, the order and the members', async () => {
+    const [a, b] = features(0).features;
     const of = (name: string, ...features: unknown[]) =>
       fileOf(name, JSON.stringify({ type: 'FeatureCollection', features, extra: name }));
     const text = await shown(of('one', a, b, 7), of('two', b, a, { id: 'c' }));
-    expect(text).toContain('Only in the new drawings (1)');
+    expect(text).toContain('Only in the new overlays (1)');
     expect(text).toMatch(/#2 +c +other +—/);
-    expect(text).toMatch(/#2 +none +no drawing at all +—/);
-    expect(text).toContain('Elsewhere in the order (1)');
+    expect(text).toMatch(/#2 +none +not a feature +—/);
+    expect(text).toContain('Reordered (1)');
     expect(text).toMatch(/extra +"one" +"two"/);
   });
 
-  it('cuts long tables and says how to see the rest', async () => {
+  it('truncates long tables and names the flag to see the rest', async () => {
     const many = (dx: number) => {
       const features = Array.from({ length: 60 }, (_, i) => ({
         id: `p${i}`,
@@ -206,7 +204,7 @@ describe('a comparison in the terminal', () => {
     expect((await shown(one, two, true)).split('\n').filter((line) => line.includes('moved 1 m'))).toHaveLength(60);
   });
 
-  it('lets nothing from a file steer the terminal', async () => {
+  it('passes no control characters of a file', async () => {
     const evil = '\u001b]0;owned\u0007\u202e\r\nx';
     const of = (name: string, value: string) =>
       fileOf(
@@ -215,15 +213,15 @@ describe('a comparison in the terminal', () => {
       );
     const text = await shown(of('e1', evil), of('e2', `${evil}2`));
     expect(text).toContain('differ');
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are searched for
     expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001a\u001c-\u001f\u007f-\u009f\u202e]|\u001b\]/);
   });
 
-  it('tells of numbers that are only spelled differently', async () => {
+  it('reports numbers that differ only in notation', async () => {
     const of = (name: string, x: string) =>
       fileOf(name, `{"type":"FeatureCollection","features":[{"id":"a","x":${x}}]}`);
     const text = await shown(of('s1', '1.0'), of('s2', '1'));
-    expect(text).toContain('in everything that is said, though written differently.');
-    expect(text).toContain('1 number is spelled differently and equal, as 1.0 and 1 in x of #0.');
+    expect(text).toContain('same content, written differently.');
+    expect(text).toContain('1 number is equal in different notation, as 1.0 and 1 in x of #0.');
   });
 });

@@ -10,13 +10,13 @@ import { startSim } from '../../../src/lib/sim/index.ts';
 import { parseSite } from '../../../src/lib/site/index.ts';
 import { overlaysInspectSchema } from '../../../src/lib/toolkit/overlays/inspect.result.ts';
 import {
-  inspectDrawings,
   inspectExactly,
+  inspectMapOverlays,
   type OverlaysInspectOptions,
 } from '../../../src/lib/toolkit/overlays/inspect.ts';
-import { errorOf, mapDocument, oddDrawings } from '../../maps/samples.ts';
+import { errorOf, mapDocument, oddOverlays } from '../../maps/samples.ts';
 import { collectionText } from '../../overlays/arbitrary.ts';
-import { collectionOf, pointAt } from '../../overlays/render/drawn.ts';
+import { collectionOf, pointAt } from '../../overlays/render/rendered.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'gw-inspect-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -33,26 +33,26 @@ function fileOf(name: string, content: string | Uint8Array): string {
 
 async function inspect(path: string, options: Partial<OverlaysInspectOptions> = {}) {
   const source = { kind: 'file', path } as const;
-  return await inspectDrawings({ source, openToolkit: noChassis, now, ...options }, context);
+  return await inspectMapOverlays({ source, openToolkit: noChassis, now, ...options }, context);
 }
 
-/** What --json prints of it. */
+/** The output with --json. */
 async function inspectedJson(path: string, options: Partial<OverlaysInspectOptions> = {}): Promise<string> {
   const source = { kind: 'file', path } as const;
   const exact = await inspectExactly({ source, openToolkit: noChassis, now, ...options }, context);
   return Buffer.from([...jsonText(exact)].join('')).toString();
 }
 
-describe('an inspection of drawings', () => {
-  it('tells units, marks and every reading, and carries each drawing as it came', async () => {
-    const result = await inspect(fileOf('map.json', mapDocument(2, oddDrawings)));
+describe('an inspection of overlays', () => {
+  it('has units, marks and every reading, and each feature as received', async () => {
+    const result = await inspect(fileOf('map.json', mapDocument(2, oddOverlays)));
     expect(overlaysInspectSchema.parse(result)).toEqual(result);
     expect(result).toMatchObject({
       source: { kind: 'file', form: 'text-in-map', chassis: null },
       map: { id: 2, name: 'Floor 2' },
       picture: { originXM: -3, widthPx: null },
       filter: null,
-      summary: { drawings: 1, points: 1, selected: 1, findings: { 'not-checked': 1 } },
+      summary: { features: 1, points: 1, selected: 1, findings: { 'not-checked': 1 } },
       fields: {
         xM: { unit: 'm', mark: 'HINWEIS', fact: 'vendor.overlays.geojson' },
         yawDeg: { unit: 'degrees', mark: 'BELEGT', fact: 'angles.overlay-yaw' },
@@ -72,26 +72,26 @@ describe('an inspection of drawings', () => {
     ]);
   });
 
-  it('has numbers under no name whose unit it does not tell', async () => {
-    const result = await inspect(fileOf('units.json', mapDocument(2, oddDrawings)));
+  it('has no numeric field without a documented unit', async () => {
+    const result = await inspect(fileOf('units.json', mapDocument(2, oddOverlays)));
     const names = [...Object.keys(result.features[0] ?? {}), 'distanceM'].filter((name) => /(M|Deg)$/.test(name));
     expect(names.toSorted()).toEqual(Object.keys(result.fields).toSorted());
   });
 
-  it('of any collection fits its schema, and its JSON says the same', async () => {
+  it('of any collection matches its schema, and its JSON is equal', async () => {
     await fc.assert(
       fc.asyncProperty(collectionText(), fc.boolean(), async (text, withFindings) => {
         const path = fileOf('any.json', text);
         const result = await inspect(path, { filter: { withFindings } });
         expect(overlaysInspectSchema.safeParse(result).error).toBeUndefined();
-        // JSON has no word for what lies beyond a number; the text of the feature keeps it, and it is read back so.
+        // JSON cannot represent numbers out of range; the text of the feature keeps them.
         expect(JSON.parse(await inspectedJson(path, { filter: { withFindings } }))).toEqual(result);
       }),
       { numRuns: 40 },
     );
   });
 
-  it('keeps every digit of a drawing in its JSON, also of a selected one', async () => {
+  it('keeps every digit of a feature in its JSON, also of a selected one', async () => {
     const odd =
       '{"type":"Feature","id":"big","geometry":null,"properties":{"a":12345678901234567890,"b":1e400,"c":1.0}}';
     const plain = '{"type":"Feature","geometry":{"type":"Point","coordinates":[0,0]},"properties":{"type":9}}';
@@ -101,7 +101,7 @@ describe('an inspection of drawings', () => {
     }
   });
 
-  it('writes a feature that is larger than a piece of output, and one with line breaks, whole and on one line', async () => {
+  it('writes a feature larger than an output chunk, and one with line breaks, whole and on one line', async () => {
     const ring = Array.from({ length: 40_000 }, (_, at) => [at, at % 7]);
     const collection = collectionOf(
       pointAt(0, 0, { name: 'é'.repeat(100) }),
@@ -116,7 +116,7 @@ describe('an inspection of drawings', () => {
     }
   });
 
-  it('shows what was asked for and says so', async () => {
+  it('filters features and states the filter', async () => {
     const path = fileOf('some.json', JSON.stringify(collectionOf(pointAt(0, 0, { type: 9 }, 'a'), pointAt(9, 9))));
     const near = { at: [0, 0] as const, radiusM: 2 };
     const result = await inspect(path, { filter: { kinds: ['point'], mark: 'HINWEIS', near } });
@@ -126,7 +126,7 @@ describe('an inspection of drawings', () => {
       near: { xM: 0, yM: 0, radiusM: 2 },
       withFindings: false,
     });
-    expect(result.summary).toMatchObject({ drawings: 2, selected: 1 });
+    expect(result.summary).toMatchObject({ features: 2, selected: 1 });
     expect(result.features.map(({ index }) => index)).toEqual([0]);
   });
 
@@ -138,7 +138,7 @@ describe('an inspection of drawings', () => {
   ] as const)(
     'gives a document as %s, or writes it into a file that is not replaced unasked',
     async (format, start) => {
-      const path = fileOf('drawn.json', mapDocument(2, oddDrawings));
+      const path = fileOf('document.json', mapDocument(2, oddOverlays));
       const result = await inspect(path, { document: { format } });
       const { document } = result;
       expect(document).toMatch(start);
@@ -159,15 +159,15 @@ describe('an inspection of drawings', () => {
     },
   );
 
-  it('of a file cut off anywhere is an error about the file, and nothing else', async () => {
-    const whole = Buffer.from(mapDocument(2, oddDrawings));
+  it('of a file truncated anywhere is an error about the file, and nothing else', async () => {
+    const whole = Buffer.from(mapDocument(2, oddOverlays));
     for (let length = 0; length < whole.length; length += 1) {
       const error = await errorOf(inspect(fileOf('cut.json', whole.subarray(0, length))));
       expect(error.code).toBe('OVERLAYS_INVALID');
     }
   });
 
-  it('of a live map names its chassis and counts what was verified on it', async () => {
+  it('of a live map names its chassis and counts the facts verified on it', async () => {
     await using sim = await startSim();
     const { host, port, serial, software } = sim.chassis;
     const site = parseSite(
@@ -178,7 +178,7 @@ describe('an inspection of drawings', () => {
     fileOf('evidence.jsonl', `${JSON.stringify({ ...record, how: 'h', who: 'w', when: '2026-01-31T12:00:00Z' })}\n`);
     const openToolkit = () => Promise.resolve({ site, dialer: directDialer, clock: systemClock });
     const source = { kind: 'live', map: 'current' } as const;
-    const result = await inspectDrawings({ source, openToolkit, now }, context);
+    const result = await inspectMapOverlays({ source, openToolkit, now }, context);
     expect(overlaysInspectSchema.parse(result)).toEqual(result);
     expect(result).toMatchObject({ source: { kind: 'live', chassis: { serial, software } }, map: { id: 1 } });
     const readingOf = (number: number) =>

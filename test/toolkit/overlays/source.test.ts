@@ -8,10 +8,10 @@ import { packArchive } from '../../../src/lib/maps/index.ts';
 import { directDialer } from '../../../src/lib/net/index.ts';
 import { type Sim, startSim } from '../../../src/lib/sim/index.ts';
 import { parseSite } from '../../../src/lib/site/index.ts';
-import type { OpenDrawingsOptions } from '../../../src/lib/toolkit/overlays/source/model.ts';
-import { openDrawings, parseDrawingSource } from '../../../src/lib/toolkit/overlays/source.ts';
+import type { OpenOverlaysOptions } from '../../../src/lib/toolkit/overlays/source/model.ts';
+import { openOverlays, parseOverlaysSource } from '../../../src/lib/toolkit/overlays/source.ts';
 import type { Toolkit } from '../../../src/lib/toolkit/toolkit.ts';
-import { archivedMap, errorOf, mapDocument, oddDrawings, picture, sampleArchive } from '../../maps/samples.ts';
+import { archivedMap, errorOf, mapDocument, oddOverlays, picture, sampleArchive } from '../../maps/samples.ts';
 import { call } from '../../sim/raw-client.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'gw-source-'));
@@ -25,45 +25,45 @@ function fileOf(name: string, content: string | Uint8Array): string {
   return path;
 }
 
-function openFrom(text: string, options: Partial<OpenDrawingsOptions> & { readonly imagePath?: string } = {}) {
+function openFrom(text: string, options: Partial<OpenOverlaysOptions> & { readonly imagePath?: string } = {}) {
   const { imagePath, ...rest } = options;
-  const source = { ...parseDrawingSource(text), imagePath };
+  const source = { ...parseOverlaysSource(text), imagePath };
   const context = { signal: new AbortController().signal, onProgress: () => {} };
-  return openDrawings(source, { openToolkit: noSite, needImage: true, ...rest }, context);
+  return openOverlays(source, { openToolkit: noSite, needImage: true, ...rest }, context);
 }
 
-function openLive(sim: Sim, text: string, options: Partial<OpenDrawingsOptions> = {}) {
+function openLive(sim: Sim, text: string, options: Partial<OpenOverlaysOptions> = {}) {
   const { host, port, serial } = sim.chassis;
   const site = parseSite(`name: t\nchassis: { host: ${host}, port: ${port}, serial: ${serial} }\n`, join(folder, 's'));
   const toolkit: Toolkit = { site, dialer: directDialer, clock: systemClock };
   return openFrom(text, { openToolkit: () => Promise.resolve(toolkit), ...options });
 }
 
-describe('the name of a source of drawings', () => {
+describe('the name of a source of overlays', () => {
   it('is a map of the chassis, a file, or one map of a backup', () => {
-    expect(parseDrawingSource('live:current')).toEqual({ kind: 'live', map: 'current' });
-    expect(parseDrawingSource('live:3')).toEqual({ kind: 'live', map: '3' });
-    expect(parseDrawingSource('a/live.json')).toEqual({ kind: 'file', path: 'a/live.json' });
-    expect(parseDrawingSource('b.tar.gz#3')).toEqual({ kind: 'file', path: 'b.tar.gz', map: '3' });
-    expect(parseDrawingSource('#3')).toEqual({ kind: 'file', path: '#3' });
+    expect(parseOverlaysSource('live:current')).toEqual({ kind: 'live', map: 'current' });
+    expect(parseOverlaysSource('live:3')).toEqual({ kind: 'live', map: '3' });
+    expect(parseOverlaysSource('a/live.json')).toEqual({ kind: 'file', path: 'a/live.json' });
+    expect(parseOverlaysSource('b.tar.gz#3')).toEqual({ kind: 'file', path: 'b.tar.gz', map: '3' });
+    expect(parseOverlaysSource('#3')).toEqual({ kind: 'file', path: '#3' });
   });
 
-  it.each(['', 'live', 'live:', 'b.tar.gz#'])('is none: %j', (text) => {
-    expect(() => parseDrawingSource(text)).toThrow(expect.objectContaining({ code: 'USAGE' }));
+  it.each(['', 'live', 'live:', 'b.tar.gz#'])('is invalid: %j', (text) => {
+    expect(() => parseOverlaysSource(text)).toThrow(expect.objectContaining({ code: 'USAGE' }));
   });
 });
 
-describe('drawings in a file', () => {
-  it('need no site and no chassis, and nothing is known of a device', async () => {
-    const path = fileOf('bare.json', oddDrawings);
+describe('overlays in a file', () => {
+  it('need no site and no chassis, and have no device', async () => {
+    const path = fileOf('bare.json', oddOverlays);
     const opened = await openFrom(path);
     expect(opened).toMatchObject({ label: path, image: null, frame: null, map: null, chassis: null, device: null });
-    expect(opened.overlays.drawings).toHaveLength(1);
+    expect(opened.overlays.features).toHaveLength(1);
     expect(opened.warnings).toEqual([]);
   });
 
-  it('of a map object bring its name, versions and frame; the picture is named by hand', async () => {
-    const path = fileOf('map.json', mapDocument(2, oddDrawings));
+  it('of a map object include its name, versions and frame; the picture is named by hand', async () => {
+    const path = fileOf('map.json', mapDocument(2, oddOverlays));
     const imagePath = fileOf('map.png', picture(40, 30));
     const opened = await openFrom(path, { imagePath });
     expect(opened).toMatchObject({
@@ -75,34 +75,34 @@ describe('drawings in a file', () => {
     expect(await openFrom(path)).toMatchObject({ image: null, frame: { width: null, height: null } });
   });
 
-  it('warn when a picture is named that nothing says the place of', async () => {
-    const { warnings } = await openFrom(fileOf('bare2.json', oddDrawings), { imagePath: fileOf('p.png', picture()) });
-    expect(warnings).toEqual([expect.stringContaining('cannot be laid under the drawings')]);
+  it('warn about a named picture without a position', async () => {
+    const { warnings } = await openFrom(fileOf('bare2.json', oddOverlays), { imagePath: fileOf('p.png', picture()) });
+    expect(warnings).toEqual([expect.stringContaining('was not used: ')]);
   });
 
   it('may have a # in the name of the file', async () => {
-    const path = fileOf('level#2', oddDrawings);
+    const path = fileOf('level#2', oddOverlays);
     expect((await openFrom(path)).label).toBe(path);
   });
 
-  it('that are none, or that cannot be read, are told with the name of the file and what to do', async () => {
+  it('that are invalid or unreadable are reported with the name of the file and a remedy', async () => {
     const nowhere = await errorOf(openFrom(join(folder, 'nowhere.json')));
     expect(nowhere).toMatchObject({ code: 'FILE_UNREADABLE', message: expect.stringContaining('File not found') });
     expect(await errorOf(openFrom(folder))).toMatchObject({ message: `${folder} is a folder.` });
     expect(await errorOf(openFrom(fileOf('empty.json', '')))).toMatchObject({ code: 'OVERLAYS_INVALID' });
-    const path = fileOf('plain.json', oddDrawings);
+    const path = fileOf('plain.json', oddOverlays);
     expect(await errorOf(openFrom(`${path}#3`))).toMatchObject({
       code: 'USAGE',
-      message: expect.stringContaining('is no backup'),
+      message: expect.stringContaining('is not a backup'),
     });
     expect(await errorOf(openFrom(path, { imagePath: path }))).toMatchObject({
       code: 'USAGE',
-      message: `${path} is no PNG image.`,
+      message: `${path} is not a PNG image.`,
     });
   });
 });
 
-describe('drawings in a backup', () => {
+describe('overlays in a backup', () => {
   const backup = async (name: string, ...maps: Parameters<typeof archivedMap>[]) =>
     fileOf(name, await packArchive(sampleArchive({ maps: maps.map((map) => archivedMap(...map)) })));
 
@@ -112,10 +112,10 @@ describe('drawings in a backup', () => {
     expect(opened.label).toContain(`map 1 "Floor 1" in ${path}, backup of`);
     expect(opened).toMatchObject({ map: { id: 1 }, frame: { width: 8, height: 6 }, warnings: [] });
     expect(opened.device).toMatchObject({ serial: opened.chassis?.serial, records: [] });
-    expect(opened.overlays.text).toBe(oddDrawings);
+    expect(opened.overlays.text).toBe(oddOverlays);
   });
 
-  it('can be named by id and by uid', async () => {
+  it('can be selected by id and by uid', async () => {
     const path = await backup('named.tar.gz', [1], [2]);
     expect((await openFrom(`${path}#2`)).map).toMatchObject({ id: 2 });
     expect((await openFrom(`${path}#uid-2`)).map).toMatchObject({ id: 2 });
@@ -125,7 +125,7 @@ describe('drawings in a backup', () => {
     });
   });
 
-  it('must be named when none of several was in use', async () => {
+  it('must be selected when none of several was in use', async () => {
     const path = await backup('unused.tar.gz', [2], [3]);
     expect(await errorOf(openFrom(path))).toMatchObject({ code: 'MAP_UNKNOWN' });
     expect((await openFrom(await backup('one.tar.gz', [3]))).map).toMatchObject({ id: 3 });
@@ -133,10 +133,10 @@ describe('drawings in a backup', () => {
 
   it('without a picture are a warning', async () => {
     const path = await backup('blind.tar.gz', [1, { image: null, missing: [{ what: 'image', why: 'gone' }] }]);
-    expect(await openFrom(path)).toMatchObject({ image: null, warnings: ['The backup holds no picture of map 1.'] });
+    expect(await openFrom(path)).toMatchObject({ image: null, warnings: ['The backup has no picture of map 1.'] });
   });
 
-  it('count the records of the site, which must be there when a person named it', async () => {
+  it('count the records of the site file, which must exist when a person named it', async () => {
     const path = await backup('records.tar.gz', [1]);
     expect(await errorOf(openFrom(path, { siteNamed: true }))).toMatchObject({ code: 'SITE_FILE_NOT_FOUND' });
     const record = { fact: 'overlays.lane-direction-3', value: 'x', serial: 'S', software: 'v', how: 'h', who: 'w' };
@@ -149,8 +149,8 @@ describe('drawings in a backup', () => {
   });
 });
 
-describe('drawings on the chassis', () => {
-  it('are those of the map in use or of the one named, with picture, identity and what was verified', async () => {
+describe('overlays on the chassis', () => {
+  it('are those of the map in use or of the selected one, with picture, identity and verified facts', async () => {
     await using sim = await startSim();
     const current = await openLive(sim, 'live:current');
     const { serial, software, port } = sim.chassis;
@@ -165,11 +165,11 @@ describe('drawings on the chassis', () => {
     expect(other).toMatchObject({ map: { id: 3, name: 'Musterblatt' }, image: null, frame: { width: null } });
   });
 
-  it('of a map that is not there name those that are', async () => {
+  it('of an unknown map name the existing ones', async () => {
     await using sim = await startSim();
     expect(await errorOf(openLive(sim, 'live:9'))).toMatchObject({
       code: 'MAP_UNKNOWN',
-      message: expect.stringContaining('There is no map 9'),
+      message: expect.stringContaining('No map 9'),
       remedy: expect.stringContaining('1 "Erdgeschoss"'),
     });
     expect(await errorOf(openLive(sim, 'live:../x'))).toMatchObject({ code: 'USAGE' });
@@ -192,7 +192,7 @@ describe('drawings on the chassis', () => {
     });
   });
 
-  it('are shown without their picture when that fails, with a warning', async () => {
+  it('are read without their picture when that fails, with a warning', async () => {
     await using sim = await startSim();
     sim.setFault('image-fails', true);
     const failed = await openLive(sim, 'live:current');
@@ -203,7 +203,7 @@ describe('drawings on the chassis', () => {
     expect((await openLive(sim, 'live:current')).warnings).toHaveLength(1);
   });
 
-  it('are not read from another chassis, and a person can interrupt the reading', async () => {
+  it('are not read from another chassis, and reading can be interrupted', async () => {
     await using sim = await startSim();
     const { host, port } = sim.chassis;
     const site = parseSite(`name: t\nchassis: { host: ${host}, port: ${port}, serial: OTHER }\n`, join(folder, 's'));
@@ -213,7 +213,7 @@ describe('drawings on the chassis', () => {
     sim.setFault('image-slow', true);
     const interrupt = new AbortController();
     const own = parseSite(`name: t\nchassis: { host: ${host}, port: ${port}, serial: ${sim.chassis.serial} }\n`, 's');
-    const opening = openDrawings(
+    const opening = openOverlays(
       { kind: 'live', map: 'current' },
       { openToolkit: () => Promise.resolve({ site: own, dialer: directDialer, clock: systemClock }), needImage: true },
       {

@@ -2,11 +2,11 @@ import chalk from 'chalk';
 import type { InspectedFeature, OverlaysInspect } from '../../../lib/toolkit/overlays/inspect.result.ts';
 import { type Column, renderTable } from '../../output.ts';
 import { colourMark, open } from '../mark.ts';
-import { cut, figure, MOST_ROWS, meaningText, moreText, type Reading, title } from './words.ts';
+import { cut, figure, MAX_ROWS, meaningText, moreText, type Reading, title } from './words.ts';
 
 type Data = OverlaysInspect;
 type CodeRow = Data['codes'][number];
-/** The number that says of what kind a drawing is; null for a drawing that has none of its own. */
+/** The field with the number of the kind; null for a feature without one. */
 type KindField = 'type' | 'regionType' | 'lineType' | null;
 
 export interface View {
@@ -30,12 +30,12 @@ export function kindSections(view: View): string[][] {
   const { fields } = view.data;
   const metres = `in metres (${colourMark(fields.xM ?? open)})`;
   const degrees = `yaw in degrees (${colourMark(fields.yawDeg ?? open)})`;
-  const icon = `iconYaw in degrees (${colourMark(fields.iconYawDeg ?? open)}; what for is ${colourMark(open)})`;
+  const icon = `iconYaw in degrees (${colourMark(fields.iconYawDeg ?? open)}; its purpose is ${colourMark(open)})`;
   return [
     section(view, 'point', 'Points', `x and y ${metres}, ${degrees}, ${icon}`, 'type'),
     section(view, 'zone', 'Zones', `extent ${metres}, ${degrees}`, 'regionType'),
     section(view, 'lane', 'Lanes', `extent ${metres}, ${degrees}`, 'lineType'),
-    section(view, 'other', 'Of other kinds', 'not drawn, carried through as they are', null),
+    section(view, 'other', 'Of other kinds', 'not rendered, carried through unchanged', null),
   ];
 }
 
@@ -48,7 +48,7 @@ function section(
 ): string[] {
   const features = view.data.features.filter((feature) => feature.kind === kind);
   if (features.length === 0) return [];
-  const shown = view.isComplete ? features : features.slice(0, MOST_ROWS);
+  const shown = view.isComplete ? features : features.slice(0, MAX_ROWS);
   const isPoint = kind === 'point';
   const hasYaw = isPoint || shown.some((feature) => writtenOf(feature.feature, 'yaw') !== undefined);
   const hasIconYaw = shown.some((feature) => writtenOf(feature.feature, 'iconYaw') !== undefined);
@@ -84,18 +84,18 @@ function section(
   return lines;
 }
 
-/** Characters of a name: enough to know it by, and all of a usual one where everything was asked for. */
-const MOST_NAME = { short: 28, complete: 400 } as const;
+/** Characters of a name in the short and in the complete table. */
+const MAX_NAME_CHARS = { short: 28, complete: 400 } as const;
 
 function nameText(name: string | null, isComplete: boolean): string {
-  return name === null ? '' : cut(name, isComplete ? MOST_NAME.complete : MOST_NAME.short);
+  return name === null ? '' : cut(name, isComplete ? MAX_NAME_CHARS.complete : MAX_NAME_CHARS.short);
 }
 
 function coordinate(metres: number | null): string {
   return metres === null ? chalk.yellow('broken') : figure(metres, 3);
 }
 
-/** Of the corners as they came; what makes a geometry broken is a finding. */
+/** The extent of the corners as received; the problem of an invalid geometry is a finding. */
 function extentText({ feature }: InspectedFeature): string {
   const box = {
     minX: Number.POSITIVE_INFINITY,
@@ -127,14 +127,16 @@ function geometryText({ feature }: InspectedFeature): string {
   const geometry = Object.hasOwn(feature, 'geometry') ? feature.geometry : undefined;
   if (typeof geometry !== 'object' || geometry === null) return 'none';
   const type = 'type' in geometry ? geometry.type : undefined;
-  return typeof type === 'string' ? cut(type, 24) : 'of no type';
+  return typeof type === 'string' ? cut(type, 24) : 'without type';
 }
 
-/** As a person can compare it; what is no number is shown as it was written. */
+/** Rounded; a value that is not a number is shown as written. */
 function angleText({ feature }: InspectedFeature, key: 'yaw' | 'iconYaw', deg: number | null): string {
   if (deg !== null) return figure(deg, 2).replace(/\.?0+$/, '');
   const written = writtenOf(feature, key);
-  return written === undefined || written === null ? '' : chalk.red(`no number: ${cut(JSON.stringify(written), 16)}`);
+  return written === undefined || written === null
+    ? ''
+    : chalk.red(`not a number: ${cut(JSON.stringify(written), 16)}`);
 }
 
 function writtenOf(feature: InspectedFeature['feature'], key: string): unknown {
@@ -146,10 +148,10 @@ function writtenOf(feature: InspectedFeature['feature'], key: string): unknown {
 function ownCodeText({ codes }: InspectedFeature, field: KindField): string {
   const own = codes.find((code) => code.field === field);
   if (own === undefined) return chalk.yellow('none');
-  return own.number === null ? chalk.red('no number') : String(own.number);
+  return own.number === null ? chalk.red('not a number') : String(own.number);
 }
 
-/** Every reading of the number in the column before, then every other number that the drawing carries. */
+/** Every reading of the number in the previous column, then every other number of the feature. */
 function readAsText({ codes }: InspectedFeature, own: KindField, { codeAt }: View): string {
   return codes
     .map((code) => {

@@ -4,21 +4,21 @@ import type { OverlaysInspect } from '../../../lib/toolkit/overlays/inspect.resu
 import { type Column, renderTable } from '../../output.ts';
 import { colourMark, open, type Standing } from '../mark.ts';
 import type { View } from './kinds.ts';
-import { counted, cut, figure, MOST_ROWS, meaningText, moreText, title } from './words.ts';
+import { counted, cut, figure, MAX_ROWS, meaningText, moreText, title } from './words.ts';
 
 type Data = OverlaysInspect;
 type Pair = Data['chargers']['pairs'][number];
 
-const MOST_NUMBERS = 100;
+const MAX_NUMBERS = 100;
 const byVendor: Standing = { mark: 'HINWEIS', basis: 'vendor' };
-const seen: Standing = { mark: 'BELEGT', basis: 'measured' };
+const measured: Standing = { mark: 'BELEGT', basis: 'measured' };
 
 export function chargerLines({ data, featureAt, isComplete }: View): string[] {
   const { pairs, measuredOnce } = data.chargers;
   const isShown = (index: number | null) => index !== null && featureAt.has(index);
   const about = pairs.filter(({ charger, dockingPoint }) => isShown(charger) || isShown(dockingPoint));
   if (about.length === 0) return [];
-  const shown = isComplete ? about : about.slice(0, MOST_ROWS);
+  const shown = isComplete ? about : about.slice(0, MAX_ROWS);
   const metres = data.fields.distanceM ?? open;
   const itemText = (index: number | null) => {
     if (index === null) return chalk.yellow('missing');
@@ -35,23 +35,23 @@ export function chargerLines({ data, featureAt, isComplete }: View): string[] {
     { title: 'charger' },
     { title: 'docking point' },
     { title: 'reference' },
-    { title: 'apart in the overlays m', align: 'right' },
+    { title: 'distance in the overlays m', align: 'right' },
   ];
   const whole = about.filter(({ charger, dockingPoint }) => charger !== null && dockingPoint !== null).length;
   const incomplete = about.length - whole;
   const counts = incomplete === 0 ? String(whole) : `${whole}, ${incomplete} incomplete`;
   const lines = [
-    `${title(`Charging stations (${counts})`)}: which two belong together is ${colourMark(byVendor)}, metres ${colourMark(metres)}`,
+    `${title(`Charging stations (${counts})`)}: pairing is ${colourMark(byVendor)}, metres ${colourMark(metres)}`,
     renderTable(columns, rows),
-    `One pair was measured, four times: ${measuredOnce.value} ${measuredOnce.unit ?? ''} (${colourMark(measuredOnce)}). Whether that holds for any other is not known (${colourMark(open)} overlays.charging-pair-distance-constant).`,
+    `One pair was measured, four times: ${measuredOnce.value} ${measuredOnce.unit ?? ''} (${colourMark(measuredOnce)}). Whether it applies to others is unknown (${colourMark(open)} overlays.charging-pair-distance-constant).`,
   ];
   if (shown.length < about.length) lines.push(moreText(about.length - shown.length, '--all, --json'));
   return lines;
 }
 
-/** Which side refers to the other; of an item without a partner what it refers to. */
-function referenceText({ charger, namedBy, named, namedBack }: Pair): string {
-  switch (namedBy) {
+/** The side with the reference; for an item without a partner the id that it refers to. */
+function referenceText({ charger, linkedBy, chargerReference, dockingPointReference }: Pair): string {
+  switch (linkedBy) {
     case 'both':
       return 'on both';
     case 'charger':
@@ -59,9 +59,9 @@ function referenceText({ charger, namedBy, named, namedBack }: Pair): string {
     case 'docking-point':
       return 'on the docking point';
     default: {
-      const to = charger === null ? namedBack : named;
+      const to = charger === null ? dockingPointReference : chargerReference;
       const reference = to === null ? 'none' : `to ${cut(to, 36)}`;
-      return chalk.yellow(namedBy === 'not-decided' ? `not decided: ${reference}` : reference);
+      return chalk.yellow(linkedBy === 'not-decided' ? `not decided: ${reference}` : reference);
     }
   }
 }
@@ -70,28 +70,28 @@ export function codeLines({ data, isComplete }: View): string[] {
   const used = new Set(data.features.flatMap(({ codes }) => codes.map(({ field, number }) => `${field} ${number}`)));
   const codes = data.codes.filter(({ field, number }) => used.has(`${field} ${number}`));
   if (codes.length === 0) return [];
-  const shown = isComplete ? codes : codes.slice(0, MOST_NUMBERS);
+  const shown = isComplete ? codes : codes.slice(0, MAX_NUMBERS);
   const columns: Column[] = [
     { title: 'number' },
-    { title: 'drawings', align: 'right' },
+    { title: 'features', align: 'right' },
     { title: 'mark' },
     { title: 'read as' },
     { title: 'source' },
     { title: 'fact' },
   ];
   const rows = shown.flatMap(({ field, number, count, readings, disagreement }) => {
-    const head = [`${field} ${number ?? '(no whole number)'}`, String(count)];
-    if (readings.length === 0) return [[...head, colourMark(open), 'nobody knows', '', '']];
-    const lines = readings.map(({ meaning, source, fact, here, ...standing }, at) => [
+    const head = [`${field} ${number ?? '(not a whole number)'}`, String(count)];
+    if (readings.length === 0) return [[...head, colourMark(open), 'unknown', '', '']];
+    const lines = readings.map(({ meaning, source, fact, here, ...markAndBasis }, at) => [
       ...(at === 0 ? head : ['', '']),
-      colourMark(standing),
+      colourMark(markAndBasis),
       meaningText(meaning, readings),
       here === null ? source : `${here.verdict} here by ${cut(here.who, 30)}, ${here.when}; ${source}`,
       fact,
     ]);
-    return disagreement === null ? lines : [...lines, ['', '', '', '', chalk.dim('the two differ:'), disagreement]];
+    return disagreement === null ? lines : [...lines, ['', '', '', '', chalk.dim('readings disagree:'), disagreement]];
   });
-  const lines = [`${title(`Numbers (${codes.length})`)}: every reading; drawings counted on the whole map`];
+  const lines = [`${title(`Numbers (${codes.length})`)}: every reading; features counted on the whole map`];
   lines.push(renderTable(columns, rows));
   if (shown.length < codes.length) lines.push(moreText(codes.length - shown.length, '--all, --json'));
   return lines;
@@ -101,14 +101,14 @@ export function iconLines({ icons, filter }: Data): string[] {
   if (icons.withBoth === 0 || filter !== null) return [];
   const { withBoth, withOffset, offsetDeg } = icons;
   return [
-    `${title('Icons')}: ${withOffset} of ${counted(withBoth, 'drawing')} with both angles ${pluralWord(withOffset, 'has its', 'have their')} iconYaw ${offsetDeg} degrees from yaw: reproducible (${colourMark(seen)}), unexplained (${colourMark(open)}).`,
+    `${title('Icons')}: ${withOffset} of ${counted(withBoth, 'feature')} with both angles ${pluralWord(withOffset, 'has its', 'have their')} iconYaw ${offsetDeg} degrees from yaw: reproducible (${colourMark(measured)}), unexplained (${colourMark(open)}).`,
   ];
 }
 
 export function carriedLines({ data, isComplete }: View): string[] {
   const { members, more } = data.carried;
   if (members.length === 0 || data.filter !== null) return [];
-  const shown = isComplete ? members : members.slice(0, MOST_ROWS);
+  const shown = isComplete ? members : members.slice(0, MAX_ROWS);
   const rows = shown.map(({ name, in: where, count, types }) => [
     cut(name, 40),
     where,
@@ -118,11 +118,11 @@ export function carriedLines({ data, isComplete }: View): string[] {
   const columns: Column[] = [
     { title: 'name' },
     { title: 'in' },
-    { title: 'drawings', align: 'right' },
+    { title: 'features', align: 'right' },
     { title: 'written as' },
   ];
   const lines = [
-    `${title(`Carried through (${members.length + more})`)}: gw gives them no meaning and changes nothing about them`,
+    `${title(`Carried through (${members.length + more})`)}: not interpreted and not changed by gw`,
     renderTable(columns, rows),
   ];
   const left = members.length - shown.length + more;

@@ -3,17 +3,17 @@ import { pluralWord, shorten } from '../../../lib/text/index.ts';
 import type { OverlaysInspect } from '../../../lib/toolkit/overlays/inspect.result.ts';
 import { printable } from '../../output.ts';
 
-/** Rows of one table before the rest is only counted: what a person reads, and a terminal still scrolls back to. */
-export const MOST_ROWS = 40;
-/** What stands under a mark is indented by as much as the mark takes. */
+/** Rows of one table; further ones are counted only, so that a terminal can scroll back. */
+export const MAX_ROWS = 40;
+/** Indent of lines below a mark. */
 export const INDENT = ' '.repeat(10);
 
 export type Reading = OverlaysInspect['codes'][number]['readings'][number];
 
-/** Beside the word of a vendor an open reading says that the specification gives none. */
+/** Beside a vendor's reading an open one is 'not shown' by the specification. */
 export function meaningText(meaning: string | null, all: readonly Reading[]): string {
   if (meaning !== null) return `'${printable(meaning)}'`;
-  return all.some((other) => other.meaning !== null) ? 'not shown' : 'nobody knows';
+  return all.some((other) => other.meaning !== null) ? 'not shown' : 'unknown';
 }
 
 export function title(text: string): string {
@@ -28,12 +28,12 @@ export function moreText(count: number, ways: string): string {
   return chalk.dim(`and ${count.toLocaleString('en')} more: ${ways}`);
 }
 
-/** Figures of a map are small; a broken one may have hundreds of digits. */
+/** Invalid values may have hundreds of digits. */
 export function figure(value: number, digits: number): string {
   return Math.abs(value) < 1e9 ? value.toFixed(digits) : value.toExponential(3);
 }
 
-/** Text from outside on one line of its own length. */
-export function cut(text: string, most: number): string {
-  return printable(shorten(text, most));
+/** Foreign text on one line, at most `max` characters. */
+export function cut(text: string, max: number): string {
+  return printable(shorten(text, max));
 }

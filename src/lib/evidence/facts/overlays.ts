@@ -25,8 +25,8 @@ export const overlayFacts = [
     source,
   },
   {
-    id: 'overlays.drawings',
-    statement: 'Overlays are drawings on a map: points, zones and lanes.',
+    id: 'overlays.features',
+    statement: 'Overlays of a map are points, zones and lanes.',
     mark: 'BELEGT',
     basis: 'stated',
     value: ['point', 'zone', 'lane'],
@@ -102,7 +102,7 @@ export const overlayFacts = [
     mark: 'OFFEN',
     basis: 'not-shown',
     source,
-    note: 'The number is passed through as it came.',
+    note: 'The number is passed through unchanged.',
   },
   {
     id: 'overlays.zone-region-type',
@@ -192,7 +192,7 @@ export const overlayFacts = [
     note: "The mark is implied by the word 'seems'.",
   },
   {
-    id: 'overlays.drawing-identifiers',
+    id: 'overlays.feature-identifiers',
     statement: 'Whether the chassis assigns its own identifiers to features that are written is not shown.',
     mark: 'OFFEN',
     basis: 'not-shown',

@@ -1,43 +1,43 @@
 import type { Degrees } from '../../angle/index.ts';
-import type { CodeField, DrawingKind } from '../model.ts';
+import type { CodeField, FeatureKind } from '../model.ts';
 
-/** How two drawings were found to be one and the same. */
+/** How two features were matched. */
 export type PairedBy =
-  /** The same id, which stands once on either side. */
+  /** The same id, unique on both sides. */
   | 'id'
-  /** The same geometry. With several of them the ones that share most: content, name, code, then order. */
+  /** The same geometry. Several candidates are matched by content, name, code, then order. */
   | 'geometry'
-  /** Not at the same place, but the nearest of the same kind and code within 1 m. Decision of ours. */
+  /** The nearest of the same kind and code within 1 m. Project decision. */
   | 'nearness';
 
-/** A drawing as a difference names it. */
-export interface DrawingRef {
+/** A reference to a feature in a difference. */
+export interface FeatureRef {
   readonly index: number;
   readonly id: string | null;
   readonly name: string | null;
-  /** 'no-feature' is an entry of `features` that is no object. */
-  readonly kind: DrawingKind | 'no-feature';
-  /** Its point, or the middle between its corners, in metres; null when it has neither. */
+  /** 'no-feature': an entry of `features` that is not an object. */
+  readonly kind: FeatureKind | 'no-feature';
+  /** Its point, or the mean of its corners, in metres; null when it has neither. */
   readonly xM: number | null;
   readonly yM: number | null;
 }
 
-/** A member that is not the same on both sides. */
+/** A member that differs. */
 export interface ValueChange {
-  /** In whose members it stands. */
-  readonly in: 'collection' | 'drawing' | 'properties' | 'document';
+  /** The object that holds the member. */
+  readonly in: 'collection' | 'feature' | 'properties' | 'document';
   readonly name: string;
   /**
-   * type: the JSON type differs, '11' against 11. doubled: the key stands twice in one object and the texts differ,
-   * so that nobody can say which value counts.
+   * type: the JSON type differs, '11' against 11. duplicate-key: one object has the key twice and the texts differ, so
+   * which value applies is undefined.
    */
-  readonly change: 'added' | 'removed' | 'value' | 'type' | 'doubled';
-  /** JSON text exactly as it stands in the source; null when the member is not there. */
+  readonly change: 'added' | 'removed' | 'value' | 'type' | 'duplicate-key';
+  /** Exact JSON text of the source; null when the member is missing. */
   readonly fromJson: string | null;
   readonly toJson: string | null;
 }
 
-/** A code that is written differently. Equal numbers: only its JSON type changed. */
+/** A changed code. Equal numbers: only the JSON type changed. */
 export interface CodeChange {
   readonly field: CodeField;
   readonly from: number | null;
@@ -46,40 +46,40 @@ export interface CodeChange {
   readonly toJson: string | null;
 }
 
-/** A heading that is written differently. */
+/** A changed heading. */
 export interface TurnChange {
   readonly field: 'yaw' | 'iconYaw';
   readonly fromDeg: Degrees | null;
   readonly toDeg: Degrees | null;
-  /** The short way round, counter-clockwise; null where one side has no number. */
+  /** The smaller rotation, counter-clockwise positive; null where one side is not a number. */
   readonly turnedDeg: Degrees | null;
   readonly fromJson: string | null;
   readonly toJson: string | null;
 }
 
-/** Where two texts begin to differ: `coordinates/0/2`. */
-export interface PlaceOfChange {
+/** The first difference of two texts: `coordinates/0/2`. */
+export interface FirstDifference {
   readonly path: string;
-  /** JSON text as it stands there; null when it is not there. */
+  /** JSON text at the path; null when missing. */
   readonly fromJson: string | null;
   readonly toJson: string | null;
 }
 
-/** A geometry that is not the same. */
+/** A changed geometry. */
 export interface ShapeChange {
-  /** `type` of the geometry as it came, null when it has none. */
+  /** `type` of the geometry as received; null when it has none. */
   readonly fromType: string | null;
   readonly toType: string | null;
-  /** How far the point, or the middle between the corners, has moved; null when that cannot be said. */
+  /** Displacement of the point, or of the mean of the corners; null when undefined. */
   readonly movedM: number | null;
   /**
-   * How far the corner that moved most has moved, read in the direction and from the corner in which that is least;
-   * null when the number of corners or the kind differs.
+   * Largest displacement of a corner, for the order and starting corner that minimise it; null when the number of
+   * corners or the kind differs.
    */
   readonly largestShiftM: number | null;
-  /** Every corner moved by the same way: another place and the same form. */
+  /** Every corner has the same displacement: moved, form unchanged. */
   readonly isMovedAsWhole: boolean;
-  /** Corners on either side, 1 for a point, without the repeated last corner of a ring; null when there are none. */
+  /** Number of corners, 1 for a point, without the closing corner of a ring; null when there are none. */
   readonly fromCorners: number | null;
   readonly toCorners: number | null;
   /** Length of a line in metres; null for everything else. */
@@ -88,18 +88,18 @@ export interface ShapeChange {
   /** Area of a zone in square metres, without its holes; null for everything else. */
   readonly fromAreaM2: number | null;
   readonly toAreaM2: number | null;
-  /** A line runs the other way. */
+  /** The order of the places of a line is reversed. */
   readonly isReversed: boolean;
-  /** The outline of a zone begins at another corner, or is written the other way round. */
+  /** The outline of a zone starts at another corner or has the opposite orientation. */
   readonly isRewound: boolean;
-  /** The first place at which the texts differ, where nothing above says what differs; null otherwise. */
-  readonly first: PlaceOfChange | null;
+  /** The first difference of the texts, where none of the members above shows it; null otherwise. */
+  readonly first: FirstDifference | null;
 }
 
-/** A drawing that stands on both sides and is not the same. */
-export interface ChangedDrawing {
-  readonly from: DrawingRef;
-  readonly to: DrawingRef;
+/** A feature on both sides with a difference. */
+export interface ChangedFeature {
+  readonly from: FeatureRef;
+  readonly to: FeatureRef;
   readonly pairedBy: PairedBy;
   /** null when the geometry is the same. */
   readonly shape: ShapeChange | null;
@@ -109,11 +109,11 @@ export interface ChangedDrawing {
   readonly values: readonly ValueChange[];
 }
 
-/** The same number written in another way: 1.0 against 1. Equal, and told. */
+/** Equal numbers in different notation: 1.0 against 1. Reported, not a difference. */
 export interface NumberNotation {
-  /** Place of the drawing on the left side; null for a member of the collection. */
+  /** Index of the feature on the left side; null for a member of the collection. */
   readonly index: number | null;
-  /** Where in it, `properties/yaw`. */
+  /** Path in the feature, `properties/yaw`. */
   readonly path: string;
   readonly fromJson: string;
   readonly toJson: string;
@@ -126,9 +126,9 @@ interface DiffCounts {
   /** On both sides with the same content. */
   readonly unchanged: number;
   readonly changed: number;
-  /** Of the changed ones: another place or form; another heading; another code; anything else, also how it is written. */
+  /** Of the changed ones: place or form; heading; code; anything else, including notation. */
   readonly moved: number;
-  /** Of the moved ones: another form, size or direction, not only another place. */
+  /** Of the moved ones: form, size or direction changed as well. */
   readonly reshaped: number;
   readonly turned: number;
   readonly recoded: number;
@@ -139,24 +139,24 @@ interface DiffCounts {
 }
 
 /**
- * What differs between two collections, the left one taken as the old one. Numbers count as the same when they are
- * equal as numbers; whole numbers too large for that are compared digit by digit. The order of keys and the
- * whitespace say nothing in JSON and do not count; the order of the drawings does.
+ * The difference of two collections, the left one being the old one. Numbers are compared by value, integers beyond the
+ * exact range digit by digit. Key order and whitespace are insignificant in JSON and ignored; the order of the features
+ * counts.
  */
 export interface OverlaysDiff {
-  /** Every drawing, its order, every value with its JSON type and every member of the collection are the same. */
+  /** Features, their order, values with JSON types and members of the collection are equal. */
   readonly same: boolean;
-  /** The texts are the same character for character. */
+  /** The texts are identical. */
   readonly sameText: boolean;
   readonly counts: DiffCounts;
   /** In the order of the left side. */
-  readonly changed: readonly ChangedDrawing[];
-  readonly added: readonly DrawingRef[];
-  readonly removed: readonly DrawingRef[];
-  /** The fewest drawings that one would have to lift out of the order to make both orders the same. */
-  readonly reordered: readonly { readonly from: DrawingRef; readonly to: DrawingRef }[];
+  readonly changed: readonly ChangedFeature[];
+  readonly added: readonly FeatureRef[];
+  readonly removed: readonly FeatureRef[];
+  /** The smallest set of features whose removal makes both orders equal. */
+  readonly reordered: readonly { readonly from: FeatureRef; readonly to: FeatureRef }[];
   /** Members of the collection beside `features`, and of a document around it. */
   readonly members: readonly ValueChange[];
-  /** Numbers that are equal and written differently: how many, and the first of them. */
+  /** Equal numbers in different notation: their count, and the first of them. */
   readonly notation: { readonly numbers: number; readonly examples: readonly NumberNotation[] };
 }

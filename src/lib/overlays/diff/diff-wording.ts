@@ -1,22 +1,22 @@
 import { plural, shorten } from '../../text/index.ts';
 import { figure } from '../render/lines.ts';
-import type { ChangedDrawing, OverlaysDiff, PairedBy, ShapeChange, TurnChange, ValueChange } from './diff-model.ts';
+import type { ChangedFeature, OverlaysDiff, PairedBy, ShapeChange, TurnChange, ValueChange } from './diff-model.ts';
 
-/** One line of a table of changes. Texts hold what came from outside: bounded, but not escaped. */
+/** One row of a table of changes. Foreign text in it is bounded but not escaped. */
 export interface ChangeRow {
-  /** In a few words, without before and after: `moved 0.5 m`. */
+  /** The change without its values: `moved 0.5 m`. */
   readonly what: string;
   readonly before: string;
   readonly after: string;
 }
 
-/** A change as a result holds it, where an angle is any number: only read here, never passed on. */
-type ToldTurn = Pick<TurnChange, 'field' | 'fromJson' | 'toJson'> & { readonly turnedDeg: number | null };
-export type ToldChange = Omit<ChangedDrawing, 'turns'> & { readonly turns: readonly ToldTurn[] };
+/** A change as in a result, where angles are plain numbers: read here only, never passed on. */
+type ResultTurn = Pick<TurnChange, 'field' | 'fromJson' | 'toJson'> & { readonly turnedDeg: number | null };
+export type ResultChange = Omit<ChangedFeature, 'turns'> & { readonly turns: readonly ResultTurn[] };
 
-/** Stands where there is nothing. */
+/** Shown for a missing value. */
 export const NOTHING = '—';
-const MOST = 60;
+const MAX_CHARS = 60;
 
 export const pairedByWords: Readonly<Record<PairedBy, string>> = {
   id: 'id',
@@ -24,7 +24,7 @@ export const pairedByWords: Readonly<Record<PairedBy, string>> = {
   nearness: 'nearest within 1 m: a guess',
 };
 
-/** Answers the question in one line: whether they differ, and in what. */
+/** The first line: whether they differ, and in what. */
 export function diffLine({
   same,
   sameText,
@@ -32,8 +32,8 @@ export function diffLine({
   members,
 }: Pick<OverlaysDiff, 'same' | 'sameText' | 'counts' | 'members'>): string {
   if (same) {
-    const how = sameText ? 'to the last character' : 'in everything that is said, though written differently';
-    return `The drawings are the same: ${plural(counts.to, 'drawing')}, ${how}.`;
+    const how = sameText ? 'identical text' : 'same content, written differently';
+    return `The overlays are the same: ${plural(counts.to, 'feature')}, ${how}.`;
   }
   const parts: string[] = [];
   if (counts.changed > 0) {
@@ -49,19 +49,19 @@ export function diffLine({
   }
   if (counts.added > 0) parts.push(`${counts.added} added`);
   if (counts.removed > 0) parts.push(`${counts.removed} removed`);
-  if (counts.reordered > 0) parts.push(`${counts.reordered} elsewhere in the order`);
+  if (counts.reordered > 0) parts.push(`${counts.reordered} reordered`);
   if (members.length > 0) parts.push(`${plural(members.length, 'member')} of the collection`);
-  return `The drawings differ: ${parts.join(', ')}.`;
+  return `The overlays differ: ${parts.join(', ')}.`;
 }
 
-/** Everything that changed of one drawing, the place first. */
-export function changeRows({ from, to, shape, turns, codes, values }: ToldChange): ChangeRow[] {
-  const place = ({ xM, yM }: ChangedDrawing['from']) => (xM === null || yM === null ? null : placeWords(xM, yM));
+/** All changes of one feature, the place first. */
+export function changeRows({ from, to, shape, turns, codes, values }: ResultChange): ChangeRow[] {
+  const place = ({ xM, yM }: ChangedFeature['from']) => (xM === null || yM === null ? null : placeWords(xM, yM));
   return [
     ...(shape === null ? [] : [shapeRow(shape, place(from), place(to))]),
     ...turns.map(turnRow),
     ...codes.map(({ field, from: was, to: is, fromJson, toJson }) => ({
-      what: was !== null && was === is ? `${field}, its JSON type only` : field,
+      what: was !== null && was === is ? `${field}, JSON type only` : field,
       before: short(fromJson),
       after: short(toJson),
     })),
@@ -69,21 +69,21 @@ export function changeRows({ from, to, shape, turns, codes, values }: ToldChange
   ];
 }
 
-/** The same in the fewest words, for a label. */
-export function changeWords(change: ToldChange): string {
+/** The same in short, for a label. */
+export function changeWords(change: ResultChange): string {
   const words = changeRows(change).map(({ what }) => what);
   return words.length <= 3 ? words.join(', ') : `${words.slice(0, 2).join(', ')} and ${words.length - 2} more`;
 }
 
 export function valueRow({ in: where, name, change, fromJson, toJson }: ValueChange): ChangeRow {
   const member =
-    name === '' ? (where === 'document' ? 'how the drawings are packed' : 'the whole entry') : shorten(name, MOST);
-  const notes = { added: '', removed: '', value: '', type: ', its JSON type', doubled: ', a key that stands twice' };
+    name === '' ? (where === 'document' ? 'container of the features' : 'the whole entry') : shorten(name, MAX_CHARS);
+  const notes = { added: '', removed: '', value: '', type: ', JSON type', 'duplicate-key': ', duplicate key' };
   return { what: `${member}${notes[change]}`, before: short(fromJson), after: short(toJson) };
 }
 
-/** `#3`, or `#3 → #5` where the place in the list is another. */
-export function placeInList(from: number, to: number): string {
+/** `#3`, or `#3 → #5` where the index changed. */
+export function indexChange(from: number, to: number): string {
   return from === to ? `#${from}` : `#${from} → #${to}`;
 }
 
@@ -96,16 +96,16 @@ function shapeRow(shape: ShapeChange, was: string | null, is: string | null): Ch
   const clauses =
     fromType === toType
       ? shapeClauses(shape)
-      : [`geometry, ${shorten(fromType ?? 'none', MOST)} to ${shorten(toType ?? 'none', MOST)}`];
+      : [`geometry, ${shorten(fromType ?? 'none', MAX_CHARS)} to ${shorten(toType ?? 'none', MAX_CHARS)}`];
   if (clauses.length === 0 && first !== null) {
     return {
-      what: `geometry at ${shorten(first.path, MOST)}`,
+      what: `geometry at ${shorten(first.path, MAX_CHARS)}`,
       before: short(first.fromJson),
       after: short(first.toJson),
     };
   }
   const form = (type: string | null, place: string | null, corners: number | null, size: string | null) => {
-    if (place === null || corners === null) return type === null ? NOTHING : shorten(type, MOST);
+    if (place === null || corners === null) return type === null ? NOTHING : shorten(type, MAX_CHARS);
     if (corners === 1 && size === null) return place;
     return `${plural(corners, 'corner')} around ${place}${size === null ? '' : `, ${size}`}`;
   };
@@ -116,20 +116,20 @@ function shapeRow(shape: ShapeChange, was: string | null, is: string | null): Ch
   };
 }
 
-/** The way first, then direction, corners and size: a label has room for the first of them. */
+/** Displacement first, then direction, corners and size, since labels show the first only. */
 function shapeClauses(shape: ShapeChange): string[] {
   const { movedM, largestShiftM, isMovedAsWhole, fromCorners, toCorners, isReversed, isRewound } = shape;
   const clauses: string[] = [];
   if (isMovedAsWhole && movedM !== null) clauses.push(`moved ${metres(movedM)}`);
   else if (largestShiftM !== null && largestShiftM > 0) clauses.push(`corners moved up to ${metres(largestShiftM)}`);
   else if (movedM !== null && movedM > 0) clauses.push(`middle moved ${metres(movedM)}`);
-  if (isReversed) clauses.push('runs the other way');
+  if (isReversed) clauses.push('direction reversed');
   if (fromCorners !== toCorners) clauses.push(`corners ${fromCorners ?? 0} → ${toCorners ?? 0}`);
   const area = fromTo(shape.fromAreaM2, shape.toAreaM2);
   if (area !== null) clauses.push(`area ${area} m²`);
   const length = fromTo(shape.fromLengthM, shape.toLengthM);
   if (length !== null) clauses.push(`length ${length} m`);
-  if (clauses.length === 0 && isRewound) clauses.push('same outline, written from another corner or the other way');
+  if (clauses.length === 0 && isRewound) clauses.push('same outline, other starting corner or orientation');
   return clauses;
 }
 
@@ -138,25 +138,25 @@ function sizeWords(lengthM: number | null, areaM2: number | null): string | null
   return areaM2 === null ? null : `${size(areaM2)} m²`;
 }
 
-/** A size with digits that say something of a small one too. */
+/** A size with enough digits for small values. */
 function size(value: number): string {
   return figure(value, value >= 10 ? 2 : value >= 0.1 ? 3 : 6);
 }
 
-/** `100 → 4`; null where both are equal but for the noise of the calculation, or one is not known. */
+/** `100 → 4`; null where both are equal within rounding, or one is unknown. */
 function fromTo(from: number | null, to: number | null): string | null {
   if (from === null || to === null || Math.abs(from - to) <= 1e-9 * Math.max(from, to)) return null;
   for (const decimals of [2, 4, 6, 9]) {
     const [was, is] = [figure(from, decimals), figure(to, decimals)];
-    // What is not nothing must not be written 0.
+    // A value other than 0 must not be shown as 0.
     if (was !== is && (was !== '0' || from === 0) && (is !== '0' || to === 0)) return `${was} → ${is}`;
   }
   return `${from.toPrecision(3)} → ${to.toPrecision(3)}`;
 }
 
-function turnRow({ field, turnedDeg, fromJson, toJson }: ToldTurn): ChangeRow {
+function turnRow({ field, turnedDeg, fromJson, toJson }: ResultTurn): ChangeRow {
   const angle = turnedDeg === null || turnedDeg === 0 ? null : `${turnedDeg > 0 ? '+' : ''}${figure(turnedDeg, 2)}°`;
-  // An icon that turns is no robot that turns.
+  // `iconYaw` is not a heading, so it is not called turned.
   const bare = turnedDeg === 0 ? `${field}, written differently` : field;
   const what = angle === null ? bare : field === 'yaw' ? `turned ${angle}` : `iconYaw ${angle}`;
   return { what, before: short(fromJson), after: short(toJson) };
@@ -167,5 +167,5 @@ function metres(value: number): string {
 }
 
 function short(json: string | null): string {
-  return json === null ? NOTHING : shorten(json, MOST);
+  return json === null ? NOTHING : shorten(json, MAX_CHARS);
 }

@@ -1,11 +1,11 @@
 import type { CodeBook, CodeMeaning, Overlays } from '../model.ts';
 import { jsonOf, kindOf, type Members, membersOf, type Span, spanOf } from '../read/json-source.ts';
 import { readOverlays } from '../read/read.ts';
-import type { ChangedDrawing, OverlaysDiff, ShapeChange, ValueChange } from './diff-model.ts';
-import { changeOf, differing, type NotationNotes, refOf } from './drawing-change.ts';
+import type { ChangedFeature, OverlaysDiff, ShapeChange, ValueChange } from './diff-model.ts';
+import { changeOf, differing, type NotationNotes, refOf } from './feature-change.ts';
 import { type Entry, type Pair, type Pairing, pairUp } from './pairing.ts';
 
-/** Compares two collections, `a` taken as the old one. The work grows as n log n with the number of drawings. */
+/** Compares two collections, `a` being the old one, in O(n log n). */
 export function diffOverlays(a: Overlays, b: Overlays): OverlaysDiff {
   const sameText = a.text === b.text;
   const found = sameText ? nothing : findChanges(a, b);
@@ -13,8 +13,8 @@ export function diffOverlays(a: Overlays, b: Overlays): OverlaysDiff {
   const removed = pairing.onlyA.map(refOf);
   const added = pairing.onlyB.map(refOf);
   const reordered = outOfOrder(pairing.pairs).map((pair) => ({ from: refOf(pair.a), to: refOf(pair.b) }));
-  const from = a.drawings.length + a.notFeatures.length;
-  const to = b.drawings.length + b.notFeatures.length;
+  const from = a.features.length + a.notFeatures.length;
+  const to = b.features.length + b.notFeatures.length;
   return {
     same: [members, changed, added, removed, reordered].every((list) => list.length === 0),
     sameText,
@@ -42,12 +42,12 @@ export function diffOverlays(a: Overlays, b: Overlays): OverlaysDiff {
 }
 
 /**
- * Compares two texts of drawings, as the chassis gave or was given them. Where a text holds more than the
- * collection, what stands around it must be the same too. Throws OVERLAYS_INVALID where one holds no drawings.
+ * Compares two overlay texts as read from or written to the chassis. Content around a collection is compared as well.
+ * Throws OVERLAYS_INVALID where one holds no overlays.
  */
-export function sameDrawings(aText: string, bText: string): OverlaysDiff {
-  const a = readOverlays(aText, 'overlays');
-  const b = readOverlays(bText, 'overlays');
+export function diffOverlaysTexts(aText: string, bText: string): OverlaysDiff {
+  const a = readOverlays(aText, 'first text');
+  const b = readOverlays(bText, 'second text');
   const diff = diffOverlays(a, b);
   const sameText = aText === bText;
   if (sameText || (a.form === 'collection' && b.form === 'collection')) return { ...diff, sameText };
@@ -57,28 +57,28 @@ export function sameDrawings(aText: string, bText: string): OverlaysDiff {
   return { ...diff, same, sameText, members: [...diff.members, ...around], notation: merged(diff.notation, notes) };
 }
 
-function isMoved({ shape }: ChangedDrawing): boolean {
+function isMoved({ shape }: ChangedFeature): boolean {
   return shape !== null && !isSameForm(shape);
 }
 
-function isReshaped(change: ChangedDrawing): boolean {
+function isReshaped(change: ChangedFeature): boolean {
   return isMoved(change) && change.shape?.isMovedAsWhole !== true;
 }
 
-/** Another third coordinate, another member, where a ring begins or closes: none of them moves anything. */
+/** A third coordinate, another member, or another start or closing of a ring moves nothing. */
 function isSameForm({ fromType, toType, largestShiftM, isReversed }: ShapeChange): boolean {
   return fromType === toType && largestShiftM === 0 && !isReversed;
 }
 
-function isTurned({ turns }: ChangedDrawing): boolean {
+function isTurned({ turns }: ChangedFeature): boolean {
   return turns.some(({ turnedDeg }) => turnedDeg !== 0);
 }
 
-function isRecoded({ codes }: ChangedDrawing): boolean {
+function isRecoded({ codes }: ChangedFeature): boolean {
   return codes.some(({ from, to }) => from === null || from !== to);
 }
 
-function isChangedOtherwise({ shape, turns, codes, values }: ChangedDrawing): boolean {
+function isChangedOtherwise({ shape, turns, codes, values }: ChangedFeature): boolean {
   return (
     values.length > 0 ||
     (shape !== null && isSameForm(shape)) ||
@@ -90,7 +90,7 @@ function isChangedOtherwise({ shape, turns, codes, values }: ChangedDrawing): bo
 interface Found {
   readonly members: readonly ValueChange[];
   readonly pairing: Pairing;
-  readonly changed: readonly ChangedDrawing[];
+  readonly changed: readonly ChangedFeature[];
   readonly notation: NotationNotes;
 }
 
@@ -104,12 +104,11 @@ const nothing: Found = {
 function findChanges(a: Overlays, b: Overlays): Found {
   const notation = newNotes();
   const [left, right] = [collectionOf(a), collectionOf(b)];
-  // The members beside the features.
   const members = differing(left, right, 'collection', { index: null, path: [] }, notation, FEATURES);
   const before = entriesOf(a);
   const after = entriesOf(b);
 
-  // Between a list and a single feature no member differs, and the document does.
+  // A list and a single feature differ in the document, not in a member.
   if (members.length === 0 && a.container !== b.container) {
     const [fromJson, toJson] = [a, b].map(({ container }) => JSON.stringify(container)) as [string, string];
     members.push({ in: 'document', name: '', change: 'value', fromJson, toJson });
@@ -120,7 +119,7 @@ function findChanges(a: Overlays, b: Overlays): Found {
     return { ...nothing, members, notation: merged(notation, inOrder) };
   }
   const pairing = pairUp(before, after);
-  const changed: ChangedDrawing[] = [];
+  const changed: ChangedFeature[] = [];
   for (const pair of pairing.pairs) {
     const change = changeOf(pair, notation);
     if (change !== null) changed.push(change);
@@ -128,7 +127,7 @@ function findChanges(a: Overlays, b: Overlays): Found {
   return { members, pairing, changed, notation };
 }
 
-/** Drawings that nobody can tell apart pair up only by their order: so the order is tried first. */
+/** Identical features can be matched by order only, so the order is tried first. */
 function isSameInOrder(before: readonly Entry[], after: readonly Entry[], notes: NotationNotes): boolean {
   return (
     before.length === after.length &&
@@ -142,30 +141,30 @@ function isSameInOrder(before: readonly Entry[], after: readonly Entry[], notes:
 const FEATURES = 'features';
 
 /**
- * A map without drawings has the text '': no collection, which is told from an empty one. A list of features has no
- * members, and those of a single feature are its own.
+ * A map without overlays has the text '', which differs from an empty collection. A list of features has no members, and
+ * those of a single feature are its own.
  */
 function collectionOf({ text, container }: Overlays): Members {
   const whole = spanOf(text === '' ? '{}' : text);
   const isObject = container === 'feature-collection' || container === 'object-with-features';
-  return (isObject ? membersOf(whole) : null) ?? { whole, members: new Map(), doubled: null };
+  return (isObject ? membersOf(whole) : null) ?? { whole, members: new Map(), duplicateKey: null };
 }
 
-function entriesOf({ drawings, entries }: Overlays): Entry[] {
-  const byIndex = new Map(drawings.map((drawing) => [drawing.index, drawing]));
-  return entries.map((span, index) => ({ index, span, drawing: byIndex.get(index) ?? null }));
+function entriesOf({ features, entries }: Overlays): Entry[] {
+  const byIndex = new Map(features.map((feature) => [feature.index, feature]));
+  return entries.map((span, index) => ({ index, span, feature: byIndex.get(index) ?? null }));
 }
 
-/** The member of a map or a wrapper that holds the drawings. */
+/** The member of a map or a wrapper that holds the collection. */
 const HOLDER = 'overlays';
-/** Forms stand in each other at most so deep. */
-const DEEPEST_FORM = 6;
+/** Nesting of strings and wrappers. */
+const MAX_FORM_DEPTH = 6;
 
-/** What stands around the collection, in the forms that readOverlays takes: a map object, a wrapper, a text. */
+/** Differences around the collection, in the forms that readOverlays accepts: a map object, a wrapper, a string. */
 function aroundChanges(from: Span, to: Span, notes: NotationNotes, depth = 0): ValueChange[] {
   const place = { index: null, path: [] };
   const [ours, theirs] = [membersOf(from), membersOf(to)];
-  if (depth < DEEPEST_FORM) {
+  if (depth < MAX_FORM_DEPTH) {
     if (kindOf(from) === 'text' && kindOf(to) === 'text') {
       return aroundChanges(contentOf(from), contentOf(to), notes, depth + 1);
     }
@@ -179,7 +178,7 @@ function aroundChanges(from: Span, to: Span, notes: NotationNotes, depth = 0): V
   return differing(ours ?? from, theirs ?? to, 'document', place, notes);
 }
 
-/** Of a text that readOverlays took: whether the features stand right here, and not further in. */
+/** Whether a text accepted by readOverlays holds the features at this level. */
 function holdsFeatures(span: Span, object: Members | null): boolean {
   if (object === null) return kindOf(span) === 'array';
   const type = object.members.get('type');
@@ -187,14 +186,14 @@ function holdsFeatures(span: Span, object: Members | null): boolean {
   return !object.members.has(HOLDER) && [FEATURES, 'geometry', 'type'].some((name) => object.members.has(name));
 }
 
-/** What a JSON text in a JSON text says. */
+/** The JSON text inside a JSON string. */
 function contentOf(span: Span): Span {
   return spanOf(String(JSON.parse(jsonOf(span))));
 }
 
-/** The pairs outside the longest run that stands in the same order on both sides. */
+/** The pairs outside the longest increasing subsequence. */
 function outOfOrder(pairs: readonly Pair[]): Pair[] {
-  /** ends[n] is the pair that ends the run of n + 1 pairs which leaves most room after it. */
+  /** ends[n] is the last pair of the run of n + 1 pairs with the smallest end. */
   const ends: number[] = [];
   const previous: number[] = [];
   for (const [i, { b }] of pairs.entries()) {
@@ -221,7 +220,7 @@ function merged(one: OverlaysDiff['notation'], other: NotationNotes): NotationNo
   return { numbers: one.numbers + other.numbers, examples: [...one.examples, ...other.examples] };
 }
 
-/** Every number that a code was changed from or to, with all that is known of it. */
+/** Every number that a code was changed from or to, with all its readings. */
 export function changedCodes({ changed }: OverlaysDiff, codeBook: CodeBook): CodeMeaning[] {
   const found = new Map<string, CodeMeaning>();
   for (const { codes } of changed) {

@@ -1,17 +1,17 @@
 import { itemsOf, jsonOf, kindOf, membersOf, type Span, sameValues } from '../read/json-source.ts';
-import type { PlaceOfChange } from './diff-model.ts';
+import type { FirstDifference } from './diff-model.ts';
 
-/** Deeper values are told as a whole: following them would exhaust the stack. */
-const DEEPEST = 50;
+/** Deeper values are reported as a whole, since the search recurses. */
+const MAX_DEPTH = 50;
 
-/** Where two JSON values begin to differ, in the order of the first one; null when they are the same. */
-export function firstDifference(from: Span, to: Span): PlaceOfChange | null {
+/** The first difference of two JSON values, in the order of the first one; null when they are equal. */
+export function firstDifference(from: Span, to: Span): FirstDifference | null {
   return sameValues(from, to, () => {}) ? null : differenceIn(from, to, []);
 }
 
-function differenceIn(from: Span, to: Span, path: readonly string[]): PlaceOfChange {
+function differenceIn(from: Span, to: Span, path: readonly string[]): FirstDifference {
   const whole = { path: path.join('/'), fromJson: jsonOf(from), toJson: jsonOf(to) };
-  if (kindOf(from) !== kindOf(to) || path.length >= DEEPEST) return whole;
+  if (kindOf(from) !== kindOf(to) || path.length >= MAX_DEPTH) return whole;
   for (const [key, was, is] of partsOf(from, to)) {
     const inner = [...path, key];
     if (was === undefined || is === undefined) {
@@ -27,8 +27,8 @@ type Part = readonly [key: string, was: Span | undefined, is: Span | undefined];
 function partsOf(from: Span, to: Span): Part[] {
   const [ours, theirs] = [membersOf(from), membersOf(to)];
   if (ours && theirs) {
-    // Which of two equal keys counts is not known, so the object is told as a whole.
-    if (ours.doubled !== null || theirs.doubled !== null) return [];
+    // With duplicate keys the applicable value is undefined, so the object is reported as a whole.
+    if (ours.duplicateKey !== null || theirs.duplicateKey !== null) return [];
     const keys = new Set([...ours.members.keys(), ...theirs.members.keys()]);
     return [...keys].map((key) => [key, ours.members.get(key), theirs.members.get(key)]);
   }

@@ -1,15 +1,15 @@
 import Flatbush from 'flatbush';
 import { distanceBetweenM } from '../geometry.ts';
-import type { Drawing, Place, RawFeature } from '../model.ts';
+import type { Feature, Place, RawFeature } from '../model.ts';
 import { jsonOf, type Span } from '../read/json-source.ts';
 import type { PairedBy } from './diff-model.ts';
 import { cornersOf, middleOf } from './shape-change.ts';
 
-/** One entry of `features`: as it is written, and as a drawing when it is one. */
+/** One entry of `features`: its source, and the parsed feature when it is an object. */
 export interface Entry {
   readonly index: number;
   readonly span: Span;
-  readonly drawing: Drawing | null;
+  readonly feature: Feature | null;
 }
 
 export interface Pair {
@@ -25,16 +25,16 @@ export interface Pairing {
   readonly onlyB: readonly Entry[];
 }
 
-/** Beyond this a drawing is another one. Decision of ours: stations stand further apart than an editor's hand slips. */
-const NEAR_M = 1;
+/** Maximum distance of a match by nearness: stations are further apart than accidental shifts. Project decision. */
+const MAX_NEAR_M = 1;
 
-/** How many neighbours are looked at in one round, and how many rounds: bounds the work where all lie in a heap. */
-const NEIGHBOURS = 8;
-const ROUNDS = 4;
+/** Neighbours per round and number of rounds: bounds the work where all features lie in one spot. */
+const MAX_NEIGHBOURS = 8;
+const MAX_ROUNDS = 4;
 
 /**
- * Which drawing on the left is which on the right: by id where it stands once on either side, else by geometry,
- * else the nearest of the same kind and code. The same number of pairs results when the sides are exchanged.
+ * Matches the features of both sides: by id where it is unique on both sides, else by geometry, else the nearest of the
+ * same kind and code. Exchanging the sides yields the same number of pairs.
  */
 export function pairUp(left: readonly Entry[], right: readonly Entry[]): Pairing {
   const pairs: Pair[] = [];
@@ -46,14 +46,14 @@ export function pairUp(left: readonly Entry[], right: readonly Entry[]): Pairing
     ['nearness', byNearness],
   ] as const) {
     if (onlyA.length === 0 || onlyB.length === 0) break;
-    const taken = new Set<Entry>();
+    const matched = new Set<Entry>();
     for (const [a, b] of step(onlyA, onlyB)) {
       pairs.push({ a, b, by });
-      taken.add(a);
-      taken.add(b);
+      matched.add(a);
+      matched.add(b);
     }
-    onlyA = onlyA.filter((entry) => !taken.has(entry));
-    onlyB = onlyB.filter((entry) => !taken.has(entry));
+    onlyA = onlyA.filter((entry) => !matched.has(entry));
+    onlyB = onlyB.filter((entry) => !matched.has(entry));
   }
   pairs.sort((one, other) => one.a.index - other.a.index);
   return { pairs, onlyA, onlyB };
@@ -70,11 +70,11 @@ function byId(left: readonly Entry[], right: readonly Entry[]): [Entry, Entry][]
   return found;
 }
 
-/** null for an id that stands more than once. */
+/** null for a duplicate id. */
 function uniqueIds(entries: readonly Entry[]): Map<string, Entry | null> {
   const ids = new Map<string, Entry | null>();
   for (const entry of entries) {
-    const id = entry.drawing?.id;
+    const id = entry.feature?.id;
     if (typeof id === 'string') ids.set(id, ids.has(id) ? null : entry);
   }
   return ids;
@@ -94,14 +94,14 @@ function byGeometry(left: readonly Entry[], right: readonly Entry[]): [Entry, En
   return found;
 }
 
-/** Among drawings at the same place: the same content first, then what a person would call the same drawing. */
+/** Among features with the same geometry: equal content first, then id, code and name, then fewer of these. */
 function byLikeness(left: readonly Entry[], right: readonly Entry[], atSamePlace: boolean): [Entry, Entry][] {
   const keys: ((entry: Entry) => string)[] = [contentKey];
   if (atSamePlace) {
     keys.push(
-      ({ drawing }) => JSON.stringify([drawing?.id, codeKey(drawing), drawing?.name]),
-      ({ drawing }) => JSON.stringify([codeKey(drawing), drawing?.name]),
-      ({ drawing }) => codeKey(drawing),
+      ({ feature }) => JSON.stringify([feature?.id, codeKey(feature), feature?.name]),
+      ({ feature }) => JSON.stringify([codeKey(feature), feature?.name]),
+      ({ feature }) => codeKey(feature),
       () => '',
     );
   }
@@ -109,29 +109,29 @@ function byLikeness(left: readonly Entry[], right: readonly Entry[], atSamePlace
   let ours = left;
   let theirs = right;
   for (const key of keys) {
-    const waiting = Map.groupBy(theirs, key);
+    const candidates = Map.groupBy(theirs, key);
     const next = new Map<string, number>();
-    const taken = new Set<Entry>();
+    const matched = new Set<Entry>();
     for (const a of ours) {
       const own = key(a);
       const place = next.get(own) ?? 0;
-      const b = waiting.get(own)?.[place];
+      const b = candidates.get(own)?.[place];
       if (b === undefined) continue;
       next.set(own, place + 1);
       found.push([a, b]);
-      taken.add(a);
-      taken.add(b);
+      matched.add(a);
+      matched.add(b);
     }
-    ours = ours.filter((entry) => !taken.has(entry));
-    theirs = theirs.filter((entry) => !taken.has(entry));
+    ours = ours.filter((entry) => !matched.has(entry));
+    theirs = theirs.filter((entry) => !matched.has(entry));
     if (ours.length === 0 || theirs.length === 0) break;
   }
   return found;
 }
 
-/** '' for entries without a geometry: nothing says that two of those are the same but their content. */
-function geometryKey({ drawing, span }: Entry): string {
-  const geometry = drawing === null ? null : (JSON.parse(jsonOf(span)) as RawFeature).geometry;
+/** '' for entries without a geometry, which are matched by content only. */
+function geometryKey({ feature, span }: Entry): string {
+  const geometry = feature === null ? null : (JSON.parse(jsonOf(span)) as RawFeature).geometry;
   if (typeof geometry !== 'object' || geometry === null) return '';
   return canonical(geometry) ?? jsonOf(span);
 }
@@ -140,16 +140,16 @@ function contentKey({ span }: Entry): string {
   return canonical(JSON.parse(jsonOf(span))) ?? jsonOf(span);
 }
 
-function codeKey(drawing: Drawing | null): string {
-  return `${drawing?.kind}:${drawing?.code?.field}:${drawing?.code?.number}`;
+function codeKey(feature: Feature | null): string {
+  return `${feature?.kind}:${feature?.code?.field}:${feature?.code?.number}`;
 }
 
-const DEEPEST = 200;
+const MAX_DEPTH = 200;
 
-/** JSON text with sorted keys; null when it is nested too deeply to be followed. */
+/** JSON text with sorted keys; null when it is nested too deeply. */
 function canonical(value: unknown, depth = 0): string | null {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  if (depth >= DEEPEST) return null;
+  if (depth >= MAX_DEPTH) return null;
   const parts: string[] = [];
   if (Array.isArray(value)) {
     for (const item of value) {
@@ -174,8 +174,8 @@ interface Located {
 }
 
 function byNearness(left: readonly Entry[], right: readonly Entry[]): [Entry, Entry][] {
-  const ours = Map.groupBy(located(left), ({ entry }) => codeKey(entry.drawing));
-  const theirs = Map.groupBy(located(right), ({ entry }) => codeKey(entry.drawing));
+  const ours = Map.groupBy(located(left), ({ entry }) => codeKey(entry.feature));
+  const theirs = Map.groupBy(located(right), ({ entry }) => codeKey(entry.feature));
   const found: [Entry, Entry][] = [];
   for (const [key, group] of ours) {
     const others = theirs.get(key);
@@ -186,7 +186,7 @@ function byNearness(left: readonly Entry[], right: readonly Entry[]): [Entry, En
 
 function located(entries: readonly Entry[]): Located[] {
   return entries.flatMap((entry) => {
-    const at = entry.drawing === null ? null : middleOf(cornersOf(entry.drawing.shape));
+    const at = entry.feature === null ? null : middleOf(cornersOf(entry.feature.shape));
     return at === null ? [] : [{ entry, at }];
   });
 }
@@ -195,33 +195,33 @@ function nearestOf(left: readonly Located[], right: readonly Located[]): [Entry,
   const found: [Entry, Entry][] = [];
   let ours = left;
   let theirs = right;
-  for (let round = 0; round < ROUNDS && ours.length > 0 && theirs.length > 0; round += 1) {
-    const taken = new Set<Located>();
-    // Looked at from both sides, so that exchanging the sides finds the same pairs.
+  for (let round = 0; round < MAX_ROUNDS && ours.length > 0 && theirs.length > 0; round += 1) {
+    const matched = new Set<Located>();
+    // Searched from both sides, so that exchanging the sides finds the same pairs.
     const candidates = [
       ...neighbours(ours, theirs).map(([a, b]) => [a, b] as const),
       ...neighbours(theirs, ours).map(([b, a]) => [a, b] as const),
     ].map(([a, b]) => ({
       a,
       b,
-      farM: distanceBetweenM(a.at, b.at),
-      sameName: a.entry.drawing?.name === b.entry.drawing?.name,
+      distanceM: distanceBetweenM(a.at, b.at),
+      sameName: a.entry.feature?.name === b.entry.feature?.name,
     }));
     candidates.sort(
       (one, other) =>
-        one.farM - other.farM ||
+        one.distanceM - other.distanceM ||
         Number(other.sameName) - Number(one.sameName) ||
         one.a.entry.index + one.b.entry.index - (other.a.entry.index + other.b.entry.index),
     );
     for (const { a, b } of candidates) {
-      if (taken.has(a) || taken.has(b)) continue;
-      taken.add(a);
-      taken.add(b);
+      if (matched.has(a) || matched.has(b)) continue;
+      matched.add(a);
+      matched.add(b);
       found.push([a.entry, b.entry]);
     }
-    if (taken.size === 0) break;
-    ours = ours.filter((item) => !taken.has(item));
-    theirs = theirs.filter((item) => !taken.has(item));
+    if (matched.size === 0) break;
+    ours = ours.filter((item) => !matched.has(item));
+    theirs = theirs.filter((item) => !matched.has(item));
   }
   return found;
 }
@@ -232,7 +232,7 @@ function neighbours(of: readonly Located[], among: readonly Located[]): [Located
   index.finish();
   const found: [Located, Located][] = [];
   for (const item of of) {
-    for (const place of index.neighbors(item.at[0], item.at[1], NEIGHBOURS, NEAR_M)) {
+    for (const place of index.neighbors(item.at[0], item.at[1], MAX_NEIGHBOURS, MAX_NEAR_M)) {
       const other = among[place];
       if (other !== undefined) found.push([item, other]);
     }

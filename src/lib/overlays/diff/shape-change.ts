@@ -1,22 +1,22 @@
 import { distanceBetweenM, isClosed, lengthM, zoneAreaM2 } from '../geometry.ts';
-import type { Drawing, Place, Shape } from '../model.ts';
+import type { Feature, Place, Shape } from '../model.ts';
 import type { Span } from '../read/json-source.ts';
 import type { ShapeChange } from './diff-model.ts';
 import { firstDifference } from './first-difference.ts';
 
-/** A geometry as it is written and as it is understood. */
+/** A geometry as parsed and as JSON source. */
 export interface WrittenShape {
-  readonly drawing: Drawing | null;
-  /** The member `geometry`; undefined when there is none. */
+  readonly feature: Feature | null;
+  /** The member `geometry`; undefined when missing. */
   readonly span: Span | undefined;
 }
 
 /**
- * What differs between two geometries that are written differently: place, form, size, direction. Where nothing of
- * these says it, `first` names the first place at which the texts differ.
+ * The difference of two geometries: place, form, size, direction. Where none of these differs, `first` is the first
+ * difference of the texts.
  */
 export function shapeChange(from: WrittenShape, to: WrittenShape): ShapeChange {
-  const [was, is] = [from.drawing?.shape, to.drawing?.shape];
+  const [was, is] = [from.feature?.shape, to.feature?.shape];
   const corners = { was: was ? cornersOf(was) : [], is: is ? cornersOf(is) : [] };
   const match = was && is ? matchOf(was, is) : null;
   const middle = { was: middleOf(corners.was), is: middleOf(corners.is) };
@@ -24,18 +24,18 @@ export function shapeChange(from: WrittenShape, to: WrittenShape): ShapeChange {
   const movedM =
     middle.was === null || middle.is === null
       ? null
-      : // Sums of the same corners in another order differ in their last digit.
+      : // Sums of the same corners in another order differ by rounding.
         largestShiftM === 0
         ? 0
         : finite(distanceBetweenM(middle.was, middle.is));
-  const isReversed = match?.isTurnedRound === true && was?.kind === 'lane';
-  const tells = isReversed || (largestShiftM ?? movedM ?? 0) > 0 || corners.was.length !== corners.is.length;
+  const isReversed = match?.isOppositeOrder === true && was?.kind === 'lane';
+  const isExplained = isReversed || (largestShiftM ?? movedM ?? 0) > 0 || corners.was.length !== corners.is.length;
   return {
-    fromType: geometryType(from.drawing),
-    toType: geometryType(to.drawing),
+    fromType: geometryType(from.feature),
+    toType: geometryType(to.feature),
     movedM,
     largestShiftM,
-    isMovedAsWhole: match !== null && match.way !== null && (movedM ?? 0) > 0,
+    isMovedAsWhole: match !== null && match.vector !== null && (movedM ?? 0) > 0,
     fromCorners: corners.was.length === 0 ? null : corners.was.length,
     toCorners: corners.is.length === 0 ? null : corners.is.length,
     fromLengthM: was?.kind === 'lane' ? finite(lengthM(was.line)) : null,
@@ -43,21 +43,21 @@ export function shapeChange(from: WrittenShape, to: WrittenShape): ShapeChange {
     fromAreaM2: was?.kind === 'zone' ? finite(zoneAreaM2(was.rings)) : null,
     toAreaM2: is?.kind === 'zone' ? finite(zoneAreaM2(is.rings)) : null,
     isReversed,
-    isRewound: match !== null && was?.kind === 'zone' && (match.isTurnedRound || match.isShifted),
-    first: tells || from.span === undefined || to.span === undefined ? null : firstDifference(from.span, to.span),
+    isRewound: match !== null && was?.kind === 'zone' && (match.isOppositeOrder || match.isShifted),
+    first: isExplained || from.span === undefined || to.span === undefined ? null : firstDifference(from.span, to.span),
   };
 }
 
 const typeOfKind = { point: 'Point', lane: 'LineString', zone: 'Polygon' } as const;
 
-function geometryType(drawing: Drawing | null): string | null {
-  if (drawing === null) return null;
-  const { shape } = drawing;
+function geometryType(feature: Feature | null): string | null {
+  if (feature === null) return null;
+  const { shape } = feature;
   if (shape.kind === 'other') return shape.type;
   return typeOfKind[shape.kind === 'broken' ? shape.expected : shape.kind];
 }
 
-/** The corners of a drawing, rings without their repeated last corner. Empty when there are none to speak of. */
+/** The corners of a feature, rings without their closing corner; empty when it has none. */
 export function cornersOf(shape: Shape): readonly Place[] {
   switch (shape.kind) {
     case 'point':
@@ -65,18 +65,18 @@ export function cornersOf(shape: Shape): readonly Place[] {
     case 'lane':
       return shape.line;
     case 'zone':
-      return shape.rings.length === 1 ? withoutRepeat(shape.rings[0] ?? []) : shape.rings.flatMap(withoutRepeat);
+      return shape.rings.length === 1 ? withoutClosing(shape.rings[0] ?? []) : shape.rings.flatMap(withoutClosing);
     case 'other':
     case 'broken':
       return [];
   }
 }
 
-function withoutRepeat(ring: readonly Place[]): readonly Place[] {
+function withoutClosing(ring: readonly Place[]): readonly Place[] {
   return isClosed(ring) ? ring.slice(0, -1) : ring;
 }
 
-/** The mean of the corners; null without corners, or where they are too far out for a mean. */
+/** The mean of the corners; null without corners, or when out of range. */
 export function middleOf(corners: readonly Place[]): Place | null {
   let x = 0;
   let y = 0;
@@ -88,26 +88,26 @@ export function middleOf(corners: readonly Place[]): Place | null {
   return Number.isFinite(middle[0]) && Number.isFinite(middle[1]) ? middle : null;
 }
 
-/** Which corner is which, and how far each has moved. */
+/** An assignment of the corners of both sides, with their displacement. */
 interface Match {
-  /** Of the corner that moved most; Infinity where it is too far for a number. */
+  /** Largest displacement; Infinity when out of range. */
   readonly shiftM: number;
-  /** The corners run the other way. */
-  readonly isTurnedRound: boolean;
-  /** A ring begins at another corner. */
+  /** The corners are in opposite order. */
+  readonly isOppositeOrder: boolean;
+  /** A ring starts at another corner. */
   readonly isShifted: boolean;
-  /** The vector by which every corner moved; null when they moved by different ones. */
-  readonly way: Place | null;
+  /** The common displacement vector; null when the corners moved differently. */
+  readonly vector: Place | null;
 }
 
-/** null when the corners of the two cannot be told one by one: another kind, or another number of corners. */
+/** null when the corners cannot be assigned one by one: another kind or number of corners. */
 function matchOf(was: Shape, is: Shape): Match | null {
-  if (was.kind === 'point' && is.kind === 'point') return matchRun([was.at], [is.at], null);
-  if (was.kind === 'lane' && is.kind === 'lane') return matchRun(was.line, is.line, 'line');
+  if (was.kind === 'point' && is.kind === 'point') return matchSequence([was.at], [is.at], null);
+  if (was.kind === 'lane' && is.kind === 'lane') return matchSequence(was.line, is.line, 'line');
   if (was.kind !== 'zone' || is.kind !== 'zone' || was.rings.length !== is.rings.length) return null;
   const matches: Match[] = [];
   for (const [i, ring] of was.rings.entries()) {
-    const one = matchRun(withoutRepeat(ring), withoutRepeat(is.rings[i] ?? []), 'ring');
+    const one = matchSequence(withoutClosing(ring), withoutClosing(is.rings[i] ?? []), 'ring');
     if (one === null) return null;
     matches.push(one);
   }
@@ -115,21 +115,21 @@ function matchOf(was: Shape, is: Shape): Match | null {
   if (outline === undefined) return null;
   return {
     shiftM: Math.max(...matches.map(({ shiftM }) => shiftM)),
-    isTurnedRound: matches.some(({ isTurnedRound }) => isTurnedRound),
+    isOppositeOrder: matches.some(({ isOppositeOrder }) => isOppositeOrder),
     isShifted: matches.some(({ isShifted }) => isShifted),
-    // A hole that stayed where it was in a zone that moved is another form.
-    way: matches.every(({ way }) => isSameWay(way, outline.way)) ? outline.way : null,
+    // A hole that did not move with its zone changes the form.
+    vector: matches.every(({ vector }) => isSameVector(vector, outline.vector)) ? outline.vector : null,
   };
 }
 
-/** Up to so many corners every beginning of a ring is tried. */
-const MOST_TRIED = 64;
+/** Up to this number of corners every starting corner of a ring is tried. */
+const MAX_TRIED_CORNERS = 64;
 
 /**
- * The reading of two runs of corners in which the farthest corner moved least: a line may run the other way, a ring
- * may also begin elsewhere. As it is written wins a tie.
+ * The assignment of two sequences of corners with the smallest maximum displacement: a line may be reversed, a ring may
+ * also start elsewhere. The written order wins a tie.
  */
-function matchRun(was: readonly Place[], is: readonly Place[], kind: 'line' | 'ring' | null): Match | null {
+function matchSequence(was: readonly Place[], is: readonly Place[], kind: 'line' | 'ring' | null): Match | null {
   const count = was.length;
   if (count !== is.length || count === 0) return null;
   let best = { shiftM: shiftOf(was, is, 0, 1, Number.POSITIVE_INFINITY), start: 0, step: 1 };
@@ -140,53 +140,53 @@ function matchRun(was: readonly Place[], is: readonly Place[], kind: 'line' | 'r
   if (kind === 'line') attempt(count - 1, -1);
   if (kind === 'ring') {
     for (let start = 0; start < count && best.shiftM > 0; start += 1) {
-      // Of a ring with very many corners only a beginning that did not move is found.
-      if (count > MOST_TRIED && !isSamePlace(was[0], is[start])) continue;
+      // For larger rings only a starting corner that did not move is tried.
+      if (count > MAX_TRIED_CORNERS && !isSamePlace(was[0], is[start])) continue;
       attempt(start, 1);
       attempt(start, -1);
     }
   }
   const { shiftM, start, step } = best;
-  const turned = step === -1;
+  const isOpposite = step === -1;
   return {
     shiftM,
-    isTurnedRound: turned,
-    isShifted: kind === 'ring' && start !== (turned ? count - 1 : 0),
-    way: turned ? null : wayOf(was, is, start),
+    isOppositeOrder: isOpposite,
+    isShifted: kind === 'ring' && start !== (isOpposite ? count - 1 : 0),
+    vector: isOpposite ? null : vectorOf(was, is, start),
   };
 }
 
-/** Infinity as soon as a corner is not nearer than `most`. */
-function shiftOf(was: readonly Place[], is: readonly Place[], start: number, step: number, most: number): number {
+/** Infinity as soon as a displacement reaches `limit`. */
+function shiftOf(was: readonly Place[], is: readonly Place[], start: number, step: number, limit: number): number {
   const count = was.length;
   let largest = 0;
   let at = start;
   for (const corner of was) {
     const other = is[at];
     const shift = other === undefined ? Number.POSITIVE_INFINITY : distanceBetweenM(corner, other);
-    if (!(shift < most)) return Number.POSITIVE_INFINITY;
+    if (!(shift < limit)) return Number.POSITIVE_INFINITY;
     if (shift > largest) largest = shift;
     at = (at + step + count) % count;
   }
   return largest;
 }
 
-/** Noise of the subtraction of coordinates as a floor has them. */
-const SAME_WAY_M = 1e-9;
+/** Rounding noise of the subtraction of coordinates. */
+const VECTOR_TOLERANCE_M = 1e-9;
 
-function wayOf(was: readonly Place[], is: readonly Place[], start: number): Place | null {
+function vectorOf(was: readonly Place[], is: readonly Place[], start: number): Place | null {
   const [first, other] = [was[0], is[start]];
   if (first === undefined || other === undefined) return null;
-  const way: Place = [other[0] - first[0], other[1] - first[1]];
+  const vector: Place = [other[0] - first[0], other[1] - first[1]];
   const isCommon = was.every(([xM, yM], i) => {
     const to = is[(start + i) % is.length];
-    return to !== undefined && isSameWay([to[0] - xM, to[1] - yM], way);
+    return to !== undefined && isSameVector([to[0] - xM, to[1] - yM], vector);
   });
-  return isCommon ? way : null;
+  return isCommon ? vector : null;
 }
 
-function isSameWay(a: Place | null, b: Place | null): boolean {
-  return a !== null && b !== null && distanceBetweenM(a, b) <= SAME_WAY_M;
+function isSameVector(a: Place | null, b: Place | null): boolean {
+  return a !== null && b !== null && distanceBetweenM(a, b) <= VECTOR_TOLERANCE_M;
 }
 
 function isSamePlace(a: Place | undefined, b: Place | undefined): boolean {

@@ -3,24 +3,24 @@ import { createCodeBook } from '../codes.ts';
 import type { Inspection, MapFrame, Overlays } from '../model.ts';
 import { findFaults } from '../rules/faults.ts';
 import { chargerPairs } from './chargers.ts';
-import { type DrawingFilter, isFiltering, selectDrawings, selectFindings } from './select.ts';
+import { type FeatureFilter, isFiltering, selectFeatures, selectFindings } from './select.ts';
 import { surveyOf } from './survey.ts';
 
 export interface InspectOptions {
   readonly frame: MapFrame | null;
   readonly device: DeviceEvidence | null;
-  readonly filter?: DrawingFilter | undefined;
+  readonly filter?: FeatureFilter | undefined;
 }
 
 /**
- * Looks at a collection from all sides: what its codes mean, which chargers belong together, what is broken. The
- * whole collection is looked at; the filter decides what is shown of it.
+ * Inspects a collection: meanings of its codes, charging stations, faults. The whole collection is checked; the filter
+ * selects the features and findings shown.
  */
 export function inspectOverlays(overlays: Overlays, { frame, device, filter = {} }: InspectOptions): Inspection {
   const codeBook = createCodeBook(device);
   const pairs = chargerPairs(overlays, codeBook);
   const findings = findFaults(overlays, { frame, codeBook, pairs });
-  const selected = selectDrawings(overlays.drawings, filter, { codeBook, pairs, findings });
+  const selected = selectFeatures(overlays.features, filter, { codeBook, pairs, findings });
   return {
     overlays,
     frame,

@@ -1,19 +1,19 @@
 import type { Mark } from '../../evidence/index.ts';
 import { distanceToM } from '../geometry.ts';
-import type { ChargerPair, CodeBook, Drawing, DrawingKind, OverlayFinding, Place } from '../model.ts';
+import type { ChargerPair, CodeBook, Feature, FeatureKind, OverlayFinding, Place } from '../model.ts';
 
-/** What a person can ask for: a kind by geometry, or the items of charging stations. */
+/** Selectable kinds: a kind by geometry, or the items of charging stations. */
 export const selectableKinds = ['point', 'zone', 'lane', 'charger', 'other'] as const;
-export type SelectableKind = DrawingKind | 'charger';
+export type SelectableKind = FeatureKind | 'charger';
 
-/** Drawings must pass every filter that is set. */
-export interface DrawingFilter {
+/** A feature must pass every filter that is set. */
+export interface FeatureFilter {
   readonly kinds?: readonly SelectableKind[] | undefined;
-  /** Drawings with a code whose meaning is known that well. A code that is no number has a meaning nobody knows. */
+  /** Features with a code whose meaning has this mark. A code that is not a number counts as OFFEN. */
   readonly mark?: Mark | undefined;
-  /** Drawings that reach into this circle; a zone around it does. Drawings without a place are left out. */
+  /** Features that intersect this circle, including zones around it. Features without a place are left out. */
   readonly near?: { readonly at: Place; readonly radiusM: number } | undefined;
-  /** Drawings that a finding is about. */
+  /** Features with a finding. */
   readonly withFindings?: boolean | undefined;
 }
 
@@ -23,36 +23,36 @@ export interface SelectionContext {
   readonly findings: readonly OverlayFinding[];
 }
 
-export function isFiltering({ kinds, mark, near, withFindings }: DrawingFilter): boolean {
+export function isFiltering({ kinds, mark, near, withFindings }: FeatureFilter): boolean {
   return kinds !== undefined || mark !== undefined || near !== undefined || withFindings === true;
 }
 
-/** The drawings that pass, in their order. */
-export function selectDrawings(
-  drawings: readonly Drawing[],
-  filter: DrawingFilter,
+/** The features that pass, in their order. */
+export function selectFeatures(
+  features: readonly Feature[],
+  filter: FeatureFilter,
   { codeBook, pairs, findings }: SelectionContext,
-): readonly Drawing[] {
-  if (!isFiltering(filter)) return drawings;
+): readonly Feature[] {
+  if (!isFiltering(filter)) return features;
   const { kinds, mark, near, withFindings } = filter;
   const chargers = kinds?.includes('charger') ? itemsOf(pairs) : null;
-  const faulty = withFindings === true ? new Set(findings.flatMap((finding) => finding.drawings)) : null;
-  return drawings.filter(
-    (drawing) =>
-      (faulty === null || faulty.has(drawing.index)) &&
-      (kinds === undefined || kinds.includes(drawing.kind) || chargers?.has(drawing.index) === true) &&
-      (mark === undefined || hasMark(drawing, mark, codeBook)) &&
-      (near === undefined || isNear(drawing, near)),
+  const withFinding = withFindings === true ? new Set(findings.flatMap((finding) => finding.features)) : null;
+  return features.filter(
+    (feature) =>
+      (withFinding === null || withFinding.has(feature.index)) &&
+      (kinds === undefined || kinds.includes(feature.kind) || chargers?.has(feature.index) === true) &&
+      (mark === undefined || hasMark(feature, mark, codeBook)) &&
+      (near === undefined || isNear(feature, near)),
   );
 }
 
-/** The findings about these drawings. Those about the map as a whole belong to no selection. */
+/** The findings on these features. Findings on the map as a whole belong to no selection. */
 export function selectFindings(
   findings: readonly OverlayFinding[],
-  selected: readonly Drawing[],
+  selected: readonly Feature[],
 ): readonly OverlayFinding[] {
   const indices = new Set(selected.map(({ index }) => index));
-  return findings.filter((finding) => finding.drawings.some((index) => indices.has(index)));
+  return findings.filter((finding) => finding.features.some((index) => indices.has(index)));
 }
 
 /** Both items of every charging station, and items without a partner. */
@@ -62,11 +62,11 @@ function itemsOf(pairs: readonly ChargerPair[]): ReadonlySet<number> {
   );
 }
 
-function hasMark({ codes }: Drawing, mark: Mark, codeBook: CodeBook): boolean {
+function hasMark({ codes }: Feature, mark: Mark, codeBook: CodeBook): boolean {
   return codes.some(({ field, number }) => (number === null ? 'OFFEN' : codeBook.meaning(field, number).mark) === mark);
 }
 
-function isNear({ shape }: Drawing, { at, radiusM }: { readonly at: Place; readonly radiusM: number }): boolean {
-  const far = distanceToM(at, shape);
-  return far !== null && far <= radiusM;
+function isNear({ shape }: Feature, { at, radiusM }: { readonly at: Place; readonly radiusM: number }): boolean {
+  const distanceM = distanceToM(at, shape);
+  return distanceM !== null && distanceM <= radiusM;
 }

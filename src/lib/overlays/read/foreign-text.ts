@@ -2,14 +2,14 @@ import { type ParseErrorCode, visit } from 'jsonc-parser';
 import { PNG_SIGNATURE } from '../../png/index.ts';
 
 /**
- * Why bytes that should be the JSON text of drawings are none, in words: a wrong file, another encoding, half a file.
- * What is said follows 'There are no drawings of a map in the file: '.
+ * The text of bytes that should be the JSON of overlays, or the problem: a wrong file, another encoding, a truncated
+ * file. The problem follows 'No map overlays in the file: '.
  */
 export type TextReading =
   | { readonly ok: true; readonly text: string }
   | { readonly ok: false; readonly problem: string };
 
-/** Of a larger part Node makes a text of two bytes a character, and everything cut from it has two as well. */
+/** From larger parts Node makes strings of two bytes per character, and every slice of them has two as well. */
 const DECODED_BYTES = 256 * 1024;
 
 /** The text of bytes in UTF-8, without a byte order mark. */
@@ -24,7 +24,7 @@ export function decodeText(bytes: Uint8Array): TextReading {
     }
     return { ok: true, text: text + utf8.decode() };
   } catch {
-    return { ok: false, problem: whyNotUtf8(bytes) };
+    return { ok: false, problem: utf8Problem(bytes) };
   }
 }
 
@@ -35,14 +35,14 @@ const signatures: readonly (readonly [signature: readonly number[], problem: str
   [[0xfe, 0xff], 'it is text in UTF-16, not in UTF-8'],
   [[0x1f, 0x8b], 'it is compressed with gzip'],
   [[0x50, 0x4b, 0x03, 0x04], 'it is a ZIP archive'],
-  [PNG_SIGNATURE, 'it is a picture (PNG)'],
+  [PNG_SIGNATURE, 'it is a PNG image'],
   [[0x25, 0x50, 0x44, 0x46], 'it is a PDF document'],
 ];
 
 function otherFormat(bytes: Uint8Array): string | null {
   const found = signatures.find(([signature]) => signature.every((byte, at) => bytes[at] === byte));
   if (found) return found[1];
-  // JSON begins with a character of ASCII; zeros beside it are how wider encodings write one.
+  // JSON begins with an ASCII character, which wider encodings write with zero bytes beside it.
   const [a, b, c, d] = bytes;
   if (a === 0 && b === 0 && c === 0 && d === 0) return 'it begins with zeros, as a damaged file does';
   if ((a === 0 && b === 0 && c === 0) || (a !== 0 && b === 0 && c === 0 && d === 0)) {
@@ -51,8 +51,8 @@ function otherFormat(bytes: Uint8Array): string | null {
   return (a === 0) !== (b === 0) ? 'it is text in UTF-16, not in UTF-8' : null;
 }
 
-function whyNotUtf8(bytes: Uint8Array): string {
-  // Decoding as a stream forgives an unfinished last character, so a prefix fails exactly when it holds a bad byte.
+function utf8Problem(bytes: Uint8Array): string {
+  // Stream decoding accepts an unfinished last character, so a prefix fails exactly when it holds an invalid byte.
   let good = 0;
   let bad = bytes.length + 1;
   while (bad - good > 1) {
@@ -61,8 +61,8 @@ function whyNotUtf8(bytes: Uint8Array): string {
     else bad = middle;
   }
   return bad > bytes.length
-    ? `it is cut off in the middle of a character, after ${bytes.length} bytes`
-    : `it is no text in UTF-8: byte ${bad} does not fit, as in a file saved as Latin-1 or Windows-1252`;
+    ? `it is truncated in the middle of a character, after ${bytes.length} bytes`
+    : `it is not UTF-8: byte ${bad} is invalid, as in a file saved as Latin-1 or Windows-1252`;
 }
 
 function beginsAsUtf8(bytes: Uint8Array): boolean {
@@ -74,26 +74,26 @@ function beginsAsUtf8(bytes: Uint8Array): boolean {
   }
 }
 
-/** Longer texts are not searched for the place of the mistake. */
+/** Longer texts are not searched for the position of the syntax error. */
 const SEARCHED_CHARS = 2 * 1024 * 1024;
-/** Deeper texts are not searched either: the search follows the nesting. */
-const DEEPEST = 200;
+/** Deeper texts are not searched either, since the search recurses. */
+const MAX_DEPTH = 200;
 
-/** Why a text that JSON.parse refuses is no JSON; null when nothing can be said but that. */
-export function whyNoJson(text: string): string | null {
+/** The problem of a text that JSON.parse rejects; null when no cause was found. */
+export function jsonProblem(text: string): string | null {
   const end = text.trimEnd().length;
   if (end === 0) return 'it is empty';
   if (text.trimStart().startsWith('<')) return 'it is HTML or XML';
   const { open, deepest } = nestingOf(text);
-  const searched = text.length <= SEARCHED_CHARS && deepest <= DEEPEST;
-  const mistake = searched ? firstMistake(text) : null;
-  if (open && (mistake === null || mistake.end >= end)) {
-    return `the JSON is cut off in the middle, after ${Buffer.byteLength(text)} bytes`;
+  const searched = text.length <= SEARCHED_CHARS && deepest <= MAX_DEPTH;
+  const syntaxError = searched ? firstSyntaxError(text) : null;
+  if (open && (syntaxError === null || syntaxError.end >= end)) {
+    return `the JSON is truncated after ${Buffer.byteLength(text)} bytes`;
   }
-  return mistake && `it is not JSON: the mistake is in line ${mistake.line}, column ${mistake.column}`;
+  return syntaxError && `it is not valid JSON: syntax error in line ${syntaxError.line}, column ${syntaxError.column}`;
 }
 
-/** Whether brackets or a text are still open at the end, and how deep they went. Exact up to the first mistake. */
+/** Whether brackets or a string are still open at the end, and the maximum depth. Exact up to the first syntax error. */
 function nestingOf(text: string): { open: boolean; deepest: number } {
   let depth = 0;
   let deepest = 0;
@@ -112,7 +112,7 @@ function nestingOf(text: string): { open: boolean; deepest: number } {
 }
 
 /** Lines and columns from 1. */
-function firstMistake(text: string): { line: number; column: number; end: number } | null {
+function firstSyntaxError(text: string): { line: number; column: number; end: number } | null {
   let first: { line: number; column: number; end: number } | null = null;
   visit(
     text,

@@ -1,7 +1,7 @@
 /**
- * JSON as it stands in the text. Parsed values no longer say whether a number was written 1 or 1.0, lose the last
- * digits of large whole numbers and the first of two equal keys; where it matters whether two texts say the same,
- * the text itself is compared. All texts here have been accepted by JSON.parse before.
+ * JSON by its source text. Parsed values lose the notation of numbers (1 or 1.0), the last digits of large whole numbers
+ * and the first of two equal keys; where two texts must be compared exactly, the source is compared. All texts here have
+ * been accepted by JSON.parse before.
  */
 
 /** A part of a text. */
@@ -11,7 +11,7 @@ export interface Span {
   readonly end: number;
 }
 
-/** `levels`: how deep objects and lists stand in each other in it; 0 for any other value. */
+/** `levels`: nesting depth of objects and arrays; 0 for any other value. */
 interface MeasuredSpan extends Span {
   readonly levels: number;
 }
@@ -21,28 +21,28 @@ export type JsonKind = 'object' | 'array' | 'text' | 'number' | 'boolean' | 'nul
 /** An object, one level deep. */
 export interface Members {
   readonly whole: Span;
-  /** Of doubled keys the last one, as JSON.parse takes it. */
+  /** Of duplicate keys the last one, as in JSON.parse. */
   readonly members: ReadonlyMap<string, Span>;
-  /** A key that stands twice. */
-  readonly doubled: string | null;
+  /** A duplicate key; null when there is none. */
+  readonly duplicateKey: string | null;
 }
 
 interface ObjectNode extends Span {
   readonly kind: 'object';
   readonly members: Map<string, SourceNode>;
-  doubled: string | null;
+  duplicateKey: string | null;
 }
 interface ArrayNode extends Span {
   readonly kind: 'array';
   readonly items: SourceNode[];
 }
 interface LeafNode extends Span {
-  /** deep: nested so deeply that it is only compared as text. */
+  /** deep: nested too deeply, compared as text only. */
   readonly kind: 'text' | 'number' | 'boolean' | 'null' | 'deep';
 }
 type SourceNode = ObjectNode | ArrayNode | LeafNode;
 
-/** Told of every number that is equal and written differently. */
+/** Called for every pair of equal numbers in different notation. */
 export type OnNotation = (path: readonly (string | number)[], from: Span, to: Span) => void;
 
 const char = {
@@ -60,7 +60,7 @@ const char = {
   braceClose: 0x7d,
 };
 
-const DEEPEST = 200;
+const MAX_DEPTH = 200;
 
 /** A text as a whole, without the byte order mark and the whitespace around it. */
 export function spanOf(text: string): Span {
@@ -79,22 +79,22 @@ export function kindOf({ text, start }: Span): JsonKind {
   return code === char.minus || (code >= char.zero && code <= char.nine) ? 'number' : 'boolean';
 }
 
-/** null when it is no object. */
+/** null when it is not an object. */
 export function membersOf(whole: Span): Members | null {
   if (kindOf(whole) !== 'object') return null;
   const { text } = whole;
   const members = new Map<string, Span>();
-  let doubled: string | null = null;
+  let duplicateKey: string | null = null;
   eachMember(text, whole.start, (key, start) => {
     const end = endOfValue(text, start);
-    if (members.has(key)) doubled = key;
+    if (members.has(key)) duplicateKey = key;
     members.set(key, { text, start, end });
     return end;
   });
-  return { whole, members, doubled };
+  return { whole, members, duplicateKey };
 }
 
-/** Empty when it is no array. */
+/** Empty when it is not an array. */
 export function itemsOf(span: Span | undefined): Span[] {
   const items: Span[] = [];
   if (span === undefined || kindOf(span) !== 'array') return items;
@@ -108,8 +108,8 @@ export function itemsOf(span: Span | undefined): Span[] {
 }
 
 /**
- * The items of the list that a text is, or that an object has under a key (of doubled keys the last one), and how deep
- * the deepest part of the text is nested. Goes through the text once.
+ * The items of the array that a text is, or that an object has under a key (of duplicate keys the last one), and the
+ * maximum nesting depth of the text. Scans the text once.
  */
 export function listIn(text: string, key: string | null): { readonly items: readonly Span[]; readonly levels: number } {
   let items: Span[] = [];
@@ -141,7 +141,7 @@ export function jsonOf(span: Span): string {
   return span.text.slice(span.start, span.end);
 }
 
-/** Whether both say the same, character by character, apart from the whitespace between tokens. */
+/** Whether both have the same tokens, character by character, whatever the whitespace between them. */
 export function sameTokens(a: Span, b: Span): boolean {
   if (a.end - a.start === b.end - b.start && jsonOf(a) === jsonOf(b)) return true;
   let i = a.start;
@@ -188,7 +188,7 @@ function sameNodes(a: SourceNode, b: SourceNode, onNotation: OnNotation, path: (
     return true;
   }
   if (a.kind === 'object' && b.kind === 'object') {
-    if (a.doubled !== null || b.doubled !== null) return sameTokens(a, b);
+    if (a.duplicateKey !== null || b.duplicateKey !== null) return sameTokens(a, b);
     if (a.members.size !== b.members.size) return false;
     for (const [key, member] of a.members) {
       const other = b.members.get(key);
@@ -211,22 +211,22 @@ function sameNodes(a: SourceNode, b: SourceNode, onNotation: OnNotation, path: (
 }
 
 /**
- * Equal as numbers. Above 2^53 that is too little for whole numbers written out, since ids are written so and
- * differ in digits that a parsed number no longer has; and it says nothing of numbers beyond what can be parsed.
+ * Equal as numbers. Integers above 2^53 and numbers out of range are compared digit by digit, since parsing loses digits
+ * in which ids differ.
  */
 export function isSameNumber(from: string, to: string): boolean {
   const value = Number(from);
   if (value !== Number(to)) return false;
   if (!Number.isFinite(value)) return exactDecimal(from) === exactDecimal(to);
-  if (Math.abs(value) <= Number.MAX_SAFE_INTEGER || !(isWrittenOut(from) || isWrittenOut(to))) return true;
+  if (Math.abs(value) <= Number.MAX_SAFE_INTEGER || !(isInteger(from) || isInteger(to))) return true;
   return exactDecimal(from) === exactDecimal(to);
 }
 
-function isWrittenOut(json: string): boolean {
+function isInteger(json: string): boolean {
   return /^-?\d+$/.test(json);
 }
 
-/** Sign, digits without zeros at either end, and the power of ten of the last one. */
+/** Sign, digits without leading and trailing zeros, and the power of ten of the last digit. */
 function exactDecimal(json: string): string {
   const [, sign = '', whole = '', fraction = '', exponent = '0'] =
     /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(json) ?? [];
@@ -238,7 +238,7 @@ function exactDecimal(json: string): string {
 function readAt(text: string, start: number, depth: number): SourceNode {
   const code = text.charCodeAt(start);
   if (code === char.braceOpen || code === char.bracketOpen) {
-    if (depth >= DEEPEST) return { kind: 'deep', text, start, end: endOfValue(text, start) };
+    if (depth >= MAX_DEPTH) return { kind: 'deep', text, start, end: endOfValue(text, start) };
     if (code === char.bracketOpen) {
       const items: SourceNode[] = [];
       const end = eachItem(text, start, (at) => {
@@ -249,20 +249,20 @@ function readAt(text: string, start: number, depth: number): SourceNode {
       return { kind: 'array', text, start, end, items };
     }
     const members = new Map<string, SourceNode>();
-    let doubled: string | null = null;
+    let duplicateKey: string | null = null;
     const end = eachMember(text, start, (key, at) => {
       const member = readAt(text, at, depth + 1);
-      if (members.has(key)) doubled = key;
+      if (members.has(key)) duplicateKey = key;
       members.set(key, member);
       return member.end;
     });
-    return { kind: 'object', text, start, end, members, doubled };
+    return { kind: 'object', text, start, end, members, duplicateKey };
   }
   const span = { text, start, end: endOfValue(text, start) };
   return { kind: kindOf(span) as LeafNode['kind'], ...span };
 }
 
-/** Calls `visit` with where each item begins; it returns where the item ends. Returns where the array ends. */
+/** Calls `visit` with the start of each item; `visit` returns its end. Returns the end of the array. */
 function eachItem(text: string, start: number, visit: (at: number) => number): number {
   let at = afterSpace(text, start + 1);
   while (at < text.length && text.charCodeAt(at) !== char.bracketClose) {
@@ -309,7 +309,7 @@ function endOfString(text: string, start: number): number {
   return end === -1 ? text.length : end + 1;
 }
 
-/** Whether an odd number of backslashes stands before it. */
+/** Whether an odd number of backslashes precedes it. */
 function isEscaped(text: string, at: number): boolean {
   let first = at;
   while (text.charCodeAt(first - 1) === char.backslash) first -= 1;
@@ -320,7 +320,7 @@ function endOfValue(text: string, start: number): number {
   return valueAt(text, start).end;
 }
 
-/** The value that begins here. Counts brackets instead of following them, so that depth costs nothing. */
+/** The value that begins here. Counts brackets without recursion, so that any depth is safe. */
 function valueAt(text: string, start: number): MeasuredSpan {
   const first = text.charCodeAt(start);
   if (first === char.quote) return { text, start, end: endOfString(text, start), levels: 0 };

@@ -1,44 +1,43 @@
-import { type CarriedMember, codeFields, type DrawingKind, type JsonType, jsonTypes } from '../model.ts';
-import { soundsLikeSpeed } from '../speeds.ts';
+import { type CarriedMember, codeFields, type FeatureKind, type JsonType, jsonTypes } from '../model.ts';
+import { isSpeedName } from '../speeds.ts';
 
-/** Names that gw reads. Everything else is carried through. */
+/** Names that gw interprets; all others are carried through. */
 const readMembers: ReadonlySet<string> = new Set(['type', 'id', 'geometry', 'properties']);
 const readNames: Readonly<Record<CarriedMember['in'], ReadonlySet<string>>> = {
   collection: readMembers,
-  drawing: readMembers,
+  feature: readMembers,
   properties: new Set([...codeFields, 'yaw', 'iconYaw', 'name', 'dockingPointId']),
 };
-/** Names that gw reads on one kind of drawing only; on any other they are carried through. */
-const ownerOf: Readonly<Record<string, DrawingKind>> = { type: 'point', lineType: 'lane', regionType: 'zone' };
-const kindOrder: readonly DrawingKind[] = ['point', 'zone', 'lane', 'other'];
+/** Names that gw interprets on one kind of feature only; on other kinds they are carried through. */
+const ownerOf: Readonly<Record<string, FeatureKind>> = { type: 'point', lineType: 'lane', regionType: 'zone' };
+const kindOrder: readonly FeatureKind[] = ['point', 'zone', 'lane', 'other'];
 
 interface Counted {
   readonly name: string;
-  /** Bits of the kinds on which gw reads it, so that there it is not merely carried through. */
+  /** Bits of the kinds on which gw interprets it. */
   readonly readOn: number;
   readonly isSpeed: boolean;
   count: number;
-  /** One bit a JSON type, in the order of `jsonTypes`. */
+  /** One bit per JSON type, in the order of `jsonTypes`. */
   types: number;
-  /** One bit a kind, in the order of `kindOrder`. */
+  /** One bit per kind, in the order of `kindOrder`. */
   kinds: number;
 }
 
 export interface MemberCounter {
-  /** Of an object that came from outside, with the kind of the drawing that it belongs to. */
+  /** Counts the members of a foreign object; `kind` is that of its feature. */
   add(
     object: Readonly<Record<string, unknown>>,
-    kind: DrawingKind | null,
-    /** Called where the name sounds like a speed, or the value holds others. */
-    onSuspect?: (name: string, value: unknown, isSpeed: boolean) => void,
+    kind: FeatureKind | null,
+    /** Called for speed names and for objects and arrays, which may hold some. */
+    onCandidate?: (name: string, value: unknown, isSpeed: boolean) => void,
   ): void;
   rows(): CarriedMember[];
 }
 
 /**
- * Counts names. Foreign names are kept in a map, where `__proto__` is a name like any other. Written for speed: no
- * lists of keys, and since neighbours mostly have the same names in the same order, the last name at each place is
- * tried first.
+ * Counts member names. Foreign names are kept in a Map, where `__proto__` is an ordinary key. For speed no key lists are
+ * made, and the last name at each position is tried first, since neighbours mostly have the same names in the same order.
  */
 export function createMemberCounter(where: CarriedMember['in']): MemberCounter {
   const names = new Map<string, Counted>();
@@ -46,22 +45,22 @@ export function createMemberCounter(where: CarriedMember['in']): MemberCounter {
   const countedOf = (name: string): Counted => {
     let counted = names.get(name);
     if (counted === undefined) {
-      counted = { name, readOn: readOn(where, name), isSpeed: soundsLikeSpeed(name), count: 0, types: 0, kinds: 0 };
+      counted = { name, readOn: readOn(where, name), isSpeed: isSpeedName(name), count: 0, types: 0, kinds: 0 };
       names.set(name, counted);
     }
     return counted;
   };
   return {
-    add(object, kind, onSuspect) {
+    add(object, kind, onCandidate) {
       const kindBit = kind === null ? NO_KIND : bitOf(kind);
-      let place = 0;
+      let position = 0;
       for (const key in object) {
-        let counted = lastAt[place];
+        let counted = lastAt[position];
         if (counted === undefined || counted.name !== key) {
           counted = countedOf(key);
-          if (place < MOST_PLACES) lastAt[place] = counted;
+          if (position < MAX_CACHED_NAMES) lastAt[position] = counted;
         }
-        place += 1;
+        position += 1;
         const value = object[key];
         const type = typeBit(value);
         if ((counted.readOn & kindBit) === 0) {
@@ -69,7 +68,7 @@ export function createMemberCounter(where: CarriedMember['in']): MemberCounter {
           counted.types |= type;
           counted.kinds |= kindBit;
         }
-        if (onSuspect !== undefined && (counted.isSpeed || type >= LIST)) onSuspect(key, value, counted.isSpeed);
+        if (onCandidate !== undefined && (counted.isSpeed || type >= ARRAY)) onCandidate(key, value, counted.isSpeed);
       }
     },
     rows: () =>
@@ -81,8 +80,8 @@ export function createMemberCounter(where: CarriedMember['in']): MemberCounter {
   };
 }
 
-/** A drawing has some twenty names; one with a million must not be kept twice. */
-const MOST_PLACES = 64;
+/** Bounds the cache: a feature has some twenty names, one with a million must not be held twice. */
+const MAX_CACHED_NAMES = 64;
 
 /** Members of the collection belong to no kind. */
 const NO_KIND = 16;
@@ -94,13 +93,13 @@ function readOn(where: CarriedMember['in'], name: string): number {
   return owner === undefined ? EVERY_KIND : bitOf(owner);
 }
 
-function bitOf(kind: DrawingKind): number {
+function bitOf(kind: FeatureKind): number {
   if (kind === 'point') return 1;
   if (kind === 'zone') return 2;
   return kind === 'lane' ? 4 : 8;
 }
 
-const LIST = 16;
+const ARRAY = 16;
 const OBJECT = 32;
 
 function typeBit(value: unknown): number {
@@ -108,9 +107,9 @@ function typeBit(value: unknown): number {
   if (typeof value === 'number') return 2;
   if (typeof value === 'boolean') return 4;
   if (value === null) return 8;
-  return Array.isArray(value) ? LIST : OBJECT;
+  return Array.isArray(value) ? ARRAY : OBJECT;
 }
 
-function chosenOf<T extends DrawingKind | JsonType>(all: readonly T[], bits: number): T[] {
+function chosenOf<T extends FeatureKind | JsonType>(all: readonly T[], bits: number): T[] {
   return all.filter((_, at) => (bits & (1 << at)) !== 0);
 }

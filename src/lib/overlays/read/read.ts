@@ -1,28 +1,28 @@
 import { GwError } from '../../error/index.ts';
 import { isRecord, quote, readJson } from '../../json/index.ts';
-import type { Drawing, Overlays, OverlaysContainer, OverlaysForm, RawFeature } from '../model.ts';
+import type { Feature, Overlays, OverlaysContainer, OverlaysForm, RawFeature } from '../model.ts';
 import { containerOf, featuresIn } from './container.ts';
-import { createDrawingReader } from './drawing.ts';
-import { decodeText, whyNoJson } from './foreign-text.ts';
+import { createFeatureReader } from './feature.ts';
+import { decodeText, jsonProblem } from './foreign-text.ts';
 import { jsonOf, listIn, membersOf, spanOf } from './json-source.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** How often a collection may be packed: into a text, or as `overlays` into an object. Decision of ours. */
-const MOST_PACKING = 3;
-/** Far more than a floor has; a disk image that somebody named by mistake must not fill the memory. */
-const MOST_BYTES = 256 * 1024 * 1024;
-/** Deeper values would exhaust the stack of whoever goes through them. */
-const DEEPEST = 200;
-const MOST_KEYS_SHOWN = 5;
+/** Levels of wrapping of a collection, in a JSON string or as `overlays` of an object. Project decision. */
+const MAX_WRAPPING = 3;
+/** Far more than a floor needs; a disk image named by mistake must not exhaust the memory. */
+const MAX_BYTES = 256 * 1024 * 1024;
+/** Deeper values would exhaust the stack of recursive code. */
+const MAX_DEPTH = 200;
+const MAX_KEYS_SHOWN = 5;
 
 /**
- * Reads the drawings of a map: a bare collection, or the data of a map whose `overlays` hold one as JSON text, as an
+ * Reads the overlays of a map: a bare collection, or the data of a map whose `overlays` hold one as JSON text, as an
  * object, or in a wrapper with `overlays` of its own. An object with `features` and no `type`, a list of features and a
- * single feature are read as a collection, and `container` says so. A map without drawings gives none, with the text ''. Everything
- * unknown stays as it came; a key that stands twice is refused in texts up to 2 MiB, as everywhere in gw.
- * `what` is what an error calls the input. Throws OVERLAYS_INVALID and nothing else.
- * @source vendor (HINWEIS): the forms, and that drawings are GeoJSON in metres of the map
+ * single feature are read as a collection, and `container` names the form. A map without overlays yields no features and
+ * the text ''. Unknown content is kept unchanged; duplicate keys are refused in texts up to 2 MiB, as everywhere in gw.
+ * `what` names the input in errors. Throws OVERLAYS_INVALID only.
+ * @source vendor (HINWEIS): the forms, and that features are GeoJSON in metres of the map
  */
 export function readOverlays(input: Uint8Array | string, what = 'file'): Overlays {
   let place = what;
@@ -31,20 +31,20 @@ export function readOverlays(input: Uint8Array | string, what = 'file'): Overlay
   let form: OverlaysForm = 'collection';
   let map: Members | null = null;
 
-  for (let packing = 0; ; packing += 1) {
+  for (let wrapping = 0; ; wrapping += 1) {
     const container = containerOf(value, map !== null);
     if (container !== null) {
       return overlaysOf(value, { form, container, map: map ?? mapIn(value), text, what: place });
     }
-    if (packing === MOST_PACKING) throw invalid(what, `they are packed more than ${MOST_PACKING} deep`);
+    if (wrapping === MAX_WRAPPING) throw invalid(what, `they are wrapped more than ${MAX_WRAPPING} levels deep`);
     if (typeof value === 'string') {
       form = 'wrapped';
       text = withoutMark(value);
     } else if (isRecord(value) && Object.hasOwn(value, 'overlays')) {
       const { overlays } = value;
-      form = packing > 0 ? 'wrapped' : typeof overlays === 'string' ? 'text-in-map' : 'object-in-map';
+      form = wrapping > 0 ? 'wrapped' : typeof overlays === 'string' ? 'text-in-map' : 'object-in-map';
       map ??= value;
-      if (isNothing(overlays)) return noDrawings(map, form);
+      if (isEmpty(overlays)) return emptyOverlays(map, form);
       place = `overlays of the ${what}`;
       if (typeof overlays !== 'string') {
         text = sourceOfMember(text, 'overlays');
@@ -53,9 +53,9 @@ export function readOverlays(input: Uint8Array | string, what = 'file'): Overlay
       }
       text = withoutMark(overlays);
     } else if (map === null && isMapData(value)) {
-      return noDrawings(value, packing > 0 ? 'wrapped' : 'text-in-map');
+      return emptyOverlays(value, wrapping > 0 ? 'wrapped' : 'text-in-map');
     } else if (map !== null && isRecord(value) && Object.keys(value).length === 0) {
-      return { ...noDrawings(map, form), text };
+      return { ...emptyOverlays(map, form), text };
     } else {
       throw invalid(place, `it is ${describe(value)}`);
     }
@@ -64,9 +64,9 @@ export function readOverlays(input: Uint8Array | string, what = 'file'): Overlay
 }
 
 /**
- * The drawings of a `GET /maps/<id>` document exactly as they stand in it: the content of the JSON text ('text'), or
- * the source of whatever stands there instead ('object'). Whether they can be read is not asked. A text may hold half
- * a surrogate pair, which UTF-8 cannot write. Throws OVERLAYS_INVALID when the bytes are no JSON object.
+ * The exact overlays of a `GET /maps/<id>` document: the content of the JSON text ('text'), or the source of any other
+ * value ('object'). They are not parsed. A text may hold a lone surrogate, which UTF-8 cannot encode. Throws
+ * OVERLAYS_INVALID when the bytes are not a JSON object.
  */
 export function overlaysSource(mapBytes: Uint8Array): { text: string | null; form: 'text' | 'object' | 'none' } {
   const text = textOf(mapBytes, 'map');
@@ -78,27 +78,27 @@ export function overlaysSource(mapBytes: Uint8Array): { text: string | null; for
   return { text: sourceOfMember(text, 'overlays'), form: 'object' };
 }
 
-function isNothing(overlays: unknown): boolean {
+function isEmpty(overlays: unknown): boolean {
   return overlays === null || (typeof overlays === 'string' && overlays.trim() === '');
 }
 
-/** The list of maps names each without its drawings; only the data of a map, with its grid, can say there are none. */
+/** An entry of the list of maps has no overlays either; only map data, which has a grid, can mean that there are none. */
 function isMapData(value: unknown): value is Members {
   return isRecord(value) && Object.hasOwn(value, 'grid_resolution');
 }
 
-/** The data of a map may hold its features itself, without `overlays` around them. */
+/** Map data may hold `features` itself, without `overlays` around them. */
 function mapIn(value: unknown): Members | null {
   return isMapData(value) ? value : null;
 }
 
-function noDrawings(map: Members, form: OverlaysForm): Overlays {
+function emptyOverlays(map: Members, form: OverlaysForm): Overlays {
   const rawOf = () => ({});
   const container = 'feature-collection';
   return {
     form,
     container,
-    drawings: [],
+    features: [],
     topLevel: topLevelOf({}),
     notFeatures: [],
     members: [],
@@ -118,30 +118,30 @@ interface ReadCollection {
 }
 
 function overlaysOf(value: unknown, { form, container, map, text, what }: ReadCollection): Overlays {
-  const features = featuresIn(value, container);
-  if (!Array.isArray(features)) {
-    const found = features === undefined ? 'missing' : describe(features);
-    throw invalid(what, `it is a FeatureCollection whose features are ${found}, not a list`);
+  const list = featuresIn(value, container);
+  if (!Array.isArray(list)) {
+    const found = list === undefined ? 'missing' : describe(list);
+    throw invalid(what, `it is a FeatureCollection whose \`features\` is ${found}, not an array`);
   }
   const hasMembers = container === 'feature-collection' || container === 'object-with-features';
   const topLevel = topLevelOf(hasMembers && isRecord(value) ? value : {});
   const { items, levels } = listIn(text, container === 'feature-list' ? null : 'features');
-  if (levels > DEEPEST) throw tooDeep(what);
-  const drawings: Drawing[] = [];
+  if (levels > MAX_DEPTH) throw tooDeep(what);
+  const features: Feature[] = [];
   const notFeatures: number[] = [];
-  const reader = createDrawingReader();
-  for (let index = 0; index < features.length; index += 1) {
-    const feature: unknown = features[index];
-    if (isRecord(feature)) drawings.push(reader.read(feature satisfies RawFeature, index));
+  const reader = createFeatureReader();
+  for (let index = 0; index < list.length; index += 1) {
+    const entry: unknown = list[index];
+    if (isRecord(entry)) features.push(reader.read(entry satisfies RawFeature, index));
     else notFeatures.push(index);
   }
-  const rawOf = ({ index }: Drawing) => features[index] as RawFeature;
+  const rawOf = ({ index }: Feature) => list[index] as RawFeature;
   const members = reader.members();
   const entries = container === 'single-feature' ? [spanOf(text)] : items;
-  return { form, container, drawings, topLevel, notFeatures, members, rawOf, map, text, entries };
+  return { form, container, features, topLevel, notFeatures, members, rawOf, map, text, entries };
 }
 
-/** Without a prototype, so that no foreign key can reach one. */
+/** Without a prototype, so that foreign keys cannot reach it. */
 function topLevelOf(collection: Members): Members {
   const topLevel: Record<string, unknown> = Object.create(null);
   for (const [key, value] of Object.entries(collection)) {
@@ -152,7 +152,7 @@ function topLevelOf(collection: Members): Members {
 
 function textOf(input: Uint8Array | string, what: string): string {
   const size = input.length;
-  if (size > MOST_BYTES) throw invalid(what, `it has ${size} bytes, more than ${MOST_BYTES}`);
+  if (size > MAX_BYTES) throw invalid(what, `it has ${size} bytes, more than ${MAX_BYTES}`);
   if (typeof input === 'string') return withoutMark(input);
   const reading = decodeText(input);
   if (!reading.ok) throw invalid(what, reading.problem);
@@ -166,35 +166,35 @@ function withoutMark(text: string): string {
 function parse(text: string, what: string): unknown {
   const reading = readJson(text, 'text', { keepProtoKeys: true });
   if (reading.ok) return reading.value;
-  throw invalid(what, whyNoJson(text) ?? reading.problem);
+  throw invalid(what, jsonProblem(text) ?? reading.problem);
 }
 
-/** The source of a member of an object that JSON.parse has read; of doubled ones the last, as JSON.parse takes it. */
+/** The source of a member of a parsed object; of duplicate keys the last, as in JSON.parse. */
 function sourceOfMember(text: string, key: string): string {
   const span = membersOf(spanOf(text))?.members.get(key);
   return span === undefined ? '' : jsonOf(span);
 }
 
-/** What was found instead, in words: what it holds may be anything. */
+/** Describes a value without its content, which may be anything. */
 function describe(value: unknown): string {
-  if (Array.isArray(value)) return `a list of ${value.length} entries`;
-  if (typeof value === 'string') return 'a text';
+  if (Array.isArray(value)) return `an array of ${value.length} entries`;
+  if (typeof value === 'string') return 'a string';
   if (!isRecord(value)) return `the value ${String(value)}`;
   const keys = Object.keys(value);
   if (keys.length === 0) return 'an empty object';
   const { type } = value;
-  if (typeof type === 'string') return `an object of the type ${quote(type)}`;
-  if (Object.hasOwn(value, 'map_name')) return 'an entry of the list of maps, which has no drawings';
-  const shown = keys.slice(0, MOST_KEYS_SHOWN).map(quote).join(', ');
-  return `an object with the keys ${shown}${keys.length > MOST_KEYS_SHOWN ? ` and ${keys.length - MOST_KEYS_SHOWN} more` : ''}`;
+  if (typeof type === 'string') return `an object of type ${quote(type)}`;
+  if (Object.hasOwn(value, 'map_name')) return 'an entry of the list of maps, which has no overlays';
+  const shown = keys.slice(0, MAX_KEYS_SHOWN).map(quote).join(', ');
+  return `an object with the keys ${shown}${keys.length > MAX_KEYS_SHOWN ? ` and ${keys.length - MAX_KEYS_SHOWN} more` : ''}`;
 }
 
 function tooDeep(what: string): GwError {
-  return invalid(what, `the JSON is nested deeper than ${DEEPEST} levels`);
+  return invalid(what, `the JSON is nested deeper than ${MAX_DEPTH} levels`);
 }
 
 function invalid(what: string, found: string): GwError {
-  return new GwError('OVERLAYS_INVALID', `There are no drawings of a map in the ${what}: ${found}.`, {
+  return new GwError('OVERLAYS_INVALID', `No map overlays in the ${what}: ${found}.`, {
     details: { found },
   });
 }

@@ -2,13 +2,13 @@ import type { CodeField, CodeMeaning, Inspection } from '../model.ts';
 
 export interface CountedNumber {
   readonly meaning: CodeMeaning;
-  /** Drawings of the selection that carry it. */
+  /** Selected features with this number. */
   readonly count: number;
 }
 
 const fieldOrder: readonly CodeField[] = ['type', 'regionType', 'lineType', 'direction', 'startType', 'endType'];
 
-/** Every number that the selected drawings carry, with its meaning: by field, then by number. */
+/** Every number of the selected features with its meaning, by field, then by number. */
 export function numbersOf({ selected, codeBook }: Inspection): readonly CountedNumber[] {
   const counts = new Map<CodeField, Map<number, number>>(fieldOrder.map((field) => [field, new Map()]));
   for (const { codes } of selected) {
@@ -24,11 +24,11 @@ export function numbersOf({ selected, codeBook }: Inspection): readonly CountedN
   );
 }
 
-/** The rules that found something in a drawing, by its place; each named once. */
-export function rulesByDrawing({ findings }: Inspection): ReadonlyMap<number, ReadonlySet<string>> {
+/** The rules with a finding on a feature, by its index; each once. */
+export function rulesByFeature({ findings }: Inspection): ReadonlyMap<number, ReadonlySet<string>> {
   const rules = new Map<number, Set<string>>();
-  for (const { rule, drawings } of findings) {
-    for (const index of drawings) {
+  for (const { rule, features } of findings) {
+    for (const index of features) {
       const held = rules.get(index);
       if (held) held.add(rule);
       else rules.set(index, new Set([rule]));

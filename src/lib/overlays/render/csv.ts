@@ -1,11 +1,11 @@
 import { visible } from '../../markup/index.ts';
 import { cornersOf } from '../diff/shape-change.ts';
 import { lengthM, zoneAreaM2 } from '../geometry.ts';
-import type { Code, Drawing, DrawnAngle, Inspection, Shape } from '../model.ts';
-import { rulesByDrawing } from './census.ts';
-import { sayings } from './wording.ts';
+import type { Code, Feature, FeatureAngle, Inspection, Shape } from '../model.ts';
+import { rulesByFeature } from './census.ts';
+import { readingTexts } from './wording.ts';
 
-/** Names of the columns: the first line of every table. Names carry units. */
+/** Column names with units: the header line. */
 export const csvColumns = [
   'index',
   'kind',
@@ -32,21 +32,21 @@ export const csvColumns = [
 ] as const;
 
 /**
- * The selected drawings as a table after RFC 4180: commas, CRLF, UTF-8, one line of heads. Angles and codes stand
- * twice, as read and as written: `"90"` in quotes was a text in the map, 90 a number. A cell that a spreadsheet would
- * run as a formula begins with an apostrophe.
+ * The selected features as a table after RFC 4180: commas, CRLF, UTF-8, one header line. Angles and codes appear twice,
+ * parsed and as written: `"90"` in quotes was a string in the map, 90 a number. A cell that a spreadsheet would evaluate
+ * as a formula begins with an apostrophe.
  */
 export function toCsv(inspection: Inspection): string {
   const { selected, codeBook } = inspection;
-  const rulesOf = rulesByDrawing(inspection);
-  const said = (code: Code) =>
+  const rulesOf = rulesByFeature(inspection);
+  const textOf = (code: Code) =>
     code.number === null
       ? ''
-      : sayings(codeBook.meaning(code.field, code.number))
+      : readingTexts(codeBook.meaning(code.field, code.number))
           .map(({ sign, text }) => `${sign}: ${text}`)
           .join('; ');
-  const rows = selected.map((drawing) => {
-    const { index, kind, id, name, shape, code, yaw, iconYaw } = drawing;
+  const rows = selected.map((feature) => {
+    const { index, kind, id, name, shape, code, yaw, iconYaw } = feature;
     const at = shape.kind === 'point' ? shape.at : null;
     const cells: readonly (string | number | null | undefined)[] = [
       index,
@@ -68,8 +68,8 @@ export function toCsv(inspection: Inspection): string {
       asWritten(code),
       code === null || code.number === null ? null : codeBook.meaning(code.field, code.number).mark,
       code === null || code.number === null ? null : codeBook.meaning(code.field, code.number).basis,
-      code && said(code),
-      otherCodes(drawing, said),
+      code && textOf(code),
+      otherCodes(feature, textOf),
       [...(rulesOf.get(index) ?? [])].join('; '),
     ];
     return cells.map(cellOf).join(',');
@@ -77,31 +77,31 @@ export function toCsv(inspection: Inspection): string {
   return `${csvColumns.join(',')}\r\n${rows.map((row) => `${row}\r\n`).join('')}`;
 }
 
-/** Numbers are ours and plain; every text is foreign. */
+/** Strings are foreign and made safe; numbers are computed by gw. */
 function cellOf(value: string | number | null | undefined): string {
   if (value === null || value === undefined) return '';
   if (typeof value === 'number') return Number.isFinite(value) ? String(value) : '';
-  const text = harmless(visible(value));
-  // Some readers drop blanks at either end of a cell that stands without quotes.
+  const text = formulaSafe(visible(value));
+  // Some parsers trim unquoted cells.
   return /[",\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** Spreadsheets take these for the begin of a formula, also behind blanks; a plain number is none. */
-function harmless(text: string): string {
+/** Spreadsheets interpret these as the start of a formula, also after blanks; a plain number is none. */
+function formulaSafe(text: string): string {
   if (!/^[\s\u00a0]*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/.test(text)) return text;
   return /^[+-]?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(text) ? text : `'${text}`;
 }
 
-function asWritten(value: Code | DrawnAngle | null): string | null {
+function asWritten(value: Code | FeatureAngle | null): string | null {
   return value === null ? null : (JSON.stringify(value.written) ?? null);
 }
 
-function otherCodes({ code, codes }: Drawing, said: (code: Code) => string): string {
+function otherCodes({ code, codes }: Feature, textOf: (code: Code) => string): string {
   return codes
     .filter((other) => other !== code)
     .map(
       (other) =>
-        `${other.field} ${other.number ?? JSON.stringify(other.written)} (${said(other) || 'no whole number'})`,
+        `${other.field} ${other.number ?? JSON.stringify(other.written)} (${textOf(other) || 'not a whole number'})`,
     )
     .join('; ');
 }
@@ -111,12 +111,12 @@ function geometryOf(shape: Shape): string | null {
   return shape.kind === 'broken' ? `broken ${shape.expected}` : shape.kind;
 }
 
-/** As a comparison counts them: without the repeated last corner of a ring. */
+/** Without the closing corner of a ring, as in a comparison. */
 function cornersIn(shape: Shape): number | null {
   return shape.kind === 'lane' || shape.kind === 'zone' ? cornersOf(shape).length : null;
 }
 
-/** To a tenth of a millimetre: the figures are measured on a drawing. */
+/** To 0.1 mm. */
 function rounded(value: number): number {
   return Number(value.toFixed(4));
 }

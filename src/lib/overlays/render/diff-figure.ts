@@ -1,18 +1,18 @@
 import { type Markup, markup } from '../../markup/index.ts';
 import { plural } from '../../text/index.ts';
-import type { ChangedDrawing, DrawingRef, OverlaysDiff } from '../diff/diff-model.ts';
-import { changeWords, placeInList } from '../diff/diff-wording.ts';
-import type { Drawing, MapFrame, Overlays } from '../model.ts';
-import { body, glyph, headings, NEW, OLD, type Plotted, R, STILL, wayOf } from './diff-shapes.ts';
-import { boxAround, drawLabel } from './figure.ts';
-import { createGround, type Ground, placeLabel } from './labels.ts';
+import type { ChangedFeature, FeatureRef, OverlaysDiff } from '../diff/diff-model.ts';
+import { changeWords, indexChange } from '../diff/diff-wording.ts';
+import type { Feature, MapFrame, Overlays } from '../model.ts';
+import { body, glyph, headings, moveArrow, NEW, OLD, type Plotted, R, UNCHANGED } from './diff-shapes.ts';
+import { boxAround, renderLabel } from './figure.ts';
+import { createOccupancy, type Occupancy, placeLabel } from './labels.ts';
 import { isolated, nameText, oneLine, unit } from './lines.ts';
 import { arrowOf, boxesAlong, insideOf, middleOf, outline } from './plot.ts';
 import { layOut, type Sheet } from './sheet.ts';
 import { background, margins, surround } from './surround.ts';
 import { type LabelLines, namesOf, sizeOf } from './wording.ts';
 
-/** What is compared and where its picture lies. */
+/** The compared overlays, with the picture of the map and its frame. */
 export interface DiffSubject {
   readonly diff: OverlaysDiff;
   readonly from: Overlays;
@@ -28,23 +28,23 @@ export interface DiffFigure {
   readonly width: number;
   readonly height: number;
   readonly notes: readonly string[];
-  /** Keys of what is on the sheet: `c3`, `a3`, `r3` for changed, added, removed; `m-` before it is its anchor. */
+  /** Keys of the items on the sheet: `c3`, `a3`, `r3` for changed, added, removed; the anchor is `m-` and the key. */
   readonly keys: ReadonlySet<string>;
-  /** What the legend has to explain. */
+  /** The signs that the legend explains. */
   readonly shown: {
     readonly signs: readonly ChangeSign[];
     readonly moved: boolean;
     readonly turned: boolean;
-    readonly still: boolean;
+    readonly unchanged: boolean;
   };
 }
 
-/** Above these, shapes without labels; and of what did not change nothing. */
-const MOST_LABELLED = 400;
-const MOST_STILL = 20_000;
+/** Above the first limit shapes have no labels; above the second, unchanged features are left out. */
+const MAX_LABELLED = 400;
+const MAX_UNCHANGED = 20_000;
 interface Item {
   readonly sign: ChangeSign;
-  /** Place in the list of the side that it is named by. */
+  /** c, a or r with the index of the feature. */
   readonly key: string;
   readonly label: string;
   readonly name: string | null;
@@ -56,22 +56,22 @@ interface Item {
   readonly isMoved: boolean;
 }
 
-/** Draws what differs over the picture of the map; what did not change stays faint behind it. */
-export function drawDiffFigure(subject: DiffSubject, { isLinked }: { readonly isLinked: boolean }): DiffFigure {
+/** Renders the differences over the picture of the map, with unchanged features faint behind them. */
+export function renderDiffFigure(subject: DiffSubject, { isLinked }: { readonly isLinked: boolean }): DiffFigure {
   const { diff, from, to, frame, image } = subject;
-  const before = new Map(from.drawings.map((drawing) => [drawing.index, drawing]));
-  const after = new Map(to.drawings.map((drawing) => [drawing.index, drawing]));
+  const before = new Map(from.features.map((feature) => [feature.index, feature]));
+  const after = new Map(to.features.map((feature) => [feature.index, feature]));
   const involved = [...diff.changed.flatMap((it) => [before.get(it.from.index), after.get(it.to.index)])];
   involved.push(...diff.removed.map(({ index }) => before.get(index)));
   involved.push(...diff.added.map(({ index }) => after.get(index)));
-  const drawings = involved.filter((drawing) => drawing !== undefined);
+  const features = involved.filter((feature) => feature !== undefined);
   const sheet = layOut(
-    { drawings: drawings.length > 0 ? drawings : to.drawings, frame, isPart: drawings.length > 0 },
+    { features: features.length > 0 ? features : to.features, frame, isPart: features.length > 0 },
     { longSide: 1140, shortSide: 800 },
   );
   const beyond = new Set(sheet.beyond);
-  const plot = (drawing: Drawing | undefined) =>
-    drawing === undefined || beyond.has(drawing) ? null : plotted(drawing, sheet);
+  const plot = (feature: Feature | undefined) =>
+    feature === undefined || beyond.has(feature) ? null : plotted(feature, sheet);
 
   const all: Item[] = [
     ...diff.changed.map((change) =>
@@ -81,56 +81,56 @@ export function drawDiffFigure(subject: DiffSubject, { isLinked }: { readonly is
     ...diff.added.map((ref) => oneSided('added', ref, plot(after.get(ref.index)))),
   ];
   const items = all.filter((item) => item.old !== null || item.new !== null);
-  const still = stillDrawings(diff, to);
-  const isLabelled = items.length <= MOST_LABELLED;
-  const ground = createGround(sheet.width, sheet.height);
-  const letters = isLabelled ? letter(items, sheet, ground) : { labels: [], omitted: 0 };
+  const unchanged = unchangedFeatures(diff, to);
+  const isLabelled = items.length <= MAX_LABELLED;
+  const occupancy = createOccupancy(sheet.width, sheet.height);
+  const letters = isLabelled ? letter(items, sheet, occupancy) : { labels: [], omitted: 0 };
   const { under, over } = surround(sheet);
   const width = Math.max(sheet.width + margins.left + margins.right, 560);
   const left = unit(margins.left + (width - sheet.width - margins.left - margins.right) / 2);
   const shapes = isLabelled ? items.map((item) => wrapped(item, isLinked)) : inBulk(items);
-  const content = markup`<defs><clipPath id="gw-sheet"><rect width="${unit(sheet.width)}" height="${unit(sheet.height)}"/></clipPath></defs><g transform="translate(${left} ${margins.top})"><g clip-path="url(#gw-sheet)">${background(sheet, image, frame?.width ?? null)}${under}${still.length <= MOST_STILL ? stillPaths(still, sheet) : null}${shapes}${letters.labels}</g>${over}</g>`;
+  const content = markup`<defs><clipPath id="gw-sheet"><rect width="${unit(sheet.width)}" height="${unit(sheet.height)}"/></clipPath></defs><g transform="translate(${left} ${margins.top})"><g clip-path="url(#gw-sheet)">${background(sheet, image, frame?.width ?? null)}${under}${unchanged.length <= MAX_UNCHANGED ? unchangedPaths(unchanged, sheet) : null}${shapes}${letters.labels}</g>${over}</g>`;
   return {
     content,
     width,
     height: sheet.height + margins.top + margins.bottom,
-    notes: notesOf(subject, { sheet, all, items, still: still.length, omitted: letters.omitted, isLabelled }),
+    notes: notesOf(subject, { sheet, all, items, unchanged: unchanged.length, omitted: letters.omitted, isLabelled }),
     keys: new Set(isLabelled ? items.map(({ key }) => key) : []),
     shown: {
       signs: (['changed', 'added', 'removed'] as const).filter((sign) => items.some((item) => item.sign === sign)),
       moved: isLabelled && items.some(({ isMoved }) => isMoved),
       turned: isLabelled && items.some(({ turn }) => turn !== null),
-      still: still.length > 0 && still.length <= MOST_STILL,
+      unchanged: unchanged.length > 0 && unchanged.length <= MAX_UNCHANGED,
     },
   };
 }
 
-function changedItem(change: ChangedDrawing, old: Plotted | null, now: Plotted | null): Item {
+function changedItem(change: ChangedFeature, old: Plotted | null, now: Plotted | null): Item {
   const turn = change.turns.find(({ field }) => field === 'yaw');
   return {
     sign: 'changed',
     key: `c${change.to.index}`,
-    label: placeInList(change.from.index, change.to.index),
+    label: indexChange(change.from.index, change.to.index),
     name: change.to.name ?? change.from.name,
     id: change.to.id ?? change.from.id,
     words: changeWords(change),
-    // What kept its geometry is drawn once.
+    // An unchanged geometry is rendered once.
     old: change.shape === null ? null : old,
     new: now,
     turn: turn === undefined || turn.turnedDeg === 0 ? null : { fromDeg: turn.fromDeg, toDeg: turn.toDeg },
-    // An arrow would say too much of a zone of which one corner was pulled.
+    // No arrow for a zone of which only some corners moved.
     isMoved: change.shape?.isMovedAsWhole === true,
   };
 }
 
-function oneSided(sign: 'added' | 'removed', { index, name, id }: DrawingRef, at: Plotted | null): Item {
+function oneSided(sign: 'added' | 'removed', { index, name, id }: FeatureRef, at: Plotted | null): Item {
   const common = { sign, label: `#${index}`, name, id, words: sign, turn: null, isMoved: false };
   return sign === 'removed'
     ? { ...common, key: `r${index}`, old: at, new: null }
     : { ...common, key: `a${index}`, old: null, new: at };
 }
 
-function plotted({ shape }: Drawing, sheet: Sheet): Plotted | null {
+function plotted({ shape }: Feature, sheet: Sheet): Plotted | null {
   if (shape.kind === 'point') {
     const [x, y] = [sheet.x(shape.at[0]), sheet.y(shape.at[1])];
     const isOn = x >= 0 && y >= 0 && x <= sheet.width && y <= sheet.height;
@@ -138,31 +138,31 @@ function plotted({ shape }: Drawing, sheet: Sheet): Plotted | null {
   }
   if (shape.kind !== 'lane' && shape.kind !== 'zone') return null;
   const isClosed = shape.kind === 'zone';
-  const drawn = shape.kind === 'zone' ? outline(shape.rings, true, sheet) : outline([shape.line], false, sheet);
-  const place = isClosed ? insideOf(drawn) : middleOf(drawn);
-  return place && { x: place[0], y: place[1], isPoint: false, isClosed, outline: drawn };
+  const path = shape.kind === 'zone' ? outline(shape.rings, true, sheet) : outline([shape.line], false, sheet);
+  const place = isClosed ? insideOf(path) : middleOf(path);
+  return place && { x: place[0], y: place[1], isPoint: false, isClosed, outline: path };
 }
 
-function stillDrawings(diff: OverlaysDiff, to: Overlays): Drawing[] {
+function unchangedFeatures(diff: OverlaysDiff, to: Overlays): Feature[] {
   const touched = new Set([...diff.changed.map((change) => change.to.index), ...diff.added.map(({ index }) => index)]);
-  return to.drawings.filter(({ index }) => !touched.has(index));
+  return to.features.filter(({ index }) => !touched.has(index));
 }
 
-/** Three paths for all of them: they are only there to be recognised. */
-function stillPaths(drawings: readonly Drawing[], sheet: Sheet): Markup {
+/** Unchanged features, in three paths for any number. */
+function unchangedPaths(features: readonly Feature[], sheet: Sheet): Markup {
   const parts = { zone: '', lane: '', point: '' };
-  for (const drawing of drawings) {
-    const { kind } = drawing.shape;
+  for (const feature of features) {
+    const { kind } = feature.shape;
     if (kind === 'point') {
-      const place = plotted(drawing, sheet);
+      const place = plotted(feature, sheet);
       if (place) parts.point += `M${unit(place.x - 2.5)} ${unit(place.y)}h5m-2.5 -2.5v5`;
-    } else if (kind === 'zone') parts.zone += outline(drawing.shape.rings, true, sheet).d;
-    else if (kind === 'lane') parts.lane += outline([drawing.shape.line], false, sheet).d;
+    } else if (kind === 'zone') parts.zone += outline(feature.shape.rings, true, sheet).d;
+    else if (kind === 'lane') parts.lane += outline([feature.shape.line], false, sheet).d;
   }
-  return markup`<path d="${parts.zone}" fill="none" stroke="${STILL}" stroke-width="1"/><path d="${parts.lane}" fill="none" stroke="${STILL}" stroke-width="1.6"/><path d="${parts.point}" fill="none" stroke="${STILL}" stroke-width="1.2"/>`;
+  return markup`<path d="${parts.zone}" fill="none" stroke="${UNCHANGED}" stroke-width="1"/><path d="${parts.lane}" fill="none" stroke="${UNCHANGED}" stroke-width="1.6"/><path d="${parts.point}" fill="none" stroke="${UNCHANGED}" stroke-width="1.2"/>`;
 }
 
-/** Few paths for very many differences, of which no single one could be pointed at anyway. */
+/** Very many differences in few paths, without anchors. */
 function inBulk(items: readonly Item[]): Markup {
   const r = 3;
   const of = (side: 'old' | 'new') => {
@@ -191,11 +191,11 @@ function wrapped(item: Item, isLinked: boolean): Markup {
 }
 
 function shapeOf({ sign, old, new: now, turn, isMoved }: Item): Markup {
-  return markup`${old && body(old, 'old')}${now && body(now, 'new')}${old && now && isMoved ? wayOf(old, now) : null}${turn && now?.isPoint ? headings(turn, old ?? now, now) : null}${old && sign === 'removed' ? glyph('removed', old) : null}${now && sign === 'added' ? glyph('added', now) : null}`;
+  return markup`${old && body(old, 'old')}${now && body(now, 'new')}${old && now && isMoved ? moveArrow(old, now) : null}${turn && now?.isPoint ? headings(turn, old ?? now, now) : null}${old && sign === 'removed' ? glyph('removed', old) : null}${now && sign === 'added' ? glyph('added', now) : null}`;
 }
 
-function letter(items: readonly Item[], sheet: Sheet, ground: Ground) {
-  for (const item of items) takeGround(item, sheet, ground);
+function letter(items: readonly Item[], sheet: Sheet, occupancy: Occupancy) {
+  for (const item of items) occupyItem(item, sheet, occupancy);
   const labels: Markup[] = [];
   let omitted = 0;
   for (const item of items) {
@@ -206,22 +206,22 @@ function letter(items: readonly Item[], sheet: Sheet, ground: Ground) {
     const around = at.isClosed && at.outline ? boxAround(at.outline) : null;
     const placed = placeLabel(
       { x: at.x, y: at.y, clearance, around, avoidDeg: item.turn?.toDeg ?? null, wordings },
-      ground,
+      occupancy,
     );
-    if (placed) labels.push(drawLabel(placed.box, placed.content, placed.leader));
+    if (placed) labels.push(renderLabel(placed.box, placed.content, placed.leader));
     else omitted += 1;
   }
   return { labels, omitted };
 }
 
-/** What labels keep off: markers, signs and arrows altogether, outlines where they can. */
-function takeGround({ sign, old, new: now, turn, isMoved }: Item, sheet: Sheet, ground: Ground): void {
+/** Occupies markers, signs and arrows, and outlines as soft. */
+function occupyItem({ sign, old, new: now, turn, isMoved }: Item, sheet: Sheet, occupancy: Occupancy): void {
   for (const place of [old, now]) {
     if (place === null) continue;
-    if (place.isPoint || sign !== 'changed') takeSquare(place.x, place.y, R + (place.isPoint ? 1 : 3), ground);
-    if (place.outline) for (const box of boxesAlong(place.outline, place.isClosed, sheet)) ground.take(box, 'soft');
+    if (place.isPoint || sign !== 'changed') occupySquare(place.x, place.y, R + (place.isPoint ? 1 : 3), occupancy);
+    if (place.outline) for (const box of boxesAlong(place.outline, place.isClosed, sheet)) occupancy.add(box, 'soft');
   }
-  if (old && now && isMoved) takeLine(old.x, old.y, now.x, now.y, ground);
+  if (old && now && isMoved) occupyLine(old.x, old.y, now.x, now.y, occupancy);
   if (turn === null || !now?.isPoint) return;
   for (const { at, deg } of [
     { at: old ?? now, deg: turn.fromDeg },
@@ -229,19 +229,19 @@ function takeGround({ sign, old, new: now, turn, isMoved }: Item, sheet: Sheet, 
   ]) {
     if (deg === null) continue;
     const { x1, y1 } = arrowOf(at.x, at.y, deg, R + 3);
-    takeLine(at.x, at.y, x1, y1, ground);
+    occupyLine(at.x, at.y, x1, y1, occupancy);
   }
 }
 
-function takeLine(x0: number, y0: number, x1: number, y1: number, ground: Ground): void {
+function occupyLine(x0: number, y0: number, x1: number, y1: number, occupancy: Occupancy): void {
   const steps = Math.min(80, Math.ceil(Math.hypot(x1 - x0, y1 - y0) / 8));
   for (let step = 0; step <= steps; step += 1) {
-    takeSquare(x0 + (step / steps) * (x1 - x0), y0 + (step / steps) * (y1 - y0), 4, ground);
+    occupySquare(x0 + (step / steps) * (x1 - x0), y0 + (step / steps) * (y1 - y0), 4, occupancy);
   }
 }
 
-function takeSquare(x: number, y: number, half: number, ground: Ground): void {
-  ground.take({ x0: x - half, y0: y - half, x1: x + half, y1: y + half });
+function occupySquare(x: number, y: number, half: number, occupancy: Occupancy): void {
+  occupancy.add({ x0: x - half, y0: y - half, x1: x + half, y1: y + half });
 }
 
 function labelsOf({ sign, label, name, words }: Item): readonly LabelLines[] {
@@ -258,35 +258,35 @@ function labelsOf({ sign, label, name, words }: Item): readonly LabelLines[] {
   return [...heads.map((head) => [...head, [what]]), ...heads.map((head) => [...head, [brief]]), ...heads, bare];
 }
 
-interface Told {
+interface NoteInput {
   readonly sheet: Sheet;
   readonly all: readonly Item[];
   readonly items: readonly Item[];
-  readonly still: number;
+  readonly unchanged: number;
   readonly omitted: number;
   readonly isLabelled: boolean;
 }
 
 function notesOf(
   { diff, frame, image, to }: DiffSubject,
-  { sheet, all, items, still, omitted, isLabelled }: Told,
+  { sheet, all, items, unchanged, omitted, isLabelled }: NoteInput,
 ): string[] {
   const notes: string[] = [];
-  if (frame === null) notes.push('Drawn over blank paper: the sources say nothing of where a picture of the map lies.');
-  else if (sheet.picture === null || image === null)
-    notes.push('Drawn over blank paper: there is no picture of the map.');
-  if (all.length > 0) notes.push('The sheet shows the part of the map in which something differs.');
-  const undrawn = all.filter((item) => item.old === null && item.new === null).map(({ label }) => label);
-  if (undrawn.length > 0) notes.push(`Not on the sheet, without a place or too far out: ${listed(undrawn)}.`);
-  if (diff.reordered.length > 0) notes.push('Another place in the list of drawings cannot be drawn: see the list.');
-  if (still > MOST_STILL)
-    notes.push(`The ${still} of ${to.drawings.length} drawings that did not change are left out.`);
+  if (frame === null) notes.push('Rendered without the map picture: the sources have no valid grid.');
+  else if (sheet.picture === null || image === null) notes.push('Rendered without the map picture: there is none.');
+  if (all.length > 0) notes.push('The sheet shows the part of the map with differences.');
+  const notRendered = all.filter((item) => item.old === null && item.new === null).map(({ label }) => label);
+  if (notRendered.length > 0) notes.push(`Not on the sheet, without a place or too far out: ${listed(notRendered)}.`);
+  if (diff.reordered.length > 0) notes.push('A changed order of the features is not rendered: see the list.');
+  if (unchanged > MAX_UNCHANGED)
+    notes.push(`The ${unchanged} of ${to.features.length} unchanged features are left out.`);
   if (!isLabelled) notes.push(`${items.length} differences are too many for labels.`);
-  if (omitted > 0) notes.push(`${plural(omitted, 'label')} found no room; every difference is listed by its #.`);
+  if (omitted > 0)
+    notes.push(`${plural(omitted, 'label')} omitted for lack of space; every difference is listed by its #.`);
   return notes;
 }
 
 function listed(words: readonly string[]): string {
-  const most = 12;
-  return words.length <= most ? words.join(', ') : `${words.slice(0, most).join(', ')} and ${words.length - most} more`;
+  const max = 12;
+  return words.length <= max ? words.join(', ') : `${words.slice(0, max).join(', ')} and ${words.length - max} more`;
 }

@@ -2,17 +2,17 @@ import { type Markup, markup } from '../../markup/index.ts';
 import { unit } from './lines.ts';
 import { arrowOf, type Outline } from './plot.ts';
 
-/** Old is dashed and orange, new is unbroken and blue: told apart in grey as well, and by eyes that mix up red and green. */
+/** Old is dashed and orange, new is solid and blue: distinguishable in grey and with red-green colour blindness. */
 export const OLD = '#a84300';
 export const NEW = '#0a559c';
-export const STILL = '#8a8f94';
+export const UNCHANGED = '#8a8f94';
 
-/** On paper: a shorter way cannot be told from the markers at its ends. */
-const LEAST_ARROW = 9;
+/** Units of paper: a shorter arrow would merge with the markers at its ends. */
+const MIN_ARROW = 9;
 /** Radius of a point on paper. */
 export const R = 7;
 
-/** A drawing on paper, as it was or as it is. */
+/** A feature on paper, in its old or new state. */
 export interface Plotted {
   readonly x: number;
   readonly y: number;
@@ -21,7 +21,7 @@ export interface Plotted {
   readonly outline: Outline | null;
 }
 
-export function body({ x, y, isPoint, isClosed, outline: drawn }: Plotted, side: 'old' | 'new'): Markup {
+export function body({ x, y, isPoint, isClosed, outline: path }: Plotted, side: 'old' | 'new'): Markup {
   const [color, dash] = side === 'old' ? [OLD, markup` stroke-dasharray="5 3.5"`] : [NEW, null];
   if (isPoint) {
     const at = markup`cx="${unit(x)}" cy="${unit(y)}" r="${R}"`;
@@ -29,21 +29,21 @@ export function body({ x, y, isPoint, isClosed, outline: drawn }: Plotted, side:
       ? markup`<circle ${at} fill="#fff" fill-opacity="0.7" stroke="#fff" stroke-width="4"/><circle ${at} fill="none" stroke="${color}" stroke-width="2" stroke-dasharray="3.4 2.2"/>`
       : markup`<circle ${at} fill="${color}" stroke="#fff" stroke-width="1.6"/>`;
   }
-  const d = drawn?.d ?? '';
+  const d = path?.d ?? '';
   const fill = isClosed
     ? markup`fill="${color}" fill-opacity="${side === 'old' ? 0.05 : 0.13}" fill-rule="evenodd"`
     : markup`fill="none"`;
-  // What was lies under what is: where both run along one line it shows at the sides.
+  // The old line is wider and below the new one, so that it shows where both coincide.
   const wide = isClosed ? 2.4 : side === 'old' ? 9 : 3.2;
   return markup`<path d="${d}" fill="none" stroke="#fff" stroke-width="${wide + (isClosed ? 2.6 : 1.8)}" stroke-opacity="0.85" stroke-linejoin="round"/><path d="${d}" ${fill} stroke="${color}" stroke-width="${wide}" stroke-linejoin="round"${dash}/>`;
 }
 
-/** From where it was to where it is, edge to edge. */
-export function wayOf(from: Plotted, to: Plotted): Markup | null {
+/** An arrow from the old to the new position, edge to edge. */
+export function moveArrow(from: Plotted, to: Plotted): Markup | null {
   const [dx, dy] = [to.x - from.x, to.y - from.y];
   const length = Math.hypot(dx, dy);
   const ends = [from, to].map(({ isPoint }) => (isPoint ? R + 1 : 0)) as [number, number];
-  if (length - ends[0] - ends[1] < LEAST_ARROW) return null;
+  if (length - ends[0] - ends[1] < MIN_ARROW) return null;
   const [ux, uy] = [dx / length, dy / length];
   const [x0, y0] = [from.x + ux * ends[0], from.y + uy * ends[0]];
   const [x1, y1] = [to.x - ux * ends[1], to.y - uy * ends[1]];
@@ -79,7 +79,7 @@ export function heading(
   return markup`<path d="${shaft}${tip}" stroke="#fff" stroke-width="4.5" fill="#fff" stroke-linejoin="round"/><path d="${shaft}" stroke="${color}" stroke-width="2" fill="none"${dash}/><path d="${tip}" fill="${fill}" stroke="${color}" stroke-width="1.2"/>`;
 }
 
-/** A plus or a cross where a drawing came or went. */
+/** A plus for an added feature, a cross for a removed one. */
 export function glyph(
   sign: 'added' | 'removed',
   { x, y, isPoint }: { x: number; y: number; isPoint: boolean },

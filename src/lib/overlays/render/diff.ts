@@ -2,46 +2,46 @@ import { factById, markText } from '../../evidence/index.ts';
 import { type Markup, markup, type Part } from '../../markup/index.ts';
 import { plural } from '../../text/index.ts';
 import { changedCodes } from '../diff/diff.ts';
-import type { DrawingRef, OverlaysDiff } from '../diff/diff-model.ts';
+import type { FeatureRef, OverlaysDiff } from '../diff/diff-model.ts';
 import {
   type ChangeRow,
   changeRows,
   diffLine,
+  indexChange,
   NOTHING,
   pairedByWords,
-  placeInList,
   placeWords,
   valueRow,
 } from '../diff/diff-wording.ts';
 import type { CodeBook, CodeMeaning } from '../model.ts';
-import { type DiffFigure, type DiffSubject, drawDiffFigure } from './diff-figure.ts';
-import { glyph, heading, NEW, OLD, STILL } from './diff-shapes.ts';
+import { type DiffFigure, type DiffSubject, renderDiffFigure } from './diff-figure.ts';
+import { glyph, heading, NEW, OLD, UNCHANGED } from './diff-shapes.ts';
 import { pageDocument, sheetMarkup } from './document.ts';
 import { fontStack, wrap } from './lettering.ts';
 import { oneLine, unit } from './lines.ts';
 import { type Column, markWord, more, nameMarkup, readingItem, section, table } from './page-tables.ts';
 
 export interface DiffPictureOptions {
-  /** What is compared, for the head of the sheet. */
+  /** Title of the sheet. */
   readonly title: string;
-  /** Where either side was read. */
+  /** Sources of both sides. */
   readonly fromLabel: string;
   readonly toLabel: string;
 }
 
 export interface DiffPageOptions extends DiffPictureOptions {
   readonly codeBook: CodeBook;
-  /** What a reader must know before trusting the comparison. */
+  /** Limits of the comparison. */
   readonly warnings: readonly string[];
   /** When the page was made: UTC, ISO. */
   readonly madeAt: string;
 }
 
-const MOST_ROWS = 2000;
+const MAX_ROWS = 2000;
 
-/** What differs as one SVG document, over the picture of the map. Nothing is loaded from anywhere. */
-export function drawDiffSvg(subject: DiffSubject, { title, fromLabel, toLabel }: DiffPictureOptions): string {
-  const figure = drawDiffFigure(subject, { isLinked: false });
+/** The differences as one self-contained SVG document, over the picture of the map. */
+export function renderDiffSvg(subject: DiffSubject, { title, fromLabel, toLabel }: DiffPictureOptions): string {
+  const figure = renderDiffFigure(subject, { isLinked: false });
   const width = Math.max(figure.width, 760);
   const inner = width - 62;
   const head = [
@@ -65,13 +65,13 @@ export function drawDiffSvg(subject: DiffSubject, { title, fromLabel, toLabel }:
 }
 
 /**
- * What differs as one HTML file for the tablet and for paper: the sheet, then every difference with what stood there
- * and what stands there now. It needs no script and loads nothing: its own policy forbids both.
+ * The differences as one HTML file for the tablet and for paper: the sheet, then every difference with old and new value.
+ * It has no script and loads nothing: its own policy forbids both.
  */
-export function drawDiffPage(subject: DiffSubject, options: DiffPageOptions): string {
+export function renderDiffPage(subject: DiffSubject, options: DiffPageOptions): string {
   const { title, fromLabel, toLabel, warnings, madeAt, codeBook } = options;
   const { diff } = subject;
-  const map = drawDiffFigure(subject, { isLinked: true });
+  const map = renderDiffFigure(subject, { isLinked: true });
   const facts = [
     ['Old', oneLine(fromLabel, 160)],
     ['New', oneLine(toLabel, 160)],
@@ -84,7 +84,7 @@ export function drawDiffPage(subject: DiffSubject, options: DiffPageOptions): st
     ['order', `Order (${diff.reordered.length})`, orderSection(diff)],
     ['members', `Members (${diff.members.length})`, membersSection(diff)],
     ['numbers', 'Numbers', numbersSection(changedCodes(diff, codeBook))],
-    ['notation', 'Spelling', notationSection(diff)],
+    ['notation', 'Notation', notationSection(diff)],
   ];
   const shown = sections.filter(([, , content]) => content !== null);
   const body = markup`<div class="front">
@@ -94,7 +94,7 @@ export function drawDiffPage(subject: DiffSubject, options: DiffPageOptions): st
 ${warnings.map((warning) => markup`<p><span class="s warning">warning</span> ${oneLine(warning, 400)}</p>`)}
 <dl class="facts">${facts}</dl>
 </header>
-${sheetMarkup(map, { whole: 'Whole sheet', label: 'What differs, over the picture of the map' })}
+${sheetMarkup(map, { whole: 'Whole sheet', label: 'Differences over the picture of the map' })}
 <ul class="legend">${samples(map).map(({ sample, text }) => markup`<li><svg xmlns="http://www.w3.org/2000/svg" width="46" height="24" viewBox="0 -16 46 24" aria-hidden="true">${sample}</svg><span>${text}</span></li>`)}</ul>
 ${map.notes.map((note) => markup`<p class="notes">${note}</p>`)}
 </div>
@@ -102,11 +102,11 @@ ${map.notes.map((note) => markup`<p class="notes">${note}</p>`)}
 <main>
 ${shown.map(([, , content]) => content)}
 </main>
-<p class="notes">Made by gw at ${madeAt}. Contents are compared, never counters: two maps with one number of version may differ.</p>`;
+<p class="notes">Made by gw at ${madeAt}. Content is compared, not version counters: two maps with the same version number may differ.</p>`;
   return pageDocument(title, map, body);
 }
 
-/** What the signs on the sheet mean, of those that are on it. */
+/** The legend of the signs on the sheet. */
 function samples({ shown }: DiffFigure): readonly { readonly sample: Markup; readonly text: string }[] {
   const all: { sample: Markup; text: string }[] = [];
   const has = (sign: DiffFigure['shown']['signs'][number]) => shown.signs.includes(sign);
@@ -114,43 +114,43 @@ function samples({ shown }: DiffFigure): readonly { readonly sample: Markup; rea
   if (has('changed') || has('removed')) {
     all.push({
       sample: markup`<circle cx="10" cy="-4" r="7" fill="#fff" stroke="${OLD}" stroke-width="2" stroke-dasharray="3.4 2.2"/><rect ${box(24)} fill="none" stroke="${OLD}" stroke-width="2.2" stroke-dasharray="5 3.5"/>`,
-      text: 'Dashed: as it was.',
+      text: 'Dashed: old state.',
     });
   }
   if (has('changed') || has('added')) {
     all.push({
       sample: markup`<circle cx="10" cy="-4" r="7" fill="${NEW}"/><rect ${box(24)} fill="${NEW}" fill-opacity="0.13" stroke="${NEW}" stroke-width="2.2"/>`,
-      text: 'Unbroken: as it is now.',
+      text: 'Solid: new state.',
     });
   }
   if (has('added')) {
     all.push({
       sample: markup`<circle cx="12" cy="-4" r="7" fill="${NEW}"/>${glyph('added', { x: 12, y: -4, isPoint: true })}`,
-      text: 'Plus: only in the new drawings.',
+      text: 'Plus: only in the new overlays.',
     });
   }
   if (has('removed')) {
     all.push({
       sample: markup`<circle cx="12" cy="-4" r="7" fill="none" stroke="${OLD}" stroke-width="2" stroke-dasharray="3.4 2.2"/>${glyph('removed', { x: 12, y: -4, isPoint: true })}`,
-      text: 'Cross: only in the old drawings.',
+      text: 'Cross: only in the old overlays.',
     });
   }
   if (shown.moved) {
     all.push({
       sample: markup`<path d="M4 -4h28" stroke="#111" stroke-width="1.6"/><path d="M40 -4l-9 4.4v-8.8Z" fill="#111"/>`,
-      text: 'Black arrow: moved from there to here. Short ways have none; the label says how far.',
+      text: 'Black arrow: displacement. Short ones have no arrow; the label gives the distance.',
     });
   }
   if (shown.turned) {
     all.push({
       sample: markup`${heading({ x: -8, y: 2 }, 20, 'old')}${heading({ x: 14, y: 2 }, 0, 'new')}`,
-      text: `Coloured arrows: heading before and now. yaw is in degrees (${markText(factById('angles.overlay-yaw'))}); that it turns counter-clockwise is VORSICHT.`,
+      text: `Coloured arrows: old and new heading. yaw is in degrees (${markText(factById('angles.overlay-yaw'))}); that it turns counter-clockwise is VORSICHT.`,
     });
   }
-  if (shown.still) {
+  if (shown.unchanged) {
     all.push({
-      sample: markup`<path d="M4 -4h6m-3 -3v6" stroke="${STILL}" stroke-width="1.4"/><rect ${box(18)} fill="none" stroke="${STILL}"/>`,
-      text: 'Grey: did not change.',
+      sample: markup`<path d="M4 -4h6m-3 -3v6" stroke="${UNCHANGED}" stroke-width="1.4"/><rect ${box(18)} fill="none" stroke="${UNCHANGED}"/>`,
+      text: 'Grey: unchanged.',
     });
   }
   return all;
@@ -181,16 +181,16 @@ function legendRows(figure: DiffFigure, inner: number): { readonly content: Part
 
 function changedSection({ changed }: OverlaysDiff, { keys }: DiffFigure): Markup | null {
   if (changed.length === 0) return null;
-  const rows = changed.slice(0, MOST_ROWS).map((change) => ({ change, rows: changeRows(change) }));
+  const rows = changed.slice(0, MAX_ROWS).map((change) => ({ change, rows: changeRows(change) }));
   const lines = (at: (row: ChangeRow) => Part) => (row: { readonly rows: readonly ChangeRow[] }) =>
     markup`<ul>${row.rows.map((it) => markup`<li>${at(it)}</li>`)}</ul>`;
   const columns: readonly Column<(typeof rows)[number]>[] = [
     {
       head: '#',
       short: '#',
-      cell: ({ change }) => linked(`c${change.to.index}`, placeInList(change.from.index, change.to.index), keys),
+      cell: ({ change }) => linked(`c${change.to.index}`, indexChange(change.from.index, change.to.index), keys),
     },
-    { head: 'Drawing', short: 'Drawing', cell: ({ change }) => nameCell(change.to, change.from) },
+    { head: 'Feature', short: 'Feature', cell: ({ change }) => nameCell(change.to, change.from) },
     {
       head: markup`Change, before, now`,
       short: 'Change',
@@ -199,27 +199,27 @@ function changedSection({ changed }: OverlaysDiff, { keys }: DiffFigure): Markup
           markup`<strong>${oneLine(what, 120)}</strong><br/><code>${oneLine(before, 80)}</code> → <code>${oneLine(after, 80)}</code>`,
       ),
     },
-    { head: 'Recognised by', short: 'By', cell: ({ change }) => pairedByWords[change.pairedBy] },
+    { head: 'Matched by', short: 'Matched by', cell: ({ change }) => pairedByWords[change.pairedBy] },
   ];
-  return section('changed', 'Changed', plural(changed.length, 'drawing'), [
-    markup`<p>Places in metres, as the map has them. Values stand as they are written, with their JSON type.</p>`,
+  return section('changed', 'Changed', plural(changed.length, 'feature'), [
+    markup`<p>Places in metres of the map. Values as written, with their JSON type.</p>`,
     table(columns, rows, ({ change }) => `c${change.to.index}`),
     more(changed.length - rows.length, 'rows', 'json'),
   ]);
 }
 
-function oneSidedSection(sign: 'added' | 'removed', refs: readonly DrawingRef[], { keys }: DiffFigure): Markup | null {
+function oneSidedSection(sign: 'added' | 'removed', refs: readonly FeatureRef[], { keys }: DiffFigure): Markup | null {
   if (refs.length === 0) return null;
   const prefix = sign === 'added' ? 'a' : 'r';
-  const rows = refs.slice(0, MOST_ROWS);
-  const columns: readonly Column<DrawingRef>[] = [
+  const rows = refs.slice(0, MAX_ROWS);
+  const columns: readonly Column<FeatureRef>[] = [
     { head: '#', short: '#', cell: ({ index }) => linked(`${prefix}${index}`, `#${index}`, keys) },
-    { head: 'Drawing', short: 'Drawing', cell: (ref) => nameCell(ref) },
-    { head: 'Kind', short: 'Kind', cell: ({ kind }) => (kind === 'no-feature' ? 'no drawing at all' : kind) },
+    { head: 'Feature', short: 'Feature', cell: (ref) => nameCell(ref) },
+    { head: 'Kind', short: 'Kind', cell: ({ kind }) => (kind === 'no-feature' ? 'not a feature' : kind) },
     { head: markup`Place <small>m</small>`, short: 'Place (m)', cell: placeOf },
   ];
-  const title = sign === 'added' ? 'Only in the new drawings' : 'Only in the old drawings';
-  return section(sign, title, plural(refs.length, 'drawing'), [
+  const title = sign === 'added' ? 'Only in the new overlays' : 'Only in the old overlays';
+  return section(sign, title, plural(refs.length, 'feature'), [
     table(columns, rows, ({ index }) => `${prefix}${index}`),
     more(refs.length - rows.length, 'rows', 'json'),
   ]);
@@ -227,14 +227,14 @@ function oneSidedSection(sign: 'added' | 'removed', refs: readonly DrawingRef[],
 
 function orderSection({ reordered }: OverlaysDiff): Markup | null {
   if (reordered.length === 0) return null;
-  const rows = reordered.slice(0, MOST_ROWS);
+  const rows = reordered.slice(0, MAX_ROWS);
   const columns: readonly Column<(typeof rows)[number]>[] = [
     { head: 'Was', short: 'Was', cell: ({ from }) => `#${from.index}` },
     { head: 'Is', short: 'Is', cell: ({ to }) => `#${to.index}` },
-    { head: 'Drawing', short: 'Drawing', cell: ({ to }) => nameCell(to) },
+    { head: 'Feature', short: 'Feature', cell: ({ to }) => nameCell(to) },
   ];
-  return section('order', 'Elsewhere in the order', plural(reordered.length, 'drawing'), [
-    markup`<p>Whether the order means anything to the chassis is not known.</p>`,
+  return section('order', 'Reordered', plural(reordered.length, 'feature'), [
+    markup`<p>Whether the order matters to the chassis is unknown.</p>`,
     table(columns, rows),
     more(reordered.length - rows.length, 'rows', 'json'),
   ]);
@@ -247,7 +247,7 @@ function membersSection({ members }: OverlaysDiff): Markup | null {
     { head: 'Before', short: 'Before', cell: ({ before }) => markup`<code>${oneLine(before, 80)}</code>` },
     { head: 'Now', short: 'Now', cell: ({ after }) => markup`<code>${oneLine(after, 80)}</code>` },
   ];
-  const rows = members.slice(0, MOST_ROWS).map(valueRow);
+  const rows = members.slice(0, MAX_ROWS).map(valueRow);
   return section('members', 'Members of the collection', plural(members.length, 'member'), [
     table(columns, rows),
     more(members.length - rows.length, 'rows', 'json'),
@@ -262,15 +262,15 @@ function numbersSection(meanings: readonly CodeMeaning[]): Markup | null {
       short: 'Number',
       cell: ({ field, number }) => markup`<code>${field}</code> <strong>${number}</strong>`,
     },
-    { head: 'Meaning as a whole', short: 'As a whole', cell: (meaning) => markWord(meaning) },
+    { head: 'Overall mark', short: 'Overall mark', cell: (meaning) => markWord(meaning) },
     {
       head: 'Every reading, with mark and source',
       short: 'Readings',
       cell: ({ readings }) => markup`<ul>${readings.map(readingItem)}</ul>`,
     },
   ];
-  const rows = meanings.slice(0, MOST_ROWS);
-  return section('numbers', 'What the changed numbers are read as', plural(meanings.length, 'number'), [
+  const rows = meanings.slice(0, MAX_ROWS);
+  return section('numbers', 'Readings of the changed numbers', plural(meanings.length, 'number'), [
     table(columns, rows),
     more(meanings.length - rows.length, 'rows', 'json'),
   ]);
@@ -284,23 +284,23 @@ function notationSection({ notation: { numbers, examples } }: OverlaysDiff): Mar
     { head: 'Before', short: 'Before', cell: ({ fromJson }) => markup`<code>${oneLine(fromJson, 60)}</code>` },
     { head: 'Now', short: 'Now', cell: ({ toJson }) => markup`<code>${oneLine(toJson, 60)}</code>` },
   ];
-  return section('notation', 'Equal numbers, spelled differently', plural(numbers, 'number'), [
-    markup`<p>These count as the same.</p>`,
+  return section('notation', 'Equal numbers in different notation', plural(numbers, 'number'), [
+    markup`<p>These count as equal.</p>`,
     table(columns, examples),
-    numbers > examples.length ? markup`<p>and ${numbers - examples.length} more of the kind.</p>` : null,
+    numbers > examples.length ? markup`<p>and ${numbers - examples.length} more.</p>` : null,
   ]);
 }
 
-/** Leads to its place on the sheet, if it has one. */
+/** Linked to its anchor on the sheet, if it has one. */
 function linked(key: string, words: string, keys: ReadonlySet<string>): Part {
   return keys.has(key) ? markup`<a href="#m-${key}">${words}</a>` : words;
 }
 
-function nameCell({ name, id }: DrawingRef, before?: DrawingRef): Part {
+function nameCell({ name, id }: FeatureRef, before?: FeatureRef): Part {
   const shown = name ?? before?.name ?? null;
   return markup`${shown === null ? markup`<small>no name</small>` : markup`<strong>${nameMarkup(shown)}</strong>`}<br/>${id === null ? markup`<small>no id</small>` : markup`<span class="id">${oneLine(id, 80)}</span>`}`;
 }
 
-function placeOf({ xM, yM }: DrawingRef): Part {
+function placeOf({ xM, yM }: FeatureRef): Part {
   return xM === null || yM === null ? NOTHING : placeWords(xM, yM);
 }

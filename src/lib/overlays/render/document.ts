@@ -9,12 +9,12 @@ interface Sheet {
   readonly height: number;
 }
 
-/** One HTML file with everything in it. */
+/** One self-contained HTML file. */
 export function pageDocument(title: string, map: Sheet, body: Markup): string {
   return standalonePage({ lang: 'en', title: oneLine(title, 120), style: pageStyle(map), body });
 }
 
-/** The map on a page, in three sizes that are chosen without a script. */
+/** The map on a page, in three sizes selectable without a script. */
 export function sheetMarkup({ content, width, height }: Sheet, words: { whole: string; label: string }): Markup {
   const [w, h] = [unit(width), unit(height)];
   return markup`<input class="zoom" type="radio" name="zoom" id="zoom-whole"/><input class="zoom" type="radio" name="zoom" id="zoom-read" checked="checked"/><input class="zoom" type="radio" name="zoom" id="zoom-twice"/>

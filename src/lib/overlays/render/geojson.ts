@@ -1,44 +1,43 @@
-import type { Drawing, Inspection } from '../model.ts';
+import type { Feature, Inspection } from '../model.ts';
 import { featureTexts } from '../read/feature-texts.ts';
-import { numbersOf, rulesByDrawing } from './census.ts';
+import { numbersOf, rulesByFeature } from './census.ts';
 
 /**
- * The selected drawings as GeoJSON: every feature as its source has it, and one more with what gw reads
- * in it, `gw`. What holds for all of them (what the coordinates are, the frame, every reading of every number, the
- * findings) stands once, beside `features`. A collection that uses the name `gw` itself keeps it; ours then is
- * `gwReading`. Coordinates stay metres on the map, which RFC 7946 does not foresee: a viewer of world maps shows them
- * in the wrong place.
+ * The selected features as GeoJSON: every feature as in its source, with one additional member `gw` for the values that
+ * gw read. Common data (meaning of the coordinates, frame, every reading of every number, findings) is given once, beside
+ * `features`. Where the collection uses the name `gw` itself, the additional member is `gwReading`. Coordinates stay
+ * metres on the map, unlike in RFC 7946, so a viewer of world maps shows them in the wrong place.
  */
 export function toGeojson(inspection: Inspection): string {
   const { selected, overlays, findings, frame } = inspection;
-  const ours = freeName(inspection);
-  const rulesOf = rulesByDrawing(inspection);
+  const memberName = freeName(inspection);
+  const rulesOf = rulesByFeature(inspection);
   const about = {
     coordinates: 'metres on the map, x and y; not longitude and latitude',
     frame,
-    drawings: overlays.drawings.length,
+    features: overlays.features.length,
     selected: selected.length,
     notFeatures: overlays.notFeatures,
     codes: numbersOf(inspection).map(({ meaning, count }) => ({ ...meaning, count })),
     findings,
   };
   const textOf = featureTexts(overlays);
-  const features = selected.map((drawing) =>
-    withMember(textOf(drawing), ours, readingOf(drawing, inspection, [...(rulesOf.get(drawing.index) ?? [])])),
+  const features = selected.map((feature) =>
+    withMember(textOf(feature), memberName, readingOf(feature, inspection, [...(rulesOf.get(feature.index) ?? [])])),
   );
   const members = Object.entries(overlays.topLevel).map(
     ([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)},\n`,
   );
-  return `{"type":"FeatureCollection",\n${members.join('')}"${ours}":${JSON.stringify(about)},\n"features":[\n${features.join(',\n')}\n]}\n`;
+  return `{"type":"FeatureCollection",\n${members.join('')}"${memberName}":${JSON.stringify(about)},\n"features":[\n${features.join(',\n')}\n]}\n`;
 }
 
-function readingOf(drawing: Drawing, { codeBook }: Inspection, findings: readonly string[]) {
+function readingOf(feature: Feature, { codeBook }: Inspection, findings: readonly string[]) {
   return {
-    index: drawing.index,
-    kind: drawing.kind,
-    yawDeg: drawing.yaw?.deg ?? null,
-    iconYawDeg: drawing.iconYaw?.deg ?? null,
-    codes: drawing.codes.map(({ field, number }) => ({
+    index: feature.index,
+    kind: feature.kind,
+    yawDeg: feature.yaw?.deg ?? null,
+    iconYawDeg: feature.iconYaw?.deg ?? null,
+    codes: feature.codes.map(({ field, number }) => ({
       field,
       number,
       mark: number === null ? null : codeBook.meaning(field, number).mark,
@@ -48,7 +47,7 @@ function readingOf(drawing: Drawing, { codeBook }: Inspection, findings: readonl
   };
 }
 
-/** Behind the members of the feature, as text: nothing foreign is copied into an object of ours. */
+/** Appends a member to the source text of a feature, without parsing foreign content. */
 function withMember(text: string, name: string, value: unknown): string {
   const member = `"${name}":${JSON.stringify(value)}`;
   const inner = text.slice(1, -1).trim();
@@ -58,7 +57,7 @@ function withMember(text: string, name: string, value: unknown): string {
 function freeName({ overlays }: Inspection): string {
   const isTaken = (name: string) =>
     Object.hasOwn(overlays.topLevel, name) ||
-    overlays.members.some((member) => member.in === 'drawing' && member.name === name);
+    overlays.members.some((member) => member.in === 'feature' && member.name === name);
   const names = ['gw', 'gwReading', 'gwReading2', 'gwReading3', 'gwReading4'];
-  return names.find((name) => !isTaken(name)) ?? `gwReading-${overlays.drawings.length}-${overlays.text.length}`;
+  return names.find((name) => !isTaken(name)) ?? `gwReading-${overlays.features.length}-${overlays.text.length}`;
 }

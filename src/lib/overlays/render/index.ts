@@ -1,7 +1,7 @@
-/** Renders overlays as pictures and documents. Loaded only for that: reading the overlays of a map needs none of it. */
+/** Renders overlays as pictures and documents; loaded only for these. */
 export { csvColumns, toCsv } from './csv.ts';
-export { drawDiffPage, drawDiffSvg } from './diff.ts';
+export { renderDiffPage, renderDiffSvg } from './diff.ts';
 
 export { toGeojson } from './geojson.ts';
-export { drawPage } from './page.ts';
-export { drawSvg } from './svg.ts';
+export { renderPage } from './page.ts';
+export { renderSvg } from './svg.ts';

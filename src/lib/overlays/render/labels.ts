@@ -6,7 +6,7 @@ export interface Box {
   readonly y1: number;
 }
 
-/** What a label may say, the richest first; the next one is tried where there is no room. */
+/** A variant of a label, from long to short; the next one is tried where space is missing. */
 interface Wording<T> {
   readonly width: number;
   readonly height: number;
@@ -14,14 +14,14 @@ interface Wording<T> {
 }
 
 export interface LabelWish<T> {
-  /** What the label belongs to. */
+  /** Position of the labelled feature. */
   readonly x: number;
   readonly y: number;
-  /** How far the label keeps from it. */
+  /** Minimum distance of the label from it. */
   readonly clearance: number;
-  /** Set where the label may stand upon the place itself, as the name of a zone stands in it: the box of the zone. */
+  /** The box of a zone, in which its label may be placed; null for other features. */
   readonly around: Box | null;
-  /** Degrees, counter-clockwise: the side where a heading arrow points, which the label leaves free if it can. */
+  /** Degrees, counter-clockwise: direction of a heading arrow, which the label avoids where possible. */
   readonly avoidDeg: number | null;
   readonly wordings: readonly Wording<T>[];
 }
@@ -29,19 +29,19 @@ export interface LabelWish<T> {
 export interface PlacedLabel<T> {
   readonly box: Box;
   readonly content: T;
-  /** Set where the label stands away from its place: a thin line goes from here to the label. */
+  /** The line from the feature to a label placed away from it; null otherwise. */
   readonly leader: { readonly x0: number; readonly y0: number; readonly x1: number; readonly y1: number } | null;
 }
 
 const CELL = 48;
 
-/** What is taken on the sheet. Looks only into the cells around, so thousands of labels stay quick. */
-export function createGround(width: number, height: number) {
+/** The occupied boxes of the sheet, in a grid of cells, so that thousands of labels stay fast. */
+export function createOccupancy(width: number, height: number) {
   const solid = new Map<number, Box[]>();
   const soft = new Map<number, Box[]>();
   const columns = Math.ceil(width / CELL) + 2;
   const keysOf = function* ({ x0, y0, x1, y1 }: Box) {
-    const clamp = (value: number, most: number) => Math.max(0, Math.min(most, Math.floor(value / CELL)));
+    const clamp = (value: number, max: number) => Math.max(0, Math.min(max, Math.floor(value / CELL)));
     const rows = Math.ceil(height / CELL) + 1;
     for (let row = clamp(y0, rows); row <= clamp(y1, rows); row += 1) {
       for (let column = clamp(x0, columns - 1); column <= clamp(x1, columns - 1); column += 1)
@@ -57,8 +57,8 @@ export function createGround(width: number, height: number) {
     return true;
   };
   return {
-    /** `soft` is what a label may lie over when there is no better place: a line of the map. */
-    take(box: Box, kind: 'solid' | 'soft' = 'solid'): void {
+    /** `soft`: a line of the map, which a label may cover where there is no better position. */
+    add(box: Box, kind: 'solid' | 'soft' = 'solid'): void {
       const cells = kind === 'solid' ? solid : soft;
       for (const key of keysOf(box)) {
         const held = cells.get(key);
@@ -73,11 +73,11 @@ export function createGround(width: number, height: number) {
   };
 }
 
-export type Ground = ReturnType<typeof createGround>;
+export type Occupancy = ReturnType<typeof createOccupancy>;
 
-/** Sides in the order of good lettering: right, left, above, below, then the corners. Degrees, y up. */
+/** Sides in cartographic order of preference: right, left, above, below, then the corners. Degrees, y up. */
 const sides = [0, 180, 90, -90, 35, -35, 145, -145] as const;
-/** How far out a label may move before it says less. Beyond the first ring it has a leader. */
+/** Distances from the feature that are tried with a leader before a shorter variant. */
 const rings = [18, 38] as const;
 
 interface Attempt<T> {
@@ -86,29 +86,29 @@ interface Attempt<T> {
 }
 
 /**
- * Finds room for a label and takes it: close by with its richest wording, then farther out with a leader, then over a
- * line of the map, then with fewer words. null when even the shortest finds none; the caller says how many stayed away.
+ * Places a label and occupies its box: close by with the longest variant, then farther out with a leader, then over a
+ * line of the map, then with shorter variants. null when none fits; the caller reports the number of omitted labels.
  */
-export function placeLabel<T>(wish: LabelWish<T>, ground: Ground): PlacedLabel<T> | null {
+export function placeLabel<T>(wish: LabelWish<T>, occupancy: Occupancy): PlacedLabel<T> | null {
   for (const wording of wish.wordings) {
     for (const { placed, over } of attempts(wish, wording)) {
-      if (!ground.isFree(placed.box, over) || !isClear(placed, ground)) continue;
-      ground.take(placed.box);
+      if (!occupancy.isFree(placed.box, over) || !isClear(placed, occupancy)) continue;
+      occupancy.add(placed.box);
       return placed;
     }
   }
   return null;
 }
 
-/** Whether the leader of a label crosses nothing on its way. */
-function isClear({ leader }: PlacedLabel<unknown>, ground: Ground): boolean {
+/** Whether the leader of a label crosses no occupied box. */
+function isClear({ leader }: PlacedLabel<unknown>, occupancy: Occupancy): boolean {
   if (leader === null) return true;
   const { x0, y0, x1, y1 } = leader;
   const steps = Math.ceil(Math.hypot(x1 - x0, y1 - y0) / 5);
   for (let step = 1; step <= steps; step += 1) {
     const [x, y] = [x0 + (step / steps) * (x1 - x0), y0 + (step / steps) * (y1 - y0)];
-    // Its own marker, which it begins at, is no obstacle.
-    if (step / steps > 0.3 && !ground.isFree({ x0: x - 1, y0: y - 1, x1: x + 1, y1: y + 1 }, 'lines')) return false;
+    // Its own marker, at its start, is not an obstacle.
+    if (step / steps > 0.3 && !occupancy.isFree({ x0: x - 1, y0: y - 1, x1: x + 1, y1: y + 1 }, 'lines')) return false;
   }
   return true;
 }
@@ -122,7 +122,7 @@ function* attempts<T>(wish: LabelWish<T>, wording: Wording<T>): Generator<Attemp
   for (const side of [...free, ...towards]) yield { placed: beside(wish, wording, side, 0), over: 'nothing' };
   if (around) for (const placed of outside(wish, wording, around)) yield { placed, over: 'nothing' };
   if (upon) yield { placed: upon, over: 'lines' };
-  // A leader never runs along a heading: it would be taken for a part of the arrow.
+  // A leader along the heading would look like a part of the arrow.
   for (const ring of rings) {
     for (const side of free) yield { placed: beside(wish, wording, side, ring), over: 'nothing' };
   }

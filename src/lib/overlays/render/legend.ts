@@ -4,18 +4,18 @@ import type { Figure } from './figure.ts';
 import { type Sign, signOrder } from './marks.ts';
 import { arrowOf, arrowPaths, badge } from './plot.ts';
 
-/** The marks that a legend explains: always all four, so that what is missing on this map can be seen too. */
+/** The marks in the legend: always all four, so that marks absent on this map are explained as well. */
 export function signsOf({ shown }: Figure): readonly Sign[] {
   return signOrder.filter((sign) => sign !== 'none' || shown.signs.includes('none'));
 }
 
-/** What the other signs on the sheet mean, and how well that is known. Only of what is on it. */
+/** The other signs on the sheet, with their marks. */
 export function explanations({ shown }: Figure): readonly { readonly sample: Markup; readonly text: string }[] {
   const all: { sample: Markup; text: string }[] = [];
   if (shown.arrow) {
     all.push({
       sample: markup`${arrowPaths([arrowOf(10, -4, 0, 9)], 9)}<circle cx="10" cy="-4" r="6" fill="#fff" stroke="#111"/>`,
-      text: `Heading: yaw in degrees (${markText(factById('angles.overlay-yaw'))}). That it turns counter-clockwise from x, as poses do, is VORSICHT. iconYaw is not drawn.`,
+      text: `Heading: yaw in degrees (${markText(factById('angles.overlay-yaw'))}). That it turns counter-clockwise from x, as poses do, is VORSICHT. iconYaw is not rendered.`,
     });
   }
   if (shown.pair) {
@@ -29,21 +29,21 @@ export function explanations({ shown }: Figure): readonly { readonly sample: Mar
     all.push({
       sample: markup`${shown.wrong ? badge('wrong', 10, -4) : null}${shown.warning ? badge('warning', both ? 30 : 10, -4) : null}`,
       text: both
-        ? 'Findings: one that must be mended, one to look at.'
+        ? 'Findings: wrong (to be corrected) and warning (to be checked).'
         : shown.wrong
-          ? 'A finding that must be mended.'
-          : 'A finding to look at.',
+          ? 'A finding to be corrected.'
+          : 'A finding to be checked.',
     });
   }
   if (shown.edge) {
     all.push({
       sample: markup`<path d="M18 -4L4 -11V3Z" fill="#111"/>`,
-      text: 'Lies beyond the sheet in this direction.',
+      text: 'A feature beyond the sheet in this direction.',
     });
   }
   all.push({
     sample: markup`<text x="0" y="0" font-size="11" font-weight="700">#7</text>`,
-    text: 'Place in the list of drawings, from 0. Lanes carry no arrow: nobody knows what their direction means.',
+    text: 'Index in the list of features, from 0. Lanes have no arrow: the meaning of their direction is unknown.',
   });
   return all;
 }

@@ -1,14 +1,14 @@
-/** Whatever the device has: no font is embedded or fetched. */
+/** System fonts: no font is embedded or fetched. */
 export const fontStack = "system-ui, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, 'DejaVu Sans', sans-serif";
 
 /**
- * How wide a text comes out, without a font at hand: widths of DejaVu Sans, which is wider than what tablets and
- * laptops use, so that what fits by this fits everywhere.
+ * Estimated text width without a font: widths of DejaVu Sans, which is wider than the fonts of tablets and laptops, so
+ * that text that fits here fits everywhere.
  */
 const narrow = new Set("iljI|.,:;'!’ ·()[]/ft-rJ");
 const wide = new Set('mwMW@%—…');
 
-/** Units of paper for a text of this size. Latin and its neighbours by letter, everything wider as a full square. */
+/** Units of paper for a text of this size. Latin and related scripts by letter, wider ones as a full square. */
 export function widthOf(text: string, size: number, isBold = false): number {
   let ems = 0;
   for (const char of text) {
@@ -22,7 +22,7 @@ export function widthOf(text: string, size: number, isBold = false): number {
   return ems * size * (isBold ? 1.09 : 1);
 }
 
-/** The words on as many lines as they need. A word that is wider than the line stands alone and runs over. */
+/** Wraps words into lines. A word wider than the line gets a line of its own and overflows. */
 export function wrap(text: string, size: number, width: number): string[] {
   const lines: string[] = [];
   let line = '';

@@ -2,34 +2,33 @@ import type { Mark } from '../../evidence/index.ts';
 import { type Markup, markup } from '../../markup/index.ts';
 import { unit } from './lines.ts';
 
-/** What a sign shows: a mark, or that the drawing carries no number whose meaning could be known. */
+/** A mark, or 'none' for a feature without a number of its kind. */
 export type Sign = Mark | 'none';
 
 export interface SignStyle {
   readonly sign: Sign;
-  /** The mark as it is written everywhere, or 'no number'. */
+  /** The mark, or 'no number'. */
   readonly word: string;
-  /** Stands where the word has no room. */
+  /** Abbreviation of the word. */
   readonly letter: string;
-  readonly saying: string;
+  readonly description: string;
   readonly color: string;
   readonly tint: string;
-  /** `stroke-dasharray` of a line of width 1; null is an unbroken line. */
+  /** `stroke-dasharray` of a line of width 1; null for a solid line. */
   readonly dash: readonly number[] | null;
   readonly shape: 'disc' | 'square' | 'triangle' | 'ring' | 'dot';
 }
 
 /**
- * Colour is never alone: every mark has a letter, a shape, a line pattern and a hatch of its own, so that the sheet
- * reads the same in grey and for eyes that tell red from green badly. Colours: after Okabe and Ito, darkened until
- * text in them stands out 5 : 1 against white.
+ * Every mark has a letter, a shape, a line pattern and a hatch besides its colour, so that the sheet is readable in grey
+ * and with red-green colour blindness. Colours after Okabe and Ito, darkened to a contrast of 5 : 1 against white.
  */
 export const signs: Readonly<Record<Sign, SignStyle>> = {
   BELEGT: {
     sign: 'BELEGT',
     word: 'BELEGT',
     letter: 'B',
-    saying: 'verified on this device; what was on a simulator says so',
+    description: 'verified on this device; simulator results are labelled',
     color: '#00634a',
     tint: '#00634a',
     dash: null,
@@ -39,7 +38,7 @@ export const signs: Readonly<Record<Sign, SignStyle>> = {
     sign: 'HINWEIS',
     word: 'HINWEIS',
     letter: 'H',
-    saying: 'the vendor says so, not measured',
+    description: 'vendor information, not measured',
     color: '#0a559c',
     tint: '#e3eefa',
     dash: [7, 2],
@@ -49,7 +48,7 @@ export const signs: Readonly<Record<Sign, SignStyle>> = {
     sign: 'VORSICHT',
     word: 'VORSICHT',
     letter: 'V',
-    saying: 'assumed, no evidence',
+    description: 'assumed, no evidence',
     color: '#a84300',
     tint: '#fdeee0',
     dash: [6, 2, 1, 2],
@@ -59,7 +58,7 @@ export const signs: Readonly<Record<Sign, SignStyle>> = {
     sign: 'OFFEN',
     word: 'OFFEN',
     letter: 'O',
-    saying: 'nobody knows what the number means',
+    description: 'meaning of the number unknown',
     color: '#333333',
     tint: '#ffffff',
     dash: [1, 1.6],
@@ -69,7 +68,7 @@ export const signs: Readonly<Record<Sign, SignStyle>> = {
     sign: 'none',
     word: 'no number',
     letter: '–',
-    saying: 'the drawing carries no number of its kind',
+    description: 'the feature has no number of its kind',
     color: '#5c5c5c',
     tint: '#ffffff',
     dash: [3, 3],
@@ -79,15 +78,15 @@ export const signs: Readonly<Record<Sign, SignStyle>> = {
 
 export const signOrder: readonly Sign[] = ['BELEGT', 'HINWEIS', 'VORSICHT', 'OFFEN', 'none'];
 
-/** `stroke-dasharray` for a line of this width, or nothing for an unbroken one. */
+/** `stroke-dasharray` for a line of this width; null for a solid one. */
 export function dashOf({ dash }: SignStyle, width: number): Markup | null {
   return dash && markup` stroke-dasharray="${dash.map((part) => unit(part * width)).join(' ')}"`;
 }
 
-/** Units of paper: in a smaller marker no number can be read. */
-export const LEAST_RADIUS_WITH_NUMBER = 7;
+/** Units of paper: a number in a smaller marker is illegible. */
+export const MIN_RADIUS_WITH_NUMBER = 7;
 
-/** The marker of a point, with its number in it where there is room. */
+/** The marker of a point, with its number where it fits. */
 export function marker(style: SignStyle, x: number, y: number, r: number, number: string | null): Markup {
   const cx = unit(x);
   const outline = markup`fill="${style.tint}" stroke="${style.color}" stroke-width="${unit(Math.max(1, r / 6))}"`;
@@ -96,7 +95,7 @@ export function marker(style: SignStyle, x: number, y: number, r: number, number
     style.shape === 'ring'
       ? markup`<path d="${outlineOf(style, x, y, r)}" ${outline}${dashOf(style, Math.max(1.4, r / 5))}/>`
       : markup`<path d="${outlineOf(style, x, y, r)}" ${outline}/>`;
-  if (number === null || r < LEAST_RADIUS_WITH_NUMBER || style.shape === 'dot') return markup`${halo}${body}`;
+  if (number === null || r < MIN_RADIUS_WITH_NUMBER || style.shape === 'dot') return markup`${halo}${body}`;
   const size = unit(r * (number.length > 2 ? 0.78 : style.shape === 'triangle' ? 0.92 : 1.02));
   const baseline = unit(y + size * 0.36 + (style.shape === 'triangle' ? r * 0.2 : 0));
   const ink = style.shape === 'disc' ? '#fff' : style.color;
@@ -122,7 +121,7 @@ export function outlineOf({ shape }: SignStyle, x: number, y: number, r: number)
   }
 }
 
-/** Hatches of the zones, one a mark; `id` is what `fill="url(#…)"` names. */
+/** Hatch patterns of the zones, one per mark. */
 export function hatches(): Markup {
   const lines = (style: SignStyle, size: number, d: string, extra = '') =>
     markup`<pattern id="${hatchId(style.sign)}" width="${size}" height="${size}" patternUnits="userSpaceOnUse"><path d="${d}" fill="none" stroke="${style.color}" stroke-width="${extra === '' ? 1 : extra}" stroke-opacity="0.45" stroke-linecap="round"/></pattern>`;

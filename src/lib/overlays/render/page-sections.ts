@@ -9,7 +9,7 @@ import {
   type Column,
   hereText,
   link,
-  MOST_ROWS,
+  MAX_ROWS,
   markWord,
   more,
   nameMarkup,
@@ -19,13 +19,13 @@ import {
   table,
 } from './page-tables.ts';
 
-const MOST_FINDINGS = 1000;
-const MOST_LINKS = 12;
+const MAX_FINDINGS = 1000;
+const MAX_LINKS = 12;
 
-/** `rows`: the drawings that have a row on this page, to which a finding can lead. */
+/** `rows`: the features with a row on this page, to which findings link. */
 export function findingsSection(inspection: Inspection, rows: ReadonlySet<number>): Markup {
   const { findings } = inspection;
-  const shown = findings.slice(0, MOST_FINDINGS);
+  const shown = findings.slice(0, MAX_FINDINGS);
   const names = namesOf(inspection);
   const columns: readonly Column<OverlayFinding>[] = [
     {
@@ -34,42 +34,40 @@ export function findingsSection(inspection: Inspection, rows: ReadonlySet<number
       cell: ({ severity }) => markup`<span class="s ${severity}">${severity}</span>`,
     },
     {
-      head: 'What was found',
-      short: 'Found',
+      head: 'Finding',
+      short: 'Finding',
       cell: ({ detail, rule }) => markup`${prose(detail)}<br/><small><code>${rule}</code></small>`,
     },
-    { head: 'Drawings', short: 'Drawings', cell: ({ drawings }) => links(drawings, names, rows) },
-    { head: 'What to do', short: 'To do', cell: ({ remedy }) => prose(remedy) },
+    { head: 'Features', short: 'Features', cell: ({ features }) => links(features, names, rows) },
+    { head: 'Remedy', short: 'Remedy', cell: ({ remedy }) => prose(remedy) },
     {
-      head: 'Rests on',
-      short: 'Rests on',
+      head: 'Relies on',
+      short: 'Relies on',
       isTight: true,
       cell: ({ mark, basis }) =>
-        mark === null || basis === null ? markup`<small>the text itself</small>` : markWord({ mark, basis }),
+        mark === null || basis === null ? markup`<small>the JSON text</small>` : markWord({ mark, basis }),
     },
   ];
   return section('findings', 'Findings', plural(findings.length, 'finding'), [
-    findings.length === 0 ? markup`<p>Nothing was found.</p>` : table(columns, shown),
+    findings.length === 0 ? markup`<p>No findings.</p>` : table(columns, shown),
     more(findings.length - shown.length, 'findings', 'json'),
   ]);
 }
 
 function namesOf({ overlays }: Inspection): ReadonlyMap<number, string> {
-  return new Map(overlays.drawings.flatMap(({ index, name }) => (name === null ? [] : [[index, name] as const])));
+  return new Map(overlays.features.flatMap(({ index, name }) => (name === null ? [] : [[index, name] as const])));
 }
 
-function links(drawings: readonly number[], names: ReadonlyMap<number, string>, rows: ReadonlySet<number>): Part {
-  if (drawings.length === 0) return markup`<small>the map as a whole</small>`;
-  const shown = drawings.slice(0, MOST_LINKS).map((index, at) => {
+function links(features: readonly number[], names: ReadonlyMap<number, string>, rows: ReadonlySet<number>): Part {
+  if (features.length === 0) return markup`<small>the map as a whole</small>`;
+  const shown = features.slice(0, MAX_LINKS).map((index, at) => {
     const name = names.get(index);
     return markup`${at > 0 ? ', ' : null}${link('d', index, rows)}${name === undefined ? null : markup` ${nameMarkup(name, 24)}`}`;
   });
-  return drawings.length > MOST_LINKS
-    ? [shown, markup` <small>and ${drawings.length - MOST_LINKS} more</small>`]
-    : shown;
+  return features.length > MAX_LINKS ? [shown, markup` <small>and ${features.length - MAX_LINKS} more</small>`] : shown;
 }
 
-/** `shapes`: the drawings that can be pointed at on the map. */
+/** `shapes`: the features with an anchor on the map. */
 export function pairsSection(inspection: Inspection, shapes: ReadonlySet<number>): Markup {
   const { pairs } = inspection;
   const names = namesOf(inspection);
@@ -77,8 +75,8 @@ export function pairsSection(inspection: Inspection, shapes: ReadonlySet<number>
   const constant = factById('overlays.charging-pair-distance-constant');
   const name = (index: number | null) => {
     if (index === null) return markup`<span class="s wrong">missing</span>`;
-    const drawn = names.get(index);
-    return markup`${link('m', index, shapes)}${drawn === undefined ? null : markup` ${nameMarkup(drawn, 40)}`}`;
+    const text = names.get(index);
+    return markup`${link('m', index, shapes)}${text === undefined ? null : markup` ${nameMarkup(text, 40)}`}`;
   };
   const columns: readonly Column<(typeof pairs)[number]>[] = [
     { head: 'Charger', short: 'Charger', cell: ({ charger }) => name(charger) },
@@ -97,9 +95,9 @@ export function pairsSection(inspection: Inspection, shapes: ReadonlySet<number>
   return section('chargers', 'Charging stations', counts, [
     pairs.length === 0
       ? markup`<p>The overlays hold no charger and no docking point.</p>`
-      : table(columns, pairs.slice(0, MOST_ROWS)),
-    more(pairs.length - MOST_ROWS, 'rows', 'json'),
-    markup`<p>${markWord(measured)} ${prose(measured.statement)} ${markWord(constant)} ${prose(constant.statement)} Which two belong together is read from <code>dockingPointId</code> on either of them: ${markWord(factById('vendor.overlays.charger-partner'))}.</p>`,
+      : table(columns, pairs.slice(0, MAX_ROWS)),
+    more(pairs.length - MAX_ROWS, 'rows', 'json'),
+    markup`<p>${markWord(measured)} ${prose(measured.statement)} ${markWord(constant)} ${prose(constant.statement)} Which two belong together follows from <code>dockingPointId</code> on either of them: ${markWord(factById('vendor.overlays.charger-partner'))}.</p>`,
   ]);
 }
 
@@ -110,13 +108,18 @@ const referenceWords = {
   'not-decided': 'not decided',
 } as const;
 
-/** Which side refers to the other; of an item without a partner what it refers to. */
-function referenceCell({ charger, namedBy, named, namedBack }: Inspection['pairs'][number]): Part {
-  const refersTo = charger === null ? namedBack : named;
-  if (namedBy !== null && namedBy !== 'not-decided') return referenceWords[namedBy];
+/** The side with the reference; for an item without a partner the id that it refers to. */
+function referenceCell({
+  charger,
+  linkedBy,
+  chargerReference,
+  dockingPointReference,
+}: Inspection['pairs'][number]): Part {
+  const refersTo = charger === null ? dockingPointReference : chargerReference;
+  if (linkedBy !== null && linkedBy !== 'not-decided') return referenceWords[linkedBy];
   const id =
     refersTo === null ? markup`<small>nothing</small>` : markup`<span class="id">${oneLine(refersTo, 80)}</span>`;
-  return namedBy === null ? id : markup`${id}<br/><small>${referenceWords[namedBy]}</small>`;
+  return linkedBy === null ? id : markup`${id}<br/><small>${referenceWords[linkedBy]}</small>`;
 }
 
 export function numbersSection(inspection: Inspection): Markup {
@@ -127,8 +130,8 @@ export function numbersSection(inspection: Inspection): Markup {
       short: 'Number',
       cell: ({ meaning }) => markup`<code>${meaning.field}</code> <strong>${meaning.number}</strong>`,
     },
-    { head: 'Drawings', short: 'Drawings', isNumber: true, cell: ({ count }) => count },
-    { head: 'Meaning as a whole', short: 'As a whole', isTight: true, cell: ({ meaning }) => markWord(meaning) },
+    { head: 'Features', short: 'Features', isNumber: true, cell: ({ count }) => count },
+    { head: 'Overall mark', short: 'Overall mark', isTight: true, cell: ({ meaning }) => markWord(meaning) },
     {
       head: 'Every reading, with mark and source',
       short: 'Readings',
@@ -136,23 +139,23 @@ export function numbersSection(inspection: Inspection): Markup {
         markup`<ul>${meaning.readings.map(readingItem)}</ul>${meaning.disagreement === null ? null : markup`<small>The sources disagree: <code>${meaning.disagreement}</code></small>`}`,
     },
   ];
-  return section('numbers', 'What the numbers are read as', plural(numbers.length, 'number'), [
-    numbers.length === 0 ? markup`<p>No drawing carries a number.</p>` : table(columns, numbers.slice(0, MOST_ROWS)),
-    more(numbers.length - MOST_ROWS, 'numbers', 'json'),
+  return section('numbers', 'Readings of the numbers', plural(numbers.length, 'number'), [
+    numbers.length === 0 ? markup`<p>No feature has a number.</p>` : table(columns, numbers.slice(0, MAX_ROWS)),
+    more(numbers.length - MAX_ROWS, 'numbers', 'json'),
   ]);
 }
 
 export function carriedSection({ survey }: Inspection): Markup | null {
   if (survey.carried.length === 0) return null;
-  const where = { collection: 'the collection', drawing: 'drawings', properties: 'properties of drawings' } as const;
+  const where = { collection: 'the collection', feature: 'features', properties: 'properties of features' } as const;
   const columns: readonly Column<(typeof survey.carried)[number]>[] = [
     { head: 'Member', short: 'Member', cell: ({ name }) => markup`<code>${oneLine(name, 80)}</code>` },
     { head: 'Of', short: 'Of', cell: (member) => where[member.in] },
     { head: 'Times', short: 'Times', isNumber: true, cell: ({ count }) => count },
     { head: 'JSON types', short: 'JSON types', cell: ({ types }) => types.join(', ') },
   ];
-  return section('carried', 'Carried through untouched', plural(survey.carried.length, 'member'), [
-    markup`<p>Nothing says what these mean, so gw gives them no meaning. They stay as they are, also in a backup.</p>`,
+  return section('carried', 'Carried through unchanged', plural(survey.carried.length, 'member'), [
+    markup`<p>These have no documented meaning, so gw does not interpret them. They stay unchanged, also in a backup.</p>`,
     table(columns, survey.carried),
     more(survey.carriedMore, 'members', 'json'),
   ]);
@@ -172,9 +175,9 @@ export function knownSections(inspection: Inspection): readonly Markup[] {
   ];
   const of = (group: KnownRow['group']) => rows.filter((row) => row.group === group);
   return [
-    section('unknown', 'What nobody knows', plural(of('not-shown').length, 'open question'), [
+    section('unknown', 'Open questions', plural(of('not-shown').length, 'open question'), [
       table(columns, of('not-shown')),
     ]),
-    section('known', 'What is known', plural(of('known').length, 'statement'), [table(columns, of('known'))]),
+    section('known', 'Known', plural(of('known').length, 'statement'), [table(columns, of('known'))]),
   ];
 }

@@ -1,13 +1,13 @@
 import { fontStack } from './lettering.ts';
 
 /**
- * The style of the page. It names no address and holds nothing from outside, so that its digest can stand in the
- * page's own security policy. On paper the map takes the first sheet, turned the way the map lies.
+ * The style of the page. It has no URL and no foreign content, so that the page's own security policy can allow it by
+ * digest. In print the map fills the first sheet, in the orientation of the map.
  */
 export function pageStyle(map: { readonly width: number; readonly height: number }): string {
   const isPortrait = map.height > map.width;
   const [paper, height] = isPortrait ? ['A4 portrait', '272mm'] : ['A4 landscape', '185mm'];
-  // A map that is not very wide has room beside it, one that is has room below.
+  // The key is beside the map unless the map is very wide.
   const isBeside = !isPortrait && map.width < 1.6 * map.height;
   const front = isBeside
     ? `grid-template:auto 1fr/1fr 57mm;grid-template-areas:"head head" "map key"`

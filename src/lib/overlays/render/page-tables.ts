@@ -4,14 +4,14 @@ import { shorten } from '../../text/index.ts';
 import type { Reading } from '../model.ts';
 import { nameText, oneLine } from './lines.ts';
 import { signs } from './marks.ts';
-import { sayingOf } from './wording.ts';
+import { readingText } from './wording.ts';
 
-/** Rows of one table. A page with more could not be read, and hardly be opened; CSV and GeoJSON hold all. */
-export const MOST_ROWS = 3000;
+/** Rows of one table, for browsers and readers; CSV and GeoJSON hold all. */
+export const MAX_ROWS = 3000;
 
 export interface Column<T> {
   readonly head: Part;
-  /** The head in plain words: stands before the cell where the table becomes a list of cards. */
+  /** The head as plain text, shown before the cell where the table becomes a list of cards. */
   readonly short: string;
   readonly isNumber?: boolean;
   /** Stays on one line. */
@@ -19,7 +19,7 @@ export interface Column<T> {
   cell(row: T): Part;
 }
 
-/** A table that a narrow screen shows as cards. Columns in which no row has anything are left out. */
+/** A table that a narrow screen shows as cards. Empty columns are left out. */
 export function table<T>(columns: readonly Column<T>[], rows: readonly T[], idOf?: (row: T) => string): Markup {
   const filled = columns.flatMap((column) => {
     const cells = rows.map((row) => markup`${column.cell(row)}`);
@@ -37,30 +37,30 @@ export function table<T>(columns: readonly Column<T>[], rows: readonly T[], idOf
   return markup`<div class="scroll"><table class="cards"><thead><tr>${heads}</tr></thead><tbody>${body}</tbody></table></div>`;
 }
 
-/** A name in its own direction of writing, with its blanks: see the style of `bdi`. */
-export function nameMarkup(name: string, most?: number): Markup {
-  return markup`<bdi>${nameText(name, most)}</bdi>`;
+/** A name with its own writing direction and blanks: see the style of `bdi`. */
+export function nameMarkup(name: string, max?: number): Markup {
+  return markup`<bdi>${nameText(name, max)}</bdi>`;
 }
 
-/** A sentence of ours or about this map, in which `code` is set as such. */
+/** A sentence with `code` rendered as such. */
 export function prose(text: string): Part {
   return text.split('`').map((part, at) => (at % 2 === 1 ? markup`<code>${part}</code>` : part));
 }
 
-interface Standing {
+interface MarkWithBasis {
   readonly mark: Mark;
   readonly basis: Basis;
 }
 
-export function markBadge(standing: Standing): Markup {
-  const { letter } = signs[standing.mark];
-  return markup`<span class="m ${letter.toLowerCase()}" title="${markText(standing)}">${letter}</span>`;
+export function markBadge(given: MarkWithBasis): Markup {
+  const { letter } = signs[given.mark];
+  return markup`<span class="m ${letter.toLowerCase()}" title="${markText(given)}">${letter}</span>`;
 }
 
-export const markWord = (standing: Standing) => markup`${markBadge(standing)} ${markText(standing)}`;
+export const markWord = (given: MarkWithBasis) => markup`${markBadge(given)} ${markText(given)}`;
 
 export function readingItem(reading: Reading): Markup {
-  return markup`<li>${markWord(reading)}: ${reading.meaning === null ? markup`<em>nobody knows</em>` : sayingOf(reading)} <span class="src">— ${reading.source}, <code>${reading.fact}</code></span>${hereText(reading.here)}</li>`;
+  return markup`<li>${markWord(reading)}: ${reading.meaning === null ? markup`<em>unknown</em>` : readingText(reading)} <span class="src">— ${reading.source}, <code>${reading.fact}</code></span>${hereText(reading.here)}</li>`;
 }
 
 export function hereText(here: Reading['here']): Part {
@@ -69,13 +69,13 @@ export function hereText(here: Reading['here']): Part {
   return markup` <span class="here">${word} by ${oneLine(here.who, 60)}, ${oneLine(here.when, 40)}</span>`;
 }
 
-/** A value as it came, in its own JSON type, bounded. */
+/** A value as received, in its own JSON type, bounded. */
 export function written(value: unknown): string {
   const text = JSON.stringify(typeof value === 'string' ? shorten(value, 400) : value);
   return oneLine(text ?? 'nothing', 60);
 }
 
-/** `#12`, leading to its row (`d`) or its place on the map (`m`) where this page has one. */
+/** `#12`, linked to its row (`d`) or its anchor on the map (`m`) where this page has one. */
 export function link(to: 'd' | 'm', index: number, present: ReadonlySet<number>): Markup {
   return present.has(index) ? markup`<a href="#${to}${index}">#${index}</a>` : markup`#${index}`;
 }

@@ -1,38 +1,38 @@
 import { type Markup, markup, type Part } from '../../markup/index.ts';
 import type { Inspection } from '../model.ts';
 import { pageDocument, sheetMarkup } from './document.ts';
-import { drawFigure, type Figure } from './figure.ts';
+import { type Figure, renderFigure } from './figure.ts';
 import { explanations, signsOf } from './legend.ts';
 import { fontStack } from './lettering.ts';
 import { figure, oneLine } from './lines.ts';
 import { dashOf, hatchId, marker, type SignStyle, signs } from './marks.ts';
-import { drawingRows, drawingSections } from './page-drawings.ts';
+import { featureRows, featureSections } from './page-features.ts';
 import { carriedSection, findingsSection, knownSections, numbersSection, pairsSection } from './page-sections.ts';
 import type { PictureOptions } from './svg.ts';
 import { countLine } from './wording.ts';
 
 export interface PageOptions extends PictureOptions {
-  /** Where the drawings were read: `live:7` at an address, or a file. */
+  /** Source of the overlays: `live:7` at an address, or a file. */
   readonly source: string;
-  /** Whose drawings they are; null when the source does not say. */
+  /** The chassis of the overlays; null when the source does not name it. */
   readonly chassis: { readonly serial: string; readonly software: string | null } | null;
   /** When the page was made: UTC, ISO. */
   readonly madeAt: string;
 }
 
 /**
- * The whole inspection as one HTML file for the tablet and for paper: the map, its legend, findings, every drawing,
- * every reading of a number, and what nobody knows. It needs no script and loads nothing: its own policy forbids both.
+ * The whole inspection as one HTML file for the tablet and for paper: the map, its legend, findings, every feature,
+ * every reading of a number, and the open questions. It has no script and loads nothing: its own policy forbids both.
  */
-export function drawPage(inspection: Inspection, options: PageOptions): string {
+export function renderPage(inspection: Inspection, options: PageOptions): string {
   const { title, image, madeAt } = options;
-  const rowsOf = drawingRows(inspection);
-  const rows = new Set([...rowsOf.values()].flatMap((drawings) => drawings.map(({ index }) => index)));
-  const map = drawFigure(inspection, image, rows);
+  const rowsOf = featureRows(inspection);
+  const rows = new Set([...rowsOf.values()].flatMap((features) => features.map(({ index }) => index)));
+  const map = renderFigure(inspection, image, rows);
   const sections: Part = [
     findingsSection(inspection, rows),
     pairsSection(inspection, map.shapes),
-    drawingSections(inspection, rowsOf, map.shapes),
+    featureSections(inspection, rowsOf, map.shapes),
     numbersSection(inspection),
     knownSections(inspection),
     carriedSection(inspection),
@@ -43,7 +43,7 @@ export function drawPage(inspection: Inspection, options: PageOptions): string {
 <p class="count">${countLine(inspection)}</p>
 <dl class="facts">${factsOf(inspection, options)}</dl>
 </header>
-${sheetMarkup(map, { whole: 'Whole map', label: 'The drawings over the picture of the map' })}
+${sheetMarkup(map, { whole: 'Whole map', label: 'The overlays over the picture of the map' })}
 <div class="key">
 <ul class="legend">${legend(map)}</ul>
 ${map.notes.map((note) => markup`<p class="notes">${note}</p>`)}
@@ -53,7 +53,7 @@ ${map.notes.map((note) => markup`<p class="notes">${note}</p>`)}
 <main>
 ${sections}
 </main>
-<p class="notes">Made by gw, ${momentOf(madeAt)}. Of a number nobody knows the meaning of, nothing is derived; a movement never rests on this page.</p>`;
+<p class="notes">Made by gw, ${momentOf(madeAt)}. Nothing is derived from numbers of unknown meaning; movement never relies on this page.</p>`;
   return pageDocument(title, map, body);
 }
 
@@ -61,7 +61,7 @@ function legend(map: Figure): Markup[] {
   return [
     ...signsOf(map).map(
       (sign) =>
-        markup`<li>${signSample(signs[sign])}<span>${sign === 'none' ? null : markup`<b>${signs[sign].letter}</b> `}<b>${signs[sign].word}</b> ${signs[sign].saying}</span></li>`,
+        markup`<li>${signSample(signs[sign])}<span>${sign === 'none' ? null : markup`<b>${signs[sign].letter}</b> `}<b>${signs[sign].word}</b> ${signs[sign].description}</span></li>`,
     ),
     ...explanations(map).map(
       ({ sample, text }) =>
@@ -81,7 +81,7 @@ function factsOf({ overlays, frame }: Inspection, { source, chassis, madeAt }: P
     typeof value === 'string' || typeof value === 'number' ? oneLine(String(value), 60) : null;
   const versions = [
     ['map', text(at('map_version'))],
-    ['drawings', text(at('overlays_version'))],
+    ['overlays', text(at('overlays_version'))],
   ].flatMap(([what, version]) => (version == null ? [] : [`${what} ${version}`]));
   const size =
     frame?.width == null || frame.height === null
@@ -92,7 +92,7 @@ function factsOf({ overlays, frame }: Inspection, { source, chassis, madeAt }: P
     [
       'Chassis',
       chassis === null
-        ? 'the source does not say which'
+        ? 'not named by the source'
         : `${oneLine(chassis.serial, 60)}${chassis.software === null ? '' : `, software ${oneLine(chassis.software, 60)}`}`,
     ],
     ['Map', text(at('map_name'))],
@@ -106,13 +106,13 @@ function factsOf({ overlays, frame }: Inspection, { source, chassis, madeAt }: P
   );
 }
 
-/** To the minute, in the zone that everybody can compare. */
+/** To the minute, in UTC. */
 function momentOf(iso: string): string {
   return oneLine(iso.replace(/T(\d\d:\d\d):\d\d(\.\d+)?Z$/, ' $1 UTC'), 40);
 }
 
 function contents({ selected, findings, survey }: Inspection): Markup[] {
-  const has = (kind: string) => selected.some((drawing) => drawing.kind === kind);
+  const has = (kind: string) => selected.some((feature) => feature.kind === kind);
   const entries: readonly (readonly [boolean, string, string])[] = [
     [true, 'findings', `Findings (${findings.length})`],
     [true, 'chargers', 'Charging stations'],
@@ -121,9 +121,9 @@ function contents({ selected, findings, survey }: Inspection): Markup[] {
     [has('lane'), 'lanes', 'Lanes'],
     [has('other'), 'others', 'Other'],
     [true, 'numbers', 'Numbers'],
-    [true, 'unknown', 'What nobody knows'],
-    [true, 'known', 'What is known'],
+    [true, 'unknown', 'Open questions'],
+    [true, 'known', 'Known'],
     [survey.carried.length > 0, 'carried', 'Carried through'],
   ];
-  return entries.flatMap(([isThere, id, word]) => (isThere ? [markup`<a href="#${id}">${word}</a>`] : []));
+  return entries.flatMap(([isShown, id, word]) => (isShown ? [markup`<a href="#${id}">${word}</a>`] : []));
 }

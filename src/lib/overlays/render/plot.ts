@@ -1,49 +1,49 @@
 import { type Markup, markup } from '../../markup/index.ts';
-import type { Drawing, Place } from '../model.ts';
+import type { Feature, Place } from '../model.ts';
 import type { Box } from './labels.ts';
 import { unit } from './lines.ts';
-import { dashOf, hatchId, LEAST_RADIUS_WITH_NUMBER, marker, outlineOf, type SignStyle } from './marks.ts';
+import { dashOf, hatchId, MIN_RADIUS_WITH_NUMBER, marker, outlineOf, type SignStyle } from './marks.ts';
 import type { Sheet } from './sheet.ts';
 
-/** Units of paper. Corners nearer than this to the last one change no pixel. */
-const FINEST = 0.35;
-/** Corners of one outline. A drawing with more is drawn coarsely, and the sheet says so. */
-const MOST_CORNERS = 20_000;
+/** Units of paper. Corners nearer than this to the previous one are invisible. */
+const MIN_STEP = 0.35;
+/** Corners of one outline. Larger outlines are simplified, with a note on the sheet. */
+const MAX_CORNERS = 20_000;
 
 export interface Outline {
-  /** Path data; empty when there is nothing to draw. */
+  /** Path data; empty without corners. */
   readonly d: string;
   /** The corners that were kept, on paper, ring by ring. */
   readonly rings: readonly (readonly (readonly [x: number, y: number])[])[];
-  /** Corners were left out that a reader could have seen. */
-  readonly isCoarse: boolean;
+  /** Visible corners were left out. */
+  readonly isSimplified: boolean;
 }
 
-/** A lane or a zone as path data. Corners that fall onto each other are drawn once: a ring may have a million. */
+/** A lane or a zone as path data. Coinciding corners are rendered once: a ring may have a million. */
 export function outline(rings: readonly (readonly Place[])[], isClosed: boolean, sheet: Sheet): Outline {
   let d = '';
-  let isCoarse = false;
+  let isSimplified = false;
   const kept: (readonly (readonly [number, number])[])[] = [];
   for (const ring of rings) {
     let corners: (readonly [number, number])[] = [];
     let [lastX, lastY] = [Number.NaN, Number.NaN];
     for (const [at, place] of ring.entries()) {
       const [x, y] = [unit(sheet.x(place[0])), unit(sheet.y(place[1]))];
-      const isNear = Math.abs(x - lastX) < FINEST && Math.abs(y - lastY) < FINEST;
+      const isNear = Math.abs(x - lastX) < MIN_STEP && Math.abs(y - lastY) < MIN_STEP;
       if (isNear && at !== ring.length - 1) continue;
       corners.push([x, y]);
       [lastX, lastY] = [x, y];
     }
-    if (corners.length > MOST_CORNERS) {
-      const every = Math.ceil(corners.length / MOST_CORNERS);
+    if (corners.length > MAX_CORNERS) {
+      const every = Math.ceil(corners.length / MAX_CORNERS);
       corners = corners.filter((_, at) => at % every === 0);
-      isCoarse = true;
+      isSimplified = true;
     }
     if (corners.length === 0) continue;
     d += `M${corners.map(([x, y]) => `${x} ${y}`).join('L')}${isClosed ? 'Z' : ''}`;
     kept.push(corners);
   }
-  return { d, rings: kept, isCoarse };
+  return { d, rings: kept, isSimplified };
 }
 
 export function zonePath({ d }: Outline, style: SignStyle): Markup {
@@ -54,7 +54,7 @@ export function lanePath({ d }: Outline, style: SignStyle): Markup {
   return markup`<path d="${d}" fill="none" stroke="#fff" stroke-width="6.4" stroke-linecap="round" stroke-linejoin="round" stroke-opacity="0.9"/><path d="${d}" fill="none" stroke="${style.color}" stroke-width="3.2" stroke-linejoin="round"${dashOf(style, 3.2)}/>`;
 }
 
-/** The corner at the upper right: where a zone or lane carries the badge of its finding. */
+/** The upper right corner, for the badge of a finding. */
 export function badgeCorner({ rings }: Outline): readonly [number, number] | null {
   let best: readonly [number, number] | null = null;
   for (const corner of rings[0] ?? []) {
@@ -64,8 +64,8 @@ export function badgeCorner({ rings }: Outline): readonly [number, number] | nul
 }
 
 /**
- * A place well inside a zone: the middle of its widest stretch along one of some level lines. Linear in the corners,
- * and inside even where the centre of gravity is not. Where the zone has no inside, its first corner.
+ * A place inside a zone: the middle of its widest section along one of several horizontal lines. Linear in the corners,
+ * and inside even where the centroid is not. The first corner where the zone has no inside.
  */
 export function insideOf({ rings }: Outline): readonly [number, number] | null {
   const outer = rings[0] ?? [];
@@ -89,7 +89,7 @@ export function insideOf({ rings }: Outline): readonly [number, number] | null {
     crossings.sort((a, b) => a - b);
     for (let at = 0; at + 1 < crossings.length; at += 2) {
       const [left, right] = [crossings[at] ?? 0, crossings[at + 1] ?? 0];
-      // The middle level is the natural place: another must be clearly wider.
+      // The middle line is preferred: another must be clearly wider.
       const width = (right - left) * (part === 0.5 ? 1.25 : 1);
       if (width > best.width) best = { width, x: (left + right) / 2, y };
     }
@@ -97,7 +97,7 @@ export function insideOf({ rings }: Outline): readonly [number, number] | null {
   return [best.x, best.y];
 }
 
-/** Half way along a line, by its length on paper. */
+/** The midpoint of a line, by its length on paper. */
 export function middleOf({ rings }: Outline): readonly [number, number] | null {
   const line = rings[0] ?? [];
   const lengths: number[] = [];
@@ -117,7 +117,7 @@ export function middleOf({ rings }: Outline): readonly [number, number] | null {
   return line[0] ?? null;
 }
 
-/** Boxes along an outline, for labels to keep off. Few of them, however long it is. */
+/** Boxes along an outline that labels avoid; bounded for any length. */
 export function* boxesAlong({ rings }: Outline, isClosed: boolean, sheet: Sheet): Generator<Box> {
   let budget = 400;
   for (const ring of rings) {
@@ -145,14 +145,14 @@ export function* boxesAlong({ rings }: Outline, isClosed: boolean, sheet: Sheet)
   }
 }
 
-/** From where to where the heading of a point is drawn. Degrees counter-clockwise, 0 along +x; y is up on the sheet. */
+/** Start and end of the heading arrow of a point. Degrees counter-clockwise, 0 along +x; y is up on the sheet. */
 export function arrowOf(x: number, y: number, deg: number, r: number) {
   const angle = ((deg % 360) * Math.PI) / 180;
   const length = r + Math.max(9, r * 1.9);
   return { x0: x, y0: y, x1: x + Math.cos(angle) * length, y1: y - Math.sin(angle) * length, angle };
 }
 
-/** Headings of markers of one size: three paths, however many they are. */
+/** Heading arrows of one size, in three paths for any number. */
 export function arrowPaths(arrows: readonly ReturnType<typeof arrowOf>[], r: number): Markup | null {
   if (arrows.length === 0) return null;
   const head = Math.max(5, r * 0.85);
@@ -183,7 +183,7 @@ export function badge(kind: 'wrong' | 'warning', x: number, y: number, r = 6.5):
   return markup`<circle cx="${cx}" cy="${cy}" r="${r}" fill="#fff" stroke="${color}" stroke-width="1.6"/><path d="${bang}" stroke="${color}" stroke-width="2" stroke-linecap="round"/>`;
 }
 
-/** The measure between a charger and its docking point, drawn aside as in a plan so that headings stay visible. */
+/** The dimension line between a charger and its docking point, offset so that headings stay visible. */
 export function measureLine(a: readonly [number, number], b: readonly [number, number], offset: number) {
   const [dx, dy] = [b[0] - a[0], b[1] - a[1]];
   const length = Math.hypot(dx, dy) || 1;
@@ -207,28 +207,28 @@ export function measureLine(a: readonly [number, number], b: readonly [number, n
     return { x0: x - 4, y0: y - 4, x1: x + 4, y1: y + 4 };
   });
   const slope = (Math.atan2(dy, dx) * 180) / Math.PI;
-  // Turned so that it is never upside down.
+  // Never upside down.
   const turn = slope > 90 ? slope - 180 : slope <= -90 ? slope + 180 : slope;
   const along = (text: string) =>
     markup`<text transform="translate(${p(middle[0], middle[1])}) rotate(${unit(turn)})" y="-5" font-size="11" font-weight="700" text-anchor="middle" paint-order="stroke" stroke="#fff" stroke-width="3">${text}</text>`;
   return { shape, middle, boxes, along };
 }
 
-/** One path for very many markers: where single ones could not be told apart anyway. */
+/** One path for very many markers, which are indistinguishable anyway. */
 export function markersPath(places: readonly (readonly [number, number])[], style: SignStyle, r: number): Markup {
   const d = places.map(([x, y]) => outlineOf(style, x, y, r)).join('');
   return markup`<path d="${d}" fill="${style.tint}" stroke="${style.color}" stroke-width="1"/>`;
 }
 
-export function pointMarker(drawing: Drawing, style: SignStyle, x: number, y: number, r: number): Markup {
-  return marker(style, x, y, r, holdsNumber(drawing, r) ? String(drawing.code?.number) : null);
+export function pointMarker(feature: Feature, style: SignStyle, x: number, y: number, r: number): Markup {
+  return marker(style, x, y, r, holdsNumber(feature, r) ? String(feature.code?.number) : null);
 }
 
 /** Digits that fit into the marker of a point. */
-const MOST_DIGITS = 4;
+const MAX_DIGITS = 4;
 
-/** Whether the marker of a feature has room for its number; otherwise its label has to name it. */
-export function holdsNumber({ kind, code }: Drawing, r: number): boolean {
+/** Whether the number fits into the marker of a feature; otherwise its label shows it. */
+export function holdsNumber({ kind, code }: Feature, r: number): boolean {
   if (kind !== 'point' || code === null || code.number === null) return false;
-  return r >= LEAST_RADIUS_WITH_NUMBER && String(code.number).length <= MOST_DIGITS;
+  return r >= MIN_RADIUS_WITH_NUMBER && String(code.number).length <= MAX_DIGITS;
 }

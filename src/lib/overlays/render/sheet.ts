@@ -1,16 +1,16 @@
 import { extentOf } from '../frame.ts';
 import { type Bounds, boundsOf } from '../geometry.ts';
-import type { Drawing, MapFrame } from '../model.ts';
+import type { Feature, MapFrame } from '../model.ts';
 
-/** Metres. A place farther out is on no floor, and its figures would spoil those of the others. */
-const FARTHEST_M = 1_000_000;
-/** How much paper there is around the drawings, as a part of their extent, and at least in metres. */
+/** In metres. Places farther out are not part of a building and are left out. */
+const MAX_DISTANCE_M = 1_000_000;
+/** Margin around the features as a fraction of their extent, and its minimum in metres. */
 const MARGIN = 0.08;
-const LEAST_MARGIN_M = 0.6;
-/** No map is shown so large that one drawing fills it: at least this many metres are on the sheet. */
-const LEAST_EXTENT_M = 5;
+const MIN_MARGIN_M = 0.6;
+/** Minimum extent of the sheet in metres, so that one feature does not fill it. */
+const MIN_EXTENT_M = 5;
 
-/** Where metres come to lie on paper. Units of paper: y downwards, as pictures have it. */
+/** The projection from metres to units of paper, with y downwards. */
 export interface Sheet {
   readonly area: Bounds;
   readonly width: number;
@@ -18,40 +18,40 @@ export interface Sheet {
   readonly unitsPerM: number;
   x(xM: number): number;
   y(yM: number): number;
-  /** Where the picture of the map lies on paper; null without one. */
+  /** Position of the map's picture on paper; null without one. */
   readonly picture: { readonly x: number; readonly y: number; readonly width: number; readonly height: number } | null;
-  /** Drawings with a place that lies off the paper. */
-  readonly beyond: readonly Drawing[];
+  /** Features with a place outside the paper. */
+  readonly beyond: readonly Feature[];
 }
 
-/** What is to be shown. `isPart`: a filter chose the drawings, so the sheet shows them and not the whole map. */
+/** The features to show. `isPart`: selected by a filter, so the sheet shows their area and not the whole map. */
 export interface Subject {
-  readonly drawings: readonly Drawing[];
+  readonly features: readonly Feature[];
   readonly frame: MapFrame | null;
   readonly isPart: boolean;
 }
 
 /**
- * Chooses the part of the map that is shown: the whole picture and what lies around it; only the drawings and some
- * paper around them where a filter chose some, or where there is no picture. A few drawings that lie far from all
- * others do not shrink the rest to a dot: they are listed as lying beyond the sheet.
+ * Chooses the area of the map to show: the whole picture and its surroundings; only the features with a margin where a
+ * filter selected them, or without a picture. A few outliers far from all others are listed as beyond the sheet instead
+ * of shrinking the rest.
  */
 export function layOut(
-  { drawings, frame, isPart }: Subject,
-  most: { readonly longSide: number; readonly shortSide: number },
+  { features, frame, isPart }: Subject,
+  max: { readonly longSide: number; readonly shortSide: number },
 ): Sheet {
-  const placed: Drawing[] = [];
+  const placed: Feature[] = [];
   const boxes: Bounds[] = [];
-  for (const drawing of drawings) {
-    const box = boxOf(drawing);
+  for (const feature of features) {
+    const box = boxOf(feature);
     if (box === null) continue;
-    placed.push(drawing);
+    placed.push(feature);
     boxes.push(box);
   }
   const picture = extentOf(frame);
   const area = chooseArea(boxes, picture, isPart && boxes.length > 0);
   const [across, up] = [area.maxXM - area.minXM, area.maxYM - area.minYM];
-  const [width, height] = across >= up ? [most.longSide, most.shortSide] : [most.shortSide, most.longSide];
+  const [width, height] = across >= up ? [max.longSide, max.shortSide] : [max.shortSide, max.longSide];
   const unitsPerM = Math.min(width / across, height / up);
   const x = (xM: number) => (xM - area.minXM) * unitsPerM;
   const y = (yM: number) => (area.maxYM - yM) * unitsPerM;
@@ -77,30 +77,30 @@ export function layOut(
 
 function chooseArea(boxes: readonly Bounds[], picture: Bounds | null, isFiltered: boolean): Bounds {
   if (picture && !isFiltered) {
-    // Drawings just outside the picture are shown where they lie; those farther out are listed.
+    // Features just outside the picture are shown, those farther out are listed.
     const reach = within(picture, 0.12 * Math.max(picture.maxXM - picture.minXM, picture.maxYM - picture.minYM));
     const near = boxes.filter((box) => contains(reach, box) && !contains(picture, box));
     if (near.length === 0) return picture;
-    return join(picture, within(around(near), LEAST_MARGIN_M));
+    return join(picture, within(around(near), MIN_MARGIN_M));
   }
   const usual = boxes.length === 0 ? { minXM: 0, minYM: 0, maxXM: 0, maxYM: 0 } : around(usualOf(boxes));
   const extent = Math.max(usual.maxXM - usual.minXM, usual.maxYM - usual.minYM);
-  return atLeast(within(usual, Math.max(LEAST_MARGIN_M, MARGIN * extent)), LEAST_EXTENT_M);
+  return atLeast(within(usual, Math.max(MIN_MARGIN_M, MARGIN * extent)), MIN_EXTENT_M);
 }
 
-/** The boxes without those far from the rest: beyond twice the span of the middle nine tenths. */
+/** The boxes without outliers: beyond twice the span of the middle nine tenths. */
 function usualOf(boxes: readonly Bounds[]): readonly Bounds[] {
   const span = (values: number[]) => {
     const sorted = Float64Array.from(values).sort();
     const low = sorted[Math.floor(0.05 * (sorted.length - 1))] ?? 0;
     const high = sorted[Math.ceil(0.95 * (sorted.length - 1))] ?? 0;
-    const slack = 2 * (high - low) + LEAST_EXTENT_M;
+    const slack = 2 * (high - low) + MIN_EXTENT_M;
     return { low: low - slack, high: high + slack };
   };
   if (boxes.length < 10) {
-    // Too few to call one of them the odd one out, unless it is absurd.
-    const sane = boxes.filter((box) => farthest(box) <= 10_000);
-    return sane.length > 0 ? sane : boxes;
+    // Too few for outliers, apart from absurd values.
+    const plausible = boxes.filter((box) => farthest(box) <= 10_000);
+    return plausible.length > 0 ? plausible : boxes;
   }
   const across = span(boxes.map((box) => (box.minXM + box.maxXM) / 2));
   const up = span(boxes.map((box) => (box.minYM + box.maxYM) / 2));
@@ -110,10 +110,10 @@ function usualOf(boxes: readonly Bounds[]): readonly Bounds[] {
   return usual.length > 0 ? usual : boxes;
 }
 
-/** The box around a drawing; null when it has no places, or absurd ones. */
-function boxOf({ shape }: Drawing): Bounds | null {
+/** The box around a feature; null without places or with absurd ones. */
+function boxOf({ shape }: Feature): Bounds | null {
   const box = boundsOf(shape);
-  return box !== null && farthest(box) <= FARTHEST_M ? box : null;
+  return box !== null && farthest(box) <= MAX_DISTANCE_M ? box : null;
 }
 
 function farthest({ minXM, minYM, maxXM, maxYM }: Bounds): number {
@@ -142,11 +142,11 @@ function within(area: Bounds, marginM: number): Bounds {
   };
 }
 
-/** Widened evenly until it is that large, and no thinner than a third of its length: a corridor keeps some paper. */
-function atLeast(area: Bounds, leastM: number): Bounds {
+/** Widened evenly to a minimum size and an aspect ratio of at most 3 : 1. */
+function atLeast(area: Bounds, minM: number): Bounds {
   const [across, up] = [area.maxXM - area.minXM, area.maxYM - area.minYM];
-  const addX = Math.max(0, leastM - across, up / 3 - across) / 2;
-  const addY = Math.max(0, leastM - up, across / 3 - up) / 2;
+  const addX = Math.max(0, minM - across, up / 3 - across) / 2;
+  const addY = Math.max(0, minM - up, across / 3 - up) / 2;
   return { minXM: area.minXM - addX, minYM: area.minYM - addY, maxXM: area.maxXM + addX, maxYM: area.maxYM + addY };
 }
 

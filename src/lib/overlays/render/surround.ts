@@ -3,13 +3,13 @@ import { widthOf } from './lettering.ts';
 import { figure, unit } from './lines.ts';
 import type { Sheet } from './sheet.ts';
 
-/** Paper around the map, in units: figures at the left and below, the scale under them. */
+/** Paper around the map, in units: coordinates at the left and below, the scale below them. */
 export const margins = { left: 46, right: 16, top: 12, bottom: 66 } as const;
 
 const nice = [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 100_000, 1_000_000] as const;
 const INK = '#222';
 
-/** The picture of the map, faint enough that what is drawn over it stays readable. */
+/** The picture of the map, faint enough that features over it stay readable. */
 export function background(sheet: Sheet, image: Uint8Array | null, pixels: number | null): Markup {
   const { picture } = sheet;
   const paper = markup`<rect width="${unit(sheet.width)}" height="${unit(sheet.height)}" fill="#fff"/>`;
@@ -20,7 +20,7 @@ export function background(sheet: Sheet, image: Uint8Array | null, pixels: numbe
   return markup`${paper}<image ${place} preserveAspectRatio="none" opacity="0.5" image-rendering="${rendering}" href="data:image/png;base64,${data}"/><rect ${place} fill="none" stroke="#888" stroke-width="0.8"/>`;
 }
 
-/** A metre grid with its figures, the neatline, the origin, the scale and how x, y and yaw lie. */
+/** The metre grid with coordinates, neatline, origin, scale and axes. */
 export function surround(sheet: Sheet): { readonly under: Markup; readonly over: Markup } {
   const stepM = nice.find((step) => step * sheet.unitsPerM >= 62) ?? 1_000_000;
   const xs = ticks(sheet.area.minXM, sheet.area.maxXM, stepM);
@@ -48,7 +48,7 @@ export function surround(sheet: Sheet): { readonly under: Markup; readonly over:
   };
 }
 
-/** Multiples of the step inside the range; never more than a sheet can hold. */
+/** Multiples of the step inside the range, bounded in number. */
 function ticks(from: number, to: number, step: number): number[] {
   const first = Math.ceil(from / step);
   const count = Math.min(400, Math.max(0, Math.floor(to / step) - first + 1));
@@ -75,9 +75,9 @@ function scaleBar(sheet: Sheet): Markup {
   return markup`<g font-size="10.5" fill="${INK}">${parts}${label(0, '0')}${label(2, figure(lengthM / 2, 2))}${label(4, `${figure(lengthM, 2)} m`)}</g>`;
 }
 
-/** The axes of the map. It has no north: nothing says how the building lies. */
+/** The axes of the map. It has no north arrow: the orientation of the building is unknown. */
 function compass(sheet: Sheet): Markup {
-  const words = ['x right, y up; yaw counter-clockwise,', '0° along x. North is not known.'] as const;
+  const words = ['x right, y up; yaw counter-clockwise,', '0° along x. North is unknown.'] as const;
   const whole = words.join(' ');
   const isNarrow = sheet.width - widthOf(whole, 10.5) < 380;
   const lines = isNarrow ? words : [whole];

@@ -1,29 +1,29 @@
 import { type Markup, markup, type Part } from '../../markup/index.ts';
 import type { CodeMeaning, Inspection } from '../model.ts';
 import { numbersOf } from './census.ts';
-import { drawFigure, type Figure } from './figure.ts';
+import { type Figure, renderFigure } from './figure.ts';
 import { explanations, signsOf } from './legend.ts';
 import { fontStack, widthOf, wrap } from './lettering.ts';
 import { oneLine, unit } from './lines.ts';
 import { dashOf, hatchId, marker, type SignStyle, signs } from './marks.ts';
-import { countLine, sayings } from './wording.ts';
+import { countLine, readingTexts } from './wording.ts';
 
 export interface PictureOptions {
-  /** What the sheet is of: name of the map, where it came from. */
+  /** Title of the sheet: name of the map, or its source. */
   readonly title: string;
-  /** The PNG of the map, which is embedded; null draws over blank paper. */
+  /** The PNG of the map, which is embedded; null renders without a background. */
   readonly image: Uint8Array | null;
 }
 
 const LINE = 16;
-const MOST_NUMBERS = 90;
+const MAX_NUMBERS = 90;
 
 /**
- * The drawings over the picture of their map as one SVG document: title, map, legend by evidence mark, and what every
- * number on it is read as. Nothing is loaded from anywhere.
+ * The overlays over the picture of their map as one self-contained SVG document: title, map, legend by evidence mark, and
+ * the readings of every number.
  */
-export function drawSvg(inspection: Inspection, { title, image }: PictureOptions): string {
-  const figure = drawFigure(inspection, image, new Set());
+export function renderSvg(inspection: Inspection, { title, image }: PictureOptions): string {
+  const figure = renderFigure(inspection, image, new Set());
   const width = Math.max(figure.width, 760);
   const head = heading(title, inspection, width);
   const legend = legendOf(figure, inspection, width);
@@ -79,14 +79,14 @@ function signRow(style: SignStyle, y: number): Markup {
   const zone = markup`<rect x="124" y="${y - 12}" width="34" height="16" fill="url(#${hatchId(style.sign)})" stroke="${style.color}" stroke-width="2"${dashOf(style, 2)}/>`;
   const letter =
     style.sign === 'none' ? null : markup`<tspan font-weight="700" fill="${style.color}">${style.letter}  </tspan>`;
-  return markup`${marker(style, 56, y - 4, 9, null)}${lane}${zone}<text x="168" y="${y}" font-size="11.5" xml:space="preserve">${letter}<tspan font-weight="700">${style.word}</tspan>  ${style.saying}</text>`;
+  return markup`${marker(style, 56, y - 4, 9, null)}${lane}${zone}<text x="168" y="${y}" font-size="11.5" xml:space="preserve">${letter}<tspan font-weight="700">${style.word}</tspan>  ${style.description}</text>`;
 }
 
 /** Every number on the sheet with all its readings, in columns. */
 function numberColumns(inspection: Inspection, left: number, top: number, inner: number): Block {
   const numbers = numbersOf(inspection);
   if (numbers.length === 0) return { content: null, height: 0 };
-  const shownNumbers = numbers.slice(0, MOST_NUMBERS);
+  const shownNumbers = numbers.slice(0, MAX_NUMBERS);
   const columns = inner > 900 ? 3 : 2;
   const wide = inner / columns - 18;
   const indent =
@@ -113,7 +113,7 @@ function numberColumns(inspection: Inspection, left: number, top: number, inner:
       ? markup`<text x="${left}" y="${unit(top + 44 + tallest)}" font-size="10.5" fill="#444">and ${more} more numbers</text>`
       : null;
   return {
-    content: markup`<path d="M${left} ${unit(top)}h${unit(inner)}" stroke="#999" stroke-width="0.8"/><text x="${left}" y="${unit(top + 19)}" font-size="12.5" font-weight="700">What the numbers are read as</text>${placed}${moreLine}`,
+    content: markup`<path d="M${left} ${unit(top)}h${unit(inner)}" stroke="#999" stroke-width="0.8"/><text x="${left}" y="${unit(top + 19)}" font-size="12.5" font-weight="700">Readings of the numbers</text>${placed}${moreLine}`,
     height: 44 + tallest + (more > 0 ? 14 : 0),
   };
 }
@@ -125,7 +125,7 @@ function numberEntry(
   wide: number,
 ): { content: Markup; height: number } {
   let y = 0;
-  const rows = sayings(meaning).flatMap(({ sign, text }) =>
+  const rows = readingTexts(meaning).flatMap(({ sign, text }) =>
     wrap(text, 11, wide - indent - 16).map((line, at) => {
       const row = markup`<text x="${indent}" y="${unit(y)}" font-size="11">${at === 0 ? markup`<tspan font-weight="700" fill="${signs[sign].color}">${signs[sign].letter}</tspan>` : null}</text><text x="${indent + 14}" y="${unit(y)}" font-size="11">${line}</text>`;
       y += 13.5;

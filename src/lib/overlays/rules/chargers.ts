@@ -1,15 +1,15 @@
 import { markText } from '../../evidence/index.ts';
 import { isRecord, quote } from '../../json/index.ts';
 import { idsOf } from '../ids.ts';
-import type { ChargerPair, Drawing } from '../model.ts';
-import { drawingAt, type RuleInput } from './input.ts';
+import type { ChargerPair, Feature } from '../model.ts';
+import { featureAt, type RuleInput } from './input.ts';
 import { createReader } from './reading.ts';
 import { listing, naming, namingAll, wording } from './wording.ts';
 
-/** Chargers and docking points that do not make pairs. */
+/** Chargers and docking points that do not form pairs. */
 export function findChargerFaults(input: RuleInput): void {
   const {
-    overlays: { drawings },
+    overlays: { features },
     codeBook,
     pairs,
     report,
@@ -33,32 +33,32 @@ export function findChargerFaults(input: RuleInput): void {
   }
   reportShared('docking-point-shared', chargersOf, 'chargers');
   reportShared('charger-shared', dockingPointsOf, 'docking points');
-  const looked = new Set<number>();
-  for (const { charger, dockingPoint, namedBy } of pairs) {
+  const checked = new Set<number>();
+  for (const { charger, dockingPoint, linkedBy } of pairs) {
     if (charger === null || dockingPoint === null) continue;
-    // A reference to another item of the right kind has made a pair of its own, which is reported as shared.
-    if (namedBy === 'docking-point') reportElsewhere(charger, dockingPoint, 'docking point', dockingPointsOf);
-    else if (namedBy === 'charger') reportElsewhere(dockingPoint, charger, 'charger', chargersOf);
+    // A reference to another item of the right kind is a pair of its own, reported as shared.
+    if (linkedBy === 'docking-point') reportUnresolved(charger, dockingPoint, 'docking point', dockingPointsOf);
+    else if (linkedBy === 'charger') reportUnresolved(dockingPoint, charger, 'charger', chargersOf);
   }
 
   function reportAlone(
     rule: 'charger-without-partner' | 'docking-point-without-charger',
     index: number,
     kind: 'charger' | 'docking point',
-    { namedBy }: ChargerPair,
+    { linkedBy }: ChargerPair,
   ): void {
     report(rule, [index], () => {
-      const item = drawingAt(drawings, index);
+      const item = featureAt(features, index);
       if (item === undefined) return `#${index} has no partner.`;
       const other = kind === 'charger' ? 'docking point' : 'charger';
       const read = readings[kind](item.code);
       const what = `${naming(item)} is of type ${read?.number}, '${read?.meaning}' (${read === null ? 'OFFEN' : markText(read)})`;
       const reference = referenceOf(item, other);
-      if (namedBy === 'not-decided' && item.partnerId === null)
-        return `${what}, and shares the id that a ${other} names: which one is meant cannot be told.`;
-      return namedBy === 'not-decided'
+      if (linkedBy === 'not-decided' && item.partnerId === null)
+        return `${what}, and shares the id that a ${other} refers to: the reference is ambiguous.`;
+      return linkedBy === 'not-decided'
         ? `${what}, and ${reference}.`
-        : `${what}, ${reference}, and no ${other} names it.`;
+        : `${what}, ${reference}, and no ${other} refers to it.`;
     });
   }
 
@@ -71,62 +71,62 @@ export function findChargerFaults(input: RuleInput): void {
       if (linked.length < 2) continue;
       const all = [...linked, index].sort((a, b) => a - b);
       report(rule, all, () => {
-        const item = drawingAt(drawings, index);
+        const item = featureAt(features, index);
         const what = item === undefined ? `#${index}` : naming(item);
-        return `${linked.length} ${partners} are linked with ${what}: ${namingAll(drawings, linked)}.`;
+        return `${linked.length} ${partners} are linked with ${what}: ${namingAll(features, linked)}.`;
       });
     }
   }
 
-  /** The item of a pair that its partner names, and that names something which is no such partner. */
-  function reportElsewhere(
+  /** The item of a pair that its partner refers to, with a reference of its own that leads to no partner. */
+  function reportUnresolved(
     index: number,
     partner: number,
     other: 'charger' | 'docking point',
     partnersOf: ReadonlyMap<number, readonly number[]>,
   ): void {
-    if (looked.has(index)) return;
-    looked.add(index);
-    const item = drawingAt(drawings, index);
+    if (checked.has(index)) return;
+    checked.add(index);
+    const item = featureAt(features, index);
     if (item === undefined || item.partnerId === null) return;
     const linked = partnersOf.get(index) ?? [];
-    if (linked.some((at) => drawingAt(drawings, at)?.id === item.partnerId)) return;
+    if (linked.some((at) => featureAt(features, at)?.id === item.partnerId)) return;
     report(
       'docking-reference-unresolved',
       [index, partner].sort((a, b) => a - b),
       () => {
-        return `${namingAll(drawings, [partner])} names ${naming(item)}, and ${naming(item)} ${referenceOf(item, other)}.`;
+        return `${namingAll(features, [partner])} refers to ${naming(item)}, and ${naming(item)} ${referenceOf(item, other)}.`;
       },
     );
   }
 
-  /** What the reference of an item leads to, where it leads to no partner: `names "d", which no feature has as its id`. */
-  function referenceOf(item: Drawing, other: 'charger' | 'docking point'): string {
+  /** The reference of an item that leads to no partner: `refers to "d", which is the id of no feature`. */
+  function referenceOf(item: Feature, other: 'charger' | 'docking point'): string {
     const { id, partnerId } = item;
     if (partnerId === null) {
       const { properties } = input.overlays.rawOf(item);
       const written = isRecord(properties) ? properties.dockingPointId : undefined;
       const isGiven = written !== undefined && written !== null && written !== '';
-      return isGiven ? `its dockingPointId is ${wording(written)}, which names nothing` : `names no ${other}`;
+      return isGiven ? `its dockingPointId is ${wording(written)}, which is not an id` : `refers to no ${other}`;
     }
-    const { first, doubled } = idsOf(drawings);
+    const { first, duplicate } = idsOf(features);
     const one = first.get(partnerId);
-    const found = doubled.get(partnerId) ?? (one === undefined ? [] : [one]);
+    const found = duplicate.get(partnerId) ?? (one === undefined ? [] : [one]);
     const others = found.filter((feature) => feature !== item);
     if (others.length === 0) {
-      return id === partnerId ? 'names itself' : `names ${quote(partnerId)}, which no feature has as its id`;
+      return id === partnerId ? 'refers to itself' : `refers to ${quote(partnerId)}, which is the id of no feature`;
     }
     const partners = others.filter(({ kind, code }) => kind === 'point' && readings[other](code) !== null);
     const [shown, total] = partners.length > 0 ? [partners, partners.length] : [others, others.length];
-    const named = listing(shown.slice(0, MOST_NAMED).map(describe), total);
-    if (partners.length > 1) return `names ${quote(partnerId)}, the id of ${partners.length} ${other}s: ${named}`;
-    return `names ${named}, which is no ${other}`;
+    const named = listing(shown.slice(0, MAX_NAMED).map(describe), total);
+    if (partners.length > 1) return `refers to ${quote(partnerId)}, the id of ${partners.length} ${other}s: ${named}`;
+    return `refers to ${named}, which is not a ${other}`;
   }
 }
 
-const MOST_NAMED = 3;
+const MAX_NAMED = 3;
 
-function describe(feature: Drawing): string {
+function describe(feature: Feature): string {
   const { kind, code } = feature;
   if (kind !== 'point') return naming(feature);
   return code === null ? `${naming(feature)} without a type` : `${naming(feature)} of type ${wording(code.written)}`;

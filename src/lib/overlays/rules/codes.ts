@@ -1,37 +1,37 @@
 import { plural } from '../../text/index.ts';
-import type { Code, CodeField, CodeMeaning, Drawing, DrawingKind } from '../model.ts';
+import type { Code, CodeField, CodeMeaning, Feature, FeatureKind } from '../model.ts';
 import type { RuleInput } from './input.ts';
 import { naming, namingAll, wording } from './wording.ts';
 
 const fieldOf = { point: 'type', lane: 'lineType', zone: 'regionType' } as const satisfies Record<
-  Exclude<DrawingKind, 'other'>,
+  Exclude<FeatureKind, 'other'>,
   CodeField
 >;
 
-interface Unknown {
+interface UnknownCode {
   readonly meaning: CodeMeaning;
-  readonly drawings: number[];
+  readonly features: number[];
 }
 
-/** Codes: no whole number, of unknown meaning, missing. One finding per number, however many drawings carry it. */
-export function findCodeFaults({ overlays: { drawings }, codeBook, report }: RuleInput): void {
-  const byField = new Map<CodeField, Map<number, Unknown | null>>();
+/** Codes that are not whole numbers, unknown or missing. One finding per number, for any number of features. */
+export function findCodeFaults({ overlays: { features }, codeBook, report }: RuleInput): void {
+  const byField = new Map<CodeField, Map<number, UnknownCode | null>>();
   const missing = { point: [] as number[], lane: [] as number[], zone: [] as number[] };
-  for (const drawing of drawings) {
-    const { kind, codes, code, index } = drawing;
+  for (const feature of features) {
+    const { kind, codes, code, index } = feature;
     if (code === null && kind !== 'other') missing[kind].push(index);
-    for (const each of codes) look(drawing, each);
+    for (const each of codes) checkCode(feature, each);
   }
   for (const numbers of byField.values()) {
     for (const unknown of numbers.values()) {
       if (unknown === null) continue;
-      const { meaning, drawings: carriers } = unknown;
+      const { meaning, features: carriers } = unknown;
       report(
         'code-unknown',
         carriers,
         () => {
-          const by = plural(carriers.length, 'drawing carries', 'drawings carry');
-          return `${by} ${meaning.field} ${meaning.number}, and nobody knows what it means: ${namingAll(drawings, carriers)}.`;
+          const by = plural(carriers.length, 'feature carries', 'features carry');
+          return `${by} ${meaning.field} ${meaning.number}, whose meaning is unknown: ${namingAll(features, carriers)}.`;
         },
         meaning,
       );
@@ -42,14 +42,14 @@ export function findCodeFaults({ overlays: { drawings }, codeBook, report }: Rul
     if (without.length === 0) continue;
     report('code-missing', without, () => {
       const have = plural(without.length, `${kind} has`, `${kind}s have`);
-      return `${have} no ${fieldOf[kind]}: ${namingAll(drawings, without)}.`;
+      return `${have} no ${fieldOf[kind]}: ${namingAll(features, without)}.`;
     });
   }
 
-  function look(drawing: Drawing, { field, number, written }: Code): void {
+  function checkCode(feature: Feature, { field, number, written }: Code): void {
     if (number === null) {
-      report('code-not-whole', [drawing.index], () => {
-        return `${field} of ${naming(drawing)} is ${wording(written)}, which is no whole number.`;
+      report('code-not-whole', [feature.index], () => {
+        return `${field} of ${naming(feature)} is ${wording(written)}, which is not a whole number.`;
       });
       return;
     }
@@ -61,15 +61,15 @@ export function findCodeFaults({ overlays: { drawings }, codeBook, report }: Rul
     let unknown = numbers.get(number);
     if (unknown === undefined) {
       const meaning = codeBook.meaning(field, number);
-      unknown = isKnown(meaning) ? null : { meaning, drawings: [] };
+      unknown = isKnown(meaning) ? null : { meaning, features: [] };
       numbers.set(number, unknown);
     }
-    // A drawing carries a field once, so the same drawing never comes twice.
-    unknown?.drawings.push(drawing.index);
+    // A feature has a field once, so no feature is listed twice.
+    unknown?.features.push(feature.index);
   }
 }
 
-/** Whether anybody names a meaning that this device did not contradict. */
+/** Whether a reading has a meaning that this device does not contradict. */
 function isKnown({ readings }: CodeMeaning): boolean {
   return readings.some(({ meaning, here }) => meaning !== null && here?.verdict !== 'contradicted');
 }

@@ -1,18 +1,18 @@
 import { plural } from '../../text/index.ts';
 import { type Bounds, boundsOf } from '../geometry.ts';
-import type { Drawing, Place } from '../model.ts';
+import type { Feature, Place } from '../model.ts';
 import type { RuleInput } from './input.ts';
-import { FARTHEST_FROM_LAND_DEG, ONE_SPOT } from './table.ts';
+import { MAX_SPOT_EXTENT, MIN_LAND_DISTANCE_DEG } from './table.ts';
 import { rounded, spot } from './wording.ts';
 
-/** Fewer features may lie on one spot because somebody placed them twice. Project decision. */
-const FEWEST_PLACES = 3;
-const MOST_LONGITUDE_DEG = 180;
-const MOST_LATITUDE_DEG = 90;
+/** Fewer features on one spot may be duplicates. Project decision. */
+const MIN_PLACES = 3;
+const MAX_LONGITUDE_DEG = 180;
+const MAX_LATITUDE_DEG = 90;
 
-/** How the features are held, and in which unit their coordinates seem to be. */
+/** The container of the features, and the likely unit of their coordinates. */
 export function findCoordinateFaults({ overlays, report }: RuleInput): void {
-  const { container, drawings } = overlays;
+  const { container, features } = overlays;
   if (container !== 'feature-collection') {
     report(
       'not-a-feature-collection',
@@ -20,7 +20,7 @@ export function findCoordinateFaults({ overlays, report }: RuleInput): void {
       () => `The overlays are ${containerWords[container]}, read as a collection.`,
     );
   }
-  const common = commonSpot(drawings);
+  const common = commonSpot(features);
   if (common === null || !canBeDegrees(common.box)) return;
   const { box, count } = common;
   report('coordinates-like-longitude-latitude', [], () => {
@@ -37,21 +37,21 @@ const containerWords = {
   'single-feature': 'a single feature',
 } as const;
 
-/** The box around all places; null unless it is one spot with several features in it. Most maps end it early. */
-function commonSpot(drawings: readonly Drawing[]): { readonly box: Bounds; readonly count: number } | null {
+/** The box around all places; null unless it is one spot with several features. Returns early for most maps. */
+function commonSpot(features: readonly Feature[]): { readonly box: Bounds; readonly count: number } | null {
   let box: Bounds | null = null;
   let count = 0;
   const places: Place[] = [];
-  for (const { shape } of drawings) {
+  for (const { shape } of features) {
     const own = boundsOf(shape);
     if (own === null) continue;
     box = box === null ? own : around(box, own);
-    if (!(box.maxXM - box.minXM <= ONE_SPOT && box.maxYM - box.minYM <= ONE_SPOT)) return null;
+    if (!(box.maxXM - box.minXM <= MAX_SPOT_EXTENT && box.maxYM - box.minYM <= MAX_SPOT_EXTENT)) return null;
     count += 1;
     const first: Place = [own.minXM, own.minYM];
-    if (places.length < FEWEST_PLACES && !places.some(([x, y]) => x === first[0] && y === first[1])) places.push(first);
+    if (places.length < MIN_PLACES && !places.some(([x, y]) => x === first[0] && y === first[1])) places.push(first);
   }
-  return box === null || places.length < FEWEST_PLACES ? null : { box, count };
+  return box === null || places.length < MIN_PLACES ? null : { box, count };
 }
 
 function around(a: Bounds, b: Bounds): Bounds {
@@ -63,10 +63,10 @@ function around(a: Bounds, b: Bounds): Bounds {
   };
 }
 
-/** In either order: some programs write latitude first. */
+/** In either axis order: some programs write latitude first. */
 function canBeDegrees({ minXM, minYM, maxXM, maxYM }: Bounds): boolean {
   const x = Math.max(Math.abs(minXM), Math.abs(maxXM));
   const y = Math.max(Math.abs(minYM), Math.abs(maxYM));
-  const isOnEarth = Math.max(x, y) <= MOST_LONGITUDE_DEG && Math.min(x, y) <= MOST_LATITUDE_DEG;
-  return isOnEarth && Math.max(x, y) >= FARTHEST_FROM_LAND_DEG;
+  const isOnEarth = Math.max(x, y) <= MAX_LONGITUDE_DEG && Math.min(x, y) <= MAX_LATITUDE_DEG;
+  return isOnEarth && Math.max(x, y) >= MIN_LAND_DISTANCE_DEG;
 }

@@ -6,16 +6,16 @@ import { type OverlayRule, overlayRules } from './table.ts';
 export function describeRules(): string {
   const rules: readonly OverlayRule[] = overlayRules;
   return [
-    '| Rule | Severity | What it finds | Why, and what to do | Leans on |',
+    '| Rule | Severity | Finding | Reason and remedy | Relies on |',
     '|---|---|---|---|---|',
-    ...rules.map(({ id, severity, title, why, remedy, fact }) =>
+    ...rules.map(({ id, severity, title, reason, remedy, fact }) =>
       [
         '',
         `\`${id}\``,
         severity,
         tableCell(title),
-        tableCell(`${why} ${remedy}`),
-        fact === null ? 'the drawing itself' : `${markText(factById(fact))} \`${fact}\``,
+        tableCell(`${reason} ${remedy}`),
+        fact === null ? 'the JSON text' : `${markText(factById(fact))} \`${fact}\``,
         '',
       ]
         .join(' | ')

@@ -1,7 +1,7 @@
 import type { Place } from '../model.ts';
 import type { Budget } from './input.ts';
 
-/** The edges of a zone, ring after ring, without corners that stand twice in a row. */
+/** The edges of a zone, ring after ring, without repeated corners. */
 export interface Edges {
   readonly from: readonly Place[];
   readonly to: readonly Place[];
@@ -10,7 +10,7 @@ export interface Edges {
   readonly ringEnd: readonly number[];
 }
 
-/** Edges, or boxes, that a box of the next level holds. */
+/** Edges or boxes per box of the next level. */
 const FAN = 8;
 
 /**
@@ -28,8 +28,8 @@ export type EdgeSearch = (
 ) => boolean;
 
 /**
- * Boxes around edges, boxes around those boxes and so on. Edges of an outline follow each other in space as in the
- * list, so they are taken in this order: nothing is sorted, and no outline makes the building slow.
+ * A tree of bounding boxes over the edges. Consecutive edges of an outline are neighbours in space, so the given order
+ * is used without sorting, and building takes linear time for any outline.
  */
 export function createEdgeTree(edges: Edges): EdgeSearch {
   const count = edges.from.length;
@@ -42,7 +42,7 @@ export function createEdgeTree(edges: Edges): EdgeSearch {
 
     function into(level: number, node: number): boolean {
       const boxes = levels[level];
-      if (boxes === undefined || !budget.take(1)) return false;
+      if (boxes === undefined || !budget.spend(1)) return false;
       const at = node * 4;
       if (
         (boxes[at] ?? 0) > maxX ||
@@ -62,7 +62,7 @@ export function createEdgeTree(edges: Edges): EdgeSearch {
       }
       const end = Math.min(begin + FAN, count);
       for (let edge = Math.max(begin, first); edge < end; edge += 1) {
-        if (!budget.take(1)) return false;
+        if (!budget.spend(1)) return false;
         if (visit(edge)) return true;
       }
       return false;

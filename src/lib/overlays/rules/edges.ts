@@ -5,12 +5,12 @@ import type { Budget } from './input.ts';
 
 type Rings = readonly (readonly Place[])[];
 
-/** Up to here every edge is simply held against every other: quicker than building a tree, and still few steps a corner. */
-const FEW_EDGES = 64;
-/** A look at an edge takes about as long as so many steps through the tree. */
-const STEPS_OF_A_CLOSE_LOOK = 5;
-/** Up to here it is quicker to go through all edges for each place. */
-const FEW_PLACES = 16;
+/** Up to this number of edges a pairwise comparison is faster than a tree. */
+const MAX_PAIRWISE_EDGES = 64;
+/** Cost of an edge test in steps through the tree. */
+const STEPS_PER_EDGE_TEST = 5;
+/** Below this number of places a scan of all edges is faster than a tree. */
+const MIN_INDEXED_PLACES = 16;
 
 function edgesOf(rings: Rings): Edges {
   const from: Place[] = [];
@@ -39,9 +39,9 @@ export interface Meeting {
 }
 
 /**
- * Where the outline of a zone meets itself; a crossing rather than a touch. Rings may touch each other, since that
- * leaves no doubt about what lies inside; crossing each other they may not. null when it does not, 'not-finished' when
- * the steps ran out before either was certain.
+ * The first self-intersection of the outline of a zone; a crossing takes precedence over a touch. Rings may touch each
+ * other, since the inside stays unambiguous, but not cross. null when there is none, 'not-finished' when the steps ran
+ * out before the result was certain.
  */
 export function findMeeting(rings: Rings, budget: Budget): Meeting | null | 'not-finished' {
   const outside = rings[0];
@@ -51,15 +51,15 @@ export function findMeeting(rings: Rings, budget: Budget): Meeting | null | 'not
   const count = from.length;
   let touch: Meeting | null = null;
   let crossing: Meeting | null = null;
-  const look = (a: number, b: number): boolean => {
+  const compare = (a: number, b: number): boolean => {
     const meeting = meetingOf(edges, a, b);
     if (meeting?.how === 'crosses') crossing = meeting;
     else touch ??= meeting;
     return crossing !== null;
   };
-  if (count <= FEW_EDGES) {
+  if (count <= MAX_PAIRWISE_EDGES) {
     for (let a = 0; a < count; a += 1) {
-      for (let b = a + 1; b < count; b += 1) if (boxesMeet(edges, a, b) && look(a, b)) return crossing;
+      for (let b = a + 1; b < count; b += 1) if (boxesMeet(edges, a, b) && compare(a, b)) return crossing;
     }
     return touch;
   }
@@ -72,8 +72,8 @@ export function findMeeting(rings: Rings, budget: Budget): Meeting | null | 'not
     const [toX, toY] = other;
     const visit = (b: number) => {
       if (!boxesMeet(edges, a, b)) return false;
-      budget.take(STEPS_OF_A_CLOSE_LOOK);
-      return look(a, b);
+      budget.spend(STEPS_PER_EDGE_TEST);
+      return compare(a, b);
     };
     if (search(Math.min(x, toX), Math.min(y, toY), Math.max(x, toX), Math.max(y, toY), visit, budget, a + 1)) break;
     if (budget.isSpent) return 'not-finished';
@@ -82,8 +82,8 @@ export function findMeeting(rings: Rings, budget: Budget): Meeting | null | 'not
 }
 
 /**
- * Whether a ring turns one way only and once round, as most zones do: then it meets itself nowhere. Quick to tell, and
- * where it cannot be told the answer is no.
+ * Whether a ring is convex, as most zones are, and so has no self-intersection. A fast test that returns false where it
+ * is uncertain.
  */
 function isConvex(ring: readonly Place[]): boolean {
   const first = ring[0];
@@ -99,7 +99,7 @@ function isConvex(ring: readonly Place[]): boolean {
     const after = at < last ? ring[at] : at === last ? first : second;
     if (after === undefined) return false;
     const side = sideOf(before, corner, after);
-    // Straight on may also be straight back.
+    // Collinear edges may also run back.
     if (!(side > 0 || side < 0) || side * turn < 0) return false;
     turn = side > 0 ? 1 : -1;
     const along = Math.sign(corner[0] - before[0]);
@@ -110,11 +110,11 @@ function isConvex(ring: readonly Place[]): boolean {
     before = corner;
     corner = after;
   }
-  // Once round is forth and back along x; the first heading may come in two parts, and so count one more.
+  // One turn is forth and back along x; the first heading may be split in two and count one more.
   return reversals <= 2;
 }
 
-/** Whether edges can meet at all: most are far from each other, and this is quick. */
+/** A fast test whether two edges can meet at all. */
 function boxesMeet({ from, to }: Edges, a: number, b: number): boolean {
   const a1 = from[a];
   const a2 = to[a];
@@ -153,7 +153,7 @@ function meetingOf({ from, to, ringStart, ringEnd }: Edges, a: number, b: number
   if (sideB1 !== 0 && sideB2 !== 0 && sideA1 !== 0 && sideA2 !== 0) {
     const part = sideA1 / (sideA1 - sideA2);
     const at: Place = [a1[0] + part * (a2[0] - a1[0]), a1[1] + part * (a2[1] - a1[1])];
-    // Numbers too large to be told from each other prove nothing.
+    // Numbers out of range prove nothing.
     return Number.isFinite(at[0]) && Number.isFinite(at[1]) ? { how: 'crosses', at } : null;
   }
   if (!isSameRing) return null;
@@ -163,7 +163,7 @@ function meetingOf({ from, to, ringStart, ringEnd }: Edges, a: number, b: number
   return sideA2 === 0 && isBetween(a2, b1, b2) ? { how: 'touches', at: a2 } : null;
 }
 
-/** Two edges with a corner in common of which the second lies on the first. */
+/** Whether the second of two edges with a common corner runs back along the first. */
 function runsBack(start: Place, corner: Place, end: Place): boolean {
   if (sideOf(start, corner, end) !== 0) return false;
   return (corner[0] - start[0]) * (end[0] - corner[0]) + (corner[1] - start[1]) * (end[1] - corner[1]) < 0;
@@ -177,13 +177,13 @@ function isBetween([x, y]: Place, [fromX, fromY]: Place, [toX, toY]: Place): boo
 }
 
 /**
- * Tells of many places whether they lie inside a zone; on an edge is inside. Puts the edges of the zone into a tree when
- * that is less work. The answer is null once the steps ran out.
+ * Returns a test whether a place lies inside a zone; on an edge counts as inside. Uses a tree of the edges where that is
+ * less work. The result is null once the steps ran out.
  */
 export function insideTest(rings: Rings, places: number, budget: Budget): (place: Place) => boolean | null {
   const corners = rings.reduce((sum, ring) => sum + ring.length, 0);
-  if (corners <= FEW_EDGES || places < FEW_PLACES) {
-    return (place) => (budget.take(corners) ? isInsideZone(place, rings) : null);
+  if (corners <= MAX_PAIRWISE_EDGES || places < MIN_INDEXED_PLACES) {
+    return (place) => (budget.spend(corners) ? isInsideZone(place, rings) : null);
   }
   const edges = edgesOf(rings);
   const { from, to } = edges;
@@ -196,7 +196,7 @@ export function insideTest(rings: Rings, places: number, budget: Budget): (place
   return (place) => {
     let isInside = false;
     const visit = (edge: number) => {
-      budget.take(STEPS_OF_A_CLOSE_LOOK);
+      budget.spend(STEPS_PER_EDGE_TEST);
       const one = from[edge];
       const other = to[edge];
       const met = one === undefined || other === undefined ? meets.nothing : meeting(place, one, other);

@@ -4,34 +4,34 @@ import { idsOf } from '../ids.ts';
 import type { RuleInput } from './input.ts';
 import { listing, naming, namingAll, wording } from './wording.ts';
 
-const PLACES_SHOWN = 10;
+const MAX_INDICES_SHOWN = 10;
 
-/** Entries that are no drawings, and ids: doubled, missing, no text. */
-export function findIdentifierFaults({ overlays: { drawings, notFeatures }, report }: RuleInput): void {
+/** Entries that are not features, and ids that are duplicate, missing or not strings. */
+export function findIdentifierFaults({ overlays: { features, notFeatures }, report }: RuleInput): void {
   if (notFeatures.length > 0) {
     report('no-feature', [], () => {
-      const places = notFeatures.slice(0, PLACES_SHOWN).map((place) => `#${place}`);
-      const entries = plural(notFeatures.length, 'entry is', 'entries are');
-      return `${entries} no object: ${listing(places, notFeatures.length)}.`;
+      const places = notFeatures.slice(0, MAX_INDICES_SHOWN).map((place) => `#${place}`);
+      const entries = plural(notFeatures.length, 'entry is not an object', 'entries are not objects');
+      return `${entries}: ${listing(places, notFeatures.length)}.`;
     });
   }
 
   const missing: number[] = [];
-  for (const drawing of drawings) {
-    const { index, writtenId: written } = drawing;
+  for (const feature of features) {
+    const { index, writtenId: written } = feature;
     if (written === undefined || written === null || written === '') missing.push(index);
     else if (typeof written !== 'string') {
-      report('id-not-text', [index], () => `The id of ${naming(drawing)} is ${wording(written)}, not a text.`);
+      report('id-not-text', [index], () => `The id of ${naming(feature)} is ${wording(written)}, not a string.`);
     }
   }
-  for (const [id, carriers] of idsOf(drawings).doubled) {
+  for (const [id, carriers] of idsOf(features).duplicate) {
     const all = carriers.map(({ index }) => index);
-    report('duplicate-id', all, () => `${all.length} drawings have the id ${quote(id)}: ${namingAll(drawings, all)}.`);
+    report('duplicate-id', all, () => `${all.length} features have the id ${quote(id)}: ${namingAll(features, all)}.`);
   }
   if (missing.length > 0) {
     report('missing-id', missing, () => {
-      const have = plural(missing.length, 'drawing has', 'drawings have');
-      return `${have} no id: ${namingAll(drawings, missing)}.`;
+      const have = plural(missing.length, 'feature has', 'features have');
+      return `${have} no id: ${namingAll(features, missing)}.`;
     });
   }
 }

@@ -1,64 +1,64 @@
 import type { Basis, Mark } from '../../evidence/index.ts';
-import type { ChargerPair, CodeBook, Drawing, MapFrame, Overlays, Shape } from '../model.ts';
+import type { ChargerPair, CodeBook, Feature, MapFrame, Overlays, Shape } from '../model.ts';
 import type { OverlayRuleId } from './table.ts';
 
-export type PointDrawing = Drawing & { readonly shape: Extract<Shape, { kind: 'point' }> };
-export type ZoneDrawing = Drawing & { readonly shape: Extract<Shape, { kind: 'zone' }> };
+export type PointFeature = Feature & { readonly shape: Extract<Shape, { kind: 'point' }> };
+export type ZoneFeature = Feature & { readonly shape: Extract<Shape, { kind: 'zone' }> };
 
-/** What every rule is given. */
+/** The input of every rule. */
 export interface RuleInput {
   readonly overlays: Overlays;
-  /** Those of the drawings that have a place, by their shape. */
-  readonly points: readonly PointDrawing[];
-  readonly zones: readonly ZoneDrawing[];
+  /** The features with a valid geometry, by shape. */
+  readonly points: readonly PointFeature[];
+  readonly zones: readonly ZoneFeature[];
   readonly frame: MapFrame | null;
   readonly codeBook: CodeBook;
   readonly pairs: readonly ChargerPair[];
-  /** Steps that a check may take whose work can grow faster than the map. */
+  /** Limit of steps of a check whose work can grow faster than the map. */
   readonly steps: number;
   readonly report: Report;
 }
 
-/** How well a thing is known, and on what that rests. */
-export interface Standing {
+/** An evidence mark with its basis. */
+export interface MarkWithBasis {
   readonly mark: Mark;
   readonly basis: Basis;
 }
 
 /**
- * Takes one finding down. `drawings` are their places in the collection. `detail` is only asked for when it is shown.
- * `standing` where the finding knows better than the fact of its rule.
+ * Records one finding. `features` are indices in the collection. `detail` is called only when it is shown. `mark`
+ * replaces the mark of the rule's fact.
  */
 export type Report = (
   rule: OverlayRuleId,
-  drawings: readonly number[],
+  features: readonly number[],
   detail: () => string,
-  standing?: Standing | undefined,
+  mark?: MarkWithBasis | undefined,
 ) => void;
 
-/** Sorts the drawings for rules that only look at some of them. */
-export function byShape(drawings: readonly Drawing[]): Pick<RuleInput, 'points' | 'zones'> {
-  const points: PointDrawing[] = [];
-  const zones: ZoneDrawing[] = [];
-  for (const drawing of drawings) {
-    if (drawing.shape.kind === 'point') points.push(drawing as PointDrawing);
-    else if (drawing.shape.kind === 'zone') zones.push(drawing as ZoneDrawing);
+/** The features by shape, for rules that check some of them only. */
+export function byShape(features: readonly Feature[]): Pick<RuleInput, 'points' | 'zones'> {
+  const points: PointFeature[] = [];
+  const zones: ZoneFeature[] = [];
+  for (const feature of features) {
+    if (feature.shape.kind === 'point') points.push(feature as PointFeature);
+    else if (feature.shape.kind === 'zone') zones.push(feature as ZoneFeature);
   }
   return { points, zones };
 }
 
-/** Counts the steps of a check down. */
+/** The remaining steps of a check. */
 export interface Budget {
-  /** Takes steps; false when there are none left, and from then on. */
-  take(steps: number): boolean;
+  /** Subtracts steps; false once none are left. */
+  spend(steps: number): boolean;
   readonly isSpent: boolean;
 }
 
 export function createBudget(steps: number): Budget {
   let left = steps;
   return {
-    take: (taken) => {
-      left -= taken;
+    spend: (spent) => {
+      left -= spent;
       return left >= 0;
     },
     get isSpent() {
@@ -67,15 +67,15 @@ export function createBudget(steps: number): Budget {
   };
 }
 
-/** The drawing at a place of the collection. Entries that are no drawings leave gaps, so it is not simply the n-th. */
-export function drawingAt(drawings: readonly Drawing[], index: number): Drawing | undefined {
+/** The feature with an index in the collection. Entries that are not features leave gaps, so positions differ. */
+export function featureAt(features: readonly Feature[], index: number): Feature | undefined {
   let low = 0;
-  let high = Math.min(index, drawings.length - 1);
+  let high = Math.min(index, features.length - 1);
   while (low <= high) {
     const middle = (low + high) >> 1;
-    const drawing = drawings[middle];
-    if (drawing === undefined || drawing.index === index) return drawing;
-    if (drawing.index < index) low = middle + 1;
+    const feature = features[middle];
+    if (feature === undefined || feature.index === index) return feature;
+    if (feature.index < index) low = middle + 1;
     else high = middle - 1;
   }
   return undefined;

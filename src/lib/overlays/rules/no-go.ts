@@ -3,26 +3,26 @@ import { markText } from '../../evidence/index.ts';
 import { plural } from '../../text/index.ts';
 import { boundsOf } from '../geometry.ts';
 import { insideTest } from './edges.ts';
-import { type Budget, createBudget, type PointDrawing, type RuleInput, type ZoneDrawing } from './input.ts';
+import { type Budget, createBudget, type PointFeature, type RuleInput, type ZoneFeature } from './input.ts';
 import { createReader, type NamedReading } from './reading.ts';
 import { scatter } from './scatter.ts';
 import { naming, namingAll } from './wording.ts';
 
 /**
- * Points inside zones that are read as no-go zones. A point counts for the first zone that holds it, so that zones on
- * top of each other give no more findings than there are points.
+ * Points inside zones that are read as no-go zones. A point counts for the first zone that contains it, so that stacked
+ * zones cause no more findings than there are points.
  */
-export function findNoGoFaults({ overlays: { drawings }, points, zones, codeBook, steps, report }: RuleInput): void {
+export function findNoGoFaults({ overlays: { features }, points, zones, codeBook, steps, report }: RuleInput): void {
   const noGo = createReader(codeBook, /\bno-go\b/i);
   const closed = zones.filter(({ code }) => noGo(code) !== null);
   if (closed.length === 0 || points.length === 0) return;
-  const free = createFreePoints(points);
+  const unassigned = createUnassignedPoints(points);
   const budget = createBudget(steps);
   for (const [place, zone] of closed.entries()) {
-    const inside = free.takeInside(zone, budget);
+    const inside = unassigned.assignInside(zone, budget);
     const read = noGo(zone.code);
     if (inside.length > 0 && read !== null) reportInside(zone, read, inside);
-    if (free.left === 0) return;
+    if (unassigned.left === 0) return;
     if (!budget.isSpent) continue;
     const unfinished = closed.slice(place).map(({ index }) => index);
     report('not-finished', unfinished, () => {
@@ -31,12 +31,12 @@ export function findNoGoFaults({ overlays: { drawings }, points, zones, codeBook
         'zone that is read as a no-go zone',
         'zones that are read as no-go zones',
       );
-      return `Not checked to the end which points lie inside ${these}: ${namingAll(drawings, unfinished)}.`;
+      return `Not checked to the end which points lie inside ${these}: ${namingAll(features, unfinished)}.`;
     });
     return;
   }
 
-  function reportInside(zone: ZoneDrawing, read: NamedReading, inside: readonly number[]): void {
+  function reportInside(zone: ZoneFeature, read: NamedReading, inside: readonly number[]): void {
     const all = [zone.index, ...inside].sort((a, b) => a - b);
     report(
       'point-in-no-go-zone',
@@ -44,15 +44,15 @@ export function findNoGoFaults({ overlays: { drawings }, points, zones, codeBook
       () => {
         const lie = plural(inside.length, 'point lies', 'points lie');
         const reading = `regionType ${read.number} is read as '${read.meaning}' (${markText(read)}, ${read.source})`;
-        return `${lie} inside ${naming(zone)}, whose ${reading}: ${namingAll(drawings, inside)}.`;
+        return `${lie} inside ${naming(zone)}, whose ${reading}: ${namingAll(features, inside)}.`;
       },
       read,
     );
   }
 }
 
-/** The points of a map that no zone has taken yet. */
-function createFreePoints(points: readonly PointDrawing[]) {
+/** The points of a map that are not yet assigned to a zone. */
+function createUnassignedPoints(points: readonly PointFeature[]) {
   const tree = new Flatbush(points.length);
   const order = scatter(points.length);
   for (const nth of order) {
@@ -60,23 +60,23 @@ function createFreePoints(points: readonly PointDrawing[]) {
     if (at !== undefined) tree.add(at[0], at[1]);
   }
   tree.finish();
-  const isTaken = new Uint8Array(points.length);
+  const isAssigned = new Uint8Array(points.length);
   let left = points.length;
   return {
     get left() {
       return left;
     },
-    /** Takes the points inside a zone, by their places in the collection. */
-    takeInside({ shape }: ZoneDrawing, budget: Budget): number[] {
+    /** Assigns the points inside a zone to it; returns their indices. */
+    assignInside({ shape }: ZoneFeature, budget: Budget): number[] {
       const inside: number[] = [];
       const box = boundsOf(shape);
       if (box === null) return inside;
       const near: number[] = [];
-      // The answer of the filter ends the search.
+      // The return value of the filter ends the search.
       tree.collides(box.minXM, box.minYM, box.maxXM, box.maxYM, (nth) => {
         const point = order[nth];
-        if (point !== undefined && isTaken[point] === 0) near.push(point);
-        return !budget.take(1);
+        if (point !== undefined && isAssigned[point] === 0) near.push(point);
+        return !budget.spend(1);
       });
       if (near.length === 0) return inside;
       const isInside = insideTest(shape.rings, near.length, budget);
@@ -85,7 +85,7 @@ function createFreePoints(points: readonly PointDrawing[]) {
         const answer = point === undefined ? false : isInside(point.shape.at);
         if (answer === null) break;
         if (!answer || point === undefined) continue;
-        isTaken[nth] = 1;
+        isAssigned[nth] = 1;
         left -= 1;
         inside.push(point.index);
       }

@@ -6,50 +6,50 @@ import { naming, namingAll, rounded } from './wording.ts';
 
 interface SpeedProperty {
   readonly path: string;
-  readonly drawings: number[];
-  /** How many values are numbers, in either JSON type, and between which they lie. */
+  readonly features: number[];
+  /** Count and range of the numbers, in either JSON type. */
   numbers: number;
   lowest: number;
   highest: number;
-  /** How many are texts, with a number in them or not, and how many neither number nor text. */
+  /** Count of strings, numeric or not, and of values that are neither number nor string. */
   texts: number;
   others: number;
 }
 
-/** Properties that may limit the speed, down to one level inside a property; and names that hide something. */
-export function findPropertyFaults({ overlays: { drawings, topLevel }, report }: RuleInput): void {
+/** Properties that may limit the speed, down to one level inside a property, and names with invisible characters. */
+export function findPropertyFaults({ overlays: { features, topLevel }, report }: RuleInput): void {
   const found = new Map<string, SpeedProperty>();
   for (const key of Object.keys(topLevel)) {
-    for (const { path, value } of speedsIn(key, topLevel[key])) take(path, value, null);
+    for (const { path, value } of speedsIn(key, topLevel[key])) addValue(path, value, null);
   }
-  for (const drawing of drawings) {
-    const { index, name } = drawing;
-    for (const { path, value } of drawing.speeds) take(path, value, index);
-    if (name !== null && hidesSomething(name)) {
+  for (const feature of features) {
+    const { index, name } = feature;
+    for (const { path, value } of feature.speeds) addValue(path, value, index);
+    if (name !== null && hasHiddenCharacters(name)) {
       report('name-with-control-characters', [index], () => {
-        return `The name of ${naming(drawing)} has characters that cannot be seen.`;
+        return `The name of ${naming(feature)} has invisible characters.`;
       });
     }
   }
-  for (const { path, drawings: carriers, numbers, lowest, highest, texts, others } of found.values()) {
+  for (const { path, features: carriers, numbers, lowest, highest, texts, others } of found.values()) {
     report('speed-limit-uninterpreted', carriers, () => {
       const low = rounded(lowest, 4);
       const range = numbers === 0 ? [] : [lowest === highest ? low : `${low} to ${rounded(highest, 4)}`];
-      const asText = texts === 0 ? [] : [`${texts} as text`];
-      const neither = others === 0 ? [] : [`${others} neither number nor text`];
+      const asText = texts === 0 ? [] : [`${texts} as string`];
+      const neither = others === 0 ? [] : [`${others} neither number nor string`];
       const values = [...range, ...asText, ...neither].join(', ');
       const where = carriers.length === 0 ? 'The collection itself carries' : carry(carriers.length);
-      const which = carriers.length === 0 ? '' : `: ${namingAll(drawings, carriers)}`;
-      return `${where} the property ${quote(path)} (${values}). Whether it limits the speed, and its unit, is not known${which}.`;
+      const which = carriers.length === 0 ? '' : `: ${namingAll(features, carriers)}`;
+      return `${where} the property ${quote(path)} (${values}). Whether it limits the speed, and its unit, is unknown${which}.`;
     });
   }
 
-  function take(path: string, value: unknown, drawing: number | null): void {
+  function addValue(path: string, value: unknown, feature: number | null): void {
     let property = found.get(path);
     if (property === undefined) {
       property = {
         path,
-        drawings: [],
+        features: [],
         numbers: 0,
         lowest: Number.POSITIVE_INFINITY,
         highest: Number.NEGATIVE_INFINITY,
@@ -58,7 +58,7 @@ export function findPropertyFaults({ overlays: { drawings, topLevel }, report }:
       };
       found.set(path, property);
     }
-    if (drawing !== null && property.drawings.at(-1) !== drawing) property.drawings.push(drawing);
+    if (feature !== null && property.features.at(-1) !== feature) property.features.push(feature);
     if (typeof value === 'string') property.texts += 1;
     else if (typeof value !== 'number') property.others += 1;
     const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
@@ -70,11 +70,11 @@ export function findPropertyFaults({ overlays: { drawings, topLevel }, report }:
 }
 
 function carry(count: number): string {
-  return plural(count, 'drawing carries', 'drawings carry');
+  return plural(count, 'feature carries', 'features carry');
 }
 
-/** Control characters, line separators, and marks that turn the direction of writing. */
-function hidesSomething(name: string): boolean {
+/** Control characters, line separators, and direction marks. */
+function hasHiddenCharacters(name: string): boolean {
   for (let at = 0; at < name.length; at += 1) {
     const code = name.charCodeAt(at);
     if (code < 0x20 || (code >= 0x7f && code <= 0x9f)) return true;

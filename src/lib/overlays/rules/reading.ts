@@ -1,7 +1,7 @@
 import type { Basis, Mark } from '../../evidence/index.ts';
 import type { Code, CodeBook } from '../model.ts';
 
-/** A meaning that a rule builds on, with how well it is known and who says so. */
+/** A meaning that a rule relies on, with mark and source. */
 export interface NamedReading {
   readonly number: number;
   readonly meaning: string;
@@ -11,23 +11,22 @@ export interface NamedReading {
 }
 
 /**
- * Finds the codes that somebody reads as a certain kind of drawing. The numbers come out of the code book and nowhere
- * else, so a reading that was verified or contradicted on this device counts as what it is. The mark is that of the
- * code: where readings differ it is no better than the weakest of them.
+ * Finds the codes with a reading that matches `word`. The readings come from the code book only, so those verified or
+ * contradicted on this device are respected. The mark is that of the code: where readings differ, the weakest.
  */
 export function createReader(codeBook: CodeBook, word: RegExp): (code: Code | null) => NamedReading | null {
-  const known = new Map<number, NamedReading | null>();
+  const cache = new Map<number, NamedReading | null>();
   return (code) => {
     if (code === null || code.number === null) return null;
     const { field, number } = code;
-    const before = known.get(number);
-    if (before !== undefined) return before;
+    const cached = cache.get(number);
+    if (cached !== undefined) return cached;
     const { readings, mark, basis } = codeBook.meaning(field, number);
     const found = readings.find(
       ({ meaning, here }) => meaning !== null && here?.verdict !== 'contradicted' && word.test(meaning),
     );
     const named = found?.meaning ? { number, meaning: found.meaning, mark, basis, source: found.source } : null;
-    known.set(number, named);
+    cache.set(number, named);
     return named;
   };
 }

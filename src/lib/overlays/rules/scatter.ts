@@ -1,17 +1,16 @@
-/** Up to here even the worst order costs the spatial index no more than a few seconds, and the usual ones nothing. */
-const FEW = 100_000;
+/** Up to this count even the worst order costs the spatial index a few seconds only, and usual ones nothing. */
+const MAX_UNSHUFFLED = 100_000;
 
 /**
- * Numbers from 0 to `count` - 1; many of them in an order that has nothing to do with how somebody drew. The spatial
- * index sorts what it is given and takes quadratic time over certain orders, combs and rows with an outlier among them;
- * over this one it does not. The order is the same every time.
+ * The numbers from 0 to `count` - 1, shuffled where there are many. The spatial index takes quadratic time to sort certain
+ * input orders, such as combs and rows with an outlier; a shuffled order avoids that. Deterministic.
  */
 export function scatter(count: number): Uint32Array {
   const order = new Uint32Array(count);
-  if (count <= FEW) return order.map((_, nth) => nth);
+  if (count <= MAX_UNSHUFFLED) return order.map((_, nth) => nth);
   let state = 1;
   for (let last = 0; last < count; last += 1) {
-    // A linear congruential generator (Numerical Recipes); its high bits are the good ones.
+    // A linear congruential generator (Numerical Recipes); its high bits are the usable ones.
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
     const other = Math.floor((state / 2 ** 32) * (last + 1));
     order[last] = order[other] ?? 0;

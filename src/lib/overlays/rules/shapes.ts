@@ -1,63 +1,63 @@
 import { quote } from '../../json/index.ts';
 import { plural } from '../../text/index.ts';
 import { areaM2, isClosed } from '../geometry.ts';
-import type { Drawing, Place } from '../model.ts';
+import type { Feature, Place } from '../model.ts';
 import { findMeeting } from './edges.ts';
 import { createBudget, type RuleInput } from './input.ts';
-import { TINY_ZONE_M2 } from './table.ts';
+import { MIN_ZONE_M2 } from './table.ts';
 import { naming, namingAll, rounded, spot } from './wording.ts';
 
-/** Geometries: broken, unknown, and outlines of zones that cannot be meant so. */
-export function findShapeFaults({ overlays: { drawings }, zones, steps, report }: RuleInput): void {
+/** Invalid and unknown geometries, and faulty outlines of zones. */
+export function findShapeFaults({ overlays: { features }, zones, steps, report }: RuleInput): void {
   const unknown = new Map<string | null, number[]>();
   const unclosed: number[] = [];
   const unfinished: number[] = [];
   const budget = createBudget(steps);
-  for (const drawing of drawings) {
-    const { shape, index } = drawing;
+  for (const feature of features) {
+    const { shape, index } = feature;
     if (shape.kind === 'broken') {
-      report('broken-geometry', [index], () => `${naming(drawing)} cannot be placed on the map: ${shape.why}.`);
+      report('broken-geometry', [index], () => `${naming(feature)} cannot be placed on the map: ${shape.problem}.`);
     } else if (shape.kind === 'other') {
       const alike = unknown.get(shape.type);
       if (alike === undefined) unknown.set(shape.type, [index]);
       else alike.push(index);
     }
   }
-  for (const zone of zones) lookAtZone(zone, zone.shape.rings);
+  for (const zone of zones) checkZone(zone, zone.shape.rings);
   for (const [type, alike] of unknown) {
     report('unknown-geometry', alike, () => {
-      const have = plural(alike.length, 'drawing has', 'drawings have');
+      const have = plural(alike.length, 'feature has', 'features have');
       const geometry = type === null ? 'no geometry' : `the geometry ${quote(type)}`;
-      return `${have} ${geometry}, which gw neither draws nor checks: ${namingAll(drawings, alike)}.`;
+      return `${have} ${geometry}, which gw neither renders nor checks: ${namingAll(features, alike)}.`;
     });
   }
   if (unclosed.length > 0) {
     report('ring-not-closed', unclosed, () => {
-      const end = plural(unclosed.length, 'zone does', 'zones do');
-      return `${end} not end where the outline begins: ${namingAll(drawings, unclosed)}.`;
+      const outlines = plural(unclosed.length, 'zone outline is', 'zone outlines are');
+      return `${outlines} not closed: ${namingAll(features, unclosed)}.`;
     });
   }
   if (unfinished.length > 0) {
     report('not-finished', unfinished, () => {
       const zones = plural(unfinished.length, 'zone crosses itself', 'zones cross themselves');
-      return `Not checked to the end whether ${zones}: ${namingAll(drawings, unfinished)}.`;
+      return `Not checked to the end whether ${zones}: ${namingAll(features, unfinished)}.`;
     });
   }
 
-  function lookAtZone(drawing: Drawing, rings: readonly (readonly Place[])[]): void {
-    const { index } = drawing;
+  function checkZone(feature: Feature, rings: readonly (readonly Place[])[]): void {
+    const { index } = feature;
     if (rings.some((ring) => !isClosed(ring))) unclosed.push(index);
     const meeting = findMeeting(rings, budget);
     if (meeting === 'not-finished') unfinished.push(index);
     const how = meeting === null || meeting === 'not-finished' ? null : meeting.how;
     const area = areaM2(rings[0] ?? []);
-    // Halves of an outline that crosses itself cancel out, so its area says nothing; a tiny one touches itself easily.
-    const isTiny = how !== 'crosses' && area < TINY_ZONE_M2;
-    if (isTiny) report('zone-tiny', [index], () => `${naming(drawing)} measures ${rounded(area, 6)} m².`);
+    // The area of a self-crossing outline is meaningless, since its parts cancel out; a tiny zone often touches itself.
+    const isTiny = how !== 'crosses' && area < MIN_ZONE_M2;
+    if (isTiny) report('zone-tiny', [index], () => `${naming(feature)} measures ${rounded(area, 6)} m².`);
     else if (meeting !== null && meeting !== 'not-finished') {
       const rule = how === 'crosses' ? 'zone-crosses-itself' : 'zone-touches-itself';
       const place = spot(meeting.at);
-      report(rule, [index], () => `The outline of ${naming(drawing)} ${how} itself at ${place} m.`);
+      report(rule, [index], () => `The outline of ${naming(feature)} ${how} itself at ${place} m.`);
     }
   }
 }

@@ -1,133 +1,135 @@
 import type { FactId } from '../../evidence/index.ts';
 import type { Severity } from '../model.ts';
 
-/** One thing that can be wrong with drawings. */
+/** One rule for overlays. */
 export interface OverlayRule {
-  /** Never changes its meaning: findings and the documentation refer to it. */
+  /** Stable: findings and the documentation refer to it. */
   readonly id: string;
   readonly title: string;
   readonly severity: Severity;
-  /** What somebody can do about it. */
+  /** An imperative. */
   readonly remedy: string;
-  /** Why it is a fault, and where a number in it is a decision of ours, that it is. */
-  readonly why: string;
-  /** What the rule relies on; its mark is the mark of the finding. null: the drawing speaks for itself. */
+  /** Why it is a fault; a project decision in it is named as such. */
+  readonly reason: string;
+  /** The fact that the rule relies on; its mark is the mark of the finding. null: the JSON text alone. */
   readonly fact: FactId | null;
 }
 
-/** A zone smaller than this, in square metres, is taken for a slip of the hand. Decision of ours. */
-export const TINY_ZONE_M2 = 0.01;
-/** All features within this box, in the unit of the coordinates: 5 cm, or in degrees some 5 km. Project decision. */
-export const ONE_SPOT = 0.05;
-/** No dry land lies nearer to 0° north, 0° east than this, in degrees; the origin of a map in metres is in the building. */
-export const FARTHEST_FROM_LAND_DEG = 4;
-/** A heading beyond one turn, in degrees, either way. Decision of ours. */
-export const WIDEST_YAW_DEG = 360;
+/** A zone smaller than this, in square metres, counts as accidental. Project decision. */
+export const MIN_ZONE_M2 = 0.01;
+/** Largest extent of all features, in the unit of the coordinates: 5 cm, or in degrees about 5 km. Project decision. */
+export const MAX_SPOT_EXTENT = 0.05;
+/** No land is nearer to 0° north, 0° east than this, in degrees; the origin of a map in metres is in the building. */
+export const MIN_LAND_DISTANCE_DEG = 4;
+/** Largest absolute heading in degrees. Project decision. */
+export const MAX_YAW_DEG = 360;
 
-const redraw = 'Mend the drawing in the map editor.';
-const askAuthor = 'Ask whoever drew the map what is meant, and mend the drawing in the map editor.';
-const verify =
-  'Find out on the device what it means and record it with gw evidence record; until then build nothing on it.';
+const correct = 'Correct the feature in the map editor.';
+const askAuthor = 'Ask the author of the map what is meant, and correct the feature in the map editor.';
+const verify = 'Determine the meaning on the device and record it with gw evidence record; do not rely on it before.';
 
 /**
- * Every rule that `findFaults` checks. What makes a drawing broken is shown nowhere: the rules are decisions of ours,
- * and those that lean on a reading of the vendor carry its mark.
+ * Every rule that `findFaults` checks. No source defines valid overlays: the rules are project decisions, and those that
+ * rely on a vendor's reading have its mark.
  */
 export const overlayRules = [
   {
     id: 'not-a-feature-collection',
     title: 'The overlays are not written as a FeatureCollection',
     severity: 'note',
-    remedy: 'Nothing to do for gw: it reads the features all the same. Whether the chassis does is not shown.',
-    why: 'A list of features, a single one, and an object with `features` and no `type` are read as a collection.',
+    remedy: 'No action needed: gw reads these features as well. Whether the chassis does is not shown.',
+    reason: 'A list of features, a single one, and an object with `features` and no `type` are read as a collection.',
     fact: 'vendor.overlays.geojson',
   },
   {
     id: 'no-feature',
-    title: 'An entry of the collection is no drawing',
+    title: 'An entry of the collection is not a feature',
     severity: 'wrong',
-    remedy: 'Take the entry out of the collection, or restore the map from a backup.',
-    why: 'A collection holds objects; anything else there is damage.',
+    remedy: 'Remove the entry from the collection, or restore the map from a backup.',
+    reason: 'A collection holds objects; any other entry is damage.',
     fact: null,
   },
   {
     id: 'broken-geometry',
-    title: 'The coordinates of a drawing are none',
+    title: 'Invalid coordinates of a feature',
     severity: 'wrong',
-    remedy: redraw,
-    why: 'A place is two finite numbers, a line has at least two places, a zone at least three corners.',
+    remedy: correct,
+    reason: 'A place is two finite numbers, a line has at least two places, a zone at least three corners.',
     fact: null,
   },
   {
     id: 'unknown-geometry',
-    title: 'A drawing that gw does not draw',
+    title: 'A geometry that gw does not render',
     severity: 'note',
-    remedy: 'Nothing to do for gw: it is carried through as it is. Whether the robot heeds it is not known.',
-    why: 'Points, lanes and zones are known; other geometries, and drawings without one, are carried through unchecked.',
+    remedy: 'No action needed: gw carries it through unchanged. Whether the robot uses it is unknown.',
+    reason:
+      'Points, lines and polygons are interpreted; other geometries, and features without one, are carried through unchecked.',
     fact: null,
   },
   {
     id: 'duplicate-id',
-    title: 'Several drawings have the same id',
+    title: 'Several features have the same id',
     severity: 'wrong',
-    remedy: 'Give each of them an id of its own in the map editor; mind what refers to the old one.',
-    why: 'A reference to this id (the partner of a charger) has no single answer, nor has a comparison of two maps.',
+    remedy: 'Give each of them a unique id in the map editor, and update references to the old one.',
+    reason: 'A reference to this id (the partner of a charger) is ambiguous, and so is a comparison of two maps.',
     fact: null,
   },
   {
     id: 'missing-id',
-    title: 'Drawings without an id',
+    title: 'Features without an id',
     severity: 'warning',
     remedy: 'Give them an id in the map editor, or compare maps by geometry.',
-    why: 'Nothing can refer to such a drawing, and after a change it is recognised by its geometry only. An id may be absent.',
+    reason: 'Such a feature cannot be referred to, and a comparison matches it by geometry only. An id may be absent.',
     fact: 'vendor.overlays.identifiers',
   },
   {
     id: 'id-not-text',
-    title: 'An id that is no text',
+    title: 'An id that is not a string',
     severity: 'warning',
-    remedy: 'Write the id as a text in the map editor.',
-    why: 'Every id seen in vendor texts is a text; whether another kind of value is found again is not known.',
+    remedy: 'Write the id as a string in the map editor.',
+    reason: 'Every id in vendor texts is a string; whether the chassis accepts another type is unknown.',
     fact: 'vendor.overlays.identifiers',
   },
   {
     id: 'code-not-whole',
-    title: 'A code that is no whole number',
+    title: 'A code that is not a whole number',
     severity: 'wrong',
     remedy: askAuthor,
-    why: 'The kinds of points, lanes and zones are numbers.',
+    reason: 'The kinds of points, lanes and zones are numbers.',
     fact: null,
   },
   {
     id: 'code-missing',
-    title: 'Drawings that do not say of what kind they are',
+    title: 'Features without the number of their kind',
     severity: 'warning',
     remedy: askAuthor,
-    why: 'Points carry `type`, lines `lineType`, zones `regionType`; without it nobody can tell what the drawing does.',
+    reason:
+      'Points carry `type`, lines `lineType`, zones `regionType`; without it the purpose of the feature is unknown.',
     fact: 'vendor.overlays.kind-json-types',
   },
   {
     id: 'code-unknown',
-    title: 'A code whose meaning nobody knows',
+    title: 'A code of unknown meaning',
     severity: 'note',
     remedy: verify,
-    why: 'A number without a reading is passed through as it is.',
+    reason: 'A number without a reading is carried through unchanged.',
     fact: null,
   },
   {
     id: 'yaw-not-a-number',
-    title: 'A heading that is no number',
+    title: 'A heading that is not a number',
     severity: 'wrong',
     remedy: 'Write the heading in degrees in the map editor.',
-    why: '`yaw` and `iconYaw` are degrees, as a number or as a text with a number in it.',
+    reason: '`yaw` and `iconYaw` are degrees, as a number or as a string with a number.',
     fact: 'angles.overlay-yaw',
   },
   {
     id: 'yaw-like-radians',
     title: 'A heading that looks like radians',
     severity: 'warning',
-    remedy: 'Compare the drawing with the place itself, and write the heading in degrees.',
-    why: 'To the digits written it is a usual turn in radians (a multiple of π/12, with two digits of π/4), while degrees are mostly whole. A suspicion of ours: gw keeps reading it as degrees.',
+    remedy: 'Compare the feature with the building, and write the heading in degrees.',
+    reason:
+      'To the written digits it equals a common angle in radians (a multiple of π/12, with two decimals of π/4), while degrees are mostly whole. A heuristic, a project decision: gw keeps reading it as degrees.',
     fact: null,
   },
   {
@@ -135,71 +137,72 @@ export const overlayRules = [
     title: 'A heading beyond a full turn',
     severity: 'warning',
     remedy: 'Write the heading between -180 and 180 degrees in the map editor.',
-    why: 'More than 360 degrees either way is the same direction written oddly, or a slip of the decimal point.',
+    reason: 'More than 360 degrees in either direction is an unusual notation or a misplaced decimal point.',
     fact: 'angles.overlay-yaw',
   },
   {
     id: 'outside-picture',
-    title: 'Drawings outside the picture of the map',
+    title: 'Features outside the picture of the map',
     severity: 'warning',
-    remedy: 'Check whether the drawings belong to this map; move or delete them in the map editor.',
-    why: 'Where there is no picture nothing was mapped. Points count, and lanes and zones that lie outside altogether.',
+    remedy: 'Check whether the features belong to this map; move or delete them in the map editor.',
+    reason: 'Outside the picture nothing was mapped. Points count, and lanes and zones that are entirely outside.',
     fact: 'vendor.map.grid',
   },
   {
     id: 'picture-not-checked',
-    title: 'Whether drawings lie within the picture',
+    title: 'Features within the picture: not checked',
     severity: 'not-checked',
-    remedy: 'Look at the live map, or name its picture with --image.',
-    why: 'Without the grid and the size of the picture its edges are not known.',
+    remedy: 'Inspect the live map, or name its picture with --image.',
+    reason: 'Without the grid and the size of the picture its edges are unknown.',
     fact: 'vendor.map.grid',
   },
   {
     id: 'coordinates-like-longitude-latitude',
     title: 'Coordinates that look like longitude and latitude',
     severity: 'warning',
-    remedy: 'Ask whoever made the file; overlays of a map are written in metres, x and y on the map.',
-    why: `At least three features in different places all lie within ${ONE_SPOT} of each other, at least ${FARTHEST_FROM_LAND_DEG} from the origin and within 180 and 90: in metres one spot, in degrees a site. A suspicion, a project decision: gw keeps reading them as metres. A file that spans more than a site is not recognised.`,
+    remedy: 'Ask the author of the file; overlays are in metres, x and y on the map.',
+    reason: `At least three features in different places are all within ${MAX_SPOT_EXTENT} of each other, at least ${MIN_LAND_DISTANCE_DEG} from the origin and within 180 and 90: in metres one spot, in degrees a site. A heuristic, a project decision: gw keeps reading them as metres. A file that spans more than a site is not recognised.`,
     fact: 'vendor.overlays.geojson',
   },
   {
     id: 'point-in-no-go-zone',
     title: 'Points inside a no-go zone',
     severity: 'warning',
-    remedy: 'Move the point or the zone in the map editor. Check on the device that the zone is one.',
-    why: 'The robot would not be able to reach such a point, if the number of the zone means what the vendor says.',
+    remedy: 'Move the point or the zone in the map editor. Verify on the device that the zone is a no-go zone.',
+    reason: "The robot cannot reach such a point if the vendor's reading of the zone number applies.",
     fact: 'vendor.overlays.region-types',
   },
   {
     id: 'zone-crosses-itself',
     title: 'A zone whose outline crosses itself',
     severity: 'wrong',
-    remedy: redraw,
-    why: 'What lies inside such an outline depends on who reads it.',
+    remedy: correct,
+    reason: 'The inside of such an outline is ambiguous.',
     fact: null,
   },
   {
     id: 'zone-touches-itself',
     title: 'A zone whose outline touches itself',
     severity: 'warning',
-    remedy: redraw,
-    why: 'An outline that meets itself in a corner or runs back along itself is a slip, and may be a crossing in a corner.',
+    remedy: correct,
+    reason:
+      'An outline that meets itself at a corner or runs back along itself is an error, and may be a crossing at a corner.',
     fact: null,
   },
   {
     id: 'zone-tiny',
-    title: 'A zone that is tiny',
+    title: 'A tiny zone',
     severity: 'warning',
-    remedy: 'Delete it in the map editor, or draw it in its true size.',
-    why: `Less than ${TINY_ZONE_M2} m² (a square of 10 cm) is a slip of the hand rather than a zone. The threshold is ours.`,
+    remedy: 'Delete it in the map editor, or correct its size.',
+    reason: `Less than ${MIN_ZONE_M2} m² (a square of 10 cm) is an accident rather than a zone. The threshold is a project decision.`,
     fact: null,
   },
   {
     id: 'ring-not-closed',
-    title: 'Zones whose outline does not end where it begins',
+    title: 'Zones with an unclosed outline',
     severity: 'note',
-    remedy: 'Nothing to do: gw reads the outline as closed.',
-    why: 'Both forms occur in vendor texts.',
+    remedy: 'No action needed: gw reads the outline as closed.',
+    reason: 'Both forms occur in vendor texts.',
     fact: 'vendor.overlays.geojson',
   },
   {
@@ -208,7 +211,7 @@ export const overlayRules = [
     severity: 'warning',
     remedy:
       'Write the id of its docking point as dockingPointId of the charger, or ask the vendor whether this model needs one.',
-    why: 'A charging station is a pair of items; which two belong together is by a field of the vendor.',
+    reason: 'A charging station is a pair of items; which two belong together follows from a vendor field.',
     fact: 'vendor.overlays.charger-partner',
   },
   {
@@ -216,7 +219,8 @@ export const overlayRules = [
     title: 'A docking point without its charger',
     severity: 'warning',
     remedy: 'Write its id as dockingPointId of the charger, or delete it in the map editor.',
-    why: 'A charging station is a pair of items, and a reference from either of them counts. One that belongs to a rack is no charging station.',
+    reason:
+      'A charging station is a pair of items, and a reference on either of them counts. A docking point of a rack is not part of a charging station.',
     fact: 'vendor.overlays.charger-partner',
   },
   {
@@ -224,23 +228,24 @@ export const overlayRules = [
     title: 'A docking point of several chargers',
     severity: 'warning',
     remedy: 'Give each charger its own docking point in the map editor.',
-    why: 'A charging station is a pair of items, not three.',
+    reason: 'A charging station is a pair of items, not three.',
     fact: 'vendor.overlays.charger-partner',
   },
   {
     id: 'charger-shared',
     title: 'A charger of several docking points',
     severity: 'warning',
-    remedy: 'Leave one docking point to the charger: correct the dockingPointId of the charger and of the others.',
-    why: 'A charging station is a pair of items, not three; which one the robot drives to is not known.',
+    remedy: 'Keep one docking point for the charger: correct the dockingPointId of the charger and of the others.',
+    reason: 'A charging station is a pair of items, not three; which one the robot drives to is unknown.',
     fact: 'vendor.overlays.charger-partner',
   },
   {
     id: 'docking-reference-unresolved',
-    title: 'A charging station with a reference that leads elsewhere',
+    title: 'A charging station with an unresolved reference',
     severity: 'warning',
     remedy: 'Write the id of the other item of the station as dockingPointId, or remove the reference.',
-    why: 'One of the two names the other, which itself names something else; which reference the robot reads is not known.',
+    reason:
+      'One of the two refers to the other, which itself refers elsewhere; which reference the robot uses is unknown.',
     fact: 'vendor.overlays.charger-partner',
   },
   {
@@ -248,31 +253,32 @@ export const overlayRules = [
     title: 'A door zone without its controller',
     severity: 'warning',
     remedy: 'Enter the address of the door controller (mac) in the map editor.',
-    why: 'The robot asks the controller by radio to open; without `mac` there is nobody to ask.',
+    reason: 'The robot sends the open request to the controller by radio; without `mac` it has no address.',
     fact: 'vendor.overlays.automatic-doors',
   },
   {
     id: 'speed-limit-uninterpreted',
     title: 'A property that may limit the speed',
     severity: 'not-checked',
-    remedy: 'Measure on the device whether and how it slows the robot down; gw carries the value through.',
-    why: 'Its name contains speed, velocity or limit. Which field limits the speed, and in which unit, is not shown.',
+    remedy: 'Measure on the device whether and how it limits the speed; gw carries the value through.',
+    reason:
+      'Its name contains speed, velocity or limit. Which field limits the speed, and in which unit, is not shown.',
     fact: 'overlays.zone-speed-limit-field',
   },
   {
     id: 'name-with-control-characters',
-    title: 'A name with characters that cannot be seen',
+    title: 'A name with invisible characters',
     severity: 'warning',
-    remedy: 'Type the name anew in the map editor.',
-    why: 'Control characters, and those that turn the direction of writing, make a name look like another one.',
+    remedy: 'Retype the name in the map editor.',
+    reason: 'Control characters and direction marks make a name look like another one.',
     fact: null,
   },
   {
     id: 'not-finished',
-    title: 'A check that was not finished',
+    title: 'An unfinished check',
     severity: 'not-checked',
-    remedy: 'Look at these drawings in the map editor: outlines of so many corners, or so many on one spot, are odd.',
-    why: 'Each check may take a bounded number of steps, so that no map can hold up the program. The bound is ours.',
+    remedy: 'Check these features in the map editor: so many corners, or so many features on one spot, are unusual.',
+    reason: 'Each check has a limit of steps, so that no map can block the program. The limit is a project decision.',
     fact: null,
   },
 ] as const satisfies readonly OverlayRule[];

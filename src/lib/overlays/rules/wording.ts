@@ -1,21 +1,21 @@
 import { quote } from '../../json/index.ts';
-import type { Drawing, Place } from '../model.ts';
-import { drawingAt } from './input.ts';
+import type { Feature, Place } from '../model.ts';
+import { featureAt } from './input.ts';
 
-const NAMED_AT_MOST = 5;
+const MAX_NAMED = 5;
 
-/** `point #3 "Station A"`: what it is, its place in the collection, and its name or else its id. */
-export function naming(drawing: Drawing): string {
-  const kind = drawing.kind === 'other' ? 'drawing' : drawing.kind;
-  const name = drawing.name ?? drawing.id;
-  return name === null ? `${kind} #${drawing.index}` : `${kind} #${drawing.index} ${quote(name)}`;
+/** `point #3 "Station A"`: kind, index, and name or else id. */
+export function naming(feature: Feature): string {
+  const kind = feature.kind === 'other' ? 'feature' : feature.kind;
+  const name = feature.name ?? feature.id;
+  return name === null ? `${kind} #${feature.index}` : `${kind} #${feature.index} ${quote(name)}`;
 }
 
-/** The first few drawings by name, and how many more. */
-export function namingAll(drawings: readonly Drawing[], indexes: readonly number[]): string {
-  const named = indexes.slice(0, NAMED_AT_MOST).map((index) => {
-    const drawing = drawingAt(drawings, index);
-    return drawing === undefined ? `#${index}` : naming(drawing);
+/** The first few features by name, and the number of others. */
+export function namingAll(features: readonly Feature[], indexes: readonly number[]): string {
+  const named = indexes.slice(0, MAX_NAMED).map((index) => {
+    const feature = featureAt(features, index);
+    return feature === undefined ? `#${index}` : naming(feature);
   });
   return listing(named, indexes.length);
 }
@@ -29,7 +29,7 @@ export function listing(shown: readonly string[], total: number): string {
 /** A foreign value in a sentence: bounded, on one line. */
 export function wording(value: unknown): string {
   if (typeof value === 'string') return quote(value);
-  if (Array.isArray(value)) return 'a list';
+  if (Array.isArray(value)) return 'an array';
   return typeof value === 'object' && value !== null ? 'an object' : String(value);
 }
 
@@ -38,6 +38,6 @@ export function spot(place: Place): string {
 }
 
 export function rounded(value: number, digits: number): string {
-  // Large numbers have no digits behind the point worth showing, and toFixed writes all of their 300 before it.
+  // toFixed would write up to 300 digits.
   return Math.abs(value) >= 1e9 ? value.toExponential(3) : String(Number(value.toFixed(digits)));
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { drawingsDifferenceSchema } from '../map/change/overlays-difference.result.ts';
+import { overlaysDifferenceSchema } from '../map/change/overlays-difference.result.ts';
 import { runningMapSchema } from '../map/change/running-map.result.ts';
 import { mapAddressSchema, mapChassisSchema } from '../map/contents/map.result.ts';
 import { citedFactSchema, mapRestoreSchema, stillnessSchema, usedBackupSchema } from '../map/restore.result.ts';
@@ -17,7 +17,7 @@ export const chassisRestartSchema = z.strictObject({
   backup: usedBackupSchema,
   stillness: stillnessSchema,
   order: z.enum(['accepted', 'lost']).describe('lost: no response to the order, which can be caused by the restart.'),
-  said: z.string().nullable(),
+  orderError: z.string().nullable(),
   restarted: z.boolean().describe('Whether the signs prove a restart.'),
   signs: z
     .array(z.enum(['start-time', 'starting', 'silence']))
@@ -32,11 +32,11 @@ export const chassisRestartSchema = z.strictObject({
         id: z.int().describe('Number before the restart.'),
         uid: z.string().nullable(),
         name: z.string(),
-        fate: z.enum(['there', 'changed', 'lost', 'not-checked']),
+        status: z.enum(['unchanged', 'changed', 'lost', 'not-checked']),
         idNow: z.int().nullable(),
         changes: z.array(z.string()),
         notes: z.array(z.string()),
-        difference: drawingsDifferenceSchema.nullable().describe('Difference of the overlays, from before to now.'),
+        difference: overlaysDifferenceSchema.nullable().describe('Difference of the overlays, from before to now.'),
       }),
     )
     .describe('Every map before the restart. Compared: name, map_version, grid, overlays.'),

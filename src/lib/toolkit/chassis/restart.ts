@@ -2,7 +2,7 @@ import { createChassisClient } from '../../chassis/index.ts';
 import { asGwError } from '../../error/index.ts';
 import {
   type ArchiveFile,
-  lookForStillness,
+  checkStillness,
   type RestartPace,
   type RestartRun,
   readArchive,
@@ -11,7 +11,7 @@ import {
 import { citeFacts } from '../map/change/cited-facts.ts';
 import { commandText } from '../map/change/command-text.ts';
 import { differenceOf } from '../map/change/overlays-difference.ts';
-import { isOutOfStep, selectAgain, viewRunningMap } from '../map/change/running-map.ts';
+import { isRunningDifferent, selectAgain, viewRunningMap } from '../map/change/running-map.ts';
 import type { MapRestore } from '../map/restore.result.ts';
 import { backupView, type MapRestoreContext, restoreFromBackup } from '../map/restore.ts';
 import type { Toolkit } from '../toolkit.ts';
@@ -56,8 +56,8 @@ export async function restartWithBackup(
       client,
       archive: file.archive,
       topics: access,
-      lookForStillness: (ending) => lookForStillness(access, ending),
-      personSeesItStand: options.itStandsStill,
+      checkStillness: (ending) => checkStillness(access, ending),
+      isConfirmedStill: options.itStandsStill,
       withinMs: options.withinMs,
       pace: options.pace,
       clock: toolkit.clock,
@@ -92,7 +92,7 @@ interface Around {
 }
 
 function viewRestart(run: RestartRun, { file, options, address }: Around): ChassisRestart {
-  const { before, after, stillness, order, said, signs, restarted, why, tookMs } = run;
+  const { before, after, stillness, order, orderError, signs, restarted, why, tookMs } = run;
   const { serial, software, model } = before.identity;
   const verdict = verdictOf(run);
   const { path, sitePath } = options;
@@ -107,7 +107,7 @@ function viewRestart(run: RestartRun, { file, options, address }: Around): Chass
     backup: backupView(file),
     stillness: { ...stillness },
     order,
-    said,
+    orderError,
     restarted,
     signs: [...signs],
     why,
@@ -115,17 +115,17 @@ function viewRestart(run: RestartRun, { file, options, address }: Around): Chass
     maps:
       after === null
         ? before.maps.map(({ id, uid, name }) => {
-            return { id, uid, name, fate: 'not-checked', idNow: null, changes: [], notes: [], difference: null };
+            return { id, uid, name, status: 'not-checked', idNow: null, changes: [], notes: [], difference: null };
           })
-        : after.maps.map(({ before: map, fate, id: idNow, changes, notes, drawings }) => ({
+        : after.maps.map(({ before: map, status, id: idNow, changes, notes, overlays }) => ({
             id: map.id,
             uid: map.uid,
             name: map.name,
-            fate,
+            status,
             idNow,
             changes: [...changes],
             notes: [...notes],
-            difference: drawings && !drawings.sameText ? differenceOf(drawings) : null,
+            difference: overlays && !overlays.sameText ? differenceOf(overlays) : null,
           })),
     notCompared: ['pictures', 'localisation data', 'maps that were being made and were not stored'],
     mapInUse: {
@@ -144,14 +144,14 @@ function viewRestart(run: RestartRun, { file, options, address }: Around): Chass
 function verdictOf({ end, after, restarted }: RestartRun): ChassisRestart['verdict'] {
   if (end === 'interrupted') return 'interrupted';
   if (end === 'not-back' || after === null) return 'not-back';
-  if (after.maps.some(({ fate }) => fate === 'lost')) return 'lost';
-  if (isChanged({ after }) || isOutOfStep(after.running)) return 'changed';
+  if (after.maps.some(({ status }) => status === 'lost')) return 'lost';
+  if (isChanged({ after }) || isRunningDifferent(after.running)) return 'changed';
   return restarted ? 'ok' : 'no-restart-seen';
 }
 
 /** The stored maps, or which of them is in use. */
 function isChanged({ after }: Pick<RestartRun, 'after'>): boolean {
-  return after !== null && (!after.sameCurrent || after.maps.some(({ fate }) => fate === 'changed'));
+  return after !== null && (!after.sameCurrent || after.maps.some(({ status }) => status === 'changed'));
 }
 
 function nextOf(

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { knowledgeSchema } from '../../kiosk/index.ts';
+import { provenanceSchema } from '../../kiosk/index.ts';
 import { findingSchema } from '../finding.result.ts';
 
 const facts = z
@@ -7,34 +7,34 @@ const facts = z
     model: z.string(),
     manufacturer: z.string(),
     serial: z.string(),
-    android: z.string().describe('Version for people.'),
+    android: z.string().describe('Version for display.'),
     sdk: z.int().describe('API level.'),
-    bootId: z.string().nullable().describe('Of this start of the tablet; null: not reported.'),
-    androidId: z.string().nullable().describe('Made anew by a reset to factory settings; null: not reported.'),
+    bootId: z.string().nullable().describe('Boot id of the tablet; null: not reported.'),
+    androidId: z.string().nullable().describe('Renewed by a factory reset; null: not reported.'),
   })
-  .describe('What the tablet reports about itself.');
+  .describe('Identity and versions reported by the tablet.');
 
 const address = z.strictObject({ host: z.string(), port: z.int() });
 
 const portState = z
   .enum(['open', 'closed', 'silent'])
-  .describe('closed: the address refuses, nothing listens there. silent: no answer, which proves nothing.');
+  .describe('closed: connections are refused. silent: no answer, which verifies nothing.');
 
 const answeredBy = z
   .enum(['same', 'other', 'unknown'])
   .describe(
-    'Whether the device that answered is the tablet that is remembered: by the connection, or by its hardware address. unknown: that cannot be seen from here.',
+    'Whether the device that answered is the recorded tablet, by its connection or MAC address. unknown: not visible from this machine.',
   );
 
 const step = z.strictObject({
   id: z.string(),
   title: z.string(),
-  expected: z.string().describe('What the profile says.'),
-  found: z.string().nullable().describe('null: it was not looked at.'),
+  expected: z.string().describe('The value required by the profile.'),
+  found: z.string().nullable().describe('null: not read.'),
   state: z
     .enum(['ok', 'changed', 'differs', 'not-checked', 'failed', 'not-reached'])
-    .describe('changed: made so now, and read back. not-reached: a step before it failed.'),
-  byHand: z.boolean().describe('true: only a person at the tablet can make it so.'),
+    .describe('changed: changed now and read back. not-reached: an earlier step failed.'),
+  byHand: z.boolean().describe('true: only a person at the tablet can change it.'),
   remedy: z.string().nullable(),
   error: z.strictObject({ code: z.string(), message: z.string() }).nullable(),
 });
@@ -42,7 +42,7 @@ const step = z.strictObject({
 const redLine = z
   .strictObject({ id: z.literal('tablet-open'), title: z.string(), detail: z.string(), remedy: z.string() })
   .nullable()
-  .describe('What every report shows in red as long as the tablet is not proven closed; null: nothing.');
+  .describe('Red line of every report until the tablet is verified as closed; null: none.');
 
 /** Shape of `gw kiosk plan --json`. */
 export const kioskPlanSchema = z.strictObject({
@@ -51,7 +51,7 @@ export const kioskPlanSchema = z.strictObject({
   tablet: facts,
   verdict: z.enum(['as-planned', 'differs', 'not-checked']),
   steps: z.array(step),
-  differing: z.int().describe('How many steps differ or are refused.'),
+  differing: z.int().describe('Steps that differ or were refused.'),
   redLine,
   tookMs: z.number(),
 });
@@ -62,25 +62,25 @@ const readingPart = z
     verdict: z.enum(['as-profile', 'differs', 'not-checked']),
     steps: z.int(),
     differing: z.int(),
-    unknown: z.int().describe('Steps that the tablet does not report.'),
+    unknown: z.int().describe('Steps not reported by the tablet.'),
   })
   .nullable();
 
 const lockPart = z.strictObject({
   verdict: z
-    .enum(['closed', 'open', 'not-proven', 'opens-again'])
-    .describe('opens-again: closed now, but a restart of the tablet opened it, or will.'),
+    .enum(['closed', 'open', 'not-verified', 'opens-again'])
+    .describe('opens-again: closed now, but a restart of the tablet opened it or will open it.'),
   port: portState,
-  wasOpen: z.boolean().describe('Whether the port took connections before.'),
+  wasOpen: z.boolean().describe('Whether the port accepted connections before.'),
   afterRestart: z.enum(['closed', 'open', 'not-checked']),
   afterRestartBasis: z
     .enum(['read-now', 'remembered', 'none'])
-    .describe('read-now: a restart was watched by this command, or a property was read that opens the port.'),
-  keepsOpening: z.string().nullable().describe('A property of the tablet that opens the port at every start.'),
+    .describe('read-now: this command watched a restart, or read a property that opens the port.'),
+  keepsOpening: z.string().nullable().describe('Property of the tablet that opens the port at every start.'),
   answeredBy,
   wasRestarted: z.boolean().describe('Whether this command restarted the tablet.'),
   readAfterRestart: readingPart.describe(
-    'Its settings, read after that restart, which only a cable allows; null: not read.',
+    'Settings read after that restart, which is only possible over USB; null: not read.',
   ),
 });
 
@@ -92,11 +92,11 @@ export const kioskSetupSchema = z.strictObject({
   verdict: z
     .enum(['done', 'not-done', 'not-locked'])
     .describe(
-      'not-done: a step failed or differs. not-locked: the steps are done, the port is not proven closed, or not over the restart that was asked for.',
+      'not-done: a step failed or differs. not-locked: the steps are done, but the port is not verified as closed, or not after the requested restart.',
     ),
   steps: z.array(step),
-  changed: z.int().describe('How many steps were changed now.'),
-  lock: lockPart.nullable().describe('null: it was not locked, as asked for or because a step failed.'),
+  changed: z.int().describe('Steps changed now.'),
+  lock: lockPart.nullable().describe('null: not locked, by request or because a step failed.'),
   redLine,
   tookMs: z.number(),
 });
@@ -105,7 +105,7 @@ export type KioskSetup = z.infer<typeof kioskSetupSchema>;
 /** Shape of `gw kiosk lock --json`. */
 export const kioskLockSchema = lockPart.extend({
   address,
-  reading: readingPart.describe('Its settings, read just before it was closed; null: not read.'),
+  reading: readingPart.describe('Settings read just before it was closed; null: not read.'),
   redLine,
   tookMs: z.number(),
 });
@@ -114,10 +114,10 @@ export type LockOutcome = z.infer<typeof lockPart>;
 
 const verdict = z.enum(['ok', 'wrong', 'not-checked']);
 
-/** A finding with what it rests on. What is remembered as ok is never ok now: its verdict is not-checked. */
+/** A finding with its provenance. A value remembered as ok has the verdict not-checked. */
 const kioskFindingSchema = findingSchema.extend({
-  ...knowledgeSchema.shape,
-  remembered: verdict.nullable().describe('How it was when it was read; null: this line is not remembered.'),
+  ...provenanceSchema.shape,
+  remembered: verdict.nullable().describe('Verdict at the time of the reading; null: not a remembered value.'),
 });
 export type KioskFinding = z.infer<typeof kioskFindingSchema>;
 
@@ -140,25 +140,23 @@ const doubt = z.strictObject({
 /** Shape of `gw kiosk status --json`. */
 export const kioskStatusSchema = z.strictObject({
   address,
-  verdict: verdict.describe('The worst of the findings.'),
+  verdict: verdict.describe('The worst verdict of the findings.'),
   port: portState,
   answeredBy,
-  tablet: facts.nullable().describe('The tablet that was last connected to; null: none.'),
+  tablet: facts.nullable().describe('The tablet of the last connection; null: none.'),
   setUp: z
     .strictObject({
       verdict: z
         .enum(['as-profile', 'differs', 'not-done', 'not-checked'])
-        .describe(
-          'The newest reading. not-checked: there is none, the tablet did not report everything, or a doubt stands against it. not-done: setup did not come to its end.',
-        ),
+        .describe('The newest reading. not-checked: none, incomplete, or in doubt. not-done: setup did not complete.'),
       atLastConnection: z
         .enum(['as-profile', 'differs', 'not-done', 'not-checked'])
         .describe(
-          'How it was when gw was last connected to it; as verdict, but a restart by gw itself does not count. Says nothing about now.',
+          'The state at the last connection: as verdict, without the doubt of a restart by gw. Not the current state.',
         ),
-      ...knowledgeSchema.shape,
-      by: z.enum(['setup', 'plan', 'status', 'lock']).nullable().describe('The command that read it.'),
-      profile: z.string().nullable().describe('Name of the profile that it was compared with.'),
+      ...provenanceSchema.shape,
+      by: z.enum(['setup', 'plan', 'status', 'lock']).nullable().describe('Command that read it.'),
+      profile: z.string().nullable().describe('Name of the compared profile.'),
       steps: z.array(
         z.strictObject({
           id: z.string(),
@@ -168,19 +166,19 @@ export const kioskStatusSchema = z.strictObject({
           found: z.string().nullable(),
         }),
       ),
-      doubts: z.array(doubt).describe('Why the tablet may be otherwise by now.'),
+      doubts: z.array(doubt).describe('Reasons why the reading may no longer hold.'),
       notRead: z
         .strictObject({ code: z.string(), message: z.string() })
         .nullable()
-        .describe('Why it was not read by this command although that was tried; null: it was read, or not tried.'),
+        .describe('Error of an attempt to read it with this command; null: read, or not attempted.'),
     })
-    .describe('The settings of the tablet against its profile.'),
+    .describe('Settings of the tablet compared with its profile.'),
   restart: z
     .strictObject({
       verdict: z.enum(['closed', 'open', 'not-checked']),
-      ...knowledgeSchema.shape,
+      ...provenanceSchema.shape,
     })
-    .describe('Whether the port stayed closed over a restart, as it was last proven. Always remembered.'),
+    .describe('Whether the port stayed closed at the last watched restart. Always remembered.'),
   findings: z.array(kioskFindingSchema),
   redLine,
   tookMs: z.number(),

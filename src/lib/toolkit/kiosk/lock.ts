@@ -1,46 +1,45 @@
 import { GwError } from '../../error/index.ts';
 import {
-  type Answerer,
   afterLock,
   afterOrder,
   afterRefusal,
   afterWireless,
-  answererAfterOrder,
-  answererOf,
   clearReopening,
   type KioskProfile,
   loadKioskProfile,
-  lookAtPort,
-  type PortScene,
-  proveClosed,
+  type PortTarget,
+  probePort,
+  type Responder,
   readTabletRecord,
+  responderAfterOrder,
+  responderOf,
   type StepOutcome,
   type Tablet,
   tabletRedLine,
+  verifyClosed,
   waitUntilDown,
   watchRestart,
 } from '../../kiosk/index.ts';
 import { firstOf, untilAborted } from '../../lifecycle/index.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
 import type { KioskLock, LockOutcome } from './kiosk.result.ts';
-import { changeRecord, sightingNow, verdictOf } from './memory.ts';
+import { changeRecord, observeNow, verdictOf } from './memory.ts';
 import { readTablet } from './reading.ts';
-import { type KioskAccess, portScene, tabletEndpoint, withTablet } from './session.ts';
+import { type KioskAccess, portTarget, tabletEndpoint, withTablet } from './session.ts';
 
 export interface LockOptions {
-  /** Restart the tablet, and prove that its port stays closed over that. */
+  /** Restart the tablet, and verify that its port stays closed. */
   readonly afterRestart: boolean;
-  /** How long the port is watched after the restart. */
+  /** Watch time of the port after the restart. */
   readonly watchMs: number;
 }
 
-/** Any tablet may be closed, also one that is not of the profile. */
+/** Any tablet may be locked, also one that does not match the profile. */
 const anyTablet = { minSdk: 1 };
 
 /**
- * Switches ADB over TCP off and proves it. The last moment in which the tablet can be read is used for it: how it is
- * then is what is remembered. A port that is closed already is only dialled, unless the tablet is at a cable. Throws
- * why the tablet is not reached.
+ * Switches ADB over TCP off and verifies it. The settings are read just before, since that is the last opportunity. A
+ * port that is closed already is only probed, unless over USB. Throws the errors of {@link withTablet}.
  */
 export async function lockKiosk(
   toolkit: Toolkit,
@@ -50,18 +49,18 @@ export async function lockKiosk(
   const { clock, site } = toolkit;
   const began = clock.monotonicMs();
   const { host, port, profileFile } = tabletEndpoint(toolkit);
-  const scene = portScene(toolkit, context);
-  const wasOpen = (await lookAtPort(scene)) === 'open';
+  const target = portTarget(toolkit, context);
+  const wasOpen = (await probePort(target)) === 'open';
   let reading: KioskLock['reading'] = null;
   const outcome =
     wasOpen || options.usb === true
-      ? await withTablet(toolkit, { ...options, wanted: anyTablet }, context, async (tablet) => {
-          // Without a profile the tablet is closed all the same.
+      ? await withTablet(toolkit, { ...options, expected: anyTablet }, context, async (tablet) => {
+          // A missing profile does not keep the tablet open.
           const profile = await loadKioskProfile(profileFile).catch(() => null);
-          reading = await readInTime(toolkit, tablet, profile, context);
+          reading = await readWithinLimit(toolkit, tablet, profile, context);
           return await lockTablet(toolkit, tablet, options, context, wasOpen, profile);
         })
-      : await confirmClosed(toolkit, scene);
+      : await confirmClosed(toolkit, target);
   return {
     address: { host, port },
     ...outcome,
@@ -71,33 +70,33 @@ export async function lockKiosk(
   };
 }
 
-/** So long a reading may hold up the closing. Project decision. */
+/** Limit of the reading before a lock. Project decision. */
 const MAX_READING_MS = 60_000;
 
-/** The settings of this moment; null when it is not the tablet of the profile, or too slow. */
-async function readInTime(
+/** Reads the current settings; null without a matching profile or after the time limit. */
+async function readWithinLimit(
   toolkit: Toolkit,
   tablet: Tablet,
   profile: KioskProfile | null,
   context: CheckContext,
 ): Promise<KioskLock['reading']> {
-  if (profile === null || !isFor(profile, tablet)) return null;
+  if (profile === null || !matchesProfile(profile, tablet)) return null;
   const limit = new AbortController();
   using _timer = toolkit.clock.after(MAX_READING_MS, () =>
-    limit.abort(new GwError('TABLET_LOST', 'Reading took too long.')),
+    limit.abort(new GwError('TABLET_LOST', `Reading the settings took longer than ${MAX_READING_MS / 1000} s.`)),
   );
   try {
     const signal = firstOf(context.signal, limit.signal);
     const reading = readTablet(toolkit, tablet, profile, 'lock', { ...context, signal });
-    return readingOf(await untilAborted(limit.signal, reading));
+    return countReading(await untilAborted(limit.signal, reading));
   } catch (error) {
     if (context.signal.aborted || !(error instanceof GwError)) throw error;
     return null;
   }
 }
 
-function readingOf(steps: readonly StepOutcome[]): NonNullable<KioskLock['reading']> {
-  const count = (wanted: string) => steps.filter(({ state }) => state === wanted).length;
+function countReading(steps: readonly StepOutcome[]): NonNullable<KioskLock['reading']> {
+  const count = (counted: StepOutcome['state']) => steps.filter(({ state }) => state === counted).length;
   return {
     verdict: verdictOf(steps),
     steps: steps.length,
@@ -106,42 +105,40 @@ function readingOf(steps: readonly StepOutcome[]): NonNullable<KioskLock['readin
   };
 }
 
-function isFor({ tablet: { model, serial } }: KioskProfile, { facts }: Tablet): boolean {
+function matchesProfile({ tablet: { model, serial } }: KioskProfile, { facts }: Tablet): boolean {
   return (model === undefined || model === facts.model) && (serial === undefined || serial === facts.serial);
 }
 
-/** Nothing to switch off: what is left is the proof. Nobody can be asked to restart it any more. */
-async function confirmClosed(toolkit: Toolkit, scene: PortScene): Promise<LockOutcome> {
-  scene.onProgress('The port is not open; proving that it is closed');
-  const port = await proveClosed(scene);
-  const seen = await sightingNow(toolkit);
+/** Verifies a port that is not open; without a connection nothing can be switched off or restarted. */
+async function confirmClosed(toolkit: Toolkit, target: PortTarget): Promise<LockOutcome> {
+  target.onProgress('The port is not open; verifying that it is closed');
+  const port = await verifyClosed(target);
+  const observed = await observeNow(toolkit);
   const before = await readTabletRecord(toolkit.site.stateDir);
-  const answeredBy = answererOf(before, seen.mac);
+  const answeredBy = responderOf(before, observed.mac);
   if (port !== 'closed') {
-    // Silence and an open port are stored as what they are, with nobody connected.
-    const why = port === 'open' ? 'its port still takes connections' : 'no answer from its address';
+    const why = port === 'open' ? 'its port still accepts connections' : 'no answer from its address';
     const record = await changeRecord(toolkit, (record) =>
       afterLock(
-        record ?? afterRefusal(null, scene.endpoint, seen),
-        port === 'open' ? 'open' : 'not-proven',
+        record ?? afterRefusal(null, target.endpoint, observed),
+        port === 'open' ? 'open' : 'not-verified',
         why,
         'not-checked',
-        record === null ? seen : { ...record.bridge.seen, at: seen.at, machine: seen.machine },
+        record === null ? observed : { ...record.bridge.observed, at: observed.at, machine: observed.machine },
       ),
     );
     return outcomeOf(port, false, record?.bridge.afterRestart.verdict ?? 'not-checked', null, 'unknown');
   }
-  const after = await changeRecord(toolkit, (record) => afterRefusal(record, scene.endpoint, seen));
+  const after = await changeRecord(toolkit, (record) => afterRefusal(record, target.endpoint, observed));
   const restart = after?.bridge.afterRestart.verdict ?? 'not-checked';
   const outcome = outcomeOf(port, false, restart, null, answeredBy);
-  const isBelieved = after?.bridge.state === 'closed' && answeredBy !== 'other';
-  return isBelieved ? outcome : { ...outcome, verdict: 'not-proven' };
+  const isAccepted = after?.bridge.state === 'closed' && answeredBy !== 'other';
+  return isAccepted ? outcome : { ...outcome, verdict: 'not-verified' };
 }
 
 /**
- * Locks the tablet that we are connected to, and stores how it came out. With a cable the settings are read once more
- * after a restart. Throws TABLET_REFUSED, after all that, for a tablet that keeps wireless debugging on: no result may
- * say that it is closed.
+ * Locks the connected tablet and records the result. Over USB the settings are read again after a restart. Throws
+ * TABLET_REFUSED at the end when wireless debugging stays on, since the tablet is then not closed.
  */
 export async function lockTablet(
   toolkit: Toolkit,
@@ -151,24 +148,24 @@ export async function lockTablet(
   wasOpen: boolean,
   profile: KioskProfile | null,
 ): Promise<LockOutcome> {
-  const scene = portScene(toolkit, context);
+  const target = portTarget(toolkit, context);
   const { onProgress } = context;
   const order = async (restart: boolean) => {
-    const seen = await sightingNow(toolkit, tablet.facts);
-    await changeRecord(toolkit, (record) => (record === null ? null : afterOrder(record, restart, seen)));
+    const observed = await observeNow(toolkit, tablet.facts);
+    await changeRecord(toolkit, (record) => (record === null ? null : afterOrder(record, restart, observed)));
     await tablet.service(restart ? 'reboot:' : 'usb:');
   };
-  onProgress('Taking away what opens the port again');
+  onProgress('Clearing settings that open the port again');
   const { keepsOpening, wirelessStaysOn } = await clearReopening(tablet);
   await changeRecord(toolkit, (record) => (record === null ? null : afterWireless(record, wirelessStaysOn)));
   let restarted: LockOutcome['afterRestart'] = 'not-checked';
   let isUp = !afterRestart;
   if (afterRestart) {
-    onProgress('The tablet restarts');
+    onProgress('Restarting the tablet');
     await order(true);
-    if (await waitUntilDown(scene)) {
-      const seen = await watchRestart(scene, watchMs);
-      restarted = seen === 'silent' ? 'not-checked' : seen;
+    if (await waitUntilDown(target)) {
+      const watched = await watchRestart(target, watchMs);
+      restarted = watched === 'silent' ? 'not-checked' : watched;
     } else isUp = true;
     if (restarted === 'open') await tablet.reconnect();
   }
@@ -176,48 +173,56 @@ export async function lockTablet(
     onProgress('Switching ADB over TCP off');
     await order(false);
   }
-  onProgress('Proving that the port is closed');
-  const port = await proveClosed(scene);
-  // What will open it at the next start counts as having been seen to.
+  onProgress('Verifying that the port is closed');
+  const port = await verifyClosed(target);
+  // A property that opens the port at the next start counts as an observed opening.
   const verdict = keepsOpening !== null && restarted === 'not-checked' ? 'open' : restarted;
   const why = {
-    closed: 'connections to its port are refused',
-    open: 'its port still takes connections',
+    closed: 'its port refuses connections',
+    open: 'its port still accepts connections',
     silent: 'no answer from its address',
   }[port];
-  // Of the start after a restart nothing is known, unless the tablet was connected to again.
+  // The boot id after a restart is unknown without a new connection.
   const isBootKnown = !afterRestart || isUp || restarted === 'open';
   const { facts } = tablet;
-  const seen = await sightingNow(toolkit, isBootKnown ? facts : { ...facts, bootId: null });
+  const observed = await observeNow(toolkit, isBootKnown ? facts : { ...facts, bootId: null });
   const before = await readTabletRecord(toolkit.site.stateDir);
-  const answeredBy = answererAfterOrder(before, seen.mac, { isUsb: usb === true, wasOpen });
+  const answeredBy = responderAfterOrder(before, observed.mac, { isUsb: usb === true, wasOpen });
   const isOther = answeredBy === 'other' && port === 'closed';
-  const state = port === 'silent' || isOther ? 'not-proven' : port;
+  const state = port === 'silent' || isOther ? 'not-verified' : port;
   const after = await changeRecord(toolkit, (record) =>
     record === null
       ? null
       : isOther
-        ? afterLock(record, state, 'another device refuses at its address', 'not-checked', record.bridge.seen)
-        : afterLock(record, state, why, verdict, seen),
+        ? afterLock(
+            record,
+            state,
+            'another device refuses connections at its address',
+            'not-checked',
+            record.bridge.observed,
+          )
+        : afterLock(record, state, why, verdict, observed),
   );
   const wasRestarted = afterRestart && !isUp;
-  const readAfterRestart = usb === true && wasRestarted ? await readAfter(toolkit, tablet, profile, context) : null;
+  const readAfterRestart =
+    usb === true && wasRestarted ? await readAfterRestartOf(toolkit, tablet, profile, context) : null;
   const stored = after?.bridge.afterRestart.verdict ?? verdict;
   const outcome = {
     ...outcomeOf(port, wasOpen, stored, keepsOpening, answeredBy, verdict !== 'not-checked' && !isOther),
-    ...(isOther && { verdict: 'not-proven' as const }),
+    ...(isOther && { verdict: 'not-verified' as const }),
     wasRestarted,
     readAfterRestart,
   };
   if (!wirelessStaysOn) return outcome;
-  const rest = outcome.verdict === 'closed' ? 'ADB over TCP itself is closed' : 'nor is ADB over TCP proven closed';
-  throw new GwError('TABLET_REFUSED', `The tablet keeps wireless debugging on although it was switched off; ${rest}.`, {
-    remedy: 'Switch wireless debugging off in the developer options of the tablet, and look whether it stays off.',
+  const rest =
+    outcome.verdict === 'closed' ? 'ADB over TCP is closed' : 'ADB over TCP is not verified as closed either';
+  throw new GwError('TABLET_REFUSED', `Wireless debugging stays on after it was switched off; ${rest}.`, {
+    remedy: 'Switch wireless debugging off in the developer options of the tablet, and check that it stays off.',
   });
 }
 
-/** At a cable: the settings after a restart; null when the tablet is not back, which undoes nothing of the lock. */
-async function readAfter(
+/** Over USB: the settings after a restart; null when the tablet is not back, which does not affect the lock. */
+async function readAfterRestartOf(
   toolkit: Toolkit,
   tablet: Tablet,
   profile: KioskProfile | null,
@@ -229,7 +234,7 @@ async function readAfter(
     if (context.signal.aborted || !(error instanceof GwError)) throw error;
     return null;
   }
-  return await readInTime(toolkit, tablet, profile, context);
+  return await readWithinLimit(toolkit, tablet, profile, context);
 }
 
 function outcomeOf(
@@ -237,10 +242,10 @@ function outcomeOf(
   wasOpen: boolean,
   afterRestart: LockOutcome['afterRestart'],
   keepsOpening: string | null,
-  answeredBy: Answerer,
+  answeredBy: Responder,
   isRestartNow = false,
 ): LockOutcome {
-  const state = port === 'silent' ? 'not-proven' : port;
+  const state = port === 'silent' ? 'not-verified' : port;
   const verdict = state === 'closed' && afterRestart === 'open' ? 'opens-again' : state;
   const afterRestartBasis = isRestartNow ? 'read-now' : afterRestart === 'not-checked' ? 'none' : 'remembered';
   const notRestarted = { wasRestarted: false, readAfterRestart: null };

@@ -2,11 +2,11 @@ import { isIPv4 } from 'node:net';
 import {
   afterReading,
   type KioskProfile,
+  type Observation,
   profileHash,
   type Reading,
   readMachineTime,
   readTabletRecord,
-  type Sighting,
   type StepOutcome,
   type TabletFacts,
   type TabletRecord,
@@ -15,33 +15,33 @@ import {
 import { directDialer, isLoopback, readNeighbourTable } from '../../net/index.ts';
 import type { Toolkit } from '../toolkit.ts';
 
-/** The time of this moment, with the device when it reported itself and the hardware address that answers. */
-export async function sightingNow(
+/** An observation of now: time, identity if reported, and the MAC address that answers. */
+export async function observeNow(
   toolkit: Toolkit,
   facts?: Pick<TabletFacts, 'serial' | 'bootId' | 'androidId'>,
-): Promise<Sighting> {
+): Promise<Observation> {
   return {
     at: toolkit.clock.wall().toISOString(),
     machine: await readMachineTime(),
     serial: facts?.serial ?? null,
     bootId: facts?.bootId ?? null,
     androidId: facts?.androidId ?? null,
-    mac: await hardwareAddress(toolkit),
+    mac: await macAddress(toolkit),
   };
 }
 
 /**
- * The hardware address behind the address of the tablet, from the table of this machine; null where that has none:
- * through SSH, in another segment, by name, or inside this machine.
+ * The MAC address of the tablet's IP address from the neighbour table of this machine; null without an entry: through
+ * SSH, in another segment, for a host name, or on loopback.
  */
-async function hardwareAddress({ dialer, site }: Toolkit): Promise<string | null> {
+async function macAddress({ dialer, site }: Toolkit): Promise<string | null> {
   const host = site.tablet?.host ?? '';
   if (dialer !== directDialer || !isIPv4(host) || isLoopback(host)) return null;
   const table = await readNeighbourTable().catch(() => []);
   return table.find(({ address, mac }) => address === host && mac !== null)?.mac ?? null;
 }
 
-/** Changes the record; a null stays null when `change` gives null. Throws FILE_UNWRITABLE. */
+/** Updates the record; null from `change` writes nothing. Throws FILE_UNREADABLE, FILE_UNWRITABLE. */
 export async function changeRecord(
   { site }: Toolkit,
   change: (before: TabletRecord | null) => TabletRecord | null,
@@ -52,7 +52,7 @@ export async function changeRecord(
   return after;
 }
 
-/** Stores what was read as the newest knowledge of the tablet, whichever command read it. */
+/** Stores a reading as the newest one. */
 export async function storeReading(
   toolkit: Toolkit,
   by: Reading['by'],
@@ -61,7 +61,7 @@ export async function storeReading(
   steps: readonly StepOutcome[],
   verdict: Reading['verdict'] = verdictOf(steps),
 ): Promise<void> {
-  const seen = await sightingNow(toolkit, facts);
+  const observed = await observeNow(toolkit, facts);
   const { robotSegment } = toolkit.site.network;
   await changeRecord(toolkit, (record) =>
     record === null
@@ -73,14 +73,14 @@ export async function storeReading(
           steps: steps.map(({ id, title, state, expected, found }) => {
             return { id, title, state: state === 'changed' ? 'ok' : state, expected, found };
           }),
-          seen,
+          observed,
         }),
   );
 }
 
-/** Of a reading: one difference makes it differ, and what was not reported is never in order. */
+/** The verdict of a reading: any difference is `differs`; without one, an unreported step is `not-checked`. */
 export function verdictOf(steps: readonly Pick<StepOutcome, 'state'>[]): 'as-profile' | 'differs' | 'not-checked' {
   if (steps.some(({ state }) => state === 'differs' || state === 'failed')) return 'differs';
-  const isWhole = steps.length > 0 && steps.every(({ state }) => state === 'ok' || state === 'changed');
-  return isWhole ? 'as-profile' : 'not-checked';
+  const isComplete = steps.length > 0 && steps.every(({ state }) => state === 'ok' || state === 'changed');
+  return isComplete ? 'as-profile' : 'not-checked';
 }

@@ -6,15 +6,15 @@ import { readTablet } from './reading.ts';
 import { type KioskAccess, tabletEndpoint, withTablet } from './session.ts';
 
 /**
- * Compares the tablet with the profile, changes nothing on it, and stores what it read. Throws KIOSK_PROFILE_INVALID
- * and why it is not reached.
+ * Compares the tablet with the profile without changes, and stores the reading. Throws KIOSK_PROFILE_INVALID and the
+ * errors of {@link withTablet}.
  */
 export async function planKiosk(toolkit: Toolkit, access: KioskAccess, context: CheckContext): Promise<KioskPlan> {
   const { clock, site } = toolkit;
   const began = clock.monotonicMs();
   const { host, port, profileFile } = tabletEndpoint(toolkit);
   const profile = await loadKioskProfile(profileFile);
-  return await withTablet(toolkit, { ...access, wanted: profile.tablet }, context, async (tablet) => {
+  return await withTablet(toolkit, { ...access, expected: profile.tablet }, context, async (tablet) => {
     const steps = await readTablet(toolkit, tablet, profile, 'plan', context);
     const differing = steps.filter(({ state }) => state === 'differs' || state === 'failed').length;
     const verdict = verdictOf(steps);

@@ -10,8 +10,8 @@ import type { CheckContext, Toolkit } from '../toolkit.ts';
 import { storeReading } from './memory.ts';
 
 /**
- * Reads everything that the profile names, changes nothing, and stores it as the newest knowledge. A difference that
- * was found before the connection was lost is stored too. Throws TABLET_LOST and others of the connection.
+ * Reads the settings of the profile without changes, and stores the reading. A difference found before the connection
+ * was lost is stored too. Throws TABLET_LOST and other connection errors.
  */
 export async function readTablet(
   toolkit: Toolkit,
@@ -26,8 +26,8 @@ export async function readTablet(
   try {
     await planSteps(kioskSteps(profile, site.network.robotSegment), { tablet, profile, clock, ...context }, outcomes);
   } catch (error) {
-    const isNews = outcomes.some(({ state }) => state === 'differs' || state === 'failed');
-    if (isNews) await storeReading(toolkit, by, profile, facts, outcomes);
+    const hasDifference = outcomes.some(({ state }) => state === 'differs' || state === 'failed');
+    if (hasDifference) await storeReading(toolkit, by, profile, facts, outcomes);
     throw error;
   }
   await storeReading(toolkit, by, profile, facts, outcomes);

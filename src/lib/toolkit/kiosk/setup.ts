@@ -4,7 +4,7 @@ import {
   type KioskProfile,
   kioskSteps,
   loadKioskProfile,
-  lookAtPort,
+  probePort,
   type StepOutcome,
   type Tablet,
   tabletRedLine,
@@ -13,42 +13,42 @@ import type { CheckContext, Toolkit } from '../toolkit.ts';
 import type { KioskSetup } from './kiosk.result.ts';
 import { type LockOptions, lockTablet } from './lock.ts';
 import { storeReading, verdictOf } from './memory.ts';
-import { type KioskAccess, portScene, tabletEndpoint, withTablet } from './session.ts';
+import { type KioskAccess, portTarget, tabletEndpoint, withTablet } from './session.ts';
 
 export interface SetupOptions extends KioskAccess, LockOptions {
-  /** Leave ADB over TCP open at the end, which every later report shows in red. */
+  /** Leave ADB over TCP open; later reports show that in red. */
   readonly leaveOpen: boolean;
 }
 
 /**
- * Sets the tablet up as the profile says, step by step, and closes it. After a step that failed it is left open, so
- * that the technician can go on. Throws KIOSK_PROFILE_INVALID and why the tablet is not reached or lost.
+ * Configures the tablet by its profile and switches ADB over TCP off. After a failed step ADB stays on, so that the
+ * technician can continue. Throws KIOSK_PROFILE_INVALID and the connection errors of {@link withTablet}.
  */
 export async function setUpKiosk(toolkit: Toolkit, options: SetupOptions, context: CheckContext): Promise<KioskSetup> {
   const { clock, site } = toolkit;
   const began = clock.monotonicMs();
   const { host, port, profileFile } = tabletEndpoint(toolkit);
   const profile = await loadKioskProfile(profileFile);
-  // At a cable the port may have been closed all the time.
-  const wasOpen = options.usb !== true || (await lookAtPort(portScene(toolkit, context))) === 'open';
-  return await withTablet(toolkit, { ...options, wanted: profile.tablet }, context, async (tablet) => {
-    // Until its end nothing is known of a tablet whose settings change.
+  // Over USB the port may have been closed before.
+  const wasOpen = options.usb !== true || (await probePort(portTarget(toolkit, context))) === 'open';
+  return await withTablet(toolkit, { ...options, expected: profile.tablet }, context, async (tablet) => {
+    // While settings change, an interrupted run must leave 'not done'.
     await storeReading(toolkit, 'setup', profile, tablet.facts, [], 'not-done');
     const steps = await setUpSteps(toolkit, tablet, profile, context).catch((cause) => {
       if (!context.signal.aborted) throw cause;
-      throw new GwError('INTERRUPTED', 'Interrupted; the tablet is set up in part, and open.', {
-        remedy: 'Run `gw kiosk setup` again: it goes on where it was. Or close the tablet: `gw kiosk lock`.',
+      throw new GwError('INTERRUPTED', 'Interrupted; the tablet is partly configured, ADB over TCP is on.', {
+        remedy: 'Run `gw kiosk setup` again to continue, or `gw kiosk lock` to switch ADB over TCP off.',
         cause,
       });
     });
-    const notInOrder = steps.filter(({ state }) => state !== 'ok' && state !== 'changed');
-    const isDone = notInOrder.every(({ state }) => state === 'not-checked');
+    const unfinished = steps.filter(({ state }) => state !== 'ok' && state !== 'changed');
+    const isDone = unfinished.every(({ state }) => state === 'not-checked');
     const { facts } = tablet;
     await storeReading(toolkit, 'setup', profile, facts, steps, isDone ? verdictOf(steps) : 'not-done');
     const lock =
       options.leaveOpen || !isDone ? null : await lockTablet(toolkit, tablet, options, context, wasOpen, profile);
-    const isProven = lock?.verdict === 'closed' && (!options.afterRestart || lock.afterRestart === 'closed');
-    const isLocked = options.leaveOpen || isProven;
+    const isVerified = lock?.verdict === 'closed' && (!options.afterRestart || lock.afterRestart === 'closed');
+    const isLocked = options.leaveOpen || isVerified;
     return {
       address: { host, port },
       profile: profile.name,
@@ -63,7 +63,7 @@ export async function setUpKiosk(toolkit: Toolkit, options: SetupOptions, contex
   });
 }
 
-/** A tablet that restarted on the way has its first steps read once more: those were of the start before. */
+/** Repeats the steps when the tablet restarted meanwhile, since the first ones belong to the former boot. */
 async function setUpSteps(
   { clock, site }: Toolkit,
   tablet: Tablet,
@@ -71,11 +71,11 @@ async function setUpSteps(
   context: CheckContext,
 ): Promise<StepOutcome[]> {
   const steps = kioskSteps(profile, site.network.robotSegment);
-  const scene = { tablet, profile, clock, ...context };
+  const stepContext = { tablet, profile, clock, ...context };
   const { bootId } = tablet.facts;
-  const first = await applySteps(steps, scene);
+  const first = await applySteps(steps, stepContext);
   if (tablet.facts.bootId === bootId) return first;
   const wasChanged = new Set(first.filter(({ state }) => state === 'changed').map(({ id }) => id));
-  const second = await applySteps(steps, scene);
+  const second = await applySteps(steps, stepContext);
   return second.map((row) => (row.state === 'ok' && wasChanged.has(row.id) ? { ...row, state: 'changed' } : row));
 }

@@ -1,11 +1,11 @@
 import {
-  type Answerer,
   type Doubt,
-  type Knowledge,
-  knowledgeOf,
   type MachineTime,
-  NO_KNOWLEDGE,
+  NO_PROVENANCE,
   type PortState,
+  type Provenance,
+  provenanceOf,
+  type Responder,
   type TabletRecord,
 } from '../../kiosk/index.ts';
 import { notChecked, ok, wrong } from '../finding.ts';
@@ -14,54 +14,57 @@ import type { KioskFinding, KioskStatus } from './kiosk.result.ts';
 type Now = { readonly wall: Date; readonly machine: MachineTime };
 type SetUp = Omit<KioskStatus['setUp'], 'notRead'>;
 
-/** A reading that is older counts as not checked. Project decision. */
-const MAX_REMEMBERED_S = 24 * 3_600;
+/** An older reading counts as not checked. Project decision. */
+const MAX_READING_AGE_S = 24 * 3_600;
 
-const since: Readonly<Record<Doubt['id'], string>> = {
+const doubtTexts: Readonly<Record<Doubt['id'], string>> = {
   'restarted-by-gw': 'gw restarted the tablet after that',
-  restarted: 'the tablet has restarted since, or does not report its boot',
-  opened: 'its debug bridge was seen open again after that',
-  reset: 'the tablet was reset to factory settings after that',
+  restarted: 'the tablet has restarted since, or does not report its boot id',
+  opened: 'its ADB port was seen open again after that',
+  reset: 'factory reset of the tablet after that',
   'other-device': 'another tablet was connected after that',
 };
 
-/** The newest reading, with what speaks against its still being so. */
+/** The newest reading, with the reasons to doubt that it still holds. */
 export function knownSetUp(
   record: TabletRecord | null,
-  scene: {
+  current: {
     readonly now: Now;
-    /** It was read by this very command. */
+    /** Whether this command read the tablet. */
     readonly isRead: boolean;
-    /** Of the profile as it is now; null: it cannot be read. */
+    /** Hash of the current profile; null: unreadable. */
     readonly hash: string | null;
-    readonly answeredBy: Answerer;
+    readonly answeredBy: Responder;
     readonly address: TabletRecord['address'];
   },
 ): SetUp {
   const reading = record?.reading ?? null;
   if (reading === null) {
     const none = { verdict: 'not-checked', atLastConnection: 'not-checked' } as const;
-    return { ...none, ...NO_KNOWLEDGE, by: null, profile: null, steps: [], doubts: [] };
+    return { ...none, ...NO_PROVENANCE, by: null, profile: null, steps: [], doubts: [] };
   }
-  const { now, isRead, hash, answeredBy, address } = scene;
-  const knowledge = knowledgeOf(reading.seen, isRead ? 'read-now' : 'remembered', now);
-  const doubts: SetUp['doubts'] = reading.doubts.map(({ id, seen }) => ({ id, detail: `${since[id]} (${seen.at})` }));
+  const { now, isRead, hash, answeredBy, address } = current;
+  const provenance = provenanceOf(reading.observed, isRead ? 'read-now' : 'remembered', now);
+  const doubts: SetUp['doubts'] = reading.doubts.map(({ id, observed }) => ({
+    id,
+    detail: `${doubtTexts[id]} (${observed.at})`,
+  }));
   const doubt = (id: SetUp['doubts'][number]['id'], detail: string) => doubts.push({ id, detail });
   if (!isRead) {
     const last = record?.address;
     if (last?.host !== address.host || last.port !== address.port) {
-      doubt('address-changed', 'the site file names another address than then');
+      doubt('address-changed', 'the address in the site file has changed since');
     }
     if (answeredBy === 'other' && !doubts.some(({ id }) => id === 'other-device')) {
-      doubt('other-device', 'another hardware address answers at its address now');
+      doubt('other-device', 'another MAC address answers at its address now');
     }
     if (record?.bridge.state === 'open' && !doubts.some(({ id }) => id === 'opened')) {
-      doubt('opened', 'its debug bridge is open: whoever reaches it can change anything');
+      doubt('opened', 'its ADB port is open: any client can change its settings');
     }
-    if (hash === null) doubt('profile-unreadable', 'the profile cannot be read now');
-    else if (hash !== reading.profile.sha256) doubt('profile-changed', 'the profile is another one now');
-    if (knowledge.ageS === null) doubt('age-unknown', 'a clock went back, so that its age is not known');
-    else if (knowledge.ageS > MAX_REMEMBERED_S) doubt('too-old', 'read more than 24 hours ago');
+    if (hash === null) doubt('profile-unreadable', 'the profile cannot be read');
+    else if (hash !== reading.profile.sha256) doubt('profile-changed', 'the profile has changed since');
+    if (provenance.ageS === null) doubt('age-unknown', 'its age is unknown, because a clock was set back');
+    else if (provenance.ageS > MAX_READING_AGE_S) doubt('too-old', 'read more than 24 hours ago');
   }
   return {
     verdict: verdictOf(reading.verdict, doubts),
@@ -69,7 +72,7 @@ export function knownSetUp(
       reading.verdict,
       doubts.filter(({ id }) => id !== 'restarted-by-gw'),
     ),
-    ...knowledge,
+    ...provenance,
     by: reading.by,
     profile: reading.profile.name,
     steps: [...reading.steps],
@@ -77,7 +80,7 @@ export function knownSetUp(
   };
 }
 
-/** A difference stays wrong until it is read otherwise, except on another tablet or by another profile. */
+/** A difference stays wrong until a new reading, except with another tablet, after a reset or with another profile. */
 function verdictOf(verdict: SetUp['verdict'], doubts: SetUp['doubts']): SetUp['verdict'] {
   const has = (...ids: readonly string[]) => doubts.some(({ id }) => ids.includes(id));
   if (verdict !== 'as-profile') {
@@ -86,23 +89,23 @@ function verdictOf(verdict: SetUp['verdict'], doubts: SetUp['doubts']): SetUp['v
   return doubts.length === 0 ? 'as-profile' : 'not-checked';
 }
 
-/** The newest proof about a restart. What happened to the tablet since has taken it away already. */
+/** The last verified behaviour at a restart; later events have already invalidated it in the record. */
 export function knownRestart(
   record: TabletRecord | null,
-  { now, answeredBy }: { readonly now: Now; readonly answeredBy: Answerer },
+  { now, answeredBy }: { readonly now: Now; readonly answeredBy: Responder },
 ): KioskStatus['restart'] {
   const known = record?.bridge.afterRestart;
-  if (known === undefined || known.seen === null) return { verdict: 'not-checked', ...NO_KNOWLEDGE };
-  // What is known of one tablet says nothing of another one.
+  if (known === undefined || known.observed === null) return { verdict: 'not-checked', ...NO_PROVENANCE };
+  // The result of one tablet does not hold for another one.
   const verdict = answeredBy === 'other' ? 'not-checked' : known.verdict;
-  return { verdict, ...knowledgeOf(known.seen, 'remembered', now) };
+  return { verdict, ...provenanceOf(known.observed, 'remembered', now) };
 }
 
 const SPEC = 'Cloud and other network paths';
 
 export function findingsOf(found: {
   readonly port: PortState;
-  readonly answeredBy: Answerer;
+  readonly answeredBy: Responder;
   readonly setUp: SetUp & Pick<KioskStatus['setUp'], 'notRead'>;
   readonly restart: KioskStatus['restart'];
   readonly now: Now;
@@ -116,12 +119,12 @@ function portFinding({
   now,
 }: {
   readonly port: PortState;
-  readonly answeredBy: Answerer;
+  readonly answeredBy: Responder;
   readonly now: Now;
 }): KioskFinding {
   const base = {
     id: 'port',
-    title: 'The port of the debug bridge is closed at the address of the tablet',
+    title: 'ADB port at the address of the tablet is closed',
     spec: SPEC,
     remembered: null,
     basis: 'read-now' as const,
@@ -136,29 +139,29 @@ function portFinding({
       if (answeredBy === 'other') {
         return notChecked(
           base,
-          'refused by another device: its hardware address is not that of the tablet',
-          'Look up the address of the tablet, mend tablet.host in the site file, then ask again.',
+          'refused by another device: its MAC address is not that of the tablet',
+          'Look up the address of the tablet, correct tablet.host in the site file, then run the command again.',
         );
       }
-      const who = answeredBy === 'same' ? 'by the hardware address of the tablet' : 'which device refuses is not known';
-      return ok(base, `connections are refused (${who})`);
+      const device = answeredBy === 'same' ? 'MAC address of the tablet' : 'device unknown';
+      return ok(base, `connections are refused (${device})`);
     }
     case 'open':
       return wrong(
         base,
-        'the port takes connections: who reaches it owns the tablet',
-        'When the tablet is set up: `gw kiosk lock`.',
+        'the port accepts connections: any client that reaches it can control the tablet',
+        'When the tablet is configured, run `gw kiosk lock`.',
       );
     case 'silent':
       return notChecked(
         base,
         'no answer from the address of the tablet',
-        'Wake the tablet, check its WLAN and tablet.host in the site file, then ask again.',
+        'Wake the tablet, check its WLAN and tablet.host in the site file, then run the command again.',
       );
   }
 }
 
-function knowledgeIn(part: Knowledge): Knowledge {
+function provenanceIn(part: Provenance): Provenance {
   const { basis, at, ageS, ageBy, serial, bootId } = part;
   return { basis, at, ageS, ageBy, serial, bootId };
 }
@@ -166,58 +169,54 @@ function knowledgeIn(part: Knowledge): Knowledge {
 function restartFinding(restart: KioskStatus['restart']): KioskFinding {
   const base = {
     id: 'restart',
-    title: 'The port stays closed over a restart of the tablet',
+    title: 'ADB port stays closed after a restart of the tablet',
     spec: SPEC,
-    ...knowledgeIn(restart),
+    ...provenanceIn(restart),
   };
   switch (restart.verdict) {
     case 'closed':
-      return notChecked({ ...base, remembered: 'ok' }, 'it stayed closed when that was tried', null);
+      return notChecked({ ...base, remembered: 'ok' }, 'it stayed closed at the last watched restart', null);
     case 'open':
       return wrong(
         { ...base, remembered: 'wrong' },
-        'the port opened again when that was tried, or a property of the tablet opens it at every start',
-        'Switch ADB over TCP off in the developer options of the tablet, then `gw kiosk lock --after-restart`.',
+        'the port opened again at a restart, or a property of the tablet opens it at every start',
+        'Switch ADB over TCP off in the developer options of the tablet, then run `gw kiosk lock --after-restart`.',
       );
     case 'not-checked':
       return notChecked(
         { ...base, remembered: null },
-        'no restart was watched since it was last open',
-        'Prove it while the tablet is open: `gw kiosk lock --after-restart`.',
+        'no restart watched since it was last open',
+        'Verify it while the port is open: `gw kiosk lock --after-restart`.',
       );
   }
 }
 
 function setUpFinding(setUp: SetUp & Pick<KioskStatus['setUp'], 'notRead'>): KioskFinding {
   const { verdict, basis, by, profile, steps, doubts, notRead } = setUp;
-  const base = { id: 'set-up', title: 'The tablet is as its profile says', spec: null, ...knowledgeIn(setUp) };
-  const why = notRead === null ? '' : `; not read now: ${notRead.message}`;
+  const base = { id: 'set-up', title: 'Settings of the tablet match its profile', spec: null, ...provenanceIn(setUp) };
+  const readError = notRead === null ? '' : `; not read now: ${notRead.message}`;
   if (basis === 'none') {
-    const detail = `never read from this machine${why}`;
+    const detail = `never read by this machine${readError}`;
     return notChecked({ ...base, remembered: null }, detail, 'Run `gw kiosk setup`.');
   }
-  const inOrder = steps.filter(({ state }) => state === 'ok').length;
+  const matching = steps.filter(({ state }) => state === 'ok').length;
   const others = steps.filter(({ state }) => state !== 'ok').map(({ title }) => title);
-  const rest = others.length === 0 ? '' : `; not in order or not reported: ${others.join(', ')}`;
+  const rest = others.length === 0 ? '' : `; different or not reported: ${others.join(', ')}`;
   const doubted = doubts.length === 0 ? '' : `; ${doubts.map(({ detail }) => detail).join('; ')}`;
-  const said = {
-    'not-done': 'setup did not come to its end',
-    differs: `${inOrder} of ${steps.length} steps as '${profile ?? ''}'`,
-    'as-profile': `${inOrder} of ${steps.length} steps as '${profile ?? ''}'`,
-    'not-checked': `${inOrder} of ${steps.length} steps as '${profile ?? ''}'`,
-  }[verdict];
-  const detail = `${said}, read by ${by ?? 'gw'}${rest}${doubted}${why}`;
+  const count = `${matching} of ${steps.length} steps match '${profile ?? ''}'`;
+  const result = verdict === 'not-done' ? 'setup did not complete' : count;
+  const detail = `${result}, read by ${by ?? 'gw'}${rest}${doubted}${readError}`;
   if (verdict === 'differs' || verdict === 'not-done') {
-    const remedy = 'Mend that, then run `gw kiosk setup` again.';
+    const remedy = 'Correct that, then run `gw kiosk setup` again.';
     return wrong({ ...base, remembered: basis === 'remembered' ? 'wrong' : null }, detail, remedy);
   }
   if (basis === 'read-now') {
-    const start = { ...base, remembered: null };
+    const current = { ...base, remembered: null };
     return verdict === 'as-profile'
-      ? ok(start, detail)
-      : notChecked(start, detail, 'Look at the tablet itself for these.');
+      ? ok(current, detail)
+      : notChecked(current, detail, 'Check these settings on the tablet itself.');
   }
-  const remedy = 'Read it again at a cable with `gw kiosk status --usb`, or look at the tablet itself.';
+  const remedy = 'Read it again over USB with `gw kiosk status --usb`, or check the tablet itself.';
   const remembered = verdict === 'as-profile' ? 'ok' : 'not-checked';
   return notChecked({ ...base, remembered }, detail, remedy);
 }

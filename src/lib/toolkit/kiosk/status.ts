@@ -1,42 +1,42 @@
 import { GwError } from '../../error/index.ts';
 import {
-  type Answerer,
   afterRefusal,
-  answererOf,
   loadKioskProfile,
-  lookAtPort,
   type PortState,
+  probePort,
   profileHash,
-  proveClosed,
+  type Responder,
   readMachineTime,
   readTabletRecord,
+  responderOf,
   type TabletRecord,
   tabletRedLine,
+  verifyClosed,
 } from '../../kiosk/index.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
 import type { KioskStatus } from './kiosk.result.ts';
-import { changeRecord, sightingNow } from './memory.ts';
+import { changeRecord, observeNow } from './memory.ts';
 import { readTablet } from './reading.ts';
-import { type KioskAccess, portScene, rememberOpen, tabletEndpoint, withTablet } from './session.ts';
+import { type KioskAccess, portTarget, rememberOpen, tabletEndpoint, withTablet } from './session.ts';
 import { findingsOf, knownRestart, knownSetUp } from './status-findings.ts';
 
 /**
- * Whether the tablet is closed and as its profile says. Dials its port; reads the settings again where there is a
- * connection (an open port, or a cable), and shows what is remembered where there is none. Changes nothing on the
- * tablet. Throws USAGE when the site names no tablet, FILE_UNWRITABLE when the record is damaged.
+ * Whether the ADB port is closed and the settings match the profile. Probes the port; reads the settings when it is open
+ * or over USB, otherwise returns the remembered reading. Changes nothing on the tablet. Throws USAGE when the site file
+ * names no tablet, FILE_UNREADABLE when the record is corrupt.
  */
 export async function kioskStatus(toolkit: Toolkit, access: KioskAccess, context: CheckContext): Promise<KioskStatus> {
   const { clock, site } = toolkit;
   const began = clock.monotonicMs();
   const { host, port, profileFile } = tabletEndpoint(toolkit);
-  const { state, answeredBy } = await lookAtBridge(toolkit, context);
-  const profile = await loadKioskProfile(profileFile).catch((error: unknown) => asProblem(error));
+  const { state, answeredBy } = await probeBridge(toolkit, context);
+  const profile = await loadKioskProfile(profileFile).catch((error: unknown) => errorOf(error));
   let isRead = false;
   let notRead: KioskStatus['setUp']['notRead'] = null;
   if (state === 'open' || access.usb === true) {
     if ('code' in profile) notRead = profile;
     else {
-      const read = withTablet(toolkit, { ...access, wanted: profile.tablet }, context, (tablet) =>
+      const read = withTablet(toolkit, { ...access, expected: profile.tablet }, context, (tablet) =>
         readTablet(toolkit, tablet, profile, 'status', context),
       );
       await read.then(
@@ -45,7 +45,7 @@ export async function kioskStatus(toolkit: Toolkit, access: KioskAccess, context
         },
         (error: unknown) => {
           if (context.signal.aborted) throw error;
-          notRead = asProblem(error);
+          notRead = errorOf(error);
         },
       );
     }
@@ -74,27 +74,27 @@ export async function kioskStatus(toolkit: Toolkit, access: KioskAccess, context
   };
 }
 
-/** Dials, and stores what that changes in what is known. */
-async function lookAtBridge(
+/** Probes the port, and records a changed state. */
+async function probeBridge(
   toolkit: Toolkit,
   context: CheckContext,
-): Promise<{ readonly state: PortState; readonly answeredBy: Answerer }> {
+): Promise<{ readonly state: PortState; readonly answeredBy: Responder }> {
   const before: TabletRecord | null = await readTabletRecord(toolkit.site.stateDir);
-  const scene = portScene(toolkit, context);
-  const first = await lookAtPort(scene);
-  // Somebody else may have closed it: then the memory of an open tablet ends, with the same proof as in a lock.
-  const isNews = first === 'closed' && before !== null && before.bridge.state !== 'closed';
-  const state = isNews ? await proveClosed(scene) : first;
-  const seen = await sightingNow(toolkit);
-  const answeredBy = state === 'silent' ? 'unknown' : answererOf(before, seen.mac);
+  const target = portTarget(toolkit, context);
+  const first = await probePort(target);
+  // A tablet recorded as open may have been closed by other means: verified as in a lock.
+  const isNewlyClosed = first === 'closed' && before !== null && before.bridge.state !== 'closed';
+  const state = isNewlyClosed ? await verifyClosed(target) : first;
+  const observed = await observeNow(toolkit);
+  const answeredBy = state === 'silent' ? 'unknown' : responderOf(before, observed.mac);
   if (state === 'open') await rememberOpen(toolkit);
-  if (state === 'closed' && isNews) {
-    await changeRecord(toolkit, (record) => afterRefusal(record, scene.endpoint, seen));
+  if (state === 'closed' && isNewlyClosed) {
+    await changeRecord(toolkit, (record) => afterRefusal(record, target.endpoint, observed));
   }
   return { state, answeredBy };
 }
 
-function asProblem(error: unknown): { readonly code: string; readonly message: string } {
+function errorOf(error: unknown): { readonly code: string; readonly message: string } {
   if (!(error instanceof GwError)) throw error;
   const { code, message } = error;
   return { code, message };

@@ -1,23 +1,23 @@
 import { z } from 'zod';
 import { findingSchema } from '../finding.result.ts';
-import { mapChassisSchema, mapDrawingsSchema, mapItemSchema, mapMissingSchema } from './contents/map.result.ts';
+import { mapChassisSchema, mapItemSchema, mapMissingSchema, mapOverlaysSchema } from './contents/map.result.ts';
 
-/** Shape of `gw map backup --json` and `gw map verify --json`: a backup as a file, proven. */
+/** Shape of `gw map backup --json` and `gw map verify --json`: a verified backup file. */
 export const mapArchiveSchema = z.strictObject({
-  verdict: z.enum(['ok', 'wrong']).describe('wrong when a finding is; a finding that was not checked is neither.'),
+  verdict: z.enum(['ok', 'wrong']).describe('wrong when any finding is; not-checked findings do not count.'),
   file: z.string(),
   bytes: z.int(),
-  sha256: z.string().describe('Of the whole file: write it down beside it.'),
-  createdAt: z.string().describe('UTC of the machine that took it, for people.'),
+  sha256: z.string().describe('SHA-256 of the whole file.'),
+  createdAt: z.string().describe('UTC of the machine that ran the backup, for display.'),
   gwVersion: z.string(),
   chassis: mapChassisSchema,
-  complete: z.boolean().describe('Whether every map that the chassis had is in it.'),
+  complete: z.boolean().describe('Whether every map of the chassis is included.'),
   maps: z.array(
     z.strictObject({
       ...mapItemSchema.shape,
       files: z.array(z.strictObject({ name: z.string(), bytes: z.int(), sha256: z.string() })),
       picture: z.strictObject({ width: z.int(), height: z.int() }).nullable().describe('Size in pixels.'),
-      drawings: mapDrawingsSchema,
+      overlays: mapOverlaysSchema,
       missing: mapMissingSchema,
     }),
   ),

@@ -4,31 +4,31 @@ import { plural, shorten } from '../../text/index.ts';
 import type { Finding } from '../finding.result.ts';
 import { type FindingStart, notChecked, ok, wrong } from '../finding.ts';
 import type { MapArchiveView } from './archive.result.ts';
-import { countDrawings } from './contents/overlays.ts';
+import { countFeatures } from './contents/overlays.ts';
 
 type MapView = MapArchiveView['maps'][number];
 
-/** What whoever took the backup asked for; nobody knows it of a file that is only read. */
-export type AskedFor = 'all' | 'some' | 'unknown';
+/** Maps requested for the backup; unknown for an existing file. */
+export type BackupScope = 'all' | 'some' | 'unknown';
 
 /**
- * A backup that was read and proven, with what is in it and what is not. That it was read at all proves its
- * checksums, so those findings stand as 'ok' here: a backup that fails them is no result but ARCHIVE_INVALID.
+ * The findings of a verified backup. Checksum findings are always 'ok' here, since a backup that fails them is
+ * ARCHIVE_INVALID.
  */
 export async function viewArchive(
   { path, bytes, sha256, archive }: ArchiveFile,
-  asked: AskedFor = 'unknown',
+  scope: BackupScope = 'unknown',
 ): Promise<MapArchiveView> {
   const { createdAt, gwVersion, chassis, complete } = archive;
   const maps: MapView[] = [];
   for (const map of archive.maps) maps.push(await viewMap(map));
   const findings = [
     wholeFinding(maps),
-    drawingsFinding(maps),
+    overlaysFinding(maps),
     countersFinding(archive.maps),
     partFinding(maps, 'image'),
     partFinding(maps, 'localisation'),
-    allMapsFinding(complete, asked),
+    allMapsFinding(complete, scope),
     restoringFinding(),
   ];
   return {
@@ -57,7 +57,7 @@ async function viewMap(map: ArchivedMap): Promise<MapView> {
     isCurrent,
     files: [...archivedFiles(map)],
     picture: picture?.ok ? { width: picture.width, height: picture.height } : null,
-    drawings: countDrawings(map),
+    overlays: countFeatures(map),
     missing: [...missing],
   };
 }
@@ -67,32 +67,32 @@ const start = (id: string, title: string, spec: string | null = null): FindingSt
 function wholeFinding(maps: readonly MapView[]): Finding {
   const files = maps.reduce((sum, map) => sum + map.files.length, 0);
   return ok(
-    start('whole', 'The file is whole'),
-    `${plural(files, 'file')} with the length and SHA-256 of the manifest, and nothing else; the drawings stand apart exactly as in their map`,
+    start('complete', 'The archive is complete'),
+    `${plural(files, 'file')} with the length and SHA-256 of the manifest, and no others; overlays files equal those of their maps`,
   );
 }
 
-function drawingsFinding(maps: readonly MapView[]): Finding {
-  const about = start('drawings', 'The drawings can be read');
-  if (maps.length === 0) return notChecked(about, 'there is no map in it', null);
-  const broken = maps.filter(({ drawings }) => drawings.problem !== null);
+function overlaysFinding(maps: readonly MapView[]): Finding {
+  const about = start('overlays', 'The overlays are readable');
+  if (maps.length === 0) return notChecked(about, 'no map in it', null);
+  const broken = maps.filter(({ overlays }) => overlays.problem !== null);
   if (broken.length === 0) {
-    const sum = maps.reduce((all, { drawings }) => {
-      const { point, lane, zone, other } = drawings.count ?? { point: 0, lane: 0, zone: 0, other: 0 };
+    const sum = maps.reduce((all, { overlays }) => {
+      const { point, lane, zone, other } = overlays.count ?? { point: 0, lane: 0, zone: 0, other: 0 };
       return all + point + lane + zone + other;
     }, 0);
-    return ok(about, `${plural(sum, 'drawing')} in ${plural(maps.length, 'map')}`);
+    return ok(about, `${plural(sum, 'feature')} in ${plural(maps.length, 'map')}`);
   }
   return wrong(
     about,
-    broken.map(({ id, drawings }) => `map ${id}: ${drawings.problem}`).join('\n'),
-    'The backup holds them as the chassis gave them. See `gw overlays inspect --map ID` for what is wrong with them.',
+    broken.map(({ id, overlays }) => `map ${id}: ${overlays.problem}`).join('\n'),
+    'The backup has them as received. Run `gw overlays inspect --map ID` for details.',
   );
 }
 
-/** What the list of maps said against what the map itself says, where it says it. */
+/** Compares the list of maps with the members of each map, where present. */
 function countersFinding(maps: readonly ArchivedMap[]): Finding {
-  const about = start('versions', 'Names and versions agree with the maps themselves');
+  const about = start('versions', 'Names and versions match the map data');
   const differences = maps.flatMap((map) => {
     const reading = readJsonBytes(map.data);
     const inside = reading.ok ? (reading.value as Readonly<Record<string, unknown>>) : {};
@@ -104,17 +104,17 @@ function countersFinding(maps: readonly ArchivedMap[]): Finding {
       ['overlays_version', map.overlaysVersion],
     ] as const;
     return pairs.flatMap(([key, listed]) => {
-      const said = Object.hasOwn(inside, key) ? inside[key] : undefined;
-      if (said === undefined || said === null || said === '' || said === listed) return [];
-      return [`${key} of map ${map.id} is ${JSON.stringify(listed)} in the list and ${shortJson(said)} in the map`];
+      const inMap = Object.hasOwn(inside, key) ? inside[key] : undefined;
+      if (inMap === undefined || inMap === null || inMap === '' || inMap === listed) return [];
+      return [`${key} of map ${map.id} is ${JSON.stringify(listed)} in the list and ${shortJson(inMap)} in the map`];
     });
   });
-  if (maps.length === 0) return notChecked(about, 'there is no map in it', null);
+  if (maps.length === 0) return notChecked(about, 'no map in it', null);
   if (differences.length === 0) return ok(about, `of ${plural(maps.length, 'map')}`);
   return wrong(
     about,
     differences.join('\n'),
-    'Take the backup again. If it stays so, the chassis contradicts itself: report its software version.',
+    'Take the backup again. If they still differ, report the software version of the chassis.',
   );
 }
 
@@ -125,39 +125,39 @@ const partTitles = {
 
 function partFinding(maps: readonly MapView[], what: 'image' | 'localisation'): Finding {
   const about = start(what, partTitles[what]);
-  if (maps.length === 0) return notChecked(about, 'there is no map in it', null);
+  if (maps.length === 0) return notChecked(about, 'no map in it', null);
   const lacking = maps.flatMap(({ id, missing }) => {
     return missing.filter((one) => one.what === what).map(({ why }) => `map ${id}: ${why}`);
   });
   if (lacking.length === 0) {
-    const sound = what === 'image' ? 'whole PNGs, with as many pixels as they say' : 'as the chassis gave it';
-    return ok(about, `${maps.length} of ${maps.length}, ${sound}`);
+    const detail = what === 'image' ? 'valid PNGs' : 'as received';
+    return ok(about, `${maps.length} of ${maps.length}, ${detail}`);
   }
   return wrong(
     about,
     lacking.join('\n'),
-    'The drawings can be restored without it, but a lost map cannot be made anew. Take the backup again.',
+    'Take the backup again: without it overlays can be restored, but not a lost map.',
   );
 }
 
-function allMapsFinding(complete: boolean, asked: AskedFor): Finding {
-  const about = start('all-maps', 'Every map of the chassis is in it');
-  if (complete) return ok(about, 'as the chassis listed them when the backup was taken');
-  if (asked === 'all') {
+function allMapsFinding(complete: boolean, scope: BackupScope): Finding {
+  const about = start('all-maps', 'Every map of the chassis is included');
+  if (complete) return ok(about, 'as listed by the chassis at the backup');
+  if (scope === 'all') {
     return wrong(
       about,
-      'the map in use was set from data and is stored nowhere, so no backup can take it',
-      'Store that map on the chassis, or set a stored one; a restart may lose it. Then take the backup again.',
+      'the map in use was set from data and is not stored, so no backup contains it',
+      'Store that map on the chassis, or select a stored one; a restart may lose it. Then take the backup again.',
     );
   }
-  const why = asked === 'some' ? 'only those that were named' : 'only named maps, or the one in use was stored nowhere';
-  return notChecked(about, why, 'For all of them: `gw map backup` without --map.');
+  const detail = scope === 'some' ? 'selected maps only' : 'selected maps only, or the map in use was not stored';
+  return notChecked(about, detail, 'For all maps run `gw map backup` without --map.');
 }
 
 function restoringFinding(): Finding {
   return notChecked(
-    start('restoring', 'A chassis takes these maps back', 'Chassis interface'),
-    'writing maps was never measured on a real chassis, and only a chassis understands the localisation data',
+    start('restoring', 'The maps can be restored to a chassis', 'Chassis interface'),
+    'writing maps was never measured on a real chassis, and localisation data has no public format',
     null,
   );
 }

@@ -8,21 +8,21 @@ import type { MapArchiveView } from './archive.result.ts';
 import { viewArchive } from './archive.ts';
 
 export interface MapBackupOptions {
-  /** Numbers of the maps as texts; every map when there is none. */
+  /** Map numbers as texts; every map when empty. */
   readonly ids: readonly string[];
-  /** Where it goes; without it a new file in `folder`, named by serial number and time. */
+  /** Target file; default: a new file in `folder`, named by serial number and time. */
   readonly path?: string | undefined;
-  /** The current one when absent. */
+  /** Default: the current folder. */
   readonly folder?: string | undefined;
-  /** Replace a file that is there; one that gw names itself never replaces another. */
+  /** Replace an existing file; a generated name never does. */
   readonly force: boolean;
   readonly gwVersion: string;
 }
 
 /**
- * Takes the maps of a chassis into one file, which is read back and proven before it is put in its place. Throws
- * FILE_EXISTS, FILE_UNWRITABLE, MAP_UNKNOWN, BACKUP_OUTDATED, and as the client of the chassis does; then nothing
- * was written. What the chassis did not give of a map is a finding.
+ * Backs up the maps of a chassis into one file, which is read back and verified before it is moved to its path. Throws
+ * FILE_EXISTS, FILE_UNWRITABLE, FILE_UNREADABLE, MAP_UNKNOWN, BACKUP_OUTDATED and the errors of the chassis client, with
+ * nothing written. A missing file of a map is a finding.
  */
 export async function backUpMapsToFile(
   toolkit: Toolkit,
@@ -37,8 +37,8 @@ export async function backUpMapsToFile(
   const which = ids.length === 0 ? 'all' : ids;
   const archive = await backUpMaps(client, { ids: which, gwVersion, clock, signal, onProgress });
   if (archive.maps.length === 0) {
-    throw new GwError('MAP_UNKNOWN', 'The chassis has no maps, so there is nothing to back up.', {
-      remedy: 'If it had maps before, an older backup brings them back: `gw map restore FILE`.',
+    throw new GwError('MAP_UNKNOWN', 'The chassis has no maps to back up.', {
+      remedy: 'If it had maps before, restore them from an older backup: `gw map restore FILE`.',
     });
   }
   onProgress('writing the backup and reading it back');

@@ -8,13 +8,13 @@ export const mapListSchema = z.strictObject({
   maps: z.array(mapItemSchema),
   current: z
     .strictObject({
-      id: z.int().describe('-1 for a map that was set from data and is stored nowhere.'),
+      id: z.int().describe('-1: set from data, not stored.'),
       uid: z.string().nullable(),
       name: z.string().nullable(),
-      isStored: z.boolean().describe('It is one of the list, so that a backup can take it.'),
+      isStored: z.boolean().describe('Whether it is in the list, so that a backup contains it.'),
     })
     .nullable()
-    .describe('The map in use; null when there is none.'),
+    .describe('The map in use; null without one.'),
   fields: mapFieldsSchema,
 });
 export type MapList = z.infer<typeof mapListSchema>;

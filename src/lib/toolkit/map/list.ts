@@ -4,12 +4,12 @@ import type { CheckContext, Toolkit } from '../toolkit.ts';
 import { listedFields, standingOfFields } from './contents/facts.ts';
 import type { MapList } from './list.result.ts';
 
-/** The maps that a chassis stores, and which of them is in use. Throws as the client of the chassis does. */
+/** The stored maps of a chassis and the map in use. Throws the errors of the chassis client. */
 export async function listMaps(toolkit: Toolkit, { signal, onProgress }: CheckContext): Promise<MapList> {
   const access = await chassisAccess(toolkit);
   const { host, port } = access.endpoint;
   await using client = createChassisClient(access);
-  onProgress(`asking ${host}:${port} for its maps`);
+  onProgress(`reading the list of maps from ${host}:${port}`);
   const { serial, software, model } = await client.identity(signal);
   const listed = await client.listMaps(signal);
   const current = await client.currentMap(signal);

@@ -1,21 +1,21 @@
 import { z } from 'zod';
 import { factBases, marks } from '../../evidence/index.ts';
-import { drawingsDifferenceSchema } from './change/overlays-difference.result.ts';
+import { overlaysDifferenceSchema } from './change/overlays-difference.result.ts';
 import { runningMapSchema } from './change/running-map.result.ts';
 import { mapAddressSchema, mapChassisSchema } from './contents/map.result.ts';
 
-/** A fact of the ledger that a result relies on or leaves open. */
+/** A fact that a result relies on or leaves open. */
 export const citedFactSchema = z.strictObject({
   id: z.string(),
   mark: z.enum(marks),
-  basis: z.enum(factBases).describe('What the mark rests on.'),
+  basis: z.enum(factBases).describe('Basis of the mark.'),
   statement: z.string(),
   source: z.string(),
 });
 export type CitedFact = z.infer<typeof citedFactSchema>;
 
 export const stillnessSchema = z.strictObject({
-  verdict: z.enum(['still', 'moving', 'not-checked']).describe('not-checked: a person said that it stands still.'),
+  verdict: z.enum(['still', 'moving', 'not-checked']).describe('not-checked: a person confirmed that it stands still.'),
   detail: z.string(),
 });
 
@@ -29,7 +29,7 @@ export const usedBackupSchema = z.strictObject({
   maps: z.int(),
 });
 
-/** The file that keeps what the chassis held before anything was sent. */
+/** Backup of the chassis before the first order. */
 export const safetyBackupSchema = z.strictObject({
   file: z.string(),
   bytes: z.int(),
@@ -44,16 +44,16 @@ const restoredMapSchema = z.strictObject({
   name: z.string(),
   wasInUse: z.boolean(),
   plan: z
-    .enum(['same', 'overlays-differ', 'missing', 'conflict', 'cannot'])
+    .enum(['same', 'overlays-differ', 'missing', 'conflict', 'not-restorable'])
     .describe(
-      'overlays-differ: its drawings are replaced. missing: it is created. conflict: the chassis holds another map in its place.',
+      'overlays-differ: its overlays are replaced. missing: it is created. conflict: the chassis has another map in its place.',
     ),
   matchedBy: z.enum(['uid', 'id', 'content']).nullable(),
-  idOnChassis: z.int().nullable().describe('Number on the chassis now; null when it is not there or not known.'),
+  idOnChassis: z.int().nullable().describe('Current number on the chassis; null when not stored or unknown.'),
   picture: z.enum(['same', 'differs', 'not-compared']).nullable(),
-  why: z.string().nullable().describe('Why it is a conflict, or cannot be.'),
+  why: z.string().nullable().describe('Reason of a conflict or of not-restorable.'),
   notes: z.array(z.string()),
-  difference: drawingsDifferenceSchema.nullable().describe('From the drawings on the chassis to those of the backup.'),
+  difference: overlaysDifferenceSchema.nullable().describe('From the overlays on the chassis to those of the backup.'),
   outcome: z
     .enum([
       'dry-run',
@@ -62,21 +62,21 @@ const restoredMapSchema = z.strictObject({
       'not-sent',
       'written',
       'no-effect',
-      'put-back',
+      'rolled-back',
       'differs',
       'gone',
       'unknown',
     ])
     .describe(
-      'put-back: the write came out differently, and the old drawings are there again. differs: it holds neither. gone: the chassis lists it no more.',
+      'rolled-back: the read-back differed, and the old overlays are restored. differs: neither the new nor the old content. gone: no longer listed by the chassis.',
     ),
-  holdsNow: z.string().describe('What the chassis holds of it now, or that this is not known.'),
-  said: z.string().nullable().describe('What the chassis said against the write, or how the answer was lost.'),
-  undone: z.boolean().describe('The old drawings were sent again.'),
-  undoSaid: z.string().nullable(),
-  afterWrite: drawingsDifferenceSchema.nullable().describe('From what was sent to what was read after the write.'),
-  beforeToNow: drawingsDifferenceSchema.nullable().describe('From what it held before to what was read last.'),
-  alsoChanged: z.array(z.string()).describe('What else of the map is not what it was or was sent.'),
+  contentNow: z.string().describe('Current content on the chassis, or that it is unknown.'),
+  orderError: z.string().nullable().describe('Error of the order; null when the chassis accepted it.'),
+  rolledBack: z.boolean().describe('Whether the old overlays were sent again.'),
+  rollbackError: z.string().nullable().describe('Error of the rollback order.'),
+  afterWrite: overlaysDifferenceSchema.nullable().describe('From the sent overlays to those read after the write.'),
+  beforeToNow: overlaysDifferenceSchema.nullable().describe('From the old overlays to those read last.'),
+  alsoChanged: z.array(z.string()).describe('Other differences of the map.'),
   notCompared: z.array(z.string()),
 });
 export type RestoredMap = z.infer<typeof restoredMapSchema>;
@@ -85,38 +85,38 @@ export type RestoredMap = z.infer<typeof restoredMapSchema>;
 export const mapRestoreSchema = z.strictObject({
   mode: z.enum(['dry-run', 'write']),
   verdict: z
-    .enum(['nothing-to-do', 'to-do', 'restored', 'stored-only', 'obstacles', 'differs', 'unknown'])
+    .enum(['nothing-to-do', 'to-do', 'restored', 'stored-only', 'incomplete', 'differs', 'unknown'])
     .describe(
-      'to-do: a dry run that would write. stored-only: everything is stored as it is to be, and the robot drives by something else. obstacles: some map cannot be restored or was not started. differs: WRITE_DIFFERS. unknown: what the chassis holds is not known.',
+      'to-do: a dry run that would write. stored-only: everything is stored as in the backup, but the robot drives by other overlays. incomplete: a map cannot be restored or was not started. differs: WRITE_DIFFERS. unknown: the content on the chassis is unknown.',
     ),
   problem: z.strictObject({ code: z.literal('WRITE_DIFFERS'), title: z.string(), remedy: z.string() }).nullable(),
   address: mapAddressSchema,
   chassis: mapChassisSchema,
   backup: usedBackupSchema,
-  stillness: stillnessSchema.nullable().describe('null when nothing was to be written.'),
+  stillness: stillnessSchema.nullable().describe('null when nothing had to be written.'),
   safetyBackup: safetyBackupSchema
     .nullable()
-    .describe('What the chassis held before the first write; null when nothing was written, or when it held no map.'),
+    .describe('State before the first write; null when nothing was written, or the chassis had no maps.'),
   maps: z.array(restoredMapSchema),
   others: z
     .array(z.strictObject({ id: z.int(), uid: z.string().nullable(), name: z.string() }))
-    .describe('Maps of the chassis that the backup does not have: untouched.'),
+    .describe('Maps of the chassis that are not in the backup: unchanged.'),
   use: z
     .strictObject({
-      id: z.int().nullable().describe('Number on the chassis; null when it is not known.'),
+      id: z.int().nullable().describe('Number on the chassis; null when unknown.'),
       archivedId: z.int(),
       outcome: z.enum(['dry-run', 'set', 'not-set', 'not-started', 'unknown']),
       why: z.string().nullable(),
     })
     .nullable()
-    .describe('Taking a map into use again: only where it was in use at the backup and none is now.'),
-  running: runningMapSchema.describe('What the robot drives by beside what is stored, after the writes if any.'),
+    .describe('Setting the current map: only when one was in use at the backup and none is now.'),
+  running: runningMapSchema.describe('Comparison of running and stored map, after any writes.'),
   position: z
-    .enum(['untouched', 'must-be-set-anew'])
-    .describe('must-be-set-anew: the position is not expected to survive a change of the map in use.'),
+    .enum(['untouched', 'must-be-set'])
+    .describe('must-be-set: the position is expected to be lost with a change of the map in use.'),
   interrupted: z.boolean(),
-  notes: z.array(z.string()).describe('What a person should know beside.'),
+  notes: z.array(z.string()).describe('Further notes.'),
   facts: z.array(citedFactSchema),
-  next: z.array(z.string()).describe('What to do next: sentences and commands.'),
+  next: z.array(z.string()).describe('Next steps: sentences and commands.'),
 });
 export type MapRestore = z.infer<typeof mapRestoreSchema>;

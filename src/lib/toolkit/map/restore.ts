@@ -4,8 +4,8 @@ import {
   type ArchiveFile,
   archiveFileName,
   changesAnything,
-  isWell,
-  lookForStillness,
+  checkStillness,
+  isSuccess,
   type MapOutcome,
   type PlannedMap,
   type RestoreRun,
@@ -18,37 +18,37 @@ import type { CheckContext, Toolkit } from '../toolkit.ts';
 import { citeFacts } from './change/cited-facts.ts';
 import { commandText } from './change/command-text.ts';
 import { differenceOf } from './change/overlays-difference.ts';
-import { afterSelecting, isOutOfStep, lookAgain, selectAgain, viewRunningMap } from './change/running-map.ts';
+import { afterSelecting, compareAgain, isRunningDifferent, selectAgain, viewRunningMap } from './change/running-map.ts';
 import type { MapRestore, RestoredMap } from './restore.result.ts';
 
 export interface MapRestoreOptions {
   readonly path: string;
-  /** Maps of the backup by id or uid; every one when there is none. */
+  /** Maps of the backup by id or uid; every map when empty. */
   readonly ids: readonly string[];
-  /** The risk was taken by name; otherwise nothing is written. */
+  /** The risk flag was given; otherwise nothing is written. */
   readonly write: boolean;
-  /** A person who sees the robot says that it stands still. */
+  /** A person at the robot confirms that it stands still. */
   readonly itStandsStill: boolean;
-  /** Where the present state is kept first; without it a new file in the current folder. */
+  /** File of the safety backup; default: a new file in the current folder. */
   readonly backupPath?: string | undefined;
-  /** For the commands that the result names. */
+  /** For the commands in the result. */
   readonly sitePath: string;
   readonly gwVersion: string;
 }
 
-/** What a change of the chassis does first: it waits for the robot to stand, and keeps the present state. */
-export function keepingFirst(
+/** Options of every change of the chassis: check of the standstill and safety backup. */
+export function writeOptionsOf(
   access: ChassisAccess,
   options: Pick<MapRestoreOptions, 'itStandsStill' | 'backupPath' | 'gwVersion'> & {
-    /** Of the file where no path was named; it may be numbered. */
-    readonly ownName: string;
+    /** Generated file name, used without a path; it may be numbered. */
+    readonly defaultName: string;
   },
   onSafetyBackup: MapRestoreContext['onSafetyBackup'],
 ): RestoreWrite {
   return {
-    lookForStillness: (ending) => lookForStillness(access, ending),
-    personSeesItStand: options.itStandsStill,
-    backupPath: options.backupPath ?? options.ownName,
+    checkStillness: (ending) => checkStillness(access, ending),
+    isConfirmedStill: options.itStandsStill,
+    backupPath: options.backupPath ?? options.defaultName,
     mayNumber: options.backupPath === undefined,
     gwVersion: options.gwVersion,
     onBackup: ({ path }) => onSafetyBackup(path),
@@ -56,13 +56,13 @@ export function keepingFirst(
 }
 
 export interface MapRestoreContext extends CheckContext {
-  /** Told once the present state is safe, before the first write: nobody may lose sight of that file. */
+  /** Called when the safety backup is written, before the first order. */
   readonly onSafetyBackup: (file: string) => void;
 }
 
 /**
- * Brings the maps of a backup back to the chassis that they came from, or says what that would do. Throws what stands
- * in the way before anything is written; afterwards everything is a result.
+ * Restores the maps of a backup to their chassis, or plans it. Throws obstacles before the first write; afterwards
+ * everything is a result.
  */
 export async function restoreFromBackup(
   toolkit: Toolkit,
@@ -73,13 +73,13 @@ export async function restoreFromBackup(
   const file = await readArchive(options.path);
   const access = await chassisAccess(toolkit);
   await using client = createChassisClient(access);
-  const ownName = archiveFileName(site.chassis.serial, clock.wall(), 'before-restore');
+  const defaultName = archiveFileName(site.chassis.serial, clock.wall(), 'before-restore');
   const run = await restoreMaps({
     client,
     archive: file.archive,
     ids: options.ids.length === 0 ? 'all' : options.ids,
     topics: access,
-    write: options.write ? keepingFirst(access, { ...options, ownName }, onSafetyBackup) : null,
+    write: options.write ? writeOptionsOf(access, { ...options, defaultName }, onSafetyBackup) : null,
     clock,
     signal,
     onProgress,
@@ -88,14 +88,14 @@ export async function restoreFromBackup(
   return viewRestore(run, { file, options, address: { host, port, way: access.dialer.way } });
 }
 
-interface Around {
+interface RestoreContext {
   readonly file: ArchiveFile;
   readonly options: MapRestoreOptions;
   readonly address: MapRestore['address'];
 }
 
-/** The run as a result: every map with what it holds now, and what to do next. */
-export function viewRestore(run: RestoreRun, { file, options, address }: Around): MapRestore {
+/** The result of a run, with the content of every map and the next steps. */
+export function viewRestore(run: RestoreRun, { file, options, address }: RestoreContext): MapRestore {
   const { live, plan, written } = run;
   const { serial, software, model } = live.identity;
   const maps = plan.maps.map((planned) => {
@@ -120,9 +120,7 @@ export function viewRestore(run: RestoreRun, { file, options, address }: Around)
     use,
     running: viewRunningMap(run.running),
     position:
-      written?.use?.mayBeTaken === true || use?.outcome === 'set'
-        ? ('must-be-set-anew' as const)
-        : ('untouched' as const),
+      written?.use?.mayBeSet === true || use?.outcome === 'set' ? ('must-be-set' as const) : ('untouched' as const),
     interrupted: written?.interrupted ?? false,
     notes: notesOf(run, file),
     facts: citeFacts([
@@ -147,33 +145,33 @@ export function safetyView({ path, bytes, sha256, archive }: ArchiveFile): NonNu
 }
 
 function verdictOf({ plan, written, running }: RestoreRun): MapRestore['verdict'] {
-  const blocked = plan.maps.some(({ verdict }) => verdict === 'conflict' || verdict === 'cannot');
-  const well = isOutOfStep(running) ? 'stored-only' : written === null ? 'nothing-to-do' : 'restored';
-  if (written === null) return blocked ? 'obstacles' : changesAnything(plan) ? 'to-do' : well;
+  const blocked = plan.maps.some(({ verdict }) => verdict === 'conflict' || verdict === 'not-restorable');
+  const success = isRunningDifferent(running) ? 'stored-only' : written === null ? 'nothing-to-do' : 'restored';
+  if (written === null) return blocked ? 'incomplete' : changesAnything(plan) ? 'to-do' : success;
   const outcomes = written.maps.map(({ outcome }) => outcome);
-  const kinds = outcomes.map(outcomeWord);
+  const kinds = outcomes.map(outcomeName);
   if (kinds.includes('unknown') || written.use?.outcome === 'unknown') return 'unknown';
-  if (kinds.some((kind) => ['no-effect', 'put-back', 'differs', 'gone'].includes(kind))) return 'differs';
+  if (kinds.some((kind) => ['no-effect', 'rolled-back', 'differs', 'gone'].includes(kind))) return 'differs';
   if (written.use?.outcome === 'not-set') return 'differs';
-  const all = outcomes.every(isWell) && !blocked && (written.use === null || written.use.outcome === 'set');
-  return all ? well : 'obstacles';
+  const all = outcomes.every(isSuccess) && !blocked && (written.use === null || written.use.outcome === 'set');
+  return all ? success : 'incomplete';
 }
 
-function outcomeWord(outcome: MapOutcome): RestoredMap['outcome'] {
+function outcomeName(outcome: MapOutcome): RestoredMap['outcome'] {
   switch (outcome.kind) {
     case 'untouched':
     case 'not-started':
       return outcome.kind;
     case 'failed':
       return 'unknown';
-    case 'drawings':
+    case 'overlays':
     case 'creation':
       return outcome.outcome;
   }
 }
 
 function viewMap(planned: PlannedMap, outcome: MapOutcome | null): RestoredMap {
-  const { archived, verdict, live, matchedBy, picture, why, notes, drawings } = planned;
+  const { archived, verdict, live, matchedBy, picture, why, notes, overlays } = planned;
   const { id, uid, name, isCurrent } = archived;
   const base = {
     id,
@@ -186,35 +184,35 @@ function viewMap(planned: PlannedMap, outcome: MapOutcome | null): RestoredMap {
     picture,
     why,
     notes: [...notes],
-    difference: drawings && differenceOf(drawings),
-    outcome: outcome === null ? ('dry-run' as const) : outcomeWord(outcome),
-    holdsNow: holdsNow(planned, outcome),
-    said: null,
-    undone: false,
-    undoSaid: null,
+    difference: overlays && differenceOf(overlays),
+    outcome: outcome === null ? ('dry-run' as const) : outcomeName(outcome),
+    contentNow: contentNow(planned, outcome),
+    orderError: null,
+    rolledBack: false,
+    rollbackError: null,
     afterWrite: null,
     beforeToNow: null,
     alsoChanged: [],
     notCompared: [],
   };
-  if (outcome?.kind === 'drawings') {
-    const { said, undone, undoSaid, after, now, alsoChanged } = outcome;
+  if (outcome?.kind === 'overlays') {
+    const { orderError, rolledBack, rollbackError, after, now, alsoChanged } = outcome;
     return {
       ...base,
-      said,
-      undone,
-      undoSaid,
+      orderError,
+      rolledBack,
+      rollbackError,
       afterWrite: after && differenceOf(after),
       beforeToNow: now && differenceOf(now),
       alsoChanged: [...alsoChanged],
     };
   }
   if (outcome?.kind === 'creation') {
-    const { said, after, differences, notCompared } = outcome;
+    const { orderError, after, differences, notCompared } = outcome;
     return {
       ...base,
       idOnChassis: outcome.id,
-      said,
+      orderError,
       afterWrite: after && differenceOf(after),
       alsoChanged: [...differences],
       notCompared: [...notCompared],
@@ -223,46 +221,46 @@ function viewMap(planned: PlannedMap, outcome: MapOutcome | null): RestoredMap {
   return base;
 }
 
-/** One sentence about what the chassis holds of this map now. */
-function holdsNow({ verdict, why }: PlannedMap, outcome: MapOutcome | null): string {
+/** The current content of this map on the chassis, as a clause. */
+function contentNow({ verdict, why }: PlannedMap, outcome: MapOutcome | null): string {
   const untouched = {
-    same: 'the drawings of the backup',
-    'overlays-differ': 'other drawings than the backup',
-    missing: 'nothing: the chassis does not have this map',
+    same: 'the overlays of the backup',
+    'overlays-differ': 'other overlays than the backup',
+    missing: 'nothing: not stored on the chassis',
     conflict: `another map: ${why ?? ''}`,
-    cannot: `what it held before; it cannot be restored: ${why ?? ''}`,
+    'not-restorable': `unchanged; it cannot be restored: ${why ?? ''}`,
   }[verdict];
   if (outcome === null || outcome.kind === 'untouched') return untouched;
-  if (outcome.kind === 'failed') return `not known: ${outcome.why}`;
-  if (outcome.kind === 'not-started') return `${untouched}; nothing was sent for it: ${outcome.why}`;
+  if (outcome.kind === 'failed') return `unknown: ${outcome.why}`;
+  if (outcome.kind === 'not-started') return `${untouched}; nothing was sent: ${outcome.why}`;
   if (outcome.outcome === 'not-sent') return `${untouched}; the order did not reach the chassis`;
-  if (outcome.outcome === 'unknown') return `not known: ${outcome.why ?? 'it could not be read back'}`;
+  if (outcome.outcome === 'unknown') return `unknown: ${outcome.why ?? 'it could not be read back'}`;
   if (outcome.kind === 'creation') {
-    if (outcome.outcome === 'no-effect') return 'nothing: no new map is in the list, as last read';
+    if (outcome.outcome === 'no-effect') return 'nothing: no new map in the list at the last read';
     const number = `map ${outcome.id ?? '?'}`;
     return outcome.outcome === 'written'
       ? `the map of the backup, as ${number}, read back and compared`
-      : `a new map, ${number}, that is not what was sent; gw deletes nothing`;
+      : `a new map, ${number}, that differs from what was sent; gw deletes nothing`;
   }
   switch (outcome.outcome) {
     case 'written':
-      return 'the drawings of the backup, read back and compared';
+      return 'the overlays of the backup, read back and compared';
     case 'no-effect':
-      return 'what it held before: the write had no effect, as last read';
-    case 'put-back':
-      return 'what it held before: the write came out differently, and the old drawings were put back';
+      return 'the former content: the write had no effect at the last read';
+    case 'rolled-back':
+      return 'the former content: the read-back differed, and the old overlays were restored';
     case 'differs':
-      return 'neither the drawings of the backup nor those of before';
+      return 'neither the overlays of the backup nor the former ones';
     case 'gone':
-      return 'nothing: the chassis lists this map no more';
+      return 'nothing: no longer listed by the chassis';
   }
 }
 
 function viewUse({ plan, written }: RestoreRun): MapRestore['use'] {
-  const { takeIntoUse } = plan;
-  if (takeIntoUse === null) return null;
-  const planned = plan.maps.find(({ archived }) => archived === takeIntoUse);
-  const archivedId = takeIntoUse.id;
+  const { mapToSelect } = plan;
+  if (mapToSelect === null) return null;
+  const planned = plan.maps.find(({ archived }) => archived === mapToSelect);
+  const archivedId = mapToSelect.id;
   const use = written?.use;
   if (!use) return { id: planned?.live?.id ?? null, archivedId, outcome: 'dry-run', why: null };
   const { id, outcome, why } = use;
@@ -278,43 +276,50 @@ function notesOf({ live, plan }: RestoreRun, { archive }: ArchiveFile): string[]
     ...(archive.chassis.software === software
       ? []
       : [
-          `The backup was taken with software ${archive.chassis.software ?? 'of no known version'}, and ${software ?? 'no known version'} runs now.`,
+          `The backup was taken with software ${archive.chassis.software ?? 'of unknown version'}; ${software ?? 'an unknown version'} runs now.`,
         ]),
     ...(live.current !== null && !plan.maps.some(({ live: map }) => map?.id === live.current?.id) && live.current.id < 0
-      ? ['The map in use was set from data and is stored nowhere: no backup holds it.']
+      ? ['The map in use was set from data and is not stored: no backup contains it.']
       : []),
     ...(inUse
       ? [
-          `Map ${inUse.live?.id} is in use. Whether the robot takes new drawings at once is described nowhere: the running map is compared with the stored one after a write.`,
+          `Map ${inUse.live?.id} is in use. Whether the robot loads new overlays at once is not documented: the running map is compared with the stored one after a write.`,
         ]
       : []),
-    ...live.withoutImage.map(({ id, why }) => `The picture of map ${id} did not come, so it was not compared: ${why}.`),
+    ...live.withoutImage.map(({ id, why }) => `The picture of map ${id} was not received and not compared: ${why}.`),
   ];
 }
 
 function nextOf(data: Omit<MapRestore, 'next'>, { path, ids, sitePath }: MapRestoreOptions): string[] {
   const site = sitePath === 'site.yaml' ? [] : ['--site', sitePath];
-  const again = (file: string, ...more: string[]) => commandText('gw', 'map', 'restore', file, ...more, ...site);
-  const same = ids.flatMap((id) => ['--map', id]);
+  const restoreCommand = (file: string, ...more: string[]) =>
+    commandText('gw', 'map', 'restore', file, ...more, ...site);
+  const selection = ids.flatMap((id) => ['--map', id]);
   const next: string[] = [];
-  if (data.mode === 'dry-run' && (data.verdict === 'to-do' || data.verdict === 'obstacles')) {
+  if (data.mode === 'dry-run' && (data.verdict === 'to-do' || data.verdict === 'incomplete')) {
     if (data.use !== null || data.maps.some(({ plan }) => plan === 'overlays-differ' || plan === 'missing')) {
-      next.push(`To do it, with the robot standing still: ${again(path, ...same, '--write-although-never-measured')}`);
+      next.push(
+        `To restore, with the robot standing still: ${restoreCommand(path, ...selection, '--write-although-never-measured')}`,
+      );
     }
   }
-  if (data.verdict === 'unknown') next.push(`See what the chassis holds, without writing: ${again(path, ...same)}`);
+  if (data.verdict === 'unknown')
+    next.push(`Compare the chassis with the backup, without writing: ${restoreCommand(path, ...selection)}`);
   if (data.mode === 'write' && ['differs', 'unknown'].includes(data.verdict)) {
-    next.push('Do not send the robot anywhere before a person has looked at its maps.');
+    next.push('Do not move the robot before a person has checked its maps.');
     if (data.safetyBackup !== null)
-      next.push(`What was there before is in ${data.safetyBackup.file}; see it with: ${again(data.safetyBackup.file)}`);
+      next.push(
+        `The former state is in ${data.safetyBackup.file}; compare it with: ${restoreCommand(data.safetyBackup.file)}`,
+      );
   }
-  if (data.position === 'must-be-set-anew') {
+  if (data.position === 'must-be-set') {
     next.push(...afterSelecting(sitePath));
   }
-  if (data.verdict !== 'to-do' && isOutOfStep(data.running)) next.push(...selectAgain(data.running, sitePath));
-  if (data.mode === 'write' && data.running.verdict === 'not-checked') next.push(...lookAgain(data.running, sitePath));
+  if (data.verdict !== 'to-do' && isRunningDifferent(data.running)) next.push(...selectAgain(data.running, sitePath));
+  if (data.mode === 'write' && data.running.verdict === 'not-checked')
+    next.push(...compareAgain(data.running, sitePath));
   if (data.verdict === 'restored') {
-    next.push('Look at the map on the tablet and drive one tour under supervision before the robot works again.');
+    next.push('Check the map on the tablet and drive one tour under supervision before the robot works again.');
   }
   return next;
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { drawingsDifferenceSchema } from './change/overlays-difference.result.ts';
+import { overlaysDifferenceSchema } from './change/overlays-difference.result.ts';
 import { runningMapSchema } from './change/running-map.result.ts';
 import { mapAddressSchema, mapChassisSchema } from './contents/map.result.ts';
 import { citedFactSchema, safetyBackupSchema, stillnessSchema } from './restore.result.ts';
@@ -12,22 +12,22 @@ export const mapSelectSchema = z.strictObject({
   verdict: z
     .enum(['to-do', 'selected', 'running-differs', 'running-not-checked', 'not-selected', 'maps-changed', 'unknown'])
     .describe(
-      'to-do: a dry run. selected: it is the current map, and the robot drives by what is stored for it. running-differs: it is the current map, and the robot drives by something else. maps-changed: it is the current map, and a stored map is not what it was. unknown: which map is current is not known.',
+      'to-do: a dry run. selected: it is the current map, and the robot drives by its stored overlays. running-differs: it is the current map, but the robot drives by other overlays. maps-changed: it is the current map, but a stored map has changed. unknown: the current map is unknown.',
     ),
   address: mapAddressSchema,
   chassis: mapChassisSchema,
-  map: listedMapSchema.describe('The map that was named.'),
+  map: listedMapSchema.describe('The requested map.'),
   before: listedMapSchema
     .nullable()
-    .describe('The current map of before; null when none was in use. id -1: set from data.'),
+    .describe('The current map before; null when none was in use. id -1: set from data.'),
   runningBefore: runningMapSchema,
   stillness: stillnessSchema.nullable().describe('null when nothing was sent.'),
-  safetyBackup: safetyBackupSchema.nullable().describe('Every map as it was before; null when nothing was sent.'),
+  safetyBackup: safetyBackupSchema.nullable().describe('Backup of every map before; null when nothing was sent.'),
   use: z
     .strictObject({ outcome: z.enum(['set', 'not-set', 'not-started', 'unknown']), why: z.string().nullable() })
     .nullable()
-    .describe('Whether the chassis names it as the current map; null when nothing was sent.'),
-  running: runningMapSchema.nullable().describe('After it; null when nothing was sent.'),
+    .describe('Whether it is the current map of the chassis; null when nothing was sent.'),
+  running: runningMapSchema.nullable().describe('State after the order; null when nothing was sent.'),
   stored: z
     .strictObject({
       verdict: z.enum(['unchanged', 'changed', 'not-checked']),
@@ -35,19 +35,19 @@ export const mapSelectSchema = z.strictObject({
         z.strictObject({
           id: z.int(),
           name: z.string(),
-          fate: z.enum(['changed', 'lost']),
+          status: z.enum(['changed', 'lost']),
           changes: z.array(z.string()),
-          difference: drawingsDifferenceSchema.nullable(),
+          difference: overlaysDifferenceSchema.nullable(),
         }),
       ),
     })
     .nullable()
-    .describe('Every stored map beside what it was before; null when nothing was sent.'),
+    .describe('Comparison of every stored map with its state before; null when nothing was sent.'),
   position: z
-    .enum(['untouched', 'must-be-set-anew'])
-    .describe('must-be-set-anew: the position is not expected to survive it; whether it did was not asked.'),
+    .enum(['untouched', 'must-be-set'])
+    .describe('must-be-set: the position is expected to be lost; it was not read.'),
   interrupted: z.boolean(),
   facts: z.array(citedFactSchema),
-  next: z.array(z.string()).describe('What to do next: sentences and commands.'),
+  next: z.array(z.string()).describe('Next steps: sentences and commands.'),
 });
 export type MapSelect = z.infer<typeof mapSelectSchema>;

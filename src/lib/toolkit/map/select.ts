@@ -5,30 +5,30 @@ import type { Toolkit } from '../toolkit.ts';
 import { citeFacts } from './change/cited-facts.ts';
 import { commandText } from './change/command-text.ts';
 import { differenceOf } from './change/overlays-difference.ts';
-import { afterSelecting, isOutOfStep, selectAgain, viewRunningMap } from './change/running-map.ts';
-import { keepingFirst, type MapRestoreContext, safetyView } from './restore.ts';
+import { afterSelecting, isRunningDifferent, selectAgain, viewRunningMap } from './change/running-map.ts';
+import { type MapRestoreContext, safetyView, writeOptionsOf } from './restore.ts';
 import type { MapSelect } from './select.result.ts';
 
 export interface MapSelectOptions {
   /** Number of the map on the chassis. */
   readonly id: string;
-  /** The risk was taken by name; otherwise nothing is sent. */
+  /** The risk flag was given; otherwise nothing is sent. */
   readonly select: boolean;
-  /** A person who sees the robot says that it stands still. */
+  /** A person at the robot confirms that it stands still. */
   readonly itStandsStill: boolean;
-  /** Where the present state is kept first; without it a new file in the current folder. */
+  /** File of the safety backup; default: a new file in the current folder. */
   readonly backupPath?: string | undefined;
-  /** For the commands that the result names. */
+  /** For the commands in the result. */
   readonly sitePath: string;
   readonly gwVersion: string;
 }
 
-/** The flag by which a person takes the risk. */
+/** Flag that accepts the risk. */
 const SELECT_RISK = '--select-although-the-position-is-lost';
 
 /**
- * Makes a stored map the current one, or says what that would do. Throws what stands in the way before the order is
- * sent; afterwards everything is a result.
+ * Sets a stored map as current map, or plans it. Throws obstacles before the order is sent; afterwards everything is a
+ * result.
  */
 export async function selectStoredMap(
   toolkit: Toolkit,
@@ -38,12 +38,12 @@ export async function selectStoredMap(
   const { clock, site } = toolkit;
   const access = await chassisAccess(toolkit);
   await using client = createChassisClient(access);
-  const ownName = archiveFileName(site.chassis.serial, clock.wall(), 'before-select');
+  const defaultName = archiveFileName(site.chassis.serial, clock.wall(), 'before-select');
   const run = await selectMap({
     client,
     id: options.id,
     topics: access,
-    select: options.select ? keepingFirst(access, { ...options, ownName }, onSafetyBackup) : null,
+    select: options.select ? writeOptionsOf(access, { ...options, defaultName }, onSafetyBackup) : null,
     clock,
     signal,
     onProgress,
@@ -52,7 +52,7 @@ export async function selectStoredMap(
   return viewSelect(run, options, { host, port, way: access.dialer.way });
 }
 
-/** The run as a result: what is current and running now, and what to do next. */
+/** The result of a run, with the next steps. */
 export function viewSelect(run: SelectRun, options: MapSelectOptions, address: MapSelect['address']): MapSelect {
   const { identity, target, before, runningBefore, done } = run;
   const { serial, software, model } = identity;
@@ -69,8 +69,8 @@ export function viewSelect(run: SelectRun, options: MapSelectOptions, address: M
     use: done && { outcome: done.use.outcome, why: done.use.why },
     running: done && viewRunningMap(done.running),
     stored: done && storedView(done.maps),
-    // Only a chassis that surely did not take the order has kept its position.
-    position: done?.use.mayBeTaken ? ('must-be-set-anew' as const) : ('untouched' as const),
+    // Only an order that the chassis did not accept leaves the position unchanged.
+    position: done?.use.mayBeSet ? ('must-be-set' as const) : ('untouched' as const),
     interrupted: done?.interrupted ?? false,
     facts: citeFacts(['vendor.current-map', 'vendor.map.running-overlays', 'vendor.pose.lost-on-map-change']),
   };
@@ -82,24 +82,24 @@ function verdictOf({ done }: SelectRun): MapSelect['verdict'] {
   if (done.use.outcome === 'unknown') return 'unknown';
   if (done.use.outcome !== 'set') return 'not-selected';
   if (storedView(done.maps).verdict === 'changed') return 'maps-changed';
-  if (isOutOfStep(done.running) || done.running.verdict === 'none-in-use') return 'running-differs';
-  // What was compared must be the map that was named.
+  if (isRunningDifferent(done.running) || done.running.verdict === 'none-in-use') return 'running-differs';
+  // The compared map must be the requested one.
   const isOfTarget = done.running.verdict === 'equal' && done.running.map?.id === done.use.id;
   return isOfTarget ? 'selected' : 'running-not-checked';
 }
 
 function storedView(maps: NonNullable<SelectRun['done']>['maps']): NonNullable<MapSelect['stored']> {
   if (maps === null) return { verdict: 'not-checked', changes: [] };
-  const changes = maps.flatMap(({ before, fate, changes: clauses, drawings }) =>
-    fate === 'there'
+  const changes = maps.flatMap(({ before, status, changes: clauses, overlays }) =>
+    status === 'unchanged'
       ? []
       : [
           {
             id: before.id,
             name: before.name,
-            fate,
+            status,
             changes: [...clauses],
-            difference: drawings && !drawings.same ? differenceOf(drawings) : null,
+            difference: overlays && !overlays.same ? differenceOf(overlays) : null,
           },
         ],
   );
@@ -111,26 +111,28 @@ function nextOf(view: Omit<MapSelect, 'next'>, { id, sitePath }: MapSelectOption
   const command = (...words: string[]) => commandText('gw', ...words, ...site);
   if (view.mode === 'dry-run') {
     return [
-      `To do it, with the robot standing still and a person who can set its position afterwards: ${command('map', 'select', id, SELECT_RISK)}`,
+      `To select it, with the robot standing still and a person who can set its position afterwards: ${command('map', 'select', id, SELECT_RISK)}`,
     ];
   }
   const next: string[] = [];
   if (view.stored?.verdict === 'changed' && view.safetyBackup !== null) {
     next.push(
-      'Do not send the robot anywhere before a person has looked at its maps.',
-      `What was there before is in ${view.safetyBackup.file}; see it with: ${command('map', 'restore', view.safetyBackup.file)}`,
+      'Do not move the robot before a person has checked its maps.',
+      `The former state is in ${view.safetyBackup.file}; compare it with: ${command('map', 'restore', view.safetyBackup.file)}`,
     );
   }
-  if (view.verdict === 'unknown') next.push(`See which map is current: ${command('map', 'list')}`);
+  if (view.verdict === 'unknown') next.push(`Show the current map: ${command('map', 'list')}`);
   if (view.verdict === 'running-differs' && view.running !== null) {
     next.push(
-      'Do not send the robot anywhere: it does not drive by what is stored.',
+      'Do not move the robot: it does not drive by the stored overlays.',
       ...selectAgain(view.running, sitePath),
     );
   }
   if (view.verdict === 'running-not-checked') {
-    next.push(`Look again whether the robot drives by what is stored: ${command('overlays', 'inspect', '--current')}`);
+    next.push(
+      `Check again whether the robot drives by the stored overlays: ${command('overlays', 'inspect', '--current')}`,
+    );
   }
-  if (view.position === 'must-be-set-anew') next.push(...afterSelecting(sitePath));
+  if (view.position === 'must-be-set') next.push(...afterSelecting(sitePath));
   return next;
 }

@@ -6,12 +6,12 @@ import { frameOf, type MapFrame } from '../../overlays/index.ts';
 import { chassisAccess } from '../chassis/access.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
 import { listedFields, standingOfFields } from './contents/facts.ts';
-import { countDrawings } from './contents/overlays.ts';
+import { countFeatures } from './contents/overlays.ts';
 import type { MapShow } from './show.result.ts';
 
 /**
- * One map of a chassis with everything that a backup would take of it, and what a backup would lack. Throws
- * MAP_UNKNOWN, and as the client of the chassis does.
+ * One map of a chassis with all files of a backup, and what a backup would lack. Throws MAP_UNKNOWN and the errors of the
+ * chassis client.
  */
 export async function showMap(
   toolkit: Toolkit,
@@ -21,7 +21,7 @@ export async function showMap(
   const access = await chassisAccess(toolkit);
   const { host, port } = access.endpoint;
   await using client = createChassisClient(access);
-  onProgress(`asking ${host}:${port} for map ${options.id}`);
+  onProgress(`reading map ${options.id} from ${host}:${port}`);
   const { serial, software, model } = await client.identity(signal);
   const item = pickMap(await client.listMaps(signal), options.id);
   const current = await client.currentMap(signal);
@@ -39,7 +39,7 @@ export async function showMap(
     frame: frame && frameInMetres(frame),
     picture: image && picture?.ok ? { ...contentOf(image), width: picture.width, height: picture.height } : null,
     localisation: localisation && contentOf(localisation),
-    drawings: countDrawings(map),
+    overlays: countFeatures(map),
     missing: [...missing],
     fields: standingOfFields([
       ...listedFields,
@@ -49,7 +49,7 @@ export async function showMap(
       'picture',
       'data',
       'localisation',
-      'drawings',
+      'overlays',
     ]),
   };
 }

@@ -10,40 +10,40 @@ import {
 import { writeDocument } from '../document-file.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
 import type { OverlaysDiffResult } from './diff.result.ts';
-import type { DrawingSource, OpenedDrawings } from './source/model.ts';
-import { openDrawings } from './source.ts';
+import type { OpenedOverlays, OverlaysSource } from './source/model.ts';
+import { openOverlays } from './source.ts';
 
 export interface OverlaysDiffOptions {
   /** The old side. */
-  readonly from: DrawingSource;
+  readonly from: OverlaysSource;
   /** The new side. */
-  readonly to: DrawingSource;
-  /** A document beside the result: into `out`, or handed back. */
+  readonly to: OverlaysSource;
+  /** A document beside the result: written to `out`, or returned. */
   readonly document?: {
     readonly format: 'svg' | 'html';
     readonly out?: string | undefined;
     readonly force?: boolean;
   };
   readonly openToolkit: () => Promise<Toolkit>;
-  /** A person named the site file, so it must be there. */
+  /** The site file was given explicitly, so it must exist. */
   readonly siteNamed?: boolean | undefined;
-  /** For the date on a page. */
+  /** The date on a page. */
   readonly now: () => Date;
 }
 
 /**
- * Compares the drawings of two maps, each from the chassis, a file or a backup. Changes nothing. Throws what
- * `openDrawings` throws, FILE_EXISTS, FILE_UNWRITABLE.
+ * Compares the overlays of two maps, each from the chassis, a file or a backup. Changes nothing. Throws what
+ * `openOverlays` throws, FILE_EXISTS, FILE_UNWRITABLE.
  */
-export async function compareDrawings(
+export async function compareMapOverlays(
   options: OverlaysDiffOptions,
   context: CheckContext,
 ): Promise<OverlaysDiffResult> {
   const { document } = options;
   const sides = { ...options, needImage: document !== undefined };
-  const from = await openDrawings(options.from, sides, context);
-  const to = await openDrawings(options.to, sides, context);
-  context.onProgress('comparing the drawings');
+  const from = await openOverlays(options.from, sides, context);
+  const to = await openOverlays(options.to, sides, context);
+  context.onProgress('comparing the overlays');
   const diff = diffOverlays(from.overlays, to.overlays);
   const device = deviceOf(from, to);
   const codeBook = createCodeBook(device);
@@ -62,7 +62,7 @@ export async function compareDrawings(
 
   const { format, out, force = false } = document;
   const picture = pictureOf(from, to);
-  const { drawDiffPage, drawDiffSvg } = await import('../../overlays/render/index.ts');
+  const { renderDiffPage, renderDiffSvg } = await import('../../overlays/render/index.ts');
   const subject = {
     diff,
     from: from.overlays,
@@ -70,43 +70,41 @@ export async function compareDrawings(
     frame: picture.frame,
     image: picture.image,
   };
-  const title = `What differs: ${to.map?.name ?? from.map?.name ?? 'drawings of a map'}`;
+  const title = `Difference of overlays: ${to.map?.name ?? from.map?.name ?? 'unnamed map'}`;
   const labels = { title, fromLabel: from.label, toLabel: to.label };
   const text =
     format === 'svg'
-      ? drawDiffSvg(subject, labels)
-      : drawDiffPage(subject, { ...labels, codeBook, warnings, madeAt: options.now().toISOString() });
+      ? renderDiffSvg(subject, labels)
+      : renderDiffPage(subject, { ...labels, codeBook, warnings, madeAt: options.now().toISOString() });
   if (out === undefined) return { ...result, document: text };
   const bytes = await writeDocument(out, text, { force });
   return { ...result, written: { format, path: out, bytes } };
 }
 
-/** Records about a device speak only where both sides are of it, or one side does not say whose it is. */
-function deviceOf({ device: one }: OpenedDrawings, { device: other }: OpenedDrawings): DeviceEvidence | null {
+/** Evidence records apply only where both sides are of their device, or one side names no device. */
+function deviceOf({ device: one }: OpenedOverlays, { device: other }: OpenedOverlays): DeviceEvidence | null {
   if (one === null || other === null) return one ?? other;
   return one.serial === other.serial && one.software === other.software ? other : null;
 }
 
 function sideOf(
-  { label, overlays, map, chassis }: OpenedDrawings,
-  { kind }: DrawingSource,
+  { label, overlays, map, chassis }: OpenedOverlays,
+  { kind }: OverlaysSource,
 ): OverlaysDiffResult['from'] {
   return { source: { label, kind, form: overlays.form, container: overlays.container, chassis }, map };
 }
 
-/** What would make the figures say less than they seem to. */
-function warningsOf(from: OpenedDrawings, to: OpenedDrawings): string[] {
+/** Limits of the comparison. */
+function warningsOf(from: OpenedOverlays, to: OpenedOverlays): string[] {
   const warnings = [...new Set([...from.warnings, ...to.warnings])];
   const [one, other] = [from.chassis?.serial, to.chassis?.serial];
   if (one !== undefined && other !== undefined && one !== other) {
-    warnings.push(`The drawings are of two chassis, ${one} and ${other}.`);
+    warnings.push(`The overlays are of two chassis, ${one} and ${other}.`);
   }
   if (from.map?.uid && to.map?.uid && from.map.uid !== to.map.uid) {
-    warnings.push('The drawings are of two maps with different uid: a metre of one need not be a metre of the other.');
+    warnings.push('The overlays are of two maps with different uid: their coordinates need not agree.');
   } else if (from.frame !== null && to.frame !== null && !isSamePlace(from.frame, to.frame)) {
-    warnings.push(
-      'The pictures of the two lie differently, so the map was made anew in between: places need not agree.',
-    );
+    warnings.push('The grids of the two maps differ, so the map was created anew in between: places need not agree.');
   }
   return warnings;
 }
@@ -115,13 +113,13 @@ function isSamePlace(one: MapFrame, other: MapFrame): boolean {
   return one.originXM === other.originXM && one.originYM === other.originYM && one.resolutionM === other.resolutionM;
 }
 
-/** The side whose picture lies under the drawings: the new one, or the old one where only that has any. */
-function pictureOf(from: OpenedDrawings, to: OpenedDrawings): OpenedDrawings {
+/** The side whose picture is the background: the new one, or the old one where only that has a picture. */
+function pictureOf(from: OpenedOverlays, to: OpenedOverlays): OpenedOverlays {
   if (to.frame === null) return from;
   return to.image === null && from.frame !== null && isSamePlace(from.frame, to.frame) ? from : to;
 }
 
-/** Unit and mark of every number by its name in the result. */
+/** Unit and mark of every number by its key in the result. */
 function fieldsOf(device: DeviceEvidence | null): OverlaysDiffResult['fields'] {
   const field = (fact: 'vendor.overlays.geojson' | 'angles.overlay-yaw', unit: string) => {
     const { mark, basis } = markHere(fact, device);
@@ -145,7 +143,7 @@ function fieldsOf(device: DeviceEvidence | null): OverlaysDiffResult['fields'] {
   };
 }
 
-/** The same difference in lists of its own, as results have them. */
+/** The difference with mutable lists, as in results. */
 function diffView(diff: OverlaysDiff): OverlaysDiffResult['diff'] {
   return {
     same: diff.same,

@@ -5,7 +5,7 @@ import { knownSchema } from '../known.result.ts';
 import { runningMapSchema } from '../map/change/running-map.result.ts';
 
 const markSchema = z.enum(marks);
-const basisSchema = z.enum(bases).describe('What the mark rests on.');
+const basisSchema = z.enum(bases).describe('The basis of the mark.');
 export const kindSchema = z.enum(['point', 'lane', 'zone', 'other']);
 export const codeFieldSchema = z.enum(['type', 'lineType', 'regionType', 'direction', 'startType', 'endType']);
 const documentFormatSchema = z.enum(['geojson', 'svg', 'html', 'csv']);
@@ -14,7 +14,7 @@ export type DocumentFormat = z.infer<typeof documentFormatSchema>;
 const hereSchema = z
   .strictObject({ verdict: z.enum(hereVerdicts).exclude(['as-marked']), who: z.string(), when: z.string() })
   .nullable()
-  .describe('What was recorded on this very device; null when nothing was.');
+  .describe('The evidence record of this device; null without one.');
 
 export const fieldSchema = z.strictObject({
   unit: z.string(),
@@ -25,7 +25,7 @@ export const fieldSchema = z.strictObject({
 });
 
 export const readingSchema = z.strictObject({
-  meaning: z.string().nullable().describe('null: nobody knows.'),
+  meaning: z.string().nullable().describe('null: unknown.'),
   mark: markSchema,
   basis: basisSchema,
   source: z.string(),
@@ -35,45 +35,45 @@ export const readingSchema = z.strictObject({
 
 const codeSchema = z.strictObject({
   field: codeFieldSchema,
-  number: z.int().nullable().describe('null: what is written is no whole number.'),
-  count: z.int().describe('Drawings of the whole map that carry it.'),
-  mark: markSchema.describe('How well its meaning is known: the weakest mark among the readings that name one.'),
+  number: z.int().nullable().describe('null: the value is not a whole number.'),
+  count: z.int().describe('Features of the whole map with this number.'),
+  mark: markSchema.describe('The mark of its meaning: the weakest among disagreeing readings.'),
   basis: basisSchema,
-  readings: z.array(readingSchema).describe('Every reading, the best known first. With several, they disagree.'),
+  readings: z.array(readingSchema).describe('Every reading, best mark first. Several readings disagree.'),
   disagreement: z.string().nullable().describe('Id in the ledger where the readings differ.'),
 });
 
 const featureSchema = z.strictObject({
-  index: z.int().describe('Its place in the collection, from 0.'),
+  index: z.int().describe('Index in the collection, from 0.'),
   id: z.string().nullable(),
   kind: kindSchema,
   name: z.string().nullable(),
   xM: z.number().nullable().describe('Of a point.'),
   yM: z.number().nullable().describe('Of a point.'),
-  yawDeg: z.number().nullable().describe('null: it has none, or what is written is no number.'),
+  yawDeg: z.number().nullable().describe('null: missing, or not a number.'),
   iconYawDeg: z.number().nullable(),
   codes: z
     .array(z.strictObject({ field: codeFieldSchema, number: z.int().nullable(), mark: markSchema, basis: basisSchema }))
-    .describe('Its own kind first. What each number means stands once in `codes` of the result.'),
+    .describe('The code of its kind first. The meanings are in `codes` of the result.'),
   feature: z
     .record(z.string(), z.unknown())
-    .describe('The drawing as it came: geometry, properties and everything else, numbers with all their digits.'),
+    .describe('The feature as received: geometry, properties and all other members, numbers with all digits.'),
 });
 export type InspectedFeature = z.infer<typeof featureSchema>;
 
 export const openedSourceSchema = z.strictObject({
-  label: z.string().describe('Where the drawings are from, for a person.'),
+  label: z.string().describe('Source of the overlays as text.'),
   kind: z.enum(['live', 'file']),
   form: z
     .enum(['collection', 'text-in-map', 'object-in-map', 'wrapped'])
-    .describe('The form in which the collection came.'),
+    .describe('The form in which the collection was received.'),
   container: z
     .enum(overlaysContainers)
-    .describe('What held the features. Anything but a feature-collection was read as one, and a finding says so.'),
+    .describe('The container of the features. Anything but a feature-collection was read as one, with a finding.'),
   chassis: z
     .strictObject({ serial: z.string(), software: z.string().nullable() })
     .nullable()
-    .describe('null when the source names none; then nothing is known of this very device.'),
+    .describe('null when the source names none; then no evidence records apply.'),
 });
 
 export const openedMapSchema = z
@@ -93,7 +93,7 @@ export const overlaysInspectSchema = z.strictObject({
   map: openedMapSchema,
   running: runningMapSchema
     .nullable()
-    .describe('What the robot drives by beside what is stored; null unless the map in use was read.'),
+    .describe('Comparison of the stored map with the running one; null unless the map in use was read.'),
   picture: z
     .strictObject({
       originXM: z.number(),
@@ -103,7 +103,7 @@ export const overlaysInspectSchema = z.strictObject({
       heightPx: z.int().nullable(),
     })
     .nullable()
-    .describe('Where the picture of the map lies (its lower left pixel); null when the source does not say.'),
+    .describe('Position of the lower left pixel and scale of the map picture; null when the source has no valid grid.'),
   filter: z
     .strictObject({
       kinds: z.array(z.enum(selectableKinds)).nullable(),
@@ -112,26 +112,28 @@ export const overlaysInspectSchema = z.strictObject({
       withFindings: z.boolean(),
     })
     .nullable()
-    .describe('What was asked for; null: everything.'),
+    .describe('The given filters; null: everything.'),
   summary: z.strictObject({
-    drawings: z.int().describe('On the whole map.'),
+    features: z.int().describe('On the whole map.'),
     points: z.int(),
     lanes: z.int(),
     zones: z.int(),
-    others: z.int().describe('Carried through, not understood.'),
-    chargers: z.int().describe('Points among them that are read as chargers (HINWEIS), each counted once.'),
+    others: z.int().describe('Carried through, not interpreted.'),
+    chargers: z.int().describe('Points that are read as chargers (HINWEIS), each counted once.'),
     chargingStations: z.int().describe('Pairs of a charger and a docking point; incomplete ones do not count.'),
-    notFeatures: z.int().describe('Entries of the collection that are no drawings at all.'),
-    selected: z.int().describe('Drawings that passed the filter: those in `features`.'),
+    notFeatures: z.int().describe('Entries of the collection that are not objects.'),
+    selected: z.int().describe('Features that passed the filter: those in `features`.'),
     findings: z.record(z.enum(severities), z.int()),
   }),
   fields: z
     .record(z.string(), fieldSchema)
-    .describe('Unit, mark and source of every number with this name in the result.'),
-  codes: z.array(codeSchema).describe('Every code of the whole map with all that is known of it.'),
-  features: z.array(featureSchema).describe('The selected drawings in their order.'),
+    .describe('Unit, mark and source of every number with this key in the result.'),
+  codes: z.array(codeSchema).describe('Every code of the whole map with all its readings.'),
+  features: z.array(featureSchema).describe('The selected features in the order of the collection.'),
   chargers: z.strictObject({
-    measuredOnce: knownSchema(z.number()).describe('The one pair that was measured. Not known to be a constant.'),
+    measuredOnce: knownSchema(z.number()).describe(
+      'The one measured pair. Whether the distance is a constant is unknown.',
+    ),
     pairs: z.array(
       z.strictObject({
         charger: z
@@ -142,43 +144,45 @@ export const overlaysInspectSchema = z.strictObject({
           .int()
           .nullable()
           .describe('Index of the feature; null when no docking point belongs to the charger.'),
-        namedBy: z
+        linkedBy: z
           .enum(['both', 'charger', 'docking-point', 'not-decided'])
           .nullable()
           .describe(
-            'Which of the two carries the reference. not-decided: several items share the id that is referred to. null: no reference leads to a partner.',
+            'The side with the reference. not-decided: several items share the id that is referred to. null: no reference leads to a partner.',
           ),
-        named: z.string().nullable().describe('dockingPointId of the charger.'),
-        namedBack: z.string().nullable().describe('dockingPointId of the docking point.'),
-        distanceM: z.number().nullable().describe('Between the two in the overlays.'),
+        chargerReference: z.string().nullable().describe('dockingPointId of the charger.'),
+        dockingPointReference: z.string().nullable().describe('dockingPointId of the docking point.'),
+        distanceM: z.number().nullable().describe('Distance between the two in the overlays.'),
       }),
     ),
   }),
   icons: z
     .strictObject({ withBoth: z.int(), withOffset: z.int(), offsetDeg: z.number() })
-    .describe('Drawings with both angles, and how many show the offset: reproducible, unexplained.'),
+    .describe('Features with both angles, and the number of those with the offset: reproducible, unexplained.'),
   carried: z
     .strictObject({
       members: z.array(
         z.strictObject({
-          in: z.enum(['collection', 'drawing', 'properties']),
+          in: z.enum(['collection', 'feature', 'properties']),
           name: z.string(),
           count: z.int(),
-          kinds: z.array(kindSchema).describe('Kinds of drawings that have it; empty for a member of the collection.'),
+          kinds: z
+            .array(kindSchema)
+            .describe('Kinds of features with this member; empty for a member of the collection.'),
           types: z.array(z.enum(jsonTypes)),
         }),
       ),
       more: z.int().describe('Names beyond those listed.'),
     })
-    .describe('Members that gw gives no meaning and carries through untouched.'),
+    .describe('Members that gw does not interpret and carries through unchanged.'),
   findings: z.array(
     z.strictObject({
       rule: z.string(),
       severity: z.enum(severities),
-      drawings: z.array(z.int()).describe('Their indices; empty when it is about the map as a whole.'),
+      features: z.array(z.int()).describe('Indices; empty when the finding concerns the map as a whole.'),
       detail: z.string(),
       remedy: z.string(),
-      mark: markSchema.nullable().describe('Of what the finding relies on; null: the drawing speaks for itself.'),
+      mark: markSchema.nullable().describe('Of the fact that the finding relies on; null: the JSON text alone.'),
       basis: basisSchema.nullable(),
     }),
   ),
@@ -192,18 +196,18 @@ export const overlaysInspectSchema = z.strictObject({
         basis: basisSchema,
         source: z.string(),
         here: hereSchema,
-        found: z.string().describe('What this map has of it.'),
+        found: z.string().describe('The content of this map.'),
       }),
     )
-    .describe('Every statement of the specification about maps and drawings, also what it leaves open.'),
-  warnings: z.array(z.string()).describe('What could not be read, and what that means.'),
+    .describe('Every statement of the specification about maps and overlays, open questions included.'),
+  warnings: z.array(z.string()).describe('Parts that could not be read, with the consequence.'),
   document: z
     .string()
     .nullable()
-    .describe('The document that was asked for; null where it was written to a file or none was asked for.'),
+    .describe('The requested document; null where it was written to a file or none was requested.'),
   written: z
     .strictObject({ format: documentFormatSchema, path: z.string(), bytes: z.int() })
     .nullable()
-    .describe('The file that was written; null when none was asked for.'),
+    .describe('The written file; null when none was requested.'),
 });
 export type OverlaysInspect = z.infer<typeof overlaysInspectSchema>;

@@ -1,7 +1,7 @@
 import { factById, known, markHere } from '../../evidence/index.ts';
 import type { RawList } from '../../json/index.ts';
 import {
-  type DrawingFilter,
+  type FeatureFilter,
   type Inspection,
   inspectOverlays,
   isFiltering,
@@ -12,35 +12,34 @@ import { writeDocument } from '../document-file.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
 import type { DocumentFormat, OverlaysInspect } from './inspect.result.ts';
 import { exactFeaturesOf, featuresOf } from './inspected-features.ts';
-import type { DrawingSource, OpenedDrawings } from './source/model.ts';
-import { openDrawings } from './source.ts';
+import type { OpenedOverlays, OverlaysSource } from './source/model.ts';
+import { openOverlays } from './source.ts';
 
 export interface OverlaysInspectOptions {
-  readonly source: DrawingSource;
-  readonly filter?: DrawingFilter | undefined;
-  /** A document beside the result: into `out`, or handed back. */
+  readonly source: OverlaysSource;
+  readonly filter?: FeatureFilter | undefined;
+  /** A document beside the result: written to `out`, or returned. */
   readonly document?: { readonly format: DocumentFormat; readonly out?: string | undefined; readonly force?: boolean };
   readonly openToolkit: () => Promise<Toolkit>;
-  /** A person named the site file, so it must be there. */
+  /** The site file was given explicitly, so it must exist. */
   readonly siteNamed?: boolean | undefined;
-  /** For the date on a page. */
+  /** The date on a page. */
   readonly now: () => Date;
 }
 
-/** The result as JSON takes it over: every feature as its source has it, with all digits. */
+/** The result for JSON output: every feature as in its source, with all digits. */
 export type ExactOverlaysInspect = WithFeatures<RawList>;
 type WithFeatures<F> = Omit<OverlaysInspect, 'features'> & { readonly features: F };
 
 /**
- * Looks at the features of a map: reads them from the chassis or a file, says what every number means and how well
- * that is known, and what is broken. Changes nothing on the chassis. Throws what `openDrawings` throws, FILE_EXISTS,
- * FILE_UNWRITABLE.
+ * Inspects the overlays of a map: reads them from the chassis or a file, with the meaning and mark of every number and
+ * the findings. Changes nothing on the chassis. Throws what `openOverlays` throws, FILE_EXISTS, FILE_UNWRITABLE.
  */
-export function inspectDrawings(options: OverlaysInspectOptions, context: CheckContext): Promise<OverlaysInspect> {
+export function inspectMapOverlays(options: OverlaysInspectOptions, context: CheckContext): Promise<OverlaysInspect> {
   return inspect(featuresOf, options, context);
 }
 
-/** The same for an output as JSON. */
+/** The same for JSON output. */
 export function inspectExactly(options: OverlaysInspectOptions, context: CheckContext): Promise<ExactOverlaysInspect> {
   return inspect(exactFeaturesOf, options, context);
 }
@@ -51,8 +50,8 @@ async function inspect<F>(
   context: CheckContext,
 ): Promise<WithFeatures<F>> {
   const { source, filter = {}, document } = options;
-  const opened = await openDrawings(source, { ...options, needImage: true, compareRunning: true }, context);
-  context.onProgress('looking at the drawings');
+  const opened = await openOverlays(source, { ...options, needImage: true, compareRunning: true }, context);
+  context.onProgress('inspecting the overlays');
   const { overlays, frame, device } = opened;
   const inspection = inspectOverlays(overlays, { frame, device, filter });
   const result = {
@@ -71,10 +70,10 @@ async function inspect<F>(
 async function documentOf(
   format: DocumentFormat,
   inspection: Inspection,
-  opened: OpenedDrawings,
+  opened: OpenedOverlays,
   now: Date,
 ): Promise<string> {
-  const { drawPage, drawSvg, toCsv, toGeojson } = await import('../../overlays/render/index.ts');
+  const { renderPage, renderSvg, toCsv, toGeojson } = await import('../../overlays/render/index.ts');
   const { label, image, map, chassis } = opened;
   const title = map?.name ?? label;
   switch (format) {
@@ -83,21 +82,21 @@ async function documentOf(
     case 'geojson':
       return toGeojson(inspection);
     case 'svg':
-      return drawSvg(inspection, { title, image });
+      return renderSvg(inspection, { title, image });
     case 'html':
-      return drawPage(inspection, { title, image, source: label, chassis, madeAt: now.toISOString() });
+      return renderPage(inspection, { title, image, source: label, chassis, madeAt: now.toISOString() });
   }
 }
 
-interface Circumstances {
-  readonly source: DrawingSource;
-  readonly filter: DrawingFilter;
+interface Request {
+  readonly source: OverlaysSource;
+  readonly filter: FeatureFilter;
 }
 
 function resultOf<F>(
-  { label, map, chassis, running, warnings }: OpenedDrawings,
+  { label, map, chassis, running, warnings }: OpenedOverlays,
   inspection: Inspection,
-  { source, filter }: Circumstances,
+  { source, filter }: Request,
   features: F,
 ): Omit<WithFeatures<F>, 'document' | 'written'> {
   const { overlays, frame, selected, findings, pairs, survey } = inspection;
@@ -110,7 +109,7 @@ function resultOf<F>(
     picture: frame === null ? null : pictureOf(frame),
     filter: isFiltering(filter) ? filterOf(filter) : null,
     summary: {
-      drawings: overlays.drawings.length,
+      features: overlays.features.length,
       points: kinds.point,
       lanes: kinds.lane,
       zones: kinds.zone,
@@ -139,7 +138,7 @@ function resultOf<F>(
       members: carried.map((member) => ({ ...member, kinds: [...member.kinds], types: [...member.types] })),
       more: carriedMore,
     },
-    findings: findings.map((finding) => ({ ...finding, drawings: [...finding.drawings] })),
+    findings: findings.map((finding) => ({ ...finding, features: [...finding.features] })),
     known: [...knownOf(inspection)],
     warnings: [...warnings],
   };
@@ -150,7 +149,7 @@ function pictureOf(frame: NonNullable<Inspection['frame']>): NonNullable<Overlay
   return { originXM, originYM, resolutionM, widthPx: width, heightPx: height };
 }
 
-function filterOf({ kinds, mark, near, withFindings }: DrawingFilter): NonNullable<OverlaysInspect['filter']> {
+function filterOf({ kinds, mark, near, withFindings }: FeatureFilter): NonNullable<OverlaysInspect['filter']> {
   return {
     kinds: kinds === undefined ? null : [...kinds],
     mark: mark ?? null,
@@ -165,7 +164,7 @@ function countsOf(findings: Inspection['findings']): OverlaysInspect['summary'][
   return counts satisfies Record<Severity, number>;
 }
 
-/** Unit and mark of every number by its name in the result. */
+/** Unit and mark of every number by its key in the result. */
 function fieldsOf({ device }: Inspection): OverlaysInspect['fields'] {
   const field = (fact: 'vendor.overlays.geojson' | 'angles.overlay-yaw' | 'angles.overlay-icon-yaw', unit: string) => {
     const { mark, basis } = markHere(fact, device);

@@ -1,28 +1,28 @@
 import { RawList } from '../../json/index.ts';
-import { type Code, type CodeBook, type Drawing, featureTexts, type Inspection } from '../../overlays/index.ts';
+import { type Code, type CodeBook, type Feature, featureTexts, type Inspection } from '../../overlays/index.ts';
 import type { InspectedFeature } from './inspect.result.ts';
 
-/** The selected features as a result has them. */
+/** The selected features for a result. */
 export function featuresOf({ overlays, selected, codeBook }: Inspection): InspectedFeature[] {
-  return selected.map((drawing) => ({ ...readingOf(drawing, codeBook), feature: overlays.rawOf(drawing) }));
+  return selected.map((feature) => ({ ...readingOf(feature, codeBook), feature: overlays.rawOf(feature) }));
 }
 
-/** The same as JSON, each feature as its source has it: parsed numbers may have lost digits. */
+/** The same as JSON, each feature as in its source, since parsed numbers may have lost digits. */
 export function exactFeaturesOf(inspection: Inspection): RawList {
   return new RawList(featureLines(inspection));
 }
 
 function* featureLines({ overlays, selected, codeBook }: Inspection): Generator<string> {
   const sourceOf = featureTexts(overlays);
-  for (const drawing of selected) {
-    const reading = JSON.stringify(readingOf(drawing, codeBook));
-    yield `${reading.slice(0, -1)},"feature":${sourceOf(drawing)}}`;
+  for (const feature of selected) {
+    const reading = JSON.stringify(readingOf(feature, codeBook));
+    yield `${reading.slice(0, -1)},"feature":${sourceOf(feature)}}`;
   }
 }
 
 type FeatureReading = Omit<InspectedFeature, 'feature'>;
 
-function readingOf({ index, id, kind, name, shape, yaw, iconYaw, codes }: Drawing, codeBook: CodeBook): FeatureReading {
+function readingOf({ index, id, kind, name, shape, yaw, iconYaw, codes }: Feature, codeBook: CodeBook): FeatureReading {
   return {
     index,
     id,

@@ -1,35 +1,35 @@
 import { z } from 'zod';
 
-const jsonText = z.string().nullable().describe('JSON text as it stands in the source; null: not there.');
-/** What is written on either side. */
+const jsonText = z.string().nullable().describe('JSON text of the source; null: missing.');
+/** The JSON text of both sides. */
 export const fromTo = { fromJson: jsonText, toJson: jsonText };
 
 export const refKindSchema = z
   .enum(['point', 'lane', 'zone', 'other', 'no-feature'])
-  .describe('no-feature: an entry that is no drawing at all.');
+  .describe('no-feature: an entry that is not an object.');
 
-/** A geometry that is not the same. */
+/** A changed geometry. */
 export const shapeSchema = z.strictObject({
   fromType: z.string().nullable(),
   toType: z.string().nullable(),
-  movedM: z.number().nullable().describe('Of the point, or of the middle between the corners.'),
+  movedM: z.number().nullable().describe('Displacement of the point, or of the mean of the corners.'),
   largestShiftM: z
     .number()
     .nullable()
     .describe(
-      'Of the corner that moved most, where both sides have as many; read in the direction in which it is least.',
+      'Largest displacement of a corner, where both sides have the same number; for the order that minimises it.',
     ),
-  isMovedAsWhole: z.boolean().describe('Every corner moved by the same way: another place and the same form.'),
+  isMovedAsWhole: z.boolean().describe('Every corner has the same displacement: moved, form unchanged.'),
   fromCorners: z.int().nullable(),
   toCorners: z.int().nullable(),
   fromLengthM: z.number().nullable().describe('Of a line.'),
   toLengthM: z.number().nullable(),
   fromAreaM2: z.number().nullable().describe('Of a zone, without its holes.'),
   toAreaM2: z.number().nullable(),
-  isReversed: z.boolean().describe('A line runs the other way.'),
-  isRewound: z.boolean().describe('The outline of a zone begins at another corner or is written the other way round.'),
+  isReversed: z.boolean().describe('The order of the places of a line is reversed.'),
+  isRewound: z.boolean().describe('The outline of a zone starts at another corner or has the opposite orientation.'),
   first: z
     .strictObject({ path: z.string(), ...fromTo })
     .nullable()
-    .describe('The first place at which the geometries differ, where nothing above says what differs.'),
+    .describe('The first difference of the geometries, where none of the values above shows it.'),
 });

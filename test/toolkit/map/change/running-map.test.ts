@@ -14,7 +14,7 @@ import { restoreFromBackup } from '../../../../src/lib/toolkit/map/restore.ts';
 import { mapSelectSchema } from '../../../../src/lib/toolkit/map/select.result.ts';
 import { selectStoredMap } from '../../../../src/lib/toolkit/map/select.ts';
 import { overlaysInspectSchema } from '../../../../src/lib/toolkit/overlays/inspect.result.ts';
-import { inspectDrawings } from '../../../../src/lib/toolkit/overlays/inspect.ts';
+import { inspectMapOverlays } from '../../../../src/lib/toolkit/overlays/inspect.ts';
 import type { Toolkit } from '../../../../src/lib/toolkit/toolkit.ts';
 import { createPacedClock } from '../../../lifecycle/paced-clock.ts';
 import { heldMap, type MapChassis, mapChassis, time } from '../../../maps/map-chassis.ts';
@@ -41,7 +41,7 @@ function toolkitFor(
 }
 
 async function inspectCurrent(toolkit: Toolkit, map = 'current') {
-  const result = await inspectDrawings(
+  const result = await inspectMapOverlays(
     { source: { kind: 'live', map }, openToolkit: () => Promise.resolve(toolkit), now: () => new Date(0) },
     context,
   );
@@ -80,8 +80,8 @@ async function simulated(name: string) {
   };
 }
 
-describe('a simulated robot that drives on by the overlays it has loaded', () => {
-  it('is told apart from one that took them up, by restore, inspection and selection', {
+describe('a simulated robot that keeps the overlays it has loaded', () => {
+  it('is detected by restore, inspection and selection', {
     timeout: 60_000,
   }, async () => {
     await using robot = await simulated('keeps');
@@ -92,13 +92,13 @@ describe('a simulated robot that drives on by the overlays it has loaded', () =>
     const restored = await robot.restore();
     expect(restored).toMatchObject({ verdict: 'stored-only', running: { verdict: 'differs', mapId: 1 } });
     expect(firstLines(renderMapRestore(restored))).toMatch(
-      /^Stored, but the robot drives by something else: 1 map of SIM-0001 written, read back and compared; the running map 1 holds other overlays than the stored one; /,
+      /^Stored, but the robot drives by other overlays: 1 map of SIM-0001 written, read back and compared; the running map 1 has other overlays than the stored one; /,
     );
     expect(restored.next.join('\n')).toContain('gw map select 1');
 
     const seen = await inspectCurrent(robot.toolkit);
     expect(seen.running).toMatchObject({ verdict: 'differs', difference: { counts: { to: 0 } } });
-    expect(firstLines(seen.text)).toContain('; the running map 1 holds other overlays than the stored one.');
+    expect(firstLines(seen.text)).toContain('; the running map 1 has other overlays than the stored one.');
     expect(firstLines(seen.text, 4)).toContain('from the stored to the running map');
 
     const selected = await robot.select('1');
@@ -109,13 +109,13 @@ describe('a simulated robot that drives on by the overlays it has loaded', () =>
       running: { verdict: 'equal', announced: { overlaysVersion: 5 } },
       stored: { verdict: 'unchanged' },
     });
-    expect(firstLines(renderMapSelect(selected))).toContain('its position must be set anew');
-    // It is lost indeed: a move fails by it.
+    expect(firstLines(renderMapSelect(selected))).toContain('the position of the robot must be set');
+    // It is lost: a move fails.
     expect(robot.sim.requests().filter(({ path }) => path === '/chassis/pose')).toEqual([]);
     expect((await inspectCurrent(robot.toolkit)).running).toMatchObject({ verdict: 'equal' });
   });
 
-  it('of which the chassis refuses PATCH with 405 holds what it held, and its words are passed on', async () => {
+  it('whose chassis refuses PATCH with 405 keeps its content, with the error in the result', async () => {
     await using robot = await simulated('refuses');
     await robot.patch(other);
     robot.fault('patch-405', true);
@@ -123,24 +123,24 @@ describe('a simulated robot that drives on by the overlays it has loaded', () =>
     expect(restored).toMatchObject({ verdict: 'differs', running: { verdict: 'not-checked' } });
     expect(restored.maps[0]).toMatchObject({
       outcome: 'no-effect',
-      said: expect.stringContaining('Method "PATCH" not allowed'),
+      orderError: expect.stringContaining('Method "PATCH" not allowed'),
     });
-    expect(firstLines(renderMapRestore(restored))).toMatch(/^The chassis does not hold what was to be written: /);
+    expect(firstLines(renderMapRestore(restored))).toMatch(/^Write failed: content on the chassis differs/);
   });
 });
 
 describe('overlays inspect of the map in use', () => {
   const of = (chassis: MapChassis) => toolkitFor({ ...chassis.fake.endpoint, serial: chassis.fake.serial });
 
-  it('says in its first line whether the running map is the same, and why it was not checked', async () => {
+  it('compares the running map in its first line, with the reason when not checked', async () => {
     await using chassis = await mapChassis([heldMap(1), heldMap(2)]);
     expect(firstLines((await inspectCurrent(of(chassis))).text)).toMatch(
-      /; stored and running map 1 hold the same overlays\.$/,
+      /; stored and running map 1 have the same overlays\.$/,
     );
     chassis.mapInfo = ({ name, uid }) => ({ topic: '/map/info', name, uid });
     const silent = await inspectCurrent(of(chassis));
     expect(silent.running).toMatchObject({ verdict: 'not-checked' });
-    expect(firstLines(silent.text)).toMatch(/; whether the running map 1 holds what is stored was not checked\.$/);
+    expect(firstLines(silent.text)).toMatch(/; running map 1 not compared with the stored one\.$/);
     expect(silent.text).toContain('/map/info announces no overlays');
     chassis.mapInfo = ({ overlays }) => ({ topic: '/map/info', name: 'Keller\u001b[31m', uid: 'uid-9', overlays });
     const elsewhere = await inspectCurrent(of(chassis));
@@ -149,7 +149,7 @@ describe('overlays inspect of the map in use', () => {
     expect(elsewhere.text).not.toContain('\u001b[31m');
   });
 
-  it('compares nothing for a map that was named, and says nothing about what runs', async () => {
+  it('does not compare a named map with the running one', async () => {
     await using chassis = await mapChassis();
     if (chassis.running) chassis.running.overlays = other;
     const named = await inspectCurrent(of(chassis), '2');
@@ -157,7 +157,7 @@ describe('overlays inspect of the map in use', () => {
     expect(firstLines(named.text)).not.toContain('running');
   });
 
-  it('is not fooled by a map that is taken into use between the reading and the comparison', async () => {
+  it('is not checked when the current map changes between reading and comparison', async () => {
     await using chassis = await mapChassis();
     chassis.onRead = (path) => {
       if (path === '/maps/1.png') {
@@ -168,7 +168,7 @@ describe('overlays inspect of the map in use', () => {
     };
     expect((await inspectCurrent(of(chassis))).running).toMatchObject({
       verdict: 'not-checked',
-      detail: 'another map was taken into use while the overlays were read',
+      detail: 'another map was selected while the overlays were read',
     });
   });
 });

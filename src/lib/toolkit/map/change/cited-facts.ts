@@ -1,7 +1,7 @@
 import { type FactId, factById } from '../../../evidence/index.ts';
 import type { CitedFact } from '../restore.result.ts';
 
-/** These facts as a result cites them. */
+/** Facts in the form of a result. */
 export function citeFacts(ids: readonly FactId[]): CitedFact[] {
   return ids.map((id) => {
     const { mark, basis, statement, source } = factById(id);

@@ -1,31 +1,31 @@
 import { z } from 'zod';
 import { refKindSchema, shapeSchema } from '../../overlays/shape-change.result.ts';
 
-/** Two texts of drawings beside each other, in numbers and in the first sentences of it. */
-export const drawingsDifferenceSchema = z.strictObject({
-  same: z.boolean().describe('Every drawing, its order and every value with its JSON type are the same.'),
-  sameText: z.boolean().describe('Character for character.'),
+/** The difference of two texts of overlays, in numbers and in its first sentences. */
+export const overlaysDifferenceSchema = z.strictObject({
+  same: z.boolean().describe('Whether all features, their order and every value with its JSON type are equal.'),
+  sameText: z.boolean().describe('Whether the texts are identical.'),
   counts: z
     .strictObject({
       from: z.int(),
       to: z.int(),
       changed: z.int(),
-      moved: z.int().describe('Of the changed ones: another place or form.'),
-      reshaped: z.int().describe('Of the moved ones: another form, size or direction.'),
+      moved: z.int().describe('Of the changed features: another position or shape.'),
+      reshaped: z.int().describe('Of the moved features: another shape, size or direction.'),
       turned: z.int(),
       recoded: z.int(),
       otherwise: z.int(),
       added: z.int(),
       removed: z.int(),
       reordered: z.int(),
-      members: z.int().describe('Members of the collection beside its drawings.'),
+      members: z.int().describe('Members of the collection beside its features.'),
     })
     .nullable()
-    .describe('null when the texts are the same, or when one of them cannot be read.'),
-  first: z.array(z.string()).describe('The first differences, a sentence each; text of the drawings is shortened.'),
+    .describe('null when the texts are identical or one is not readable.'),
+  first: z.array(z.string()).describe('The first differences, a sentence each; text of the overlays is shortened.'),
   shapes: z
     .array(shapeSchema.extend({ id: z.string().nullable(), name: z.string().nullable(), kind: refKindSchema }))
-    .describe('Place, form and size of the first drawings whose geometry is not the same, in numbers.'),
+    .describe('Position, shape and size of the first features with a changed geometry, in numbers.'),
   problem: z.string().nullable().describe('Why they cannot be compared.'),
 });
-export type DrawingsDifference = z.infer<typeof drawingsDifferenceSchema>;
+export type OverlaysDifference = z.infer<typeof overlaysDifferenceSchema>;

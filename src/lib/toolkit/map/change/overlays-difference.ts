@@ -1,21 +1,21 @@
 import { quote } from '../../../json/index.ts';
-import type { DrawingsComparison } from '../../../maps/index.ts';
+import type { OverlaysComparison } from '../../../maps/index.ts';
 import {
-  type ChangedDrawing,
+  type ChangedFeature,
   type ChangeRow,
   changeRows,
-  type DrawingRef,
+  type FeatureRef,
   type OverlaysDiff,
   valueRow,
 } from '../../../overlays/index.ts';
-import type { DrawingsDifference } from './overlays-difference.result.ts';
+import type { OverlaysDifference } from './overlays-difference.result.ts';
 
-const MOST_SENTENCES = 12;
-/** Of one drawing. */
-const MOST_CHANGES = 6;
+const MAX_SENTENCES = 12;
+/** Per feature. */
+const MAX_CHANGES = 6;
 
-/** A comparison as a result carries it: the counts, and the first differences as sentences. */
-export function differenceOf({ same, sameText, diff, problem }: DrawingsComparison): DrawingsDifference {
+/** A comparison in the form of a result: counts, and the first differences as sentences. */
+export function differenceOf({ same, sameText, diff, problem }: OverlaysComparison): OverlaysDifference {
   if (diff === null) return { same, sameText, counts: null, first: [], shapes: [], problem };
   const { from, to, changed, moved, reshaped, turned, recoded, otherwise, added, removed, reordered } = diff.counts;
   const members = diff.members.length;
@@ -32,42 +32,37 @@ export function differenceOf({ same, sameText, diff, problem }: DrawingsComparis
 function sentencesOf(diff: OverlaysDiff): string[] {
   const sentences: string[] = [];
   const add = <T>(list: readonly T[], sentence: (entry: T) => string) => {
-    for (const entry of list.slice(0, Math.max(0, MOST_SENTENCES - sentences.length))) sentences.push(sentence(entry));
+    for (const entry of list.slice(0, Math.max(0, MAX_SENTENCES - sentences.length))) sentences.push(sentence(entry));
   };
-  add(diff.removed, (ref) => `${nameOf(ref)} is not there any more`);
-  add(diff.added, (ref) => `${nameOf(ref)} is new`);
+  add(diff.removed, (ref) => `${nameOf(ref)} was removed`);
+  add(diff.added, (ref) => `${nameOf(ref)} was added`);
   add(diff.changed, (change) => `${nameOf(change.from)}: ${changesOf(change).join('; ')}`);
   add(diff.members, (change) => `the collection: ${rowText(valueRow(change))}`);
-  add(
-    diff.reordered,
-    ({ from, to }) => `${nameOf(from)} stands at place ${to.index} of the list, and stood at ${from.index}`,
-  );
+  add(diff.reordered, ({ from, to }) => `${nameOf(from)} moved from index ${from.index} to ${to.index} of the list`);
   return sentences;
 }
 
-/** Place, form and size of the first drawings whose geometry is not the same, in numbers. */
-function shapesOf({ changed }: OverlaysDiff): DrawingsDifference['shapes'] {
+/** Position, shape and size of the first features with a changed geometry. */
+function shapesOf({ changed }: OverlaysDiff): OverlaysDifference['shapes'] {
   return changed
     .flatMap(({ from, shape }) => (shape === null ? [] : [{ id: from.id, name: from.name, kind: from.kind, ...shape }]))
-    .slice(0, MOST_SENTENCES);
+    .slice(0, MAX_SENTENCES);
 }
 
-/** Name and id: several drawings may have one name, and an id alone says nothing to a person. */
-function nameOf({ index, id, name, kind }: DrawingRef): string {
-  const what = kind === 'no-feature' ? 'entry' : kind;
-  if (name === null && id === null) return `${what} at place ${index}`;
-  const called = name === null ? '' : ` ${quote(name)}`;
-  return `${what}${called}${id === null ? ' without id' : ` (id ${quote(id)})`}`;
+/** Kind, name and id of a feature, since names are not unique and ids alone are not meaningful to a reader. */
+function nameOf({ index, id, name, kind }: FeatureRef): string {
+  const noun = kind === 'no-feature' ? 'entry' : kind;
+  if (name === null && id === null) return `${noun} at index ${index}`;
+  const label = name === null ? '' : ` ${quote(name)}`;
+  return `${noun}${label}${id === null ? ' without id' : ` (id ${quote(id)})`}`;
 }
 
-function changesOf(change: ChangedDrawing): string[] {
+function changesOf(change: ChangedFeature): string[] {
   const rows = changeRows(change).map(rowText);
-  return rows.length <= MOST_CHANGES
-    ? rows
-    : [...rows.slice(0, MOST_CHANGES), `and ${rows.length - MOST_CHANGES} more`];
+  return rows.length <= MAX_CHANGES ? rows : [...rows.slice(0, MAX_CHANGES), `and ${rows.length - MAX_CHANGES} more`];
 }
 
-/** JSON text of a drawing stands in it: what breaks a line or turns the direction of writing is spelled out. */
+/** Escapes line breaks and bidirectional control characters of the foreign JSON text. */
 function rowText({ what, before, after }: ChangeRow): string {
   return `${what}: ${before} → ${after}`.replace(/[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu, (character) => {
     return /\s/u.test(character) ? ' ' : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;

@@ -1,15 +1,15 @@
 import { z } from 'zod';
-import { drawingsDifferenceSchema } from './overlays-difference.result.ts';
+import { overlaysDifferenceSchema } from './overlays-difference.result.ts';
 
-/** The map that the robot drives by, beside what is stored for it. */
+/** Comparison of the running map with the stored one. */
 export const runningMapSchema = z.strictObject({
   verdict: z
     .enum(['equal', 'differs', 'another-map', 'none-in-use', 'not-checked'])
     .describe(
-      'equal: /map/info announces the overlays that are stored for the current map. differs: it announces others. another-map: it announces another map than the current one. not-checked: nothing was received that answers it.',
+      'equal: /map/info announces the overlays stored for the current map. differs: it announces others. another-map: it announces another map than the current one. not-checked: not decidable from what was received.',
     ),
-  detail: z.string().describe('Why, in one clause.'),
-  mapId: z.int().nullable().describe('The current map; null when none is in use, or when it is not known.'),
+  detail: z.string().describe('Reason of the verdict, as a clause.'),
+  mapId: z.int().nullable().describe('The current map; null when none is in use or it is unknown.'),
   uid: z.string().nullable(),
   name: z.string().nullable(),
   announced: z
@@ -20,10 +20,10 @@ export const runningMapSchema = z.strictObject({
       overlaysVersion: z.int().nullable(),
     })
     .nullable()
-    .describe('What /map/info says of the map, without its overlays; null when nothing was received.'),
-  difference: drawingsDifferenceSchema
+    .describe('The message of /map/info without its overlays; null when none was received.'),
+  difference: overlaysDifferenceSchema
     .nullable()
-    .describe('From what is stored to what is announced; null when the two were not compared.'),
-  notes: z.array(z.string()).describe('What differs and says nothing about the overlays.'),
+    .describe('From the stored to the announced overlays; null when not compared.'),
+  notes: z.array(z.string()).describe('Differences that do not concern the overlays.'),
 });
 export type RunningMapView = z.infer<typeof runningMapSchema>;

@@ -1,6 +1,6 @@
 import { type Basis, citeFact, type FactId, type Mark } from '../../../evidence/index.ts';
 
-/** By which fact of the ledger each field of a map is read, and in which unit it is given. */
+/** The fact behind each field of a map, and its unit. */
 const readings = {
   serial: { fact: 'vendor.identity.device-info' },
   model: { fact: 'vendor.identity.device-info' },
@@ -17,12 +17,12 @@ const readings = {
   data: { fact: 'overlays.map-data' },
   localisation: { fact: 'vendor.map.localisation' },
   picture: { fact: 'vendor.map.image', unit: 'pixels' },
-  drawings: { fact: 'overlays.drawings' },
+  overlays: { fact: 'overlays.features' },
 } as const satisfies Record<string, { readonly fact: FactId; readonly unit?: string }>;
 
 export type MapField = keyof typeof readings;
 
-/** What the list of maps says of a map and of whose it is. */
+/** Fields of the list of maps and of the chassis. */
 export const listedFields = [
   'serial',
   'software',
@@ -35,7 +35,7 @@ export const listedFields = [
   'isCurrent',
 ] as const satisfies readonly MapField[];
 
-/** How well each of these fields is known: a table of maps says it once, and not in every cell. */
+/** Evidence marks of these fields, once per table instead of per cell. */
 export function standingOfFields(
   fields: readonly MapField[],
 ): Record<string, { readonly mark: Mark; readonly basis: Basis; readonly source: string; readonly unit?: string }> {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { standingSchema } from '../../known.result.ts';
 
-/** What the results about maps have in common. */
+/** Shared schemas of the map results. */
 
 export const mapAddressSchema = z.strictObject({ host: z.string(), port: z.int(), way: z.string() });
 
@@ -16,28 +16,26 @@ export const mapItemSchema = z.strictObject({
   uid: z.string().nullable(),
   name: z.string(),
   mapVersion: z.int().nullable(),
-  overlaysVersion: z.int().nullable().describe('Whether a write raises it is not known.'),
-  isCurrent: z.boolean().describe('It is the map in use.'),
+  overlaysVersion: z.int().nullable().describe('Whether a write increases it is unknown.'),
+  isCurrent: z.boolean().describe('Whether it is the map in use.'),
 });
 
-export const mapFieldsSchema = z
-  .record(z.string(), standingSchema)
-  .describe('How well each field is known, by its name.');
+export const mapFieldsSchema = z.record(z.string(), standingSchema).describe('Evidence marks by field name.');
 
 export const mapMissingSchema = z.array(
   z.strictObject({
     what: z.enum(['image', 'localisation']),
-    why: z.string().describe('What the chassis said, or what was wrong with what it gave.'),
+    why: z.string().describe('Error of the chassis, or problem of the received data.'),
   }),
 );
 
-export const mapDrawingsSchema = z.strictObject({
-  form: z.enum(['text', 'object', 'none']).describe('How the map carries its drawings.'),
+export const mapOverlaysSchema = z.strictObject({
+  form: z.enum(['text', 'object', 'none']).describe('JSON form of the overlays in the map.'),
   bytes: z.int(),
   count: z
     .strictObject({ point: z.int(), lane: z.int(), zone: z.int(), other: z.int() })
     .nullable()
-    .describe('null when the drawings cannot be read.'),
-  problem: z.string().nullable().describe('Why they cannot be read.'),
+    .describe('null when the overlays are not readable.'),
+  problem: z.string().nullable().describe('Why they are not readable.'),
 });
-export type MapDrawings = z.infer<typeof mapDrawingsSchema>;
+export type MapOverlays = z.infer<typeof mapOverlaysSchema>;

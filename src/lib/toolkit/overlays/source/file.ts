@@ -7,29 +7,29 @@ import type { ArchivedMap, MapArchive } from '../../../maps/index.ts';
 import { frameOf, readOverlays } from '../../../overlays/index.ts';
 import { pngSize } from '../../../png/index.ts';
 import type { CheckContext } from '../../toolkit.ts';
-import type { DrawingSource, OpenDrawingsOptions, OpenedDrawings } from './model.ts';
+import type { OpenedOverlays, OpenOverlaysOptions, OverlaysSource } from './model.ts';
 import { listed, mapOf } from './naming.ts';
 
 const MiB = 1024 * 1024;
-/** Decision of ours: 100,000 drawings take 40 MB; a text of twice this the engine could not hold. */
-const MOST_BYTES = 256 * MiB;
-const MOST_IMAGE_BYTES = 64 * MiB;
+/** Project decision: 100,000 features take 40 MB; twice this limit exceeds the maximum string length. */
+const MAX_BYTES = 256 * MiB;
+const MAX_IMAGE_BYTES = 64 * MiB;
 
-type FileSource = DrawingSource & { readonly kind: 'file' };
+type FileSource = OverlaysSource & { readonly kind: 'file' };
 
 export async function openFile(
   given: FileSource,
-  options: OpenDrawingsOptions,
+  options: OpenOverlaysOptions,
   { onProgress }: CheckContext,
-): Promise<OpenedDrawings> {
+): Promise<OpenedOverlays> {
   const source = await withHash(given);
   const { path, map: wanted, imagePath } = source;
   onProgress(`reading ${path}`);
-  const bytes = await readNamed(path, MOST_BYTES);
+  const bytes = await readNamed(path, MAX_BYTES);
   if (isGzip(bytes)) return openBackup(bytes, source, options);
   if (wanted !== undefined) {
-    throw new GwError('USAGE', `${path} is no backup, so it has no map ${quote(wanted)} among others.`, {
-      remedy: 'Leave out what follows the #.',
+    throw new GwError('USAGE', `${path} is not a backup, so map ${quote(wanted)} cannot be selected.`, {
+      remedy: 'Omit --map and the part from the #.',
     });
   }
   const warnings: string[] = [];
@@ -38,7 +38,7 @@ export async function openFile(
   const frame = frameOf(overlays.map, image);
   if (image !== null && frame === null) {
     warnings.push(
-      `The picture ${imagePath} cannot be laid under the drawings: ${path} does not say where its lower left pixel lies (grid_origin_x, grid_origin_y, grid_resolution).`,
+      `The picture ${imagePath} was not used: ${path} has no valid grid (grid_origin_x, grid_origin_y, grid_resolution).`,
     );
   }
   const map = mapOf(overlays, null);
@@ -55,15 +55,15 @@ export async function openFile(
   };
 }
 
-/** A file may have a # in its own name: where it is there, and what stands before the # is not, it is meant. */
+/** A file name may contain a #: it is used where that file exists and the part before the # does not. */
 async function withHash(source: FileSource): Promise<FileSource> {
   const { path, map, imagePath } = source;
   const whole = `${path}#${map}`;
-  if (map === undefined || (await isThere(path)) || !(await isThere(whole))) return source;
+  if (map === undefined || (await exists(path)) || !(await exists(whole))) return source;
   return { kind: 'file', path: whole, imagePath };
 }
 
-function isThere(path: string): Promise<boolean> {
+function exists(path: string): Promise<boolean> {
   return access(path).then(
     () => true,
     () => false,
@@ -73,14 +73,14 @@ function isThere(path: string): Promise<boolean> {
 async function openBackup(
   bytes: Uint8Array,
   { path, map: wanted, imagePath }: FileSource,
-  options: OpenDrawingsOptions,
-): Promise<OpenedDrawings> {
+  options: OpenOverlaysOptions,
+): Promise<OpenedOverlays> {
   const { parseArchive } = await import('../../../maps/index.ts');
   const archive = await parseArchive(bytes, path);
-  const archived = pick(archive, wanted, path);
+  const archived = selectMap(archive, wanted, path);
   const overlays = readOverlays(archived.data, `map ${archived.id}`);
   const image = imagePath === undefined ? archived.image : await readImage(imagePath);
-  const warnings = image === null ? [`The backup holds no picture of map ${archived.id}.`] : [];
+  const warnings = image === null ? [`The backup has no picture of map ${archived.id}.`] : [];
   const { serial, software } = archive.chassis;
   return {
     label: `map ${archived.id} ${quote(archived.name)} in ${path}, backup of ${quote(serial)} from ${archive.createdAt}`,
@@ -101,7 +101,7 @@ async function openBackup(
   };
 }
 
-function pick({ maps }: MapArchive, wanted: string | undefined, path: string): ArchivedMap {
+function selectMap({ maps }: MapArchive, wanted: string | undefined, path: string): ArchivedMap {
   const found =
     wanted === undefined
       ? maps.length === 1
@@ -109,16 +109,16 @@ function pick({ maps }: MapArchive, wanted: string | undefined, path: string): A
         : maps.find(({ isCurrent }) => isCurrent)
       : maps.find(({ id, uid }) => String(id) === wanted || uid === wanted);
   if (found !== undefined) return found;
-  const what = wanted === undefined ? 'several maps, and none of them was in use' : `no map ${quote(wanted)}`;
+  const what = wanted === undefined ? 'several maps, none of which was in use' : `no map ${quote(wanted)}`;
   throw new GwError('MAP_UNKNOWN', `${path} holds ${maps.length === 0 ? 'no maps' : what}.`, {
     remedy:
       maps.length === 0
-        ? 'Take a new backup with `gw map backup`.'
-        : `Name one with --map ID, or as FILE#ID: ${listed(maps.map(({ id, name }) => `${id} ${quote(name)}`))}.`,
+        ? 'Make a new backup with `gw map backup`.'
+        : `Select one with --map ID, or as FILE#ID: ${listed(maps.map(({ id, name }) => `${id} ${quote(name)}`))}.`,
   });
 }
 
-async function recordsOfSite({ openToolkit, siteNamed }: OpenDrawingsOptions): Promise<DeviceEvidence['records']> {
+async function recordsOfSite({ openToolkit, siteNamed }: OpenOverlaysOptions): Promise<DeviceEvidence['records']> {
   try {
     const { site } = await openToolkit();
     return await loadEvidenceFile(site.evidenceFile);
@@ -129,22 +129,22 @@ async function recordsOfSite({ openToolkit, siteNamed }: OpenDrawingsOptions): P
 }
 
 async function readImage(path: string): Promise<Uint8Array> {
-  const bytes = await readNamed(path, MOST_IMAGE_BYTES);
+  const bytes = await readNamed(path, MAX_IMAGE_BYTES);
   if (pngSize(bytes) !== null) return bytes;
-  throw new GwError('USAGE', `${path} is no PNG image.`, {
-    remedy: 'Name the PNG that the chassis gives for the map.',
+  throw new GwError('USAGE', `${path} is not a PNG image.`, {
+    remedy: 'Name the PNG of the map as the chassis returns it.',
   });
 }
 
-/** A file named by the user. Throws FILE_UNREADABLE. */
-async function readNamed(path: string, mostBytes: number): Promise<Uint8Array> {
-  const read = await readBounded(path, mostBytes).catch((cause: NodeJS.ErrnoException) => {
+/** Reads a file named by the user. Throws FILE_UNREADABLE. */
+async function readNamed(path: string, maxBytes: number): Promise<Uint8Array> {
+  const read = await readBounded(path, maxBytes).catch((cause: NodeJS.ErrnoException) => {
     const missing = cause.code === 'ENOENT';
     throw new GwError(
       'FILE_UNREADABLE',
       missing ? `File not found: ${path}.` : `${path} cannot be read (${cause.code ?? 'unknown reason'}).`,
       {
-        remedy: missing ? 'Check the name, and the folder that it is relative to.' : undefined,
+        remedy: missing ? 'Check the name and the current folder.' : undefined,
         cause,
       },
     );
@@ -157,9 +157,9 @@ async function readNamed(path: string, mostBytes: number): Promise<Uint8Array> {
     case 'folder':
       throw refuse('a folder');
     case 'special':
-      throw refuse('no regular file');
+      throw refuse('not a regular file');
     case 'too-large':
-      throw refuse(`larger than ${mostBytes / MiB} MiB (${Math.ceil(read.size / MiB)} MiB)`);
+      throw refuse(`larger than ${maxBytes / MiB} MiB (${Math.ceil(read.size / MiB)} MiB)`);
   }
 }
 

@@ -7,17 +7,17 @@ import type { ChassisAccess } from '../../chassis/access.ts';
 import type { RunningMapView } from '../../map/change/running-map.result.ts';
 import { viewRunningMap } from '../../map/change/running-map.ts';
 import type { CheckContext } from '../../toolkit.ts';
-import type { OpenDrawingsOptions, OpenedDrawings } from './model.ts';
+import type { OpenedOverlays, OpenOverlaysOptions } from './model.ts';
 import { listed, mapOf } from './naming.ts';
 
 const CURRENT = 'current';
 
-/** What only a chassis needs is loaded for a chassis only: a file is read at once. */
+/** The chassis client is loaded for a chassis only, so that a file is read without delay. */
 export async function openLive(
   wanted: string,
-  { openToolkit, needImage, compareRunning = false }: OpenDrawingsOptions,
+  { openToolkit, needImage, compareRunning = false }: OpenOverlaysOptions,
   context: CheckContext,
-): Promise<OpenedDrawings> {
+): Promise<OpenedOverlays> {
   const toolkit = await openToolkit();
   const { chassisAccess } = await import('../../chassis/access.ts');
   const { createChassisClient } = await import('../../../chassis/index.ts');
@@ -28,14 +28,14 @@ export async function openLive(
     if (wanted !== CURRENT || !compareRunning) return opened;
     const running = await readRunning(client, access, context);
     const isOther = opened.map !== null && running.mapId !== null && running.mapId !== opened.map.id;
-    const detail = 'another map was taken into use while the overlays were read';
+    const detail = 'another map was selected while the overlays were read';
     return { ...opened, running: isOther ? { ...running, verdict: 'not-checked', detail, difference: null } : running };
   } finally {
     await client[Symbol.asyncDispose]();
   }
 }
 
-/** A latched message comes at once. Decision of ours. */
+/** Timeout for the latched message, which arrives immediately. Project decision. */
 const ANNOUNCE_MS = 3_000;
 
 async function readRunning(
@@ -54,9 +54,9 @@ async function readLive(
   client: ChassisClient,
   { wanted, needImage, evidenceFile }: { wanted: string; needImage: boolean; evidenceFile: string },
   { signal, onProgress }: CheckContext,
-): Promise<OpenedDrawings> {
+): Promise<OpenedOverlays> {
   const { host, port } = client.endpoint;
-  onProgress(`asking ${host}:${port} for the map`);
+  onProgress(`reading the map from ${host}:${port}`);
   const { serial, software } = await client.identity(signal);
   const where = `${serial} at ${host}:${port}`;
   const id = wanted === CURRENT ? await currentMapId(client, where, signal) : wanted;
@@ -86,14 +86,14 @@ async function currentMapId(client: ChassisClient, where: string, signal: AbortS
   const current = await client.currentMap(signal);
   if (current === null) {
     throw new GwError('MAP_UNKNOWN', `No map is in use on ${where}.`, {
-      remedy: 'Name one by its id; `gw map list` shows them.',
+      remedy: 'Name a map by its id; `gw map list` shows the ids.',
     });
   }
   if (current.id === -1) {
     const name = current.name === null ? '' : ` (${quote(current.name)})`;
     throw new GwError(
       'MAP_UNKNOWN',
-      `The map in use${name} on ${where} has the id -1: it was set from data and never stored, so its drawings cannot be read.`,
+      `The map in use${name} on ${where} has the id -1: it was set from data and never stored, so its overlays cannot be read.`,
       { remedy: 'Store it on the chassis first, or name a stored map by its id; `gw map list` shows them.' },
     );
   }
@@ -106,15 +106,15 @@ async function readMap(client: ChassisClient, id: string, where: string, signal:
   } catch (error) {
     if (!(error instanceof GwError) || error.code !== 'CHASSIS_REFUSED' || error.details?.status !== 404) throw error;
     const maps = await client.listMaps(signal);
-    throw new GwError('MAP_UNKNOWN', `There is no map ${id} on ${where}.`, {
+    throw new GwError('MAP_UNKNOWN', `No map ${id} on ${where}.`, {
       tried: error.tried,
-      remedy: `Name one of its maps: ${listed(maps.map((map) => `${map.id} ${quote(map.name)}`))}.`,
+      remedy: `Name one of these maps: ${listed(maps.map((map) => `${map.id} ${quote(map.name)}`))}.`,
       cause: error,
     });
   }
 }
 
-/** A floor plan can be large and the radio slow: without it only what lies outside of it cannot be told. */
+/** The picture may be large and the radio slow; without it only the check of its edges is missing. */
 async function readPicture(
   client: ChassisClient,
   id: string,
@@ -125,7 +125,7 @@ async function readPicture(
     return await client.mapPng(id, signal);
   } catch (error) {
     if (signal.aborted || !(error instanceof GwError)) throw error;
-    warnings.push(`The picture of the map was not read: ${error.message} What lies outside of it is not checked.`);
+    warnings.push(`The picture of the map was not read: ${error.message} Features outside of it are not checked.`);
     return null;
   }
 }

@@ -1,7 +1,7 @@
 import type { Overlays } from '../../../overlays/index.ts';
 import type { OpenedMap } from './model.ts';
 
-/** What a map object says of itself. `id`: the one that it was asked for by, where the map object does not name its own. */
+/** Identity and versions of a map object. `id`: the requested id, used where the map object has none. */
 export function mapOf({ map }: Overlays, id: number | null): OpenedMap | null {
   if (map === null) return null;
   const at = (key: string) => (Object.hasOwn(map, key) ? map[key] : undefined);
@@ -16,8 +16,8 @@ export function mapOf({ map }: Overlays, id: number | null): OpenedMap | null {
   };
 }
 
-/** Names to choose from, in a sentence. */
+/** The available names, in a sentence. */
 export function listed(names: readonly string[]): string {
   const shown = names.slice(0, 8).join(', ');
-  return names.length > 8 ? `${shown} and ${names.length - 8} more` : shown === '' ? 'it has none' : shown;
+  return names.length > 8 ? `${shown} and ${names.length - 8} more` : shown === '' ? 'none' : shown;
 }

@@ -19,18 +19,18 @@ const noAdb = { ...access, adb: '/nowhere/adb' };
 
 const statusOf = (world: TabletWorld, how: { readonly adb?: string } = {}) =>
   kioskStatus(world.toolkit, { ...access, ...how }, world.context);
-const setUpLine = ({ findings }: KioskStatus) => findings.find(({ id }) => id === 'set-up');
+const setUpFinding = ({ findings }: KioskStatus) => findings.find(({ id }) => id === 'set-up');
 const doubts = ({ setUp }: KioskStatus) => setUp.doubts.map(({ id }) => id);
 
-describe.skipIf(!hasProgram('adb'))('what is known of the tablet', { concurrent: true }, () => {
-  it('is nothing before it was ever read, and not ok', async () => {
+describe.skipIf(!hasProgram('adb'))('the remembered state of the tablet', { concurrent: true }, () => {
+  it('is empty before the first reading, and not ok', async () => {
     await using world = await openTabletWorld();
     const status = await statusOf(world, noAdb);
     expect(status).toMatchObject({ verdict: 'wrong', port: 'open', tablet: null, setUp: { basis: 'none' } });
-    expect(setUpLine(status)).toMatchObject({ verdict: 'not-checked', basis: 'none', at: null, serial: null });
+    expect(setUpFinding(status)).toMatchObject({ verdict: 'not-checked', basis: 'none', at: null, serial: null });
   });
 
-  it('a setting changed by hand and found by a plan is not forgotten when the tablet is locked', async () => {
+  it('keeps a setting changed by hand and found by a plan when the tablet is locked', async () => {
     await using world = await openTabletWorld();
     await setUpKiosk(world.toolkit, open, world.context);
     world.tablet.touch('system', 'screen_brightness', '13');
@@ -48,11 +48,11 @@ describe.skipIf(!hasProgram('adb'))('what is known of the tablet', { concurrent:
     expect(status.setUp.steps.filter(({ state }) => state !== 'ok')).toMatchObject([
       { id: 'brightness', state: 'differs', found: expect.stringContaining('screen_brightness 13') },
     ]);
-    expect(setUpLine(status)).toMatchObject({ verdict: 'wrong', remembered: 'wrong', basis: 'remembered' });
-    expect(setUpLine(status)?.bootId).toMatch(/^[0-9a-f-]{36}$/);
+    expect(setUpFinding(status)).toMatchObject({ verdict: 'wrong', remembered: 'wrong', basis: 'remembered' });
+    expect(setUpFinding(status)?.bootId).toMatch(/^[0-9a-f-]{36}$/);
   });
 
-  it('a setting changed by hand and never planned is found by the lock itself', async () => {
+  it('a setting changed by hand without a plan is found by the lock', async () => {
     await using world = await openTabletWorld();
     await setUpKiosk(world.toolkit, open, world.context);
     world.tablet.touch('system', 'screen_brightness', '13');
@@ -60,24 +60,27 @@ describe.skipIf(!hasProgram('adb'))('what is known of the tablet', { concurrent:
     expect(await statusOf(world)).toMatchObject({ verdict: 'wrong', setUp: { verdict: 'differs', by: 'lock' } });
   });
 
-  it('is read again where the port is open, and ok only then', async () => {
+  it('is read again while the port is open, and ok only then', async () => {
     await using world = await openTabletWorld();
     await setUpKiosk(world.toolkit, open, world.context);
     const inOrder = await statusOf(world);
     expect(inOrder).toMatchObject({ port: 'open', setUp: { verdict: 'as-profile', basis: 'read-now', by: 'status' } });
-    expect(setUpLine(inOrder)).toMatchObject({ verdict: 'ok', basis: 'read-now', ageS: 0, remembered: null });
+    expect(setUpFinding(inOrder)).toMatchObject({ verdict: 'ok', basis: 'read-now', ageS: 0, remembered: null });
     world.tablet.touch('system', 'screen_brightness', '13');
-    expect(setUpLine(await statusOf(world))).toMatchObject({ verdict: 'wrong', basis: 'read-now' });
-    // Without adb the same tablet is remembered, and an open port is a doubt.
+    expect(setUpFinding(await statusOf(world))).toMatchObject({ verdict: 'wrong', basis: 'read-now' });
+    // Without adb the reading is remembered, and the open port is a doubt.
     await setUpKiosk(world.toolkit, open, world.context);
-    const blind = await statusOf(world, noAdb);
-    expect(doubts(blind)).toEqual(['opened']);
-    expect(blind.setUp).toMatchObject({
+    const unread = await statusOf(world, noAdb);
+    expect(doubts(unread)).toEqual(['opened']);
+    expect(unread.setUp).toMatchObject({
       verdict: 'not-checked',
       basis: 'remembered',
       notRead: { code: 'ADB_NOT_FOUND' },
     });
-    expect(setUpLine(blind)).toMatchObject({ verdict: 'not-checked', detail: expect.stringContaining('not read now') });
+    expect(setUpFinding(unread)).toMatchObject({
+      verdict: 'not-checked',
+      detail: expect.stringContaining('not read now'),
+    });
   });
 
   it('is never ok from memory: closed, with age and device', async () => {
@@ -89,18 +92,18 @@ describe.skipIf(!hasProgram('adb'))('what is known of the tablet', { concurrent:
       redLine: null,
       setUp: { verdict: 'as-profile', by: 'setup' },
     });
-    expect(setUpLine(status)).toMatchObject({
+    expect(setUpFinding(status)).toMatchObject({
       verdict: 'not-checked',
       remembered: 'ok',
       basis: 'remembered',
       serial: 'TABSIM0001',
       ageS: expect.any(Number),
     });
-    // What nobody could see from outside: somebody changed a setting, and reset it. It is not ok either.
+    // Neither a setting changed by hand nor a factory reset is visible without a connection.
     world.tablet.touch('system', 'screen_brightness', '13');
-    expect(setUpLine(await statusOf(world))).toMatchObject({ verdict: 'not-checked' });
+    expect(setUpFinding(await statusOf(world))).toMatchObject({ verdict: 'not-checked' });
     await world.tablet.factoryReset();
-    expect(setUpLine(await statusOf(world))).toMatchObject({ verdict: 'not-checked', basis: 'remembered' });
+    expect(setUpFinding(await statusOf(world))).toMatchObject({ verdict: 'not-checked', basis: 'remembered' });
   });
 
   it('a reset to factory settings is noticed at the next connection, although the serial number is the same', async () => {
@@ -109,7 +112,7 @@ describe.skipIf(!hasProgram('adb'))('what is known of the tablet', { concurrent:
     const before = await readTabletRecord(world.toolkit.site.stateDir);
     await world.tablet.factoryReset();
     await world.tablet.openPort();
-    // Of a broken profile the lock reads nothing: it tells only which tablet this is.
+    // With an invalid profile the lock reads the identity only.
     await world.profile({ name: '' });
     expect(await lockKiosk(world.toolkit, closing, world.context)).toMatchObject({ verdict: 'closed', reading: null });
     await world.profile();
@@ -122,10 +125,10 @@ describe.skipIf(!hasProgram('adb'))('what is known of the tablet', { concurrent:
       setUp: { verdict: 'not-checked' },
       restart: { verdict: 'not-checked' },
     });
-    expect(setUpLine(status)).toMatchObject({ verdict: 'not-checked', remembered: 'not-checked' });
+    expect(setUpFinding(status)).toMatchObject({ verdict: 'not-checked', remembered: 'not-checked' });
   });
 
-  it('a restart by somebody is noticed at the next connection; one by gw is told beside the reading', async () => {
+  it('a restart by hand is noticed at the next connection; one by gw is a doubt of its own', async () => {
     await using world = await openTabletWorld({ isPortKept: true });
     await setUpKiosk(world.toolkit, open, world.context);
     await world.tablet.restart();
@@ -146,17 +149,17 @@ describe.skipIf(!hasProgram('adb'))('what is known of the tablet', { concurrent:
         basis: 'remembered',
         doubts: [{ id: 'restarted-by-gw' }],
       },
-      // Of the start after that restart nobody knows the id.
+      // The boot id after that restart is unknown.
       restart: { verdict: 'closed', basis: 'remembered', serial: 'TABSIM0001', bootId: null },
     });
-    expect(setUpLine(status)).toMatchObject({
+    expect(setUpFinding(status)).toMatchObject({
       verdict: 'not-checked',
       remembered: 'not-checked',
       detail: expect.stringContaining('restarted'),
     });
   });
 
-  it('another tablet at the address is not the one that was read', async () => {
+  it('does not apply to another tablet at the address', async () => {
     await using world = await openTabletWorld();
     await setUpKiosk(world.toolkit, open, world.context);
     world.tablet.setFault('tablet-other', true);
@@ -167,23 +170,23 @@ describe.skipIf(!hasProgram('adb'))('what is known of the tablet', { concurrent:
       serial: 'TABSIM0001',
       notRead: { code: 'TABLET_WRONG_DEVICE' },
     });
-    // It may be closed all the same; then it is the tablet that is known last.
+    // It can be locked, and is then the last known tablet.
     expect(await lockKiosk(world.toolkit, closing, world.context)).toMatchObject({ verdict: 'closed', reading: null });
     const locked = await statusOf(world);
     expect(locked.tablet).toMatchObject({ serial: 'TABOTHER99' });
     expect(doubts(locked)).toContain('other-device');
-    expect(setUpLine(locked)).toMatchObject({ verdict: 'not-checked', serial: 'TABSIM0001' });
+    expect(setUpFinding(locked)).toMatchObject({ verdict: 'not-checked', serial: 'TABSIM0001' });
   });
 
-  it('a difference of one tablet is no difference of another one', async () => {
+  it('a difference of one tablet does not apply to another one', async () => {
     await using world = await openTabletWorld();
     await planKiosk(world.toolkit, access, world.context);
     world.tablet.setFault('tablet-other', true);
     await lockKiosk(world.toolkit, closing, world.context);
-    expect(setUpLine(await statusOf(world))).toMatchObject({ verdict: 'not-checked' });
+    expect(setUpFinding(await statusOf(world))).toMatchObject({ verdict: 'not-checked' });
   });
 
-  it('says nothing of a profile that was changed, or cannot be read; its comments do not count', async () => {
+  it('does not apply to a changed or unreadable profile; comments do not count', async () => {
     await using world = await openTabletWorld();
     await setUpKiosk(world.toolkit, closing, world.context);
     const path = join(world.dir, 'kiosk.yaml');
@@ -198,7 +201,7 @@ describe.skipIf(!hasProgram('adb'))('what is known of the tablet', { concurrent:
     expect(await statusOf(world)).toMatchObject({ setUp: { verdict: 'as-profile', doubts: [] } });
   });
 
-  it('a package that was updated by hand is found by the next reading', async () => {
+  it('a package of another version is found by the next reading', async () => {
     await using world = await openTabletWorld();
     await setUpKiosk(world.toolkit, open, world.context);
     const app = { name: 'com.example.kiosk', versionCode: 13, activity: '.Main' };
@@ -214,38 +217,38 @@ describe.skipIf(!hasProgram('adb'))('what is known of the tablet', { concurrent:
     });
   });
 
-  it('is too old after a day, and of unknown age when clocks went back', async () => {
+  it('is too old after a day, and of unknown age when a clock was set back', async () => {
     await using world = await openTabletWorld();
     await setUpKiosk(world.toolkit, closing, world.context);
     const { stateDir } = world.toolkit.site;
     const record = await readTabletRecord(stateDir);
-    if (record?.reading == null) throw new Error('nothing was stored');
+    if (record?.reading == null) throw new Error('no reading stored');
     const { reading } = record;
     const store = (at: string) => {
-      const seen = { ...reading.seen, at, machine: { bootId: null, uptimeS: null } };
-      return writeTabletRecord(stateDir, { ...record, reading: { ...reading, seen } });
+      const observed = { ...reading.observed, at, machine: { bootId: null, uptimeS: null } };
+      return writeTabletRecord(stateDir, { ...record, reading: { ...reading, observed } });
     };
     await store('2020-01-01T00:00:00.000Z');
     const old = await statusOf(world);
     expect(doubts(old)).toEqual(['too-old']);
-    expect(setUpLine(old)).toMatchObject({ remembered: 'not-checked', ageBy: 'wall-clock' });
+    expect(setUpFinding(old)).toMatchObject({ remembered: 'not-checked', ageBy: 'wall-clock' });
     await store('2099-01-01T00:00:00.000Z');
     const ahead = await statusOf(world);
     expect(doubts(ahead)).toEqual(['age-unknown']);
-    expect(setUpLine(ahead)).toMatchObject({ verdict: 'not-checked', ageS: null, ageBy: null });
+    expect(setUpFinding(ahead)).toMatchObject({ verdict: 'not-checked', ageS: null, ageBy: null });
   });
 
-  it('of a silent address is not ok, and loses nothing of what is remembered', async () => {
+  it('of a silent address is not ok, and kept', async () => {
     await using world = await openTabletWorld();
     await setUpKiosk(world.toolkit, closing, world.context);
     const address = { address: '127.0.0.1', port: world.tablet.port };
-    const deaf = { way: 'direct', dial: () => Promise.reject(new DialError('no-answer', address)) };
-    const status = await kioskStatus({ ...world.toolkit, dialer: deaf }, access, world.context);
+    const silent = { way: 'direct', dial: () => Promise.reject(new DialError('no-answer', address)) };
+    const status = await kioskStatus({ ...world.toolkit, dialer: silent }, access, world.context);
     expect(status).toMatchObject({ port: 'silent', verdict: 'not-checked', setUp: { verdict: 'as-profile' } });
     expect(status.findings[0]).toMatchObject({ id: 'port', verdict: 'not-checked' });
   });
 
-  it('is not about the address that the site file names now', async () => {
+  it('does not apply to a changed address in the site file', async () => {
     await using world = await openTabletWorld();
     await setUpKiosk(world.toolkit, closing, world.context);
     const { tablet } = world.toolkit.site;
@@ -254,15 +257,15 @@ describe.skipIf(!hasProgram('adb'))('what is known of the tablet', { concurrent:
     const toolkit = { ...world.toolkit, site: { ...world.toolkit.site, tablet: { ...tablet, adbPort: port } } };
     const status = await kioskStatus(toolkit, access, world.context);
     expect(doubts(status)).toEqual(['address-changed']);
-    expect(setUpLine(status)).toMatchObject({ verdict: 'not-checked', remembered: 'not-checked' });
+    expect(setUpFinding(status)).toMatchObject({ verdict: 'not-checked', remembered: 'not-checked' });
   });
 
-  it('a difference found before the connection broke is stored', async () => {
+  it('a difference found before the connection was lost is stored', async () => {
     await using world = await openTabletWorld();
     await setUpKiosk(world.toolkit, open, world.context);
     world.tablet.touch('system', 'screen_brightness', '13');
     const onProgress = (text: string) => {
-      if (text === 'Looking: Sounds of touches') world.tablet.setFault('tablet-offline', true);
+      if (text === 'Checking: Touch sounds') world.tablet.setFault('tablet-offline', true);
     };
     const plan = planKiosk({ ...world.toolkit }, access, { ...world.context, onProgress });
     await expect(plan).rejects.toMatchObject({ code: expect.stringMatching(/TABLET_(LOST|OFFLINE)/) });
@@ -271,7 +274,7 @@ describe.skipIf(!hasProgram('adb'))('what is known of the tablet', { concurrent:
     });
   });
 
-  it('a damaged record is an error and no answer, until it is gone', async () => {
+  it('a corrupt record is an error', async () => {
     await using world = await openTabletWorld();
     await setUpKiosk(world.toolkit, closing, world.context);
     await writeFile(join(world.toolkit.site.stateDir, 'tablet.json'), '{');

@@ -1,5 +1,5 @@
 import {
-  type DrawingFilter,
+  type FeatureFilter,
   frameOf,
   type Inspection,
   inspectOverlays,
@@ -9,10 +9,10 @@ import { createFloorGrid, floorOverlays } from '../../../src/lib/sim/chassis/flo
 import { gridToPng } from '../../../src/lib/sim/chassis/maps/map-image.ts';
 import { createSampleGrid, oddOverlays } from '../../../src/lib/sim/chassis/maps/odd-overlays.ts';
 
-/** A map of the simulator with its picture, looked at. */
+/** The inspection of a map of the simulator with its picture. */
 export function lookAt(
   which: 'floor' | 'sheet',
-  filter: DrawingFilter = {},
+  filter: FeatureFilter = {},
 ): { inspection: Inspection; image: Uint8Array } {
   const grid = which === 'floor' ? createFloorGrid() : createSampleGrid();
   const image = gridToPng(grid);
@@ -33,7 +33,7 @@ export function lookAt(
   return { inspection, image };
 }
 
-/** A bare collection, looked at without any picture. */
+/** The inspection of a bare collection without a picture. */
 export function lookAtCollection(collection: object): Inspection {
   return inspectOverlays(readOverlays(JSON.stringify(collection)), { frame: null, device: null });
 }

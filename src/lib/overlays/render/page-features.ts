@@ -4,68 +4,68 @@ import { plural } from '../../text/index.ts';
 import { cornersOf } from '../diff/shape-change.ts';
 import { lengthM, zoneAreaM2 } from '../geometry.ts';
 import { hasOffset } from '../inspect/survey.ts';
-import type { Code, CodeBook, Drawing, DrawingKind, DrawnAngle, Inspection } from '../model.ts';
-import { rulesByDrawing } from './census.ts';
+import type { Code, CodeBook, Feature, FeatureAngle, FeatureKind, Inspection } from '../model.ts';
+import { rulesByFeature } from './census.ts';
 import { figure, oneLine } from './lines.ts';
-import { type Column, link, MOST_ROWS, markBadge, more, nameMarkup, section, table, written } from './page-tables.ts';
-import { kindWords, sayings } from './wording.ts';
+import { type Column, link, MAX_ROWS, markBadge, more, nameMarkup, section, table, written } from './page-tables.ts';
+import { kindWords, readingTexts } from './wording.ts';
 
-const kinds: readonly DrawingKind[] = ['point', 'zone', 'lane', 'other'];
+const kinds: readonly FeatureKind[] = ['point', 'zone', 'lane', 'other'];
 
-/** The drawings that get a row, by kind. */
-export function drawingRows({ selected }: Inspection): ReadonlyMap<DrawingKind, readonly Drawing[]> {
-  return new Map(kinds.map((kind) => [kind, selected.filter((drawing) => drawing.kind === kind).slice(0, MOST_ROWS)]));
+/** The features with a row, by kind. */
+export function featureRows({ selected }: Inspection): ReadonlyMap<FeatureKind, readonly Feature[]> {
+  return new Map(kinds.map((kind) => [kind, selected.filter((feature) => feature.kind === kind).slice(0, MAX_ROWS)]));
 }
 
-/** One table a kind, with what matters of that kind. `shapes`: the drawings that can be pointed at on the map. */
-export function drawingSections(
+/** One table per kind, with the columns of that kind. `shapes`: the features with an anchor on the map. */
+export function featureSections(
   inspection: Inspection,
-  rowsOf: ReadonlyMap<DrawingKind, readonly Drawing[]>,
+  rowsOf: ReadonlyMap<FeatureKind, readonly Feature[]>,
   shapes: ReadonlySet<number>,
 ): readonly Markup[] {
   const { selected, codeBook } = inspection;
-  const rulesOf = rulesByDrawing(inspection);
-  const number: Column<Drawing> = {
+  const rulesOf = rulesByFeature(inspection);
+  const number: Column<Feature> = {
     head: '#',
     short: '#',
     cell: ({ index }) => link('m', index, shapes),
   };
-  const name: Column<Drawing> = { head: 'Name', short: 'Name', cell: (drawing) => nameCell(drawing) };
-  const findingCell: Column<Drawing> = {
+  const name: Column<Feature> = { head: 'Name', short: 'Name', cell: (feature) => nameCell(feature) };
+  const findingCell: Column<Feature> = {
     head: 'Findings',
     short: 'Findings',
     cell: ({ index }) =>
       [...(rulesOf.get(index) ?? [])].map((rule, at) => markup`${at > 0 ? ', ' : null}<code>${rule}</code>`),
   };
-  const own = (field: string): Column<Drawing> => ({
+  const own = (field: string): Column<Feature> => ({
     head: markup`<code>${field}</code>`,
     short: field,
     cell: ({ code }) => (code === null ? markup`<small>none</small>` : codeCell(code, codeBook)),
   });
-  const others: Column<Drawing> = {
+  const others: Column<Feature> = {
     head: 'Other numbers',
     short: 'Other',
-    cell: (drawing) => otherCodes(drawing, codeBook),
+    cell: (feature) => otherCodes(feature, codeBook),
   };
-  const place = (axis: 0 | 1, word: string): Column<Drawing> => ({
+  const place = (axis: 0 | 1, word: string): Column<Feature> => ({
     head: markup`${word} <small>m</small>`,
     short: `${word} (m)`,
     isNumber: true,
     cell: ({ shape }) => (shape.kind === 'point' ? figure(shape.at[axis], 3) : null),
   });
-  const yaw: Column<Drawing> = {
+  const yaw: Column<Feature> = {
     head: markup`yaw <small>° ${markBadge(factById('angles.overlay-yaw'))}</small>`,
     short: 'yaw (°)',
     isNumber: true,
     cell: ({ yaw: angle }) => angleCell(angle),
   };
-  const icon: Column<Drawing> = {
+  const icon: Column<Feature> = {
     head: markup`iconYaw <small>° ${markBadge(factById('angles.overlay-icon-yaw'))}</small>`,
     short: 'iconYaw (°)',
     isNumber: true,
-    cell: (drawing) => iconCell(drawing, inspection.survey.icons.offsetDeg),
+    cell: (feature) => iconCell(feature, inspection.survey.icons.offsetDeg),
   };
-  const tables: readonly (readonly [DrawingKind, string, readonly Column<Drawing>[]])[] = [
+  const tables: readonly (readonly [FeatureKind, string, readonly Column<Feature>[]])[] = [
     ['point', 'Points', [number, name, place(0, 'x'), place(1, 'y'), yaw, own('type'), others, icon, findingCell]],
     [
       'zone',
@@ -107,7 +107,7 @@ export function drawingSections(
     ],
     [
       'other',
-      'Other drawings, carried through',
+      'Other features, carried through',
       [
         number,
         name,
@@ -129,7 +129,7 @@ export function drawingSections(
   return tables.flatMap(([kind, title, columns]) => {
     const rows = rowsOf.get(kind) ?? [];
     if (rows.length === 0) return [];
-    const count = selected.filter((drawing) => drawing.kind === kind).length;
+    const count = selected.filter((feature) => feature.kind === kind).length;
     return [
       section(`${kind}s`, title, plural(count, kindWords[kind].toLowerCase()), [
         table(columns, rows, ({ index }) => `d${index}`),
@@ -139,34 +139,34 @@ export function drawingSections(
   });
 }
 
-const corners: Column<Drawing> = {
+const corners: Column<Feature> = {
   head: 'Corners',
   short: 'Corners',
   isNumber: true,
   cell: ({ shape }) => {
     if (shape.kind === 'zone') return cornersOf(shape).length;
     if (shape.kind === 'lane') return shape.line.length;
-    return shape.kind === 'broken' ? markup`<small>${oneLine(shape.why, 80)}</small>` : null;
+    return shape.kind === 'broken' ? markup`<small>${oneLine(shape.problem, 80)}</small>` : null;
   },
 };
 
-function nameCell({ name, id, shape }: Drawing): Part {
+function nameCell({ name, id, shape }: Feature): Part {
   const broken =
     shape.kind === 'broken' && shape.expected === 'point'
-      ? markup`<br/><small>${oneLine(shape.why, 80)}</small>`
+      ? markup`<br/><small>${oneLine(shape.problem, 80)}</small>`
       : null;
   return markup`${name === null ? markup`<small>no name</small>` : markup`<strong>${nameMarkup(name)}</strong>`}<br/>${id === null ? markup`<small>no id</small>` : markup`<span class="id">${oneLine(id, 80)}</span>`}${broken}`;
 }
 
 function codeCell(code: Code, codeBook: CodeBook): Part {
-  if (code.number === null) return markup`<code>${written(code.written)}</code> <small>no whole number</small>`;
-  const said = sayings(codeBook.meaning(code.field, code.number)).map(
+  if (code.number === null) return markup`<code>${written(code.written)}</code> <small>not a whole number</small>`;
+  const texts = readingTexts(codeBook.meaning(code.field, code.number)).map(
     ({ sign, basis, text }, at) => markup`${at > 0 ? ' · ' : null}${markBadge({ mark: sign, basis })} ${text}`,
   );
-  return markup`<strong>${code.number}</strong> ${said}`;
+  return markup`<strong>${code.number}</strong> ${texts}`;
 }
 
-function otherCodes({ code, codes }: Drawing, codeBook: CodeBook): Part {
+function otherCodes({ code, codes }: Feature, codeBook: CodeBook): Part {
   return codes
     .filter((other) => other !== code)
     .map(
@@ -174,16 +174,16 @@ function otherCodes({ code, codes }: Drawing, codeBook: CodeBook): Part {
     );
 }
 
-function angleCell(angle: DrawnAngle | null): Part {
+function angleCell(angle: FeatureAngle | null): Part {
   if (angle === null) return null;
   return angle.deg === null
-    ? markup`<code>${written(angle.written)}</code> <small>no number</small>`
+    ? markup`<code>${written(angle.written)}</code> <small>not a number</small>`
     : figure(angle.deg, 2);
 }
 
-function iconCell(drawing: Drawing, offsetDeg: number): Part {
-  if (drawing.iconYaw === null) return null;
-  return hasOffset(drawing, offsetDeg)
-    ? markup`${angleCell(drawing.iconYaw)}<br/><small>yaw ${offsetDeg < 0 ? '−' : '+'} ${Math.abs(offsetDeg)}</small>`
-    : angleCell(drawing.iconYaw);
+function iconCell(feature: Feature, offsetDeg: number): Part {
+  if (feature.iconYaw === null) return null;
+  return hasOffset(feature, offsetDeg)
+    ? markup`${angleCell(feature.iconYaw)}<br/><small>yaw ${offsetDeg < 0 ? '−' : '+'} ${Math.abs(offsetDeg)}</small>`
+    : angleCell(feature.iconYaw);
 }

@@ -4,9 +4,9 @@ import type {
   CarriedMember,
   Code,
   CodeField,
-  Drawing,
-  DrawingKind,
-  DrawnAngle,
+  Feature,
+  FeatureAngle,
+  FeatureKind,
   Place,
   RawFeature,
   Shape,
@@ -18,27 +18,27 @@ import { createMemberCounter } from './members.ts';
 const noProperties: Readonly<Record<string, unknown>> = Object.freeze({});
 const noSpeeds: readonly WrittenProperty[] = Object.freeze([]);
 
-/** Digits that a number holds exactly. */
-const MOST_DIGITS = 15;
-/** Most drawings of a map carry the same few texts; a map in which all differ must not be kept twice. */
-const MOST_SHARED = 4096;
-/** Places that make a lane. */
-const FEWEST_PLACES = 2;
-/** Corners that make a zone; the corner that closes its ring is not counted. */
-const FEWEST_CORNERS = 3;
+/** Decimal digits that a number holds exactly. */
+const MAX_DIGITS = 15;
+/** Bounds the cache: most features of a map share a few strings, but a map where all differ must not be held twice. */
+const MAX_SHARED = 4096;
+/** Places of a lane. */
+const MIN_PLACES = 2;
+/** Corners of a zone, without the closing corner of its ring. */
+const MIN_CORNERS = 3;
 
-export interface DrawingReader {
-  read(raw: RawFeature, index: number): Drawing;
-  /** Of all that were read: the members that gw gives no meaning. */
+export interface FeatureReader {
+  read(raw: RawFeature, index: number): Feature;
+  /** The members of all features read that gw does not interpret. */
   members(): CarriedMember[];
 }
 
 /**
- * Makes a reader of features, for one collection. A drawing holds on to nothing of its feature but what gw reads in it,
- * so that a large collection need not stand in memory twice: codes and angles that are written alike are one object, since a
- * large map repeats them by the ten thousand. `null` for a code or an angle counts as none.
+ * Makes a reader for the features of one collection. A feature keeps only what gw reads, so that a large collection is
+ * not held in memory twice; equal codes and angles share one object, since a large map repeats them by the ten thousand.
+ * `null` for a code or an angle counts as none.
  */
-export function createDrawingReader(): DrawingReader {
+export function createFeatureReader(): FeatureReader {
   const pointType = codeReader('type');
   const lineType = codeReader('lineType');
   const regionType = codeReader('regionType');
@@ -46,23 +46,23 @@ export function createDrawingReader(): DrawingReader {
   const startType = codeReader('startType');
   const endType = codeReader('endType');
   const noCodes = createCodeList([]);
-  const angle = shared((written): DrawnAngle => ({ deg: degreesOf(written), written }));
-  const members = createMemberCounter('drawing');
+  const angle = shared((written): FeatureAngle => ({ deg: degreesOf(written), written }));
+  const members = createMemberCounter('feature');
   const names = createMemberCounter('properties');
   let speeds = noSpeeds;
-  const takeSpeeds = (name: string, value: unknown, isSpeed: boolean) => {
+  const addSpeeds = (name: string, value: unknown, isSpeed: boolean) => {
     const found = speedsIn(name, value, isSpeed);
     if (found.length > 0) speeds = speeds.length === 0 ? found : [...speeds, ...found];
   };
 
-  /** By geometry: `type` of a line is no number of the table of points, whatever it holds, and is carried through. */
-  const ownCode = (kind: DrawingKind, properties: Readonly<Record<string, unknown>>): Code | null => {
+  /** By geometry: `type` of a line is not a point type, whatever its value, and is carried through. */
+  const ownCode = (kind: FeatureKind, properties: Readonly<Record<string, unknown>>): Code | null => {
     if (kind === 'point') return pointType(properties.type);
     if (kind === 'lane') return lineType(properties.lineType);
     return kind === 'zone' ? regionType(properties.regionType) : null;
   };
 
-  const read = (raw: RawFeature, index: number): Drawing => {
+  const read = (raw: RawFeature, index: number): Feature => {
     const properties = isRecord(raw.properties) ? raw.properties : noProperties;
     const shape = shapeOf(raw.geometry);
     const kind = shape.kind === 'broken' ? shape.expected : shape.kind;
@@ -75,7 +75,7 @@ export function createDrawingReader(): DrawingReader {
     const { name } = properties;
     members.add(raw, kind);
     speeds = noSpeeds;
-    names.add(properties, kind, takeSpeeds);
+    names.add(properties, kind, addSpeeds);
     return {
       index,
       id: idOf(raw.id),
@@ -95,20 +95,20 @@ export function createDrawingReader(): DrawingReader {
   return { read, members: () => [...members.rows(), ...names.rows()] };
 }
 
-/** A text that is not empty, or a number as text: rooms have numbers. One that a number cannot hold exactly is none. */
+/** A non-empty string, or a number as string, as in room numbers. Numbers beyond the exact range count as none. */
 function nameOf(written: unknown): string | null {
   if (typeof written === 'string') return written === '' ? null : written;
   const isExact = typeof written === 'number' && Math.abs(written) <= Number.MAX_SAFE_INTEGER;
   return isExact ? String(written) : null;
 }
 
-/** How a feature, or another drawing, is named by its id: a text that is not empty, or a number as text. */
+/** An id or a reference to one: a non-empty string, or a number as string. */
 function idOf(written: unknown): string | null {
   if (typeof written === 'string') return written === '' ? null : written;
   return typeof written === 'number' ? String(written) : null;
 }
 
-/** A list of codes that knows its continuations, so that drawings with the same codes have the same list. */
+/** A list of codes that caches its continuations, so that features with the same codes share one list. */
 interface CodeList {
   readonly list: readonly Code[];
   and(code: Code | null): CodeList;
@@ -123,7 +123,7 @@ function createCodeList(list: readonly Code[]): CodeList {
       const before = longer.get(code);
       if (before !== undefined) return before;
       const made = createCodeList([...list, code]);
-      if (longer.size < MOST_SHARED) longer.set(code, made);
+      if (longer.size < MAX_SHARED) longer.set(code, made);
       return made;
     },
   };
@@ -134,37 +134,37 @@ function codeReader(field: CodeField): (written: unknown) => Code | null {
   return shared((written): Code => ({ field, number: wholeNumber(written), written }));
 }
 
-/** What is made of a text or a number is made once; nothing is made of a value that is not there. */
+/** Caches the result for a string or a number; null for a missing value. */
 function shared<T>(make: (written: unknown) => T): (written: unknown) => T | null {
-  const known = new Map<unknown, T>();
+  const cache = new Map<unknown, T>();
   return (written) => {
     if (written === undefined || written === null) return null;
-    const before = known.get(written);
-    if (before !== undefined) return before;
+    const cached = cache.get(written);
+    if (cached !== undefined) return cached;
     const made = make(written);
-    if (typeof written !== 'object' && known.size < MOST_SHARED) known.set(written, made);
+    if (typeof written !== 'object' && cache.size < MAX_SHARED) cache.set(written, made);
     return made;
   };
 }
 
-/** A number in either JSON type (vendor, HINWEIS), when it is whole and a number can hold it exactly. */
+/** A number in either JSON type (vendor, HINWEIS), when it is whole and within the exact range. */
 function wholeNumber(written: unknown): number | null {
   const value = parseDecimal(written);
   return value !== null && Number.isSafeInteger(value) ? value : null;
 }
 
-/** @source specification, 'Angles': degrees, usually as texts */
+/** @source specification, 'Angles': degrees, usually as strings */
 function degreesOf(written: unknown): Degrees | null {
   const value = parseDecimal(written);
   return value === null ? null : degrees(value);
 }
 
-/** A finite number in either JSON type. Decides most texts without the cost of a regular expression. */
+/** A finite number in either JSON type. Parses most strings without the cost of a regular expression. */
 function parseDecimal(written: unknown): number | null {
   if (typeof written !== 'string') return parseDegrees(written) ?? null;
   const start = written.charCodeAt(0) === 0x2d ? 1 : 0;
   const { length } = written;
-  if (length === start || length > MOST_DIGITS) return parseDegrees(written) ?? null;
+  if (length === start || length > MAX_DIGITS) return parseDegrees(written) ?? null;
   let value = 0;
   for (let at = start; at < length; at += 1) {
     const digit = written.charCodeAt(at) - 0x30;
@@ -174,71 +174,71 @@ function parseDecimal(written: unknown): number | null {
   return start === 0 ? value : 0 - value;
 }
 
-/** The geometry as far as gw understands it. Coordinates are looked at and used as they are, never copied. */
+/** The geometry as far as gw interprets it. Coordinates are validated and used as received, never copied. */
 function shapeOf(geometry: unknown): Shape {
   if (!isRecord(geometry)) return { kind: 'other', type: null };
   const { type, coordinates } = geometry;
   if (type === 'Point') {
     return isPlace(coordinates)
       ? { kind: 'point', at: coordinates }
-      : { kind: 'broken', expected: 'point', why: `its coordinates are ${noPlace(coordinates)}` };
+      : { kind: 'broken', expected: 'point', problem: `its coordinates are ${describeInvalidPlace(coordinates)}` };
   }
   if (type === 'LineString') {
-    const why = whyNoLine(coordinates);
-    return why === null
+    const problem = lineProblem(coordinates);
+    return problem === null
       ? { kind: 'lane', line: coordinates as readonly Place[] }
-      : { kind: 'broken', expected: 'lane', why };
+      : { kind: 'broken', expected: 'lane', problem };
   }
   if (type === 'Polygon') {
-    const why = whyNoRings(coordinates);
-    return why === null
+    const problem = ringsProblem(coordinates);
+    return problem === null
       ? { kind: 'zone', rings: coordinates as readonly (readonly Place[])[] }
-      : { kind: 'broken', expected: 'zone', why };
+      : { kind: 'broken', expected: 'zone', problem };
   }
   return { kind: 'other', type: typeof type === 'string' ? type : null };
 }
 
-/** Metres beyond what a number can hold come out of JSON as Infinity. */
+/** JSON.parse returns Infinity for numbers out of range. */
 function isPlace(value: unknown): value is Place {
   return Array.isArray(value) && Number.isFinite(value[0]) && Number.isFinite(value[1]);
 }
 
-function whyNoLine(coordinates: unknown): string | null {
-  if (!Array.isArray(coordinates)) return `its coordinates are ${noPlace(coordinates)}`;
-  if (coordinates.length < FEWEST_PLACES) return `it needs ${FEWEST_PLACES} places and has ${coordinates.length}`;
+function lineProblem(coordinates: unknown): string | null {
+  if (!Array.isArray(coordinates)) return `its coordinates are ${describeInvalidPlace(coordinates)}`;
+  if (coordinates.length < MIN_PLACES) return `it needs ${MIN_PLACES} places and has ${coordinates.length}`;
   const bad = coordinates.findIndex((place) => !isPlace(place));
-  return bad === -1 ? null : `place ${bad + 1} of ${coordinates.length} is ${noPlace(coordinates[bad])}`;
+  return bad === -1 ? null : `place ${bad + 1} of ${coordinates.length} is ${describeInvalidPlace(coordinates[bad])}`;
 }
 
-function whyNoRings(coordinates: unknown): string | null {
-  if (!Array.isArray(coordinates)) return `its coordinates are ${noPlace(coordinates)}`;
+function ringsProblem(coordinates: unknown): string | null {
+  if (!Array.isArray(coordinates)) return `its coordinates are ${describeInvalidPlace(coordinates)}`;
   if (coordinates.length === 0) return 'it has no ring';
   for (const [index, ring] of (coordinates as unknown[]).entries()) {
-    const why = whyNoRing(ring);
-    if (why !== null) return `ring ${index + 1} of ${coordinates.length}: ${why}`;
+    const problem = ringProblem(ring);
+    if (problem !== null) return `ring ${index + 1} of ${coordinates.length}: ${problem}`;
   }
   return null;
 }
 
-function whyNoRing(ring: unknown): string | null {
-  if (!Array.isArray(ring)) return `it is ${noPlace(ring)}`;
+function ringProblem(ring: unknown): string | null {
+  if (!Array.isArray(ring)) return `it is ${describeInvalidPlace(ring)}`;
   const bad = ring.findIndex((place) => !isPlace(place));
-  if (bad !== -1) return `place ${bad + 1} of ${ring.length} is ${noPlace(ring[bad])}`;
+  if (bad !== -1) return `place ${bad + 1} of ${ring.length} is ${describeInvalidPlace(ring[bad])}`;
   const corners = ring.length > 1 && isSamePlace(ring[0], ring.at(-1)) ? ring.length - 1 : ring.length;
-  return corners < FEWEST_CORNERS ? `it needs ${FEWEST_CORNERS} corners and has ${corners}` : null;
+  return corners < MIN_CORNERS ? `it needs ${MIN_CORNERS} corners and has ${corners}` : null;
 }
 
 function isSamePlace(a: Place, b: Place): boolean {
   return a[0] === b[0] && a[1] === b[1];
 }
 
-/** What stands where a place should: said in words, since what it holds may be anything and of any length. */
-function noPlace(value: unknown): string {
+/** Describes the value found in place of a position, without its content, which may be of any length. */
+function describeInvalidPlace(value: unknown): string {
   if (value === undefined) return 'missing';
   if (value === null) return 'null';
-  if (!Array.isArray(value)) return `no list (${typeof value})`;
-  if (value.length < 2) return `a list of ${value.length}, without x and y`;
+  if (!Array.isArray(value)) return `not an array (${typeof value})`;
+  if (value.length < 2) return `an array of ${value.length}, without x and y`;
   const wrong = [value[0], value[1]].find((it) => !Number.isFinite(it));
-  if (typeof wrong === 'number') return 'beyond what a number can hold';
-  return `without two numbers (${wrong === null ? 'null' : Array.isArray(wrong) ? 'list' : typeof wrong})`;
+  if (typeof wrong === 'number') return 'out of range for a number';
+  return `an array without two numbers (${wrong === null ? 'null' : Array.isArray(wrong) ? 'array' : typeof wrong})`;
 }

@@ -1,10 +1,10 @@
 import { type Degrees, turnBetween } from '../../angle/index.ts';
-import { type Code, codeFields, type Drawing, type DrawnAngle } from '../model.ts';
+import { type Code, codeFields, type Feature, type FeatureAngle } from '../model.ts';
 import { jsonOf, kindOf, type Members, membersOf, type Span, sameTokens, sameValues } from '../read/json-source.ts';
 import type {
-  ChangedDrawing,
+  ChangedFeature,
   CodeChange,
-  DrawingRef,
+  FeatureRef,
   NumberNotation,
   ShapeChange,
   TurnChange,
@@ -13,20 +13,20 @@ import type {
 import type { Entry, Pair } from './pairing.ts';
 import { cornersOf, middleOf, shapeChange } from './shape-change.ts';
 
-/** Collects numbers that are equal and written differently. */
+/** Collects equal numbers in different notation. */
 export interface NotationNotes {
   numbers: number;
   readonly examples: NumberNotation[];
 }
 
-const EXAMPLES = 50;
+const MAX_EXAMPLES = 50;
 
-/** What differs between the two of a pair; null when nothing does. */
-export function changeOf({ a, b, by }: Pair, notes: NotationNotes): ChangedDrawing | null {
+/** The difference between the two features of a pair; null when they are equal. */
+export function changeOf({ a, b, by }: Pair, notes: NotationNotes): ChangedFeature | null {
   if (sameTokens(a.span, b.span)) return null;
   const place = { index: a.index, path: [] };
   const [ours, theirs] = [membersOf(a.span), membersOf(b.span)];
-  const members = differing(ours ?? a.span, theirs ?? b.span, 'drawing', place, notes);
+  const members = differing(ours ?? a.span, theirs ?? b.span, 'feature', place, notes);
   if (members.length === 0) return null;
 
   const values: ValueChange[] = [];
@@ -35,15 +35,15 @@ export function changeOf({ a, b, by }: Pair, notes: NotationNotes): ChangedDrawi
   let shape: ShapeChange | null = null;
   for (const member of members) {
     const within = member.change === 'value' ? objectsAt(member.name, ours, theirs) : null;
-    if (member.name === 'geometry' && member.change !== 'doubled') {
+    if (member.name === 'geometry' && member.change !== 'duplicate-key') {
       shape = shapeChange(
-        { drawing: a.drawing, span: ours?.members.get('geometry') },
-        { drawing: b.drawing, span: theirs?.members.get('geometry') },
+        { feature: a.feature, span: ours?.members.get('geometry') },
+        { feature: b.feature, span: theirs?.members.get('geometry') },
       );
     } else if (member.name === 'properties' && within !== null) {
       for (const value of differing(...within, 'properties', { ...place, path: ['properties'] }, notes)) {
-        const code = codeChange(value, a.drawing, b.drawing);
-        const turn = turnChange(value, a.drawing, b.drawing);
+        const code = codeChange(value, a.feature, b.feature);
+        const turn = turnChange(value, a.feature, b.feature);
         if (code !== null) codes.push(code);
         else if (turn !== null) turns.push(turn);
         else values.push(value);
@@ -66,7 +66,7 @@ interface ChangePlace {
   readonly path: readonly string[];
 }
 
-/** The members of two objects that are not the same; two other values differ as a whole, under the name ''. */
+/** The members of two objects that differ; values of other types differ as a whole, under the name ''. */
 export function differing(
   from: Members | Span,
   to: Members | Span,
@@ -79,11 +79,11 @@ export function differing(
   if (!('members' in from && 'members' in to)) {
     return isSame(one, other, place, notes) ? [] : [valueChange(where, '', one, other)];
   }
-  const doubled = from.doubled ?? to.doubled;
-  if (doubled !== null) {
+  const duplicateKey = from.duplicateKey ?? to.duplicateKey;
+  if (duplicateKey !== null) {
     if (sameTokens(one, other)) return [];
-    const change = valueChange(where, doubled, from.members.get(doubled), to.members.get(doubled));
-    return [{ ...change, change: 'doubled' }];
+    const change = valueChange(where, duplicateKey, from.members.get(duplicateKey), to.members.get(duplicateKey));
+    return [{ ...change, change: 'duplicate-key' }];
   }
   const changes: ValueChange[] = [];
   for (const [name, was] of from.members) {
@@ -106,13 +106,13 @@ function wholeOf(value: Members | Span): Span {
   return 'members' in value ? value.whole : value;
 }
 
-/** Numbers written differently are noted only where the value as a whole is the same. */
+/** Number notations are collected only where the value as a whole is equal. */
 function isSame(from: Span, to: Span, { index, path }: ChangePlace, notes: NotationNotes): boolean {
   let numbers = 0;
   const examples: NumberNotation[] = [];
   const same = sameValues(from, to, (inner, was, is) => {
     numbers += 1;
-    if (notes.examples.length + examples.length >= EXAMPLES) return;
+    if (notes.examples.length + examples.length >= MAX_EXAMPLES) return;
     examples.push({ index, path: [...path, ...inner].join('/'), fromJson: jsonOf(was), toJson: jsonOf(is) });
   });
   if (same) {
@@ -134,8 +134,8 @@ function howChanged(from?: Span, to?: Span): ValueChange['change'] {
   return kindOf(from) === kindOf(to) ? 'value' : 'type';
 }
 
-function codeChange(value: ValueChange, from: Drawing | null, to: Drawing | null): CodeChange | null {
-  if (value.change === 'doubled' || !(codeFields as readonly string[]).includes(value.name)) return null;
+function codeChange(value: ValueChange, from: Feature | null, to: Feature | null): CodeChange | null {
+  if (value.change === 'duplicate-key' || !(codeFields as readonly string[]).includes(value.name)) return null;
   const was = codeIn(from, value.name);
   const is = codeIn(to, value.name);
   const field = (was ?? is)?.field;
@@ -149,30 +149,30 @@ function codeChange(value: ValueChange, from: Drawing | null, to: Drawing | null
   };
 }
 
-function codeIn(drawing: Drawing | null, field: string): Code | undefined {
-  return drawing?.codes.find((code) => code.field === field);
+function codeIn(feature: Feature | null, field: string): Code | undefined {
+  return feature?.codes.find((code) => code.field === field);
 }
 
-function turnChange(value: ValueChange, from: Drawing | null, to: Drawing | null): TurnChange | null {
+function turnChange(value: ValueChange, from: Feature | null, to: Feature | null): TurnChange | null {
   const field = value.name;
-  if (value.change === 'doubled' || (field !== 'yaw' && field !== 'iconYaw')) return null;
+  if (value.change === 'duplicate-key' || (field !== 'yaw' && field !== 'iconYaw')) return null;
   const fromDeg = degreesOf(from?.[field]);
   const toDeg = degreesOf(to?.[field]);
   const turnedDeg = fromDeg === null || toDeg === null ? null : turnBetween(fromDeg, toDeg);
   return { field, fromDeg, toDeg, turnedDeg, fromJson: value.fromJson, toJson: value.toJson };
 }
 
-function degreesOf(angle: DrawnAngle | null | undefined): Degrees | null {
+function degreesOf(angle: FeatureAngle | null | undefined): Degrees | null {
   return angle?.deg ?? null;
 }
 
-export function refOf({ index, drawing }: Entry): DrawingRef {
-  const middle = drawing === null ? null : middleOf(cornersOf(drawing.shape));
+export function refOf({ index, feature }: Entry): FeatureRef {
+  const middle = feature === null ? null : middleOf(cornersOf(feature.shape));
   return {
     index,
-    id: drawing?.id ?? null,
-    name: drawing?.name ?? null,
-    kind: drawing?.kind ?? 'no-feature',
+    id: feature?.id ?? null,
+    name: feature?.name ?? null,
+    kind: feature?.kind ?? 'no-feature',
     xM: middle?.[0] ?? null,
     yM: middle?.[1] ?? null,
   };

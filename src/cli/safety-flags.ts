@@ -1,0 +1,13 @@
+import { Flags } from '@oclif/core';
+
+/** Flags of commands that change the chassis while the robot stands still, and back up its current state first. */
+export const safetyFlags = {
+  'it-stands-still': Flags.boolean({
+    summary: 'Confirm that the robot stands still, in case the chassis does not report it.',
+    default: false,
+  }),
+  backup: Flags.file({
+    summary: 'File for the backup of the current state; default: a new file in the current folder.',
+    helpValue: 'FILE',
+  }),
+};
