@@ -32,7 +32,7 @@ describe.concurrent('whether the robot stands still', () => {
   it('is still when no move is under way and the position is constant', async () => {
     await using chassis = await fakeChassis();
     expect(await check(chassis)).toEqual({ verdict: 'still', detail: 'no move is under way (move_state "idle")' });
-    expect(chassis.heard).toEqual([{ enable_topic: '/planning_state' }, { enable_topic: '/tracked_pose' }]);
+    expect(chassis.received).toEqual([{ enable_topic: '/planning_state' }, { enable_topic: '/tracked_pose' }]);
   });
 
   it('is moving when a move is reported after a latched idle state', async () => {
