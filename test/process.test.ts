@@ -21,13 +21,13 @@ describe('a child process of a test', () => {
     expect(ended).toMatchObject({ code: null, signal: 'SIGKILL' });
   });
 
-  it('reports a program that cannot be started, and is disposed all the same', async () => {
+  it('reports a program that cannot be started, and is still disposed', async () => {
     await using missing = startProcess('/nowhere/program', []);
     await expect(missing.closed).rejects.toThrow('ENOENT');
     await expect(missing.untilOutput('ready')).rejects.toThrow('ENOENT');
   });
 
-  it('is awaited until it untilOutput a text, also with its last words, and not beyond its end', async () => {
+  it('is awaited until it prints a text, also with its last words, and not beyond its end', async () => {
     await using started = startProcess(...node(`console.log('first'); setTimeout(() => console.log('last'), 50)`));
     await started.untilOutput('first');
     await started.untilOutput('last');

@@ -51,7 +51,7 @@ describe('reading maps', () => {
     });
   });
 
-  it('takes overlays as a JSON text, as an object, as null and as nothing', async () => {
+  it('accepts overlays as a JSON text, an object, null and missing', async () => {
     for (const overlays of [map.overlays, { type: 'FeatureCollection', features: [] }, null, undefined]) {
       await withChassis({ 'GET /maps/7': { body: JSON.stringify({ ...map, overlays }) } }, async (client) => {
         await expect(client.mapBytes('7')).resolves.toBeInstanceOf(Uint8Array);
@@ -147,7 +147,7 @@ describe('writing maps', () => {
     await work(mapWritesOf(client), writesSeen, chassis);
   }
 
-  it('sends overlays as the very text that was given, and nothing else', async () => {
+  it('sends overlays as the exact given text, and nothing else', async () => {
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: 'binary' }), async (text) => {
         await withWrites(async (writes, writesSeen) => {

@@ -71,7 +71,7 @@ describe('waiting with a signal', () => {
     expect(kinds.map((refs) => refs.filter((ref) => ref.deref() !== undefined).length)).toEqual([0, 100]);
   });
 
-  it('takes the first of several signals, and leaves out those that are none', () => {
+  it('follows the first of several signals, and ignores missing ones', () => {
     const one = new AbortController();
     const both = firstOf(undefined, one.signal, new AbortController().signal);
     one.abort('one');

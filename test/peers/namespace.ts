@@ -19,7 +19,6 @@ export function inside(side: string, args: readonly string[], options: InsideOpt
     output: started.stdout,
     errors: started.stderr,
     signal: (name: NodeJS.Signals) => void started.child.kill(name),
-    says: started.untilOutput,
   };
 }
 

@@ -52,7 +52,7 @@ export async function startPeer(
   if (pid === undefined) throw new Error(`${program} cannot be started`);
   const output = () => `${started.stdout()}${started.stderr()}`;
   const peer: PeerProgram = { port, pid, output, [Symbol.asyncDispose]: started[Symbol.asyncDispose] };
-  for (let attempt = 0; attempt < 200; attempt += 1) {
+  for (let tries = 0; tries < 200; tries += 1) {
     if (started.hasEnded()) throw new Error(`${program} ended: ${output()}`);
     if (isListening(port, place)) return peer;
     await sleep(25);

@@ -72,7 +72,7 @@ export async function startSshd({ config = [], hostKeyTypes = ['ed25519'], binDi
     ...config,
   ];
   writeFileSync(join(dir, 'sshd_config'), `${lines.join('\n')}\n`);
-  // A group of its own, so that its processes can be ended together.
+  // A process group of its own, so that its processes can be ended together.
   const started = startProcess(sshdPath(), ['-D', '-e', '-f', join(dir, 'sshd_config')], {
     detached: true,
     env: { PATH: path },
@@ -85,7 +85,7 @@ export async function startSshd({ config = [], hostKeyTypes = ['ed25519'], binDi
 
   async function stop(): Promise<void> {
     if (started.hasEnded() || child.pid === undefined) return;
-    // What sshd forked for a connection is in the group too, unless it made one of its own.
+    // Processes that sshd forked for a connection are in the group too, unless they have one of their own.
     for (const pid of [...childrenOf(child.pid), child.pid]) signalQuietly(pid, 'SIGKILL');
     await closed;
   }

@@ -1,5 +1,5 @@
 // Runs in a mount and network namespace of its own: `gw serve` on state folders that are full, read-only or damaged.
-// Prints what a person would see, one JSON object; the test judges it.
+// Prints the visible state as one JSON object, which the test judges.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

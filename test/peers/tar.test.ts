@@ -137,7 +137,7 @@ describe.skipIf(!hasProgram('tar'))('GNU tar', () => {
     expect(await pack('plain-file', 'maps/1/map.json')).toEqual([expect.stringContaining('not a backup of gw')]);
   });
 
-  it('and gzip pack in other ways: members one after the other are read, a bare tar is refused', async () => {
+  it('and gzip pack in other forms: concatenated members are read, a bare tar is rejected', async () => {
     const whole = Buffer.from(await packArchive(sampleArchive()));
     const folder = unpacked('ways');
     writeFileSync(join(folder, 'a.tar'), execFileSync('gzip', ['--decompress', '--stdout'], { input: whole }));

@@ -148,7 +148,7 @@ describe('a large message of the topic stream', () => {
   const frameOf = (value: unknown) => Buffer.from(typeof value === 'string' ? value : JSON.stringify(value));
   const map = { topic: '/map/info', name: 'EG', uid: 'u', map_version: 3, overlays_version: 4 };
 
-  it('of a map keeps its overlays as text, and makes nothing of them', () => {
+  it('of a map keeps its overlays as unparsed text', () => {
     const features = Array.from({ length: 200_000 }, () => ({}));
     const frame = frameOf({ ...map, overlays: { features }, more: 'kept' });
     const { message, turns } = read(frame);
@@ -158,7 +158,7 @@ describe('a large message of the topic stream', () => {
     expect(turns).toBeGreaterThan(5);
   });
 
-  it('is read as a small one is, wherever its overlays stand and however it is written', () => {
+  it('is parsed as a small one is, whatever the position and format of its overlays', () => {
     fc.assert(
       fc.property(
         fc.shuffledSubarray(Object.entries(map), { minLength: 5 }),

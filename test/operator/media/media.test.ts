@@ -266,7 +266,7 @@ describe('the folder of the library', () => {
     expect(await readdir(dir)).toEqual([]);
   });
 
-  it('gives out nothing that is a link or a pipe by the time it is opened', async () => {
+  it('serves no link or pipe, even when it replaced a file before the open', async () => {
     await using server = await startServer();
     const dir = join(server.dir, 'small');
     await mkdir(dir);

@@ -171,7 +171,7 @@ describe('the queue for the password hash', () => {
     expect([begun, sentAway, line.size()]).toEqual([[], ['c'], { waiting: 0, places: 0 }]);
   });
 
-  it('goes on after work that throws', async () => {
+  it('continues after work that throws', async () => {
     const { line, begun, ask, settle } = world();
     for (let i = 0; i < 5; i += 1) {
       const failing = line.take({ key: 'x', lane: 'new' }, () => Promise.reject(new Error('no memory')));

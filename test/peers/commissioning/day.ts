@@ -84,7 +84,7 @@ export async function prepare(
   return { side, dir: own, home, site };
 }
 
-/** Result of a gw command with --json. */
+/** The result of a command of gw with --json. */
 export interface CommandResult<T = Record<string, unknown>> {
   readonly code: number | null;
   readonly ok: boolean;
@@ -102,7 +102,7 @@ export async function gw<T = Record<string, unknown>>(
   return commandResultOf(await run(nameOf(side), args, { env: { HOME: home } }));
 }
 
-/** Reads the envelope; anything else fails the test with the whole output. */
+/** Parses the envelope; any other output fails the test with the full output. */
 export function commandResultOf<T>(ended: {
   readonly code: number | null;
   readonly stdout: string;

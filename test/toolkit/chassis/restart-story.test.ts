@@ -82,7 +82,7 @@ describe('the restart story', () => {
       'Restored: 3 maps of SIM-0001 written, read back and compared; stored and running map 4 have the same overlays.',
     );
 
-    // Verified from outside: a second backup holds the same, but for the numbers of the maps.
+    // Verified independently: a second backup is equal, except for the numbers of the maps.
     const after = join(dir, 'story-after.tar.gz');
     await backUpMapsToFile(toolkit, { ids: [], path: after, force: false, gwVersion: '0.1.0' }, context);
     expect((await verifyMapBackup({ path: after })).verdict).toBe('ok');
@@ -98,7 +98,7 @@ describe('the restart story', () => {
     expect(again).toMatchObject({ verdict: 'nothing-to-do', safetyBackup: null });
   }, 60_000);
 
-  it('without a loss ends well, and the robot keeps its maps', async () => {
+  it('without a loss succeeds, and the robot keeps its maps', async () => {
     await using robot = await robotWithBackup('kept');
     const { toolkit, options } = robot;
     const restarted = await restartWithBackup(toolkit, { ...options, withinMs: 30_000 }, context);
@@ -108,7 +108,7 @@ describe('the restart story', () => {
     expect(firstLine(renderChassisRestart(restarted))).toMatch(/^Chassis SIM-0001 is back after \d+ s, and all 3 maps/);
   }, 60_000);
 
-  it('brings lost maps back at once when a person says so, and asks only then', async () => {
+  it('restores lost maps at once after a confirmation, and asks only then', async () => {
     await using robot = await robotWithBackup('offered');
     const { sim, toolkit, options } = robot;
     sim.setFault('map-loss', true);
@@ -135,7 +135,7 @@ describe('the restart story', () => {
     expect(asked).toBe(1);
   }, 60_000);
 
-  it('reports what the restart did also where the restore cannot start', async () => {
+  it('reports the result of the restart also where the restore cannot start', async () => {
     await using robot = await robotWithBackup('stuck');
     const { sim, toolkit, options } = robot;
     sim.setFault('map-loss', true);
@@ -151,7 +151,7 @@ describe('the restart story', () => {
     expect(restarted.next[1]).toContain('gw map restore');
   }, 60_000);
 
-  it('does not begin when the maps changed since the backup', async () => {
+  it('does not start when the maps changed since the backup', async () => {
     await using robot = await robotWithBackup('outdated');
     const { sim, toolkit, options } = robot;
     const { host, port } = sim.chassis;

@@ -48,7 +48,7 @@ describe('the list of maps', () => {
     expect(shown.filter((field) => !(field in list.fields))).toEqual([]);
   });
 
-  it('of a chassis that lost its maps is empty, and a map set from data is not stored', async () => {
+  it('of a chassis that lost its maps is empty, and a map set from data is not among the stored ones', async () => {
     await using sim = await startSim();
     const detail = (await call(sim, 'GET', '/maps/1')).json as Record<string, unknown>;
     const picture = Buffer.from(await (await fetch(`http://127.0.0.1:${sim.chassis.port}/maps/1.png`)).arrayBuffer());
@@ -81,7 +81,7 @@ describe('the list of maps', () => {
     expect(existsSync(none)).toBe(false);
   });
 
-  it('of another chassis at this address is refused', async () => {
+  it('of another chassis at this address is rejected', async () => {
     await using sim = await startSim();
     const toolkit = toolkitFor(sim, 'SN-OTHER');
     for (const work of [
@@ -189,7 +189,7 @@ describe('a backup into a file', () => {
   });
 
   it.each(['image-fails', 'image-cut'] as const)(
-    'while %s is wrong, written all the same, and says what is missing',
+    'while %s is wrong, still written, and lists missing parts',
     async (fault) => {
       await using sim = await startSim();
       sim.setFault(fault, true);

@@ -104,7 +104,7 @@ describe('selecting a map', () => {
     expect((await readArchive(pathOf(count))).archive.maps).toHaveLength(2);
   });
 
-  it('of another floor makes that one current', async () => {
+  it('of another floor makes it the current one', async () => {
     await using chassis = await mapChassis();
     const found = await result(chassis, '2');
     expect(found).toMatchObject({ verdict: 'selected', before: { id: 1 }, running: { verdict: 'equal', mapId: 2 } });

@@ -136,7 +136,7 @@ describe('an inspection of overlays', () => {
     ['csv', /^\ufeff?index,/],
     ['geojson', /"FeatureCollection"/],
   ] as const)(
-    'gives a document as %s, or writes it into a file that is not replaced unasked',
+    'returns a document as %s, or writes it into a file that is not replaced without --force',
     async (format, start) => {
       const path = fileOf('document.json', mapDocument(2, oddOverlays));
       const result = await inspect(path, { document: { format } });

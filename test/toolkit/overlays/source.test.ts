@@ -106,7 +106,7 @@ describe('overlays in a backup', () => {
   const backup = async (name: string, ...maps: Parameters<typeof archivedMap>[]) =>
     fileOf(name, await packArchive(sampleArchive({ maps: maps.map((map) => archivedMap(...map)) })));
 
-  it('are those of the map that was in use, with its picture and its chassis', async () => {
+  it('are those of the map in use at the time, with its picture and its chassis', async () => {
     const path = await backup('two.tar.gz', [1], [2]);
     const opened = await openFrom(path);
     expect(opened.label).toContain(`map 1 "Floor 1" in ${path}, backup of`);
@@ -175,7 +175,7 @@ describe('overlays on the chassis', () => {
     expect(await errorOf(openLive(sim, 'live:../x'))).toMatchObject({ code: 'USAGE' });
   });
 
-  it('cannot be read from a map that was set from data, and that is explained', async () => {
+  it('cannot be read from a map that was set from data, with an explanation', async () => {
     await using sim = await startSim();
     const image = Buffer.from(await (await fetch(`http://127.0.0.1:${sim.chassis.port}/maps/1.png`)).arrayBuffer());
     await call(sim, 'POST', '/chassis/current-map', {
