@@ -13,7 +13,7 @@ import type { Demo as Result } from '../lib/toolkit/demo/demo.result.ts';
 const PASSED_ON = ['PATH', 'HOME', 'LANG', 'LC_ALL', 'TZ', 'TMPDIR'] as const;
 
 export default class Demo extends GwCommand<Result> {
-  static override summary = 'See a robot commissioned: simulator, gateway, checklist, signed record.';
+  static override summary = 'Commission a simulated robot: simulator, gateway, checklist, signed record.';
   static override description =
     `Starts a simulated robot, enrols it, runs the gateway against it, checks the network, sets the tablet up and
 locks it, verifies chassis, address, angle units and both sockets against the specification,

@@ -3,9 +3,9 @@ import { renderVersion } from '../cli/render/version.ts';
 import type { VersionResult as Result } from '../cli/version.result.ts';
 
 export default class Version extends GwCommand<Result> {
-  static override summary = 'Show the version of gw, and on what it runs.';
+  static override summary = 'Show the version of gw and of its platform.';
   static override description =
-    'For a report of a fault: version, Node.js, operating system, architecture and folder. `gw --version` says the same in one line.';
+    'For bug reports: version, Node.js, operating system, architecture and folder. `gw --version` prints the same in one line.';
   static override examples = ['<%= config.bin %> version', '<%= config.bin %> version --json'];
   static override readonly schema = 'gw/version/1';
 

@@ -40,7 +40,7 @@ export async function readPhoto(path: string): Promise<{ readonly bytes: Uint8Ar
 }
 
 /**
- * Copies a photo into a folder under a generated name, `003-door-gap.jpg`, so that the given path is not disclosed.
+ * Copies a photo into a folder under a generated name, `003-dock-contacts.jpg`, so that the given path is not disclosed.
  * Written whole and synced, or not at all. Throws ATTACHMENT_INVALID, FILE_UNWRITABLE, and the error of the operating
  * system about the folder.
  */

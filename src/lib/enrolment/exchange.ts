@@ -55,13 +55,13 @@ export interface Exchanged {
 }
 
 /** Host, port and path of the request. */
-function targetOf(url: string): Endpoint & { readonly path: string; readonly authority: string } {
+function targetOf(url: string): Endpoint & { readonly path: string; readonly hostHeader: string } {
   const { hostname, port, pathname, host } = new URL(url);
   return {
     host: hostname.replace(/^\[|\]$/g, ''),
     port: port === '' ? 443 : Number(port),
     path: `${pathname.replace(/\/+$/, '')}${ENROLMENT_PATH}`,
-    authority: host,
+    hostHeader: host,
   };
 }
 
@@ -141,7 +141,7 @@ async function post(
     method: 'POST',
     path: target.path,
     headers: {
-      Host: target.authority,
+      Host: target.hostHeader,
       Accept: 'application/json',
       'Accept-Encoding': 'identity',
       'Content-Type': 'application/json',

@@ -14,7 +14,7 @@ export interface Identity {
 }
 
 export interface CertificateView {
-  /** The certificate of the device first, then those between it and the authority, if there are any. */
+  /** The certificate of the device first, then those between it and the CA, if there are any. */
   readonly pem: string;
   /** One line, `CN=SN0001, O=Robots GmbH`: in the order of RFC 4514, the narrowest part first. */
   readonly subject: string;
@@ -36,7 +36,7 @@ export interface Credentials {
 /** Signs with the device key: ECDSA over P-256 with SHA-256. */
 export interface Signer {
   readonly serial: string;
-  /** The certificate that belongs to the key, with those between it and the authority. */
+  /** The certificate that belongs to the key, with those between it and the CA. */
   readonly certificatePem: string;
   /** The signature as `r` and `s`, 32 bytes each (IEEE P1363), big-endian. */
   sign(bytes: Uint8Array): Buffer;

@@ -32,7 +32,7 @@ const pendingSchema = z.strictObject({
 
 /**
  * An enrolment that was begun: its key was made. No certificate for it is installed, unless it was cut right before it
- * had cleaned up: `isInstalled` tells.
+ * had cleaned up: `isInstalled` decides.
  */
 export interface Pending {
   readonly serial: string;

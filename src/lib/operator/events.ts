@@ -8,7 +8,7 @@ export interface LiveEvents {
    * Whether this client may subscribe. At the limit, the oldest stream of the peer with the most streams ends in favour
    * of a peer with clearly fewer, so that no single machine blocks the live pages of the others.
    */
-  makeRoom(listener: Listening): boolean;
+  evictFor(listener: Listening): boolean;
   /** Sends the current state and then every change. */
   add(response: ServerResponse, listener: Listening): void;
   /** Ends all streams; later ones are refused. */
@@ -95,7 +95,7 @@ export function createLiveEvents({ compose, subscribe, clock }: LiveEventsOption
   }
 
   return {
-    makeRoom({ scope, peer }) {
+    evictFor({ scope, peer }) {
       if (ended) return false;
       const streams = [...listeners].filter(([, other]) => other.scope === scope);
       if (streams.length < maxListeners[scope]) return true;

@@ -183,7 +183,7 @@ function gatewayHandlers({ site, health, neighbours, sessions, journal, clientAb
       reply.header('content-type', 'text/event-stream; charset=utf-8');
       if (request.method === 'HEAD') return reply.send();
       const listener = { scope: scopeOf(request.raw), peer: peerOf(peerAddress(request)) };
-      if (!events.makeRoom(listener)) {
+      if (!events.evictFor(listener)) {
         return sendRefusal(request, reply.header('content-type', 'application/json'), refuse('BUSY'));
       }
       reply.hijack();

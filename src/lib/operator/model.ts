@@ -109,7 +109,7 @@ export interface NeighboursView {
     readonly serial: string;
     readonly heartbeats: number;
     readonly lastAgeMs: number | null;
-    /** `accepted`: by the operating system. Only the receiver can tell whether a datagram arrived. */
+    /** `accepted`: by the operating system. Whether a datagram arrived only its receiver knows. */
     readonly ways: readonly {
       readonly to: string;
       readonly from: string | null;

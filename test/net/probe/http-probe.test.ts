@@ -24,7 +24,7 @@ async function ask(answer: (head: string, socket: TLSSocket) => void, timeoutMs 
   const { socket } = established(await probe(peer, { trusted: cloud.caPem }));
   const order: string[] = [];
   const { probe: result, info } = await probeHttps(socket, {
-    authority: 'storage.example',
+    hostHeader: 'storage.example',
     timeoutMs,
     signal: AbortSignal.timeout(10_000),
     beforeClose: async () => {

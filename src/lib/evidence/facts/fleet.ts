@@ -12,7 +12,7 @@ export const fleetFacts = [
   },
   {
     id: 'fleet.one-datagram',
-    statement: 'The heartbeat is one datagram per robot and beat.',
+    statement: 'The heartbeat is one datagram per robot and interval.',
     mark: 'BELEGT',
     basis: 'stated',
     value: 1,

@@ -5,7 +5,7 @@ import { type TlsFailure, tlsFailureOf } from './tls-probe.ts';
 
 interface HttpProbeOptions {
   /** Value of the Host header: `storage.example.com`, with the port where it is not 443. */
-  readonly authority: string;
+  readonly hostHeader: string;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
   readonly clock?: Clock;
@@ -62,20 +62,20 @@ export async function probeHttps<T>(
 }
 
 async function requestTwice(stream: Duplex, options: HttpProbeOptions): Promise<HttpProbe> {
-  const { authority, timeoutMs, signal, clock = systemClock } = options;
+  const { hostHeader, timeoutMs, signal, clock = systemClock } = options;
   signal.throwIfAborted();
   const beganMs = clock.monotonicMs();
   const tookMs = () => Math.round(clock.monotonicMs() - beganMs);
   const send = createRequester(stream, signal);
   const sentAt = clock.wall().getTime();
-  const first = await send(requestText(authority), clock, timeoutMs);
+  const first = await send(requestText(hostHeader), clock, timeoutMs);
   const roundTripMs = clock.monotonicMs() - beganMs;
   if (first.kind !== 'answered') return { ...first, tookMs: tookMs() };
   const { status, headers } = first.head;
   const date = parseHttpDate(headers.get('date') ?? '');
   const isOpen = headers.get('connection')?.toLowerCase() !== 'close';
   const left = timeoutMs - roundTripMs;
-  const second = isOpen && left > 0 ? await send(requestText(authority, PADDING), clock, left) : null;
+  const second = isOpen && left > 0 ? await send(requestText(hostHeader, PADDING), clock, left) : null;
   return {
     kind: 'answered',
     status,
@@ -93,9 +93,9 @@ export function clockDifference(date: Date, sentAtMs: number, roundTripMs: numbe
   };
 }
 
-function requestText(authority: string, padding?: string): string {
+function requestText(hostHeader: string, padding?: string): string {
   const more = padding === undefined ? [] : [`X-Padding: ${padding}`];
-  return `${['HEAD / HTTP/1.1', `Host: ${authority}`, 'User-Agent: gw', 'Accept: */*', ...more].join('\r\n')}\r\n\r\n`;
+  return `${['HEAD / HTTP/1.1', `Host: ${hostHeader}`, 'User-Agent: gw', 'Accept: */*', ...more].join('\r\n')}\r\n\r\n`;
 }
 
 type Answer =

@@ -103,7 +103,7 @@ export function createOutflow(clock: Clock, limits: OutflowLimits = usual): Outf
   }
 
   /** Whether the bytes fit afterwards. All readers of a body are disconnected or none, since they share its memory. */
-  function makeRoom(bytes: number): boolean {
+  function freeSpace(bytes: number): boolean {
     const now = clock.monotonicMs();
     const lastTaken = (readers: Readers) => Math.max(...readers.values());
     const idle = [...bodies].filter(([, readers]) => readers.size > 0 && now - lastTaken(readers) >= IDLE_BODY_MS);
@@ -124,7 +124,7 @@ export function createOutflow(clock: Clock, limits: OutflowLimits = usual): Outf
         giveBack(body);
         return kept;
       }
-      if (!bodies.has(body) && !makeRoom(body.length)) {
+      if (!bodies.has(body) && !freeSpace(body.length)) {
         giveBack(body);
         return null;
       }
@@ -133,7 +133,7 @@ export function createOutflow(clock: Clock, limits: OutflowLimits = usual): Outf
       return body;
     },
     send(body, response) {
-      if (!bodies.has(body) && !makeRoom(body.length)) return null;
+      if (!bodies.has(body) && !freeSpace(body.length)) return null;
       const readers: Readers = bodies.get(body) ?? new Map();
       bodies.set(body, readers);
       readers.set(response, clock.monotonicMs());

@@ -35,14 +35,14 @@ export function writeTable(sheet: Sheet, { columns, rows }: Extract<Block, { kin
   const cells = rows.map((row) => columns.map((_, at) => cut(row.cells[at] ?? '', at, cellStyle)));
   const heightOf = (lines: readonly Line[][]) => Math.max(1, ...lines.map((one) => one.length)) * rowHeight + 6;
   const [first] = cells;
-  const roomForOne = bodyBottom - page.top - headHeight;
-  sheet.ensure(headHeight + Math.min(first === undefined ? 0 : heightOf(first), roomForOne, 120));
+  const pageHeight = bodyBottom - page.top - headHeight;
+  sheet.ensure(headHeight + Math.min(first === undefined ? 0 : heightOf(first), pageHeight, 120));
   writeHead();
 
   for (const [index, lines] of cells.entries()) {
     const tone = rows[index]?.tone;
     const height = heightOf(lines);
-    if (height <= roomForOne && sheet.y + height > bodyBottom) {
+    if (height <= pageHeight && sheet.y + height > bodyBottom) {
       sheet.turn();
       writeHead();
     }

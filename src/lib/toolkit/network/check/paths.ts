@@ -152,7 +152,7 @@ export async function probePath(plan: PathPlan, names: NameCache, tools: PathToo
     if (plan.application === 'https') {
       // Kernel information is read while the connection is open and full-size packets were sent.
       const { probe, info } = await probeHttps(tls.socket, {
-        authority: authorityOf(plan),
+        hostHeader: hostHeaderOf(plan),
         timeoutMs: limit('https'),
         signal,
         clock,
@@ -226,7 +226,7 @@ export function createNameCache({ lookup, clock }: Pick<PathTools, 'lookup' | 'c
   };
 }
 
-function authorityOf({ host, port }: PathPlan): string {
+function hostHeaderOf({ host, port }: PathPlan): string {
   const name = host.includes(':') ? `[${host}]` : host;
   return port === 443 ? name : `${name}:${port}`;
 }
