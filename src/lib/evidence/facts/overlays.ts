@@ -26,7 +26,7 @@ export const overlayFacts = [
   },
   {
     id: 'overlays.drawings',
-    statement: 'Overlays are drawings on a map: points, zones and lanes.',
+    statement: 'Overlays of a map are points, zones and lanes.',
     mark: 'BELEGT',
     basis: 'stated',
     value: ['point', 'zone', 'lane'],
@@ -102,7 +102,7 @@ export const overlayFacts = [
     mark: 'OFFEN',
     basis: 'not-shown',
     source,
-    note: 'The number is passed through as it came.',
+    note: 'The number is passed through unchanged.',
   },
   {
     id: 'overlays.zone-region-type',
