@@ -121,6 +121,7 @@ export const glossary: readonly Term[] = [
 
 /** The same words where they are a term of the platform or of a standard, or a thing in the building. */
 const otherMeanings: readonly RegExp[] = [
+  /^authority key identifier\b/gi,
   /^(?:doors?|voice|house)$/gi,
   /^house (?=\w)|^voice (?=url|service)/gi,
   /\b(?:automatic|fire|lift|cabinet|service|inner|outer) doors?\b/gi,
