@@ -3,7 +3,7 @@ import { aloneFiles as alone } from './test/alone.ts';
 
 /** Real programs on ports of their own, or in network namespaces: side by side, since most of them wait. */
 const peers = ['test/peers/**/*.test.ts'];
-const patience = { testTimeout: 60_000, hookTimeout: 60_000 };
+const slow = { testTimeout: 60_000, hookTimeout: 60_000 };
 
 export default defineConfig({
   test: {
@@ -18,9 +18,9 @@ export default defineConfig({
           testTimeout: 30_000,
         },
       },
-      { test: { name: 'peers', include: peers, exclude: alone, sequence: { groupOrder: 1 }, ...patience } },
+      { test: { name: 'peers', include: peers, exclude: alone, sequence: { groupOrder: 1 }, ...slow } },
       {
-        test: { name: 'e2e', include: alone, fileParallelism: false, sequence: { groupOrder: 2 }, ...patience },
+        test: { name: 'e2e', include: alone, fileParallelism: false, sequence: { groupOrder: 2 }, ...slow },
       },
       {
         test: {
