@@ -260,7 +260,7 @@ describe('checking a site file', () => {
     });
   });
 
-  it('reports a folder in its place as one problem, and a missing file as an error', async () => {
+  it('a folder in its place is one problem, and a file that is not there an error', async () => {
     await expect(checkSite(dir)).resolves.toMatchObject({ sound: false, errors: 1 });
     await expect(checkSite(join(dir, 'none.yaml'))).rejects.toMatchObject({
       code: 'SITE_FILE_NOT_FOUND',
