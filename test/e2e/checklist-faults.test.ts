@@ -1,50 +1,32 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { RunStep, StepResult } from '../../src/lib/checklist/index.ts';
-import { readSecret } from '../../src/lib/site/index.ts';
-import { enrolDevice } from '../../src/lib/toolkit/enrol/enrol.ts';
-import { openToolkit } from '../../src/lib/toolkit/toolkit.ts';
+import type { StepResult } from '../../src/lib/checklist/index.ts';
 import { inside, run } from '../peers/namespace.ts';
-import { hasNamespaces, hasProgram } from '../peers/peer.ts';
-import type { Row } from './checklist-breaking.ts';
+import { hasNamespaces } from '../peers/peer.ts';
 import { openCable, SEGMENT } from './checklist-cable.ts';
 import {
   allRows,
   chassisRows,
-  closeTablet,
-  cloudRows,
-  gatewayRows,
   mapLossRow,
   namespaceQuestion,
   namespaceSteps,
   pairsOf,
   slowRows,
-  tabletRows,
   trialSteps,
 } from './checklist-fault-rows.ts';
-import {
-  context,
-  listOf,
-  lists,
-  openWorld,
-  reasonOf,
-  sameness,
-  saysYes,
-  stepOf,
-  type World,
-} from './checklist-world.ts';
+import { allOk, expectSeen, type Taken, take, testRecovery, testRows, verdicts } from './checklist-take.ts';
+import { lists, openWorld, sameness, stepOf, type World } from './checklist-world.ts';
 import { gwBinary } from './gw.ts';
 
 /**
  * Every step of every built-in checklist was ok on a robot in order, and fails for the right reason when what it looks
  * at is broken the way a technician meets it. A row of a table is one fault, with the steps that must see it. Steps of
- * several lists that are the same check with the same options and expectations share a row.
+ * several lists that are the same check with the same options and expectations share a row. Here are the faults that
+ * need no gateway; the others are in checklist-faults-gateway.test.ts.
  */
 
-type Taken = ReadonlyMap<string, StepResult>;
-
-test('every step that gw checks itself has a fault here', () => {
+test('every step that gw checks itself has a fault in these tables', () => {
   const seen = new Set(
     [...pairsOf(allRows), ...namespaceSteps, ...trialSteps].map((pair) => sameness(stepOf(pair).step)),
   );
@@ -54,160 +36,6 @@ test('every step that gw checks itself has a fault here', () => {
   expect(forgotten).toEqual([]);
 });
 
-/** What has to be run so that these steps are taken, by list. */
-function idsToRun(pairs: readonly string[]): ReadonlyMap<string, string[]> {
-  const byList = new Map<string, string[]>();
-  for (const pair of pairs) {
-    const { list, step } = stepOf(pair);
-    const { id, reads } = step as RunStep;
-    byList.set(list.name, [...new Set([...(byList.get(list.name) ?? []), reads ?? id])]);
-  }
-  return byList;
-}
-
-/** Runs these steps; gives their results by `list/step`. */
-async function take(world: World, pairs: readonly string[], options: (list: string) => Parameters<World['run']>[1]) {
-  const taken = new Map<string, StepResult>();
-  await Promise.all(
-    [...idsToRun(pairs)].map(async ([list, only]) => {
-      const results = await world.run(list, { only, ...options(list) });
-      for (const [id, result] of results) taken.set(`${list}/${id}`, result);
-    }),
-  );
-  return taken;
-}
-
-const verdicts = (pairs: readonly string[], taken: Taken) =>
-  pairs.map((pair) => `${pair} ${taken.get(pair)?.verdict === 'ok' ? 'ok' : reasonOf(taken.get(pair))}`);
-const allOk = (pairs: readonly string[]) => pairs.map((pair) => `${pair} ok`);
-
-/** Every step of the row was ok, is wrong now, says why, and says what to do. */
-function expectSeen(row: Pick<Row, 'fails'>, before: Taken, taken: Taken): void {
-  for (const [named, ...says] of row.fails) {
-    for (const pair of named.split(' ')) {
-      const reason = reasonOf(taken.get(pair));
-      expect(before.get(pair)?.verdict, pair).toBe('ok');
-      expect({ pair, verdict: taken.get(pair)?.verdict, reason }).toMatchObject({ pair, verdict: 'wrong' });
-      for (const text of says) expect(reason, pair).toMatch(text);
-      expect(taken.get(pair)?.remedy, pair).toContain(stepOf(pair).step.remedy);
-    }
-  }
-}
-
-/** The tests of a table: each fault is seen by its steps, all of which were ok before. */
-function testRows(rows: readonly Row[], robot: () => { readonly world: World; readonly before: Taken }): void {
-  test.each(rows)('seen: $fault', async (row) => {
-    const { world, before } = robot();
-    await world.goBack();
-    const undo = await row.brings(world);
-    try {
-      const resume = row.isFresh !== true;
-      const taken = await take(world, pairsOf([row]), (list) => ({ resume, ...row.options?.(world, list) }));
-      expectSeen(row, before, taken);
-    } finally {
-      await undo();
-    }
-  });
-}
-
-/** After the faults of a table everything is as it was. */
-function testRecovery(pairs: readonly string[], robot: () => { readonly world: World }): void {
-  test('mended, their steps are ok again', async () => {
-    const { world } = robot();
-    await world.goBack();
-    expect(verdicts(pairs, await take(world, pairs, () => ({ resume: true })))).toEqual(allOk(pairs));
-  });
-}
-
-interface Main extends AsyncDisposable {
-  readonly world: World;
-  readonly before: Taken;
-}
-
-/** A slow fault on a robot of its own, beside everything else. */
-async function runSlowRow(row: Row): Promise<{ before: Taken; taken: Taken }> {
-  await using world = await openWorld({});
-  const pairs = pairsOf([row]);
-  const before = await take(world, pairs, () => ({}));
-  await row.brings(world);
-  return { before, taken: await take(world, pairs, () => ({ resume: true })) };
-}
-
-const slow = new Map<Row, ReturnType<typeof runSlowRow>>();
-function beginSlowRows(): void {
-  for (const row of slowRows) {
-    const running = runSlowRow(row);
-    running.catch(() => {});
-    slow.set(row, running);
-  }
-}
-let opening: Promise<Main> | undefined;
-let main: Main | undefined;
-/** It takes a while, so it begins before it is needed. */
-function openMain(): Promise<Main> {
-  opening ??= makeMain();
-  opening.catch(() => {});
-  return opening;
-}
-
-/** An enrolled robot with gateway, cloud, tablet and two neighbours, on which every list was worked through. */
-async function makeMain(): Promise<Main> {
-  await using undo = new AsyncDisposableStack();
-  const parts = ['password', 'enrolment', 'cloud', 'tablet'] as const;
-  const world = undo.use(
-    await openWorld({ with: parts, robots: 2, tablet: { rebootMs: 300 } }, (site) => {
-      site.cloud.region = 'eu-central-1';
-      // Short ways.
-      site.stations.B = { xM: 0.7, yM: 0.3, yawDeg: 180 };
-      site.tours = { acceptance: { stations: ['B', 'A'] }, demo: { stations: ['B'] } };
-    }),
-  );
-  const toolkit = await openToolkit(world.sitePath);
-  const readCode = () => readSecret(world.sim.enrolment?.codePath ?? '', 'the one-time code');
-  await enrolDevice(toolkit, { renew: false, readCode }, context);
-  if (hasTablet) await closeTablet(world);
-  await world.startGateway();
-
-  const before = new Map<string, StepResult>();
-  const work = async (list: string, options: Parameters<World['run']>[1] = {}) => {
-    for (const [id, result] of await world.run(list, options)) before.set(`${list}/${id}`, result);
-  };
-  /** All of a list in two sittings: a run in which everything is ok is not gone on with, so its last step comes alone. */
-  const workThrough = async (list: string, onResult: (result: StepResult) => unknown = () => {}) => {
-    const ids = listOf(list).steps.flatMap(({ id }) => (trialSteps.includes(`${list}/${id}`) ? [] : [id]));
-    await work(list, { only: ids.slice(0, -1), onResult });
-    await world.remember(list);
-    await work(list, { resume: true, only: ids.slice(-1) });
-  };
-  // Side by side, but for what there is once: the robot that drives, and the broker's place for its serial number.
-  const reached = Promise.withResolvers<void>();
-  await workThrough('premises');
-  const first = workThrough('site', ({ id }) => id === 'cloud-reached' && reached.resolve());
-  await workThrough('handover');
-  await Promise.race([reached.promise, first]);
-  await work('service', { only: ['before', 'chassis', 'gateway', 'surface'] });
-  await first;
-  await work('service', { resume: true, only: ['drive'] });
-  await world.remember('service');
-  await workThrough('demo');
-  const running = undo.move();
-  return { world, before, [Symbol.asyncDispose]: () => running.disposeAsync() };
-}
-
-const hasTablet = hasProgram('adb');
-
-// Also when not all of these tests are run.
-afterAll(async () => {
-  await Promise.allSettled(slow.values());
-  const made = await opening?.catch(() => undefined);
-  await made?.[Symbol.asyncDispose]();
-}, 120_000);
-
-function robotInOrder(): Main {
-  if (!main) throw new Error('there is no robot');
-  return main;
-}
-
 describe('faults of chassis and files', () => {
   let bench: { world: World; before: Taken } | undefined;
   const robot = () => {
@@ -215,8 +43,6 @@ describe('faults of chassis and files', () => {
     return bench;
   };
   beforeAll(async () => {
-    void openMain();
-    beginSlowRows();
     const world = await openWorld({ with: ['password'] });
     bench = { world, before: new Map() };
     bench.before = await take(world, pairsOf(chassisRows), () => ({}));
@@ -228,10 +54,8 @@ describe('faults of chassis and files', () => {
   testRows([mapLossRow], robot);
 });
 
-// Meanwhile the robot with gateway and cloud is being made.
-
 describe.skipIf(!hasNamespaces())('on a cable between two hosts (network namespaces)', () => {
-  test('a hardware address that is not the reserved one, and a program that listens for everybody', async () => {
+  test('detected: a hardware address that is not the reserved one, and a program that listens on all addresses', async () => {
     await using bench = await openCable();
     const take = async (...more: string[]) => {
       const args = ['checklist', 'run', 'site', '--site', bench.site, '--initials', 'KM', '--json', ...more];
@@ -287,85 +111,11 @@ describe.skipIf(!hasNamespaces())('on a cable between two hosts (network namespa
   });
 });
 
-test.each(slowRows)('seen: $fault', async (row) => {
-  const { before, taken } = await (slow.get(row) ?? runSlowRow(row));
-  expectSeen(row, before, taken);
+/** Each on a robot of its own, side by side. */
+test.concurrent.each(slowRows)('detected: $fault', async (row) => {
+  await using world = await openWorld({});
+  const pairs = pairsOf([row]);
+  const before = await take(world, pairs, () => ({}));
+  await row.brings(world);
+  expectSeen(row, before, await take(world, pairs, () => ({ resume: true })));
 });
-
-describe('with gateway and cloud', () => {
-  beforeAll(async () => {
-    main = await openMain();
-  }, 120_000);
-
-  test('every step of every list is ok on a robot in order', () => {
-    const { before } = robotInOrder();
-    // The steps of trials are ok in test/e2e/trial.test.ts.
-    const apart = [...namespaceSteps, namespaceQuestion, ...trialSteps, ...(hasTablet ? [] : pairsOf(tabletRows))];
-    const excused = new Set(apart.map((pair) => sameness(stepOf(pair).step)));
-    const pairs = [...lists.values()].flatMap(({ name, steps }) =>
-      steps
-        .filter((step) => step.kind !== 'unavailable' && !excused.has(sameness(step)))
-        .map(({ id }) => `${name}/${id}`),
-    );
-    expect(verdicts(pairs, before)).toEqual(allOk(pairs));
-  });
-
-  describe('questions and measured values', () => {
-    testQuestions();
-  });
-  describe('faults of identity and cloud', () => {
-    testRows(cloudRows, robotInOrder);
-    testRecovery(pairsOf(cloudRows), robotInOrder);
-  });
-  describe.skipIf(!hasTablet)('faults of the tablet', () => {
-    testRows(tabletRows, robotInOrder);
-    test('set up again, its steps are ok again', async () => {
-      const { world } = robotInOrder();
-      await world.goBack();
-      await world.sim.tablet?.openPort();
-      await closeTablet(world);
-      const pairs = pairsOf(tabletRows);
-      expect(verdicts(pairs, await take(world, pairs, () => ({ resume: true })))).toEqual(allOk(pairs));
-    });
-  });
-  describe('faults of the gateway', () => {
-    testRows(gatewayRows, robotInOrder);
-    // There is one robot to drive.
-    const pairs = pairsOf(gatewayRows).filter((pair) => pair === 'demo/tour' || !stepOf(pair).step.moves);
-    testRecovery(pairs, robotInOrder);
-  });
-});
-
-function testQuestions(): void {
-  const questions = [...lists.values()].flatMap(({ name, steps }) =>
-    steps.flatMap((step) =>
-      step.kind === 'confirm' || step.kind === 'measure' ? [{ list: name, id: step.id, step }] : [],
-    ),
-  );
-
-  test.each(questions.filter(({ list, id }) => `${list}/${id}` !== namespaceQuestion))(
-    '$list/$id is ok, wrong, or open, as it is answered',
-    async ({ list, id, step }) => {
-      const { world, before } = robotInOrder();
-      expect(verdicts([`${list}/${id}`], before)).toEqual(allOk([`${list}/${id}`]));
-      await world.goBack(list);
-      const ask = async (answer: 'yes' | 'no' | 'skip' | null, value: number | null = null) => {
-        const given = answer && { ...(await saysYes(step)), answer, value };
-        return (await world.run(list, { resume: true, only: [id], ask: async () => given })).get(id);
-      };
-      const isMeasure = step.kind === 'measure';
-      const no = isMeasure ? await ask('yes', 1e6) : await ask('no');
-      expect(no).toMatchObject({ verdict: 'wrong', remedy: step.remedy, answer: { initials: 'KM' } });
-      expect(no?.why).toContain(
-        isMeasure
-          ? `value: expected ${step.expectations[0]?.matcher.expected}, found 1000000`
-          : `answered no: ${step.question}`,
-      );
-      const open = await ask('skip');
-      expect(open).toMatchObject({ verdict: 'not-checked', remedy: step.remedy });
-      expect(open?.why).toContain(`left it open: ${step.question}`);
-      expect(await ask(null)).toMatchObject({ verdict: 'not-checked', why: `Not answered: ${step.question}` });
-      expect(await ask('yes', isMeasure ? 3 : null)).toMatchObject({ verdict: 'ok', remedy: null });
-    },
-  );
-}
