@@ -15,11 +15,6 @@ export interface Row {
   readonly brings: (world: World) => Undo | Promise<Undo>;
   /** Steps as `list/step`, and what the reason of each must say. */
   readonly fails: readonly (readonly [pairs: string, ...says: readonly RegExp[]])[];
-  /**
-   * What a step states while nothing is decided, which is not ok either: it is then repeated, at most twice. A stall of
-   * a busy machine leaves a check undecided that follows something in real time.
-   */
-  readonly undecided?: RegExp;
   /** The fault comes between the step and those it needs: these were ok, and are not looked at again. */
   readonly options?: (world: World, list: string) => Parameters<World['run']>[1];
   /** A site file that cannot be read names no run to go on with. */

@@ -52,8 +52,6 @@ export function expectSeen(row: Pick<Row, 'fails'>, before: Taken, taken: Taken)
   }
 }
 
-const MAX_UNDECIDED = 2;
-
 /** The tests of a table: each fault is seen by its steps, all of which were ok before. */
 export function testRows(rows: readonly Row[], robot: () => { readonly world: World; readonly before: Taken }): void {
   test.each(rows)('detected: $fault', async (row) => {
@@ -62,14 +60,7 @@ export function testRows(rows: readonly Row[], robot: () => { readonly world: Wo
     const undo = await row.brings(world);
     try {
       const resume = row.isFresh !== true;
-      const pairs = pairsOf([row]);
-      const look = () => take(world, pairs, (list) => ({ resume, ...row.options?.(world, list) }));
-      let taken = await look();
-      const isUndecided = () => pairs.some((pair) => row.undecided?.test(reasonOf(taken.get(pair))));
-      for (let more = MAX_UNDECIDED; more > 0 && isUndecided(); more -= 1) {
-        await world.goBack();
-        taken = await look();
-      }
+      const taken = await take(world, pairsOf([row]), (list) => ({ resume, ...row.options?.(world, list) }));
       expectSeen(row, before, taken);
     } finally {
       await undo();
