@@ -4,7 +4,7 @@ import { aloneFiles as alone, mockingFiles as mocking } from './test/alone.ts';
 /** Real programs on ports of their own, or in network namespaces: side by side, since most of them wait. */
 const peers = ['test/peers/**/*.test.ts'];
 const unit = { testTimeout: 30_000 };
-const patience = { testTimeout: 60_000, hookTimeout: 60_000 };
+const longTimeouts = { testTimeout: 60_000, hookTimeout: 60_000 };
 
 export default defineConfig({
   test: {
@@ -22,9 +22,9 @@ export default defineConfig({
         },
       },
       { test: { name: 'unit-mocks', include: mocking, ...unit } },
-      { test: { name: 'peers', include: peers, exclude: alone, sequence: { groupOrder: 1 }, ...patience } },
+      { test: { name: 'peers', include: peers, exclude: alone, sequence: { groupOrder: 1 }, ...longTimeouts } },
       {
-        test: { name: 'e2e', include: alone, fileParallelism: false, sequence: { groupOrder: 2 }, ...patience },
+        test: { name: 'e2e', include: alone, fileParallelism: false, sequence: { groupOrder: 2 }, ...longTimeouts },
       },
       {
         test: {

@@ -29,15 +29,15 @@ const broken = [];
 
 /**
  * Runs vitest with these arguments, behind `prefix`; null where it left no report. Of runs side by side one prints line
- * by line ('lines'), the others when they end ('end'). With `yields` all others have the processor first.
+ * by line ('lines'), the others when they end ('end'). In the background all others have the processor first.
  */
-async function vitest(args, { name, prefix = [], prints = 'inherit', yields = false }) {
+async function vitest(args, { name, prefix = [], prints = 'inherit', isBackground = false }) {
   const report = join(scratch, `${name}.json`);
   const own = ['run', '--reporter=default', `--reporter=${join(root, 'test/counting-reporter.js')}`];
   const command = [...prefix, process.execPath, join(root, 'node_modules/vitest/vitest.mjs'), ...own, ...args];
   const stdio = prints === 'inherit' ? 'inherit' : ['ignore', 'pipe', 'pipe'];
   const child = spawn(command[0], command.slice(1), { cwd: root, stdio, env: { ...env, GW_TEST_REPORT: report } });
-  if (yields) setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL);
+  if (isBackground) setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL);
   let output = '';
   const take = (chunk) => {
     output += chunk;
@@ -142,7 +142,7 @@ async function runAll() {
   };
   const unit = ['unit', 'unit-mocks', 'types'].flatMap((name) => ['--project', name]);
   await Promise.all([
-    runTests(unit, { name: 'unit', prints: 'lines', yields: true }),
+    runTests(unit, { name: 'unit', prints: 'lines', isBackground: true }),
     runTests(['--project', 'peers'], { name: 'peers', prints: 'end' }).then(lane),
     lane(),
     lane(),
