@@ -103,7 +103,7 @@ async function runOnceMore() {
 
 /**
  * Tests that need the ports which the platform fixes run one at a time on one machine. In a network of its own each
- * has them for itself, so two run side by side.
+ * has them for itself, so several run side by side, and no unit test gets a port that a peer is about to open.
  */
 const ownNetwork = [
   ...['unshare', '--net', '--mount', '--', 'sh', '-c'],
@@ -143,7 +143,7 @@ async function runAll() {
   const unit = ['unit', 'unit-mocks', 'types'].flatMap((name) => ['--project', name]);
   await Promise.all([
     runTests(unit, { name: 'unit', prints: 'lines', isBackground: true }),
-    runTests(['--project', 'peers'], { name: 'peers', prints: 'end' }).then(lane),
+    runTests(['--project', 'peers'], { name: 'peers', prefix: ownNetwork, prints: 'end' }).then(lane),
     lane(),
     lane(),
   ]);
