@@ -140,9 +140,10 @@ async function runAll() {
       await runTests(['--project', 'e2e', ...files], { name, prefix: ownNetwork, prints: 'end' });
     }
   };
-  const unit = ['unit', 'unit-mocks', 'types'].flatMap((name) => ['--project', name]);
+  const unit = ['unit', 'unit-mocks'].flatMap((name) => ['--project', name]);
   await Promise.all([
     runTests(unit, { name: 'unit', prints: 'lines', isBackground: true }),
+    runTests(['--project', 'types'], { name: 'types', prints: 'end', isBackground: true }),
     runTests(['--project', 'peers'], { name: 'peers', prefix: ownNetwork, prints: 'end' }).then(lane),
     lane(),
     lane(),
