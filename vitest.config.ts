@@ -3,7 +3,8 @@ import { aloneFiles as alone, mockingFiles as mocking } from './test/alone.ts';
 
 /** Real programs on ports of their own, or in network namespaces: side by side, since most of them wait. */
 const peers = ['test/peers/**/*.test.ts'];
-const unit = { testTimeout: 30_000 };
+/** A test that waits for something ends as soon as it is there; only a failed one takes so long. */
+const unit = { testTimeout: 30_000, expect: { poll: { timeout: 10_000 } } };
 const longTimeouts = { testTimeout: 60_000, hookTimeout: 60_000 };
 
 export default defineConfig({
