@@ -14,24 +14,24 @@ import {
   tabletRows,
   trialSteps,
 } from './checklist-fault-rows.ts';
-import { allOk, type Taken, take, testRecovery, testRows, verdicts } from './checklist-take.ts';
+import { allOk, type Results, runSteps, testRecovery, testRows, verdicts } from './checklist-steps.ts';
 import { context, listOf, lists, openWorld, sameness, saysYes, stepOf, type World } from './checklist-world.ts';
 
 /** The faults of test/e2e/checklist-faults.test.ts that need a running gateway. */
 
 interface Main extends AsyncDisposable {
   readonly world: World;
-  readonly before: Taken;
+  readonly before: Results;
 }
 
-/** An enrolled robot with gateway, cloud, tablet and two neighbours, on which every list was worked through. */
-async function openMain(): Promise<Main> {
+/** An enrolled robot with gateway, cloud, tablet and two neighbours, on which every list was run. */
+async function prepareMain(): Promise<Main> {
   await using undo = new AsyncDisposableStack();
   const parts = ['password', 'enrolment', 'cloud', 'tablet'] as const;
   const world = undo.use(
     await openWorld({ with: parts, robots: 2, tablet: { rebootMs: 300 } }, (site) => {
       site.cloud.region = 'eu-central-1';
-      // Short ways.
+      // Short paths.
       site.stations.B = { xM: 0.7, yM: 0.3, yawDeg: 180 };
       site.tours = { acceptance: { stations: ['B', 'A'] }, demo: { stations: ['B'] } };
     }),
@@ -46,14 +46,14 @@ async function openMain(): Promise<Main> {
   const work = async (list: string, options: Parameters<World['run']>[1] = {}) => {
     for (const [id, result] of await world.run(list, options)) before.set(`${list}/${id}`, result);
   };
-  /** All of a list in two sittings: a run in which everything is ok is not gone on with, so its last step comes alone. */
+  /** A whole list in two runs: a run in which every step is ok is not resumed, so its last step is run separately. */
   const workThrough = async (list: string, onResult: (result: StepResult) => unknown = () => {}) => {
     const ids = listOf(list).steps.flatMap(({ id }) => (trialSteps.includes(`${list}/${id}`) ? [] : [id]));
     await work(list, { only: ids.slice(0, -1), onResult });
     await world.remember(list);
     await work(list, { resume: true, only: ids.slice(-1) });
   };
-  // Side by side, but for what there is once: the robot that drives, and the broker's place for its serial number.
+  // Concurrent, except for unique resources: the robot that drives, and the broker session of its serial number.
   const reached = Promise.withResolvers<void>();
   await workThrough('premises');
   const first = workThrough('site', ({ id }) => id === 'cloud-reached' && reached.resolve());
@@ -72,7 +72,7 @@ const hasTablet = hasProgram('adb');
 
 let main: Main | undefined;
 beforeAll(async () => {
-  main = await openMain();
+  main = await prepareMain();
 }, 120_000);
 afterAll(() => main?.[Symbol.asyncDispose](), 120_000);
 
@@ -109,7 +109,7 @@ describe.skipIf(!hasTablet)('faults of the tablet', () => {
     await world.sim.tablet?.openPort();
     await closeTablet(world);
     const pairs = pairsOf(tabletRows);
-    expect(verdicts(pairs, await take(world, pairs, () => ({ resume: true })))).toEqual(allOk(pairs));
+    expect(verdicts(pairs, await runSteps(world, pairs, () => ({ resume: true })))).toEqual(allOk(pairs));
   });
 });
 describe('faults of the gateway', () => {

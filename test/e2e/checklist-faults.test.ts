@@ -16,15 +16,15 @@ import {
   slowRows,
   trialSteps,
 } from './checklist-fault-rows.ts';
-import { allOk, expectSeen, type Taken, take, testRecovery, testRows, verdicts } from './checklist-take.ts';
+import { allOk, expectDetected, type Results, runSteps, testRecovery, testRows, verdicts } from './checklist-steps.ts';
 import { lists, openWorld, sameness, stepOf, type World } from './checklist-world.ts';
 import { gwBinary } from './gw.ts';
 
 /**
- * Every step of every built-in checklist was ok on a robot in order, and fails for the right reason when what it looks
- * at is broken the way a technician meets it. A row of a table is one fault, with the steps that must see it. Steps of
- * several lists that are the same check with the same options and expectations share a row. Here are the faults that
- * need no gateway; the others are in checklist-faults-gateway.test.ts.
+ * Every step of every built-in checklist was ok on a robot without faults, and fails for the right reason when its
+ * subject is broken as in the field. A row of a table is one fault, with the steps that must detect it. Steps of
+ * several lists that are the same check with the same options and expectations share a row. This file has the
+ * faults without a gateway; the others are in checklist-faults-gateway.test.ts.
  */
 
 test('every step that gw checks itself has a fault in these tables', () => {
@@ -37,13 +37,13 @@ test('every step that gw checks itself has a fault in these tables', () => {
   expect(forgotten).toEqual([]);
 });
 
-/** A slow fault on a robot of its own, beside everything else. */
-async function runSlowRow(row: Row): Promise<{ before: Taken; taken: Taken }> {
+/** A slow fault on a robot of its own, concurrent with the others. */
+async function runSlowRow(row: Row): Promise<{ before: Results; outcomes: Results }> {
   await using world = await openWorld({});
   const pairs = pairsOf([row]);
-  const before = await take(world, pairs, () => ({}));
+  const before = await runSteps(world, pairs, () => ({}));
   await row.brings(world);
-  return { before, taken: await take(world, pairs, () => ({ resume: true })) };
+  return { before, outcomes: await runSteps(world, pairs, () => ({ resume: true })) };
 }
 
 const slow = new Map<Row, ReturnType<typeof runSlowRow>>();
@@ -60,7 +60,7 @@ afterAll(async () => {
 });
 
 describe('faults of chassis and files', () => {
-  let bench: { world: World; before: Taken } | undefined;
+  let bench: { world: World; before: Results } | undefined;
   const robot = () => {
     if (!bench) throw new Error('there is no robot');
     return bench;
@@ -69,7 +69,7 @@ describe('faults of chassis and files', () => {
     beginSlowRows();
     const world = await openWorld({ with: ['password'] });
     bench = { world, before: new Map() };
-    bench.before = await take(world, pairsOf(chassisRows), () => ({}));
+    bench.before = await runSteps(world, pairsOf(chassisRows), () => ({}));
     await world.remember();
   });
   afterAll(() => bench?.world[Symbol.asyncDispose]());
@@ -81,7 +81,7 @@ describe('faults of chassis and files', () => {
 describe.skipIf(!hasNamespaces())('on a cable between two hosts (network namespaces)', () => {
   test('detected: a hardware address that is not the reserved one, and a program that listens on all addresses', async () => {
     await using bench = await openCable();
-    const take = async (...more: string[]) => {
+    const runSteps = async (...more: string[]) => {
       const args = ['checklist', 'run', 'site', '--site', bench.site, '--initials', 'KM', '--json', ...more];
       const { stdout } = await run(bench.gatewaySide, [gwBinary, ...args]);
       const { data } = JSON.parse(stdout) as { data: { steps: StepResult[] } };
@@ -95,14 +95,14 @@ describe.skipIf(!hasNamespaces())('on a cable between two hosts (network namespa
     const only = (...ids: string[]) => ids.flatMap((id) => ['--only', id]);
     const question = only('chassis-reservation');
 
-    const before = await take(...only('listening', 'segments'), ...question, ...(await answers('yes')));
+    const before = await runSteps(...only('listening', 'segments'), ...question, ...(await answers('yes')));
     const steps = [...namespaceSteps, namespaceQuestion];
     expect(verdicts(steps, before)).toEqual(allOk(steps));
 
     const { step } = stepOf(namespaceQuestion);
-    const no = (await take('--resume', ...question, ...(await answers('no')))).get(namespaceQuestion);
+    const no = (await runSteps('--resume', ...question, ...(await answers('no')))).get(namespaceQuestion);
     expect(no).toMatchObject({ verdict: 'wrong', why: expect.stringContaining('answered no'), remedy: step.remedy });
-    const left = (await take('--resume', ...question, ...(await answers('skip')))).get(namespaceQuestion);
+    const left = (await runSteps('--resume', ...question, ...(await answers('skip')))).get(namespaceQuestion);
     expect(left).toMatchObject({ verdict: 'not-checked', why: expect.stringContaining('left it open') });
 
     const other = bench.mac.startsWith('02:00:00') ? '02:00:01:00:00:01' : '02:00:00:00:00:01';
@@ -113,7 +113,7 @@ describe.skipIf(!hasNamespaces())('on a cable between two hosts (network namespa
     const stranger = "require('node:net').createServer().listen(8080, '0.0.0.0', () => console.log('listening'));";
     await using program = inside(bench.gatewaySide, ['-e', stranger]);
     await program.says('listening');
-    expectSeen(
+    expectDetected(
       {
         fails: [
           [
@@ -130,12 +130,12 @@ describe.skipIf(!hasNamespaces())('on a cable between two hosts (network namespa
         ],
       },
       before,
-      await take('--resume', ...only('chassis-mac', 'cloud-reached')),
+      await runSteps('--resume', ...only('chassis-mac', 'cloud-reached')),
     );
   });
 });
 
 test.each(slowRows)('detected: $fault', async (row) => {
-  const { before, taken } = await (slow.get(row) ?? runSlowRow(row));
-  expectSeen(row, before, taken);
+  const { before, outcomes } = await (slow.get(row) ?? runSlowRow(row));
+  expectDetected(row, before, outcomes);
 });
