@@ -15,7 +15,7 @@ import {
   trialSteps,
 } from './checklist-fault-rows.ts';
 import { allOk, type Results, runSteps, testRecovery, testRows, verdicts } from './checklist-steps.ts';
-import { context, listOf, lists, openWorld, sameness, saysYes, stepOf, type World } from './checklist-world.ts';
+import { answerYes, context, listOf, lists, openWorld, sameness, stepOf, type World } from './checklist-world.ts';
 
 /** The faults of test/e2e/checklist-faults.test.ts that need a running gateway. */
 
@@ -133,7 +133,7 @@ function testQuestions(): void {
       expect(verdicts([`${list}/${id}`], before)).toEqual(allOk([`${list}/${id}`]));
       await world.goBack(list);
       const ask = async (answer: 'yes' | 'no' | 'skip' | null, value: number | null = null) => {
-        const given = answer && { ...(await saysYes(step)), answer, value };
+        const given = answer && { ...(await answerYes(step)), answer, value };
         return (await world.run(list, { resume: true, only: [id], ask: async () => given })).get(id);
       };
       const isMeasure = step.kind === 'measure';

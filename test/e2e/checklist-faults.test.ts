@@ -112,7 +112,7 @@ describe.skipIf(!hasNamespaces())('on a cable between two hosts (network namespa
     await writeFile(bench.site, text.replace(bench.mac, other).replace(`{ robotSegment: ${SEGMENT},`, network));
     const stranger = "require('node:net').createServer().listen(8080, '0.0.0.0', () => console.log('listening'));";
     await using program = inside(bench.gatewaySide, ['-e', stranger]);
-    await program.says('listening');
+    await program.untilOutput('listening');
     expectDetected(
       {
         fails: [
