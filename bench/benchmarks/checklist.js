@@ -11,8 +11,8 @@ function checklist() {
   const head = ['schema: gw/checklist/1', 'name: bench', 'title: Bench', 'purpose: To be timed.', 'steps:'];
   const about = (id) => `id: ${id}, title: Step ${id}, proves: Device, remedy: Mend.`;
   const steps = Array.from({ length: STEPS }, (_, n) => {
-    if (n === 0) return `  - { ${about('s0')}, run: site check, expect: { sound: true } }`;
-    if (n % 2 === 0) return `  - { ${about(`s${n}`)}, reads: s0, expect: { sound: true } }`;
+    if (n === 0) return `  - { ${about('s0')}, run: site check, expect: { valid: true } }`;
+    if (n % 2 === 0) return `  - { ${about(`s${n}`)}, reads: s0, expect: { valid: true } }`;
     return `  - { ${about(`s${n}`)}, confirm: Is it in order? }`;
   });
   return `${[...head, ...steps].join('\n')}\n`;

@@ -127,7 +127,7 @@ name: own
 title: Own
 purpose: To see.
 steps:
-  - { id: file, title: File, proves: Device, run: site check, expect: { sound: true }, remedy: Mend. }
+  - { id: file, title: File, proves: Device, run: site check, expect: { valid: true }, remedy: Mend. }
   - { id: address, title: Address, proves: Device, needs: [file], run: chassis address, expect: { state: connected }, remedy: Mend. }
   - { id: probe, title: Probe, proves: Device, needs: [address], run: chassis probe, with: { seconds: 2 }, expect: { poseUnit.verdict: degrees }, remedy: Mend. }
   - { id: facts, title: Facts, proves: Device, needs: [address], run: evidence check, with: { orders: [move, dock, pose] }, expect: { findings: all-ok }, remedy: Mend. }

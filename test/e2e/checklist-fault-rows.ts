@@ -29,13 +29,13 @@ export const chassisRows: readonly Row[] = [
     fault: 'a key of the site file is misspelt',
     isFresh: true,
     brings: fileFault('site-premises.yaml', (text) => text.replace('evidenceFile:', 'evidencFile:')),
-    fails: [['premises/site-file', /sound: expected true, found false/, /evidencFile/]],
+    fails: [['premises/site-file', /valid: expected true, found false/, /evidencFile/]],
   },
   {
     fault: 'others may read the file of the device password',
     brings: modeFault('secrets/device-password', 0o644, 0o600),
     fails: [
-      ['premises/site-file', /sound: expected true, found false/, /device-password/],
+      ['premises/site-file', /valid: expected true, found false/, /device-password/],
       ['premises/password', /findings\[id=operator-password\]\.verdict: expected 'ok', found 'wrong'/],
     ],
   },

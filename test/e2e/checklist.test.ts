@@ -16,7 +16,7 @@ sections:
   - id: files
     title: Files
     steps:
-      - { id: file, title: The file, proves: Device, run: site check, expect: { sound: true }, remedy: Mend. }
+      - { id: file, title: The file, proves: Device, run: site check, expect: { valid: true }, remedy: Mend. }
       - { id: label, title: The label, proves: Device, confirm: Is it?, remedy: Mend. }
   - id: robot
     title: Robot

@@ -136,7 +136,7 @@ describe.skipIf(!hasScript)('colours at a terminal', () => {
     writeFileSync(site, 'name: Here\nchassis: { host: 127.0.0.1, port: 9, serial: SN1 }\n');
     const list = join(scratch, 'one.yaml');
     const step =
-      '{ id: file, title: The file is sound, proves: One rule, run: site check, expect: { sound: true }, remedy: Mend it. }';
+      '{ id: file, title: The file is sound, proves: One rule, run: site check, expect: { valid: true }, remedy: Mend it. }';
     writeFileSync(
       list,
       `schema: gw/checklist/1\nname: one\ntitle: One step\npurpose: A line to look at.\nsteps:\n  - ${step}\n`,

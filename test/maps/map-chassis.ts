@@ -11,7 +11,7 @@ import { oddOverlays, picture } from './samples.ts';
 /** Clock of the clients of such a chassis. */
 export const time = createPacedClock();
 
-export interface HeldMap {
+export interface StoredMap {
   id: number;
   uid: string | null;
   name: string;
@@ -31,12 +31,12 @@ export type Handling = 'usual' | 'cut-before' | 'cut-after' | 'hang' | number;
 export interface MapChassis extends AsyncDisposable {
   readonly fake: FakeChassis;
   readonly client: ChassisClient;
-  readonly maps: Map<number, HeldMap>;
+  readonly maps: Map<number, StoredMap>;
   current: number | null;
   /** Set for a map in use that is not stored. */
   currentIsFromData: boolean;
   /** The running map as of its last load; `overlays` may be any value. */
-  running: Pick<HeldMap, 'uid' | 'name' | 'mapVersion' | 'overlaysVersion' | 'overlays'> | null;
+  running: Pick<StoredMap, 'uid' | 'name' | 'mapVersion' | 'overlaysVersion' | 'overlays'> | null;
   /** Whether a write of overlays changes the running map, and whether that is announced. */
   loadsWrites: boolean;
   announces: boolean;
@@ -47,7 +47,7 @@ export interface MapChassis extends AsyncDisposable {
   /** Called before a write is applied; may change the state itself. */
   onWrite: (what: 'patch' | 'create' | 'use' | 'restart', body: Record<string, unknown>, id: number) => Handling;
   /** The stored form of received overlays. */
-  keep: (overlays: string, map: HeldMap) => unknown;
+  keep: (overlays: string, map: StoredMap) => unknown;
   /** Called before each read of a map; a status replaces the response. */
   onRead: (path: string) => Handling;
   /** Called when a restart is ordered and accepted. */
@@ -57,7 +57,7 @@ export interface MapChassis extends AsyncDisposable {
   readonly writes: { readonly what: string; readonly id: number; readonly body: Record<string, unknown> }[];
 }
 
-export function heldMap(id: number, changes: Partial<HeldMap> = {}): HeldMap {
+export function storedMap(id: number, changes: Partial<StoredMap> = {}): StoredMap {
   return {
     id,
     uid: `uid-${id}`,
@@ -72,7 +72,7 @@ export function heldMap(id: number, changes: Partial<HeldMap> = {}): HeldMap {
   };
 }
 
-export async function mapChassis(maps: readonly HeldMap[] = [heldMap(1), heldMap(2)]): Promise<MapChassis> {
+export async function mapChassis(maps: readonly StoredMap[] = [storedMap(1), storedMap(2)]): Promise<MapChassis> {
   const fake = await fakeChassis();
   const client = createChassisClient({
     endpoint: fake.endpoint,
@@ -82,7 +82,7 @@ export async function mapChassis(maps: readonly HeldMap[] = [heldMap(1), heldMap
     clock: time,
   });
   let nextId = Math.max(0, ...maps.map(({ id }) => id)) + 10;
-  const item = ({ id, uid, name, mapVersion, overlaysVersion }: HeldMap) => ({
+  const item = ({ id, uid, name, mapVersion, overlaysVersion }: StoredMap) => ({
     id,
     ...(uid !== null && { uid }),
     map_name: name,
@@ -165,7 +165,7 @@ export async function mapChassis(maps: readonly HeldMap[] = [heldMap(1), heldMap
       return json(response, item(map));
     }
     if (what === 'create') {
-      const made = heldMap(nextId, {
+      const made = storedMap(nextId, {
         uid: (body.uid as string | undefined) ?? `made-${nextId}`,
         name: String(body.map_name),
         mapVersion: (body.map_version as number | undefined) ?? 1,

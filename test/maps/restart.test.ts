@@ -7,7 +7,7 @@ import {
   type RestartPace,
   restartChassis,
 } from '../../src/lib/maps/index.ts';
-import { heldMap, type MapChassis, mapChassis, standsStill, topicsOf } from './map-chassis.ts';
+import { type MapChassis, mapChassis, standsStill, storedMap, topicsOf } from './map-chassis.ts';
 import { errorOf, picture } from './samples.ts';
 
 const calm = () => {};
@@ -60,7 +60,7 @@ describe('a restart with a backup', () => {
   });
 
   it('reports lost and changed maps, and that no map is in use any more', async () => {
-    await using chassis = await mapChassis([heldMap(1), heldMap(2), heldMap(3)]);
+    await using chassis = await mapChassis([storedMap(1), storedMap(2), storedMap(3)]);
     const archive = await archiveOf(chassis);
     restartsFor(chassis, 100, () => {
       chassis.maps.delete(1);
@@ -88,11 +88,11 @@ describe('a restart with a backup', () => {
   });
 
   it('does not report a map as lost that has another number', async () => {
-    await using chassis = await mapChassis([heldMap(1)]);
+    await using chassis = await mapChassis([storedMap(1)]);
     const archive = await archiveOf(chassis);
     restartsFor(chassis, 50, () => {
       chassis.maps.clear();
-      chassis.maps.set(5, heldMap(5, { uid: 'uid-1', name: 'Floor 1' }));
+      chassis.maps.set(5, storedMap(5, { uid: 'uid-1', name: 'Floor 1' }));
       chassis.current = 5;
     });
     const { after } = await restart(chassis, archive);
@@ -218,7 +218,7 @@ describe('a restart is refused', () => {
   });
 
   const changes: readonly (readonly [name: string, change: (c: MapChassis) => unknown, reason: string])[] = [
-    ['a new map', (c) => c.maps.set(9, heldMap(9)), 'map 9 "Floor 9" is missing in it'],
+    ['a new map', (c) => c.maps.set(9, storedMap(9)), 'map 9 "Floor 9" is missing in it'],
     ['other overlays', (c) => set(c, { overlays: '{"type":"FeatureCollection","features":[]}' }), 'its overlays'],
     ['another name', (c) => set(c, { name: 'Hall' }), 'its name was "Floor 1"'],
     ['another version', (c) => set(c, { mapVersion: 4 }), 'its map_version'],
@@ -241,7 +241,7 @@ describe('a restart is refused', () => {
   });
 
   it('with a backup that lacks files of a lost map', async () => {
-    await using chassis = await mapChassis([heldMap(1, { localisation: null, image: null })]);
+    await using chassis = await mapChassis([storedMap(1, { localisation: null, image: null })]);
     const archive = await archiveOf(chassis);
     const error = await errorOf(restart(chassis, archive));
     expect(error.code).toBe('BACKUP_OUTDATED');

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { backUpMaps, type MapArchive, readArchive } from '../../src/lib/maps/index.ts';
 import { type MapOutcome, type RestoreRun, type RestoreWrite, restoreMaps } from '../../src/lib/maps/restore.ts';
-import { heldMap, type MapChassis, mapChassis, quickPace, standsStill, time, topicsOf } from './map-chassis.ts';
+import { type MapChassis, mapChassis, quickPace, standsStill, storedMap, time, topicsOf } from './map-chassis.ts';
 import { errorOf, oddOverlays, picture } from './samples.ts';
 
 let dir: string;
@@ -21,17 +21,17 @@ const never = new AbortController().signal;
 const archiveOf = ({ client }: MapChassis): Promise<MapArchive> =>
   backUpMaps(client, { ids: 'all', gwVersion: '0.1.0', clock: time, signal: never, onProgress: calm });
 
-interface Asked {
+interface Request {
   readonly ids?: 'all' | readonly string[];
   readonly signal?: AbortSignal;
   readonly write?: Partial<RestoreWrite> | null;
 }
 
-function restore(chassis: MapChassis, archive: MapArchive, asked: Asked = {}): Promise<RestoreRun> {
+function restore(chassis: MapChassis, archive: MapArchive, request: Request = {}): Promise<RestoreRun> {
   count += 1;
   const own = count;
   const write: RestoreWrite | null =
-    asked.write === null
+    request.write === null
       ? null
       : {
           checkStillness: standsStill,
@@ -40,9 +40,9 @@ function restore(chassis: MapChassis, archive: MapArchive, asked: Asked = {}): P
           gwVersion: '0.1.0',
           onBackup: calm,
           pace: quickPace,
-          ...asked.write,
+          ...request.write,
         };
-  const { ids = 'all', signal = never } = asked;
+  const { ids = 'all', signal = never } = request;
   return restoreMaps({
     client: chassis.client,
     archive,
@@ -409,10 +409,10 @@ describe('a restore is refused or stopped', () => {
 
   it('for a robot that starts to move after the backup: nothing is sent', async () => {
     await using made = await changed();
-    let looks = 0;
+    let checks = 0;
     const checkStillness = async () => {
-      looks += 1;
-      return looks === 1
+      checks += 1;
+      return checks === 1
         ? ({ verdict: 'still', detail: '' } as const)
         : ({ verdict: 'moving', detail: 'a move is under way' } as const);
     };
@@ -539,7 +539,7 @@ describe('maps that were lost', () => {
   });
 
   it('cannot be restored when the backup lacks their picture or localisation data', async () => {
-    await using chassis = await mapChassis([heldMap(1), heldMap(2, { localisation: null })]);
+    await using chassis = await mapChassis([storedMap(1), storedMap(2, { localisation: null })]);
     const archive = await archiveOf(chassis);
     chassis.maps.delete(2);
     const { plan, written } = await restore(chassis, archive);

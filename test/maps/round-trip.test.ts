@@ -5,14 +5,14 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { backUpMaps, type MapArchive, packArchive, parseArchive, restoreMaps } from '../../src/lib/maps/index.ts';
 import { collectionText, oddCollection } from '../overlays/arbitrary.ts';
-import { heldMap, type MapChassis, mapChassis, quickPace, standsStill, time, topicsOf } from './map-chassis.ts';
+import { type MapChassis, mapChassis, quickPace, standsStill, storedMap, time, topicsOf } from './map-chassis.ts';
 
 let dir: string;
 let chassis: MapChassis;
 let count = 0;
 beforeAll(async () => {
   dir = mkdtempSync(join(tmpdir(), 'gw-round-trip-'));
-  chassis = await mapChassis([heldMap(1)]);
+  chassis = await mapChassis([storedMap(1)]);
 });
 afterAll(async () => {
   await chassis[Symbol.asyncDispose]();
@@ -51,7 +51,7 @@ async function restore(archive: MapArchive) {
 
 function hold(overlays: unknown): void {
   chassis.maps.clear();
-  chassis.maps.set(1, heldMap(1, { overlays }));
+  chassis.maps.set(1, storedMap(1, { overlays }));
   chassis.current = 1;
   chassis.writes.length = 0;
 }

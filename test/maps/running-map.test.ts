@@ -7,7 +7,7 @@ import { backUpMaps, checkRunningMap, type RestoreRun, restoreMaps } from '../..
 import { watchRunningMap } from '../../src/lib/maps/running-map.ts';
 import { compareRunning } from '../../src/lib/maps/running-overlays.ts';
 import { collectionText, oddCollection } from '../overlays/arbitrary.ts';
-import { heldMap, type MapChassis, mapChassis, quickPace, standsStill, time, topicsOf } from './map-chassis.ts';
+import { type MapChassis, mapChassis, quickPace, standsStill, storedMap, time, topicsOf } from './map-chassis.ts';
 import { oddOverlays } from './samples.ts';
 
 let dir: string;
@@ -24,7 +24,7 @@ const stored =
   '{"type":"FeatureCollection","features":[{"id":"z","geometry":{"type":"Point","coordinates":[1,2]},"n":12345678901234567890}]}';
 
 /** One comparison, as in `overlays inspect --current`. */
-const look = (chassis: MapChassis, announceMs = 400) =>
+const compare = (chassis: MapChassis, announceMs = 400) =>
   checkRunningMap({ client: chassis.client, access: topicsOf(chassis), watched: null, announceMs, signal });
 
 const withOverlays = (chassis: MapChassis, overlays: unknown) => {
@@ -33,7 +33,7 @@ const withOverlays = (chassis: MapChassis, overlays: unknown) => {
 
 describe('the running map compared with the stored one', () => {
   it('is equal in each of the three forms of the topic, and without `type`', async () => {
-    await using chassis = await mapChassis([heldMap(1, { overlays: stored })]);
+    await using chassis = await mapChassis([storedMap(1, { overlays: stored })]);
     const object = JSON.parse(stored.replace('12345678901234567890', '1')) as { features: object[] };
     const simple = JSON.stringify(object);
     const map = chassis.maps.get(1);
@@ -51,44 +51,44 @@ describe('the running map compared with the stored one', () => {
       { overlays: { map_uid: 'uid-1', features: object.features } },
     ]) {
       withOverlays(chassis, overlays);
-      expect(await look(chassis), JSON.stringify(overlays)).toMatchObject({ verdict: 'equal', map: { id: 1 } });
+      expect(await compare(chassis), JSON.stringify(overlays)).toMatchObject({ verdict: 'equal', map: { id: 1 } });
     }
   });
 
   it('differs where its overlays name the uid of another map', async () => {
-    await using chassis = await mapChassis([heldMap(1, { overlays: other })]);
+    await using chassis = await mapChassis([storedMap(1, { overlays: other })]);
     withOverlays(chassis, { map_uid: 'uid-2', features: [] });
-    expect(await look(chassis)).toMatchObject({ verdict: 'differs' });
+    expect(await compare(chassis)).toMatchObject({ verdict: 'differs' });
     withOverlays(chassis, { map_uid: 'uid-1', features: [] });
-    expect(await look(chassis)).toMatchObject({
+    expect(await compare(chassis)).toMatchObject({
       verdict: 'equal',
       comparison: { notes: [expect.stringContaining('uid')] },
     });
   });
 
   it('is compared by its text: digits that a parsed number loses count, formatting does not', async () => {
-    await using chassis = await mapChassis([heldMap(1, { overlays: stored })]);
+    await using chassis = await mapChassis([storedMap(1, { overlays: stored })]);
     const frame = (overlays: string) =>
       `{"topic":"/map/info","name":"Floor 1","uid":"uid-1","map_version":3,"overlays_version":7,"overlays":${overlays}}`;
     chassis.mapInfo = () => frame(stored);
-    expect(await look(chassis)).toMatchObject({ verdict: 'equal' });
+    expect(await compare(chassis)).toMatchObject({ verdict: 'equal' });
     chassis.mapInfo = () => frame(stored.replace('[1,2]', '[1.0, 2.00]').replace('"type"', ' "type" '));
-    expect(await look(chassis)).toMatchObject({ verdict: 'equal' });
+    expect(await compare(chassis)).toMatchObject({ verdict: 'equal' });
     chassis.mapInfo = () => frame(stored.replace('12345678901234567890', '12345678901234567891'));
-    expect(await look(chassis)).toMatchObject({ verdict: 'differs' });
+    expect(await compare(chassis)).toMatchObject({ verdict: 'differs' });
   });
 
   it('differs with the same version, and is equal with another one', async () => {
-    await using chassis = await mapChassis([heldMap(1)]);
+    await using chassis = await mapChassis([storedMap(1)]);
     withOverlays(chassis, other);
-    expect(await look(chassis)).toMatchObject({
+    expect(await compare(chassis)).toMatchObject({
       verdict: 'differs',
       announced: { overlaysVersion: 7 },
       comparison: { same: false, diff: { counts: { removed: expect.any(Number) } } },
     });
     withOverlays(chassis, oddOverlays);
     if (chassis.running) chassis.running.overlaysVersion = 99;
-    expect(await look(chassis)).toMatchObject({ verdict: 'equal', announced: { overlaysVersion: 99 } });
+    expect(await compare(chassis)).toMatchObject({ verdict: 'equal', announced: { overlaysVersion: 99 } });
   });
 
   it.each<[string, (chassis: MapChassis) => void, string]>([
@@ -125,7 +125,7 @@ describe('the running map compared with the stored one', () => {
   ])('is not checked when %s', async (_, spoil, why) => {
     await using chassis = await mapChassis();
     spoil(chassis);
-    const found = await look(chassis, why.includes('enable') ? 1_400 : 400);
+    const found = await compare(chassis, why.includes('enable') ? 1_400 : 400);
     expect(found).toMatchObject({ verdict: 'not-checked', detail: expect.stringContaining(why) });
   });
 
@@ -135,27 +135,30 @@ describe('the running map compared with the stored one', () => {
       chassis.fake.serial = 'SN-OTHER';
       return { topic: '/map/info', name, uid, overlays };
     };
-    expect(await look(chassis)).toMatchObject({ verdict: 'not-checked', detail: expect.stringContaining('SN-OTHER') });
+    expect(await compare(chassis)).toMatchObject({
+      verdict: 'not-checked',
+      detail: expect.stringContaining('SN-OTHER'),
+    });
   });
 
   it('is another map when the topic announces one, and none when none is in use', async () => {
     await using chassis = await mapChassis();
     if (chassis.running) chassis.running.uid = 'uid-2';
-    expect(await look(chassis)).toMatchObject({
+    expect(await compare(chassis)).toMatchObject({
       verdict: 'another-map',
       detail: expect.stringContaining('uid-2'),
       comparison: null,
     });
     chassis.current = null;
-    expect(await look(chassis)).toMatchObject({ verdict: 'none-in-use', map: null });
+    expect(await compare(chassis)).toMatchObject({ verdict: 'none-in-use', map: null });
   });
 
   it('is waited for until the timeout', async () => {
-    await using chassis = await mapChassis([heldMap(1)]);
+    await using chassis = await mapChassis([storedMap(1)]);
     const late = chassis.running && chassis.mapInfo(chassis.running);
     chassis.running = null;
     time.after(150, () => chassis.fake.publish(late ?? ''));
-    expect(await look(chassis, 2_000)).toMatchObject({ verdict: 'equal' });
+    expect(await compare(chassis, 2_000)).toMatchObject({ verdict: 'equal' });
   });
 });
 
@@ -172,7 +175,7 @@ describe('after a write', () => {
   };
 
   it('a new announcement of the stored overlays is equal', async () => {
-    await using chassis = await mapChassis([heldMap(1)]);
+    await using chassis = await mapChassis([storedMap(1)]);
     const found = await check(chassis, () => {
       store(chassis, other);
       chassis.load(1);
@@ -181,13 +184,13 @@ describe('after a write', () => {
   });
 
   it('the old announcement is a difference, with the note that there was no new one', async () => {
-    await using chassis = await mapChassis([heldMap(1)]);
+    await using chassis = await mapChassis([storedMap(1)]);
     const found = await check(chassis, () => store(chassis, other));
     expect(found).toMatchObject({ verdict: 'differs', detail: expect.stringContaining('no new announcement since') });
   });
 
   it('an earlier announcement that equals the stored overlays is not checked: it is latched and may be old', async () => {
-    await using chassis = await mapChassis([heldMap(1)]);
+    await using chassis = await mapChassis([storedMap(1)]);
     expect(await check(chassis, () => {})).toMatchObject({
       verdict: 'not-checked',
       detail: expect.stringContaining('may be older'),
@@ -195,7 +198,7 @@ describe('after a write', () => {
   });
 
   it('the first announcement is a new one when no map was in use before', async () => {
-    await using chassis = await mapChassis([heldMap(1)]);
+    await using chassis = await mapChassis([storedMap(1)]);
     chassis.current = null;
     chassis.running = null;
     const found = await check(chassis, () => {
@@ -206,7 +209,7 @@ describe('after a write', () => {
   });
 
   it('a single late announcement that is equal is not checked', async () => {
-    await using chassis = await mapChassis([heldMap(1)]);
+    await using chassis = await mapChassis([storedMap(1)]);
     const old = chassis.running && chassis.mapInfo(chassis.running);
     chassis.running = null;
     const found = await check(chassis, () => {
@@ -216,7 +219,7 @@ describe('after a write', () => {
   });
 
   it('repeated old announcements do not count before a late new one', async () => {
-    await using chassis = await mapChassis([heldMap(1)]);
+    await using chassis = await mapChassis([storedMap(1)]);
     const found = await check(
       chassis,
       () => {
@@ -231,7 +234,7 @@ describe('after a write', () => {
   });
 
   it('a new announcement missed during a lost stream is recognised by its difference', async () => {
-    await using chassis = await mapChassis([heldMap(1)]);
+    await using chassis = await mapChassis([storedMap(1)]);
     const found = await check(chassis, () => {
       for (const stream of chassis.fake.streams) stream.terminate();
       store(chassis, other);

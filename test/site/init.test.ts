@@ -94,7 +94,7 @@ describe('creating a site file', () => {
       operator: { port: 8080 },
       chassis: { mac: '02:00:00:00:00:07' },
     });
-    expect(await checkSite(path)).toMatchObject({ sound: true, errors: 0 });
+    expect(await checkSite(path)).toMatchObject({ valid: true, errors: 0 });
     expect((await stat(path)).mode & 0o777).toBe(0o644);
     expect(renderSiteInit(result).split('\n')[0]).toBe(`Created ${path} for chassis SN0007 at robot-7.local.`);
   });
@@ -241,7 +241,7 @@ describe('checking a site file', () => {
     const path = join(dir, 'bad.yaml');
     await writeFile(path, 'nmae: x\nchassis: { host: robot, serial: SN1 }\n');
     const result = await checkSite(path);
-    expect(result).toMatchObject({ sound: false, errors: 2 });
+    expect(result).toMatchObject({ valid: false, errors: 2 });
     expect(result.problems.map(({ key, line }) => [key, line])).toContainEqual(['nmae', 1]);
     expect(new Set(result.findings.map(({ verdict }) => verdict))).toEqual(new Set(['not-checked']));
   });
@@ -251,8 +251,8 @@ describe('checking a site file', () => {
     await writeFile(path, 'name: x\nchassis: { host: robot, serial: SN1 }\nstateDir: state-of-all\n');
     await mkdir(join(dir, 'state-of-all'));
     await chmod(join(dir, 'state-of-all'), 0o777);
-    const { findings, sound } = await checkSite(path);
-    expect(sound).toBe(false);
+    const { findings, valid } = await checkSite(path);
+    expect(valid).toBe(false);
     expect(findings.find(({ id }) => id === 'state-folder')).toMatchObject({
       verdict: 'wrong',
       detail: expect.stringContaining('other users may write to it (mode 777)'),
@@ -260,8 +260,8 @@ describe('checking a site file', () => {
     });
   });
 
-  it('a folder in its place is one problem, and a file that is not there an error', async () => {
-    await expect(checkSite(dir)).resolves.toMatchObject({ sound: false, errors: 1 });
+  it('reports a folder in its place as one problem, and a missing file as an error', async () => {
+    await expect(checkSite(dir)).resolves.toMatchObject({ valid: false, errors: 1 });
     await expect(checkSite(join(dir, 'none.yaml'))).rejects.toMatchObject({
       code: 'SITE_FILE_NOT_FOUND',
       remedy: expect.stringContaining('gw site init'),
@@ -299,7 +299,7 @@ describe('checking a site file', () => {
       'state-folder': 'ok',
       'media-folder': 'wrong',
     });
-    expect(result).toMatchObject({ sound: false, errors: 3, problems: [] });
+    expect(result).toMatchObject({ valid: false, errors: 3, problems: [] });
     expect(result.findings[0]?.remedy).toContain('chmod 600');
     expect(result.findings.find(({ id }) => id === 'evidence-file')?.remedy).toBe('Did you mean vendor.move.request?');
     expect(JSON.stringify(result)).not.toContain('hunter2');
@@ -308,8 +308,8 @@ describe('checking a site file', () => {
   it('is not green for an evidence file without records', async () => {
     const path = join(dir, 'plain.yaml');
     await writeFile(path, 'name: x\nchassis: { host: robot, serial: SN1 }\n');
-    const { findings, sound } = await checkSite(path);
-    expect(sound).toBe(true);
+    const { findings, valid } = await checkSite(path);
+    expect(valid).toBe(true);
     expect(findings.find(({ id }) => id === 'evidence-file')?.verdict).toBe('not-checked');
   });
 

@@ -8,7 +8,7 @@ const plain = (text: string) => text.replace(/\u001b\[[0-9;]*m/g, '');
 
 const bad: SiteCheck = siteCheckSchema.parse({
   path: 'site.yaml',
-  sound: false,
+  valid: false,
   errors: 2,
   problems: [
     {
@@ -30,7 +30,7 @@ describe('the output of a check', () => {
   it('states the verdict in its first line', () => {
     expect(plain(renderSiteCheck(bad)).split('\n')[0]).toBe('2 errors in site.yaml');
     expect(renderSiteCheck({ ...bad, errors: 1 }).split('\n')[0]).toBe('1 error in site.yaml');
-    expect(renderSiteCheck({ ...bad, sound: true, errors: 0, problems: [] }).split('\n')[0]).toBe('site.yaml is valid');
+    expect(renderSiteCheck({ ...bad, valid: true, errors: 0, problems: [] }).split('\n')[0]).toBe('site.yaml is valid');
   });
 
   it('shows every problem with position, found and expected value', () => {

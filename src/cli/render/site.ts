@@ -14,9 +14,9 @@ export function renderSiteInit({ path, serial, host }: SiteInit): string {
 }
 
 /** `gw site check` */
-export function renderSiteCheck({ path, sound, errors, problems, findings }: SiteCheck): string {
+export function renderSiteCheck({ path, valid, errors, problems, findings }: SiteCheck): string {
   const name = printable(path);
-  const lines = [sound ? `${name} is valid` : `${plural(errors, 'error')} in ${name}`, ''];
+  const lines = [valid ? `${name} is valid` : `${plural(errors, 'error')} in ${name}`, ''];
   for (const { line, column, key, found, expected, suggestion } of problems) {
     const place = line === null ? 'whole file' : `line ${line}:${column ?? 1}`;
     lines.push(`${renderVerdict('wrong')} ${place}${key === '' ? '' : `  ${chalk.bold(printable(key))}`}`);

@@ -23,7 +23,7 @@ export default class SiteCheck extends GwCommand<Result> {
     }
     const { checkSite } = await import('../../lib/toolkit/site/check.ts');
     const data = await checkSite(args.file ?? flags.site);
-    return { data, ok: data.sound, exitCode: exitCodes.usage };
+    return { data, ok: data.valid, exitCode: exitCodes.usage };
   }
 
   protected override render(data: Result): string {

@@ -20,10 +20,10 @@ export function describeLedger(): string {
     '',
     `### ${title}`,
     '',
-    '| Id | Mark | What is known | Source |',
+    '| Id | Mark | Fact | Source |',
     '|---|---|---|---|',
     ...rows.map(
-      (fact) => `| \`${fact.id}\` | ${markText(fact)} | ${tableCell(saying(fact))} | ${tableCell(sourceOf(fact))} |`,
+      (fact) => `| \`${fact.id}\` | ${markText(fact)} | ${tableCell(textOf(fact))} | ${tableCell(sourceOf(fact))} |`,
     ),
   ]);
   return [...summary, ...tables].join('\n');
@@ -34,7 +34,7 @@ function countRow(title: string, rows: readonly Fact[]): string {
   return `| ${title} | ${marks.map(count).join(' | ')} | ${rows.length} |`;
 }
 
-function saying(fact: Fact): string {
+function textOf(fact: Fact): string {
   const parts = [fact.statement];
   if (isDisagreement(fact)) parts.push(fact.consequence);
   if (fact.note !== undefined) parts.push(fact.note);

@@ -23,7 +23,7 @@ sections:
   - id: files
     title: Files
     steps:
-      - { id: file, title: File, proves: Device, run: site check, expect: { sound: true }, remedy: Mend. }
+      - { id: file, title: File, proves: Device, run: site check, expect: { valid: true }, remedy: Mend. }
   - id: people
     title: People
     needs: [files]

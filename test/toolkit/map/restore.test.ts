@@ -11,11 +11,11 @@ import { type MapRestore, mapRestoreSchema } from '../../../src/lib/toolkit/map/
 import { restoreFromBackup, viewRestore } from '../../../src/lib/toolkit/map/restore.ts';
 import {
   type Handling,
-  heldMap,
   type MapChassis,
   mapChassis,
   quickPace,
   standsStill,
+  storedMap,
   time,
   topicsOf,
 } from '../../maps/map-chassis.ts';
@@ -279,7 +279,7 @@ describe('the result of a restore', () => {
     const result = await restored(
       chassis,
       () => {
-        chassis.maps.set(9, heldMap(9, { name: '\u001b[31mred' }));
+        chassis.maps.set(9, storedMap(9, { name: '\u001b[31mred' }));
         chassis.maps.delete(2);
       },
       { write: false },
@@ -295,7 +295,7 @@ describe('the result of a restore', () => {
 
   it('shows text of overlays shortened and without control sequences', async () => {
     await using chassis = await mapChassis([
-      heldMap(1, { overlays: oddOverlays.replace('Café', '\\u001b[2J'.padEnd(900, 'x')) }),
+      storedMap(1, { overlays: oddOverlays.replace('Café', '\\u001b[2J'.padEnd(900, 'x')) }),
     ]);
     const result = await restored(chassis, empties(chassis), { write: false });
     const text = renderMapRestore(result);

@@ -4,7 +4,7 @@ export const cloudFacts = [
   {
     id: 'cloud.client-certificate',
     statement:
-      'The gateway signs in to MQTT by TLS with a client certificate of its own; its client id is the serial number.',
+      'The gateway authenticates to MQTT over TLS with a client certificate of its own; its client id is the serial number.',
     mark: 'BELEGT',
     basis: 'stated',
     source: "specification, 'Authentication'",
@@ -35,11 +35,11 @@ export const cloudFacts = [
   {
     id: 'cloud.two-messages-and-notification',
     statement:
-      'The specification names exactly two messages that a device accepts from the cloud, and a notification of a tunnel that comes from there as well; how the two fit is not shown.',
+      'The specification names exactly two messages that a device accepts from the cloud, and a tunnel notification that comes from the cloud as well; how the two fit together is not shown.',
     mark: 'OFFEN',
     basis: 'not-shown',
     source: "specification, 'Core network rule' against 'States and transitions' and 'Events'",
-    note: 'A tension inside the specification: cloud.two-messages and tunnel.notification. Read by gw as a project decision: the two are those of the topics of the application, and the notification stands beside them on its reserved topic, with checks of its own.',
+    note: 'A contradiction within the specification: cloud.two-messages and tunnel.notification. Project decision: the two are the messages on the topics of the application, and the notification has its reserved topic and checks of its own.',
   },
   {
     id: 'cloud.other-messages',

@@ -38,7 +38,7 @@ export const disagreementFacts = [
     between: ['chassis.no-authentication', 'vendor.secret-header'],
     wins: 'chassis.no-authentication',
     consequence:
-      'gw can send a secret where a chassis wants one and counts on none: the robot segment is the only protection.',
+      'gw can send a secret to a chassis that requires one and relies on none: the robot segment is the only protection.',
     source,
     note: 'Both can hold if the caller that was observed was exempt.',
   },

@@ -12,7 +12,7 @@ export const errorFacts = [
   },
   {
     id: 'errors.401',
-    statement: '401: an endpoint behind sign-in was asked without a session, for example through the tunnel.',
+    statement: '401: an endpoint behind sign-in was requested without a session, for example through the tunnel.',
     mark: 'BELEGT',
     basis: 'stated',
     value: 401,

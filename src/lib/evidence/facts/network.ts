@@ -129,7 +129,7 @@ export const networkFacts = [
   },
   {
     id: 'network.outside-endpoints',
-    statement: 'MQTT broker, object storage and enrolment endpoint stand in the Frankfurt region (eu-central-1).',
+    statement: 'MQTT broker, object storage and enrolment endpoint are in the Frankfurt region (eu-central-1).',
     mark: 'BELEGT',
     basis: 'stated',
     value: ['MQTT broker', 'object storage', 'enrolment endpoint'],
@@ -177,7 +177,7 @@ export const networkFacts = [
     mark: 'BELEGT',
     basis: 'stated',
     source: "specification, 'Addressing rules'",
-    note: "'Within seconds' is all that is said; gw aims at two.",
+    note: "'Within seconds' is all that is stated; gw aims at two.",
   },
   {
     id: 'network.customer-request',

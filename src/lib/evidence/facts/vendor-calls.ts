@@ -325,7 +325,7 @@ export const vendorCallFacts = [
   {
     id: 'vendor.map.running-overlays',
     statement:
-      'A running robot goes on by the overlays it has loaded until POST /chassis/current-map takes the map into use again; `overlays_version` may stay the same.',
+      'A running robot continues with the overlays it has loaded until POST /chassis/current-map selects the map again; `overlays_version` may stay the same.',
     mark: 'HINWEIS',
     basis: 'vendor',
     source: 'code of a public integrator, firmware 2.12.21 by its own account',

@@ -36,7 +36,7 @@ export const vendorTopicFacts = [
   },
   {
     id: 'vendor.topic.latched',
-    statement: 'Some topics are latched: a late listener is sent the last message again. Silence on them is no fault.',
+    statement: 'Some topics are latched: a late subscriber receives the last message. Silence on them is no fault.',
     mark: 'HINWEIS',
     basis: 'vendor',
     source: 'vendor REST book',
@@ -51,11 +51,11 @@ export const vendorTopicFacts = [
   },
   {
     id: 'vendor.topic.binary',
-    statement: 'Binary frames come only when the client asks for them by a parameter of the address.',
+    statement: 'Binary frames are sent only when the client requests them by a URL parameter.',
     mark: 'HINWEIS',
     basis: 'vendor',
     source: 'vendor SDK',
-    note: 'gw does not ask.',
+    note: 'gw does not request them.',
   },
   {
     id: 'vendor.topic.twist',
@@ -91,7 +91,7 @@ export const vendorTopicFacts = [
     basis: 'vendor',
     value: 'radians',
     source: 'vendor REST book',
-    note: 'The same text is wrong about /tracked_pose. gw shows these numbers raw and steers nothing by them.',
+    note: 'The same text is wrong about /tracked_pose. gw shows these numbers raw and uses none of them for movement.',
   },
   {
     id: 'vendor.topic.planning-state',
@@ -172,7 +172,7 @@ export const vendorTopicFacts = [
     mark: 'HINWEIS',
     basis: 'vendor',
     source: 'vendor REST book',
-    note: 'gw takes neighbours from the fleet heartbeat, not from here.',
+    note: 'gw gets the neighbours from the fleet heartbeat, not from this topic.',
   },
   {
     id: 'vendor.topic.action-log',
@@ -180,7 +180,7 @@ export const vendorTopicFacts = [
     mark: 'HINWEIS',
     basis: 'vendor',
     source: 'vendor REST book',
-    note: 'gw does not listen to it.',
+    note: 'gw does not subscribe to it.',
   },
   {
     id: 'vendor.topic.legacy',

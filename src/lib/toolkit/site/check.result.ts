@@ -3,7 +3,7 @@ import { z } from 'zod';
 /** Shape of `gw site check --json`. */
 export const siteCheckSchema = z.strictObject({
   path: z.string(),
-  sound: z.boolean().describe('true: no problems and no wrong findings.'),
+  valid: z.boolean().describe('true: no problems and no wrong findings.'),
   errors: z.int().describe('Number of problems and wrong findings.'),
   problems: z
     .array(

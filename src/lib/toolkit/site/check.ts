@@ -50,12 +50,12 @@ export async function checkSite(path: string): Promise<SiteCheck> {
   if (Array.isArray(site)) {
     const problems = site.map(({ path: key, file: _file, ...problem }) => ({ key, ...problem }));
     const findings = checks.map(({ id, title }) => notChecked(id, title));
-    return { path, sound: false, errors: problems.length, problems, findings };
+    return { path, valid: false, errors: problems.length, problems, findings };
   }
   const findings: Finding[] = [];
   for (const { id, title, check } of checks) findings.push({ id, title, remedy: null, ...(await check(site)) });
   const errors = findings.filter(({ verdict }) => verdict === 'wrong').length;
-  return { path, sound: errors === 0, errors, problems: [], findings };
+  return { path, valid: errors === 0, errors, problems: [], findings };
 }
 
 function asProblems(error: unknown): Problem[] {

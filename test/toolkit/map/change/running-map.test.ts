@@ -17,7 +17,7 @@ import { overlaysInspectSchema } from '../../../../src/lib/toolkit/overlays/insp
 import { inspectMapOverlays } from '../../../../src/lib/toolkit/overlays/inspect.ts';
 import type { Toolkit } from '../../../../src/lib/toolkit/toolkit.ts';
 import { createPacedClock } from '../../../lifecycle/paced-clock.ts';
-import { heldMap, type MapChassis, mapChassis, time } from '../../../maps/map-chassis.ts';
+import { type MapChassis, mapChassis, storedMap, time } from '../../../maps/map-chassis.ts';
 
 let dir: string;
 beforeAll(() => {
@@ -133,7 +133,7 @@ describe('overlays inspect of the map in use', () => {
   const of = (chassis: MapChassis) => toolkitFor({ ...chassis.fake.endpoint, serial: chassis.fake.serial });
 
   it('compares the running map in its first line, with the reason when not checked', async () => {
-    await using chassis = await mapChassis([heldMap(1), heldMap(2)]);
+    await using chassis = await mapChassis([storedMap(1), storedMap(2)]);
     expect(firstLines((await inspectCurrent(of(chassis))).text)).toMatch(
       /; stored and running map 1 have the same overlays\.$/,
     );
