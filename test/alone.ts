@@ -3,3 +3,6 @@ export const aloneFiles = [
   'test/e2e/**/*.test.ts',
   ...['cable', 'pages', 'ssh-commands'].map((name) => `test/peers/${name}.test.ts`),
 ];
+
+/** Unit tests that replace modules: in a process of their own, since the others share loaded modules. */
+export const mockingFiles = ['test/gateway/disk-hung.test.ts', 'test/motion/hung-disk.test.ts'];

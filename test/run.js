@@ -1,9 +1,10 @@
 // `npm test`: brings the real peers where it may, runs all tests, and ends with one line of counts.
 // GW_INSTALL_PEERS=no leaves the machine as it is; tests whose peer is missing are then skipped by name.
 // Arguments go to vitest as they are, for a run of some tests.
+// GW_TESTS_BEGIN names a file that is written when the tests begin: from then on nothing is installed or built.
 import { spawn, spawnSync } from 'node:child_process';
-import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { constants, setPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bringPackages } from '../scripts/debian-packages.js';
@@ -26,15 +27,26 @@ const skipped = [];
 /** What no failed test accounts for: an unhandled error, a file that cannot be loaded, a crash. */
 const broken = [];
 
-/** Runs vitest with these arguments, behind `prefix`; null where it left no report. */
-async function vitest(args, { name, prefix = [], isQuiet = false }) {
+/**
+ * Runs vitest with these arguments, behind `prefix`; null where it left no report. Of runs side by side one prints line
+ * by line ('lines'), the others when they end ('end'). In the background all others have the processor first.
+ */
+async function vitest(args, { name, prefix = [], prints = 'inherit', isBackground = false }) {
   const report = join(scratch, `${name}.json`);
   const own = ['run', '--reporter=default', `--reporter=${join(root, 'test/counting-reporter.js')}`];
   const command = [...prefix, process.execPath, join(root, 'node_modules/vitest/vitest.mjs'), ...own, ...args];
-  const stdio = isQuiet ? ['ignore', 'pipe', 'pipe'] : 'inherit';
+  const stdio = prints === 'inherit' ? 'inherit' : ['ignore', 'pipe', 'pipe'];
   const child = spawn(command[0], command.slice(1), { cwd: root, stdio, env: { ...env, GW_TEST_REPORT: report } });
+  if (isBackground) setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL);
   let output = '';
-  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => (output += chunk));
+  const take = (chunk) => {
+    output += chunk;
+    if (prints !== 'lines') return;
+    const end = output.lastIndexOf('\n') + 1;
+    process.stdout.write(output.slice(0, end));
+    output = output.slice(end);
+  };
+  for (const stream of [child.stdout, child.stderr]) stream?.setEncoding('utf8').on('data', take);
   const status = await new Promise((resolve) => child.once('close', resolve));
   process.stdout.write(output);
   try {
@@ -79,7 +91,7 @@ async function runOnceMore() {
     const found = await vitest(['--project', project, file], {
       name: `again-${index}`,
       prefix: how.prefix,
-      isQuiet: true,
+      prints: 'end',
     });
     if (found === null || found.status !== 0 || found.counts.passed === 0) continue;
     counts.failed -= ofFile.length;
@@ -91,7 +103,7 @@ async function runOnceMore() {
 
 /**
  * Tests that need the ports which the platform fixes run one at a time on one machine. In a network of its own each
- * has them for itself, so two run side by side.
+ * has them for itself, so several run side by side, and no unit test gets a port that a peer is about to open.
  */
 const ownNetwork = [
   ...['unshare', '--net', '--mount', '--', 'sh', '-c'],
@@ -103,32 +115,45 @@ function canHaveOwnNetwork() {
   return spawnSync(ownNetwork[0], [...ownNetwork.slice(1), 'true'], { stdio: 'ignore', env }).status === 0;
 }
 
-/** The longest first, so that none of them is the last. */
-const longest = ['checklist-faults', 'heartbeat-check', 'demo', 'units', 'maps'];
-const rank = (path) => {
-  const at = longest.findIndex((name) => path.endsWith(`/${name}.test.ts`));
-  return at < 0 ? longest.length : at;
-};
+/** The longest first, so that none of them is the last, and each by itself; of the short ones several in one run. */
+const longest = [
+  ...['checklist-faults-gateway', 'trial', 'heartbeat-check', 'demo', 'motion', 'units', 'checklist-faults', 'pages'],
+  ...['maps', 'ssh-commands'],
+];
+const SHORT_ONES = 5;
 
-async function runAlone() {
-  const files = globSync(aloneFiles, { cwd: root }).sort((a, b) => rank(a) - rank(b));
+function runsAlone() {
+  const files = globSync(aloneFiles, { cwd: root }).sort();
+  const long = longest.flatMap((name) => files.filter((path) => path.endsWith(`/${name}.test.ts`)));
+  const short = files.filter((path) => !long.includes(path));
+  const runs = long.map((path) => [path]);
+  while (short.length > 0) runs.push(short.splice(0, SHORT_ONES));
+  return runs;
+}
+
+/** Most of these wait for real programs most of their time, so they overlap; the unit tests take what they leave. */
+async function runAll() {
+  const runs = runsAlone();
   const lane = async () => {
-    for (let file = files.shift(); file !== undefined; file = files.shift()) {
-      const name = file.replaceAll('/', '-');
-      await runTests(['--project', 'e2e', file], { name, prefix: ownNetwork, isQuiet: true });
+    for (let files = runs.shift(); files !== undefined; files = runs.shift()) {
+      const name = files[0].replaceAll('/', '-');
+      await runTests(['--project', 'e2e', ...files], { name, prefix: ownNetwork, prints: 'end' });
     }
   };
-  await Promise.all([lane(), lane()]);
+  const unit = ['unit', 'unit-mocks'].flatMap((name) => ['--project', name]);
+  await Promise.all([
+    runTests(unit, { name: 'unit', prints: 'lines', isBackground: true }),
+    runTests(['--project', 'types'], { name: 'types', prints: 'end', isBackground: true }),
+    runTests(['--project', 'peers'], { name: 'peers', prefix: ownNetwork, prints: 'end' }).then(lane),
+    lane(),
+    lane(),
+  ]);
 }
 
 const args = process.argv.slice(2);
-if (args.length > 0 || !canHaveOwnNetwork()) {
-  await runTests(args, { name: 'all' });
-} else {
-  await runTests(['--project', 'unit', '--project', 'types'], { name: 'unit' });
-  // Both wait for real programs most of their time.
-  await Promise.all([runTests(['--project', 'peers'], { name: 'peers', isQuiet: true }), runAlone()]);
-}
+if (process.env.GW_TESTS_BEGIN) writeFileSync(process.env.GW_TESTS_BEGIN, '');
+if (args.length > 0 || !canHaveOwnNetwork()) await runTests(args, { name: 'all' });
+else await runAll();
 await runOnceMore();
 rmSync(scratch, { recursive: true, force: true });
 

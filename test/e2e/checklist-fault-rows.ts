@@ -85,9 +85,11 @@ export const chassisRows: readonly Row[] = [
     fault: 'the chassis reports its pose in radians',
     brings: simFault('radians'),
     fails: [
+      ['premises/pose-unit', /poseUnit\.verdict: expected 'degrees', found 'radians'/, /Do not drive|do not drive/],
+      // Its probe lasts 8 s, in which two circles must be followed without a stall of this machine. Undecided is red too.
       [
-        'premises/pose-unit demo/pose-unit',
-        /poseUnit\.verdict: expected 'degrees', found 'radians'/,
+        'demo/pose-unit',
+        /poseUnit\.verdict: expected 'degrees', found '(radians|not-decided)'/,
         /Do not drive|do not drive/,
       ],
     ],
