@@ -7,8 +7,8 @@ import {
   facts,
   isDisagreement,
   markHere,
+  relianceOn,
   scopeOf,
-  standing,
 } from '../../src/lib/evidence/index.ts';
 
 const device = (...records: EvidenceRecord[]) => ({ serial: 'SN0001', software: '2.12.3', records });
@@ -144,7 +144,7 @@ describe('the mark of a fact on this device', () => {
   it('never permits a movement: the gate refuses VORSICHT and OFFEN that are shown as BELEGT', () => {
     for (const { id, mark } of all.filter((fact) => fact.mark === 'VORSICHT' || fact.mark === 'OFFEN')) {
       const here = device(record(id, 'Delivery Point'));
-      expect([mark, markHere(id, here).mark === 'BELEGT' && standing(id as FactId, here).usable]).toEqual([
+      expect([mark, markHere(id, here).mark === 'BELEGT' && relianceOn(id as FactId, here).usable]).toEqual([
         mark,
         false,
       ]);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type EvidenceRecord, type FactId, facts, standing } from '../../src/lib/evidence/index.ts';
+import { type EvidenceRecord, type FactId, facts, relianceOn } from '../../src/lib/evidence/index.ts';
 import { narrowRecords, revocations } from '../../src/lib/evidence/narrow.ts';
 
 const record = (fact: string, value: EvidenceRecord['value'], more: Partial<EvidenceRecord> = {}): EvidenceRecord => ({
@@ -27,7 +27,7 @@ const anyRecords = fc.array(
 );
 const devices = ['SN1', 'SN2'].flatMap((serial) => ['1', '2'].map((software) => ({ serial, software })));
 const usable = (id: FactId, records: readonly EvidenceRecord[], requireVerified: boolean) =>
-  devices.map((device) => standing(id, { ...device, records }, { requireVerified }).usable);
+  devices.map((device) => relianceOn(id, { ...device, records }, { requireVerified }).usable);
 
 describe('evidence while a program runs', () => {
   it('never permits more than at the start, nor more than the current file', () => {

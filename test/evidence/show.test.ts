@@ -99,7 +99,7 @@ describe('showing', () => {
 
   it('shows what was recorded on this site, and on which device', async () => {
     const shown = evidenceFactSchema.parse(await show('vendor.move.request', here()));
-    expect(shown.records.map(({ scope, says }) => [scope, says])).toEqual([
+    expect(shown.records.map(({ scope, comparison }) => [scope, comparison])).toEqual([
       ['not-checked', 'holds'],
       ['foreign', 'holds'],
       ['not-checked', 'differs'],

@@ -122,7 +122,7 @@ describe('a move', () => {
     ending.abort(new Error('aborted by the technician'));
     const outcome = await moving;
     expect(outcome).toMatchObject({ state: 'cancelled', moveId: 41 });
-    expect(outcome.reason).toMatch(/changed his mind/);
+    expect(outcome.reason).toMatch(/aborted by the technician/);
     expect(cancels()).toBe(1);
   });
 

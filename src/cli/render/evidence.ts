@@ -4,7 +4,7 @@ import { plural } from '../../lib/text/index.ts';
 import type { EvidenceFact, EvidenceList, Here, PlainFact } from '../../lib/toolkit/evidence/list.result.ts';
 import type { EvidenceRecorded } from '../../lib/toolkit/evidence/record.result.ts';
 import { printable } from '../output.ts';
-import { colourMark, type Standing } from './mark.ts';
+import { colourMark, type Provenance } from './mark.ts';
 
 const basisTexts: Readonly<Record<FactBasis, string>> = {
   measured: 'measured on the one test device',
@@ -92,10 +92,10 @@ const scopeText: Readonly<Record<ShownRecord['scope'], string>> = {
   'not-checked': 'present software not read (--live)',
 };
 
-const saysText: Readonly<Record<ShownRecord['says'], string>> = {
+const comparisonText: Readonly<Record<ShownRecord['comparison'], string>> = {
   holds: 'verified',
   differs: 'contradicted',
-  silent: 'recorded',
+  undecided: 'recorded',
 };
 
 function renderRecords({ site, records }: EvidenceFact): string[] {
@@ -104,14 +104,16 @@ function renderRecords({ site, records }: EvidenceFact): string[] {
   if (records.length === 0) return [`No records for ${where}.`];
   return [
     `Recorded for ${where}:`,
-    ...records.flatMap(({ says, scope, serial, software, value, how, who, when, attachment, attachmentState }) => [
-      `  ${says === 'differs' ? chalk.red(saysText.differs) : saysText[says]} on ${printable(serial)} with software ${printable(software)}: ${printable(JSON.stringify(value))}`,
-      `    ${printable(how)} (${printable(who)}, ${when})`,
-      ...(attachment === undefined
-        ? []
-        : [`    samples in ${printable(attachment.file)}, ${attachmentText(attachmentState)}`]),
-      `    ${chalk.dim(scopeText[scope])}`,
-    ]),
+    ...records.flatMap(
+      ({ comparison, scope, serial, software, value, how, who, when, attachment, attachmentState }) => [
+        `  ${comparison === 'differs' ? chalk.red(comparisonText.differs) : comparisonText[comparison]} on ${printable(serial)} with software ${printable(software)}: ${printable(JSON.stringify(value))}`,
+        `    ${printable(how)} (${printable(who)}, ${when})`,
+        ...(attachment === undefined
+          ? []
+          : [`    samples in ${printable(attachment.file)}, ${attachmentText(attachmentState)}`]),
+        `    ${chalk.dim(scopeText[scope])}`,
+      ],
+    ),
   ];
 }
 
@@ -208,6 +210,6 @@ function valueText({ value, unit }: PlainFact): string {
   return unit === null ? String(value) : `${String(value)} ${unit}`;
 }
 
-function renderMark(standing: Standing): string {
-  return `${colourMark(standing)}  `;
+function renderMark(provenance: Provenance): string {
+  return `${colourMark(provenance)}  `;
 }

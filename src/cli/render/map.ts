@@ -36,7 +36,7 @@ export function renderMapList({ address, chassis, maps, current, fields }: MapLi
     ]);
     lines.push('', renderTable(columns, rows));
   }
-  lines.push('', ...standingLines(fields));
+  lines.push('', ...provenanceLines(fields));
   return lines.join('\n');
 }
 
@@ -75,8 +75,8 @@ export function renderMapShow(data: MapShow): string {
     ['localisation', localisation === null ? unread : sizeText(localisation.bytes), 'localisation'],
   ];
   const table = rows.map(([title, value, field]) => {
-    const standing = fields[field];
-    return [title, value, standing === undefined ? '' : markText(standing), printable(standing?.source ?? '')];
+    const provenance = fields[field];
+    return [title, value, provenance === undefined ? '' : markText(provenance), printable(provenance?.source ?? '')];
   });
   lines.push(renderTable([{ title: 'property' }, { title: 'value' }, { title: 'mark' }, { title: 'source' }], table));
   if (overlays.problem !== null) lines.push('', `${renderVerdict('wrong')} overlays: ${textOf(overlays.problem)}`);
@@ -155,11 +155,11 @@ function archivedRow(map: MapArchiveView['maps'][number]): string[] {
   ];
 }
 
-function standingLines(fields: MapList['fields']): string[] {
-  const rows = Object.entries(fields).map(([field, standing]) => [
+function provenanceLines(fields: MapList['fields']): string[] {
+  const rows = Object.entries(fields).map(([field, provenance]) => [
     field,
-    markText(standing),
-    printable(standing.source),
+    markText(provenance),
+    printable(provenance.source),
   ]);
   return [renderTable([{ title: 'field' }, { title: 'mark' }, { title: 'source' }], rows)];
 }

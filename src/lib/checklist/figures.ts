@@ -25,17 +25,17 @@ function figureOf(wanted: WantedValue, found: unknown, run: string): MeasuredVal
     name: wanted.name,
     value,
     unit: own?.unit ?? wanted.unit,
-    ...standingOf(own, wanted),
+    ...provenanceOf(own, wanted),
     source: own?.source ?? `gw, check '${run}'`,
   };
 }
 
-function standingOf(own: Standing | undefined, { mark }: WantedValue): Pick<MeasuredValue, 'mark' | 'basis'> {
+function provenanceOf(own: Provenance | undefined, { mark }: WantedValue): Pick<MeasuredValue, 'mark' | 'basis'> {
   if (own) return { mark: own.mark, basis: own.basis };
   return { mark: mark ?? 'OFFEN', basis: basisOf(mark ?? 'OFFEN') };
 }
 
-interface Standing {
+interface Provenance {
   readonly value: unknown;
   readonly mark: Mark;
   readonly basis: Basis;
@@ -43,7 +43,7 @@ interface Standing {
   readonly unit: string | null;
 }
 
-function knownValue(found: unknown): Standing | undefined {
+function knownValue(found: unknown): Provenance | undefined {
   if (typeof found !== 'object' || found === null || !Object.hasOwn(found, 'value')) return undefined;
   const { value, mark, basis, source, unit } = found as Readonly<Record<string, unknown>>;
   const known = marks.find((one) => one === mark);

@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import { type EvidenceRecord, type FactId, factById, type Standing, standing } from '../evidence/index.ts';
+import { type EvidenceRecord, type FactId, factById, type Reliance, relianceOn } from '../evidence/index.ts';
 import { canonicalText, wellFormed } from './canonical.ts';
 import type { JournalState } from './journal-lines.ts';
 import type { Checklist } from './load.ts';
@@ -122,12 +122,12 @@ function reliedFacts({ result, serial, software, evidenceRecords }: RecordRobot,
     const known = evidenceRecords !== null && software !== null;
     // Evidence records state whether a simulator made them; whether this device is one is unknown here.
     const device = { serial, software: software?.value ?? null, simulated: true, records: evidenceRecords ?? [] };
-    const verifiedHere = known ? verificationOf(standing(id as FactId, device)) : 'not-checked';
+    const verifiedHere = known ? verificationOf(relianceOn(id as FactId, device)) : 'not-checked';
     return { id, mark, basis, statement, source, verifiedHere };
   });
 }
 
-function verificationOf({ verifiedHere, contradictedHere, support }: Standing): ReliedFact['verifiedHere'] {
+function verificationOf({ verifiedHere, contradictedHere, support }: Reliance): ReliedFact['verifiedHere'] {
   if (contradictedHere) return 'contradicted';
   if (!verifiedHere) return 'no';
   return support === 'simulator' ? 'on-a-simulator' : 'yes';

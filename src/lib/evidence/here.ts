@@ -5,7 +5,7 @@ import type { Fact, FactValue } from './fact.ts';
 import { type FactId, factById, isDisagreement } from './ledger.ts';
 import type { Mark } from './mark.ts';
 import type { EvidenceRecord } from './record.ts';
-import type { DeviceEvidence } from './standing.ts';
+import type { DeviceEvidence } from './reliance.ts';
 
 /**
  * The device of a record, relative to the present device.
@@ -35,7 +35,7 @@ export interface MarkHere {
 
 /**
  * Mark of a fact on this device, for display. The newest record about this serial number and this software decides. A HINWEIS is raised by a record that confirms it; VORSICHT and OFFEN only by a measured value,
- * which `true`, `false` and `null` are not. Orders that move the robot must not use this: `standing` is stricter.
+ * which `true`, `false` and `null` are not. Orders that move the robot must not use this: `relianceOn` is stricter.
  *
  * `entry` is a key of a fact that is a table. A record covers it when its value is `true`, `false` or `null` (the whole
  * table), or a table with that key. Throws EVIDENCE_UNKNOWN.
@@ -51,12 +51,12 @@ export function markHere(
       (record) =>
         record.fact === fact.id &&
         scopeOf(record, device) === scope &&
-        sayingOf(record.value, fact, entry) !== 'silent',
+        compareWithFact(record.value, fact, entry) !== 'undecided',
     ) ?? null;
   const record = newest('here');
   const { mark, basis } = fact;
   if (record === null) return { mark, basis, verdict: 'as-marked', record, expired: newest('expired') };
-  return sayingOf(record.value, fact, entry) === 'holds'
+  return compareWithFact(record.value, fact, entry) === 'holds'
     ? { mark: 'BELEGT', basis: basisOfRecord(record), verdict: 'verified', record, expired: null }
     : { mark, basis, verdict: 'contradicted', record, expired: null };
 }
@@ -77,40 +77,40 @@ export function scopeOf(
 }
 
 /** Verdict of a recorded value on a fact, or on one entry of it. */
-export type Saying = 'holds' | 'differs' | 'silent';
+export type Comparison = 'holds' | 'differs' | 'undecided';
 
 /**
- * A value is silent when it decides nothing: part of a table about the whole, a table without the key, a bare yes or no
+ * A value is undecided when it decides nothing: part of a table about the whole, a table without the key, a bare yes or no
  * about an assumed fact, any value about a disagreement.
  */
-export function sayingOf(value: EvidenceRecord['value'], fact: Fact, entry?: string | number): Saying {
-  if (isDisagreement(fact)) return 'silent';
+export function compareWithFact(value: EvidenceRecord['value'], fact: Fact, entry?: string | number): Comparison {
+  if (isDisagreement(fact)) return 'undecided';
   const table = tableOf(fact.value);
-  if (entry === undefined) return table ? sayingOfTable(value, table) : sayingOfOne(value, fact.value, fact.mark);
+  if (entry === undefined) return table ? compareTable(value, table) : compareOne(value, fact.value, fact.mark);
   const key = String(entry);
-  if (table && !Object.hasOwn(table, key)) return 'silent';
+  if (table && !Object.hasOwn(table, key)) return 'undecided';
   const known = table ? table[key] : fact.value;
-  if (!isTable(value)) return sayingOfOne(value, table && !isBare(value) ? table : known, fact.mark);
-  return Object.hasOwn(value, key) ? sayingOfOne(value[key], known, fact.mark) : 'silent';
+  if (!isTable(value)) return compareOne(value, table && !isBare(value) ? table : known, fact.mark);
+  return Object.hasOwn(value, key) ? compareOne(value[key], known, fact.mark) : 'undecided';
 }
 
 /** `known` undefined: the ledger gives no value, so there is nothing from which a measured one could differ. */
-function sayingOfOne(value: unknown, known: unknown, mark: Mark): Saying {
+function compareOne(value: unknown, known: unknown, mark: Mark): Comparison {
   const isWeak = mark === 'VORSICHT' || mark === 'OFFEN';
-  if (value === true) return isWeak ? 'silent' : 'holds';
+  if (value === true) return isWeak ? 'undecided' : 'holds';
   // A fact without a claim cannot be contradicted.
-  if (value === false || value === null) return mark === 'OFFEN' ? 'silent' : 'differs';
+  if (value === false || value === null) return mark === 'OFFEN' ? 'undecided' : 'differs';
   return known === undefined || isDeepStrictEqual(value, known) ? 'holds' : 'differs';
 }
 
-function sayingOfTable(value: EvidenceRecord['value'], table: Table): Saying {
+function compareTable(value: EvidenceRecord['value'], table: Table): Comparison {
   if (value === true) return 'holds';
   if (!isTable(value)) return 'differs';
   const keys = Object.keys(table);
   const holds = (key: string) => value[key] === true || isDeepStrictEqual(value[key], table[key]);
-  const said = keys.filter((key) => Object.hasOwn(value, key));
-  if (!said.every(holds)) return 'differs';
-  return said.length === keys.length ? 'holds' : 'silent';
+  const given = keys.filter((key) => Object.hasOwn(value, key));
+  if (!given.every(holds)) return 'differs';
+  return given.length === keys.length ? 'holds' : 'undecided';
 }
 
 type Table = Readonly<Record<string, unknown>>;

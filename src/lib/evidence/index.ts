@@ -23,10 +23,10 @@ export { citeFact } from './cite.ts';
 export { describeLedger } from './describe.ts';
 export type { Disagreement, Fact } from './fact.ts';
 export {
+  compareWithFact,
   hereVerdicts,
   markHere,
   recordScopes,
-  sayingOf,
   scopeOf,
   tableOf,
 } from './here.ts';
@@ -55,13 +55,13 @@ export {
 export { type Mark, markRank, marks } from './mark.ts';
 export type { EvidenceRecord } from './record.ts';
 export { loadEvidenceFile } from './record-file.ts';
-export { type EvidenceSource, fixedEvidence } from './source.ts';
 export {
   type DeviceEvidence,
-  type Standing,
-  standing,
+  type Reliance,
+  relianceOn,
   supports,
-} from './standing.ts';
+} from './reliance.ts';
+export { type EvidenceSource, fixedEvidence } from './source.ts';
 export {
   createEvidenceWatch,
   type EvidenceAdoption,

@@ -1,6 +1,6 @@
 import { findFact } from './ledger.ts';
 import type { EvidenceRecord } from './record.ts';
-import { confirms } from './standing.ts';
+import { confirms } from './reliance.ts';
 
 /** Verdict of a set of records on one fact, device and software; `none`: no record about it. */
 type Verdict = 'differs' | 'none' | 'holds';

@@ -1,6 +1,12 @@
 import { type ChassisSnapshot, isSimulated } from '../chassis/index.ts';
 import { type ErrorCode, formatTried, GwError, type Tried } from '../error/index.ts';
-import { actionableBases, type EvidenceRecord, type FactIdMarked, type Standing, standing } from '../evidence/index.ts';
+import {
+  actionableBases,
+  type EvidenceRecord,
+  type FactIdMarked,
+  type Reliance,
+  relianceOn,
+} from '../evidence/index.ts';
 import { isRecord } from '../json/index.ts';
 import type { Site } from '../site/index.ts';
 import type { GateView, KeepingTrouble, Order, StopLatch, UnownedMove } from './model.ts';
@@ -232,14 +238,14 @@ function judgeRobot(kind: Order['kind'], { snapshot: { values } }: GateInput): R
 
 /** Refusals of an order of this kind by its facts alone. */
 export function judgeFacts(kind: Order['kind'], input: GateInput): Refusal[] {
-  return judgeStandings(factsOfOrder[kind], input, ({ usable }) => usable);
+  return judgeReliances(factsOfOrder[kind], input, ({ usable }) => usable);
 }
 
 /** A refusal for each of these facts that does not pass. */
-export function judgeStandings(
+export function judgeReliances(
   ids: readonly ReliableFactId[],
   { snapshot: { identity }, records, evidenceTrouble, site: { motion } }: GateInput,
-  passes: (standing: Standing, id: ReliableFactId) => boolean,
+  passes: (reliance: Reliance, id: ReliableFactId) => boolean,
 ): Refusal[] {
   const device = {
     serial: identity?.serial ?? null,
@@ -248,7 +254,7 @@ export function judgeStandings(
     records,
   };
   const refusals = ids
-    .map((id) => ({ id, found: standing(id, device, motion) }))
+    .map((id) => ({ id, found: relianceOn(id, device, motion) }))
     .filter(({ id, found }) => !passes(found, id))
     .map(({ found }) => refuse(found.why));
   // An unreadable file may contain a contradiction, so not even BELEGT facts are accepted then.

@@ -3,13 +3,13 @@ import { bases, marks } from '../evidence/index.ts';
 
 /** A value with how well it is known, as every result of gw carries it. */
 export function knownSchema<T extends z.ZodType>(value: T) {
-  return z.strictObject({ value, ...standingShape });
+  return z.strictObject({ value, ...provenanceShape });
 }
 
-const standingShape = {
+const provenanceShape = {
   mark: z.enum(marks),
   basis: z.enum(bases).describe('What the mark rests on.'),
   source: z.string(),
   unit: z.string().optional().describe('Absent for names, numbers of kinds and structures.'),
 };
-export const standingSchema = z.strictObject(standingShape);
+export const provenanceSchema = z.strictObject(provenanceShape);

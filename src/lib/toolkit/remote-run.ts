@@ -172,7 +172,8 @@ async function eachLine(stream: Readable, onLine: (line: string) => void): Promi
   for await (const chunk of stream) {
     rest += decoder.decode(chunk as Buffer, { stream: true });
     if (!rest.includes('\n')) {
-      if (rest.length > MAX_LINE) throw new GwError('REMOTE_GW_BAD_ANSWER', 'The remote gw sent a line that is too long.');
+      if (rest.length > MAX_LINE)
+        throw new GwError('REMOTE_GW_BAD_ANSWER', 'The remote gw sent a line that is too long.');
       continue;
     }
     const lines = rest.split('\n');

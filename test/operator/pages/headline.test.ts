@@ -322,7 +322,7 @@ describe('folders and evidence', () => {
       },
       evidence: { ...health.evidence, status: 'revoked', detail: 'vendor.x was revoked.' },
     });
-    expect(texts.folders).toMatch(/^Zustand \/state, NICHT VERWENDBAR.*: Full\. Make room\.\nMedien/);
+    expect(texts.folders).toMatch(/^Zustand \/state, NICHT VERWENDBAR.*: Full\. Free disk space\.\nMedien/);
     expect(texts.evidence).toBe('ZURÜCKGENOMMEN seit dem Start (vendor.x was revoked.)');
   });
 });

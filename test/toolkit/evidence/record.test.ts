@@ -225,7 +225,7 @@ describe('a record after a software change of the chassis', () => {
       site: { software: '2.13.0' },
       here: { mark: 'HINWEIS', basis: 'vendor', verdict: 'expired' },
       movementHere: { usable: false },
-      records: [{ scope: 'expired', says: 'holds' }],
+      records: [{ scope: 'expired', comparison: 'holds' }],
     });
     expect(text.split('\n')[0]).toMatch(/^vendor\.move\.request is HINWEIS: /);
     expect(text).toContain('recorded with another software version, so verify it again');

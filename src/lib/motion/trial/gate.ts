@@ -4,7 +4,7 @@ import {
   factsOfOrder,
   type GateInput,
   judgeOrder,
-  judgeStandings,
+  judgeReliances,
   type Refusal,
   type ReliableFactId,
   refuse,
@@ -68,7 +68,7 @@ export function judgeTrial(trial: TrialOrder, input: GateInput): readonly Refusa
 function judgeProvenUnit(input: GateInput): Refusal[] {
   if (input.snapshot.poseUnit.verdict === 'degrees') return [];
   const isVerified =
-    judgeStandings(['angles.tracked-pose-ori'], input, ({ verifiedHere }) => verifiedHere).length === 0;
+    judgeReliances(['angles.tracked-pose-ori'], input, ({ verifiedHere }) => verifiedHere).length === 0;
   if (isVerified) return [];
   const why = 'Degrees in /tracked_pose are not verified on this chassis, and the trial restores the reported pose.';
   return [refuse(`${why} Run \`gw evidence verify move\` first.`)];
@@ -78,7 +78,7 @@ function judgeProvenUnit(input: GateInput): Refusal[] {
 export function trialFacts(of: TrialKind): FactJudge {
   const onTrial: readonly ReliableFactId[] = factsOnTrial[of];
   return (kind, input) =>
-    judgeStandings(
+    judgeReliances(
       factsOfOrder[kind],
       input,
       ({ usable, lacksVerification }, id) => usable || (lacksVerification && onTrial.includes(id)),

@@ -12,8 +12,8 @@ import type { Rest } from './judge/numbers.ts';
 import { droveOnM } from './judge/stop.ts';
 import type { TrialFinding, TrialRequest, Trials, TrialView } from './model.ts';
 import { checkRequest, planTrial } from './plan.ts';
+import { untilAtRest } from './rest.ts';
 import { createSampler, type Sampler } from './samples.ts';
-import { standing } from './standing.ts';
 import type { TrialReport, TrialStore } from './store.ts';
 
 export interface TrialsOptions {
@@ -159,13 +159,13 @@ export function createTrials(options: TrialsOptions): Trials {
     let facts: TrialFinding[] = [];
     let failure: string | null = null;
     try {
-      change(running, { phase: 'Verifies that the robot stands still.' });
-      const stands = await standing(sampler, whole);
-      if (typeof stands === 'string') {
-        await finish(running, { outcome: 'refused', reason: stands, facts: [], refusals: [stands] }, sampler);
+      change(running, { phase: 'Verifies that the robot rest still.' });
+      const rest = await untilAtRest(sampler, whole);
+      if (typeof rest === 'string') {
+        await finish(running, { outcome: 'refused', reason: rest, facts: [], refusals: [rest] }, sampler);
         return;
       }
-      const judged = judge(request, stands);
+      const judged = judge(request, rest);
       ({ order } = judged);
       if (judged.refusals.length > 0) {
         const refusals = judged.refusals.map(({ reason }) => reason);
@@ -177,7 +177,7 @@ export function createTrials(options: TrialsOptions): Trials {
         tools,
         sampler,
         order,
-        start: stands,
+        start: rest,
         signal: whole,
         setPhase: (phase) => change(running, { phase }),
         note: (text) => change(running, { notes: [...running.view.notes, text] }),

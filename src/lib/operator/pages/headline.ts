@@ -23,7 +23,7 @@ export function headlineOf(snapshot: ChassisSnapshot, motion: MotionStatus, heal
     return { level: 'bad', text: linkText(link), reasons: latched ? [`Der Stopp ist gesetzt. ${NOT_KNOWN}`] : [] };
   }
   const reasons = [...unownedMove(motion), ...obstacles(snapshot), ...hints(snapshot, health)];
-  if (latched) return stoppedHeadline(standing(snapshot), reasons);
+  if (latched) return stoppedHeadline(moveProgressOf(snapshot), reasons);
   if (!motion.gate.open) {
     // The reasons of the closed gate come first, before unrelated hints.
     const why = gateText(snapshot, motion).split('\n');
@@ -37,7 +37,7 @@ export function headlineOf(snapshot: ChassisSnapshot, motion: MotionStatus, heal
 const NOT_KNOWN = 'Ob der Roboter steht, ist nicht bekannt: im Zweifel den Not-Halt am Roboter drücken.';
 
 /** A latched stop does not prove standstill: only the chassis reports the end of its move. */
-function stoppedHeadline(state: ReturnType<typeof standing>, reasons: readonly string[]): Headline {
+function stoppedHeadline(state: ReturnType<typeof moveProgressOf>, reasons: readonly string[]): Headline {
   switch (state) {
     case 'ended':
       return { level: 'bad', text: 'Verbunden – angehalten', reasons };
@@ -51,7 +51,7 @@ function stoppedHeadline(state: ReturnType<typeof standing>, reasons: readonly s
 }
 
 /** The state of the move, as the chassis reported it over the current connection. */
-export function standing({ link, values: { planning } }: ChassisSnapshot): ReturnType<typeof moveProgress> {
+export function moveProgressOf({ link, values: { planning } }: ChassisSnapshot): ReturnType<typeof moveProgress> {
   const isCurrent = link.kind === 'connected' && planning.status === 'received' && !planning.stale;
   return moveProgress(isCurrent ? planning.value.moveState : null);
 }

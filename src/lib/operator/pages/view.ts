@@ -3,7 +3,7 @@ import type { MotionStatus } from '../../motion/index.ts';
 import type { GatewayHealth } from '../model.ts';
 import { alertText, positionDoubt, positioningWord } from './condition-text.ts';
 import { evidenceText, folderText, gatewayText, serviceTexts } from './gateway-text.ts';
-import { complaintsText, gateText, headingDoubt, headlineOf, standing } from './headline.ts';
+import { complaintsText, gateText, headingDoubt, headlineOf, moveProgressOf } from './headline.ts';
 import { linkDetail, linkText, triedText } from './link-text.ts';
 import { type LiveKey, liveTexts } from './live-texts.ts';
 import { num, spanText } from './number-text.ts';
@@ -162,7 +162,7 @@ function stopText(snapshot: ChassisSnapshot, { stop }: MotionStatus): string {
     false: ' (NICHT gespeichert: nach einem Neustart des Gateways wäre dieser Stopp vergessen)',
     pending: ' (wird noch gespeichert)',
   }[`${stop.saved}`];
-  const word = standing(snapshot) === 'ended' ? 'Angehalten' : 'Stopp gesetzt';
+  const word = moveProgressOf(snapshot) === 'ended' ? 'Angehalten' : 'Stopp gesetzt';
   return `${stop.reason === null ? word : `${word}: ${stop.reason}`}${unsaved}`;
 }
 

@@ -21,12 +21,12 @@ export function robotConditions(values: LiveValues): RobotCondition[] {
       id: condition.id,
       title,
       verdict: condition.verdict,
-      ...sayingOf(condition, topic, live, values),
+      ...explanationOf(condition, topic, live, values),
       missing: condition.missing,
       reported:
         live.status === 'not-received'
           ? null
-          : { value, ...standingOf(live), ...(condition.id === 'battery' && { unit: 'percent' }), ageMs: live.ageMs },
+          : { value, ...provenanceOf(live), ...(condition.id === 'battery' && { unit: 'percent' }), ageMs: live.ageMs },
     } as RobotCondition;
   });
 }
@@ -58,7 +58,7 @@ function liveOf({ id }: JudgedCondition, { wheels, positioning, battery, alerts 
   }
 }
 
-function standingOf({ mark, basis, source }: Extract<LiveValue<unknown>, { status: 'received' }>) {
+function provenanceOf({ mark, basis, source }: Extract<LiveValue<unknown>, { status: 'received' }>) {
   return { mark, basis, source };
 }
 
@@ -90,44 +90,49 @@ function about({ id }: JudgedCondition, values: LiveValues) {
   }
 }
 
-interface Saying {
+interface Explanation {
   readonly detail: string;
   readonly remedy: string | null;
 }
 
-function sayingOf(condition: JudgedCondition, topic: string, live: LiveValue<unknown>, values: LiveValues): Saying {
-  if (condition.state === 'missing') return missingSaying(condition.missing, topic, live);
+function explanationOf(
+  condition: JudgedCondition,
+  topic: string,
+  live: LiveValue<unknown>,
+  values: LiveValues,
+): Explanation {
+  if (condition.state === 'missing') return explainMissing(condition.missing, topic, live);
   switch (condition.id) {
     case 'emergency-stop':
       return condition.state === 'pressed'
-        ? say('PRESSED', 'Remove the reason for the stop, then release the button on the robot.')
-        : say('not pressed');
+        ? explain('PRESSED', 'Remove the reason for the stop, then release the button on the robot.')
+        : explain('not pressed');
     case 'control-mode':
-      return controlModeSaying(
+      return explainControlMode(
         condition.state,
         textOf(values.wheels, ({ controlMode }) => controlMode),
       );
     case 'positioning':
-      return positioningSaying(
+      return explainPositioning(
         condition.state,
         textOf(values.positioning, ({ state }) => state),
       );
     case 'battery':
-      return batterySaying(condition.state, values);
+      return explainBattery(condition.state, values);
     case 'power':
-      return powerSaying(condition.state, values);
+      return explainPower(condition.state, values);
     case 'alerts':
-      return alertsSaying(condition.state, values.alerts.status === 'not-received' ? [] : values.alerts.value);
+      return explainAlerts(condition.state, values.alerts.status === 'not-received' ? [] : values.alerts.value);
   }
 }
 
-const say = (detail: string, remedy: string | null = null): Saying => ({ detail, remedy });
+const explain = (detail: string, remedy: string | null = null): Explanation => ({ detail, remedy });
 
 function textOf<T>(live: LiveValue<T>, pick: (value: T) => string): string {
   return live.status === 'not-received' ? '' : pick(live.value);
 }
 
-function missingSaying(missing: NotChecked, topic: string, live: LiveValue<unknown>): Saying {
+function explainMissing(missing: NotChecked, topic: string, live: LiveValue<unknown>): Explanation {
   const seconds = live.status === 'not-received' ? '' : `${(live.ageMs / 1_000).toFixed(1)} s ago`;
   const texts: Readonly<Record<NotChecked, string>> = {
     'not-received': `${topic} was not received`,
@@ -137,86 +142,86 @@ function missingSaying(missing: NotChecked, topic: string, live: LiveValue<unkno
     'too-old': `${topic} was last received ${seconds}`,
     'newer-rejected': `the newest message of ${topic} was rejected: ${live.rejected ?? 'malformed'}`,
   };
-  return say(texts[missing], missing === 'rejected' || missing === 'newer-rejected' ? REJECTED_REMEDY : null);
+  return explain(texts[missing], missing === 'rejected' || missing === 'newer-rejected' ? REJECTED_REMEDY : null);
 }
 
 /** Remedy for rejected messages: a map or a position would not help. */
 export const REJECTED_REMEDY =
   'Report the software version of the chassis with this text; gw rejects messages with malformed fields.';
 
-function controlModeSaying(state: string, mode: string): Saying {
+function explainControlMode(state: string, mode: string): Explanation {
   switch (state) {
     case 'auto':
-      return say('auto');
+      return explain('auto');
     case 'not-auto':
-      return say(
+      return explain(
         `'${mode}': the robot carries out no move orders`,
         'Switch the robot to automatic mode on the robot or in its own app.',
       );
     case 'unreadable':
-      return say(`auto; wheels_released of /wheel_state is malformed`, REJECTED_REMEDY);
+      return explain(`auto; wheels_released of /wheel_state is malformed`, REJECTED_REMEDY);
     case 'wheels-released':
-      return say('auto, but the wheels are released', 'Engage the wheels on the robot.');
+      return explain('auto, but the wheels are released', 'Engage the wheels on the robot.');
     default:
-      return say(`'${mode}' is not a control mode of the vendor texts`);
+      return explain(`'${mode}' is not a control mode of the vendor texts`);
   }
 }
 
-function positioningSaying(state: string, reported: string): Saying {
+function explainPositioning(state: string, reported: string): Explanation {
   const again = 'Set the position of the robot again, then probe again.';
   switch (state) {
     case 'reliable':
-      return say('reliable');
+      return explain('reliable');
     case 'lost':
-      return say('LOST', again);
+      return explain('LOST', again);
     case 'poor':
-      return say('poor', again);
+      return explain('poor', again);
     case 'unreadable':
-      return say('reliable; position_quality of /slam/state is malformed', REJECTED_REMEDY);
+      return explain('reliable; position_quality of /slam/state is malformed', REJECTED_REMEDY);
     case 'inactive':
-      return say('inactive', 'Set a map and a position on the chassis, then probe again.');
+      return explain('inactive', 'Set a map and a position on the chassis, then probe again.');
     case 'mapping':
-      return say('the robot is mapping and not positioned on a map', 'Finish and store the map, then select it.');
+      return explain('the robot is mapping and not positioned on a map', 'Finish and store the map, then select it.');
     default:
-      return say(`'${reported}' is not a positioning state of the vendor texts`);
+      return explain(`'${reported}' is not a positioning state of the vendor texts`);
   }
 }
 
-function batterySaying(state: string, { battery }: LiveValues): Saying {
+function explainBattery(state: string, { battery }: LiveValues): Explanation {
   const percent = textOf(battery, (value) => value.percent.toFixed(0));
   const remedy = `Charge it to at least ${LOW_BATTERY_PERCENT} % before it drives.`;
   switch (state) {
     case 'critical':
-      return say(`CRITICAL: ${percent} %, below ${CRITICAL_BATTERY_PERCENT} %`, remedy);
+      return explain(`CRITICAL: ${percent} %, below ${CRITICAL_BATTERY_PERCENT} %`, remedy);
     case 'low':
-      return say(`LOW: ${percent} %, below ${LOW_BATTERY_PERCENT} %`, remedy);
+      return explain(`LOW: ${percent} %, below ${LOW_BATTERY_PERCENT} %`, remedy);
     default:
-      return say(`${percent} %`);
+      return explain(`${percent} %`);
   }
 }
 
-function powerSaying(state: string, { battery }: LiveValues): Saying {
+function explainPower(state: string, { battery }: LiveValues): Explanation {
   const status = textOf(battery, (value) => value.status);
   const percent = textOf(battery, (value) => value.percent.toFixed(0));
   switch (state) {
     case 'known':
-      return say(status);
+      return explain(status);
     case 'contradictory':
-      return say(
+      return explain(
         `reported 'full' at ${percent} %`,
         'Compare the charge with the display of the robot, and report the software version.',
       );
     default:
-      return say(`'${status}' is not a power status of the vendor texts`);
+      return explain(`'${status}' is not a power status of the vendor texts`);
   }
 }
 
-function alertsSaying(state: string, alerts: readonly Alert[]): Saying {
-  if (state === 'none') return say('none active');
+function explainAlerts(state: string, alerts: readonly Alert[]): Explanation {
+  if (state === 'none') return explain('none active');
   const texts = alerts.slice(0, 5).map(alertText).join('; ');
   const more = alerts.length > 5 ? `; and ${alerts.length - 5} more` : '';
   const count = `${alerts.length} active`;
-  return say(
+  return explain(
     `${count}: ${texts}${more}`,
     state === 'active' ? 'Clear the causes of the alerts on the robot; the vendor documents the codes.' : null,
   );

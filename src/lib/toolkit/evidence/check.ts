@@ -1,5 +1,5 @@
 import { createChassisClient, isSimulated } from '../../chassis/index.ts';
-import { type FactId, loadEvidenceFile, standing } from '../../evidence/index.ts';
+import { type FactId, loadEvidenceFile, relianceOn } from '../../evidence/index.ts';
 import { factsOfOrder } from '../../motion/index.ts';
 import { chassisAccess } from '../chassis/access.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
@@ -35,9 +35,9 @@ export async function checkEvidence(
   const { serial, software } = identity;
   const device = { serial, software, simulated: isSimulated(identity), records };
   const ids = new Set<FactId>(orders.flatMap((order) => factsOfOrder[order]));
-  const standings = [...ids].map((id) => standing(id, device, toolkit.site.motion));
-  const findings = standings.map(({ fact, usable, why }) => {
+  const reliances = [...ids].map((id) => relianceOn(id, device, toolkit.site.motion));
+  const findings = reliances.map(({ fact, usable, why }) => {
     return { id: fact, title: fact, verdict: usable ? ('ok' as const) : ('wrong' as const), detail: why };
   });
-  return { serial, software, verified: standings.filter(({ verifiedHere }) => verifiedHere).length, findings };
+  return { serial, software, verified: reliances.filter(({ verifiedHere }) => verifiedHere).length, findings };
 }

@@ -87,9 +87,9 @@ export const evidenceFactSchema = z.strictObject({
       z.strictObject({
         ...evidenceRecordSchema.shape,
         scope: z.enum(recordScopes).describe('Whether the record counts for the device of this site as it is now.'),
-        says: z
-          .enum(['holds', 'differs', 'silent'])
-          .describe('silent: it covers only part of the fact, or decides nothing.'),
+        comparison: z
+          .enum(['holds', 'differs', 'undecided'])
+          .describe('undecided: it covers only part of the fact, or decides nothing.'),
         attachmentState: z
           .enum(attachmentStates)
           .nullable()

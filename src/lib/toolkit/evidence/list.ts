@@ -2,6 +2,7 @@ import { nearest } from '../../document/index.ts';
 import { GwError } from '../../error/index.ts';
 import {
   checkAttachment,
+  compareWithFact,
   type Disagreement,
   disagreementsAbout,
   type Fact,
@@ -12,11 +13,10 @@ import {
   findFact,
   isDisagreement,
   type Mark,
-  sayingOf,
+  relianceOn,
   scopeOf,
   sectionOf,
   selectFacts,
-  standing,
   tableOf,
 } from '../../evidence/index.ts';
 import type { CheckContext } from '../toolkit.ts';
@@ -69,7 +69,7 @@ export async function showEvidence(
         .map(async (record) => ({
           ...record,
           scope: site ? scopeOf(record, site) : ('not-checked' as const),
-          says: sayingOf(record.value, fact),
+          comparison: compareWithFact(record.value, fact),
           attachmentState:
             record.attachment === undefined || site?.evidenceFile === undefined
               ? null
@@ -86,10 +86,11 @@ export function namedFact(id: string): Fact {
 
 /** The gate's verdict for this device; it is stricter than the displayed mark. */
 export function movementHere(fact: Fact, device: EvidenceSite): { usable: boolean; why: string } {
-  const { usable, why } = standing(fact.id as FactId, device);
+  const { usable, why } = relianceOn(fact.id as FactId, device);
   const newest = device.records.findLast((record) => record.fact === fact.id && scopeOf(record, device) === 'here');
   // The gate treats a partial record as a contradiction: the refusal is right, but its text would not be.
-  const isPart = newest !== undefined && tableOf(fact.value) !== undefined && sayingOf(newest.value, fact) === 'silent';
+  const isPart =
+    newest !== undefined && tableOf(fact.value) !== undefined && compareWithFact(newest.value, fact) === 'undecided';
   if (usable || !isPart) return { usable, why };
   return { usable, why: `The newest record about ${fact.id} covers only part of it; an order needs the whole fact.` };
 }
@@ -113,8 +114,8 @@ function unknownFact(id: string): never {
 function movementOf(fact: Fact): EvidenceFact['movement'] {
   const record = { fact: fact.id, value: true, serial: 's', software: 's', how: '-', who: '-', when: '-' };
   const id = fact.id as FactId;
-  if (standing(id, { serial: 's', software: 's', records: [] }).usable) return 'may-carry';
-  return standing(id, { serial: 's', software: 's', records: [record] }).usable ? 'only-where-verified' : 'never';
+  if (relianceOn(id, { serial: 's', software: 's', records: [] }).usable) return 'may-carry';
+  return relianceOn(id, { serial: 's', software: 's', records: [record] }).usable ? 'only-where-verified' : 'never';
 }
 
 export function plainFact(fact: Fact): PlainFact {

@@ -1,10 +1,10 @@
 import { GwError } from '../../error/index.ts';
 import {
+  compareWithFact,
   type DeviceEvidence,
   type Fact,
   loadEvidenceFile,
   markHere,
-  sayingOf,
   scopeOf,
   tableOf,
 } from '../../evidence/index.ts';
@@ -100,7 +100,7 @@ export function hereOf(fact: Fact, device: DeviceEvidence, entry?: string): Here
     (record) =>
       record.fact === fact.id &&
       scopeOf(record, device) === 'not-checked' &&
-      sayingOf(record.value, fact, entry) !== 'silent',
+      compareWithFact(record.value, fact, entry) !== 'undecided',
   );
   return { mark, basis, verdict: isOpen ? 'not-checked' : 'as-marked' };
 }

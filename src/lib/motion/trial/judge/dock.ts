@@ -2,7 +2,7 @@ import type { MoveOutcome } from '../../model.ts';
 import type { TrialFinding } from '../model.ts';
 import type { PlanSample, PoseSample } from '../samples.ts';
 import { finding, ownStates } from './finding.ts';
-import { distanceM, largestJumpM, type Place, type Rest, restOf, shortWay, standingAt, TURN_DEG } from './numbers.ts';
+import { distanceM, largestJumpM, type Place, type Rest, restOf, shortWay, steadyRest, TURN_DEG } from './numbers.ts';
 
 /** Observations of a dock trial. */
 export interface DockSeen {
@@ -45,7 +45,7 @@ function judge(seen: DockSeen): Pick<TrialFinding, 'verdict' | 'why'> {
   const driven = poses.filter(({ atMs }) => atMs >= sentAtMs);
   const jumpM = largestJumpM(driven);
   if (jumpM > 0) return open(`the position jumped by ${jumpM.toFixed(2)} m`);
-  const rest = standingAt(restOf(driven.filter(({ atMs }) => atMs >= endedAtMs)));
+  const rest = steadyRest(restOf(driven.filter(({ atMs }) => atMs >= endedAtMs)));
   if (rest === null) return open('the robot was not observed at rest after docking');
   const offM = distanceM(rest, dock);
   const offDeg = Math.abs(shortWay(rest.ori - dock.yawDeg, TURN_DEG));

@@ -12,7 +12,7 @@ import {
   type Rest,
   restOf,
   shortWay,
-  standingAt,
+  steadyRest,
   TURN_DEG,
   TURN_RAD,
 } from './numbers.ts';
@@ -56,7 +56,7 @@ export function judgeMove(seen: MoveSeen): TrialFinding[] {
   const view: View = {
     ...seen,
     driven,
-    end: standingAt(rest),
+    end: steadyRest(rest),
     course: courseOf(
       driven.filter(({ atMs }) => atMs <= seen.endedAtMs),
       seen.start,

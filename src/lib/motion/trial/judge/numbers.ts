@@ -98,6 +98,6 @@ export function isAtRest(rest: Rest): boolean {
 }
 
 /** The pose where the robot is at rest; null where it is not, or that is unknown. */
-export function standingAt(rest: Rest | null): Rest | null {
+export function steadyRest(rest: Rest | null): Rest | null {
   return rest !== null && isAtRest(rest) ? rest : null;
 }

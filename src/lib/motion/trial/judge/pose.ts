@@ -1,6 +1,6 @@
 import type { TrialFinding } from '../model.ts';
 import { finding, type Verdict } from './finding.ts';
-import { distanceM, numberInRadians, type Rest, shortWay, standingAt, TURN_DEG } from './numbers.ts';
+import { distanceM, numberInRadians, type Rest, shortWay, steadyRest, TURN_DEG } from './numbers.ts';
 
 /** One heading that was set, and the pose reported at rest afterwards. */
 export interface PoseSet {
@@ -34,7 +34,7 @@ export function judgePose(seen: PoseSeen): TrialFinding[] {
 function judge({ start, sets }: PoseSeen): Record<'ori' | 'request', Verdict> {
   const both = (why: string) => ({ ori: open(why), request: open(why) });
   const readings = sets.flatMap(({ setDeg, reported }) => {
-    const rest = standingAt(reported);
+    const rest = steadyRest(reported);
     return rest === null ? [] : [{ setDeg, ...rest }];
   });
   if (sets.length < 2 || readings.length < sets.length) {

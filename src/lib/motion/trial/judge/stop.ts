@@ -3,7 +3,7 @@ import type { TrialFinding } from '../model.ts';
 import type { PlanSample, PoseSample } from '../samples.ts';
 import { finding, ownStates } from './finding.ts';
 import { DRIVES_M, endText, farthestM, remedyText } from './not-driven.ts';
-import { distanceM, largestJumpM, type Place, type Rest, restOf, standingAt } from './numbers.ts';
+import { distanceM, largestJumpM, type Place, type Rest, restOf, steadyRest } from './numbers.ts';
 
 /** Observations of a stop trial. */
 export interface StopSeen {
@@ -48,7 +48,7 @@ export function restAtMs({ poses, cancelAnsweredAtMs }: Pick<StopSeen, 'poses' |
   if (last === undefined) return null;
   for (const { atMs } of after) {
     if (last.atMs - atMs < REST_WINDOW_MS) return null;
-    if (standingAt(restOf(after.filter((sample) => sample.atMs >= atMs))) !== null) return atMs;
+    if (steadyRest(restOf(after.filter((sample) => sample.atMs >= atMs))) !== null) return atMs;
   }
   return null;
 }

@@ -1,6 +1,6 @@
 import { type ChassisIdentity, isSimulated } from '../../../chassis/index.ts';
 import { asGwError } from '../../../error/index.ts';
-import { type FactId, factById, loadEvidenceFile, standing } from '../../../evidence/index.ts';
+import { type FactId, factById, loadEvidenceFile, relianceOn } from '../../../evidence/index.ts';
 import { factsOfOrder } from '../../../motion/index.ts';
 import type { Site } from '../../../site/index.ts';
 import type { Finding } from '../../finding.result.ts';
@@ -30,7 +30,7 @@ export async function checkReliedFacts(
     const ids = new Set<FactId>(Object.values(factsOfOrder).flat());
     relied = [...ids].map((id) => {
       const { mark, basis } = factById(id);
-      const { support, usable, contradictedHere, why } = standing(id, device, site.motion);
+      const { support, usable, contradictedHere, why } = relianceOn(id, device, site.motion);
       const orders = Object.entries(factsOfOrder).flatMap(([order, facts]) =>
         (facts as readonly string[]).includes(id) ? [order] : [],
       );

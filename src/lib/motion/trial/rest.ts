@@ -1,23 +1,23 @@
-import { isAtRest, MIN_REST_SAMPLES, type Rest, restOf, standingAt } from './judge/numbers.ts';
+import { isAtRest, MIN_REST_SAMPLES, type Rest, restOf, steadyRest } from './judge/numbers.ts';
 import type { Sampler } from './samples.ts';
 
 /** How long the robot must stand still before the order, and the maximum wait for it. */
-const STAND_MS = 2_000;
-const MAX_STAND_MS = 6_000;
+const REST_MS = 2_000;
+const MAX_WAIT_MS = 6_000;
 
-/** Where the robot stands, after two seconds at rest; otherwise why no order may be sent. */
-export async function standing(sampler: Sampler, signal: AbortSignal): Promise<Rest | string> {
+/** Where the robot stands, after two seconds at rest; otherwise the reason why no order may be sent. */
+export async function untilAtRest(sampler: Sampler, signal: AbortSignal): Promise<Rest | string> {
   /** The newest poses, over at least two seconds; all of them where there are fewer. */
   const newest = () => {
-    const untilMs = (sampler.poses.at(-1)?.atMs ?? 0) - STAND_MS;
+    const untilMs = (sampler.poses.at(-1)?.atMs ?? 0) - REST_MS;
     const from = sampler.poses.findLastIndex(({ atMs }) => atMs <= untilMs);
     return { isWhole: from >= 0, samples: sampler.poses.slice(Math.max(0, from)) };
   };
-  const hasStood = () => {
+  const isSteady = () => {
     const { isWhole, samples } = newest();
-    return isWhole && standingAt(restOf(samples)) !== null;
+    return isWhole && steadyRest(restOf(samples)) !== null;
   };
-  await sampler.until(hasStood, MAX_STAND_MS, signal);
+  await sampler.until(isSteady, MAX_WAIT_MS, signal);
   const { isWhole, samples } = newest();
   const { invalidatedBy } = sampler;
   const rest = restOf(samples);
@@ -31,5 +31,5 @@ export async function standing(sampler: Sampler, signal: AbortSignal): Promise<R
   if (invalidatedBy !== null) return `No order was sent: ${invalidatedBy}.`;
   signal.throwIfAborted();
   if (rest !== null && isWhole) return rest;
-  return `Fewer than ${MIN_REST_SAMPLES} poses received within ${STAND_MS / 1_000} s.`;
+  return `Fewer than ${MIN_REST_SAMPLES} poses received within ${REST_MS / 1_000} s.`;
 }

@@ -21,7 +21,7 @@ export const supports = ['this-device', 'simulator', 'another-device', 'nothing'
 type Support = (typeof supports)[number];
 
 /** Whether a movement on this device may rely on a fact. */
-export interface Standing {
+export interface Reliance {
   readonly fact: string;
   readonly mark: Mark;
   /** The newest record for exactly this serial and software says that it holds. */
@@ -36,7 +36,7 @@ export interface Standing {
   readonly why: string;
 }
 
-export interface StandingOptions {
+export interface RelianceOptions {
   /** `motion.requireVerified` of the site file: measurements on another device do not count here. */
   readonly requireVerified?: boolean | undefined;
 }
@@ -47,12 +47,12 @@ export interface StandingOptions {
  * serial with this software; VORSICHT and OFFEN: never, whatever was recorded. A contradicting record and a lost
  * disagreement exclude the fact. Throws EVIDENCE_UNKNOWN.
  */
-export function standing(factId: FactId, device: DeviceEvidence, options: StandingOptions = {}): Standing {
+export function relianceOn(factId: FactId, device: DeviceEvidence, options: RelianceOptions = {}): Reliance {
   const fact = factById(factId);
   const found = recordFor(fact, device);
   const verifiedHere = found !== undefined && confirms(found, fact);
   const contradictedHere = found !== undefined && !verifiedHere;
-  const result = (support: Support, why: string, lacksVerification = false): Standing => ({
+  const result = (support: Support, why: string, lacksVerification = false): Reliance => ({
     fact: fact.id,
     mark: fact.mark,
     verifiedHere,
@@ -87,9 +87,9 @@ export function standing(factId: FactId, device: DeviceEvidence, options: Standi
 function elsewhere(
   fact: Fact,
   device: DeviceEvidence,
-  { requireVerified = false }: StandingOptions,
-  result: (support: Support, why: string, lacksVerification?: boolean) => Standing,
-): Standing {
+  { requireVerified = false }: RelianceOptions,
+  result: (support: Support, why: string, lacksVerification?: boolean) => Reliance,
+): Reliance {
   const observation = fact.basis === 'stated' && fact.observedBy !== undefined ? factById(fact.observedBy) : null;
   if (fact.basis !== 'measured' && observation === null) {
     return result('nothing', `${fact.id} is ${fact.basis}, not measured on a device.`);

@@ -7,7 +7,7 @@ import {
   facts,
   isDisagreement,
   known,
-  standing,
+  relianceOn,
   stronger,
 } from '../../src/lib/evidence/index.ts';
 
@@ -25,7 +25,7 @@ const usable = (
   id: FactId,
   records: EvidenceRecord[],
   device: { serial: string | null; software: string | null } = here,
-) => standing(id, { ...device, records }).usable;
+) => relianceOn(id, { ...device, records }).usable;
 
 describe('whether a movement may rely on a fact', () => {
   it('a measured BELEGT fact permits it, also on an unidentified device', () => {
@@ -34,7 +34,7 @@ describe('whether a movement may rely on a fact', () => {
   });
 
   it('a BELEGT fact that was not measured on a device does not permit it', () => {
-    expect(standing('chassis.no-authentication', { ...here, records: [] })).toMatchObject({
+    expect(relianceOn('chassis.no-authentication', { ...here, records: [] })).toMatchObject({
       mark: 'BELEGT',
       usable: false,
     });
@@ -77,10 +77,10 @@ describe('whether a movement may rely on a fact', () => {
       const id = fact.id as FactId;
       expect(usable(id, [record(id)]), id).toBe(false);
       const loser = fact.between.find((side) => side !== fact.wins) as FactId;
-      const verdict = standing(loser, { ...here, records: [record(loser)] });
+      const verdict = relianceOn(loser, { ...here, records: [record(loser)] });
       expect(verdict.usable, loser).toBe(false);
     }
-    expect(standing('vendor.topic.tracked-pose-ori', { ...here, records: [] }).why).toContain(
+    expect(relianceOn('vendor.topic.tracked-pose-ori', { ...here, records: [] }).why).toContain(
       'angles.tracked-pose-ori',
     );
   });
@@ -88,7 +88,7 @@ describe('whether a movement may rely on a fact', () => {
   it('a contradicting record denies it, also for a BELEGT fact; the last record decides', () => {
     const radians = record('angles.tracked-pose-ori', { value: 'radians' });
     const degrees = record('angles.tracked-pose-ori', { value: 'degrees' });
-    expect(standing('angles.tracked-pose-ori', { ...here, records: [radians] })).toMatchObject({
+    expect(relianceOn('angles.tracked-pose-ori', { ...here, records: [radians] })).toMatchObject({
       usable: false,
       verifiedHere: false,
     });
@@ -107,7 +107,7 @@ describe('whether a movement may rely on a fact', () => {
 
   it('every verdict states its reason and names the fact', () => {
     for (const { id } of facts) {
-      const { why, fact } = standing(id, { ...here, records: [] });
+      const { why, fact } = relianceOn(id, { ...here, records: [] });
       expect(fact).toBe(id);
       expect(why).toContain(id);
     }
@@ -127,7 +127,7 @@ describe('whether a movement may rely on a fact', () => {
     );
     fc.assert(
       fc.property(others, fc.constantFrom(...facts.map(({ id }) => id)), (records, id) => {
-        expect(standing(id, { ...here, records })).toEqual(standing(id, { ...here, records: [] }));
+        expect(relianceOn(id, { ...here, records })).toEqual(relianceOn(id, { ...here, records: [] }));
       }),
     );
   });
