@@ -157,7 +157,7 @@ steps:
       expect.objectContaining({ id: 'probe', verdict: 'ok' }),
       expect.objectContaining({ id: 'facts', verdict: 'ok' }),
     ]);
-    expect(result.subject).toEqual({ site: 'Robot in a box', serial: 'SIM-0001' });
+    expect(result.subject).toEqual({ site: 'Simulated robot', serial: 'SIM-0001' });
     expect(result.written).toHaveLength(3);
     expect(await readFile(result.written[2] ?? '', 'utf8')).toContain('`SIM-0001`');
   });

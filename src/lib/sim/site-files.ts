@@ -104,7 +104,7 @@ export async function writeSiteFiles(options: SiteFilesOptions): Promise<SiteFil
   }));
   await replaceFile(evidencePath, records.map((record) => `${JSON.stringify(record)}\n`).join(''));
   const site = {
-    name: 'Robot in a box',
+    name: 'Simulated robot',
     chassis: { host: chassis.host, port: chassis.port, serial: chassis.serial },
     operator: {
       port: options.operatorPort,

@@ -24,7 +24,7 @@ export async function writeTabletFiles({ dir, model, operatorPort }: TabletFiles
   await replaceFile(join(dir, PACKAGE_FILE), file);
   const profile = {
     schema: 'gw/kiosk/1',
-    name: 'Tablet of the robot in a box',
+    name: 'Tablet of the simulated robot',
     tablet: { model },
     app: {
       name: shell.name,

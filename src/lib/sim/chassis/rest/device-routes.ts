@@ -56,7 +56,7 @@ export function createDeviceRoutes(options: DeviceRoutesOptions) {
         model: MODEL,
         ...(!faults.is('no-serial') && { sn }),
         name: sn,
-        ...(!isOld() && { nickname: 'Robot in a box', param_tags: { dev: [], prod: [] } }),
+        ...(!isOld() && { nickname: 'Simulated robot', param_tags: { dev: [], prod: [] } }),
       },
       wheel_control: FIRMWARE,
       ...(!isOld() && {
