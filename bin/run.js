@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // No static imports beyond node's own: an old Node must get as far as the version check,
-// and the compile cache must be on before the first module of ours is loaded.
+// and the compile cache must be on before the first module of gw is loaded.
 import module from 'node:module';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -12,7 +12,7 @@ const { packages } = lock;
 function platformOf(name) {
   const [, os, cpu, abi = ''] =
     /(?:^|[/-])(android|darwin|freebsd|linux|openharmony|win32)-([a-z0-9]+)(?:-([a-z]+))?$/.exec(name) ?? [];
-  if (os === undefined) throw new Error(`${name}: the name tells no platform`);
+  if (os === undefined) throw new Error(`${name}: no platform in the name`);
   const libc = os !== 'linux' ? null : abi.startsWith('musl') ? 'musl' : abi.startsWith('gnu') ? 'glibc' : null;
   return { cpu: [cpu], ...(libc && { libc: [libc] }), os: [os] };
 }

@@ -41,13 +41,13 @@ export abstract class LongRunningCommand<E extends object> extends GwCommand<E> 
 
   /** Redraws each view in place where `redraws` is true, and emits it as an event elsewhere. */
   protected async shown<V extends E, R>(
-    draw: (view: V) => string,
+    renderView: (view: V) => string,
     work: (onView: (view: V) => void) => Promise<R>,
   ): Promise<R> {
     const screen = this.redraws ? createScreen(process.stdout) : undefined;
     try {
       return await work((view) => {
-        if (screen) screen.draw(draw(view));
+        if (screen) screen.show(renderView(view));
         else this.emit(view);
       });
     } finally {

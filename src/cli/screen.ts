@@ -20,20 +20,20 @@ const END = `${ESC}?2026l`;
  * The last lines stay at the end.
  */
 export function createScreen(output: ScreenOutput) {
-  let drawn = 0;
+  let shownLines = 0;
   return {
-    draw(text: string): void {
+    show(text: string): void {
       const columns = Math.max(20, output.columns ?? 80);
       // One row stays free, since a full screen would scroll with every redraw.
       const lines = text.split('\n').slice(0, Math.max(1, (output.rows ?? 24) - 1));
-      const up = drawn > 0 ? `${ESC}${drawn}A\r` : HIDE_CURSOR;
+      const up = shownLines > 0 ? `${ESC}${shownLines}A\r` : HIDE_CURSOR;
       const body = lines.map((line) => `${clip(line, columns)}${ESC}K\n`).join('');
       output.write(`${BEGIN}${up}${body}${ESC}J${END}`);
-      drawn = lines.length;
+      shownLines = lines.length;
     },
     end(): void {
-      if (drawn > 0) output.write(SHOW_CURSOR);
-      drawn = 0;
+      if (shownLines > 0) output.write(SHOW_CURSOR);
+      shownLines = 0;
     },
   };
 }

@@ -295,8 +295,8 @@ describe('the screen', () => {
   it('overwrites its lines in place with one write and never clears them first', () => {
     const writes: string[] = [];
     const screen = createScreen({ columns: 40, rows: 10, write: (text) => writes.push(text) });
-    screen.draw('one\ntwo\nthree');
-    screen.draw('uno');
+    screen.show('one\ntwo\nthree');
+    screen.show('uno');
     screen.end();
     expect(writes).toHaveLength(3);
     expect(writes[0]).toContain('\u001b[?25l');
@@ -309,7 +309,7 @@ describe('the screen', () => {
   it('never wraps a line or scrolls the screen', () => {
     const writes: string[] = [];
     const screen = createScreen({ columns: 30, rows: 5, write: (text) => writes.push(text) });
-    screen.draw(Array.from({ length: 20 }, () => `\u001b[31m${'x'.repeat(100)}\u001b[39m`).join('\n'));
+    screen.show(Array.from({ length: 20 }, () => `\u001b[31m${'x'.repeat(100)}\u001b[39m`).join('\n'));
     const lines = stripVTControlCharacters(writes[0] ?? '')
       .trimEnd()
       .split('\n');

@@ -9,8 +9,8 @@ export interface Term {
 export const glossary: readonly Term[] = [
   {
     say: 'module, entry point (`index.ts`), layer',
-    not: /\b(?:doors?|rooms?|houses?)\b/i,
-    found: ['The one door to movement', 'room to room', 'the other house'],
+    not: /\b(?:front|one|only|own|single) doors?\b|\bdoors? (?:to|of|into)\b|\b(?:rooms?|houses?)\b/i,
+    found: ['The one door to movement', 'the front door', 'the door to it', 'room to room', 'the other house'],
   },
   {
     say: 'record (the signed JSON of a checklist run), report (rendered from it)',
@@ -19,7 +19,7 @@ export const glossary: readonly Term[] = [
   },
   {
     say: 'overlays (the collection), feature (one of them), render',
-    not: /\b(?:(?:un|re)?draws?|(?:un|re)?drawn|drew|drawings?)\b/i,
+    not: /\b(?:draws?|(?:un)?drawn|drew|drawings?)\b/i,
     found: ['These are no drawings of a map', 'drawn', 'draw the page'],
   },
   {
@@ -89,7 +89,7 @@ export const glossary: readonly Term[] = [
   },
   {
     say: '`FILE_UNREADABLE`, `FILE_UNWRITABLE`',
-    not: /\bcannot be read\b.*\bFILE_UNWRITABLE\b/,
+    not: /\bcannot be read\b.{0,20}\bFILE_UNWRITABLE\b/,
     found: ['cannot be read: FILE_UNWRITABLE'],
   },
   {
@@ -104,7 +104,7 @@ export const glossary: readonly Term[] = [
   },
   {
     say: 'max, min, limit, concurrent',
-    not: /^(?:MOST|LEAST|most) |\bso (?:many|much) at once\b/,
+    not: /^(?:MOST|LEAST) |^most [A-Z]|\bso (?:many|much) at once\b/,
     found: ['MOST CONNECTIONS', 'most Bytes', 'so many at once'],
   },
   {
@@ -122,10 +122,8 @@ export const glossary: readonly Term[] = [
 /** The same words where they are a term of the platform or of a standard, or a thing in the building. */
 const otherMeanings: readonly RegExp[] = [
   /^authority key identifier\b/gi,
-  /^(?:doors?|voice|house)$/gi,
-  /^house (?=\w)|^voice (?=url|service)/gi,
-  /\b(?:automatic|fire|lift|cabinet|service|inner|outer) doors?\b/gi,
-  /\bdoors?(?:,| and| or) lifts?\b|\bdoor (?:control|controller|zones?|devices?)\b/gi,
+  /^(?:voice|house)$/gi,
+  /^house (?=\w)|\bhouse-|^voice (?=url|service)|\bvoice,|, voice\b/gi,
   /\b(?:private room|rooms? numbers?|hotel rooms?|patient rooms?)\b/gi,
   /\bhouse (?:network|networks|number|numbers)\b/gi,
   /\bvoice (?:services?|assistant)\b|\boperator\.voice\b|-voice\b/gi,

@@ -10,7 +10,7 @@ export default class EvidenceRecord extends GwCommand<Result> {
     'Reads serial number and software version from the chassis, and appends one line to the evidence file of the site; the record counts for these two only. A HINWEIS that holds becomes BELEGT on this device. VORSICHT and OFFEN are raised by a measured value only, and no order that moves the robot ever relies on them. A running `gw serve` applies a contradiction within a second; new evidence counts after its restart, or with `gw evidence adopt`.';
   static override examples = [
     '<%= config.bin %> evidence record vendor.move.request --holds --how "ordered 1 m ahead in the empty hall, tape says 1.01 m" --who "J. Doe"',
-    `<%= config.bin %> evidence record vendor.overlays.region-types --value '{"1":"no-go zone"}' --how "drew one, ordered a move into it, refused" --who "J. Doe"`,
+    `<%= config.bin %> evidence record vendor.overlays.region-types --value '{"1":"no-go zone"}' --how "added one, ordered a move into it, refused" --who "J. Doe"`,
     '<%= config.bin %> evidence record overlays.lane-direction-3 --value "driven both ways" --how "20 moves along lane 7" --who "J. Doe"',
     '<%= config.bin %> evidence record vendor.boot-phase --does-not-hold --how "answers 200 while starting" --who "J. Doe"',
   ];

@@ -13,7 +13,7 @@ export default class Sim extends LongRunningCommand<SimEvent> {
     'Listens on 127.0.0.1 only, writes a site file with evidence and secrets to a folder, and runs until Ctrl-C. `gw sim fault` switches faults.';
   static override examples = [
     '<%= config.bin %> sim',
-    '<%= config.bin %> sim --dir /tmp/robot --with building,password',
+    '<%= config.bin %> sim --dir /tmp/robot --with voice,building,password',
     '<%= config.bin %> sim --robots 12',
     '<%= config.bin %> sim --evidence none --with password',
     '<%= config.bin %> sim --serial SN0007 --dir /tmp/robot-7',
