@@ -152,10 +152,10 @@ describe.skipIf(!isThere)('commands through a real OpenSSH server', () => {
       expect(other.stderr).toContain('9.9.9');
       installGw(bin, 'echo "Welcome to the robot"; echo "{\\"schema\\":\\"x\\",\\"ok\\":true}"; exit 0');
       const nonsense = await json('heartbeat', 'check', '--via', via);
-      expect(nonsense).toMatchObject({ code: 3, error: { code: 'FAR_GW_BAD_ANSWER' } });
+      expect(nonsense).toMatchObject({ code: 3, error: { code: 'REMOTE_GW_BAD_ANSWER' } });
       installGw(bin, 'echo "sh: 1: gw: not found" >&2; exit 127');
       const missing = await json('heartbeat', 'check', '--via', via);
-      expect(missing).toMatchObject({ code: 3, error: { code: 'FAR_GW_MISSING' } });
+      expect(missing).toMatchObject({ code: 3, error: { code: 'REMOTE_GW_MISSING' } });
     } finally {
       installGw(bin, '');
     }

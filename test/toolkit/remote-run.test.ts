@@ -92,7 +92,7 @@ describe('a command that is run on the remote host', () => {
     const { ssh } = remoteHost([envelope()], { version: '0.9.0' });
     expect((await runRemoteGw(ssh, ['x'], options)).warnings[0]).toMatch(/"0\.9\.0", this is 1\.0\.0/);
     const bad = remoteHost([envelope({ schema: 'gw/test/0' })], { version: '0.9.0' });
-    expect(await errorOf(runRemoteGw(bad.ssh, ['x'], options))).toMatchObject({ code: 'FAR_GW_BAD_ANSWER' });
+    expect(await errorOf(runRemoteGw(bad.ssh, ['x'], options))).toMatchObject({ code: 'REMOTE_GW_BAD_ANSWER' });
     expect((await errorOf(runRemoteGw(bad.ssh, ['x'], options)))?.message).toContain('0.9.0');
   });
 
@@ -106,9 +106,9 @@ describe('a command that is run on the remote host', () => {
       tried: { address: 'a', port: 1, via: 't@gw:22' },
     });
     const odd = remoteHost([envelope({ error: { code: 'FROM_THE_FUTURE', message: 'hm' } })]);
-    expect(await errorOf(runRemoteGw(odd.ssh, ['x'], options))).toMatchObject({ code: 'FAR_GW_BAD_ANSWER' });
+    expect(await errorOf(runRemoteGw(odd.ssh, ['x'], options))).toMatchObject({ code: 'REMOTE_GW_BAD_ANSWER' });
     const none = remoteHost([], { code: 127, says: 'sh: 1: gw: not found\n' });
-    expect(await errorOf(runRemoteGw(none.ssh, ['x'], options))).toMatchObject({ code: 'FAR_GW_MISSING' });
+    expect(await errorOf(runRemoteGw(none.ssh, ['x'], options))).toMatchObject({ code: 'REMOTE_GW_MISSING' });
   });
 
   it('streams its events and keeps the last one for the end', async () => {
@@ -116,7 +116,7 @@ describe('a command that is run on the remote host', () => {
     const events: string[] = [];
     expect(await follow(remoteHost(lines).ssh, ({ event }) => events.push(event))).toEqual({ event: 'ended' });
     expect(events).toEqual(['state', 'state']);
-    expect(await errorOf(follow(remoteHost(lines.slice(0, 3)).ssh))).toMatchObject({ code: 'FAR_GW_BAD_ANSWER' });
+    expect(await errorOf(follow(remoteHost(lines.slice(0, 3)).ssh))).toMatchObject({ code: 'REMOTE_GW_BAD_ANSWER' });
     const failing = [lines[0] ?? '', `${JSON.stringify({ error: { code: 'PORT_IN_USE', message: 'taken' } })}\n`];
     expect(await errorOf(follow(remoteHost(failing, { code: 4 }).ssh))).toMatchObject({ code: 'PORT_IN_USE' });
   });
@@ -152,6 +152,6 @@ describe('a command that is run on the remote host', () => {
 
   it('is rejected when a line has no end', async () => {
     const endless = Array.from({ length: 5 }, () => Buffer.alloc(1024 * 1024, 'x'));
-    expect(await errorOf(follow(remoteHost(endless).ssh))).toMatchObject({ code: 'FAR_GW_BAD_ANSWER' });
+    expect(await errorOf(follow(remoteHost(endless).ssh))).toMatchObject({ code: 'REMOTE_GW_BAD_ANSWER' });
   });
 });

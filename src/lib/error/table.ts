@@ -222,12 +222,12 @@ export const errorTable = {
     'SSH connection lost.',
     'Check radio and cable, then run the command again; commands sent before the loss may have taken effect.',
   ),
-  FAR_GW_MISSING: row(
+  REMOTE_GW_MISSING: row(
     exitCodes.notReachable,
     'No `gw` on the remote host.',
     'Install gw there so that `ssh USER@HOST gw --version` answers.',
   ),
-  FAR_GW_BAD_ANSWER: row(
+  REMOTE_GW_BAD_ANSWER: row(
     exitCodes.notReachable,
     'Unexpected answer from the remote `gw`.',
     'Bring both to the same version; `ssh USER@HOST gw --version` prints the remote one.',

@@ -254,7 +254,7 @@ const tablet = z
   })
   .meta({ description: 'The tablet of this robot, for `gw kiosk`.', example: { host: '127.0.0.1' } });
 
-/** Devices of the building network; the building module has its own key, which the forwarder reads. */
+/** Devices of the house network; the building module has its own key, which the forwarder reads. */
 export const deviceKinds = ['door', 'lift', 'level-change', 'other'] as const;
 
 const device = z.strictObject({
@@ -284,7 +284,7 @@ const network = z
       .default([])
       .meta({
         description:
-          'Doors, lifts and other devices in the building network that this gateway calls, one agreed address each.',
+          'Doors, lifts and other devices in the house network that this gateway calls, one agreed address each.',
         example: [{ name: 'Lift A', kind: 'lift', host: '198.51.100.10', port: 3100 }],
       }),
     alsoListening: z

@@ -50,7 +50,7 @@ export function remoteArguments(id: string, argv: readonly string[]): string[] {
 
 /**
  * Runs a command of `gw` on the remote host and returns its result. Its errors are rethrown with the host name in front.
- * Throws FAR_GW_MISSING, FAR_GW_BAD_ANSWER, SSH_CHANNEL_REFUSED, SSH_LOST, INTERRUPTED.
+ * Throws REMOTE_GW_MISSING, REMOTE_GW_BAD_ANSWER, SSH_CHANNEL_REFUSED, SSH_LOST, INTERRUPTED.
  */
 export async function runRemoteGw<T>(
   ssh: Ssh,
@@ -160,7 +160,7 @@ async function runLines<T>(
   await reading;
   const exit = await remote.ended;
   if (exit.code === EXIT_NOT_FOUND) {
-    throw new GwError('FAR_GW_MISSING', `No gw on ${ssh.where} (${quote(stderrLines.at(-1) ?? 'no output')}).`);
+    throw new GwError('REMOTE_GW_MISSING', `No gw on ${ssh.where} (${quote(stderrLines.at(-1) ?? 'no output')}).`);
   }
   return exit;
 }
@@ -172,7 +172,7 @@ async function eachLine(stream: Readable, onLine: (line: string) => void): Promi
   for await (const chunk of stream) {
     rest += decoder.decode(chunk as Buffer, { stream: true });
     if (!rest.includes('\n')) {
-      if (rest.length > MAX_LINE) throw new GwError('FAR_GW_BAD_ANSWER', 'The remote gw sent a line that is too long.');
+      if (rest.length > MAX_LINE) throw new GwError('REMOTE_GW_BAD_ANSWER', 'The remote gw sent a line that is too long.');
       continue;
     }
     const lines = rest.split('\n');
@@ -217,7 +217,7 @@ function throwAnswered(ssh: Ssh, value: unknown, note: string | null): void {
 
 function badAnswer(ssh: Ssh, what: string, note: string | null = null): GwError {
   return new GwError(
-    'FAR_GW_BAD_ANSWER',
+    'REMOTE_GW_BAD_ANSWER',
     `Invalid result of gw on ${ssh.where}: ${what}.${note === null ? '' : ` ${note}`}`,
   );
 }

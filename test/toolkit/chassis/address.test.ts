@@ -54,18 +54,20 @@ describe('the address check of the chassis', () => {
       failure: 'refused',
       tcp: { verdict: 'wrong' },
       serial: { verdict: 'not-checked', found: null },
-      remedy: expect.any(String),
+      remedy: expect.stringContaining('refuses the port'),
     });
     await using silent = await rawPeer(() => {});
     expect(await find(silent.endpoint)).toMatchObject({
       state: 'not-connected',
       failure: 'no-answer',
       tcp: { verdict: 'ok' },
+      remedy: expect.stringContaining('The port is open'),
     });
     await using page = await answeringPeer(httpAnswer('<html>'));
     expect(await find(page.endpoint)).toMatchObject({
       failure: 'bad-answer',
       detail: 'answered with HTML instead of JSON',
+      remedy: expect.not.stringContaining('gw chassis address'),
     });
     await using dripping = await rawPeer((socket) => {
       socket.write('HTTP/1.1 200 OK\r\n\r\n');

@@ -53,13 +53,17 @@ export async function findChassis(
   const found = answer.identity?.serial ?? stringOf(answer.error?.details?.foundSerial);
   const tcpVerdict = tcp === null ? 'not-checked' : tcp.reached ? 'ok' : 'wrong';
   return {
-    ...judge(answer.error, {
-      address: endpoint.host,
-      port: endpoint.port,
-      ...(via !== undefined && { via }),
-      action: 'GET /device/info',
-      forMs,
-    }),
+    ...judge(
+      answer.error,
+      {
+        address: endpoint.host,
+        port: endpoint.port,
+        ...(via !== undefined && { via }),
+        action: 'GET /device/info',
+        forMs,
+      },
+      tcpVerdict === 'ok',
+    ),
     way: dialer.way,
     name: nameOf(name),
     tcp: { verdict: tcpVerdict, tookMs: tcp?.tookMs ?? null },
@@ -74,15 +78,35 @@ export async function findChassis(
   };
 }
 
+const checkPower = 'Check power and network cable of the chassis, and the DHCP reservation of its address.';
+const portIsOpen =
+  'The port is open, but its HTTP interface is silent: wait a minute, then switch the chassis off and on.';
+
+/** Next step after a failed connection; the remedy of CHASSIS_NOT_CONNECTED is to run this very check. */
+function remedyOf(failure: NonNullable<ChassisAddress['failure']>, hasOpenPort: boolean): string {
+  switch (failure) {
+    case 'refused':
+      return 'The host at this address, or a firewall, refuses the port: compare its MAC address with --mac.';
+    case 'no-route':
+      return 'Connect this computer to the robot segment, or run the check on the gateway with --via USER@GATEWAY.';
+    case 'unknown-name':
+      return 'Correct chassis.host in the site file, or use the IP address of the DHCP reservation.';
+    case 'cut':
+      return 'Run the check again. If the connection is cut again, check the network cable and firewalls in between.';
+    default:
+      return hasOpenPort ? portIsOpen : checkPower;
+  }
+}
+
 function judge(
   error: GwError | null,
   tried: Tried,
+  hasOpenPort: boolean,
 ): Pick<ChassisAddress, 'state' | 'failure' | 'detail' | 'tried' | 'remedy'> {
   if (error === null) {
     return { state: 'connected', failure: null, detail: 'the chassis of the site file answers', tried, remedy: null };
   }
-  const { remedy } = error;
-  const from = { tried: error.tried ?? tried, remedy };
+  const from = { tried: error.tried ?? tried, remedy: error.remedy };
   switch (error.code) {
     case 'CHASSIS_BOOTING':
       return { state: 'starting', failure: null, detail: error.message, ...from };
@@ -90,18 +114,21 @@ function judge(
       return { state: 'wrong-device', failure: 'wrong-device', detail: error.message, ...from };
     case 'INTERRUPTED':
       // The deadline of this check: an interruption by the caller is rethrown earlier.
-      return { state: 'not-connected', failure: 'no-answer', detail: 'no answer in time', ...from };
+      return {
+        state: 'not-connected',
+        failure: 'no-answer',
+        detail: 'no answer in time',
+        ...from,
+        remedy: remedyOf('no-answer', hasOpenPort),
+      };
     case 'CHASSIS_NOT_CONNECTED':
     case 'CHASSIS_BAD_ANSWER':
     case 'CHASSIS_REFUSED': {
-      const failure = connectionFailureOf(error);
+      const kind = connectionFailureOf(error);
       // A single request has no heartbeat.
-      return {
-        state: 'not-connected',
-        failure: failure === 'silent' ? 'no-answer' : failure,
-        detail: failureDetail(error),
-        ...from,
-      };
+      const failure = kind === 'silent' ? 'no-answer' : kind;
+      const result = { state: 'not-connected', failure, detail: failureDetail(error), ...from } as const;
+      return error.code === 'CHASSIS_NOT_CONNECTED' ? { ...result, remedy: remedyOf(failure, hasOpenPort) } : result;
     }
     default:
       throw error;
