@@ -181,8 +181,14 @@ describe.skipIf(!hasProgram('chromium'))('the state shown by the operator page (
     return { context, page, [Symbol.asyncDispose]: () => context.close() };
   }
 
-  const untilShown = (page: Page, text: string, timeout = 8_000) =>
-    page.locator('h1', { hasText: text }).waitFor({ timeout });
+  const untilShown = async (page: Page, text: string, timeout = 8_000) => {
+    try {
+      await page.locator('h1', { hasText: text }).waitFor({ timeout });
+    } catch (cause) {
+      const shown = await page.locator('h1').allTextContents();
+      throw new Error(`the page shows '${shown}' after ${timeout} ms, not '${text}'`, { cause });
+    }
+  };
 
   it('is green for a robot in order, also without script', async () => {
     await using live = await open();
