@@ -215,7 +215,7 @@ export function renderSteps(steps: readonly StepResult[], sections: ChecklistRun
   });
 }
 
-/** A step with what was proven; one that is not ok with reason and fix. */
+/** A step with its result in words; one that is not ok with reason and fix. */
 function renderStep(step: StepResult, width: number): string {
   if (step.verdict === 'ok' || step.leftOut) return renderStepLine(step, width);
   const why = `        ${printable(step.why)}`;
@@ -231,12 +231,12 @@ function renderDeviation({ approvedBy, reason }: Deviation): string {
   return chalk.yellow(`accepted by ${printable(approvedBy)}: ${printable(reason)}`);
 }
 
-/** A step on one line: verdict, title, what was proven. */
+/** A step on one line: verdict, title, result in words. */
 export function renderStepLine(step: StepResult, width = MAX_TITLE_WIDTH): string {
   const { verdict, title, shown, why, kind, deviation } = step;
   const mark = verdict === 'skipped' ? chalk.yellow('skip') : renderVerdict(verdict);
   const accepted = deviation === null || verdict === 'ok' ? '' : `accepted by ${deviation.approvedBy}`;
   const found = step.leftOut ? 'left out' : (shown ?? (kind === 'run' && verdict === 'ok' ? why : ''));
-  const proven = [found, accepted].filter(Boolean).join('; ');
-  return `${mark}  ${printable(title).padEnd(width)} ${chalk.dim(printable(proven))}`.trimEnd();
+  const result = [found, accepted].filter(Boolean).join('; ');
+  return `${mark}  ${printable(title).padEnd(width)} ${chalk.dim(printable(result))}`.trimEnd();
 }

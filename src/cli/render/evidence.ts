@@ -4,7 +4,7 @@ import { plural } from '../../lib/text/index.ts';
 import type { EvidenceFact, EvidenceList, Here, PlainFact } from '../../lib/toolkit/evidence/list.result.ts';
 import type { EvidenceRecorded } from '../../lib/toolkit/evidence/record.result.ts';
 import { printable } from '../output.ts';
-import { colourMark, type Provenance } from './mark.ts';
+import { colourMark, type Evidence } from './mark.ts';
 
 const basisTexts: Readonly<Record<FactBasis, string>> = {
   measured: 'measured on the one test device',
@@ -210,6 +210,6 @@ function valueText({ value, unit }: PlainFact): string {
   return unit === null ? String(value) : `${String(value)} ${unit}`;
 }
 
-function renderMark(provenance: Provenance): string {
-  return `${colourMark(provenance)}  `;
+function renderMark(evidence: Evidence): string {
+  return `${colourMark(evidence)}  `;
 }

@@ -36,7 +36,7 @@ export function renderMapList({ address, chassis, maps, current, fields }: MapLi
     ]);
     lines.push('', renderTable(columns, rows));
   }
-  lines.push('', ...provenanceLines(fields));
+  lines.push('', ...evidenceLines(fields));
   return lines.join('\n');
 }
 
@@ -75,8 +75,8 @@ export function renderMapShow(data: MapShow): string {
     ['localisation', localisation === null ? unread : sizeText(localisation.bytes), 'localisation'],
   ];
   const table = rows.map(([title, value, field]) => {
-    const provenance = fields[field];
-    return [title, value, provenance === undefined ? '' : markText(provenance), printable(provenance?.source ?? '')];
+    const evidence = fields[field];
+    return [title, value, evidence === undefined ? '' : markText(evidence), printable(evidence?.source ?? '')];
   });
   lines.push(renderTable([{ title: 'property' }, { title: 'value' }, { title: 'mark' }, { title: 'source' }], table));
   if (overlays.problem !== null) lines.push('', `${renderVerdict('wrong')} overlays: ${textOf(overlays.problem)}`);
@@ -155,11 +155,11 @@ function archivedRow(map: MapArchiveView['maps'][number]): string[] {
   ];
 }
 
-function provenanceLines(fields: MapList['fields']): string[] {
-  const rows = Object.entries(fields).map(([field, provenance]) => [
+function evidenceLines(fields: MapList['fields']): string[] {
+  const rows = Object.entries(fields).map(([field, evidence]) => [
     field,
-    markText(provenance),
-    printable(provenance.source),
+    markText(evidence),
+    printable(evidence.source),
   ]);
   return [renderTable([{ title: 'field' }, { title: 'mark' }, { title: 'source' }], rows)];
 }

@@ -2,13 +2,13 @@ import chalk from 'chalk';
 import { type Basis, type Mark, markText } from '../../lib/evidence/index.ts';
 
 /** A mark with its basis. */
-export interface Provenance {
+export interface Evidence {
   readonly mark: Mark;
   readonly basis: Basis;
 }
 
 /** Unknown. */
-export const open: Provenance = { mark: 'OFFEN', basis: 'not-shown' };
+export const open: Evidence = { mark: 'OFFEN', basis: 'not-shown' };
 
 const markColours: Readonly<Record<Mark, (text: string) => string>> = {
   BELEGT: chalk.green,
@@ -18,6 +18,6 @@ const markColours: Readonly<Record<Mark, (text: string) => string>> = {
 };
 
 /** `BELEGT measured` in the colour of its mark. */
-export function colourMark(provenance: Provenance): string {
-  return markColours[provenance.mark](markText(provenance));
+export function colourMark(evidence: Evidence): string {
+  return markColours[evidence.mark](markText(evidence));
 }

@@ -25,17 +25,17 @@ function figureOf(wanted: WantedValue, found: unknown, run: string): MeasuredVal
     name: wanted.name,
     value,
     unit: own?.unit ?? wanted.unit,
-    ...provenanceOf(own, wanted),
+    ...evidenceOf(own, wanted),
     source: own?.source ?? `gw, check '${run}'`,
   };
 }
 
-function provenanceOf(own: Provenance | undefined, { mark }: WantedValue): Pick<MeasuredValue, 'mark' | 'basis'> {
+function evidenceOf(own: Evidence | undefined, { mark }: WantedValue): Pick<MeasuredValue, 'mark' | 'basis'> {
   if (own) return { mark: own.mark, basis: own.basis };
   return { mark: mark ?? 'OFFEN', basis: basisOf(mark ?? 'OFFEN') };
 }
 
-interface Provenance {
+interface Evidence {
   readonly value: unknown;
   readonly mark: Mark;
   readonly basis: Basis;
@@ -43,7 +43,7 @@ interface Provenance {
   readonly unit: string | null;
 }
 
-function knownValue(found: unknown): Provenance | undefined {
+function knownValue(found: unknown): Evidence | undefined {
   if (typeof found !== 'object' || found === null || !Object.hasOwn(found, 'value')) return undefined;
   const { value, mark, basis, source, unit } = found as Readonly<Record<string, unknown>>;
   const known = marks.find((one) => one === mark);

@@ -49,7 +49,7 @@ export const stepResultSchema = z.strictObject({
   verdict: verdict.describe('skipped: a needed step was not ok. not-checked: not answered, not allowed, or left out.'),
   leftOut: z.boolean().describe('true: excluded by --only or --from.'),
   why: z.string().describe('Reason of the verdict, in a sentence.'),
-  shown: z.string().nullable().describe('What was proven, with its figures.'),
+  shown: z.string().nullable().describe('The result in words, with its figures.'),
   remedy: z.string().nullable().describe('What to do next; null when the step is ok.'),
   at: z.iso.datetime().nullable().describe('Time of the result, wall clock, UTC; null when never reached.'),
   tookMs: z.number(),

@@ -41,7 +41,7 @@ const stepSchema = z.strictObject({
     .min(1)
     .max(200)
     .optional()
-    .describe('What was proven, for the report, with paths into the result in braces: serial {identity.serial}.'),
+    .describe('The result in words, for the report, with paths into the result in braces: serial {identity.serial}.'),
   values: z
     .record(id, valueSchema)
     .optional()
@@ -75,7 +75,7 @@ export const checklistSchema = z.strictObject({
   schema: z.literal('gw/checklist/1').describe('gw/checklist/1, the shape of this file.'),
   name: id.describe('What reports and files are named after.'),
   title: line,
-  purpose: line.max(1000).describe('What is proven when every step is ok, and for whom.'),
+  purpose: line.max(1000).describe('What is verified when every step is ok, and for whom.'),
   phase: z.enum(phases).optional().describe('When it is worked through.'),
   steps: z.array(stepSchema).min(1).max(200).optional(),
   sections: z.array(sectionSchema).min(1).max(50).optional().describe('Instead of steps: steps in sections.'),

@@ -42,7 +42,7 @@ export const factsOfOrder = {
 /** A pose older than this is not used. Project decision. */
 const POSE_MAX_AGE_MS = 3_000;
 /** A coordinate beyond this is a unit error: no site is larger. Project decision. */
-const COORDINATE_LIMIT_M = 10_000;
+const MAX_COORDINATE_M = 10_000;
 
 /** The complete input of the gate; it reads no clock and no other state. */
 export interface GateInput {
@@ -294,8 +294,8 @@ function judgeValues(order: Order, { snapshot: { identity }, site: { motion } }:
   }
   for (const name of ['xM', 'yM'] as const) {
     const metres = value[name];
-    if (typeof metres !== 'number' || !(Math.abs(metres) <= COORDINATE_LIMIT_M)) {
-      refusals.push(refuse(`${name} must be a number of metres within ±${COORDINATE_LIMIT_M}, found ${show(metres)}.`));
+    if (typeof metres !== 'number' || !(Math.abs(metres) <= MAX_COORDINATE_M)) {
+      refusals.push(refuse(`${name} must be a number of metres within ±${MAX_COORDINATE_M}, found ${show(metres)}.`));
     }
   }
   const yawNeeded = order.kind !== 'move';

@@ -23,7 +23,7 @@ export function toMarkdown(result: ChecklistResult): string {
     `- Motion: ${result.motionAllowed ? 'allowed' : 'not allowed'}`,
     ...(result.interrupted ? ['- **Interrupted before its end**'] : []),
     '',
-    '| Step | Verdict | What was proven | Specification |',
+    '| Step | Verdict | Found | Specification |',
     '|---|---|---|---|',
     ...steps.map((step) => row([step.title, words[step.verdict], step.shown ?? '', step.proves])),
     '',

@@ -2,7 +2,7 @@ import chalk from 'chalk';
 import { pluralWord } from '../../../lib/text/index.ts';
 import type { OverlaysInspect } from '../../../lib/toolkit/overlays/inspect.result.ts';
 import { type Column, renderTable } from '../../output.ts';
-import { colourMark, open, type Provenance } from '../mark.ts';
+import { colourMark, open, type Evidence } from '../mark.ts';
 import type { View } from './kinds.ts';
 import { counted, cut, figure, MAX_ROWS, meaningText, moreText, title } from './words.ts';
 
@@ -10,8 +10,8 @@ type Data = OverlaysInspect;
 type Pair = Data['chargers']['pairs'][number];
 
 const MAX_NUMBERS = 100;
-const byVendor: Provenance = { mark: 'HINWEIS', basis: 'vendor' };
-const measured: Provenance = { mark: 'BELEGT', basis: 'measured' };
+const byVendor: Evidence = { mark: 'HINWEIS', basis: 'vendor' };
+const measured: Evidence = { mark: 'BELEGT', basis: 'measured' };
 
 export function chargerLines({ data, featureAt, isComplete }: View): string[] {
   const { pairs, measuredOnce } = data.chargers;

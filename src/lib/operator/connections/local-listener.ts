@@ -20,7 +20,7 @@ export async function openLocalListener(
   if (Buffer.byteLength(path) > MAX_PATH_BYTES) {
     throw new GwError(
       'PORT_UNUSABLE',
-      `The path ${path} is longer than the ${MAX_PATH_BYTES} bytes a socket may have.`,
+      `The path ${path} is longer than ${MAX_PATH_BYTES} bytes, the maximum for a Unix socket.`,
       {
         tried: { address: `unix:${path}`, action: 'listen' },
         remedy: 'Set a stateDir with a shorter path in the site file.',

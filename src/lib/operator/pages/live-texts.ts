@@ -27,9 +27,9 @@ export function liveTexts<K extends LiveKey, T>(
   if (value.status === 'not-received') {
     return texts(value.rejected === undefined ? 'noch nicht empfangen' : 'nicht lesbar', '', '', '');
   }
-  const provenance = (part === undefined ? undefined : value.parts?.[part]) ?? value;
+  const evidence = (part === undefined ? undefined : value.parts?.[part]) ?? value;
   const stale = value.stale ? staleTexts[value.staleReason ?? 'too-old'] : null;
   const why = [doubt, stale].filter((reason) => reason !== null).join('; ');
-  const marked = `${markTextDe(provenance)}: ${provenance.source}`;
+  const marked = `${markTextDe(evidence)}: ${evidence.source}`;
   return texts(write(value.value), `vor ${spanText(value.ageMs)}`, marked, why === '' ? '' : `${why}:`);
 }

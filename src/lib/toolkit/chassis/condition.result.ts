@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { provenanceSchema } from '../known.result.ts';
+import { evidenceSchema } from '../known.result.ts';
 
 const reported = z.union([
   z.boolean(),
@@ -21,7 +21,7 @@ export const robotConditionSchema = z.strictObject({
     .nullable()
     .describe('Why there is no current value; null where there is one.'),
   reported: z
-    .strictObject({ value: reported, ...provenanceSchema.shape, ageMs: z.number() })
+    .strictObject({ value: reported, ...evidenceSchema.shape, ageMs: z.number() })
     .nullable()
     .describe('The last reported value with its age; null when no valid message was received.'),
 });

@@ -26,7 +26,7 @@ export function robotConditions(values: LiveValues): RobotCondition[] {
       reported:
         live.status === 'not-received'
           ? null
-          : { value, ...provenanceOf(live), ...(condition.id === 'battery' && { unit: 'percent' }), ageMs: live.ageMs },
+          : { value, ...evidenceOf(live), ...(condition.id === 'battery' && { unit: 'percent' }), ageMs: live.ageMs },
     } as RobotCondition;
   });
 }
@@ -58,7 +58,7 @@ function liveOf({ id }: JudgedCondition, { wheels, positioning, battery, alerts 
   }
 }
 
-function provenanceOf({ mark, basis, source }: Extract<LiveValue<unknown>, { status: 'received' }>) {
+function evidenceOf({ mark, basis, source }: Extract<LiveValue<unknown>, { status: 'received' }>) {
   return { mark, basis, source };
 }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { provenanceSchema } from '../known.result.ts';
+import { evidenceSchema } from '../known.result.ts';
 import { robotConditionSchema } from './condition.result.ts';
 
 const tried = z.strictObject({
@@ -47,12 +47,12 @@ function live<T extends z.ZodType>(value: T) {
     z.strictObject({
       status: z.literal('received'),
       value,
-      ...provenanceSchema.shape,
+      ...evidenceSchema.shape,
       ageMs: z.number(),
       stale: z.boolean(),
       staleReason: z.enum(['no-connection', 'not-received-since-reconnect', 'too-old', 'newer-rejected']).optional(),
       rejected: z.string().optional().describe('Fault of the newest message, where it was rejected.'),
-      parts: z.record(z.string(), provenanceSchema).optional().describe('Where parts have different marks.'),
+      parts: z.record(z.string(), evidenceSchema).optional().describe('Where parts have different marks.'),
     }),
   ]);
 }

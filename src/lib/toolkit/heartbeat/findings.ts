@@ -101,7 +101,7 @@ export function periodFinding(
     periodMs === null || medianMs === null
       ? `no two heartbeats within ${seconds} s`
       : `${(periodMs / 1000).toFixed(2)} s (median ${(medianMs / 1000).toFixed(2)} s) over ${plural(intervals, 'interval')} (${measured})`;
-  const bound = `2 s by the specification, ${PERIOD_TOLERANCE * 100} % either way allowed here`;
+  const bound = `2 s by the specification, tolerance ±${PERIOD_TOLERANCE * 100} %`;
   const verdict = judgePeriod(timing);
   if (verdict === 'ok') return { ...finding(id, title, 'ok', `${result}; ${bound}`), spec: 'Limits' };
   if (verdict === 'wrong') {

@@ -1,7 +1,7 @@
 import { createChassisClient } from '../../chassis/index.ts';
 import { chassisAccess } from '../chassis/access.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
-import { listedFields, provenanceOfFields } from './contents/facts.ts';
+import { listedFields, evidenceOfFields } from './contents/facts.ts';
 import type { MapList } from './list.result.ts';
 
 /** The stored maps of a chassis and the map in use. Throws the errors of the chassis client. */
@@ -18,6 +18,6 @@ export async function listMaps(toolkit: Toolkit, { signal, onProgress }: CheckCo
     chassis: { serial, software, model },
     maps: listed.map((item) => ({ ...item, isCurrent: item.id === current?.id })),
     current: current && { ...current, isStored: listed.some(({ id }) => id === current.id) },
-    fields: provenanceOfFields(listedFields),
+    fields: evidenceOfFields(listedFields),
   };
 }

@@ -5,7 +5,7 @@ import { checkPng, pickMap, readMap } from '../../maps/index.ts';
 import { frameOf, type MapFrame } from '../../overlays/index.ts';
 import { chassisAccess } from '../chassis/access.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
-import { listedFields, provenanceOfFields } from './contents/facts.ts';
+import { listedFields, evidenceOfFields } from './contents/facts.ts';
 import { countFeatures } from './contents/overlays.ts';
 import type { MapShow } from './show.result.ts';
 
@@ -41,7 +41,7 @@ export async function showMap(
     localisation: localisation && contentOf(localisation),
     overlays: countFeatures(map),
     missing: [...missing],
-    fields: provenanceOfFields([
+    fields: evidenceOfFields([
       ...listedFields,
       'originXM',
       'originYM',

@@ -9,7 +9,7 @@ export const motionGoSchema = z.strictObject({
   interrupted: z.boolean().describe('The command was interrupted and has ended the drive.'),
   moveId: z.int().nullable().describe('Move id of the chassis; null while unknown.'),
   reason: z.string().nullable().describe('Why it ended, when it did not succeed.'),
-  failReason: z.int().nullable().describe('As the chassis gave it; only 103 has a measured meaning.'),
+  failReason: z.int().nullable().describe('As reported by the chassis; only 103 has a measured meaning.'),
   end: endPoseSchema.nullable().describe('Reported pose after the drive, compared with the place in the site file.'),
   findings: z.array(findingSchema),
   tookMs: z.number(),

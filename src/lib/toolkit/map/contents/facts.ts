@@ -36,7 +36,7 @@ export const listedFields = [
 ] as const satisfies readonly MapField[];
 
 /** Evidence marks of these fields, once per table instead of per cell. */
-export function provenanceOfFields(
+export function evidenceOfFields(
   fields: readonly MapField[],
 ): Record<string, { readonly mark: Mark; readonly basis: Basis; readonly source: string; readonly unit?: string }> {
   return Object.fromEntries(

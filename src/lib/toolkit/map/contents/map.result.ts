@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { provenanceSchema } from '../../known.result.ts';
+import { evidenceSchema } from '../../known.result.ts';
 
 /** Shared schemas of the map results. */
 
@@ -20,7 +20,7 @@ export const mapItemSchema = z.strictObject({
   isCurrent: z.boolean().describe('Whether it is the map in use.'),
 });
 
-export const mapFieldsSchema = z.record(z.string(), provenanceSchema).describe('Evidence marks by field name.');
+export const mapFieldsSchema = z.record(z.string(), evidenceSchema).describe('Evidence marks by field name.');
 
 export const mapMissingSchema = z.array(
   z.strictObject({
