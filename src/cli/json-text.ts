@@ -1,4 +1,4 @@
-import { RawList } from '../lib/json/index.ts';
+import { RawList } from '../lib/text/index.ts';
 
 /** A longer list is written with one element per line, which is easy to count, cut and search. */
 const LONG_LIST = 200;

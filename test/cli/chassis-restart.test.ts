@@ -98,7 +98,7 @@ describe('the first line of gw chassis restart', () => {
     ],
     [
       { verdict: 'changed', mapInUse: { before: 1, now: null, verdict: 'another' } },
-      'Chassis SN-1 is back after 41 s, but another map is in use.',
+      'Chassis SN-1 is back after 41 s, but another map is current.',
     ],
     [
       { verdict: 'no-restart-seen', restarted: false, signs: [] },
@@ -131,7 +131,7 @@ describe('gw chassis restart', () => {
     });
     expect(text).toContain('standstill  --   nothing received');
     expect(text).toContain('restart     --   not observed');
-    expect(text).toContain('--   map 1 was in use; the present one was not read');
+    expect(text).toContain('--   map 1 was the current one; the present one was not read');
     expect(text).toMatch(/1 {4}Floor 1 {2}- {4}-- {3}not compared/);
   });
 

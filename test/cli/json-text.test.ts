@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { jsonText } from '../../src/cli/json-text.ts';
 import { GwError } from '../../src/lib/error/index.ts';
-import { RawList } from '../../src/lib/json/index.ts';
+import { RawList } from '../../src/lib/text/index.ts';
 
 function written(value: unknown): string {
   return [...jsonText(value)].join('');

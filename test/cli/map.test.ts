@@ -30,7 +30,7 @@ const list: MapList = {
 describe('gw map list', () => {
   it('starts with the number of maps, and lists every map and the marks', () => {
     const text = plain(renderMapList(list));
-    expect(firstLine(text)).toBe("2 maps on chassis SN-1 at 127.0.0.1:8090; in use is 1 'Erdgeschoss'.");
+    expect(firstLine(text)).toBe("2 maps on chassis SN-1 at 127.0.0.1:8090; current map 1 'Erdgeschoss'.");
     expect(text).toMatch(/^ 1 +Erdgeschoss +u-1 +3 +none +yes$/m);
     expect(text).toMatch(/^12 +1\. Stock +none +3 +none$/m);
     expect(text).toMatch(/^id +BELEGT stated +specification$/m);
@@ -38,10 +38,10 @@ describe('gw map list', () => {
 
   it('reports no maps, no map in use, and one in use that is not stored', () => {
     const empty = plain(renderMapList({ ...list, maps: [], current: null }));
-    expect(firstLine(empty)).toBe('No maps on chassis SN-1 at 127.0.0.1:8090; none is in use.');
+    expect(firstLine(empty)).toBe('No maps on chassis SN-1 at 127.0.0.1:8090; no current map.');
     expect(empty).toContain('gw map restore FILE');
     const unstored = plain(renderMapList({ ...list, current: { id: -1, uid: null, name: 'mine', isStored: false } }));
-    expect(firstLine(unstored)).toContain("in use is a map that is not stored, 'mine'.");
+    expect(firstLine(unstored)).toContain("current map is not stored, 'mine'.");
     expect(unstored).toContain('no backup contains it');
   });
 });

@@ -86,7 +86,7 @@ describe('gw overlays inspect', () => {
     expect((await inspect('--file', 'nowhere.json')).stderr).toContain('File not found: nowhere.json.');
   });
 
-  it('reads the map in use from the chassis of the site file', async () => {
+  it('reads the current map from the chassis of the site file', async () => {
     await using sim = await startSim({ dir: join(folder, 'robot') });
     const site = sim.sitePath ?? 'no site file';
     const { code, stdout } = await inspect('--site', site);

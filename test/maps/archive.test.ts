@@ -277,7 +277,7 @@ describe('a hostile or corrupt archive is rejected with every problem:', () => {
       );
     expect(await withManifest(({ maps }) => maps.push(structuredClone(maps[0])))).toEqual([
       'manifest.json: map 1 is listed twice',
-      'manifest.json: more than one map is marked as in use',
+      'manifest.json: more than one map is marked as current',
     ]);
     expect(
       await withManifest(({ maps }) => {

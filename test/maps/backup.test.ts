@@ -182,7 +182,7 @@ describe('a backup', () => {
     await parseArchive(await packArchive(archive), 'x');
   });
 
-  it('without a map in use is complete; with one in use that is not stored it is not', async () => {
+  it('without a current map is complete; with one that is not stored it is not', async () => {
     await using chassis = await chassisWithMaps();
     await using client = clientOf(chassis);
     chassis.answers.current = null;

@@ -33,7 +33,7 @@ export interface MapChassis extends AsyncDisposable {
   readonly client: ChassisClient;
   readonly maps: Map<number, StoredMap>;
   current: number | null;
-  /** Set for a map in use that is not stored. */
+  /** Set for a current map that is not stored. */
   currentIsFromData: boolean;
   /** The running map as of its last load; `overlays` may be any value. */
   running: Pick<StoredMap, 'uid' | 'name' | 'mapVersion' | 'overlaysVersion' | 'overlays'> | null;

@@ -59,7 +59,7 @@ describe('a restart with a backup', () => {
     expect(chassis.writes.map(({ what }) => what)).toEqual(['restart']);
   });
 
-  it('reports lost and changed maps, and that no map is in use any more', async () => {
+  it('reports lost and changed maps, and that there is no current map any more', async () => {
     await using chassis = await mapChassis([storedMap(1), storedMap(2), storedMap(3)]);
     const archive = await archiveOf(chassis);
     restartsFor(chassis, 100, () => {
@@ -225,8 +225,8 @@ describe('a restart is refused', () => {
     ['another counter of overlays', (c) => set(c, { overlaysVersion: 8 }), 'its overlays_version'],
     ['another grid', (c) => set(c, { originXM: 0 }), 'its grid'],
     ['another picture', (c) => set(c, { image: picture(9, 9) }), 'its picture'],
-    ['another map in use', (c) => Object.assign(c, { current: 2 }), 'in use is map 2 "Floor 2", was map 1'],
-    ['no map in use any more', (c) => Object.assign(c, { current: null }), 'in use is none'],
+    ['another current map', (c) => Object.assign(c, { current: 2 }), 'current map is map 2 "Floor 2", was map 1'],
+    ['no current map any more', (c) => Object.assign(c, { current: null }), 'current map is none'],
     ['a map that is not stored', (c) => Object.assign(c, { currentIsFromData: true }), 'id -1'],
   ];
   it.each(changes)('with %s', async (_name, change, reason) => {

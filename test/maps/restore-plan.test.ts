@@ -123,7 +123,7 @@ describe('the planned change', () => {
     expect(maps[0]?.overlays?.problem).toEqual(expect.any(String));
   });
 
-  it('sets the current map only when none is in use, and never a conflicting one', () => {
+  it('sets the current map only when there is none, and never a conflicting one', () => {
     expect(plan([archivedMap(1), archivedMap(2)], [archivedMap(1), archivedMap(2)], null).mapToSelect?.id).toBe(1);
     expect(plan([archivedMap(1)], [archivedMap(1), archivedMap(2)], 2).mapToSelect).toBeNull();
     expect(plan([archivedMap(1)], [archivedMap(1, { mapVersion: 9 })], null).mapToSelect).toBeNull();

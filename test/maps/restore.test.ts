@@ -460,7 +460,7 @@ describe('a restore is refused or stopped', () => {
 });
 
 describe('maps that were lost', () => {
-  it('are created with every file, and the one that was in use is set as current map', async () => {
+  it('are created with every file, and the former current map is set again', async () => {
     await using chassis = await mapChassis();
     const archive = await archiveOf(chassis);
     chassis.maps.clear();
@@ -476,7 +476,7 @@ describe('maps that were lost', () => {
     expect(again.written).toBeNull();
   });
 
-  it('are not set as current map over another one in use', async () => {
+  it('are not set as current map over another current map', async () => {
     await using chassis = await mapChassis();
     const archive = await archiveOf(chassis);
     chassis.maps.delete(1);
@@ -550,7 +550,7 @@ describe('maps that were lost', () => {
     expect(written).toBeNull();
   });
 
-  it('leave the map in use unknown when the chassis does not report it', async () => {
+  it('leave the current map unknown when the chassis does not report it', async () => {
     await using chassis = await mapChassis();
     const archive = await archiveOf(chassis);
     chassis.current = null;
@@ -562,7 +562,7 @@ describe('maps that were lost', () => {
     expect(run.written?.use).toMatchObject({ outcome: 'unknown', id: 1 });
   });
 
-  it('are set as current map when they exist and no map is in use', async () => {
+  it('are set as current map when they exist and there is no current map', async () => {
     await using chassis = await mapChassis();
     const archive = await archiveOf(chassis);
     chassis.current = null;

@@ -111,7 +111,7 @@ describe('the running map compared with the stored one', () => {
     ['the map was set from data', (c) => (c.currentIsFromData = true), 'not stored'],
     ['the stored map cannot be read', (c) => (c.onRead = (path) => (path === '/maps/1' ? 500 : 'usual')), '500'],
     [
-      'another map is in use at the end',
+      'another map is current at the end',
       (c) => {
         let requests = 0;
         c.onRead = (path) => {
@@ -120,7 +120,7 @@ describe('the running map compared with the stored one', () => {
           return 'usual';
         };
       },
-      'the map in use changed',
+      'the current map changed',
     ],
   ])('is not checked when %s', async (_, spoil, why) => {
     await using chassis = await mapChassis();
@@ -141,7 +141,7 @@ describe('the running map compared with the stored one', () => {
     });
   });
 
-  it('is another map when the topic announces one, and none when none is in use', async () => {
+  it('is another map when the topic announces one, and none when there is no current map', async () => {
     await using chassis = await mapChassis();
     if (chassis.running) chassis.running.uid = 'uid-2';
     expect(await compare(chassis)).toMatchObject({
@@ -197,7 +197,7 @@ describe('after a write', () => {
     });
   });
 
-  it('the first announcement is a new one when no map was in use before', async () => {
+  it('the first announcement is a new one when there was no current map before', async () => {
     await using chassis = await mapChassis([storedMap(1)]);
     chassis.current = null;
     chassis.running = null;
@@ -304,7 +304,7 @@ describe('a restore', () => {
     expect(running).toMatchObject({ verdict: 'equal' });
   });
 
-  it('of a map that is not in use compares the unchanged map in use', async () => {
+  it('of a map that is not current compares the unchanged current map', async () => {
     await using chassis = await mapChassis();
     const { running } = await restored(chassis, spoil(chassis, 2));
     expect(running).toMatchObject({ verdict: 'equal', map: { id: 1 } });

@@ -81,8 +81,8 @@ function firstLine({ verdict, chassis, maps, mapInUse, tookMs, why, running }: C
       const isOnlyRunning = mapInUse.verdict === 'same' && maps.every(({ status }) => status === 'unchanged');
       if (isOnlyRunning && running !== null)
         return `Chassis ${serial} is back after ${took}, and ${all}, but ${runningClause(running)}.`;
-      const what = maps.some(({ status }) => status === 'changed') ? 'a map has changed' : 'another map is in use';
-      return `Chassis ${serial} is back after ${took}, but ${chalk.red.bold(mapInUse.verdict === 'another' && what.startsWith('a ') ? `${what}, and another one is in use` : what)}.`;
+      const what = maps.some(({ status }) => status === 'changed') ? 'a map has changed' : 'another map is current';
+      return `Chassis ${serial} is back after ${took}, but ${chalk.red.bold(mapInUse.verdict === 'another' && what.startsWith('a ') ? `${what}, and another one is current` : what)}.`;
     }
     case 'no-restart-seen':
       return `${chalk.yellow('No restart was observed')} within ${took}; chassis ${serial} answers, and ${maps.length === 0 ? 'it has no map' : all}.`;
@@ -114,7 +114,7 @@ const signTexts: Readonly<Record<ChassisRestart['signs'][number], string>> = {
 };
 
 function inUseText({ before, now, verdict }: ChassisRestart['mapInUse']): string {
-  const was = before === null ? 'no map was in use' : `map ${before} was in use`;
+  const was = before === null ? 'there was no current map' : `map ${before} was the current one`;
   if (verdict === 'not-checked') return `${renderVerdict('not-checked')} ${was}; the present one was not read`;
   if (verdict === 'same') return `${renderVerdict('ok')} ${was}, and ${before === null ? 'none is now' : 'is again'}`;
   return `${renderVerdict('wrong')} ${was}, and ${now === null ? 'none is now' : `map ${now} is now`}`;

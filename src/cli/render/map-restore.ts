@@ -14,7 +14,7 @@ export function renderMapRestore(data: MapRestore): string {
     renderTable(
       [{ title: 'map' }, { title: 'name' }, { title: 'on the chassis' }, { title: 'plan' }, { title: 'content now' }],
       maps.map((map) => [
-        `${map.id}${map.wasInUse ? ' (in use)' : ''}`,
+        `${map.id}${map.wasInUse ? ' (current)' : ''}`,
         printable(map.name),
         map.idOnChassis === null ? '-' : String(map.idOnChassis),
         planText(map),
@@ -170,14 +170,14 @@ function useText({ id, archivedId, outcome, why }: NonNullable<MapRestore['use']
   const reason = why === null ? '' : `: ${printable(why)}`;
   switch (outcome) {
     case 'dry-run':
-      return `No map is in use; a restore would set ${map} as current map. The position must then be set.`;
+      return `There is no current map; a restore would set ${map} as current map. The position must then be set.`;
     case 'set':
-      return `${renderVerdict('ok')} ${map} is in use again. ${chalk.yellow('The position of the robot must be set.')}`;
+      return `${renderVerdict('ok')} ${map} is the current map again. ${chalk.yellow('The position of the robot must be set.')}`;
     case 'not-set':
-      return `${renderVerdict('wrong')} ${map} is not in use${reason}`;
+      return `${renderVerdict('wrong')} ${map} is not the current map${reason}`;
     case 'not-started':
       return `${renderVerdict('not-checked')} ${map} was not set as current map${reason}`;
     case 'unknown':
-      return `${renderVerdict('not-checked')} whether ${map} is in use is unknown${reason}`;
+      return `${renderVerdict('not-checked')} whether ${map} is the current map is unknown${reason}`;
   }
 }

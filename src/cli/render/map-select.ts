@@ -9,7 +9,9 @@ import { runningClause, runningLines } from './running-map.ts';
 export function renderMapSelect(data: MapSelect): string {
   const { before, running, runningBefore, use, stored, safetyBackup, stillness, position, facts, next } = data;
   const lines = [firstLine(data), ''];
-  lines.push(`before      ${before === null ? 'no map was in use' : `map ${before.id} ${nameText(before.name)}`}`);
+  lines.push(
+    `before      ${before === null ? 'there was no current map' : `map ${before.id} ${nameText(before.name)}`}`,
+  );
   if (running === null) lines.push(...runningLines(runningBefore));
   if (use !== null) {
     const current = use.outcome === 'set' ? 'ok' : use.outcome === 'unknown' ? 'not-checked' : 'wrong';

@@ -14,7 +14,7 @@ export function renderMapList({ address, chassis, maps, current, fields }: MapLi
   const where = `${chassisText(chassis.serial)} at ${printable(address.host)}:${address.port}`;
   const lines = [`${mapsText(maps.length)} on ${where}; ${inUseText(current)}.`];
   if (current?.isStored === false) {
-    lines.push(chalk.yellow('The map in use is not stored: no backup contains it, and a restart may lose it.'));
+    lines.push(chalk.yellow('The current map is not stored: no backup contains it, and a restart may lose it.'));
   }
   if (maps.length === 0) lines.push('If it had maps before, restore them from a backup: gw map restore FILE');
   else {
@@ -24,7 +24,7 @@ export function renderMapList({ address, chassis, maps, current, fields }: MapLi
       { title: 'uid' },
       { title: 'map version', align: 'right' as const },
       { title: 'overlays version', align: 'right' as const },
-      { title: 'in use' },
+      { title: 'current' },
     ];
     const rows = maps.map((map) => [
       String(map.id),
@@ -41,11 +41,11 @@ export function renderMapList({ address, chassis, maps, current, fields }: MapLi
 }
 
 function inUseText(current: MapList['current']): string {
-  if (current === null) return 'none is in use';
+  if (current === null) return 'no current map';
   const name = current.name === null ? '' : ` '${nameText(current.name)}'`;
   return current.isStored
-    ? `in use is ${current.id}${name}`
-    : `in use is a map that is not stored,${name || ' without a name'}`;
+    ? `current map ${current.id}${name}`
+    : `current map is not stored,${name || ' without a name'}`;
 }
 
 /** `gw map show` */
@@ -62,7 +62,7 @@ export function renderMapShow(data: MapShow): string {
     ['uid', uidText(map.uid), 'uid'],
     ['map version', versionText(map.mapVersion), 'mapVersion'],
     ['overlays version', versionText(map.overlaysVersion), 'overlaysVersion'],
-    ['in use', map.isCurrent ? 'yes' : 'no', 'isCurrent'],
+    ['current', map.isCurrent ? 'yes' : 'no', 'isCurrent'],
     ['lower left corner', frame === null ? unread : `x ${frame.originXM} m, y ${frame.originYM} m`, 'originXM'],
     ['resolution', frame === null ? unread : `${frame.resolutionM} m per pixel`, 'resolutionM'],
     ['overlays', `${overlaysText(overlays)}, ${sizeText(overlays.bytes)} ${formText[overlays.form]}`, 'overlays'],
@@ -123,7 +123,7 @@ function archiveLines({ sha256, bytes, createdAt, gwVersion, chassis, maps, find
       { title: 'name' },
       { title: 'map version', align: 'right' as const },
       { title: 'overlays version', align: 'right' as const },
-      { title: 'in use' },
+      { title: 'current' },
       { title: 'features', align: 'right' as const },
       { title: 'picture' },
       { title: 'localisation', align: 'right' as const },

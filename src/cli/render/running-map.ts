@@ -13,7 +13,7 @@ const verdicts: Readonly<Record<RunningMapView['verdict'], Verdict>> = {
 
 /** Comparison of stored and running map, as a clause for a first line. */
 export function runningClause({ verdict, mapId, detail }: RunningMapView): string {
-  const map = mapId === null ? 'the map in use' : `map ${mapId}`;
+  const map = mapId === null ? 'the current map' : `map ${mapId}`;
   switch (verdict) {
     case 'equal':
       return `stored and running ${map} have the same overlays`;
@@ -22,7 +22,7 @@ export function runningClause({ verdict, mapId, detail }: RunningMapView): strin
     case 'another-map':
       return chalk.red.bold(printable(detail));
     case 'none-in-use':
-      return chalk.yellow('no map is in use');
+      return chalk.yellow('there is no current map');
     case 'not-checked':
       return chalk.yellow(`running ${map} not compared with the stored one`);
   }

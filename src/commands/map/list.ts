@@ -4,7 +4,7 @@ import { renderMapList } from '../../cli/render/map.ts';
 import type { MapList as Result } from '../../lib/toolkit/map/list.result.ts';
 
 export default class MapList extends GwCommand<Result> {
-  static override summary = 'List the stored maps of the chassis and the map in use.';
+  static override summary = 'List the stored maps of the chassis and the current map.';
   static override description = 'Reads only. The other commands accept these map numbers.';
   static override examples = [
     '<%= config.bin %> map list',

@@ -19,7 +19,7 @@ const formats = ['table', 'json', ...documents] as const;
 export default class OverlaysInspect extends GwCommand<Result | ExactOverlaysInspect> {
   static override summary = 'Show every feature of a map: values with unit and mark, findings, open questions.';
   static override description =
-    'Reads the map in use, another map of the chassis, or a file: a FeatureCollection, a map as the chassis returns it, a backup of gw. For the map in use it also compares the stored overlays with those of the running map (/map/info). Changes nothing. Exits with 1 on a finding of severity wrong, or when the running overlays differ from the stored ones. --file needs neither chassis nor site file.';
+    'Reads the current map, another map of the chassis, or a file: a FeatureCollection, a map as the chassis returns it, a backup of gw. For the current map it also compares the stored overlays with those of the running map (/map/info). Changes nothing. Exits with 1 on a finding of severity wrong, or when the running overlays differ from the stored ones. --file needs neither chassis nor site file.';
   static override examples = [
     '<%= config.bin %> overlays inspect',
     '<%= config.bin %> overlays inspect --map 3 --findings',
@@ -38,7 +38,7 @@ export default class OverlaysInspect extends GwCommand<Result | ExactOverlaysIns
       exclusive: ['current'],
     }),
     current: Flags.boolean({
-      summary: 'The map in use, stored and running (default).',
+      summary: 'The current map, stored and running (default).',
       exclusive: ['map', 'file'],
     }),
     file: Flags.file({ char: 'f', summary: 'Read this file instead of the chassis.', helpValue: 'FILE' }),

@@ -198,7 +198,7 @@ export interface ChassisClient extends AsyncDisposable {
   map(id: string, signal?: AbortSignal): Promise<Readonly<Record<string, unknown>>>;
   /** The same byte for byte, after its shape was checked. */
   mapBytes(id: string, signal?: AbortSignal): Promise<Uint8Array>;
-  /** The map in use; null when none is. `id` is -1 for one that was set from data and never stored (HINWEIS). */
+  /** The current map; null when none is. `id` is -1 for one that was set from data and never stored (HINWEIS). */
   currentMap(signal?: AbortSignal): Promise<CurrentMap | null>;
   /** Localisation data (`.pbstream`): opaque bytes of the chassis (HINWEIS). */
   mapLocalisation(id: string, signal?: AbortSignal): Promise<Uint8Array>;

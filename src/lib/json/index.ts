@@ -3,7 +3,6 @@
  * keys are rejected, since either value might be meant.
  */
 export { checkJson, problemOfFinding } from './check.ts';
-export { RawList } from './raw-list.ts';
 export { quote, readJson, readJsonBytes } from './read.ts';
 export { isRecord } from './record.ts';
 export { createJsonScanner, type JsonBounds, type ScanFinding, type TopMember } from './scan.ts';

@@ -11,7 +11,7 @@ export type LiveMap = Omit<ArchivedMap, 'localisation' | 'missing' | 'isCurrent'
 
 export interface LiveMaps {
   readonly identity: ChassisIdentity;
-  /** null when none is in use; `id` -1: set from data. */
+  /** null without one; `id` -1: set from data. */
   readonly current: CurrentMap | null;
   readonly maps: readonly LiveMap[];
   /** Maps whose picture was not received, with the reason. */

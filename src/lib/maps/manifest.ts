@@ -181,7 +181,7 @@ function contradictions(manifest: Manifest): string[] {
       if (files[what] === null && reasons !== 1) report(`${what} of map ${id} is missing without exactly one reason`);
     }
   }
-  if (manifest.maps.filter(({ isCurrent }) => isCurrent).length > 1) report('more than one map is marked as in use');
+  if (manifest.maps.filter(({ isCurrent }) => isCurrent).length > 1) report('more than one map is marked as current');
   if (total > bounds.totalBytes) report(`its files exceed ${bounds.totalBytes / MiB} MiB in total`);
   return problems;
 }

@@ -37,6 +37,6 @@ export async function setCurrentMap(
     if (sent.kind === 'answered' || !wasCurrent) return { outcome: 'set', id, why: orderError, mayBeSet };
     return { outcome: sent.kind === 'refused' ? 'not-set' : 'unknown', id, why: orderError, mayBeSet };
   }
-  const now = read.current === null ? 'no map is in use' : `map ${read.current.id} is in use`;
+  const now = read.current === null ? 'there is no current map' : `map ${read.current.id} is the current map`;
   return { outcome: 'not-set', id, why: orderError === null ? now : `${orderError}; ${now}`, mayBeSet };
 }

@@ -8,7 +8,7 @@ export interface ArchivedMap {
   readonly name: string;
   readonly mapVersion: number | null;
   readonly overlaysVersion: number | null;
-  /** Whether it was the map in use. */
+  /** Whether it was the current map. */
   readonly isCurrent: boolean;
   /** GET /maps/<id>, byte for byte. */
   readonly data: Uint8Array;

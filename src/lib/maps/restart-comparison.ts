@@ -12,7 +12,7 @@ import type { MapArchive } from './model.ts';
 
 /**
  * Throws BACKUP_OUTDATED with every reason unless the archive contains each map of the chassis in its current state, with
- * picture and localisation data, and the same map in use. A map in use that is not stored cannot be in a backup and is
+ * picture and localisation data, and the same current map. A current map that is not stored cannot be in a backup and is
  * refused.
  */
 export function assertContainsAll(archive: MapArchive, live: LiveMaps): void {
@@ -20,7 +20,7 @@ export function assertContainsAll(archive: MapArchive, live: LiveMaps): void {
   if (current !== null && !maps.some(({ id }) => id === current.id)) {
     throw new GwError(
       'BACKUP_OUTDATED',
-      `The map in use (id ${current.id}) was set from data and is not stored, so no backup contains it: a restart would lose it. Nothing was changed.`,
+      `The current map (id ${current.id}) was set from data and is not stored, so no backup contains it: a restart would lose it. Nothing was changed.`,
       { remedy: 'Store the map on the chassis first, take a new backup with `gw map backup`, then try again.' },
     );
   }
@@ -28,7 +28,7 @@ export function assertContainsAll(archive: MapArchive, live: LiveMaps): void {
   const inUse = archive.maps.find(({ isCurrent }) => isCurrent);
   const currentMap = maps.find(({ id }) => id === current?.id);
   if (reasons.length === 0 && (inUse === undefined ? currentMap !== undefined : !isSameMap(inUse, currentMap))) {
-    reasons.push(`in use is ${named(currentMap)}, was ${named(inUse)} at the backup`);
+    reasons.push(`current map is ${named(currentMap)}, was ${named(inUse)} at the backup`);
   }
   if (reasons.length === 0) return;
   throw new GwError(

@@ -35,7 +35,7 @@ export interface RestartPace {
   readonly answerMs: number;
   /** Time until a restart must show on a chassis that keeps answering. */
   readonly showsWithinMs: number;
-  /** Time until /map/info must announce the map in use. */
+  /** Time until /map/info must announce the current map. */
   readonly announceMs: number;
   /** Time for missing maps to appear after the chassis answers again. */
   readonly settleMs: number;
@@ -76,7 +76,7 @@ export interface RestartRun {
     readonly identity: ChassisIdentity;
     readonly current: CurrentMap | null;
     readonly maps: readonly MapComparison[];
-    /** Whether the same map is in use as before. */
+    /** Whether the same map is current as before. */
     readonly sameCurrent: boolean;
     /** Comparison of running and stored map. */
     readonly running: RunningMap;

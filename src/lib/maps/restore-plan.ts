@@ -43,7 +43,7 @@ export interface RestorePlan {
   readonly maps: readonly PlannedMap[];
   /** Maps of the chassis that are not in the archive: unchanged. */
   readonly others: readonly LiveMap[];
-  /** The map in use at the backup, to be set as current map when none is in use now; else null. */
+  /** The current map at the backup, to be set as current map when there is none now; else null. */
   readonly mapToSelect: ArchivedMap | null;
 }
 

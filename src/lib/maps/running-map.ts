@@ -10,7 +10,7 @@ import {
 } from './map-announcements.ts';
 import { compareRunning, type RunningComparison } from './running-overlays.ts';
 
-/** Whether the robot drives by the overlays stored for the map in use, as announced by the chassis. */
+/** Whether the robot drives by the overlays stored for the current map, as announced by the chassis. */
 export interface RunningMap {
   readonly verdict: /** `/map/info` announces the stored overlays. */
     | 'equal'
@@ -18,13 +18,13 @@ export interface RunningMap {
     | 'differs'
     /** It announces another map than the current one of the REST interface. */
     | 'another-map'
-    /** No map is in use. */
+    /** No current map. */
     | 'none-in-use'
     /** Not decidable from what was received: see `detail`. */
     | 'not-checked';
   /** Reason of the verdict, as a clause. */
   readonly detail: string;
-  /** The current map by `GET /chassis/current-map`; null when none is in use or it is unknown. */
+  /** The current map by `GET /chassis/current-map`; null without one or it is unknown. */
   readonly map: CurrentMap | null;
   /** The deciding or else the last received message. */
   readonly announced: Omit<Announcement, 'overlays'> | null;
@@ -35,7 +35,7 @@ export interface RunningMap {
 /** Announcements of `/map/info` before a write, and over the same connection after it. */
 export interface WatchedMap extends Disposable {
   readonly announcements: MapAnnouncements;
-  /** Whether a map was in use before the write. */
+  /** Whether there was a current map before the write. */
   readonly hadMap: boolean;
   /** Marks the moment right before the first write; later calls are ignored. */
   mark(): void;
@@ -50,7 +50,7 @@ const LATCHED_TIMEOUT_MS = 1_500;
 
 /**
  * Subscribes before a write. A latched message is sent to every new subscriber regardless of its age, so an announcement
- * is newer than the write only when the same connection had received the latched one before. Without a map in use
+ * is newer than the write only when the same connection had received the latched one before. Without a current map
  * (`hadMap` false) and without an announcement there is no older one. Takes 3 s at most; chassis and network errors are
  * results.
  */
@@ -87,7 +87,7 @@ export interface RunningMapOptions {
 }
 
 /**
- * Compares the overlays stored for the map in use with those announced by `/map/info`, by content. Silence, a message
+ * Compares the overlays stored for the current map with those announced by `/map/info`, by content. Silence, a message
  * without overlays, and one that may be older than the write are 'not-checked'. Chassis and network errors and an
  * interruption are results.
  */
@@ -99,7 +99,7 @@ export async function checkRunningMap(options: RunningMapOptions): Promise<Runni
     await client.identity(signal);
     map = await client.currentMap(signal);
     if (map === null)
-      return { verdict: 'none-in-use', detail: 'no map is in use', map, announced: null, comparison: null };
+      return { verdict: 'none-in-use', detail: 'there is no current map', map, announced: null, comparison: null };
     const undecidable = whyUndecidable(map);
     if (undecidable !== null) return notChecked(map, undecidable);
     const { overlays } = overlaysOf(await client.mapBytes(String(map.id), signal));
@@ -107,7 +107,7 @@ export async function checkRunningMap(options: RunningMapOptions): Promise<Runni
     await client.identity(signal);
     const now = await client.currentMap(signal);
     if (now?.id !== map.id || now.uid !== map.uid) {
-      return { ...found, verdict: 'not-checked', detail: 'the map in use changed during the comparison' };
+      return { ...found, verdict: 'not-checked', detail: 'the current map changed during the comparison' };
     }
     return found;
   } catch (error) {
@@ -117,8 +117,8 @@ export async function checkRunningMap(options: RunningMapOptions): Promise<Runni
 }
 
 function whyUndecidable({ id, uid }: CurrentMap): string | null {
-  if (id < 0) return 'the map in use was set from data and is not stored';
-  return uid === null ? 'the map in use has no uid, by which /map/info identifies maps' : null;
+  if (id < 0) return 'the current map was set from data and is not stored';
+  return uid === null ? 'the current map has no uid, by which /map/info identifies maps' : null;
 }
 
 function notChecked(map: CurrentMap | null, detail: string, announced: Announcement | null = null): RunningMap {

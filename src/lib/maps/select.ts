@@ -29,7 +29,7 @@ export interface SelectOptions {
 export interface SelectRun {
   readonly identity: ChassisIdentity;
   readonly target: MapListItem;
-  /** The current map before; null when none was in use. */
+  /** The current map before; null without one. */
   readonly before: CurrentMap | null;
   /** Comparison of running and stored map before. */
   readonly runningBefore: RunningMap;

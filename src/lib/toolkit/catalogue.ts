@@ -289,7 +289,7 @@ export function createCatalogue({
       {
         summary: 'The overlays of a map: the meaning of every number with its evidence mark, and all errors.',
         with: z.strictObject({
-          map: z.string().default('current').describe('Map id; default: the map in use.'),
+          map: z.string().default('current').describe('Map id; default: the current map.'),
         }),
       },
       async ({ map }, context) => {

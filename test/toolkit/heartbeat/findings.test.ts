@@ -71,8 +71,7 @@ describe('the findings on the other robots of a fleet', () => {
     });
     expect(found({}).of('robot-SN-2').detail).toBe('from 192.0.2.2');
     expect(found({}).of('period-SN-3')).toMatchObject({
-      detail:
-        '2.01 s (median 2.01 s) over 4 intervals (time of arrival); 2 s by the specification, tolerance ±10 %',
+      detail: '2.01 s (median 2.01 s) over 4 intervals (time of arrival); 2 s by the specification, tolerance ±10 %',
       spec: 'Limits',
     });
   });

@@ -33,7 +33,7 @@ const verdictOf = (findings: readonly { id: string; verdict: string }[], id: str
   findings.find((finding) => finding.id === id)?.verdict;
 
 describe('the list of maps', () => {
-  it('has each map, the one in use, and the evidence mark of each field', async () => {
+  it('has each map, the current one, and the evidence mark of each field', async () => {
     await using sim = await startSim();
     const list = await listMaps(toolkitFor(sim), context());
     expect(mapListSchema.parse(list)).toEqual(list);

@@ -163,7 +163,7 @@ describe('selecting a map', () => {
     const found = await result(chassis, '2');
     expect(found).toMatchObject({
       verdict: 'not-selected',
-      use: { why: 'map 1 is in use' },
+      use: { why: 'map 1 is the current map' },
       position: 'must-be-set',
     });
   });

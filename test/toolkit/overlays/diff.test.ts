@@ -138,7 +138,7 @@ describe('a comparison with a backup', () => {
 });
 
 describe('a comparison with the chassis', () => {
-  it('reads the map in use, and puts the picture under the differences', async () => {
+  it('reads the current map, and puts the picture under the differences', async () => {
     await using sim = await startSim();
     const openToolkit = async () => toolkitFor(sim);
     const { json } = await call(sim, 'GET', '/maps/1');

@@ -106,7 +106,7 @@ describe('overlays in a backup', () => {
   const backup = async (name: string, ...maps: Parameters<typeof archivedMap>[]) =>
     fileOf(name, await packArchive(sampleArchive({ maps: maps.map((map) => archivedMap(...map)) })));
 
-  it('are those of the map in use at the time, with its picture and its chassis', async () => {
+  it('are those of the current map at the time, with its picture and its chassis', async () => {
     const path = await backup('two.tar.gz', [1], [2]);
     const opened = await openFrom(path);
     expect(opened.label).toContain(`map 1 "Floor 1" in ${path}, backup of`);
@@ -125,7 +125,7 @@ describe('overlays in a backup', () => {
     });
   });
 
-  it('must be selected when none of several was in use', async () => {
+  it('must be selected when none of several was current', async () => {
     const path = await backup('unused.tar.gz', [2], [3]);
     expect(await errorOf(openFrom(path))).toMatchObject({ code: 'MAP_UNKNOWN' });
     expect((await openFrom(await backup('one.tar.gz', [3]))).map).toMatchObject({ id: 3 });
@@ -150,7 +150,7 @@ describe('overlays in a backup', () => {
 });
 
 describe('overlays on the chassis', () => {
-  it('are those of the map in use or of the selected one, with picture, identity and verified facts', async () => {
+  it('are those of the current map or of the selected one, with picture, identity and verified facts', async () => {
     await using sim = await startSim();
     const current = await openLive(sim, 'live:current');
     const { serial, software, port } = sim.chassis;

@@ -2,7 +2,7 @@ import chalk from 'chalk';
 import { pluralWord } from '../../../lib/text/index.ts';
 import type { OverlaysInspect } from '../../../lib/toolkit/overlays/inspect.result.ts';
 import { type Column, renderTable } from '../../output.ts';
-import { colourMark, open, type Evidence } from '../mark.ts';
+import { colourMark, type Evidence, open } from '../mark.ts';
 import type { View } from './kinds.ts';
 import { counted, cut, figure, MAX_ROWS, meaningText, moreText, title } from './words.ts';
 

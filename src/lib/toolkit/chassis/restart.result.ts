@@ -9,7 +9,7 @@ export const chassisRestartSchema = z.strictObject({
   verdict: z
     .enum(['ok', 'brought-back', 'lost', 'changed', 'no-restart-seen', 'not-back', 'interrupted'])
     .describe(
-      'brought-back: maps were lost and restored. changed: every map exists, but a map, the map in use or the running map differs.',
+      'brought-back: maps were lost and restored. changed: every map exists, but a map, the current map or the running map differs.',
     ),
   address: mapAddressSchema,
   chassis: mapChassisSchema,

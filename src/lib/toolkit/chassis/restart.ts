@@ -149,7 +149,7 @@ function verdictOf({ end, after, restarted }: RestartRun): ChassisRestart['verdi
   return restarted ? 'ok' : 'no-restart-seen';
 }
 
-/** The stored maps, or which of them is in use. */
+/** The stored maps, or which of them is current. */
 function isChanged({ after }: Pick<RestartRun, 'after'>): boolean {
   return after !== null && (!after.sameCurrent || after.maps.some(({ status }) => status === 'changed'));
 }

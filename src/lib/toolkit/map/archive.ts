@@ -146,11 +146,11 @@ function allMapsFinding(complete: boolean, scope: BackupScope): Finding {
   if (scope === 'all') {
     return wrong(
       about,
-      'the map in use was set from data and is not stored, so no backup contains it',
+      'the current map was set from data and is not stored, so no backup contains it',
       'Store that map on the chassis, or select a stored one; a restart may lose it. Then take the backup again.',
     );
   }
-  const detail = scope === 'some' ? 'selected maps only' : 'selected maps only, or the map in use was not stored';
+  const detail = scope === 'some' ? 'selected maps only' : 'selected maps only, or the current map was not stored';
   return notChecked(about, detail, 'For all maps run `gw map backup` without --map.');
 }
 

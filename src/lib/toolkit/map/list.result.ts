@@ -14,7 +14,7 @@ export const mapListSchema = z.strictObject({
       isStored: z.boolean().describe('Whether it is in the list, so that a backup contains it.'),
     })
     .nullable()
-    .describe('The map in use; null without one.'),
+    .describe('The current map; null without one.'),
   fields: mapFieldsSchema,
 });
 export type MapList = z.infer<typeof mapListSchema>;

@@ -1,10 +1,10 @@
 import { createChassisClient } from '../../chassis/index.ts';
 import { chassisAccess } from '../chassis/access.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
-import { listedFields, evidenceOfFields } from './contents/facts.ts';
+import { evidenceOfFields, listedFields } from './contents/facts.ts';
 import type { MapList } from './list.result.ts';
 
-/** The stored maps of a chassis and the map in use. Throws the errors of the chassis client. */
+/** The stored maps of a chassis and the current map. Throws the errors of the chassis client. */
 export async function listMaps(toolkit: Toolkit, { signal, onProgress }: CheckContext): Promise<MapList> {
   const access = await chassisAccess(toolkit);
   const { host, port } = access.endpoint;

@@ -109,11 +109,11 @@ export const mapRestoreSchema = z.strictObject({
       why: z.string().nullable(),
     })
     .nullable()
-    .describe('Setting the current map: only when one was in use at the backup and none is now.'),
+    .describe('Setting the current map: only when the backup has a current map and the chassis has none.'),
   running: runningMapSchema.describe('Comparison of running and stored map, after any writes.'),
   position: z
     .enum(['untouched', 'must-be-set'])
-    .describe('must-be-set: the position is expected to be lost with a change of the map in use.'),
+    .describe('must-be-set: the position is expected to be lost with a change of the current map.'),
   interrupted: z.boolean(),
   notes: z.array(z.string()).describe('Further notes.'),
   facts: z.array(citedFactSchema),

@@ -279,11 +279,11 @@ function notesOf({ live, plan }: RestoreRun, { archive }: ArchiveFile): string[]
           `The backup was taken with software ${archive.chassis.software ?? 'of unknown version'}; ${software ?? 'an unknown version'} runs now.`,
         ]),
     ...(live.current !== null && !plan.maps.some(({ live: map }) => map?.id === live.current?.id) && live.current.id < 0
-      ? ['The map in use was set from data and is not stored: no backup contains it.']
+      ? ['The current map was set from data and is not stored: no backup contains it.']
       : []),
     ...(inUse
       ? [
-          `Map ${inUse.live?.id} is in use. Whether the robot loads new overlays at once is not documented: the running map is compared with the stored one after a write.`,
+          `Map ${inUse.live?.id} is the current map. Whether the robot loads new overlays at once is not documented: the running map is compared with the stored one after a write.`,
         ]
       : []),
     ...live.withoutImage.map(({ id, why }) => `The picture of map ${id} was not received and not compared: ${why}.`),

@@ -17,9 +17,7 @@ export const mapSelectSchema = z.strictObject({
   address: mapAddressSchema,
   chassis: mapChassisSchema,
   map: listedMapSchema.describe('The requested map.'),
-  before: listedMapSchema
-    .nullable()
-    .describe('The current map before; null when none was in use. id -1: set from data.'),
+  before: listedMapSchema.nullable().describe('The current map before; null without one. id -1: set from data.'),
   runningBefore: runningMapSchema,
   stillness: stillnessSchema.nullable().describe('null when nothing was sent.'),
   safetyBackup: safetyBackupSchema.nullable().describe('Backup of every map before; null when nothing was sent.'),

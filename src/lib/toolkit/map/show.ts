@@ -5,7 +5,7 @@ import { checkPng, pickMap, readMap } from '../../maps/index.ts';
 import { frameOf, type MapFrame } from '../../overlays/index.ts';
 import { chassisAccess } from '../chassis/access.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
-import { listedFields, evidenceOfFields } from './contents/facts.ts';
+import { evidenceOfFields, listedFields } from './contents/facts.ts';
 import { countFeatures } from './contents/overlays.ts';
 import type { MapShow } from './show.result.ts';
 

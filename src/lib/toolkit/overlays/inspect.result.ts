@@ -93,7 +93,7 @@ export const overlaysInspectSchema = z.strictObject({
   map: openedMapSchema,
   running: runningMapSchema
     .nullable()
-    .describe('Comparison of the stored map with the running one; null unless the map in use was read.'),
+    .describe('Comparison of the stored map with the running one; null unless the current map was read.'),
   picture: z
     .strictObject({
       originXM: z.number(),

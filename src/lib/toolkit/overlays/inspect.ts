@@ -1,5 +1,4 @@
 import { factById, known, markHere } from '../../evidence/index.ts';
-import type { RawList } from '../../json/index.ts';
 import {
   type FeatureFilter,
   type Inspection,
@@ -8,6 +7,7 @@ import {
   knownOf,
   type Severity,
 } from '../../overlays/index.ts';
+import type { RawList } from '../../text/index.ts';
 import { writeDocument } from '../document-file.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
 import type { DocumentFormat, OverlaysInspect } from './inspect.result.ts';

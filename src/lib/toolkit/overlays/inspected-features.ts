@@ -1,5 +1,5 @@
-import { RawList } from '../../json/index.ts';
 import { type Code, type CodeBook, type Feature, featureTexts, type Inspection } from '../../overlays/index.ts';
+import { RawList } from '../../text/index.ts';
 import type { InspectedFeature } from './inspect.result.ts';
 
 /** The selected features for a result. */

@@ -129,7 +129,7 @@ describe('a simulated robot that keeps the overlays it has loaded', () => {
   });
 });
 
-describe('overlays inspect of the map in use', () => {
+describe('overlays inspect of the current map', () => {
   const of = (chassis: MapChassis) => toolkitFor({ ...chassis.fake.endpoint, serial: chassis.fake.serial });
 
   it('compares the running map in its first line, with the reason when not checked', async () => {

@@ -32,13 +32,13 @@ interface MapChanges {
   readonly name?: string;
   readonly overlays?: string;
   readonly overlaysVersion?: number;
-  /** Leaves the map in use as it was loaded. */
+  /** Leaves the current map as it was loaded. */
   readonly keepsRunning?: boolean;
 }
 
 const EMPTY_OVERLAYS = JSON.stringify({ type: 'FeatureCollection', features: [] });
 
-/** The stored maps and the map in use. */
+/** The stored maps and the current map. */
 export function createMapStore(serial: string, now: () => number) {
   const maps = new Map<number, FloorMap>();
   let nextId = 1;
@@ -98,7 +98,7 @@ export function createMapStore(serial: string, now: () => number) {
         }),
       };
       maps.set(id, changed);
-      // The map in use is a copy: an integrator reports that a robot may keep using the overlays that it has loaded.
+      // The current map is a copy: an integrator reports that a robot may keep using the overlays that it has loaded.
       if (current?.id === id && changes.keepsRunning !== true) current = changed;
       return changed;
     },

@@ -9,7 +9,7 @@ export const runningMapSchema = z.strictObject({
       'equal: /map/info announces the overlays stored for the current map. differs: it announces others. another-map: it announces another map than the current one. not-checked: not decidable from what was received.',
     ),
   detail: z.string().describe('Reason of the verdict, as a clause.'),
-  mapId: z.int().nullable().describe('The current map; null when none is in use or it is unknown.'),
+  mapId: z.int().nullable().describe('The current map; null without one or it is unknown.'),
   uid: z.string().nullable(),
   name: z.string().nullable(),
   announced: z

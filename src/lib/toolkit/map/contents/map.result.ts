@@ -17,7 +17,7 @@ export const mapItemSchema = z.strictObject({
   name: z.string(),
   mapVersion: z.int().nullable(),
   overlaysVersion: z.int().nullable().describe('Whether a write increases it is unknown.'),
-  isCurrent: z.boolean().describe('Whether it is the map in use.'),
+  isCurrent: z.boolean().describe('Whether it is the current map.'),
 });
 
 export const mapFieldsSchema = z.record(z.string(), evidenceSchema).describe('Evidence marks by field name.');

@@ -109,7 +109,7 @@ function selectMap({ maps }: MapArchive, wanted: string | undefined, path: strin
         : maps.find(({ isCurrent }) => isCurrent)
       : maps.find(({ id, uid }) => String(id) === wanted || uid === wanted);
   if (found !== undefined) return found;
-  const what = wanted === undefined ? 'several maps, none of which was in use' : `no map ${quote(wanted)}`;
+  const what = wanted === undefined ? 'several maps, none of which was current' : `no map ${quote(wanted)}`;
   throw new GwError('MAP_UNKNOWN', `${path} holds ${maps.length === 0 ? 'no maps' : what}.`, {
     remedy:
       maps.length === 0

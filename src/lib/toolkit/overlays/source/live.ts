@@ -85,7 +85,7 @@ async function readLive(
 async function currentMapId(client: ChassisClient, where: string, signal: AbortSignal): Promise<string> {
   const current = await client.currentMap(signal);
   if (current === null) {
-    throw new GwError('MAP_UNKNOWN', `No map is in use on ${where}.`, {
+    throw new GwError('MAP_UNKNOWN', `No current map on ${where}.`, {
       remedy: 'Name a map by its id; `gw map list` shows the ids.',
     });
   }
@@ -93,7 +93,7 @@ async function currentMapId(client: ChassisClient, where: string, signal: AbortS
     const name = current.name === null ? '' : ` (${quote(current.name)})`;
     throw new GwError(
       'MAP_UNKNOWN',
-      `The map in use${name} on ${where} has the id -1: it was set from data and never stored, so its overlays cannot be read.`,
+      `The current map${name} on ${where} has the id -1: it was set from data and never stored, so its overlays cannot be read.`,
       { remedy: 'Store it on the chassis first, or name a stored map by its id; `gw map list` shows them.' },
     );
   }

@@ -5,12 +5,12 @@ import type { Toolkit } from '../../toolkit.ts';
 
 /** A source of overlays. */
 export type OverlaysSource =
-  /** A map on the chassis: its id, or the one in use. */
+  /** A map on the chassis: its id, or the current one. */
   | { readonly kind: 'live'; readonly map: string }
   | {
       readonly kind: 'file';
       readonly path: string;
-      /** Id or uid of a map of a backup. Default: the only one, or the one that was in use. */
+      /** Id or uid of a map of a backup. Default: the only one, or the one that was current. */
       readonly map?: string | undefined;
       /** The picture of the map, for a file without one. */
       readonly imagePath?: string | undefined;
@@ -23,7 +23,7 @@ export interface OpenOverlaysOptions {
   readonly siteNamed?: boolean | undefined;
   /** Read the picture as well, which can take long. */
   readonly needImage: boolean;
-  /** Compare the stored map with the running one, where the source is the map in use. */
+  /** Compare the stored map with the running one, where the source is the current map. */
   readonly compareRunning?: boolean | undefined;
 }
 
