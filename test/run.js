@@ -4,7 +4,7 @@
 // GW_TESTS_BEGIN names a file that is written when the tests begin: from then on nothing is installed or built.
 import { spawn, spawnSync } from 'node:child_process';
 import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { constants, setPriority, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bringPackages } from '../scripts/debian-packages.js';
@@ -29,15 +29,14 @@ const broken = [];
 
 /**
  * Runs vitest with these arguments, behind `prefix`; null where it left no report. Of runs side by side one prints line
- * by line ('lines'), the others when they end ('end'). In the background all others have the processor first.
+ * by line ('lines'), the others when they end ('end').
  */
-async function vitest(args, { name, prefix = [], prints = 'inherit', isBackground = false }) {
+async function vitest(args, { name, prefix = [], prints = 'inherit' }) {
   const report = join(scratch, `${name}.json`);
   const own = ['run', '--reporter=default', `--reporter=${join(root, 'test/counting-reporter.js')}`];
   const command = [...prefix, process.execPath, join(root, 'node_modules/vitest/vitest.mjs'), ...own, ...args];
   const stdio = prints === 'inherit' ? 'inherit' : ['ignore', 'pipe', 'pipe'];
   const child = spawn(command[0], command.slice(1), { cwd: root, stdio, env: { ...env, GW_TEST_REPORT: report } });
-  if (isBackground) setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL);
   let output = '';
   const take = (chunk) => {
     output += chunk;
@@ -131,8 +130,16 @@ function runsAlone() {
   return runs;
 }
 
-/** Most of these wait for real programs most of their time, so they overlap; the unit tests take what they leave. */
+/**
+ * First the tests that need the processor, then those that wait for real programs most of their time: beside each other
+ * the former starve the latter, and both fail by their time limits.
+ */
 async function runAll() {
+  const unit = ['unit', 'unit-mocks'].flatMap((name) => ['--project', name]);
+  await Promise.all([
+    runTests(unit, { name: 'unit', prints: 'lines' }),
+    runTests(['--project', 'types'], { name: 'types', prints: 'end' }),
+  ]);
   const runs = runsAlone();
   const lane = async () => {
     for (let files = runs.shift(); files !== undefined; files = runs.shift()) {
@@ -140,10 +147,7 @@ async function runAll() {
       await runTests(['--project', 'e2e', ...files], { name, prefix: ownNetwork, prints: 'end' });
     }
   };
-  const unit = ['unit', 'unit-mocks'].flatMap((name) => ['--project', name]);
   await Promise.all([
-    runTests(unit, { name: 'unit', prints: 'lines', isBackground: true }),
-    runTests(['--project', 'types'], { name: 'types', prints: 'end', isBackground: true }),
     runTests(['--project', 'peers'], { name: 'peers', prefix: ownNetwork, prints: 'end' }).then(lane),
     lane(),
     lane(),

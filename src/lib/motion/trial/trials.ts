@@ -159,7 +159,7 @@ export function createTrials(options: TrialsOptions): Trials {
     let facts: TrialFinding[] = [];
     let failure: string | null = null;
     try {
-      change(running, { phase: 'Verifies that the robot rest still.' });
+      change(running, { phase: 'Verifies that the robot stands still.' });
       const rest = await untilAtRest(sampler, whole);
       if (typeof rest === 'string') {
         await finish(running, { outcome: 'refused', reason: rest, facts: [], refusals: [rest] }, sampler);
