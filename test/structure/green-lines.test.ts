@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { textsOfSource } from './texts.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -19,6 +20,17 @@ describe.each(pages)('docs/$page', ({ page, head }) => {
     expect(named.filter((path) => !existsSync(`${root}/${path}`))).toEqual([]);
   });
 
+  it('names titles that exist in these files', () => {
+    const missing = text.split('\n').flatMap((line) =>
+      [...line.matchAll(titles)].flatMap(([, path = '', names = '']) => {
+        const known = textsOfSource(`${root}/${path}`).filter(({ kind }) => kind === 'text');
+        const hasTitle = (name: string) => known.some((one) => inOrder(one.text, partsOf(name)));
+        return names.split(/; |, (?=gw )/).flatMap((name) => (hasTitle(name) ? [] : [`${path}: ${name}`]));
+      }),
+    );
+    expect(missing).toEqual([]);
+  });
+
   it('names a test for every row', () => {
     const rows = text.split('\n').filter((line) => line.startsWith('| ') && !head.test(line));
     expect(rows.length).toBeGreaterThan(20);
@@ -26,3 +38,21 @@ describe.each(pages)('docs/$page', ({ page, head }) => {
     expect(without).toEqual([]);
   });
 });
+
+/** `test/a.test.ts`: the title of a test, up to the next file or the end of the cell. */
+const titles = /`(test\/[\w/.-]+\.ts)`(?: \([^)]*\))?: (.*?)(?=\s*(?: · |, `test| \||$))/g;
+
+/** The parts of a title that `…` shortens, without a remark of the page behind it. */
+function partsOf(name: string): string[] {
+  const title = name.replace(/ \(\d+ rows\)| and those beside it/g, '');
+  return title.split('…').map((part) => part.trim());
+}
+
+function inOrder(title: string, parts: readonly string[]): boolean {
+  let from = 0;
+  return parts.every((part) => {
+    const at = title.indexOf(part, from);
+    from = at + part.length;
+    return at >= 0;
+  });
+}
