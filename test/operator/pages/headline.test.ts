@@ -352,6 +352,17 @@ describe('a page under radians, as rendered by the server', () => {
   });
 
   it.each([
+    [0, 'nicht entschieden (0 Werte): keine Pose empfangen.'],
+    [36, 'nicht entschieden (36 Werte): bisher keine Drehung, die nur in einer Einheit möglich ist.'],
+  ])('names the reason of an undecided unit after %i poses, in German', (samples, text) => {
+    const poseUnit = { ...connected.poseUnit, verdict: 'not-decided' as const, samples, reason: 'an English sentence' };
+    expect(viewOf({ poseUnit }).texts['pose-unit']).toBe(text);
+    const proven = viewOf({ poseUnit, unitContradicted: true }).texts['pose-unit'];
+    expect(proven).toContain('WIDERSPRUCH');
+    expect(viewOf({ poseUnit: { ...poseUnit, doubt: 'it turns' } }).texts['pose-unit']).toContain('zweifelhaft');
+  });
+
+  it.each([
     [{ state: 'positioning', reliable: true, quality: 10 }, 'sicher (positioning)', ''],
     [{ state: 'positioning', reliable: true, quality: 3 }, 'ungenau (positioning)', 'unsicher, Ortung ungenau:'],
     [{ state: 'positioning', reliable: true, quality: 1 }, 'verloren (positioning)', 'ungültig, Position verloren:'],

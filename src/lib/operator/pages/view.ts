@@ -148,11 +148,15 @@ function tourObstacle(snapshot: ChassisSnapshot, motion: MotionStatus): string {
 
 function poseUnitText({ poseUnit, unitContradicted }: ChassisSnapshot): string {
   const { verdict, samples, reason, doubt } = poseUnit;
+  if (!unitContradicted && verdict === 'not-decided' && doubt === null) {
+    const why = samples === 0 ? 'keine Pose empfangen' : 'bisher keine Drehung, die nur in einer Einheit möglich ist';
+    return `nicht entschieden (${samples} Werte): ${why}.`;
+  }
   const words = { degrees: 'Grad, wie gemessen', radians: 'Bogenmaß: WIDERSPRUCH', 'not-decided': 'nicht entschieden' };
   // Proven radians hold until gw is restarted, whatever the samples of a later connection show.
   const word = unitContradicted ? words.radians : doubt === null ? words[verdict] : 'zweifelhaft';
   const latched = unitContradicted ? ' Fahren bleibt gesperrt, bis gw serve neu gestartet ist.' : '';
-  return `${word} (${samples} Werte; ${doubt ?? reason}).${latched}`;
+  return `${word} (${samples} Werte): ${doubt ?? reason}.${latched}`;
 }
 
 function stopText(snapshot: ChassisSnapshot, { stop }: MotionStatus): string {

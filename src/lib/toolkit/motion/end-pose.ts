@@ -86,7 +86,7 @@ export function endFindings(end: EndPose | null, hasArrived: boolean): Finding[]
       : {
           ...heading,
           verdict: isTurned ? 'ok' : 'wrong',
-          detail: `${reported.yawDeg.toFixed(1)}° reported, ${expected.yawDeg?.toFixed(1)}° named: ${turnDeg.toFixed(1)}° off (up to ${NEAR_DEG}°)`,
+          detail: `${reported.yawDeg.toFixed(1)}° reported, ${expected.yawDeg?.toFixed(1)}° ordered: ${turnDeg.toFixed(1)}° off (up to ${NEAR_DEG}°)`,
           remedy: isTurned ? null : 'Do not continue: an angle unit may be wrong. Run `gw chassis probe`.',
         },
   ];
