@@ -62,6 +62,7 @@ const extraEntries = {
   'net/ssh/index.ts': '^src/lib/toolkit/',
   // Network probes for a person; the daemon loads neither them nor the modules that may import them.
   'net/probe/index.ts': '^src/lib/(toolkit|enrolment|kiosk)/',
+  'net/path/index.ts': '^src/lib/toolkit/',
   // Only the maps module uses writes that were never measured, and it makes a backup first.
   'chassis/map-writes.ts': '^src/lib/maps/',
   // The simulator shares the wire types only.

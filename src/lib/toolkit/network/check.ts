@@ -1,6 +1,15 @@
 import { networkInterfaces } from 'node:os';
 import { GwError } from '../../error/index.ts';
 import { reachEndpoint } from '../../net/index.ts';
+import {
+  createNameCache,
+  createSerialQueue,
+  type NameLookup,
+  type PathResult,
+  type PathTools,
+  probePath,
+  STEP_MS,
+} from '../../net/path/index.ts';
 import { type ConnectionInfo, type OwnedSocket, readOpenSockets } from '../../net/probe/index.ts';
 import type { Site } from '../../site/index.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
@@ -17,16 +26,7 @@ import {
   type SecondHost,
 } from './check/outside.ts';
 import { pathLines, uniqueNames } from './check/path-lines.ts';
-import {
-  createNameCache,
-  createSerialQueue,
-  type NameLookup,
-  type PathResult,
-  type PathTools,
-  probePath,
-  STEP_MS,
-} from './check/paths.ts';
-import { agreedDevices, missingPlans, pathPlans } from './check/plans.ts';
+import { agreedDevices, missingPlans, type PlannedPath, pathPlans } from './check/plans.ts';
 import { regionLines } from './check/region.ts';
 import { addressLines, chassisLine, type Dialled, deviceLine } from './check/segment.ts';
 import { sharedLines } from './check/shared-lines.ts';
@@ -205,7 +205,7 @@ async function openSockets(machine: Machine, site: Site, robot: RobotAddresses):
   }
 }
 
-function pathView({ plan, name, dial, tls, info, tookMs }: PathResult): NetworkPath {
+function pathView({ plan, name, dial, tls, info, tookMs }: PathResult<PlannedPath>): NetworkPath {
   return {
     id: plan.id,
     host: plan.host,

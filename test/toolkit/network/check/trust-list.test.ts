@@ -1,19 +1,20 @@
 import { describe, expect, it } from 'vitest';
+import { type PathResult, tlsOutcome } from '../../../../src/lib/net/path/index.ts';
 import type { TlsProbe, VerifiedBy } from '../../../../src/lib/net/probe/index.ts';
-import type { PathResult } from '../../../../src/lib/toolkit/network/check/paths.ts';
+import type { PlannedPath } from '../../../../src/lib/toolkit/network/check/plans.ts';
 import { sharedLines } from '../../../../src/lib/toolkit/network/check/shared-lines.ts';
-import { tlsOutcome } from '../../../../src/lib/toolkit/network/check/tls-outcome.ts';
 
 const link = { notBefore: '', notAfter: '', fingerprintSha256: '' };
-const path = (host: string, by: VerifiedBy): PathResult => {
+const path = (host: string, by: VerifiedBy): PathResult<PlannedPath> => {
   const chain = [{ ...link, subject: `CN=${host}`, issuer: 'CN=House Proxy CA' }];
   const tls = { kind: 'established', protocol: 'TLSv1.3', chain, trust: { kind: 'trusted', by }, tookMs: 3 };
   return {
     plan: { id: host, title: host, host, port: 443, need: 'needed', trusted: 'system', application: 'tls' },
     tls: tls as unknown as TlsProbe,
-  } as unknown as PathResult;
+  } as unknown as PathResult<PlannedPath>;
 };
-const inspection = (...paths: PathResult[]) => sharedLines(paths).find(({ id }) => id === 'tls-inspection');
+const inspection = (...paths: PathResult<PlannedPath>[]) =>
+  sharedLines(paths).find(({ id }) => id === 'tls-inspection');
 
 describe('a chain that only the trust list of the system verifies', () => {
   it.each(['system', 'extra'] as const)(

@@ -1,14 +1,24 @@
 import { GwError } from '../../../error/index.ts';
+import type { PathPlan } from '../../../net/path/index.ts';
 import { certificatesOf } from '../../../net/probe/index.ts';
 import { calledServices, type Site } from '../../../site/index.ts';
 import { readCaFile } from '../ca-file.ts';
 import type { NetworkLine } from '../check.result.ts';
 import type { KnownIdentity } from './identity.ts';
-import type { PathPlan } from './paths.ts';
+
+/** A path to check, with what its lines are called. */
+export interface PlannedPath extends PathPlan {
+  /** `mqtt-fallback`, `mqtt-direct`, `enrolment`, `storage`, `tunnel`. */
+  readonly id: string;
+  /** For people: `MQTT broker on 443`. */
+  readonly title: string;
+  readonly need: 'needed' | 'optional';
+  readonly spec: string;
+}
 
 /** The cloud endpoints of the site file, needed ones first. */
-export async function pathPlans({ cloud, enrolment }: Site, identity: KnownIdentity): Promise<PathPlan[]> {
-  const plans: PathPlan[] = [];
+export async function pathPlans({ cloud, enrolment }: Site, identity: KnownIdentity): Promise<PlannedPath[]> {
+  const plans: PlannedPath[] = [];
   const credentials = identity.kind === 'enrolled' ? identity.credentials : null;
   const plain = { credentials: null, alpn: null } as const;
   if (cloud !== undefined) {

@@ -1,8 +1,9 @@
 import { formatEndpoint } from '../../../net/index.ts';
+import { FULL_SIZE_ASK, lastIssuer, type PathResult, quoted } from '../../../net/path/index.ts';
 import { verifiedByText } from '../../../net/probe/index.ts';
 import type { NetworkLine } from '../check.result.ts';
-import { FULL_SIZE_ASK, lastIssuer, type Outcome, quoted } from './outcome.ts';
-import type { PathResult } from './paths.ts';
+import type { Outcome } from './outcome.ts';
+import type { PlannedPath } from './plans.ts';
 
 /** Project decision: the validity of certificates and pre-signed URLs depends on the clock. */
 const MAX_CLOCK_OFFSET_MS = 60_000;
@@ -14,7 +15,7 @@ const MIN_MTU_BYTES = 1_280;
 const SMALLER_MTU = 'Until then set a smaller MTU on the gateway: ip link set dev INTERFACE mtu 1280';
 
 /** The lines across all paths: TLS interception, clock, MTU, latency. */
-export function sharedLines(paths: readonly PathResult[]): NetworkLine[] {
+export function sharedLines(paths: readonly PathResult<PlannedPath>[]): NetworkLine[] {
   return [inspectionLine(paths), clockLine(paths), mtuLine(paths), latencyLine(paths)];
 }
 
@@ -40,7 +41,7 @@ function sharedLine(
   };
 }
 
-function inspectionLine(paths: readonly PathResult[]): NetworkLine {
+function inspectionLine(paths: readonly PathResult<PlannedPath>[]): NetworkLine {
   const line = (outcome: Outcome) =>
     sharedLine('tls-inspection', 'No TLS interception', 'needed', 'Core network rule', outcome);
   const seen = paths.flatMap(({ plan, tls }) => (tls?.kind === 'established' ? [{ plan, tls }] : []));
@@ -83,7 +84,7 @@ function inspectionLine(paths: readonly PathResult[]): NetworkLine {
   });
 }
 
-function clockLine(paths: readonly PathResult[]): NetworkLine {
+function clockLine(paths: readonly PathResult<PlannedPath>[]): NetworkLine {
   const line = (outcome: Outcome) => sharedLine('clock', 'The clock of the gateway is right', 'needed', null, outcome);
   const dates = paths.flatMap(({ plan, tls, https }) =>
     https?.kind === 'answered' && https.clock !== null && tls?.kind === 'established'
@@ -104,7 +105,7 @@ function clockLine(paths: readonly PathResult[]): NetworkLine {
   });
 }
 
-function mtuLine(paths: readonly PathResult[]): NetworkLine {
+function mtuLine(paths: readonly PathResult<PlannedPath>[]): NetworkLine {
   const line = (outcome: Outcome) => sharedLine('mtu', 'Full-size packets pass', 'needed', null, outcome);
   const halved = paths.filter(({ smallHello }) => smallHello === true);
   if (halved.length > 0) {
@@ -150,7 +151,7 @@ function mtuLine(paths: readonly PathResult[]): NetworkLine {
   });
 }
 
-function latencyLine(paths: readonly PathResult[]): NetworkLine {
+function latencyLine(paths: readonly PathResult<PlannedPath>[]): NetworkLine {
   const line = (outcome: Outcome) => sharedLine('latency', 'The TCP connect time is low', 'optional', null, outcome);
   const connected = paths.flatMap(({ plan, dial }) =>
     dial?.failure === null ? [{ host: plan.host, ms: dial.tookMs }] : [],

@@ -1,9 +1,9 @@
-import { returnCodeText } from '../../../net/probe/index.ts';
-import type { Outcome } from './outcome.ts';
-import type { PathResult } from './paths.ts';
+import { returnCodeText } from '../probe/index.ts';
+import type { PathOutcome } from './outcome.ts';
+import type { PathResult } from './probe-path.ts';
 
 /** Whether the broker accepts MQTT CONNECT of this device. */
-export function mqttOutcome({ tls, mqtt, plan }: PathResult): Outcome {
+export function mqttOutcome({ tls, mqtt, plan }: PathResult): PathOutcome {
   const seeCloud = 'The network is fine. Ask the cloud operator to check this device in their account.';
   if (tls?.kind === 'failed' && tls.failure.kind === 'certificate-refused')
     return certificateRejectedOutcome(tls.failure.alert);
@@ -45,7 +45,7 @@ export function mqttOutcome({ tls, mqtt, plan }: PathResult): Outcome {
   }
 }
 
-function certificateRejectedOutcome(alert: string): Outcome {
+function certificateRejectedOutcome(alert: string): PathOutcome {
   return {
     verdict: 'wrong',
     detail: `the broker rejected the certificate of this device: TLS alert ${alert}`,
@@ -54,7 +54,7 @@ function certificateRejectedOutcome(alert: string): Outcome {
 }
 
 /** Whether an HTTPS server responds; any status counts. */
-export function httpsOutcome({ https, tls }: PathResult): Outcome {
+export function httpsOutcome({ https, tls }: PathResult): PathOutcome {
   if (https === undefined) {
     return { verdict: 'not-checked', detail: tls === undefined ? 'not tried' : 'not tried: no TLS connection' };
   }

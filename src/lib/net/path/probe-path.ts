@@ -1,13 +1,6 @@
 import type { Duplex } from 'node:stream';
-import type { Clock } from '../../../lifecycle/index.ts';
-import {
-  DialError,
-  type Dialer,
-  type DialFailure,
-  type Lookup,
-  type Resolution,
-  resolveHost,
-} from '../../../net/index.ts';
+import type { Clock } from '../../lifecycle/index.ts';
+import { DialError, type Dialer, type DialFailure, type Lookup, type Resolution, resolveHost } from '../index.ts';
 import {
   type ConnectionInfo,
   type HttpProbe,
@@ -16,28 +9,22 @@ import {
   probeMqtt,
   probeTls,
   type TlsProbe,
-} from '../../../net/probe/index.ts';
+} from '../probe/index.ts';
 
-/** A cloud endpoint and its protocols. */
+/** An endpoint and its protocols. */
 export interface PathPlan {
-  /** `mqtt-fallback`, `mqtt-direct`, `enrolment`, `storage`, `tunnel`. */
-  readonly id: string;
-  /** For people: `MQTT broker on 443`. */
-  readonly title: string;
   readonly host: string;
   readonly port: number;
-  readonly need: 'needed' | 'optional';
   /** CA certificates (PEM) to verify the chain with, the system's, or null without a trust anchor. */
   readonly trusted: string | 'system' | null;
   readonly credentials: { readonly keyPem: string; readonly certificatePem: string } | null;
   readonly alpn: string | null;
   readonly application: 'mqtt' | 'https' | 'tls';
-  readonly spec: string;
 }
 
 /** The results of the steps of one path. Steps after the first failure are absent. */
-export interface PathResult {
-  readonly plan: PathPlan;
+export interface PathResult<P extends PathPlan = PathPlan> {
+  readonly plan: P;
   readonly name: Resolution;
   readonly dial?: { readonly failure: DialFailure | null; readonly tookMs: number };
   readonly tls?: TlsProbe;
@@ -104,12 +91,16 @@ export const STEP_MS = { name: 3_000, dial: 4_000, tls: 4_000, smallHello: 2_000
 const MIN_REMAINING_MS = 200;
 
 /** Probes one path: name, TCP, TLS, application protocol. Throws only the reason of the signal. */
-export async function probePath(plan: PathPlan, names: NameCache, tools: PathTools): Promise<PathResult> {
+export async function probePath<P extends PathPlan>(
+  plan: P,
+  names: NameCache,
+  tools: PathTools,
+): Promise<PathResult<P>> {
   const { clock, signal, timeoutMs } = tools;
   const beganMs = clock.monotonicMs();
   const spentMs = () => clock.monotonicMs() - beganMs;
   const limit = (step: keyof typeof STEP_MS) => Math.max(1, Math.min(STEP_MS[step], timeoutMs - spentMs()));
-  const result = (rest: Omit<PathResult, 'plan' | 'tookMs'>): PathResult => ({
+  const result = (rest: Omit<PathResult, 'plan' | 'tookMs'>): PathResult<P> => ({
     plan,
     ...rest,
     tookMs: Math.round(spentMs()),

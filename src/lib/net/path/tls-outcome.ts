@@ -1,9 +1,9 @@
-import { certificatesOf, nameLine, type TlsFailure, verifiedByText } from '../../../net/probe/index.ts';
-import { FULL_SIZE_ASK, lastIssuer, type Outcome, quoted } from './outcome.ts';
-import type { PathResult } from './paths.ts';
+import { certificatesOf, nameLine, type TlsFailure, verifiedByText } from '../probe/index.ts';
+import { FULL_SIZE_ASK, lastIssuer, type PathOutcome, quoted } from './outcome.ts';
+import type { PathResult } from './probe-path.ts';
 
 /** Whether TLS reaches the endpoint without interception. */
-export function tlsOutcome({ plan, tls, smallHello }: PathResult): Outcome {
+export function tlsOutcome({ plan, tls, smallHello }: PathResult): PathOutcome {
   if (tls === undefined) return { verdict: 'not-checked', detail: 'not tried: no TCP connection' };
   if (smallHello === true) {
     return {
@@ -53,7 +53,7 @@ export function tlsOutcome({ plan, tls, smallHello }: PathResult): Outcome {
   }
 }
 
-function tlsFailedOutcome(failure: TlsFailure, tookMs: number, host: string, port: number): Outcome {
+function tlsFailedOutcome(failure: TlsFailure, tookMs: number, host: string, port: number): PathOutcome {
   const inspect = `Allow TLS to ${host}, TCP ${port}, without inspection and protocol filter.`;
   switch (failure.kind) {
     case 'no-answer':
@@ -96,7 +96,7 @@ function tlsFailedOutcome(failure: TlsFailure, tookMs: number, host: string, por
 }
 
 /** Whether the offered ALPN protocol was selected. */
-export function alpnOutcome({ tls }: PathResult, wanted: string): Outcome {
+export function alpnOutcome({ tls }: PathResult, wanted: string): PathOutcome {
   const ask = 'Pass the TLS ALPN extension to the broker unchanged.';
   if (tls === undefined) return { verdict: 'not-checked', detail: 'not tried: no TCP connection' };
   if (tls.kind === 'failed') {

@@ -1,0 +1,18 @@
+/**
+ * The path to a cloud endpoint: name, TCP, TLS, ALPN and application protocol, probed step by step, and each result in
+ * words that a customer's IT can act on. A separate entry point, as that of the probes.
+ */
+export { httpsOutcome, mqttOutcome } from './application-outcome.ts';
+export { nameOutcome, tcpOutcome } from './dial-outcome.ts';
+export { FULL_SIZE_ASK, lastIssuer, quoted } from './outcome.ts';
+export {
+  createNameCache,
+  createSerialQueue,
+  type NameLookup,
+  type PathPlan,
+  type PathResult,
+  type PathTools,
+  probePath,
+  STEP_MS,
+} from './probe-path.ts';
+export { alpnOutcome, tlsOutcome } from './tls-outcome.ts';
