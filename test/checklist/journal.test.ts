@@ -18,7 +18,7 @@ import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { beginJournal, findJournal, readJournal, resumeJournal } from '../../src/lib/checklist/index.ts';
-import { parseJournal } from '../../src/lib/checklist/journal-lines.ts';
+import { parseJournal } from '../../src/lib/checklist/journal/journal-lines.ts';
 
 const child = fileURLToPath(new URL('./journal-child.ts', import.meta.url));
 const jpeg = Buffer.from([0xff, 0xd8, 0xff, 0xe0, 1, 2, 3]);

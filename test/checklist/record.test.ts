@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { canonicalText, wellFormed } from '../../src/lib/checklist/canonical.ts';
+import { canonicalText, wellFormed } from '../../src/lib/checklist/record/canonical.ts';
 import {
   attachmentsDirOf,
   beginJournal,

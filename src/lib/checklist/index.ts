@@ -5,9 +5,9 @@
  * can be resumed after a crash. A run ends with a record: one file, signed with the device key (the signer is passed
  * in), that anyone with the CA certificate can verify.
  */
-export { type Answer, loadAnswers, parseAnswers } from './answers.ts';
-export type { AskContext } from './asking.ts';
-export { readPhoto } from './attachment.ts';
+export { type Answer, loadAnswers, parseAnswers } from './run/answers.ts';
+export type { AskContext } from './run/asking.ts';
+export { readPhoto } from './journal/attachment.ts';
 export {
   type Catalogue,
   type CatalogueEntry,
@@ -17,9 +17,9 @@ export {
   type StepContext,
 } from './catalogue.ts';
 export { INITIALS } from './initials.ts';
-export { beginJournal, findJournal, type Journal, readJournal, resumeJournal } from './journal.ts';
+export { beginJournal, findJournal, type Journal, readJournal, resumeJournal } from './journal/journal.ts';
 
-export { findChecklist, listChecklists } from './library.ts';
+export { findChecklist, listChecklists } from './file/library.ts';
 export {
   type AskedStep,
   type Checklist,
@@ -29,9 +29,9 @@ export {
   parseChecklist,
   type RunStep,
   type Step,
-} from './load.ts';
-export { compileMatcher, type Match, type MatcherProblem, matcherNames } from './matcher.ts';
-export { lookUp, type PathPart, parsePath } from './path.ts';
+} from './file/load.ts';
+export { compileMatcher, type Match, type MatcherProblem, matcherNames } from './match/matcher.ts';
+export { lookUp, type PathPart, parsePath } from './match/path.ts';
 export {
   type CheckRecord,
   type RecordVerification,
@@ -41,7 +41,7 @@ export {
   recordVerificationSchema,
   redLineSchema,
 } from './record.result.ts';
-export { composeRecord, type RecordRobot, recordText } from './record.ts';
+export { composeRecord, type RecordRobot, recordText } from './record/record.ts';
 export {
   type ChecklistResult,
   type Counts,
@@ -52,9 +52,9 @@ export {
   phases,
   type StepResult,
 } from './run.result.ts';
-export { runSteps } from './runner.ts';
-export type { CompletedStep, Decision, RunnerOptions } from './runner-options.ts';
-export { selectSteps, type Wanted } from './selection.ts';
-export { mergeResults, runSession, type SessionRobot, type SessionRobotResult } from './session.ts';
-export { type RecordSigner, signRecord } from './signature.ts';
-export { attachmentsDirOf, verifyRecord, verifyRecordFile } from './verify.ts';
+export { runSteps } from './run/runner.ts';
+export type { CompletedStep, Decision, RunnerOptions } from './run/runner-options.ts';
+export { selectSteps, type Wanted } from './run/selection.ts';
+export { mergeResults, runSession, type SessionRobot, type SessionRobotResult } from './run/session.ts';
+export { type RecordSigner, signRecord } from './record/signature.ts';
+export { attachmentsDirOf, verifyRecord, verifyRecordFile } from './record/verify.ts';

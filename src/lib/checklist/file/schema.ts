@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { marks } from '../evidence/index.ts';
-import { givens } from './catalogue.ts';
-import { phases } from './run.result.ts';
+import { marks } from '../../evidence/index.ts';
+import { givens } from '../catalogue.ts';
+import { phases } from '../run.result.ts';
 
 /** Ids of steps and sections and names of checklists: also used in file names, reports and answer files. */
 const id = z

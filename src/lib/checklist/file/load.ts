@@ -1,10 +1,10 @@
-import { parseDocument, type Report, readDocumentBytes } from '../document/index.ts';
-import type { Mark } from '../evidence/index.ts';
-import { sha256 } from '../lifecycle/index.ts';
-import type { Catalogue, CatalogueEntry, Given } from './catalogue.ts';
-import { compileExpectations, type Expectation } from './matcher.ts';
-import { type PathPart, parsePath } from './path.ts';
-import type { Phase } from './run.result.ts';
+import { parseDocument, type Report, readDocumentBytes } from '../../document/index.ts';
+import type { Mark } from '../../evidence/index.ts';
+import { sha256 } from '../../lifecycle/index.ts';
+import type { Catalogue, CatalogueEntry, Given } from '../catalogue.ts';
+import { compileExpectations, type Expectation } from '../match/matcher.ts';
+import { type PathPart, parsePath } from '../match/path.ts';
+import type { Phase } from '../run.result.ts';
 import {
   CHECKLIST_MAX_BYTES,
   type ChecklistFile,
@@ -14,7 +14,7 @@ import {
   type StepFile,
 } from './schema.ts';
 import { checkSoundness } from './soundness.ts';
-import { parseTemplate, type Template } from './template.ts';
+import { parseTemplate, type Template } from '../match/template.ts';
 
 /** Something that must be ok before a step runs. */
 interface Requirement {

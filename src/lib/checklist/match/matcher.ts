@@ -1,5 +1,5 @@
-import { nearest } from '../document/index.ts';
-import { isRecord } from '../json/index.ts';
+import { nearest } from '../../document/index.ts';
+import { isRecord } from '../../json/index.ts';
 import { excerptText, plainText } from './excerpt.ts';
 import { lookUp, PATH_SYNTAX, type PathPart, type PathResult, parsePath } from './path.ts';
 import { compilePattern, MAX_MATCHED_CHARACTERS } from './pattern.ts';

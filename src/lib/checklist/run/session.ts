@@ -1,7 +1,7 @@
-import type { SoftwareRead } from './catalogue.ts';
-import type { Journal } from './journal.ts';
-import type { Checklist } from './load.ts';
-import type { ChecklistResult } from './run.result.ts';
+import type { SoftwareRead } from '../catalogue.ts';
+import type { Journal } from '../journal/journal.ts';
+import type { Checklist } from '../file/load.ts';
+import type { ChecklistResult } from '../run.result.ts';
 import { runSteps } from './runner.ts';
 import type { RunnerOptions } from './runner-options.ts';
 import { selectSteps, type Wanted } from './selection.ts';

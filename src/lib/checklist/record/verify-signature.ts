@@ -1,6 +1,6 @@
 import type { X509Certificate } from 'node:crypto';
-import { commonNameOf } from '../x509/index.ts';
-import type { CheckRecord, VerificationFinding } from './record.result.ts';
+import { commonNameOf } from '../../x509/index.ts';
+import type { CheckRecord, VerificationFinding } from '../record.result.ts';
 import { isSignedBy, readCertificates } from './signature.ts';
 
 /** Adds a finding. */

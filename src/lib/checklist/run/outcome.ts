@@ -1,8 +1,8 @@
-import { shorten } from '../text/index.ts';
-import type { Expectation } from './matcher.ts';
-import { type MatchVerdict, worse } from './matcher.ts';
-import { lookUp, type PathPart } from './path.ts';
-import type { StepResult } from './run.result.ts';
+import { shorten } from '../../text/index.ts';
+import type { Expectation } from '../match/matcher.ts';
+import { type MatchVerdict, worse } from '../match/matcher.ts';
+import { lookUp, type PathPart } from '../match/path.ts';
+import type { StepResult } from '../run.result.ts';
 
 /** Outcome of one step, before it is merged with the step itself. */
 export type Outcome = Pick<StepResult, 'verdict' | 'why'> & {

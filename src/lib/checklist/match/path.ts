@@ -1,4 +1,4 @@
-import { isRecord } from '../json/index.ts';
+import { isRecord } from '../../json/index.ts';
 
 /** One part of a path into a result: a key, an index, or the one list item whose field has a value. */
 export type PathPart =

@@ -1,11 +1,11 @@
-import { nearest, type Path, pathText, type Report } from '../document/index.ts';
-import { findFact } from '../evidence/index.ts';
-import { isRecord } from '../json/index.ts';
-import type { Catalogue } from './catalogue.ts';
-import { compileExpectations } from './matcher.ts';
-import { PATH_SYNTAX, parsePath } from './path.ts';
+import { nearest, type Path, pathText, type Report } from '../../document/index.ts';
+import { findFact } from '../../evidence/index.ts';
+import { isRecord } from '../../json/index.ts';
+import type { Catalogue } from '../catalogue.ts';
+import { compileExpectations } from '../match/matcher.ts';
+import { PATH_SYNTAX, parsePath } from '../match/path.ts';
 import { MAX_STEPS } from './schema.ts';
-import { parseTemplate } from './template.ts';
+import { parseTemplate } from '../match/template.ts';
 
 /** Kinds of step; a step has exactly one of these keys. */
 const KINDS = ['run', 'reads', 'confirm', 'measure', 'unavailable'] as const;

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { GwError } from '../error/index.ts';
-import { readBounded, sha256 } from '../lifecycle/index.ts';
-import { ATTACHMENT_MAX_BYTES } from './attachment.ts';
+import { GwError } from '../../error/index.ts';
+import { readBounded, sha256 } from '../../lifecycle/index.ts';
+import { ATTACHMENT_MAX_BYTES } from '../journal/attachment.ts';
 import { canonicalText } from './canonical.ts';
 import {
   type Attachment,
@@ -10,7 +10,7 @@ import {
   type RecordVerification,
   recordSchema,
   type VerificationFinding,
-} from './record.result.ts';
+} from '../record.result.ts';
 import { robotSummaryOf, sectionSummaryOf, summaryOf } from './record.ts';
 import { type AddFinding, checkSignature, type SignatureOptions } from './verify-signature.ts';
 

@@ -1,9 +1,9 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { GwError } from '../error/index.ts';
-import { createFile, readBounded, sha256, syncFolder } from '../lifecycle/index.ts';
-import { isPng } from '../png/index.ts';
-import { ATTACHMENT_NAME, type Attachment, type AttachmentKind, attachmentTypes } from './record.result.ts';
+import { GwError } from '../../error/index.ts';
+import { createFile, readBounded, sha256, syncFolder } from '../../lifecycle/index.ts';
+import { isPng } from '../../png/index.ts';
+import { ATTACHMENT_NAME, type Attachment, type AttachmentKind, attachmentTypes } from '../record.result.ts';
 
 /** Project decision: phone photos are smaller. */
 export const ATTACHMENT_MAX_BYTES = 20 * 1024 * 1024;

@@ -1,6 +1,6 @@
 import { readFile, rm } from 'node:fs/promises';
-import { GwError } from '../error/index.ts';
-import { openFresh, readWhole } from '../lifecycle/index.ts';
+import { GwError } from '../../error/index.ts';
+import { openFresh, readWhole } from '../../lifecycle/index.ts';
 
 const MAX_LOCK_BYTES = 1_024;
 

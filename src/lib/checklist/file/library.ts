@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { nearest } from '../document/index.ts';
-import { GwError } from '../error/index.ts';
+import { nearest } from '../../document/index.ts';
+import { GwError } from '../../error/index.ts';
 
 /** Names of the checklists in a folder: every `<name>.yaml`. */
 export async function listChecklists(dir: string): Promise<string[]> {
