@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type ChassisClient, createChassisClient } from '../../src/lib/chassis/index.ts';
-import type { WritePace } from '../../src/lib/maps/checked-write.ts';
 import type { TopicAccess } from '../../src/lib/maps/index.ts';
+import type { WritePace } from '../../src/lib/maps/restore/checked-write.ts';
 import type { StillnessCheck } from '../../src/lib/maps/stillness.ts';
 import { directDialer } from '../../src/lib/net/index.ts';
 import { type FakeChassis, fakeChassis } from '../chassis/peers.ts';

@@ -4,7 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { backUpMaps, type MapArchive, readArchive } from '../../src/lib/maps/index.ts';
-import { type MapOutcome, type RestoreRun, type RestoreWrite, restoreMaps } from '../../src/lib/maps/restore.ts';
+import {
+  type MapOutcome,
+  type RestoreRun,
+  type RestoreWrite,
+  restoreMaps,
+} from '../../src/lib/maps/restore/restore.ts';
 import { type MapChassis, mapChassis, quickPace, standsStill, storedMap, time, topicsOf } from './map-chassis.ts';
 import { errorOf, oddOverlays, picture } from './samples.ts';
 

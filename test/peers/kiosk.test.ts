@@ -1,8 +1,8 @@
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { chooseDevice } from '../../src/lib/kiosk/adb/tablet.ts';
 import { openBridge, readTabletRecord, tabletRedLine } from '../../src/lib/kiosk/index.ts';
-import { chooseDevice } from '../../src/lib/kiosk/tablet.ts';
 import { systemClock } from '../../src/lib/lifecycle/index.ts';
 import { directDialer, reachEndpoint } from '../../src/lib/net/index.ts';
 import { openSsh } from '../../src/lib/net/ssh/index.ts';

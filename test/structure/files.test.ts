@@ -11,8 +11,8 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 const exceptions: Readonly<Record<string, string>> = {
   'src/cli/hidden-prompt.ts': 'the terminal of the person',
   'src/lib/gateway/output-sink.ts': 'its own stderr and stdout anew, without waiting for their reader',
-  'src/lib/kiosk/package-step.ts': 'reads a package that the person named',
-  'src/lib/kiosk/sync-send.ts': 'reads a package that the person named',
+  'src/lib/kiosk/setup/package-step.ts': 'reads a package that the person named',
+  'src/lib/kiosk/adb/sync-send.ts': 'reads a package that the person named',
   'src/lib/net/ssh/identities.ts': 'reads keys of the person, without waiting for a pipe',
   'src/lib/net/ssh/known-hosts-file.ts': "the person's own list, which ssh itself writes through a link too",
   'src/lib/operator/media/media.ts': 'reads what it gives out, with O_NOFOLLOW',

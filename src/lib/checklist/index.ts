@@ -5,9 +5,7 @@
  * can be resumed after a crash. A run ends with a record: one file, signed with the device key (the signer is passed
  * in), that anyone with the CA certificate can verify.
  */
-export { type Answer, loadAnswers, parseAnswers } from './run/answers.ts';
-export type { AskContext } from './run/asking.ts';
-export { readPhoto } from './journal/attachment.ts';
+
 export {
   type Catalogue,
   type CatalogueEntry,
@@ -16,9 +14,6 @@ export {
   type Missing,
   type StepContext,
 } from './catalogue.ts';
-export { INITIALS } from './initials.ts';
-export { beginJournal, findJournal, type Journal, readJournal, resumeJournal } from './journal/journal.ts';
-
 export { findChecklist, listChecklists } from './file/library.ts';
 export {
   type AskedStep,
@@ -30,8 +25,14 @@ export {
   type RunStep,
   type Step,
 } from './file/load.ts';
+export { INITIALS } from './initials.ts';
+export { readPhoto } from './journal/attachment.ts';
+export { beginJournal, findJournal, type Journal, readJournal, resumeJournal } from './journal/journal.ts';
 export { compileMatcher, type Match, type MatcherProblem, matcherNames } from './match/matcher.ts';
 export { lookUp, type PathPart, parsePath } from './match/path.ts';
+export { composeRecord, type RecordRobot, recordText } from './record/record.ts';
+export { type RecordSigner, signRecord } from './record/signature.ts';
+export { attachmentsDirOf, verifyRecord, verifyRecordFile } from './record/verify.ts';
 export {
   type CheckRecord,
   type RecordVerification,
@@ -41,7 +42,12 @@ export {
   recordVerificationSchema,
   redLineSchema,
 } from './record.result.ts';
-export { composeRecord, type RecordRobot, recordText } from './record/record.ts';
+export { type Answer, loadAnswers, parseAnswers } from './run/answers.ts';
+export type { AskContext } from './run/asking.ts';
+export { runSteps } from './run/runner.ts';
+export type { CompletedStep, Decision, RunnerOptions } from './run/runner-options.ts';
+export { selectSteps, type Wanted } from './run/selection.ts';
+export { mergeResults, runSession, type SessionRobot, type SessionRobotResult } from './run/session.ts';
 export {
   type ChecklistResult,
   type Counts,
@@ -52,9 +58,3 @@ export {
   phases,
   type StepResult,
 } from './run.result.ts';
-export { runSteps } from './run/runner.ts';
-export type { CompletedStep, Decision, RunnerOptions } from './run/runner-options.ts';
-export { selectSteps, type Wanted } from './run/selection.ts';
-export { mergeResults, runSession, type SessionRobot, type SessionRobotResult } from './run/session.ts';
-export { type RecordSigner, signRecord } from './record/signature.ts';
-export { attachmentsDirOf, verifyRecord, verifyRecordFile } from './record/verify.ts';

@@ -2,10 +2,11 @@
  * The tablet of a robot: its profile, the client of an adb server, the steps that compare and change the tablet, and
  * the verification that ADB over TCP is closed again. The module needs a running adb server and starts no programs.
  */
-export { type Bridge, openBridge } from './bridge.ts';
-export { applySteps, planSteps, type StepOutcome } from './engine.ts';
-export { keyFingerprint } from './fingerprint.ts';
-export { kioskSteps } from './kiosk-steps.ts';
+export { type Bridge, openBridge } from './adb/bridge.ts';
+export { keyFingerprint } from './adb/fingerprint.ts';
+export { openRelay } from './adb/relay.ts';
+export type { TabletTransport } from './adb/stall.ts';
+export { connectTablet, type Tablet, type TabletFacts } from './adb/tablet.ts';
 export {
   clearReopening,
   type PortState,
@@ -15,6 +16,7 @@ export {
   waitUntilDown,
   watchRestart,
 } from './lock.ts';
+export { type KioskProfile, kioskProfileSchema, loadKioskProfile, profileHash } from './profile.ts';
 export {
   afterConnection,
   afterLock,
@@ -26,7 +28,7 @@ export {
   type Responder,
   responderAfterOrder,
   responderOf,
-} from './memory.ts';
+} from './record/memory.ts';
 export {
   type MachineTime,
   NO_PROVENANCE,
@@ -35,8 +37,7 @@ export {
   provenanceOf,
   provenanceSchema,
   readMachineTime,
-} from './observation.ts';
-export { type KioskProfile, kioskProfileSchema, loadKioskProfile, profileHash } from './profile.ts';
+} from './record/observation.ts';
 export {
   type Doubt,
   type Reading,
@@ -45,7 +46,6 @@ export {
   tabletRecordSchema,
   tabletRedLine,
   writeTabletRecord,
-} from './record.ts';
-export { openRelay } from './relay.ts';
-export type { TabletTransport } from './stall.ts';
-export { connectTablet, type Tablet, type TabletFacts } from './tablet.ts';
+} from './record/record.ts';
+export { applySteps, planSteps, type StepOutcome } from './setup/engine.ts';
+export { kioskSteps } from './setup/kiosk-steps.ts';

@@ -1,8 +1,8 @@
 import type { Clock } from '../lifecycle/index.ts';
 import { type Dialer, type Endpoint, isLoopback, type Reach, reachEndpoint } from '../net/index.ts';
-import { tabletCommand } from './command.ts';
-import { parseSetting } from './command-output.ts';
-import type { Tablet } from './tablet.ts';
+import { tabletCommand } from './adb/command.ts';
+import { parseSetting } from './adb/command-output.ts';
+import type { Tablet } from './adb/tablet.ts';
 
 /** Result of a connection attempt to the ADB port. */
 export type PortState =

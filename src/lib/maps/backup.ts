@@ -3,7 +3,7 @@ import { GwError } from '../error/index.ts';
 import { quote } from '../json/index.ts';
 import type { Clock } from '../lifecycle/index.ts';
 import { overlaysSource } from '../overlays/index.ts';
-import { bounds } from './manifest.ts';
+import { bounds } from './archive/manifest.ts';
 import type { ArchivedMap, MapArchive } from './model.ts';
 import { checkPng } from './png.ts';
 

@@ -2,27 +2,23 @@
  * Backup and restore of the maps of a chassis, selection of a map, restart. The writes were never measured on a real
  * device, so each is preceded by a backup, read back and compared, and overlays are rolled back when they differ.
  */
-export { packArchive, parseArchive } from './archive.ts';
-export { archiveFileName, readArchive, refuseExistingArchive, writeArchive } from './archive-file.ts';
+export { packArchive, parseArchive } from './archive/archive.ts';
+export { archiveFileName, readArchive, refuseExistingArchive, writeArchive } from './archive/archive-file.ts';
+export { archivedFiles } from './archive/manifest.ts';
 export { backUpMaps, pickMap, readMap } from './backup.ts';
-
 export type { LiveMap, OverlaysComparison } from './live-maps.ts';
-export { archivedFiles } from './manifest.ts';
-export type { TopicAccess } from './map-announcements.ts';
-
 export type * from './model.ts';
-
 export { checkPng } from './png.ts';
-export { type RestartOptions, type RestartPace, type RestartRun, restartChassis } from './restart.ts';
-
+export { type RestartOptions, type RestartPace, type RestartRun, restartChassis } from './restart/restart.ts';
 export {
   isSuccess,
   type MapOutcome,
   type RestoreRun,
   type RestoreWrite,
   restoreMaps,
-} from './restore.ts';
-export { changesAnything, type PlannedMap, planRestore } from './restore-plan.ts';
-export { checkRunningMap, type RunningMap } from './running-map.ts';
+} from './restore/restore.ts';
+export { changesAnything, type PlannedMap, planRestore } from './restore/restore-plan.ts';
+export type { TopicAccess } from './running/map-announcements.ts';
+export { checkRunningMap, type RunningMap } from './running/running-map.ts';
 export { type SelectOptions, type SelectRun, selectMap } from './select.ts';
 export { checkStillness } from './stillness.ts';

@@ -2,16 +2,16 @@ import type { ChassisClient, ChassisIdentity, CurrentMap, MapListItem } from '..
 import { mapWritesOf } from '../chassis/map-writes.ts';
 import { GwError } from '../error/index.ts';
 import type { Clock } from '../lifecycle/index.ts';
-import { refuseExistingArchive } from './archive-file.ts';
+import { refuseExistingArchive } from './archive/archive-file.ts';
 import { backUpMaps, pickMap } from './backup.ts';
-import { defaultPace, type WriteTools, withGrace } from './checked-write.ts';
 import { readLiveMaps, reasonOf } from './live-maps.ts';
-import type { TopicAccess } from './map-announcements.ts';
-import { type SelectionOutcome, setCurrentMap } from './map-use.ts';
 import type { ArchiveFile, MapArchive } from './model.ts';
-import { compareMaps, type MapComparison } from './restart-comparison.ts';
-import { backUpState, compareWithRunning, type RestoreWrite } from './restore.ts';
-import { checkRunningMap, type RunningMap, watchRunningMap } from './running-map.ts';
+import { compareMaps, type MapComparison } from './restart/restart-comparison.ts';
+import { defaultPace, type WriteTools, withGrace } from './restore/checked-write.ts';
+import { type SelectionOutcome, setCurrentMap } from './restore/map-use.ts';
+import { backUpState, compareWithRunning, type RestoreWrite } from './restore/restore.ts';
+import type { TopicAccess } from './running/map-announcements.ts';
+import { checkRunningMap, type RunningMap, watchRunningMap } from './running/running-map.ts';
 import { assertStill, type Stillness } from './stillness.ts';
 
 export interface SelectOptions {

@@ -3,9 +3,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { GwError } from '../../../src/lib/error/index.ts';
 import { commandLine } from '../../../src/lib/net/ssh/command-line.ts';
+import { parseSshTarget, readSshTarget } from '../../../src/lib/net/ssh/config/target.ts';
 import { foreignText } from '../../../src/lib/net/ssh/foreign-text.ts';
-import { publicPartOf } from '../../../src/lib/net/ssh/identities.ts';
-import { parseSshTarget, readSshTarget } from '../../../src/lib/net/ssh/target.ts';
+import { publicPartOf } from '../../../src/lib/net/ssh/login/identities.ts';
 
 describe('an SSH target', () => {
   it.each([

@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { makePackageFile, startTablet } from '../../../src/lib/sim/index.ts';
-import { readHostKey } from '../../../src/lib/sim/tablet/host-key.ts';
-import { readPackageFile } from '../../../src/lib/sim/tablet/package-file.ts';
-import { readPackageManifest } from '../../../src/lib/sim/tablet/package-manifest.ts';
-import { parseScript } from '../../../src/lib/sim/tablet/shell-syntax.ts';
+import { readHostKey } from '../../../src/lib/sim/tablet/adb/host-key.ts';
+import { createFrameReader, type Frame, packHeader } from '../../../src/lib/sim/tablet/adb/wire.ts';
+import { readPackageFile } from '../../../src/lib/sim/tablet/packages/package-file.ts';
+import { readPackageManifest } from '../../../src/lib/sim/tablet/packages/package-manifest.ts';
+import { parseScript } from '../../../src/lib/sim/tablet/shell/shell-syntax.ts';
 import { contentOf } from '../../../src/lib/sim/tablet/storage.ts';
-import { createFrameReader, type Frame, packHeader } from '../../../src/lib/sim/tablet/wire.ts';
 import { dial, frame, goOnline, type HostKey, makeHostKey, packet, raw, request, run } from './host.ts';
 
 let key: HostKey;

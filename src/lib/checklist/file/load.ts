@@ -4,6 +4,7 @@ import { sha256 } from '../../lifecycle/index.ts';
 import type { Catalogue, CatalogueEntry, Given } from '../catalogue.ts';
 import { compileExpectations, type Expectation } from '../match/matcher.ts';
 import { type PathPart, parsePath } from '../match/path.ts';
+import { parseTemplate, type Template } from '../match/template.ts';
 import type { Phase } from '../run.result.ts';
 import {
   CHECKLIST_MAX_BYTES,
@@ -14,7 +15,6 @@ import {
   type StepFile,
 } from './schema.ts';
 import { checkSoundness } from './soundness.ts';
-import { parseTemplate, type Template } from '../match/template.ts';
 
 /** Something that must be ok before a step runs. */
 interface Requirement {

@@ -4,8 +4,8 @@ import { isRecord } from '../../json/index.ts';
 import type { Catalogue } from '../catalogue.ts';
 import { compileExpectations } from '../match/matcher.ts';
 import { PATH_SYNTAX, parsePath } from '../match/path.ts';
-import { MAX_STEPS } from './schema.ts';
 import { parseTemplate } from '../match/template.ts';
+import { MAX_STEPS } from './schema.ts';
 
 /** Kinds of step; a step has exactly one of these keys. */
 const KINDS = ['run', 'reads', 'confirm', 'measure', 'unavailable'] as const;

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { GwError } from '../../error/index.ts';
 import { type Attachment, attachmentSchema, softwareSchema } from '../record.result.ts';
-import { stepResultSchema } from '../run.result.ts';
 import type { CompletedStep } from '../run/runner-options.ts';
+import { stepResultSchema } from '../run.result.ts';
 
 /** The lines of a journal, and the state they add up to. */
 

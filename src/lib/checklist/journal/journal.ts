@@ -1,7 +1,15 @@
 import { constants, type FileHandle, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { asGwError, GwError } from '../../error/index.ts';
-import { assertOwnFolder, ensureFolder, openExisting, openFresh, readWhole, syncFolder } from '../../lifecycle/index.ts';
+import {
+  assertOwnFolder,
+  ensureFolder,
+  openExisting,
+  openFresh,
+  readWhole,
+  syncFolder,
+} from '../../lifecycle/index.ts';
+import type { Attachment } from '../record.result.ts';
 import { keepPhoto } from './attachment.ts';
 import {
   type Begun,
@@ -13,7 +21,6 @@ import {
   stateOf,
 } from './journal-lines.ts';
 import { claimJournal } from './journal-lock.ts';
-import type { Attachment } from '../record.result.ts';
 
 /**
  * The journal of a run: one JSON line per event, on disk before the result is shown. A run resumes from it after a

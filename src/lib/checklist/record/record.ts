@@ -1,12 +1,12 @@
 import { basename } from 'node:path';
 import { type EvidenceRecord, type FactId, factById, type Reliance, relianceOn } from '../../evidence/index.ts';
-import { canonicalText, wellFormed } from './canonical.ts';
-import type { JournalState } from '../journal/journal-lines.ts';
 import type { Checklist } from '../file/load.ts';
+import type { JournalState } from '../journal/journal-lines.ts';
 import { type CheckRecord, RECORD_FORMAT, type RedLine, type ReliedFact, type RobotRecord } from '../record.result.ts';
-import type { Counts, StepResult } from '../run.result.ts';
 import { countVerdicts } from '../run/runner.ts';
 import type { SessionRobotResult } from '../run/session.ts';
+import type { Counts, StepResult } from '../run.result.ts';
+import { canonicalText, wellFormed } from './canonical.ts';
 
 export interface RecordRobot extends SessionRobotResult {
   readonly site: string;

@@ -1,6 +1,6 @@
 import { verify, X509Certificate } from 'node:crypto';
-import { canonicalText } from './canonical.ts';
 import { type CheckRecord, SIGNATURE_ALGORITHM } from '../record.result.ts';
+import { canonicalText } from './canonical.ts';
 
 /** The key of a device: EC P-256. */
 export interface RecordSigner {

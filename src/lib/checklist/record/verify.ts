@@ -3,7 +3,6 @@ import { isDeepStrictEqual } from 'node:util';
 import { GwError } from '../../error/index.ts';
 import { readBounded, sha256 } from '../../lifecycle/index.ts';
 import { ATTACHMENT_MAX_BYTES } from '../journal/attachment.ts';
-import { canonicalText } from './canonical.ts';
 import {
   type Attachment,
   type CheckRecord,
@@ -11,6 +10,7 @@ import {
   recordSchema,
   type VerificationFinding,
 } from '../record.result.ts';
+import { canonicalText } from './canonical.ts';
 import { robotSummaryOf, sectionSummaryOf, summaryOf } from './record.ts';
 import { type AddFinding, checkSignature, type SignatureOptions } from './verify-signature.ts';
 

@@ -2,8 +2,8 @@ import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
 import { nearest, parseDocument, type Report, readDocument } from '../../document/index.ts';
 import { isRecord } from '../../json/index.ts';
-import { INITIALS } from '../initials.ts';
 import type { Checklist, Step } from '../file/load.ts';
+import { INITIALS } from '../initials.ts';
 
 /** Answer of a technician to a question, or a measured value. */
 export interface Answer {

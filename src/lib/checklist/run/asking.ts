@@ -1,8 +1,8 @@
 import { GwError } from '../../error/index.ts';
 import type { Clock } from '../../lifecycle/index.ts';
+import type { AskedStep, ConfirmStep, MeasureStep, Step } from '../file/load.ts';
 import type { Answer, Answers } from './answers.ts';
 import { figureOfPerson } from './figures.ts';
-import type { AskedStep, ConfirmStep, MeasureStep, Step } from '../file/load.ts';
 import { compare, type Outcome } from './outcome.ts';
 
 /** What a prompt receives. */

@@ -1,11 +1,11 @@
 import { asGwError, formatTried, GwError } from '../../error/index.ts';
 import { type Clock, onAbort, orAfter } from '../../lifecycle/index.ts';
 import type { SoftwareRead } from '../catalogue.ts';
-import { excerpt } from '../match/excerpt.ts';
-import { figuresOf } from './figures.ts';
 import type { RunStep } from '../file/load.ts';
-import { compare, type Outcome } from './outcome.ts';
+import { excerpt } from '../match/excerpt.ts';
 import { fillTemplate, NOT_THERE } from '../match/template.ts';
+import { figuresOf } from './figures.ts';
+import { compare, type Outcome } from './outcome.ts';
 
 export interface CheckingOptions {
   readonly clock: Clock;

@@ -1,9 +1,9 @@
 import { type Basis, bases, basisOf, type Mark, marks } from '../../evidence/index.ts';
-import type { Answer } from './answers.ts';
-import { plainText } from '../match/excerpt.ts';
 import type { MeasureStep, RunStep, WantedValue } from '../file/load.ts';
+import { plainText } from '../match/excerpt.ts';
 import { lookUp } from '../match/path.ts';
 import type { MeasuredValue } from '../run.result.ts';
+import type { Answer } from './answers.ts';
 
 /**
  * Measured values of a step for the record. A value with mark, source and unit in the result keeps them; a plain one gets

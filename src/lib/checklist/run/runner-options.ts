@@ -1,10 +1,10 @@
+import type { SoftwareRead } from '../catalogue.ts';
+import type { Section, Step } from '../file/load.ts';
+import type { ChecklistResult, StepResult } from '../run.result.ts';
 import type { Approval } from './answers.ts';
 import type { AskingOptions } from './asking.ts';
-import type { SoftwareRead } from '../catalogue.ts';
 import type { CheckingOptions } from './checking.ts';
-import type { Section, Step } from '../file/load.ts';
 import type { Outcome } from './outcome.ts';
-import type { ChecklistResult, StepResult } from '../run.result.ts';
 import type { Selection } from './selection.ts';
 
 /** Decision of the technician on a step that is not ok. */

@@ -1,6 +1,6 @@
 import type { Checklist } from '../file/load.ts';
-import type { Outcome } from './outcome.ts';
 import type { ChecklistResult, StepResult } from '../run.result.ts';
+import type { Outcome } from './outcome.ts';
 import type { RunnerOptions } from './runner-options.ts';
 import { createRunState, joinResult, performUntilSettled, type RunState, withApproval } from './step-runner.ts';
 

@@ -1,6 +1,6 @@
 import type { SoftwareRead } from '../catalogue.ts';
-import type { Journal } from '../journal/journal.ts';
 import type { Checklist } from '../file/load.ts';
+import type { Journal } from '../journal/journal.ts';
 import type { ChecklistResult } from '../run.result.ts';
 import { runSteps } from './runner.ts';
 import type { RunnerOptions } from './runner-options.ts';

@@ -1,10 +1,10 @@
 import type { Clock } from '../../lifecycle/index.ts';
+import type { Checklist, RunStep, Step, UnavailableStep } from '../file/load.ts';
+import type { Deviation, StepResult } from '../run.result.ts';
 import type { Approval } from './answers.ts';
 import { askPerson } from './asking.ts';
 import { type Checked, check } from './checking.ts';
-import type { Checklist, RunStep, Step, UnavailableStep } from '../file/load.ts';
 import type { Outcome } from './outcome.ts';
-import type { Deviation, StepResult } from '../run.result.ts';
 import type { CompletedStep, Decision, RunnerOptions } from './runner-options.ts';
 
 /** Results so far, for the steps that depend on them. */

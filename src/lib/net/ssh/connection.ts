@@ -4,13 +4,13 @@ import { firstOf, onAbort, systemClock } from '../../lifecycle/index.ts';
 import { DialError, type Dialer, type DialFailure, directDialer } from '../dialer.ts';
 import { channelStream } from './channel-stream.ts';
 import { commandLine } from './command-line.ts';
-import { type ConfigLine, type HostSettings, invalid, nameOf, settingsOf } from './config.ts';
-import { readSshConfig } from './config-file.ts';
+import { type ConfigLine, type HostSettings, invalid, nameOf, settingsOf } from './config/config.ts';
+import { readSshConfig } from './config/config-file.ts';
+import { parseSshTarget } from './config/target.ts';
 import { foreignText } from './foreign-text.ts';
 import { connectHop, type Hop, interrupted } from './hop.ts';
 import type { RemoteProcess, Ssh, SshOptions, SshTarget } from './model.ts';
 import { remoteProcess } from './remote-process.ts';
-import { parseSshTarget } from './target.ts';
 
 const TIMEOUT_MS = 10_000;
 const MAX_HOPS = 8;

@@ -2,7 +2,7 @@ import { visible } from '../../markup/index.ts';
 import { cornersOf } from '../diff/shape-change.ts';
 import { lengthM, zoneAreaM2 } from '../geometry.ts';
 import type { Code, Feature, FeatureAngle, Inspection, Shape } from '../model.ts';
-import { rulesByFeature } from './census.ts';
+import { rulesByFeature } from './page/census.ts';
 import { readingTexts } from './wording.ts';
 
 /** Column names with units: the header line. */

@@ -1,7 +1,7 @@
 import { type Markup, markup, standalonePage } from '../../markup/index.ts';
-import { fontStack } from './lettering.ts';
+import { fontStack } from './figure/lettering.ts';
 import { oneLine, unit } from './lines.ts';
-import { pageStyle } from './page-style.ts';
+import { pageStyle } from './page/page-style.ts';
 
 interface Sheet {
   readonly content: Markup;

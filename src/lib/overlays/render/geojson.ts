@@ -1,6 +1,6 @@
 import type { Feature, Inspection } from '../model.ts';
 import { featureTexts } from '../read/feature-texts.ts';
-import { numbersOf, rulesByFeature } from './census.ts';
+import { numbersOf, rulesByFeature } from './page/census.ts';
 
 /**
  * The selected features as GeoJSON: every feature as in its source, with one additional member `gw` for the values that

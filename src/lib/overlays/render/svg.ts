@@ -1,11 +1,11 @@
 import { type Markup, markup, type Part } from '../../markup/index.ts';
 import type { CodeMeaning, Inspection } from '../model.ts';
-import { numbersOf } from './census.ts';
-import { type Figure, renderFigure } from './figure.ts';
-import { explanations, signsOf } from './legend.ts';
-import { fontStack, widthOf, wrap } from './lettering.ts';
+import { type Figure, renderFigure } from './figure/figure.ts';
+import { explanations, signsOf } from './figure/legend.ts';
+import { fontStack, widthOf, wrap } from './figure/lettering.ts';
 import { oneLine, unit } from './lines.ts';
 import { dashOf, hatchId, marker, type SignStyle, signs } from './marks.ts';
+import { numbersOf } from './page/census.ts';
 import { countLine, readingTexts } from './wording.ts';
 
 export interface PictureOptions {

@@ -1,7 +1,7 @@
 import type { Basis, Mark } from '../../evidence/index.ts';
 import { plural } from '../../text/index.ts';
 import type { Code, CodeBook, CodeMeaning, Feature, Inspection, Reading } from '../model.ts';
-import { widthOf } from './lettering.ts';
+import { widthOf } from './figure/lettering.ts';
 import { figure, isolated, nameLines, nameText, oneLine } from './lines.ts';
 import { type Sign, signs } from './marks.ts';
 

@@ -1,7 +1,7 @@
 import type { Clock } from '../../lifecycle/index.ts';
 import type { FaultName } from '../faults.ts';
 import type { Android } from './identity.ts';
-import type { Packages } from './packages.ts';
+import type { Packages } from './packages/packages.ts';
 import type { Properties } from './properties.ts';
 import type { Screen } from './screen.ts';
 import type { Settings } from './settings.ts';

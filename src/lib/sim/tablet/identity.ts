@@ -1,4 +1,4 @@
-import { VERSION_SUMMED, VERSION_UNSUMMED } from './wire.ts';
+import { VERSION_SUMMED, VERSION_UNSUMMED } from './adb/wire.ts';
 
 /** Vendor names of a tablet. They do not describe the platform's tablet. */
 export interface Identity {

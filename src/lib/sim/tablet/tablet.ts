@@ -1,16 +1,16 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { type Clock, firstOf, systemClock } from '../../lifecycle/index.ts';
 import { createFaults, type FaultName, type Faults } from '../faults.ts';
-import { createBridgePort, RESTART_DELAY_MS } from './bridge-port.ts';
-import { serveConnection, type TabletHost } from './connection.ts';
+import { createBridgePort, RESTART_DELAY_MS } from './adb/bridge-port.ts';
+import { serveConnection, type TabletHost } from './adb/connection.ts';
+import { createKeyring, type PromptAnswer } from './adb/keyring.ts';
+import { findService } from './adb/services.ts';
 import type { Device, TabletFault } from './device.ts';
 import { DEFAULT_IDENTITY, defaultAndroid, type Identity, OTHER_IDENTITY, oldAndroid } from './identity.ts';
-import { createKeyring, type PromptAnswer } from './keyring.ts';
-import { createPackages } from './packages.ts';
+import { createPackages } from './packages/packages.ts';
 import { homeOf } from './programs/activity.ts';
 import { createProperties } from './properties.ts';
 import { createScreen } from './screen.ts';
-import { findService } from './services.ts';
 import { createSettings } from './settings.ts';
 import { contentOf, createStorage } from './storage.ts';
 

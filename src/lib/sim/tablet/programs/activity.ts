@@ -1,6 +1,6 @@
 import type { Device } from '../device.ts';
-import { classOf } from '../package-manifest.ts';
-import { type OptionTable, type Program, readOptions } from '../process.ts';
+import { classOf } from '../packages/package-manifest.ts';
+import { type OptionTable, type Program, readOptions } from '../shell/process.ts';
 import { EXCEPTION, exception, refuseOption } from './settings.ts';
 
 /** Android 12 and later print owners in the short form. */

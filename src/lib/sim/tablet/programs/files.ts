@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { Input, Program } from '../process.ts';
-import { eachOperand, type ToyboxProcess, toybox } from '../toybox.ts';
+import type { Input, Program } from '../shell/process.ts';
+import { eachOperand, type ToyboxProcess, toybox } from '../shell/toybox.ts';
 
 const MISSING = 'No such file or directory';
 

@@ -1,6 +1,6 @@
-import type { Program } from '../process.ts';
+import type { Program } from '../shell/process.ts';
+import { toybox } from '../shell/toybox.ts';
 import type { Entry } from '../storage.ts';
-import { toybox } from '../toybox.ts';
 
 const KIB = 1024;
 const BLOCK = 4096;

@@ -1,7 +1,14 @@
-import type { InstallOptions } from '../packages.ts';
-import { type Input, type OptionTable, type Process, type Program, readOptions, type WordOptions } from '../process.ts';
+import { createByteReader } from '../adb/sync.ts';
+import type { InstallOptions } from '../packages/packages.ts';
+import {
+  type Input,
+  type OptionTable,
+  type Process,
+  type Program,
+  readOptions,
+  type WordOptions,
+} from '../shell/process.ts';
 import type { Content } from '../storage.ts';
-import { createByteReader } from '../sync.ts';
 import { EXCEPTION, exception, refuseOption } from './settings.ts';
 
 const FAILED = 1;

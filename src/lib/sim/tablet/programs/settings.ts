@@ -1,6 +1,6 @@
-import { type Process, type Program, readOptions, type WordOptions } from '../process.ts';
 import { namespaces } from '../settings.ts';
-import { toybox } from '../toybox.ts';
+import { type Process, type Program, readOptions, type WordOptions } from '../shell/process.ts';
+import { toybox } from '../shell/toybox.ts';
 
 /** Exit code of an Android program after an exception. */
 export const EXCEPTION = 255;

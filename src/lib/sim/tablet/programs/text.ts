@@ -1,5 +1,5 @@
-import type { Process, Program } from '../process.ts';
-import { toybox } from '../toybox.ts';
+import type { Process, Program } from '../shell/process.ts';
+import { toybox } from '../shell/toybox.ts';
 
 const MAX_SLEEP_S = 86_400;
 

@@ -1,0 +1,91 @@
+import { type Basis, type Mark, markText } from '../../../evidence/index.ts';
+import { type Markup, markup, type Part } from '../../../markup/index.ts';
+import { shorten } from '../../../text/index.ts';
+import type { Reading } from '../../model.ts';
+import { nameText, oneLine } from '../lines.ts';
+import { signs } from '../marks.ts';
+import { readingText } from '../wording.ts';
+
+/** Rows of one table, for browsers and readers; CSV and GeoJSON hold all. */
+export const MAX_ROWS = 3000;
+
+export interface Column<T> {
+  readonly head: Part;
+  /** The head as plain text, shown before the cell where the table becomes a list of cards. */
+  readonly short: string;
+  readonly isNumber?: boolean;
+  /** Stays on one line. */
+  readonly isTight?: boolean;
+  cell(row: T): Part;
+}
+
+/** A table that a narrow screen shows as cards. Empty columns are left out. */
+export function table<T>(columns: readonly Column<T>[], rows: readonly T[], idOf?: (row: T) => string): Markup {
+  const filled = columns.flatMap((column) => {
+    const cells = rows.map((row) => markup`${column.cell(row)}`);
+    return cells.some((cell) => cell.toString() !== '') ? [{ column, cells }] : [];
+  });
+  const classOf = ({ isNumber, isTight }: Column<T>) =>
+    isNumber ? markup` class="n"` : isTight ? markup` class="t"` : null;
+  const heads = filled.map(({ column }) => markup`<th${column.isNumber ? classOf(column) : null}>${column.head}</th>`);
+  const body = rows.map((row, at) => {
+    const cells = filled.map(
+      ({ column, cells: of }) => markup`<td data-c="${column.short}"${classOf(column)}>${of[at] ?? null}</td>`,
+    );
+    return idOf ? markup`<tr id="${idOf(row)}">${cells}</tr>` : markup`<tr>${cells}</tr>`;
+  });
+  return markup`<div class="scroll"><table class="cards"><thead><tr>${heads}</tr></thead><tbody>${body}</tbody></table></div>`;
+}
+
+/** A name with its own writing direction and blanks: see the style of `bdi`. */
+export function nameMarkup(name: string, max?: number): Markup {
+  return markup`<bdi>${nameText(name, max)}</bdi>`;
+}
+
+/** A sentence with `code` rendered as such. */
+export function prose(text: string): Part {
+  return text.split('`').map((part, at) => (at % 2 === 1 ? markup`<code>${part}</code>` : part));
+}
+
+interface MarkWithBasis {
+  readonly mark: Mark;
+  readonly basis: Basis;
+}
+
+export function markBadge(given: MarkWithBasis): Markup {
+  const { letter } = signs[given.mark];
+  return markup`<span class="m ${letter.toLowerCase()}" title="${markText(given)}">${letter}</span>`;
+}
+
+export const markWord = (given: MarkWithBasis) => markup`${markBadge(given)} ${markText(given)}`;
+
+export function readingItem(reading: Reading): Markup {
+  return markup`<li>${markWord(reading)}: ${reading.meaning === null ? markup`<em>unknown</em>` : readingText(reading)} <span class="src">— ${reading.source}, <code>${reading.fact}</code></span>${hereText(reading.here)}</li>`;
+}
+
+export function hereText(here: Reading['here']): Part {
+  if (here === null) return null;
+  const word = here.verdict === 'verified' ? 'verified on this device' : 'contradicted on this device';
+  return markup` <span class="here">${word} by ${oneLine(here.who, 60)}, ${oneLine(here.when, 40)}</span>`;
+}
+
+/** A value as received, in its own JSON type, bounded. */
+export function written(value: unknown): string {
+  const text = JSON.stringify(typeof value === 'string' ? shorten(value, 400) : value);
+  return oneLine(text ?? 'nothing', 60);
+}
+
+/** `#12`, linked to its row (`d`) or its anchor on the map (`m`) where this page has one. */
+export function link(to: 'd' | 'm', index: number, present: ReadonlySet<number>): Markup {
+  return present.has(index) ? markup`<a href="#${to}${index}">#${index}</a>` : markup`#${index}`;
+}
+
+export function section(id: string, title: string, count: string, body: Part): Markup {
+  return markup`<section id="${id}"><h2>${title} <small>${count}</small></h2>${body}</section>\n`;
+}
+
+export function more(count: number, what: string, format: string): Markup | null {
+  return count > 0
+    ? markup`<p>and ${count} more ${what}: <code>--format ${format}</code> holds all of them.</p>`
+    : null;
+}

@@ -1,0 +1,109 @@
+import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { readTabletRecord, type TabletRecord, tabletRedLine, writeTabletRecord } from '../../../src/lib/kiosk/index.ts';
+import { parseTabletRecord } from '../../../src/lib/kiosk/record/record.ts';
+
+let dir: string;
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'gw-record-'));
+});
+afterEach(() => rm(dir, { recursive: true, force: true }));
+
+const observed = {
+  at: '2026-01-31T12:00:00.000Z',
+  machine: { bootId: '11111111-1111-4111-8111-111111111111', uptimeS: 71.5 },
+  serial: 'S1',
+  bootId: null,
+  androidId: null,
+  mac: null,
+};
+
+function record(bridge: {
+  readonly state?: TabletRecord['bridge']['state'];
+  readonly afterRestart?: TabletRecord['bridge']['afterRestart']['verdict'];
+}): TabletRecord {
+  const { state = 'closed', afterRestart = 'not-checked' } = bridge;
+  return {
+    schema: 'gw/tablet/2',
+    address: { host: '192.0.2.5', port: 5555 },
+    tablet: null,
+    bridge: {
+      state,
+      why: 'test',
+      isOpenUnresolved: false,
+      isWirelessOn: false,
+      observed,
+      afterRestart: { verdict: afterRestart, observed },
+    },
+    reading: null,
+  };
+}
+
+describe('the tablet record', () => {
+  it('is absent, without a red line, before the first connection', async () => {
+    expect(await readTabletRecord(dir)).toBeNull();
+    expect(await tabletRedLine(join(dir, 'not-there'))).toBeNull();
+  });
+
+  it('is read back as written, from one file', async () => {
+    const written = record({ state: 'open' });
+    await writeTabletRecord(dir, written);
+    expect(await readTabletRecord(dir)).toEqual(written);
+    expect(await readdir(dir)).toEqual(['tablet.json']);
+    expect((await stat(join(dir, 'tablet.json'))).isFile()).toBe(true);
+  });
+
+  it.each([
+    [{ state: 'open' } as const, /is open at 192\.0\.2\.5:5555/],
+    [{ state: 'not-verified' } as const, /not verified as closed/],
+    [{ state: 'closed', afterRestart: 'open' } as const, /opens again after every restart/],
+  ])('is a red line: %j', async (bridge, detail) => {
+    await writeTabletRecord(dir, record(bridge));
+    expect(await tabletRedLine(dir)).toMatchObject({ id: 'tablet-open', detail: expect.stringMatching(detail) });
+  });
+
+  it('is a red line when wireless debugging stays enabled, even with the other port closed', async () => {
+    const { bridge, ...rest } = record({ afterRestart: 'closed' });
+    await writeTabletRecord(dir, { ...rest, bridge: { ...bridge, isWirelessOn: true } });
+    expect(await tabletRedLine(dir)).toMatchObject({ detail: expect.stringContaining('Wireless debugging') });
+  });
+
+  it.each(['closed', 'not-checked'] as const)(
+    'is no red line when verified closed (after a restart: %s)',
+    async (after) => {
+      await writeTabletRecord(dir, record({ afterRestart: after }));
+      expect(await tabletRedLine(dir)).toBeNull();
+    },
+  );
+
+  it('is a red line too when the file is corrupt', async () => {
+    await writeFile(join(dir, 'tablet.json'), '{"schema":"gw/tablet/2"');
+    await expect(readTabletRecord(dir)).rejects.toMatchObject({ code: 'FILE_UNREADABLE' });
+    expect(await tabletRedLine(dir)).toMatchObject({ detail: expect.stringContaining('corrupt') });
+  });
+
+  it('of a newer format is a red line that names it, and so is a too large file', async () => {
+    await writeFile(join(dir, 'tablet.json'), JSON.stringify({ ...record({}), schema: 'gw/tablet/7' }, null, 2));
+    expect(await tabletRedLine(dir)).toMatchObject({ detail: expect.stringContaining('newer version of gw') });
+    await writeFile(join(dir, 'tablet.json'), ' '.repeat(2 ** 20 + 1));
+    expect(await tabletRedLine(dir)).toMatchObject({ detail: expect.stringContaining('corrupt') });
+  });
+
+  it('is parsed from any text without throwing', () => {
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          fc.string(),
+          fc.json(),
+          fc.json().map((text) => `{"schema":"gw/tablet/2","bridge":${text}}`),
+        ),
+        (text) => {
+          expect(parseTabletRecord(text)).toBeNull();
+        },
+      ),
+    );
+  });
+});

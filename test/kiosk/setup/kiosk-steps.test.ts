@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest';
+import {
+  type KioskProfile,
+  kioskProfileSchema,
+  kioskSteps,
+  planSteps,
+  type Tablet,
+} from '../../../src/lib/kiosk/index.ts';
+import { systemClock } from '../../../src/lib/lifecycle/index.ts';
+
+const profile: KioskProfile = {
+  ...kioskProfileSchema.parse({
+    schema: 'gw/kiosk/1',
+    name: 'Lobby',
+    app: { name: 'com.example.kiosk', versionCode: 1, activity: '.Main' },
+    startPage: 'http://192.0.2.2:5173/',
+  }),
+  path: '/kiosk.yaml',
+};
+
+const facts = {
+  model: 'T10',
+  manufacturer: 'Acme',
+  serial: 'S1',
+  android: '13',
+  sdk: 33,
+  bootId: null,
+  androidId: null,
+};
+
+/** Outcome of the address step for a tablet with this output. */
+async function segmentOf(robotSegment: string, printed: string) {
+  const steps = kioskSteps(profile, robotSegment).filter(({ id }) => id === 'segment');
+  const tablet = { facts, read: async () => printed } as Partial<Tablet> as Tablet;
+  const [outcome] = await planSteps(steps, {
+    tablet,
+    profile,
+    clock: systemClock,
+    signal: new AbortController().signal,
+    onProgress: () => {},
+  });
+  return outcome;
+}
+
+const wlan = (address: string) =>
+  `30: wlan0    inet ${address}/28 brd 192.0.2.15 scope global wlan0\\ valid_lft forever\n`;
+
+describe('the address of the tablet', () => {
+  it('is in the robot segment, or not', async () => {
+    expect(await segmentOf('192.0.2.0/28', wlan('192.0.2.5'))).toMatchObject({
+      state: 'ok',
+      found: '192.0.2.5 (wlan0)',
+    });
+    expect(await segmentOf('192.0.2.0/28', wlan('192.0.2.16'))).toMatchObject({ state: 'differs' });
+    expect(await segmentOf('192.0.2.0/28', 'nothing')).toMatchObject({ state: 'not-checked' });
+  });
+
+  it('is not checked against an IPv6 segment, since only IPv4 addresses are read', async () => {
+    for (const segment of ['2001:db8::/64', '::/0', '::ffff:192.0.2.0/124']) {
+      const outcome = await segmentOf(segment, wlan('192.0.2.5'));
+      expect(outcome).toMatchObject({ state: 'not-checked', found: expect.stringContaining(segment) });
+    }
+  });
+});
