@@ -14,7 +14,7 @@ export function renderMapRestore(data: MapRestore): string {
     renderTable(
       [{ title: 'map' }, { title: 'name' }, { title: 'on the chassis' }, { title: 'plan' }, { title: 'content now' }],
       maps.map((map) => [
-        `${map.id}${map.wasInUse ? ' (current)' : ''}`,
+        `${map.id}${map.wasCurrent ? ' (current at the backup)' : ''}`,
         printable(map.name),
         map.idOnChassis === null ? '-' : String(map.idOnChassis),
         planText(map),

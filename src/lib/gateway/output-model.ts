@@ -3,7 +3,7 @@
  * number of accepted bytes or the error. EAGAIN: nothing was accepted, because the reader is not reading.
  */
 export interface OutputSink {
-  /** The way of writing; see `openOutputSink`. */
+  /** How the descriptor is written to; see `openOutputSink`. */
   readonly way: 'own' | 'shared' | 'file' | 'relay' | 'null';
   write(bytes: Buffer, done: (error: NodeJS.ErrnoException | null, taken: number) => void): void;
   /** Aborts a pending write where possible, since it would keep the process alive. */

@@ -1,6 +1,6 @@
 /**
- * Calls `fn` when the signal is aborted, at once where it already is. Disposing takes the listener back, so that a
- * signal that outlives the work keeps nothing of it.
+ * Calls `fn` when the signal is aborted, immediately if it already is. Disposing removes the listener, so that a
+ * signal that outlives the work keeps no reference to it.
  */
 export function onAbort(signal: AbortSignal | undefined, fn: () => void): Disposable {
   if (signal?.aborted) fn();

@@ -117,6 +117,16 @@ describe('the result of a restore', () => {
     );
   });
 
+  it('marks the map that was current at the backup, also when another one is now', async () => {
+    await using chassis = await mapChassis();
+    const result = await restored(chassis, () => Object.assign(chassis, { current: 2 }));
+    expect(result.maps.map(({ id, wasCurrent }) => [id, wasCurrent])).toEqual([
+      [1, true],
+      [2, false],
+    ]);
+    expect(renderMapRestore(result)).toMatch(/^1 \(current at the backup\) /m);
+  });
+
   it('that succeeded has the safety backup', async () => {
     await using chassis = await mapChassis();
     const result = await restored(chassis, empties(chassis));

@@ -67,13 +67,13 @@ export function planRestore(
     }
     return planOne(archived, match, live.maps);
   });
-  const wasInUse = maps.find(
+  const wasCurrent = maps.find(
     ({ archived, verdict }) => archived.isCurrent && verdict !== 'conflict' && verdict !== 'not-restorable',
   );
   return {
     maps,
     others: live.maps.filter((map) => !claims.has(map)),
-    mapToSelect: live.current === null ? (wasInUse?.archived ?? null) : null,
+    mapToSelect: live.current === null ? (wasCurrent?.archived ?? null) : null,
   };
 }
 

@@ -88,7 +88,7 @@ function remedyOf(failure: NonNullable<ChassisAddress['failure']>, hasOpenPort: 
     case 'refused':
       return 'The host at this address, or a firewall, refuses the port: compare its MAC address with --mac.';
     case 'no-route':
-      return 'Connect this computer to the robot segment, or run the check on the gateway with --via USER@GATEWAY.';
+      return 'Connect this computer, or the host of --via, to the robot segment; the gateway is in it (--via USER@GATEWAY).';
     case 'unknown-name':
       return 'Correct chassis.host in the site file, or use the IP address of the DHCP reservation.';
     case 'cut':

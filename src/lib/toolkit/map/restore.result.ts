@@ -42,7 +42,7 @@ const restoredMapSchema = z.strictObject({
   id: z.int().describe('Number at the time of the backup.'),
   uid: z.string().nullable(),
   name: z.string(),
-  wasInUse: z.boolean(),
+  wasCurrent: z.boolean().describe('Whether it was the current map when the backup was made.'),
   plan: z
     .enum(['same', 'overlays-differ', 'missing', 'conflict', 'not-restorable'])
     .describe(

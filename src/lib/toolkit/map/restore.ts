@@ -177,7 +177,7 @@ function viewMap(planned: PlannedMap, outcome: MapOutcome | null): RestoredMap {
     id,
     uid,
     name,
-    wasInUse: isCurrent,
+    wasCurrent: isCurrent,
     plan: verdict,
     matchedBy,
     idOnChassis: live?.id ?? null,
