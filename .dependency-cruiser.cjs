@@ -21,11 +21,12 @@ const modules = {
   maps: ['chassis', 'json', 'overlays', 'png'],
   fleet: ['angle', 'site'],
   enrolment: ['json', 'net', 'site', 'x509'],
+  cloud: ['json', 'net', 'site'],
   kiosk: ['document', 'json', 'net'],
-  operator: ['evidence', 'chassis', 'json', 'markup', 'motion', 'site'],
+  operator: ['evidence', 'chassis', 'cloud', 'json', 'markup', 'motion', 'site'],
   checklist: ['document', 'evidence', 'json', 'png', 'x509'],
   report: ['evidence', 'checklist', 'markup', 'site'],
-  gateway: ['site', 'net', 'chassis', 'fleet', 'motion', 'operator', 'evidence'],
+  gateway: ['site', 'net', 'chassis', 'cloud', 'enrolment', 'fleet', 'motion', 'operator', 'evidence'],
   toolkit: [
     'angle',
     'document',
@@ -40,6 +41,7 @@ const modules = {
     'overlays',
     'maps',
     'enrolment',
+    'cloud',
     'kiosk',
     'operator',
     'checklist',
@@ -62,11 +64,12 @@ const extraEntries = {
   'net/ssh/index.ts': '^src/lib/toolkit/',
   // Network probes for a person; the daemon loads neither them nor the modules that may import them.
   'net/probe/index.ts': '^src/lib/(toolkit|enrolment|kiosk)/',
-  'net/path/index.ts': '^src/lib/toolkit/',
+  'net/path/index.ts': '^src/lib/(toolkit|cloud)/',
   // Only the maps module uses writes that were never measured, and it makes a backup first.
   'chassis/map-writes.ts': '^src/lib/maps/',
   // The simulator shares the wire types only.
   'chassis/wire.ts': '^src/lib/sim/',
+  'cloud/wire.ts': '^src/lib/sim/',
 };
 
 const moduleRules = Object.entries(modules).map(([name, allowed]) => ({
@@ -87,17 +90,18 @@ const moduleRules = Object.entries(modules).map(([name, allowed]) => ({
 
 /** Client libraries and system modules, each with the modules that may import it. */
 const owned = [
-  ['undici', '^src/lib/(chassis|operator|toolkit)/'],
+  ['undici', '^src/lib/(chassis|cloud|operator|toolkit)/'],
   ['ws', '^src/lib/(chassis|sim)/'],
   ['fastify', '^src/lib/operator/'],
   ['@fastify/[^/]+', '^src/lib/operator/'],
   ['yaml', '^src/lib/(document|site|sim)/'],
   ['pngjs', '^src/lib/sim/'],
   ['flatbush', '^src/lib/overlays/'],
-  ['modern-tar', '^src/lib/maps/'],
+  ['modern-tar', '^src/lib/(cloud|maps)/'],
   ['ssh2', '^src/lib/net/'],
   ['@devicefarmer/[^/]+', '^src/lib/kiosk/'],
   ['(@peculiar/[^/]+|reflect-metadata)', '^src/lib/(enrolment|sim)/'],
+  ['mqtt', '^src/lib/cloud/link/'],
   ['mqtt-packet', '^src/lib/net/'],
   ['aedes', '^src/lib/sim/'],
   ['pdfkit', '^src/lib/report/'],

@@ -106,6 +106,11 @@ export const errorTable = {
     'Do not rely on it: make a new one with `gw map backup`, then run `gw map verify FILE`.',
   ),
 
+  RELEASE_INVALID: row(
+    exitCodes.usage,
+    'Not a valid release package.',
+    'Get the package again from who built it; `gw release verify FILE` names what is wrong with it.',
+  ),
   KIOSK_PROFILE_INVALID: row(
     exitCodes.usage,
     'Invalid kiosk profile.',
@@ -202,6 +207,22 @@ export const errorTable = {
     'Try again later with the same one-time code; if the error persists, report it to the operator of the cloud.',
   ),
 
+  CLOUD_NOT_CONNECTED: row(
+    exitCodes.notReachable,
+    'not connected: no link to the cloud.',
+    'See the reason with `gw cloud status` and run `gw network check` on the gateway.',
+  ),
+  CLOUD_NO_ANSWER: row(
+    exitCodes.notReachable,
+    'Cloud did not answer a request.',
+    'Wait and try again; if it persists, ask the cloud operator whether the service of this topic exists.',
+  ),
+  STORAGE_NOT_REACHABLE: row(
+    exitCodes.notReachable,
+    'Object storage does not answer.',
+    'Check cloud.storageUrl in the site file and run `gw network check` on the gateway; a transfer is resumed.',
+  ),
+
   SSH_NOT_CONNECTED: row(
     exitCodes.notReachable,
     'not connected: SSH host does not answer.',
@@ -234,6 +255,21 @@ export const errorTable = {
   ),
 
   // Refused, by a peer or by a rule of gw
+  OUTBOX_REFUSED: row(
+    exitCodes.refused,
+    'Outbox did not accept a message.',
+    'See the reason above and `gw cloud outbox`; nothing that was accepted before is lost.',
+  ),
+  STORAGE_REFUSED: row(
+    exitCodes.refused,
+    'Object storage refused the transfer.',
+    'Ask the cloud operator to check the pre-signed URLs for this device.',
+  ),
+  RELEASE_REFUSED: row(
+    exitCodes.refused,
+    'Release was refused.',
+    'See the reason above; the running version was not changed.',
+  ),
   SSH_HOST_KEY_UNKNOWN: row(
     exitCodes.refused,
     'Host key is unknown and was not confirmed.',

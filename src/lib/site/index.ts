@@ -4,11 +4,12 @@
  */
 
 export { calledServices, placeOf, sameHost } from './called-services.ts';
+export { CLOUD_REGION, SERIAL_ELEMENT } from './cloud-schema.ts';
 export { describeSiteSchema } from './describe.ts';
 export { loadSite, parseSite } from './load.ts';
 export { localSocketPath } from './local-socket.ts';
 export { HEARTBEAT_PORT, READ_ONLY_PORT } from './platform-ports.ts';
-export { CLOUD_REGION, type Site, siteSchema } from './schema.ts';
+export { type Site, siteSchema } from './schema.ts';
 export { readSecret } from './secret.ts';
 export { isThisMachine } from './this-machine.ts';
 export { MIN_TLS_VERSION } from './tls-version.ts';

@@ -60,6 +60,13 @@ function resolvePaths(file: SiteFile, path: string): Site {
         ...cloud,
         mqtt: { ...cloud.mqtt, ...(cloud.mqtt.caFile !== undefined && { caFile: absolute(cloud.mqtt.caFile) }) },
         ...(cloud.caFile !== undefined && { caFile: absolute(cloud.caFile) }),
+        ...(cloud.release !== undefined && {
+          release: {
+            ...cloud.release,
+            keyFile: absolute(cloud.release.keyFile),
+            dir: absolute(cloud.release.dir),
+          },
+        }),
       },
     }),
     ...(tablet !== undefined && { tablet: { ...tablet, profileFile: absolute(tablet.profileFile) } }),

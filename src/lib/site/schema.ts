@@ -1,5 +1,6 @@
-import { isIP, isIPv6 } from 'node:net';
 import { z } from 'zod';
+import { cloud } from './cloud-schema.ts';
+import { cidr, file, host, httpsUrl, httpUrl, macAddress, name, port, words } from './key-types.ts';
 
 /**
  * The site file: one YAML file per robot. One schema gives type, validation, the commented example and the page
@@ -9,33 +10,6 @@ import { z } from 'zod';
  * There is deliberately no key for the read-only socket: it is 127.0.0.1:5174 by a constant of the operator module.
  */
 
-const words = (most: number) =>
-  z
-    .string()
-    .min(1)
-    .max(most)
-    .regex(/^\P{Cc}*$/u, 'text without control characters');
-const host = z
-  .string()
-  .max(253)
-  .refine(isHost, 'a host name or an address, without port and without scheme')
-  .meta({ description: 'Host name or address (IPv6 without brackets).', type: 'host' });
-const port = z.int().min(1).max(65535).describe('TCP port, 1 to 65535.');
-const file = words(4096).meta({ description: 'Path, relative to the folder of the site file.', type: 'path' });
-const name = z
-  .string()
-  .regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/, 'letters, digits, - and _, at most 64, the first a letter or digit')
-  // Such a name is found in every plain object, even without a station or tour of that name.
-  .refine((text) => !(text in {}), 'a name other than those that every JavaScript object has')
-  .meta({ type: 'name' });
-const httpUrl = words(2048)
-  .refine(isPlainHttpUrl, 'an http:// or https:// address with the port it needs, without user name and password')
-  .meta({ description: 'http:// or https:// address with the port it needs.', type: 'http address' });
-const httpsUrl = words(2048)
-  .refine(isPlainHttpsUrl, 'an https:// address without user name, password, query and fragment')
-  .meta({ type: 'https address' });
-const cidr = words(64).refine(isCidr, 'an address range, such as 192.0.2.0/28').meta({ type: 'address range' });
-const macAddress = z.string().regex(/^[0-9a-f]{2}(:[0-9a-f]{2}){5}$/i, 'six pairs of hex digits with colons');
 const metres = z.number().min(-10_000).max(10_000);
 const heading = z.number().min(-360).max(360);
 
@@ -198,54 +172,6 @@ const enrolment = z
     example: { url: 'https://enrol.example.com' },
   });
 
-/** Where the cloud is. @source specification, 'Network segments' */
-export const CLOUD_REGION = 'eu-central-1';
-
-const cloud = z
-  .strictObject({
-    region: words(64).default(CLOUD_REGION).describe('Region in which the endpoints must be.'),
-    mqtt: z
-      .strictObject({
-        host: host.meta({ description: 'Host of the MQTT broker.', example: 'mqtt.example.com' }),
-        port: port.default(8883).describe('TCP port, 1 to 65535.'),
-        fallbackPort: port
-          .default(443)
-          .describe('TCP port for networks that allow no other outgoing port; requires ALPN.'),
-        alpn: z
-          .string()
-          .regex(/^[\x21-\x7e]{1,255}$/, '1 to 255 printable ASCII characters without blanks')
-          .meta({
-            description: 'ALPN identifier required by the broker on the fallback port: x-<vendor>-mqtt-ca.',
-            example: 'x-example-mqtt-ca',
-          }),
-        caFile: file.optional().meta({
-          description: 'File with the certificates (PEM) trusted for the broker; without it those of the enrolment.',
-          example: 'broker-ca.pem',
-        }),
-      })
-      .describe('The MQTT broker.'),
-    storageUrl: httpsUrl.optional().meta({
-      description: 'https:// address of the object storage: the start of its pre-signed URLs.',
-      example: 'https://storage.example.com',
-    }),
-    tunnel: z
-      .strictObject({
-        host: host.meta({ description: 'Host of the secure tunnel service.', example: 'tunnel.example.com' }),
-        port: port.default(443).describe('TCP port, 1 to 65535.'),
-      })
-      .optional()
-      .meta({ description: 'The secure tunnel service of remote support.', example: { host: 'tunnel.example.com' } }),
-    caFile: file.optional().meta({
-      description:
-        'File with the CA certificates (PEM) trusted for object storage and tunnel, instead of those of Node and the operating system.',
-      example: 'cloud-ca.pem',
-    }),
-  })
-  .meta({
-    description: 'Endpoints in the cloud of the operator that this device must reach.',
-    example: { mqtt: { host: 'mqtt.example.com', alpn: 'x-example-mqtt-ca' } },
-  });
-
 const tablet = z
   .strictObject({
     host: host.meta({ description: 'Address of the tablet while it is set up.', example: '127.0.0.1' }),
@@ -396,29 +322,4 @@ export interface Site extends SiteFile {
   readonly path: string;
   /** Absolute folder of the site file. */
   readonly dir: string;
-}
-
-function isHost(text: string): boolean {
-  if (text.includes(':')) return isIPv6(text) && !text.includes('%');
-  if (isIP(text) !== 0) return true;
-  // A last label of digits only is a mistyped address, which resolvers treat differently.
-  return /^(?:[A-Za-z0-9](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9])?\.)*(?!\d+$)[A-Za-z0-9](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9])?$/.test(
-    text,
-  );
-}
-
-function isPlainHttpUrl(text: string): boolean {
-  if (!/^https?:\/\/[^\s/]/i.test(text) || /\s/.test(text) || !URL.canParse(text)) return false;
-  const url = new URL(text);
-  return url.username === '' && url.password === '' && url.hash === '' && !text.includes('@');
-}
-
-function isPlainHttpsUrl(text: string): boolean {
-  return /^https:/i.test(text) && isPlainHttpUrl(text) && new URL(text).search === '';
-}
-
-function isCidr(text: string): boolean {
-  const [address = '', bits = '', ...more] = text.split('/');
-  const family = isIP(address);
-  return family !== 0 && more.length === 0 && /^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128);
 }

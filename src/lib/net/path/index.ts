@@ -4,7 +4,7 @@
  */
 export { httpsOutcome, mqttOutcome } from './application-outcome.ts';
 export { nameOutcome, tcpOutcome } from './dial-outcome.ts';
-export { FULL_SIZE_ASK, lastIssuer, quoted } from './outcome.ts';
+export { FULL_SIZE_ASK, lastIssuer, type PathOutcome, quoted } from './outcome.ts';
 export {
   createNameCache,
   createSerialQueue,

@@ -1,0 +1,70 @@
+import type {
+  JobExecutionWire,
+  RejectedWire,
+  ShadowAcceptedWire,
+  StopWire,
+  StorageAnswerWire,
+  TunnelNotificationWire,
+} from '../wire.ts';
+
+/** A received PUBLISH packet. */
+export interface InboundMessage {
+  readonly topic: string;
+  /** Empty for an oversized message, whose payload is not kept. */
+  readonly payload: Uint8Array;
+  readonly retain: boolean;
+  readonly dup: boolean;
+  /** Size of the payload on the wire when it was above the limit; null: not oversized. */
+  readonly oversizedBytes: number | null;
+}
+
+/** What the gate makes of a message. Nothing else of the payload reaches the rest of gw. */
+export type Decision =
+  | { readonly kind: 'release'; readonly execution: JobExecutionWire }
+  | { readonly kind: 'stop'; readonly stop: StopWire }
+  | { readonly kind: 'tunnel-notification'; readonly notification: TunnelNotificationWire }
+  | { readonly kind: 'answer'; readonly clientToken: string; readonly answer: Answer }
+  | { readonly kind: 'discard'; readonly reason: DiscardReason };
+
+/** The answer to a request of this gateway. */
+export type Answer =
+  | { readonly kind: 'job'; readonly execution: JobExecutionWire | null }
+  | { readonly kind: 'job-updated' }
+  | { readonly kind: 'shadow'; readonly version: ShadowAcceptedWire['version'] }
+  | { readonly kind: 'storage'; readonly storage: Omit<StorageAnswerWire, 'clientToken'> }
+  | { readonly kind: 'rejected'; readonly rejected: Pick<RejectedWire, 'code' | 'message'> };
+
+/** Why a message is discarded; the table with each answer is in docs/cloud.md. */
+export const discardReasons = [
+  'retained',
+  'oversized',
+  'misaddressed',
+  'not-json',
+  'too-deep',
+  'wrong-type',
+  'unknown-field',
+  'duplicate',
+  'not-asked-for',
+  'late',
+  'empty-queue',
+] as const;
+export type DiscardReason = (typeof discardReasons)[number];
+
+/** Kinds of requests that are answered on a subscribed topic. */
+export type RequestKind = 'job-start' | 'job-get' | 'job-update' | 'shadow-update' | 'storage';
+
+/** Sends a request with a client token and waits for its answer. */
+export interface Requester {
+  /**
+   * Rejects with CLOUD_NOT_CONNECTED without a connection or when it ends, CLOUD_NO_ANSWER after the timeout. A
+   * rejection by the service is an answer of kind 'rejected'.
+   */
+  ask(request: CloudRequest, options: { readonly timeoutMs?: number; readonly signal: AbortSignal }): Promise<Answer>;
+}
+
+export interface CloudRequest {
+  readonly kind: RequestKind;
+  readonly topic: string;
+  /** Without `clientToken`, which the requester adds. */
+  readonly body: Readonly<Record<string, unknown>>;
+}

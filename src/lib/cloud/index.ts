@@ -1,0 +1,6 @@
+/**
+ * The cloud: an outgoing MQTT link with a durable outbox, a gate that accepts two commands and one notification, the
+ * release agent, and uploads to the object storage.
+ */
+export type * from './model.ts';
+export { type Topics, topicsOf } from './topics.ts';

@@ -1,0 +1,94 @@
+import type { PathOutcome } from '../../net/path/index.ts';
+import type { InboundMessage } from '../gate/model.ts';
+import type { Publisher } from '../outbox/model.ts';
+
+/** The two ports of the broker: without ALPN (8883), and with it (443). */
+export type LinkPath = 'direct' | 'fallback';
+
+/** One failed attempt to connect, in the words of `gw network check`. */
+export interface FailedAttempt {
+  readonly path: LinkPath;
+  readonly host: string;
+  readonly port: number;
+  /** The step that failed. */
+  readonly step: 'name' | 'tcp' | 'tls' | 'alpn' | 'mqtt' | 'subscribe';
+  readonly outcome: PathOutcome;
+  /** UTC, for people. */
+  readonly at: string;
+  readonly tookMs: number;
+}
+
+export interface LinkView {
+  /** 'not-checked': the first attempt has no result yet. */
+  readonly status: 'connected' | 'connecting' | 'not-checked';
+  /** One sentence for a person: the broker and the path, or the last failure. */
+  readonly detail: string;
+  readonly remedy: string | null;
+  /** What to ask the customer's IT; null when there is nothing to ask. */
+  readonly ask: string | null;
+  /** Null while not connected. */
+  readonly connection: {
+    readonly path: LinkPath;
+    readonly host: string;
+    readonly port: number;
+    /** ALPN protocol that the broker selected; null: none. */
+    readonly alpn: string | null;
+    /** Protocol version of TLS, `TLSv1.3`. */
+    readonly tls: string;
+    /** Whether the broker had kept the session. */
+    readonly sessionPresent: boolean;
+    /** UTC, for people. */
+    readonly since: string;
+    readonly forMs: number;
+    /** Serial number of the certificate in use, and its end. */
+    readonly certificate: { readonly fingerprintSha256: string; readonly notAfter: string };
+  } | null;
+  /** The last failure of each path since the last connection on it; null: none. */
+  readonly failures: Readonly<Record<LinkPath, FailedAttempt | null>>;
+  /** How often a connection was established and lost since the start of gw. */
+  readonly connects: number;
+  readonly losses: number;
+  /** Wait until the next attempt; null while connected or connecting. */
+  readonly retryInMs: number | null;
+  /** Hosts of the broker by the site file and by the enrolment when they differ; null: they do not, or one is missing. */
+  readonly hostDifference: { readonly site: string; readonly enrolment: string } | null;
+}
+
+/** An established connection whose subscriptions are acknowledged. */
+export interface Connection extends Publisher {
+  readonly path: LinkPath;
+  /** Aborted when the connection ends. */
+  readonly ended: AbortSignal;
+}
+
+/** Certificate, key and CA of the device with what else the enrolment gave. */
+export interface LinkIdentity {
+  readonly serial: string;
+  /** Host of the broker by the enrolment. */
+  readonly endpoint: string;
+  readonly region: string;
+  readonly keyPem: string;
+  readonly certificatePem: string;
+  readonly caPem: string;
+  readonly fingerprintSha256: string;
+  readonly notAfter: string;
+}
+
+/**
+ * The connection to the broker. One client identifier is used by one connection at a time, except that with a new
+ * certificate the next connection is tried before the old one is given up.
+ */
+export interface CloudLink {
+  /** Connects and reconnects until the signal is aborted, then disconnects. */
+  run(signal: AbortSignal): Promise<void>;
+  view(): LinkView;
+  /** The present connection; null without one. */
+  connection(): Connection | null;
+  /** Called with each new connection, and with null when it has ended. */
+  subscribe(listener: (connection: Connection | null) => void): Disposable;
+}
+
+export interface LinkEvents {
+  /** Called for each received message, in order; the message is acknowledged to the broker after it returns. */
+  readonly onMessage: (message: InboundMessage) => void;
+}

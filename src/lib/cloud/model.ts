@@ -1,0 +1,80 @@
+import type { Clock, Log, Service } from '../lifecycle/index.ts';
+import type { Dialer } from '../net/index.ts';
+import type { Site } from '../site/index.ts';
+import type { DiscardReason } from './gate/model.ts';
+import type { LinkIdentity, LinkView } from './link/model.ts';
+import type { OutboxView } from './outbox/model.ts';
+import type { ReleaseHealth, ReleaseView } from './release/model.ts';
+import type { UploadView } from './storage/model.ts';
+import type { StopWire, TunnelNotificationWire } from './wire.ts';
+
+/** What the cloud module needs of the gateway. It acts on the robot through these functions alone. */
+export interface CloudOptions {
+  readonly site: Site & { readonly cloud: NonNullable<Site['cloud']> };
+  /** The installed identity, read again when its file changes; null: not enrolled. Throws IDENTITY_BROKEN. */
+  readonly readIdentity: () => Promise<LinkIdentity | null>;
+  readonly dialer: Dialer;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Version of gw that runs. */
+  readonly version: string;
+  /** Stops the robot. Never refused. */
+  readonly onStop: (stop: StopWire) => void;
+  /** The notification passed the gate; the checks of a session are its receiver's. */
+  readonly onTunnelNotification: (notification: TunnelNotificationWire) => void;
+  /** Values of the robot for the next telemetry message; see docs/cloud.md. */
+  readonly telemetry: () => Readonly<Record<string, unknown>>;
+  /** Faults that are present now, by a key that stays the same while the fault does. */
+  readonly faults: () => readonly PresentFault[];
+  /** The state for the shadow. */
+  readonly shadow: () => Readonly<Record<string, unknown>>;
+  /** Whether the robot moves; null: not known. */
+  readonly isMoving: () => boolean | null;
+  readonly releaseHealth: () => ReleaseHealth;
+  /** Ends gw in order, so that its supervisor starts the current version. */
+  readonly restart: (reason: string) => void;
+}
+
+export interface PresentFault {
+  /** `service.chassis`, `alert.1024`. */
+  readonly key: string;
+  readonly text: string;
+  /** Number that the chassis gives, passed through; null: none. */
+  readonly number: number | null;
+  readonly mark: 'BELEGT' | 'HINWEIS' | 'VORSICHT' | 'OFFEN';
+}
+
+/** A discarded message, without its payload. */
+export interface DiscardedMessage {
+  readonly reason: DiscardReason;
+  readonly topic: string;
+  readonly bytes: number;
+  /** UTC, for people. */
+  readonly at: string;
+}
+
+/** State of the cloud module, as `GET /api/cloud` returns it. */
+export interface CloudView {
+  /** 'connected': the broker has accepted the device and all subscriptions. */
+  readonly status: 'connected' | 'not-connected' | 'not-enrolled' | 'not-configured' | 'not-checked';
+  /** One sentence for a person. */
+  readonly detail: string;
+  readonly remedy: string | null;
+  readonly link: LinkView | null;
+  readonly outbox: OutboxView | null;
+  readonly received: {
+    readonly releases: number;
+    readonly stops: number;
+    readonly tunnelNotifications: number;
+    readonly answers: number;
+    readonly discarded: Readonly<Record<DiscardReason, number>>;
+    /** The last ones, newest first. */
+    readonly lastDiscarded: readonly DiscardedMessage[];
+  } | null;
+  readonly release: ReleaseView | null;
+  readonly uploads: readonly UploadView[];
+}
+
+export interface Cloud extends Service {
+  view(): CloudView;
+}

@@ -1,0 +1,55 @@
+/** Classes of outgoing messages, the most important first. Only telemetry may be thinned. */
+export const messageClasses = ['record', 'fault', 'shadow', 'telemetry'] as const;
+export type MessageClass = (typeof messageClasses)[number];
+
+/** A message as it is given to the outbox, which adds `id`, `seq`, `at` and `serial`. */
+export interface OutgoingMessage {
+  readonly class: MessageClass;
+  readonly topic: string;
+  /** Fields of the message; JSON values only. */
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+/** The outbox: accepted messages survive a crash and a power cut until the broker has acknowledged them. */
+export interface Outbox extends AsyncDisposable {
+  /**
+   * Resolves when the message is durable. Rejects with OUTBOX_REFUSED for a message that is too large or an outbox that
+   * is full of messages that may not be thinned, FILE_UNWRITABLE while the disk cannot be written to; then nothing was
+   * accepted.
+   */
+  append(message: OutgoingMessage): Promise<{ readonly id: string; readonly seq: number }>;
+  /**
+   * Publishes the kept messages until the signal is aborted, in the order of their class and age, several at a time,
+   * and removes each when it was acknowledged. Resolves after the abort; rejects when the publisher rejects.
+   */
+  drain(publisher: Publisher, signal: AbortSignal): Promise<void>;
+  view(): OutboxView;
+}
+
+/** Publishes with QoS 1. */
+export interface Publisher {
+  /** Resolves on PUBACK; rejects when the connection ends before. The broker gets the messages in the order of the calls. */
+  publish(topic: string, payload: Uint8Array): Promise<void>;
+}
+
+export interface OutboxView {
+  /** 'failing': messages are refused at the moment, because the disk cannot be written to. */
+  readonly status: 'open' | 'failing' | 'not-open';
+  /** One sentence for a person. */
+  readonly detail: string;
+  /** What to do; null when there is nothing to do. */
+  readonly remedy: string | null;
+  /** Null while it is not open. */
+  readonly kept: Readonly<Record<MessageClass, number>> | null;
+  /** Size on the disk; null while it is not open. */
+  readonly bytes: number | null;
+  readonly maxBytes: number;
+  /** When the oldest kept message was made, UTC; null without one. */
+  readonly oldestAt: string | null;
+  /** Since the start of gw. */
+  readonly accepted: number;
+  readonly acknowledged: number;
+  readonly refused: number;
+  /** Telemetry removed for lack of space, since the file was made; null while it is not open. */
+  readonly thinned: number | null;
+}

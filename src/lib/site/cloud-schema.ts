@@ -1,0 +1,130 @@
+import { z } from 'zod';
+import { file, host, httpsUrl, port, words } from './key-types.ts';
+
+/** Where the cloud is. @source specification, 'Network segments' */
+export const CLOUD_REGION = 'eu-central-1';
+
+/** The path element of a topic template that stands for the serial number of this robot. */
+export const SERIAL_ELEMENT = '<serial>';
+
+/** Limits of a common MQTT service for a whole topic name. @source vendor, quota page (HINWEIS) */
+const MAX_SLASHES = 7;
+const MAX_TEMPLATE_LENGTH = 120;
+
+/**
+ * A topic template; `depth`: path elements that gw appends to it.
+ * @source specification, 'Addressing rules' 1: the serial number is a path element of every topic
+ */
+const topic = (description: string, template: string, depth = 0) =>
+  z
+    .string()
+    .max(MAX_TEMPLATE_LENGTH)
+    .refine((text) => text.split('/').includes(SERIAL_ELEMENT), `a topic with ${SERIAL_ELEMENT} as one path element`)
+    .refine(
+      (text) => text.split('/').every((element) => /^([A-Za-z0-9$_.:-]+|<serial>)$/.test(element)),
+      `path elements of letters, digits, $, _, ., : and -, without the wildcards + and #`,
+    )
+    .refine(
+      (text) => text.split('/').length - 1 + depth <= MAX_SLASHES,
+      `at most ${MAX_SLASHES} slashes, including those that gw appends`,
+    )
+    .default(template)
+    .describe(description);
+
+const topics = z
+  .strictObject({
+    telemetry: topic('Telemetry of this robot; published.', 'gw/<serial>/telemetry'),
+    faults: topic('Raised and cleared faults; published.', 'gw/<serial>/faults'),
+    records: topic(
+      'Records: stops from the cloud, support sessions, thinned telemetry; published.',
+      'gw/<serial>/records',
+    ),
+    presence: topic('Presence, also the last will; published.', 'gw/<serial>/presence'),
+    stop: topic('Stop messages; subscribed.', 'gw/<serial>/stop'),
+    storage: topic('Requests for pre-signed URLs; the answers have /answer appended.', 'gw/<serial>/storage', 1),
+    jobs: topic('Start of the topics of the job service, which delivers releases.', 'gw/<serial>/jobs', 3),
+    shadow: topic('Start of the topics of the device shadow.', 'gw/<serial>/shadow', 2),
+    tunnels: topic('Notifications of the tunnel service; subscribed.', 'gw/<serial>/tunnels/notify'),
+  })
+  .prefault({})
+  .describe('Topic templates.');
+
+const outbox = z
+  .strictObject({
+    maxMb: z
+      .int()
+      .min(1)
+      .max(100_000)
+      .default(256)
+      .describe(
+        'Size limit of the outbox on the disk in megabytes; when it is reached, the oldest telemetry is thinned.',
+      ),
+    maxPerSecond: z.int().min(1).max(1_000_000).default(50).describe('Max. number of messages published per second.'),
+  })
+  .prefault({})
+  .describe('Messages that are kept until the broker has acknowledged them.');
+
+const release = z
+  .strictObject({
+    keyFile: file.meta({
+      description: 'File with the Ed25519 public key (PEM) that signs releases; without it every release is rejected.',
+      example: 'release-key.pem',
+    }),
+    dir: file.default('releases').describe('Folder of the installed releases, one folder per version.'),
+    healthWithinS: z
+      .int()
+      .min(10)
+      .max(3_600)
+      .default(180)
+      .describe('Seconds within which a new release must be healthy after its start; otherwise it is rolled back.'),
+  })
+  .meta({ description: 'Releases from the cloud.', example: { keyFile: 'release-key.pem' } });
+
+export const cloud = z
+  .strictObject({
+    region: words(64).default(CLOUD_REGION).describe('Region in which the endpoints must be.'),
+    mqtt: z
+      .strictObject({
+        host: host.meta({ description: 'Host of the MQTT broker.', example: 'mqtt.example.com' }),
+        port: port.default(8883).describe('TCP port, 1 to 65535.'),
+        fallbackPort: port
+          .default(443)
+          .describe('TCP port for networks that allow no other outgoing port; requires ALPN.'),
+        alpn: z
+          .string()
+          .regex(/^[\x21-\x7e]{1,255}$/, '1 to 255 printable ASCII characters without blanks')
+          .meta({
+            description: 'ALPN identifier required by the broker on the fallback port: x-<vendor>-mqtt-ca.',
+            example: 'x-example-mqtt-ca',
+          }),
+        caFile: file.optional().meta({
+          description: 'File with the certificates (PEM) trusted for the broker; without it those of the enrolment.',
+          example: 'broker-ca.pem',
+        }),
+      })
+      .describe('The MQTT broker.'),
+    storageUrl: httpsUrl.optional().meta({
+      description: 'https:// address of the object storage: the start of its pre-signed URLs.',
+      example: 'https://storage.example.com',
+    }),
+    tunnel: z
+      .strictObject({
+        host: host.meta({ description: 'Host of the secure tunnel service.', example: 'tunnel.example.com' }),
+        port: port.default(443).describe('TCP port, 1 to 65535.'),
+      })
+      .optional()
+      .meta({ description: 'The secure tunnel service of remote support.', example: { host: 'tunnel.example.com' } }),
+    topics,
+    telemetryS: z.int().min(1).max(3_600).default(10).describe('Interval of telemetry in seconds.'),
+    outbox,
+    release: release.optional(),
+    caFile: file.optional().meta({
+      description:
+        'File with the CA certificates (PEM) trusted for object storage and tunnel, instead of those of Node and the operating system.',
+      example: 'cloud-ca.pem',
+    }),
+  })
+  .meta({
+    description: 'Endpoints in the cloud of the operator that this device must reach.',
+    example: { mqtt: { host: 'mqtt.example.com', alpn: 'x-example-mqtt-ca' } },
+  });
