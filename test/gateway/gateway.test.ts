@@ -46,7 +46,7 @@ function writeSite(more = ''): void {
   );
 }
 
-const parts = () => ({ sitePath: sitePath(), assetsDir: dir, version: '0.0.0', log, dialer: counting });
+const parts = () => ({ sitePath: sitePath(), assetsDir: dir, version: '0.0.0', log, dialer: counting, onRestart: () => {} });
 
 const start = (signal = new AbortController().signal) =>
   startGateway({ ...parts(), onEvent: (event) => events.push(event), signal });

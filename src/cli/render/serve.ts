@@ -12,6 +12,8 @@ export function renderServeEvent(event: ServeEvent): string {
       return chalk.green('ready');
     case 'failed':
       return `${event.service.padEnd(10)}${chalk.red('failed')}: ${printable(event.message)} (retry in ${event.retryInMs} ms). Do next: ${printable(event.remedy)}`;
+    case 'restarting':
+      return `restarting: ${printable(event.reason)}`;
     case 'stopping':
       return 'stopping';
     case 'stopped':

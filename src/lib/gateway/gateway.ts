@@ -27,6 +27,8 @@ export interface GatewayOptions {
   /** Version of gw, shown by the health route. */
   readonly version: string;
   readonly onEvent: (event: ServeEvent) => void;
+  /** Asks the caller to stop this gateway, so that its supervisor starts the current release. */
+  readonly onRestart: (reason: string) => void;
   /** Aborts the start. */
   readonly signal: AbortSignal;
 }

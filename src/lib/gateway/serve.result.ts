@@ -22,6 +22,10 @@ export const serveEventSchema = z.discriminatedUnion('event', [
     remedy: z.string(),
     retryInMs: z.number().describe('Time until its restart; the other services continue.'),
   }),
+  z.strictObject({
+    event: z.literal('restarting'),
+    reason: z.string().describe('Why it ends, so that its supervisor starts it again.'),
+  }),
   z.strictObject({ event: z.literal('stopping') }),
   z.strictObject({ event: z.literal('stopped'), service: z.string(), tookMs: z.number() }),
   z.strictObject({ event: z.literal('stop-failed'), service: z.string(), message: z.string() }),

@@ -3,15 +3,22 @@ import { type GatewayOptions, startGateway } from './gateway.ts';
 import type { ServeEvent } from './serve.result.ts';
 
 /**
- * Runs the daemon: start, run until the signal is aborted, stop in order. Resolves with its last event after an abort,
- * also during the start; rejects when the start fails.
+ * Runs the daemon: start, run until the signal is aborted or a release needs a restart, stop in order. Resolves with its
+ * last event, also after an abort during the start; rejects when the start fails.
  */
-export async function serve(options: GatewayOptions): Promise<ServeEvent> {
+export async function serve(options: Omit<GatewayOptions, 'onRestart'>): Promise<ServeEvent> {
   const { signal, onEvent } = options;
   const ended: ServeEvent = { event: 'ended' };
+  const restart = Promise.withResolvers<void>();
   try {
-    const gateway = await startGateway(options);
-    await untilAborted(signal);
+    const gateway = await startGateway({
+      ...options,
+      onRestart(reason) {
+        onEvent({ event: 'restarting', reason });
+        restart.resolve();
+      },
+    });
+    await Promise.race([untilAborted(signal), restart.promise]);
     onEvent({ event: 'stopping' });
     await gateway.stop();
     return ended;

@@ -1,0 +1,42 @@
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { LinkIdentity } from '../cloud/index.ts';
+import { IDENTITY_FILE, loadIdentity, readCredentials } from '../enrolment/index.ts';
+
+/**
+ * Returns a function that reads the identity of this device, anew only when its file has changed: reading verifies the
+ * key, which costs a signature. The function resolves with null when this device is not enrolled, and throws
+ * IDENTITY_BROKEN.
+ */
+export function createIdentityReader(identityDir: string | undefined): () => Promise<LinkIdentity | null> {
+  let read: { readonly mark: string; readonly identity: LinkIdentity | null } | null = null;
+  return async () => {
+    if (identityDir === undefined) return null;
+    const mark = await fileMark(join(identityDir, IDENTITY_FILE));
+    if (read?.mark !== mark) read = { mark, identity: await readAll(identityDir) };
+    return read.identity;
+  };
+}
+
+async function readAll(identityDir: string): Promise<LinkIdentity | null> {
+  for (;;) {
+    const identity = await loadIdentity(identityDir);
+    if (identity === null) return null;
+    const credentials = await readCredentials(identityDir);
+    // Replaced between the two reads.
+    if (credentials.certificatePem !== identity.certificate.pem) continue;
+    const { serial, endpoint, region, certificate } = identity;
+    const { fingerprintSha256, notAfter } = certificate;
+    return { serial, endpoint, region, ...credentials, fingerprintSha256, notAfter };
+  }
+}
+
+/** Changes when the file is replaced. */
+async function fileMark(path: string): Promise<string> {
+  try {
+    const { ino, size, mtimeMs, ctimeMs } = await stat(path);
+    return `${ino} ${size} ${mtimeMs} ${ctimeMs}`;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code ?? 'unreadable';
+  }
+}
