@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { decide } from '../../../src/lib/cloud/gate/gate.ts';
-import { createSeen, MAX_SEEN } from '../../../src/lib/cloud/gate/seen.ts';
+import { createSeen, MAX_SEEN, type Seen } from '../../../src/lib/cloud/gate/seen.ts';
 import { silentLog } from '../../../src/lib/lifecycle/index.ts';
 import { createFakeClock } from '../../lifecycle/fake-clock.ts';
 import { contextOf, messageOf, topics } from './context.ts';
@@ -20,11 +20,10 @@ afterEach(() => {
 
 const path = () => join(dir, 'state', 'cloud-seen.json');
 const stop = (id: string) => ({ kind: 'stop', stop: { id } }) as const;
-const notification = (clientAccessToken: string) =>
-  ({
-    kind: 'tunnel-notification',
-    notification: { clientAccessToken, clientMode: 'destination', region: 'r', services: ['A'] },
-  }) as const;
+const notification = (clientAccessToken: string): Parameters<Seen['add']>[0] => ({
+  kind: 'tunnel-notification',
+  notification: { clientAccessToken, clientMode: 'destination', region: 'r', services: ['A'] },
+});
 const release = (jobId: string, executionNumber: number) =>
   ({
     kind: 'release',
