@@ -26,6 +26,8 @@ export interface CloudOptions {
   readonly telemetry: () => Readonly<Record<string, unknown>>;
   /** Faults that are present now, by a key that stays the same while the fault does. */
   readonly faults: () => readonly PresentFault[];
+  /** Starts of the keys of faults that cannot be checked now: they are neither raised nor cleared. */
+  readonly uncheckedFaults?: () => readonly string[];
   /** The state for the shadow. */
   readonly shadow: () => Readonly<Record<string, unknown>>;
   /** Whether the robot moves; null: not known. */

@@ -1,22 +1,21 @@
 import { z } from 'zod';
 import { file, host, httpsUrl, port, words } from './key-types.ts';
+import { defaultTemplates, SERIAL_ELEMENT, type TopicKey, usesOf } from './topic-uses.ts';
 
 /** Where the cloud is. @source specification, 'Network segments' */
 export const CLOUD_REGION = 'eu-central-1';
 
-/** The path element of a topic template that stands for the serial number of this robot. */
-export const SERIAL_ELEMENT = '<serial>';
-
-/** Limits of a common MQTT service for a whole topic name. @source vendor, quota page (HINWEIS) */
+/** Limit of a common MQTT service for a whole topic name. @source vendor, quota page (HINWEIS) */
 const MAX_SLASHES = 7;
 const MAX_TEMPLATE_LENGTH = 120;
 
 /**
- * A topic template; `depth`: path elements that gw appends to it.
+ * A topic template.
  * @source specification, 'Addressing rules' 1: the serial number is a path element of every topic
  */
-const topic = (description: string, template: string, depth = 0) =>
-  z
+function topic(key: TopicKey, description: string) {
+  const depth = Math.max(...usesOf(key).map((appended) => appended.split('/').length - 1));
+  return z
     .string()
     .max(MAX_TEMPLATE_LENGTH)
     .refine((text) => text.split('/').includes(SERIAL_ELEMENT), `a topic with ${SERIAL_ELEMENT} as one path element`)
@@ -28,23 +27,21 @@ const topic = (description: string, template: string, depth = 0) =>
       (text) => text.split('/').length - 1 + depth <= MAX_SLASHES,
       `at most ${MAX_SLASHES} slashes, including those that gw appends`,
     )
-    .default(template)
+    .default(defaultTemplates[key])
     .describe(description);
+}
 
 const topics = z
   .strictObject({
-    telemetry: topic('Telemetry of this robot; published.', 'gw/<serial>/telemetry'),
-    faults: topic('Raised and cleared faults; published.', 'gw/<serial>/faults'),
-    records: topic(
-      'Records: stops from the cloud, support sessions, thinned telemetry; published.',
-      'gw/<serial>/records',
-    ),
-    presence: topic('Presence, also the last will; published.', 'gw/<serial>/presence'),
-    stop: topic('Stop messages; subscribed.', 'gw/<serial>/stop'),
-    storage: topic('Requests for pre-signed URLs; the answers have /answer appended.', 'gw/<serial>/storage', 1),
-    jobs: topic('Start of the topics of the job service, which delivers releases.', 'gw/<serial>/jobs', 3),
-    shadow: topic('Start of the topics of the device shadow.', 'gw/<serial>/shadow', 2),
-    tunnels: topic('Notifications of the tunnel service; subscribed.', 'gw/<serial>/tunnels/notify'),
+    telemetry: topic('telemetry', 'Telemetry of this robot; published.'),
+    faults: topic('faults', 'Raised and cleared faults; published.'),
+    records: topic('records', 'Records: stops from the cloud, support sessions, thinned telemetry; published.'),
+    presence: topic('presence', 'Presence, also the last will; published.'),
+    stop: topic('stop', 'Stop messages; subscribed.'),
+    storage: topic('storage', 'Requests for pre-signed URLs; the answers have /answer appended.'),
+    jobs: topic('jobs', 'Start of the topics of the job service, which delivers releases.'),
+    shadow: topic('shadow', 'Start of the topics of the device shadow.'),
+    tunnels: topic('tunnels', 'Notifications of the tunnel service; subscribed.'),
   })
   .prefault({})
   .describe('Topic templates.');

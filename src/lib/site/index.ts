@@ -4,7 +4,7 @@
  */
 
 export { calledServices, placeOf, sameHost } from './called-services.ts';
-export { CLOUD_REGION, SERIAL_ELEMENT } from './cloud-schema.ts';
+export { CLOUD_REGION } from './cloud-schema.ts';
 export { describeSiteSchema } from './describe.ts';
 export { loadSite, parseSite } from './load.ts';
 export { localSocketPath } from './local-socket.ts';
@@ -13,4 +13,5 @@ export { type Site, siteSchema } from './schema.ts';
 export { readSecret } from './secret.ts';
 export { isThisMachine } from './this-machine.ts';
 export { MIN_TLS_VERSION } from './tls-version.ts';
+export { resolveTemplate, type TopicKey, topicKeys, topicUses } from './topic-uses.ts';
 export { askedKeys, commentedSiteFile, type NewSite, refuseExisting, writeSiteFile } from './write.ts';

@@ -5,6 +5,7 @@ import { placeOf, sameHost } from './called-services.ts';
 import { READ_ONLY_PORT } from './platform-ports.ts';
 import { deviceKinds } from './schema.ts';
 import { isThisMachine } from './this-machine.ts';
+import { checkTopics } from './topic-rules.ts';
 
 const READ_ONLY_REASON = `no such key: the read-only socket is always 127.0.0.1:${READ_ONLY_PORT} and not configurable`;
 
@@ -20,6 +21,7 @@ export function checkAcrossKeys(value: unknown, report: Report): void {
   checkPorts(value, report);
   checkForwards(value, report);
   checkDevices(value, report);
+  checkTopics(value, report);
   checkWishes(value, [], report);
 }
 

@@ -1,3 +1,4 @@
+import type { Topics } from '../topics.ts';
 import type {
   JobExecutionWire,
   RejectedWire,
@@ -49,6 +50,29 @@ export const discardReasons = [
   'empty-queue',
 ] as const;
 export type DiscardReason = (typeof discardReasons)[number];
+
+/** What the gate knows besides the message. The functions are lookups without effect. */
+export interface GateContext {
+  readonly serial: string;
+  readonly topics: Topics;
+  /** The request of this gateway that carries this client token; null: none is known. */
+  readonly requestOf: (clientToken: string) => OwnRequest | null;
+  /** Whether a stop with this id was accepted before, also before a restart. */
+  readonly hasSeenStop: (id: string) => boolean;
+  /** The same for a notification with this access token. */
+  readonly hasSeenNotification: (clientAccessToken: string) => boolean;
+  /** Whether this job execution was offered as a release since the start of gw. */
+  readonly hasSeenExecution: (jobId: string, executionNumber: number) => boolean;
+}
+
+/** A request of this gateway, as long as its client token is remembered. */
+export interface OwnRequest {
+  readonly kind: RequestKind;
+  /** Topic of the request; its answers come on topics below it. */
+  readonly topic: string;
+  /** 'ended': it timed out, was aborted or lost its connection. */
+  readonly state: 'pending' | 'answered' | 'ended';
+}
 
 /** Kinds of requests that are answered on a subscribed topic. */
 export type RequestKind = 'job-start' | 'job-get' | 'job-update' | 'shadow-update' | 'storage';

@@ -8,6 +8,8 @@ export interface OutgoingMessage {
   readonly topic: string;
   /** Fields of the message; JSON values only. */
   readonly body: Readonly<Record<string, unknown>>;
+  /** For topics with a payload of fixed shape: the field that carries the id, in place of the whole envelope. */
+  readonly idField?: 'clientToken';
 }
 
 /** The outbox: accepted messages survive a crash and a power cut until the broker has acknowledged them. */

@@ -1,0 +1,164 @@
+import { join } from 'node:path';
+import { asGwError } from '../../error/index.ts';
+import { isRecord } from '../../json/index.ts';
+import type { Clock, Log } from '../../lifecycle/index.ts';
+import { sha256 } from '../../lifecycle/index.ts';
+import { readStateFile, writeStateFile } from '../state-file.ts';
+import type { Decision, GateContext } from './model.ts';
+
+const FILE = 'cloud-seen.json';
+const FORMAT = 'gw/cloud-seen/1';
+/** Kept of each kind. Project decision: a broker redelivers for about an hour, and sends few of these messages. */
+export const MAX_SEEN = 256;
+/** After a failure the file is written again at this interval. */
+const RETRY_MS = 10_000;
+const ID = /^[A-Za-z0-9_-]{1,64}$/;
+
+/** Whether the ids of accepted messages would survive a restart. */
+export interface SeenView {
+  readonly status: 'saved' | 'saving' | 'failing' | 'not-checked';
+  /** One sentence for a person. */
+  readonly detail: string;
+  readonly remedy: string | null;
+}
+
+export interface Seen extends Pick<GateContext, 'hasSeenStop' | 'hasSeenNotification' | 'hasSeenExecution'> {
+  /** Adds the ids of earlier runs. Never rejects: without them a repeated stop is accepted once more, which is safe. */
+  load(): Promise<void>;
+  /**
+   * Remembers an accepted message; call it after the message was acted on. The file is written in the background, and
+   * again after a failure. No failure of the disk has an effect on a stop.
+   */
+  add(decision: Exclude<Decision, { readonly kind: 'answer' | 'discard' }>): void;
+  /** Resolves when what was added is saved, or could not be. For an orderly end. */
+  settled(): Promise<void>;
+  view(): SeenView;
+}
+
+/**
+ * Ids of the accepted stops and hashes of the access tokens of notifications, across restarts. Job executions are
+ * remembered until the restart only: what was done about them is kept by the release agent.
+ */
+export function createSeen(options: { readonly stateDir: string; readonly clock: Clock; readonly log: Log }): Seen {
+  const { clock, log } = options;
+  const path = join(options.stateDir, FILE);
+  const stops = new Set<string>();
+  const notifications = new Set<string>();
+  const executions = new Set<string>();
+  let view: SeenView = { status: 'not-checked', detail: 'The file has not been read yet.', remedy: null };
+  let isChanged = false;
+  let saving: Promise<void> | null = null;
+  let retry: Disposable | null = null;
+
+  function fail(error: unknown, what: string): void {
+    const { message, remedy } = asGwError(error);
+    if (view.status !== 'failing') log.warn({ path, error: message }, what);
+    view = { status: 'failing', detail: `${message} A stop that is delivered again counts as new.`, remedy };
+  }
+
+  async function save(): Promise<void> {
+    while (isChanged) {
+      isChanged = false;
+      try {
+        await writeStateFile(path, { format: FORMAT, stops: [...stops], notifications: [...notifications] });
+        if (view.status === 'failing') log.info({ path }, 'ids of cloud messages are saved again');
+        view = { status: isChanged ? 'saving' : 'saved', detail: savedDetail(), remedy: null };
+      } catch (error) {
+        fail(error, 'ids of cloud messages could not be saved');
+        isChanged = true;
+        retry ??= clock.after(RETRY_MS, () => {
+          retry = null;
+          start();
+        });
+        return;
+      }
+    }
+  }
+
+  function start(): void {
+    saving ??= save().finally(() => {
+      saving = null;
+    });
+  }
+
+  function savedDetail(): string {
+    return `The ids of the last ${MAX_SEEN} stops and notifications survive a restart.`;
+  }
+
+  return {
+    hasSeenStop: (id) => stops.has(id),
+    hasSeenNotification: (token) => notifications.has(sha256(token)),
+    hasSeenExecution: (jobId, executionNumber) => executions.has(`${jobId} ${executionNumber}`),
+
+    async load() {
+      try {
+        const kept = await readStateFile(path, parse);
+        // Behind those that were accepted while the file was read, which are newer.
+        if (kept !== null) {
+          prepend(stops, kept.stops);
+          prepend(notifications, kept.notifications);
+        }
+        if (view.status === 'not-checked') view = { status: 'saved', detail: savedDetail(), remedy: null };
+      } catch (error) {
+        fail(error, 'ids of earlier cloud messages could not be read');
+      }
+    },
+
+    add(decision) {
+      switch (decision.kind) {
+        case 'release':
+          remember(executions, `${decision.execution.jobId} ${decision.execution.executionNumber}`);
+          return;
+        case 'stop':
+          remember(stops, decision.stop.id);
+          break;
+        case 'tunnel-notification':
+          remember(notifications, sha256(decision.notification.clientAccessToken));
+      }
+      isChanged = true;
+      if (view.status === 'saved') view = { ...view, status: 'saving' };
+      if (retry === null) start();
+    },
+
+    async settled() {
+      if (retry !== null) {
+        retry[Symbol.dispose]();
+        retry = null;
+        start();
+      }
+      await saving;
+    },
+
+    view: () => view,
+  };
+}
+
+function remember(seen: Set<string>, id: string): void {
+  seen.delete(id);
+  seen.add(id);
+  for (const oldest of seen) {
+    if (seen.size <= MAX_SEEN) return;
+    seen.delete(oldest);
+  }
+}
+
+function prepend(seen: Set<string>, older: readonly string[]): void {
+  const newer = [...seen];
+  seen.clear();
+  for (const id of [...older, ...newer]) remember(seen, id);
+}
+
+interface KeptIds {
+  readonly stops: readonly string[];
+  readonly notifications: readonly string[];
+}
+
+function parse(value: unknown): KeptIds | null {
+  if (!isRecord(value) || value.format !== FORMAT) return null;
+  const { stops, notifications } = value;
+  return isIdList(stops) && isIdList(notifications) ? { stops, notifications } : null;
+}
+
+function isIdList(value: unknown): value is string[] {
+  return Array.isArray(value) && value.length <= MAX_SEEN && value.every((id) => typeof id === 'string' && ID.test(id));
+}

@@ -1,0 +1,169 @@
+import { asGwError } from '../../error/index.ts';
+import { isRecord } from '../../json/index.ts';
+import type { Clock, Log } from '../../lifecycle/index.ts';
+import type { Answer, OwnRequest } from '../gate/model.ts';
+import type { Outbox } from '../outbox/model.ts';
+import { readStateFile, writeStateFile } from '../state-file.ts';
+import type { ShadowView } from './model.ts';
+import { changesOf, type State, shadowState, wholeState } from './state-diff.ts';
+
+const FORMAT = 'gw/cloud-shadow/1';
+/** Project decision. */
+const MIN_INTERVAL_MS = 5_000;
+const RETRY_MS = 10_000;
+/** Wait before the whole state is sent again after a rejection; doubled each time. Project decision. */
+const RESEND = { firstMs: 60_000, maxMs: 3_600_000 };
+/** Of a shadow document. @source vendor, quota page: 8 KB (HINWEIS) */
+const MAX_BYTES = 8_000;
+/** Updates whose ids are remembered. More than one waits for its answer only after a restart. */
+const MAX_TOKENS = 16;
+
+/**
+ * Keeps the reported state of the shadow up to date: the whole state at the start, then what has changed. A new update is
+ * made only when the outbox holds none, so that a long cut leaves one and not hundreds. The desired state is neither
+ * subscribed to nor acted on: it is no command.
+ */
+export function createShadowReports(options: {
+  readonly topic: string;
+  readonly path: string;
+  readonly state: () => State;
+  readonly outbox: Pick<Outbox, 'append' | 'view'>;
+  readonly clock: Clock;
+  readonly log: Log;
+}) {
+  const { topic, path, outbox, clock, log } = options;
+  /** As given to the outbox last, or by an earlier run. */
+  let sent: State = {};
+  let isWholeDue = true;
+  let notBeforeMs = 0;
+  let resendMs = RESEND.firstMs;
+  const tokens = new Map<string, OwnRequest['state']>();
+  let newestToken: string | null = null;
+  let version: number | null = null;
+  let rejected: ShadowView['rejected'] = null;
+  let trouble: string | null = null;
+  let isLoaded = false;
+  let isBusy = false;
+
+  function wait(ms: number): void {
+    notBeforeMs = Math.max(notBeforeMs, clock.monotonicMs() + ms);
+  }
+
+  function fail(message: string): void {
+    if (trouble !== message) log.warn({ reason: message }, 'the shadow could not be sent');
+    trouble = message;
+    wait(RETRY_MS);
+  }
+
+  async function report(): Promise<void> {
+    if (clock.monotonicMs() < notBeforeMs) return;
+    const state = shadowState(options.state());
+    const reported = isWholeDue ? wholeState(sent, state) : changesOf(sent, state);
+    if (reported === null) {
+      trouble = null;
+      return;
+    }
+    // null: the outbox is not open.
+    if (outbox.view().kept?.shadow !== 0) return;
+    const bytes = Buffer.byteLength(JSON.stringify(state));
+    if (bytes > MAX_BYTES) return fail(`The state has ${bytes} bytes; a shadow holds ${MAX_BYTES}.`);
+    const body = { state: { reported } };
+    const { id } = await outbox.append({ class: 'shadow', topic, body, idField: 'clientToken' });
+    [sent, isWholeDue, trouble, newestToken] = [state, false, null, id];
+    remember(id);
+    wait(MIN_INTERVAL_MS);
+    await save();
+  }
+
+  function remember(id: string): void {
+    tokens.set(id, 'pending');
+    for (const oldest of tokens.keys()) {
+      if (tokens.size <= MAX_TOKENS) return;
+      tokens.delete(oldest);
+    }
+  }
+
+  async function save(): Promise<void> {
+    const pending = [...tokens].filter(([, state]) => state === 'pending').map(([id]) => id);
+    try {
+      await writeStateFile(path, { format: FORMAT, sent, pending });
+    } catch (error) {
+      // Without the file the whole state is sent at the next start; only keys that a new version drops would stay.
+      log.warn({ error: asGwError(error).message }, 'the sent state of the shadow could not be saved');
+    }
+  }
+
+  return {
+    /** Reads what an earlier run has sent. Never rejects. */
+    async load(): Promise<void> {
+      try {
+        const kept = await readStateFile(path, parse);
+        if (kept !== null) {
+          sent = kept.sent;
+          for (const id of kept.pending) remember(id);
+        }
+      } catch (error) {
+        log.warn({ error: asGwError(error).message }, 'the sent state of the shadow could not be read');
+      }
+      isLoaded = true;
+    },
+
+    /** Sends what has changed. Never rejects; a call during another one does nothing. */
+    async tick(): Promise<void> {
+      if (isBusy || !isLoaded) return;
+      isBusy = true;
+      try {
+        await report();
+      } catch (error) {
+        fail(asGwError(error).message);
+      } finally {
+        isBusy = false;
+      }
+    },
+
+    /** The update with this id, for the gate. It waits as long as the outbox may keep it. */
+    requestOf(clientToken: string): OwnRequest | null {
+      const state = tokens.get(clientToken);
+      return state === undefined ? null : { kind: 'shadow-update', topic, state };
+    },
+
+    /** Takes an answer that the gate matched. */
+    onAnswer(clientToken: string, answer: Answer): void {
+      if (tokens.get(clientToken) !== 'pending') return;
+      tokens.set(clientToken, 'answered');
+      if (answer.kind === 'shadow') {
+        // Answers can arrive out of order.
+        if (version !== null && answer.version <= version) return;
+        version = answer.version;
+        if (clientToken === newestToken) [rejected, resendMs] = [null, RESEND.firstMs];
+      } else if (answer.kind === 'rejected') {
+        rejected = { ...answer.rejected, at: clock.wall().toISOString() };
+        log.warn({ ...answer.rejected, retryInMs: resendMs }, 'the shadow was rejected');
+        // The service holds an older state, so changes alone would not bring it up to date.
+        isWholeDue = true;
+        wait(resendMs);
+        resendMs = Math.min(2 * resendMs, RESEND.maxMs);
+      }
+    },
+
+    view(): ShadowView {
+      const base = { version, rejected };
+      if (trouble !== null) return { ...base, status: 'not-sent', detail: trouble };
+      if (rejected !== null) {
+        const { code, message } = rejected;
+        return { ...base, status: 'rejected', detail: `Rejected (${code}): ${message} It is sent again as a whole.` };
+      }
+      if (newestToken === null) return { ...base, status: 'not-sent', detail: 'Not sent since the start of gw.' };
+      return tokens.get(newestToken) === 'answered'
+        ? { ...base, status: 'accepted', detail: `Version ${version} is accepted.` }
+        : { ...base, status: 'not-answered', detail: 'Sent; the shadow service has not answered yet.' };
+    },
+  };
+}
+
+function parse(value: unknown): { readonly sent: State; readonly pending: readonly string[] } | null {
+  if (!isRecord(value) || value.format !== FORMAT || !isRecord(value.sent)) return null;
+  const { sent, pending } = value;
+  if (!Array.isArray(pending) || !pending.every((id): id is string => typeof id === 'string')) return null;
+  return { sent, pending };
+}

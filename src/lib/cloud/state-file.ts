@@ -1,0 +1,41 @@
+import { dirname } from 'node:path';
+import { GwError } from '../error/index.ts';
+import { readJsonBytes } from '../json/index.ts';
+import { assertOwnFolder, readWhole, replaceFile } from '../lifecycle/index.ts';
+
+const MAX_BYTES = 1024 * 1024;
+const ownerOnly = { mode: 0o600, folderMode: 0o700, durable: true };
+
+/**
+ * Reads a JSON state file of the cloud module; null when it does not exist. Throws FILE_UNREADABLE for one that cannot be
+ * read or that `parse` answers with null.
+ */
+export async function readStateFile<T>(path: string, parse: (value: unknown) => T | null): Promise<T | null> {
+  let bytes: Uint8Array;
+  try {
+    await assertOwnFolder(dirname(path));
+    bytes = await readWhole(path, MAX_BYTES);
+  } catch (cause) {
+    if (cause instanceof GwError) throw cause;
+    const { code } = cause as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return null;
+    throw unreadable(path, code ?? 'unknown reason', cause);
+  }
+  const read = readJsonBytes(bytes, 'file');
+  const value = read.ok ? parse(read.value) : null;
+  if (value === null) throw unreadable(path, 'invalid content');
+  return value;
+}
+
+/** Replaces the file atomically and durably. Throws FILE_UNWRITABLE. */
+export async function writeStateFile(path: string, value: object): Promise<void> {
+  await assertOwnFolder(dirname(path));
+  await replaceFile(path, `${JSON.stringify(value)}\n`, ownerOnly);
+}
+
+function unreadable(path: string, why: string, cause?: unknown): GwError {
+  return new GwError('FILE_UNREADABLE', `${path} cannot be read: ${why}.`, {
+    remedy: 'Move the file away if it is damaged; gw then makes a new one.',
+    cause,
+  });
+}

@@ -1,0 +1,462 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { decide } from '../../../src/lib/cloud/gate/gate.ts';
+import {
+  type Decision,
+  type DiscardReason,
+  discardReasons,
+  type OwnRequest,
+  type RequestKind,
+} from '../../../src/lib/cloud/gate/model.ts';
+import { MAX_DEPTH } from '../../../src/lib/cloud/gate/payload.ts';
+import { subscribedFilters } from '../../../src/lib/cloud/topics.ts';
+import { contextOf, messageOf, serial, topics, withRequest } from './context.ts';
+
+const encode = (text: string) => new TextEncoder().encode(text);
+const token = '3b9f2f3e-0000-4000-8000-000000000000';
+const execution = {
+  jobId: 'j1',
+  status: 'QUEUED',
+  queuedAt: 1_700_000_000,
+  lastUpdatedAt: 1_700_000_000_123,
+  versionNumber: 1,
+  executionNumber: 1,
+};
+const notification = {
+  clientAccessToken: 'T'.repeat(700),
+  clientMode: 'destination',
+  region: 'eu-central-1',
+  services: ['A'],
+};
+const stop = (payload: unknown, changes = {}) => decide(messageOf(topics.stop, payload), contextOf(changes));
+const release = (given: unknown, changes = {}) =>
+  decide(messageOf(`${topics.jobs}/notify-next`, { execution: given }), contextOf(changes));
+const notified = (given: unknown) => decide(messageOf(topics.tunnels, given), contextOf());
+const discarded = (reason: DiscardReason): Decision => ({ kind: 'discard', reason });
+const ask = (kind: RequestKind, topic: string, payload: object, state: OwnRequest['state'] = 'pending') =>
+  decide(
+    messageOf(`${topic}${kind === 'storage' ? '/answer' : '/accepted'}`, { clientToken: token, ...payload }),
+    contextOf(withRequest(token, { kind, topic, state })),
+  );
+
+describe('a stop', () => {
+  it('passes with its texts on one line and shortened', () => {
+    expect(stop({ id: 'a', reason: 'fire\nalarm\u0007\u202e', by: 'x'.repeat(300) })).toEqual({
+      kind: 'stop',
+      stop: { id: 'a', reason: 'fire alarm', by: 'x'.repeat(120) },
+    });
+    expect(stop({ id: 'a', reason: 'y'.repeat(3_000) })).toMatchObject({ stop: { reason: 'y'.repeat(200) } });
+  });
+
+  it('is not prevented by anything beside its id', () => {
+    const bare = { kind: 'stop', stop: { id: 'a' } };
+    for (const reason of [5, null, {}, [], true, '', ' \n'])
+      expect(stop({ id: 'a', reason, by: reason })).toEqual(bare);
+    expect(stop({ id: 'a', other: { deep: [1, 2] } })).toEqual(bare);
+    expect(stop('\ufeff{"id":"a"}')).toEqual(bare);
+    expect(stop('{"id":"a","__proto__":{"id":"b"},"constructor":1,"n":1e999}')).toEqual(bare);
+    expect(stop('{"id":"a","reason":"\\ud800"}')).toEqual({ kind: 'stop', stop: { id: 'a', reason: '\ufffd' } });
+    // The flag of a redelivery alone says nothing about whether the first delivery arrived.
+    expect(decide(messageOf(topics.stop, { id: 'a' }, { dup: true }), contextOf())).toEqual(bare);
+  });
+
+  it.each([
+    ['an id of the prototype', '{"__proto__":{"id":"a"}}', 'wrong-type'],
+    ['a lone surrogate as id', '{"id":"\\ud800"}', 'wrong-type'],
+    ['an id with a control character', '{"id":"a\\n"}', 'wrong-type'],
+    ['an id of 65 characters', JSON.stringify({ id: 'a'.repeat(65) }), 'wrong-type'],
+    ['an empty id', '{"id":""}', 'wrong-type'],
+    ['null', 'null', 'wrong-type'],
+    ['a number', '1', 'wrong-type'],
+    ['two texts', '{"id":"a"}{"id":"a"}', 'not-json'],
+    ['a key twice, one of them escaped', '{"id":"a","\\u0069d":"b"}', 'not-json'],
+    ['a comment', '{"id":"a"} // now', 'not-json'],
+    ['a cut text', '{"id":"a"', 'not-json'],
+    ['a NUL at its end', '{"id":"a"}\u0000', 'not-json'],
+  ] as const)('is not %s', (_, payload, reason) => {
+    expect(stop(payload)).toEqual(discarded(reason));
+  });
+
+  it('is not text in another encoding', () => {
+    const utf16 = new Uint8Array(Buffer.from('\ufeff{"id":"a"}', 'utf16le'));
+    expect(stop(utf16)).toEqual(discarded('not-json'));
+    // An overlong form of a quotation mark, and a surrogate in UTF-8.
+    expect(stop(new Uint8Array([...encode('{"id":'), 0xc0, 0xa2, ...encode('a"}')]))).toEqual(discarded('not-json'));
+    expect(stop(new Uint8Array([...encode('{"id":"a","r":"'), 0xed, 0xa0, 0x80, ...encode('"}')]))).toEqual(
+      discarded('not-json'),
+    );
+  });
+
+  it('is refused when it was oversized on the wire, whatever is left of it', () => {
+    const message = messageOf(topics.stop, { id: 'a' }, { oversizedBytes: 200_000 });
+    expect(decide(message, contextOf())).toEqual(discarded('oversized'));
+  });
+
+  it('is accepted at the deepest permitted nesting', () => {
+    const nested = (levels: number) => `{"id":"a","x":${'['.repeat(levels)}${']'.repeat(levels)}}`;
+    expect(stop(nested(MAX_DEPTH - 1)).kind).toBe('stop');
+    expect(stop(nested(MAX_DEPTH))).toEqual(discarded('too-deep'));
+    expect(stop(nested(1_900))).toEqual(discarded('too-deep'));
+  });
+
+  it('is accepted once per id', () => {
+    const hasSeenStop = (id: string) => id === 'a';
+    expect(stop({ id: 'a' }, { hasSeenStop })).toEqual(discarded('duplicate'));
+    expect(stop({ id: 'A' }, { hasSeenStop }).kind).toBe('stop');
+  });
+});
+
+describe('a release', () => {
+  it('passes with the fields of the job service only, and its document as it came', () => {
+    const jobDocument = { schema: 'x', package: { url: 'u' }, n: [1] };
+    expect(release({ ...execution, jobDocument, approximateSecondsBeforeTimedOut: 5, other: 1 })).toEqual({
+      kind: 'release',
+      execution: { ...execution, jobDocument },
+    });
+    expect(release({ ...execution, thingName: serial, statusDetails: { phase: 'x' }, startedAt: 2 })).toEqual({
+      kind: 'release',
+      execution: { ...execution, thingName: serial, statusDetails: { phase: 'x' }, startedAt: 2 },
+    });
+    expect(release({ ...execution, startedAt: null, thingName: null, statusDetails: null })).toEqual({
+      kind: 'release',
+      execution,
+    });
+  });
+
+  it.each([
+    ['a serial that only begins like this one', { thingName: `${serial}1` }, 'misaddressed'],
+    ['another case of this serial', { thingName: serial.toLowerCase() }, 'misaddressed'],
+    ['a thing name that is no text', { thingName: [serial] }, 'wrong-type'],
+    ['a job id that is a path', { jobId: '../x' }, 'wrong-type'],
+    ['a job id that is a topic wildcard', { jobId: '+' }, 'wrong-type'],
+    ['no job id', { jobId: undefined }, 'wrong-type'],
+    ['a status in other letters', { status: 'queued' }, 'wrong-type'],
+    ['an end', { status: 'SUCCEEDED' }, 'wrong-type'],
+    ['a negative number', { executionNumber: -1 }, 'wrong-type'],
+    ['a fraction', { versionNumber: 1.5 }, 'wrong-type'],
+    ['a number in a text', { versionNumber: '1' }, 'wrong-type'],
+    ['a time that is a date', { queuedAt: '2026-01-31' }, 'wrong-type'],
+    ['details with a line end', { statusDetails: { a: 'x\ny' } }, 'wrong-type'],
+    ['details that are a list', { statusDetails: ['x'] }, 'wrong-type'],
+  ] as const)('is refused with %s', (_, changes, reason) => {
+    expect(release({ ...execution, ...changes })).toEqual(discarded(reason));
+  });
+
+  it('is refused with a time that no double holds', () => {
+    const text = JSON.stringify({ execution }).replace('1700000000,', '1e999,');
+    expect(text).toContain('1e999');
+    expect(decide(messageOf(`${topics.jobs}/notify-next`, text), contextOf())).toEqual(discarded('wrong-type'));
+  });
+
+  it.each([undefined, null, {}])('is no release with the execution %o: the queue is empty', (given) => {
+    expect(release(given)).toEqual(discarded('empty-queue'));
+  });
+
+  it('is offered once per execution; a retry of the job is another one', () => {
+    const hasSeenExecution = (jobId: string, number: number) => jobId === 'j1' && number === 1;
+    expect(release(execution, { hasSeenExecution })).toEqual(discarded('duplicate'));
+    expect(release({ ...execution, executionNumber: 2 }, { hasSeenExecution }).kind).toBe('release');
+  });
+
+  it('keeps no key that would become a prototype, at any depth of its document', () => {
+    const text = `{"execution":${JSON.stringify(execution).slice(0, -1)},"jobDocument":{"a":{"__proto__":{"x":1},"b":2}}}}`;
+    const decision = decide(messageOf(`${topics.jobs}/notify-next`, text), contextOf());
+    expect(decision).toMatchObject({ execution: { jobDocument: { a: { b: 2 } } } });
+    expect(JSON.stringify(decision)).not.toContain('__proto__');
+  });
+});
+
+describe('a notification', () => {
+  it('passes with its four fields', () => {
+    expect(notified(notification)).toEqual({ kind: 'tunnel-notification', notification });
+  });
+
+  it.each([
+    ['an empty token', { clientAccessToken: '' }],
+    ['a token with a line end', { clientAccessToken: 'a\nb' }],
+    ['a token of 4097 characters', { clientAccessToken: 'a'.repeat(4_097) }],
+    ['no mode', { clientMode: undefined }],
+    ['a region that is a host', { region: 'x.example.com' }],
+    ['no service', { services: [] }],
+    ['17 services', { services: Array.from({ length: 17 }, () => 'A') }],
+    ['a service that is a number', { services: ['A', 22] }],
+    ['services in a text', { services: 'A' }],
+  ])('is refused with %s', (_, changes) => {
+    expect(notified({ ...notification, ...changes })).toEqual(discarded('wrong-type'));
+  });
+
+  it('is refused with one more field', () => {
+    expect(notified({ ...notification, constructor: 1 })).toEqual(discarded('unknown-field'));
+  });
+});
+
+describe('an answer', () => {
+  it('is matched by the token and the topic of its request', () => {
+    expect(ask('job-start', `${topics.jobs}/start-next`, { execution })).toEqual({
+      kind: 'answer',
+      clientToken: token,
+      answer: { kind: 'job', execution },
+    });
+    expect(ask('job-get', `${topics.jobs}/j1/get`, {})).toMatchObject({ answer: { kind: 'job', execution: null } });
+    expect(ask('job-update', `${topics.jobs}/j1/update`, { executionState: { x: 1 } })).toMatchObject({
+      answer: { kind: 'job-updated' },
+    });
+    expect(ask('shadow-update', `${topics.shadow}/update`, { version: 3, state: {} })).toMatchObject({
+      answer: { kind: 'shadow', version: 3 },
+    });
+  });
+
+  it('with an unknown token, another kind or another job was not asked for', () => {
+    const message = messageOf(`${topics.jobs}/j1/get/accepted`, { clientToken: token, execution });
+    const requests: (OwnRequest | null)[] = [
+      null,
+      { kind: 'job-update', topic: `${topics.jobs}/j1/update`, state: 'pending' },
+      { kind: 'job-get', topic: `${topics.jobs}/j2/get`, state: 'pending' },
+      // A request that has ended must not turn a message on another topic into a late answer.
+      { kind: 'job-get', topic: `${topics.jobs}/j2/get`, state: 'ended' },
+    ];
+    for (const request of requests) {
+      expect(decide(message, contextOf({ requestOf: () => request }))).toEqual(discarded('not-asked-for'));
+    }
+  });
+
+  it('never is a release, even to a request for one that was not sent', () => {
+    const message = messageOf(`${topics.jobs}/start-next/accepted`, { clientToken: token, execution });
+    expect(decide(message, contextOf())).toEqual(discarded('not-asked-for'));
+  });
+
+  it('with the execution of another thing is misaddressed', () => {
+    const other = { execution: { ...execution, thingName: 'SN0002' } };
+    expect(ask('job-start', `${topics.jobs}/start-next`, other)).toEqual(discarded('misaddressed'));
+  });
+
+  it('that rejects reaches its request without an unusable message', () => {
+    const topic = `${topics.jobs}/j1/update`;
+    const context = contextOf(withRequest(token, { kind: 'job-update', topic, state: 'pending' }));
+    const rejected = (payload: object) =>
+      decide(messageOf(`${topic}/rejected`, { clientToken: token, ...payload }), context);
+    expect(rejected({ code: 'VersionMismatch', message: 5 })).toMatchObject({
+      answer: { kind: 'rejected', rejected: { code: 'VersionMismatch', message: '' } },
+    });
+    expect(rejected({ code: 409, message: 'a\u0000b'.repeat(400) })).toMatchObject({
+      answer: { rejected: { code: 409, message: expect.stringMatching(/^(a b)+/) } },
+    });
+    expect(rejected({ code: { a: 1 } })).toEqual(discarded('wrong-type'));
+  });
+
+  it('of the storage is a URL or a reason, not both and not neither', () => {
+    const url = 'https://storage.example.com/a?X-Sig=%2B';
+    const storage = (payload: object) => ask('storage', topics.storage, payload);
+    expect(storage({ url })).toMatchObject({ answer: { kind: 'storage', storage: { url } } });
+    expect(storage({ error: 'no\u0007' })).toMatchObject({ answer: { storage: { error: 'no' } } });
+    for (const payload of [
+      {},
+      { url, error: 'x' },
+      { url: 'http://storage.example.com/' },
+      { url: 'https://' },
+      { url: `${url}\r\nX: 1` },
+      { url: `${url} ` },
+      { url, headers: { 'a b': 'c' } },
+      { url, headers: { a: 'b\r\nc: d' } },
+      { url, headers: Object.fromEntries(Array.from({ length: 33 }, (_, i) => [`h${i}`, 'x'])) },
+      { error: 'x', headers: { a: 'b' } },
+    ]) {
+      expect(storage(payload), JSON.stringify(payload)).toEqual(discarded('wrong-type'));
+    }
+  });
+});
+
+describe('the gate', () => {
+  const jsonish = fc.jsonValue({ maxDepth: 4 });
+  const fieldNames = fc.constantFrom(
+    ...['id', 'reason', 'by', 'execution', 'clientToken', 'version', 'code', 'message', 'url', 'headers', 'error'],
+    ...['jobId', 'thingName', 'status', 'services', 'region', '__proto__', 'constructor', 'state', 'timestamp'],
+  );
+  const valid = fc.constantFrom<object>(
+    { id: 'a1', reason: 'r', by: 'b' },
+    notification,
+    { timestamp: 1, execution: { ...execution, thingName: serial, jobDocument: { a: 1 }, statusDetails: { a: 'b' } } },
+    { clientToken: token, version: 1, execution, code: 'X', message: 'm' },
+    { clientToken: token, url: 'https://storage.example.com/x', headers: { a: 'b' } },
+  );
+  /** A valid message with some fields replaced, added or removed. */
+  const mutated = fc
+    .tuple(valid, fc.array(fc.tuple(fieldNames, fc.oneof(jsonish, fc.constant(undefined), fc.constant(token)))))
+    .map(([message, changes]) => {
+      const text = (value: unknown) => JSON.stringify(value) ?? 'null';
+      const members = [...Object.entries(message), ...changes].map(([key, value]) => `${text(key)}:${text(value)}`);
+      return encode(`{${members.join(',')}}`);
+    });
+  const payload = fc.oneof(
+    fc.uint8Array({ maxLength: 200 }),
+    jsonish.map((value) => encode(JSON.stringify(value))),
+    fc.string({ unit: 'binary' }).map(encode),
+    valid.map((value) => encode(JSON.stringify(value))),
+    mutated,
+    fc.tuple(mutated, fc.nat(), fc.nat(255)).map(([bytes, at, byte]) => bytes.with(at % bytes.length, byte)),
+  );
+  const filled = subscribedFilters(topics).map((filter) => filter.replace('+', 'j1'));
+  const topic = fc.oneof(
+    fc.constantFrom(...filled, ...Object.values(topics)),
+    fc.constantFrom(...filled).map((each) => each.replace(serial, 'SN0002')),
+    fc.constantFrom(
+      ...subscribedFilters(topics),
+      ...filled.map((each) => `${each}/`),
+      ...filled.map((each) => `/${each}`),
+    ),
+    fc.string({ unit: 'binary' }),
+  );
+  const requests = [
+    { kind: 'job-start', topic: `${topics.jobs}/start-next` },
+    { kind: 'job-get', topic: `${topics.jobs}/j1/get` },
+    { kind: 'job-update', topic: `${topics.jobs}/j1/update` },
+    { kind: 'shadow-update', topic: `${topics.shadow}/update` },
+    { kind: 'storage', topic: topics.storage },
+    { kind: 'storage', topic: `${topics.jobs}/start-next` },
+  ] as const;
+  const request = fc.option(
+    fc
+      .tuple(fc.constantFrom(...requests), fc.constantFrom<OwnRequest['state']>('pending', 'answered', 'ended'))
+      .map(([own, state]) => ({ ...own, state })),
+  );
+  /** A valid message on its own topic, with a single change at most. */
+  const paired = fc
+    .tuple(
+      fc.constantFrom<readonly [string, object]>(
+        [topics.stop, { id: 'a1', reason: 'r', by: 'b' }],
+        [topics.tunnels, notification],
+        [`${topics.jobs}/notify-next`, { execution: { ...execution, jobDocument: { a: 1 } } }],
+        [`${topics.jobs}/start-next/accepted`, { clientToken: token, execution }],
+        [topics.storageAnswer, { clientToken: token, url: 'https://storage.example.com/x' }],
+      ),
+      fc.option(fc.tuple(fieldNames, fc.oneof(jsonish, fc.string({ unit: 'binary' })))),
+    )
+    .map(([[on, given], change]) => ({
+      topic: on,
+      payload: encode(JSON.stringify(change === null ? given : Object.fromEntries([...Object.entries(given), change]))),
+    }));
+  const message = fc
+    .record({
+      on: fc.oneof(fc.record({ topic, payload }), paired),
+      retain: fc.boolean(),
+      dup: fc.boolean(),
+      oversizedBytes: fc.option(fc.nat(), { freq: 2 }),
+    })
+    .map(({ on, ...flags }) => ({ ...on, ...flags }));
+  const context = fc
+    .tuple(request, fc.boolean(), fc.boolean(), fc.boolean())
+    .map(([own, stopSeen, notificationSeen, executionSeen]) =>
+      contextOf({
+        requestOf: (asked) => (asked === token ? own : null),
+        hasSeenStop: () => stopSeen,
+        hasSeenNotification: () => notificationSeen,
+        hasSeenExecution: () => executionSeen,
+      }),
+    );
+
+  /** Texts without control characters and lone surrogates, of limited length; numbers that are finite. */
+  function expectClean(value: unknown): void {
+    if (typeof value === 'string') {
+      expect(value.isWellFormed()).toBe(true);
+      expect(value).not.toMatch(/[\p{Cc}\u2028\u2029]/u);
+      expect(value.length).toBeLessThanOrEqual(8_192);
+    } else if (typeof value === 'object' && value !== null) {
+      for (const [key, each] of Object.entries(value)) {
+        // The release agent validates the document; nothing else reads it.
+        if (key !== 'jobDocument') expectClean(each);
+      }
+    } else if (typeof value === 'number') expect(Number.isFinite(value)).toBe(true);
+  }
+
+  const allowedKeys: Readonly<Record<string, readonly string[]>> = {
+    stop: ['id', 'reason', 'by'],
+    'tunnel-notification': ['clientAccessToken', 'clientMode', 'region', 'services'],
+    release: [
+      ...['jobId', 'thingName', 'jobDocument', 'status', 'statusDetails', 'queuedAt', 'startedAt', 'lastUpdatedAt'],
+      ...['versionNumber', 'executionNumber'],
+    ],
+  };
+
+  it('never throws, and passes on nothing but validated fields of the five kinds', () => {
+    const kinds = new Set<string>();
+    fc.assert(
+      fc.property(message, context, (given, known) => {
+        const decision = decide(given, known);
+        kinds.add(decision.kind);
+        switch (decision.kind) {
+          case 'discard':
+            expect(discardReasons).toContain(decision.reason);
+            return;
+          case 'stop':
+            expect(given.topic).toBe(topics.stop);
+            expect(decision.stop.id).toMatch(/^[A-Za-z0-9_-]{1,64}$/);
+            expect(allowedKeys.stop).toEqual(expect.arrayContaining(Object.keys(decision.stop)));
+            break;
+          case 'tunnel-notification':
+            expect(given.topic).toBe(topics.tunnels);
+            expect(Object.keys(decision.notification).sort()).toEqual(allowedKeys['tunnel-notification']?.toSorted());
+            break;
+          case 'release':
+            expect(given.topic).toBe(`${topics.jobs}/notify-next`);
+            expect(allowedKeys.release).toEqual(expect.arrayContaining(Object.keys(decision.execution)));
+            expect(decision.execution.thingName ?? serial).toBe(serial);
+            break;
+          case 'answer': {
+            const own = known.requestOf(decision.clientToken);
+            expect(own?.state).toBe('pending');
+            expect(given.topic.startsWith(`${own?.topic}/`)).toBe(true);
+          }
+        }
+        expect(given.retain).toBe(false);
+        expect(given.oversizedBytes).toBeNull();
+        expectClean(decision);
+      }),
+      { numRuns: 3_000 },
+    );
+    expect([...kinds].sort()).toEqual(['answer', 'discard', 'release', 'stop', 'tunnel-notification']);
+  });
+
+  it('never lets a retained message pass', () => {
+    fc.assert(
+      fc.property(message, context, (given, known) => {
+        expect(decide({ ...given, retain: true }, known)).toEqual(discarded('retained'));
+      }),
+    );
+  });
+
+  it('discards every topic that it has not subscribed to as misaddressed', () => {
+    const matches = (filter: string, name: string) => {
+      const [want, have] = [filter.split('/'), name.split('/')];
+      return want.length === have.length && want.every((each, i) => each === '+' || each === have[i]);
+    };
+    fc.assert(
+      fc.property(message, (given) => {
+        fc.pre(!subscribedFilters(topics).some((filter) => matches(filter, given.topic)));
+        expect(decide({ ...given, retain: false }, contextOf())).toEqual(discarded('misaddressed'));
+      }),
+    );
+    for (const each of filled) {
+      expect(decide(messageOf(each, '{}'), contextOf()), each).not.toEqual(discarded('misaddressed'));
+    }
+  });
+
+  it.each(['+', '#', '', 'a b', '$next', 'j'.repeat(65), 'j1/x', 'ü'])('takes %o for no job id', (jobId) => {
+    const own = { kind: 'job-get', topic: `${topics.jobs}/${jobId}/get`, state: 'pending' } as const;
+    const message = messageOf(`${topics.jobs}/${jobId}/get/accepted`, { clientToken: token });
+    expect(decide(message, contextOf(withRequest(token, own)))).toEqual(discarded('misaddressed'));
+  });
+
+  it('stops for every valid id, whatever else is in the message', () => {
+    const id = fc.stringMatching(/^[A-Za-z0-9_-]{1,64}$/);
+    fc.assert(
+      fc.property(id, fc.dictionary(fc.string(), jsonish, { maxKeys: 5 }), fc.boolean(), (given, rest, dup) => {
+        const bytes = encode(JSON.stringify({ ...rest, id: given }));
+        fc.pre(bytes.length <= 4_096);
+        expect(decide(messageOf(topics.stop, bytes, { dup }), contextOf())).toMatchObject({
+          kind: 'stop',
+          stop: { id: given },
+        });
+      }),
+    );
+  });
+});

@@ -1,0 +1,171 @@
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { decide } from '../../../src/lib/cloud/gate/gate.ts';
+import { createSeen, MAX_SEEN, type Seen } from '../../../src/lib/cloud/gate/seen.ts';
+import { silentLog } from '../../../src/lib/lifecycle/index.ts';
+import { createFakeClock } from '../../lifecycle/fake-clock.ts';
+import { contextOf, messageOf, topics } from './context.ts';
+
+let dir: string;
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'gw-seen-'));
+});
+afterEach(() => {
+  chmodSync(dir, 0o700);
+  rmSync(dir, { recursive: true, force: true });
+});
+
+const path = () => join(dir, 'state', 'cloud-seen.json');
+const stop = (id: string) => ({ kind: 'stop', stop: { id } }) as const;
+const notification = (clientAccessToken: string): Parameters<Seen['add']>[0] => ({
+  kind: 'tunnel-notification',
+  notification: { clientAccessToken, clientMode: 'destination', region: 'r', services: ['A'] },
+});
+const release = (jobId: string, executionNumber: number) =>
+  ({
+    kind: 'release',
+    execution: { jobId, status: 'QUEUED', queuedAt: 1, lastUpdatedAt: 1, versionNumber: 1, executionNumber },
+  }) as const;
+
+async function opened(clock = createFakeClock()) {
+  const seen = createSeen({ stateDir: join(dir, 'state'), clock, log: silentLog });
+  await seen.load();
+  return seen;
+}
+
+describe('ids of accepted messages', () => {
+  it('outlive the process, for its owner only and without the access token', async () => {
+    const first = await opened();
+    expect(first.view().status).toBe('saved');
+    first.add(stop('a'));
+    first.add(notification('secret-token'));
+    expect(first.hasSeenStop('a')).toBe(true);
+    expect(first.view().status).toBe('saving');
+    await first.settled();
+    expect(first.view().status).toBe('saved');
+    const second = await opened();
+    expect(second.hasSeenStop('a')).toBe(true);
+    expect(second.hasSeenStop('b')).toBe(false);
+    expect(second.hasSeenNotification('secret-token')).toBe(true);
+    expect(readFileSync(path(), 'utf8')).not.toContain('secret-token');
+    expect(statSync(path()).mode & 0o777).toBe(0o600);
+    expect(readdirSync(join(dir, 'state'))).toEqual(['cloud-seen.json']);
+  });
+
+  it('make a redelivered stop after a restart a duplicate', async () => {
+    const first = await opened();
+    first.add(stop('a'));
+    await first.settled();
+    const { hasSeenStop } = await opened();
+    expect(decide(messageOf(topics.stop, { id: 'a' }, { dup: true }), contextOf({ hasSeenStop }))).toEqual({
+      kind: 'discard',
+      reason: 'duplicate',
+    });
+  });
+
+  it('of job executions end with the process, since the release agent keeps what was done', async () => {
+    const first = await opened();
+    first.add(release('j1', 1));
+    await first.settled();
+    expect(first.hasSeenExecution('j1', 1)).toBe(true);
+    expect(first.hasSeenExecution('j1', 11)).toBe(false);
+    expect((await opened()).hasSeenExecution('j1', 1)).toBe(false);
+    expect(readdirSync(dir)).toEqual([]);
+  });
+
+  it('are bounded: the oldest is forgotten first, and a repeated one is young again', async () => {
+    const seen = await opened();
+    for (let i = 0; i < MAX_SEEN; i += 1) seen.add(stop(`s${i}`));
+    seen.add(stop('s0'));
+    seen.add(stop('more'));
+    await seen.settled();
+    const next = await opened();
+    expect(['s0', 's1', 's2', 'more'].map(next.hasSeenStop)).toEqual([true, false, true, true]);
+    expect(JSON.parse(readFileSync(path(), 'utf8')).stops).toHaveLength(MAX_SEEN);
+  });
+
+  it('that were accepted while the file is read are kept beside its own', async () => {
+    const first = await opened();
+    first.add(stop('old'));
+    await first.settled();
+    const second = createSeen({ stateDir: join(dir, 'state'), clock: createFakeClock(), log: silentLog });
+    const loading = second.load();
+    second.add(stop('new'));
+    await loading;
+    second.add(stop('later'));
+    await second.settled();
+    const third = await opened();
+    expect(['old', 'new', 'later'].map(third.hasSeenStop)).toEqual([true, true, true]);
+  });
+
+  it.each([
+    ['an empty file', ''],
+    ['a cut file', '{"format":"gw/cloud-seen/1","stops":["a"'],
+    ['another format', '{"format":"gw/cloud-seen/2","stops":["a"],"notifications":[]}'],
+    ['ids that are numbers', '{"format":"gw/cloud-seen/1","stops":[1],"notifications":[]}'],
+    [
+      'a million ids',
+      JSON.stringify({ format: 'gw/cloud-seen/1', stops: Array(100_000).fill('a'), notifications: [] }),
+    ],
+  ])('with %s: none is known, which prevents no stop, and the view says so', async (_, text) => {
+    mkdirSync(join(dir, 'state'), { mode: 0o700 });
+    writeFileSync(path(), text);
+    const seen = await opened();
+    expect(seen.hasSeenStop('a')).toBe(false);
+    expect(seen.view()).toMatchObject({ status: 'failing', detail: expect.stringContaining(path()) });
+    seen.add(stop('b'));
+    await seen.settled();
+    expect(seen.view().status).toBe('saved');
+    expect((await opened()).hasSeenStop('b')).toBe(true);
+  });
+
+  it('in a folder that others may write to are not read: they could contain the id of the next stop', async () => {
+    const first = await opened();
+    first.add(stop('a'));
+    await first.settled();
+    chmodSync(join(dir, 'state'), 0o777);
+    const seen = await opened();
+    expect(seen.hasSeenStop('a')).toBe(false);
+    expect(seen.view().status).toBe('failing');
+  });
+
+  it('that cannot be written hold in memory, and are written as soon as that is possible', async () => {
+    const clock = createFakeClock();
+    // A file in place of the folder: no user can write there.
+    writeFileSync(join(dir, 'state'), '');
+    const seen = await opened(clock);
+    seen.add(stop('a'));
+    seen.add(stop('b'));
+    await expect.poll(() => seen.view().status).toBe('failing');
+    expect(seen.view().detail).toContain('counts as new');
+    expect(seen.hasSeenStop('a')).toBe(true);
+    rmSync(join(dir, 'state'));
+    await clock.advance(10_000);
+    await expect.poll(() => seen.view().status).toBe('saved');
+    const next = await opened();
+    expect(['a', 'b'].map(next.hasSeenStop)).toEqual([true, true]);
+    expect(clock.pending).toBe(0);
+  });
+
+  it('survive any content of the file', async () => {
+    mkdirSync(join(dir, 'state'), { mode: 0o700 });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.oneof(
+          fc.uint8Array(),
+          fc.jsonValue().map((value) => Buffer.from(JSON.stringify(value))),
+        ),
+        async (bytes) => {
+          writeFileSync(path(), bytes);
+          const seen = await opened();
+          expect(seen.hasSeenStop('a')).toBe(false);
+          expect(seen.view().status).toBe('failing');
+        },
+      ),
+      { numRuns: 30 },
+    );
+  });
+});
