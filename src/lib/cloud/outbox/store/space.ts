@@ -1,7 +1,6 @@
-import { seqOf } from './keys.ts';
-import { keyOf } from './keys.ts';
-import type { ClassRow, Statements, ThinningRow } from './statements.ts';
 import { PAGE_SIZE_BYTES } from './database.ts';
+import { keyOf, seqOf } from './keys.ts';
+import type { ClassRow, Statements, ThinningRow } from './statements.ts';
 
 /** Bytes of a row beside topic and payload, generously. */
 const ROW_OVERHEAD_BYTES = 64;

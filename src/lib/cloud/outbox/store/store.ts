@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
+import type { ThinnedWire } from '../../wire.ts';
 import { MAX_PAYLOAD_BYTES } from '../limits.ts';
 import { type MessageClass, messageClasses } from '../model.ts';
 import { bytesOnDisk, openDatabase, PAGE_SIZE_BYTES, walBytes } from './database.ts';
@@ -25,8 +26,8 @@ export interface Store {
   page(messageClass: MessageClass, after: number, limit: PageLimit): Page;
   /** Removes messages; those that are not kept any more are passed over. */
   remove(keys: readonly number[]): void;
-  /** Makes the record about the telemetry that was thinned since the last one. False when there is nothing to record. */
-  recordThinning(record: { readonly id: string; readonly atMs: number }): boolean;
+  /** Makes the record about the telemetry that was thinned since the last one; its key, or null: there is none to make. */
+  recordThinning(record: { readonly id: string; readonly atMs: number }): number | null;
   /** Writes to the disk without changing anything. */
   probe(): void;
   /** The last number of each class. */
@@ -97,7 +98,13 @@ export function openStore({ path, maxBytes, serial, recordTopic }: StoreOptions)
     if (!isSpaceKnown && !makeSpace(statements, space, classRow(draft, TELEMETRY), draft.thinning)) {
       return { refused: `the outbox is full (${maxBytes} bytes) of messages that are not thinned` };
     }
-    statements.insert(keyOf(message.class, seq), message.atMs, checksum(message.topic, payload), message.topic, payload);
+    statements.insert(
+      keyOf(message.class, seq),
+      message.atMs,
+      checksum(message.topic, payload),
+      message.topic,
+      payload,
+    );
     row.lastSeq = seq;
     row.kept += 1;
     return { seq };
@@ -106,7 +113,10 @@ export function openStore({ path, maxBytes, serial, recordTopic }: StoreOptions)
   return {
     append(messages) {
       return transaction((draft) => {
-        const pages = messages.reduce((sum, { bodyJson, topic }) => sum + pagesFor(3 * bodyJson.length + topic.length), 0);
+        const pages = messages.reduce(
+          (sum, { bodyJson, topic }) => sum + pagesFor(3 * bodyJson.length + topic.length),
+          0,
+        );
         const isSpaceKnown = pageLimit - statements.usedPages() >= pages;
         return messages.map((message) => insert(draft, message, isSpaceKnown));
       });
@@ -143,16 +153,17 @@ export function openStore({ path, maxBytes, serial, recordTopic }: StoreOptions)
     },
 
     recordThinning({ id, atMs }) {
-      if (thinning.pending === 0) return false;
+      if (thinning.pending === 0) return null;
       return transaction((draft) => {
         const { pending: count, fromSeq, toSeq, fromMs, toMs } = draft.thinning;
         const [from, to] = [new Date(fromMs).toISOString(), new Date(toMs).toISOString()];
-        const bodyJson = JSON.stringify({ kind: 'telemetry-thinned', count, fromSeq, toSeq, from, to });
+        const body: ThinnedWire = { kind: 'telemetry-thinned', count, fromSeq, toSeq, from, to };
+        const bodyJson = JSON.stringify(body);
         draft.thinning.pending = 0;
         const made = insert(draft, { class: 'record', topic: recordTopic, bodyJson, idField: null, id, atMs }, false);
         // Full of messages that are not thinned: it is recorded once there is space.
         if ('refused' in made) draft.thinning.pending = count;
-        return 'seq' in made;
+        return 'seq' in made ? keyOf('record', made.seq) : null;
       });
     },
 

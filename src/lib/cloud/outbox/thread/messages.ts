@@ -19,7 +19,8 @@ export interface StoreCalls {
       readonly isEnd: boolean;
       /** Key of the newest message of the class when this was read. */
       readonly newestKey: number;
-      readonly isRecordMade: boolean;
+      /** Key of a record about thinned telemetry that was made; null: none. */
+      readonly recordKey: number | null;
     };
   };
   remove: { readonly request: { readonly keys: readonly number[] }; readonly result: null };

@@ -80,13 +80,13 @@ export function createStoreThread(options: StoreOptions, clock: Clock, events: S
       if (left.length > 0) events.onEnd(text);
       for (const { settle } of left) settle({ kind: 'ended', text });
     });
-    // The daemon ends when its services have ended, not when the disk answers.
-    started.unref();
     return started;
   }
 
-  /** One timer for all open requests, started anew by each reply. */
+  /** One timer for all open requests, started anew by each reply. Without any, the thread keeps no process alive. */
   function watch(): void {
+    if (open.size === 0) worker?.unref();
+    else worker?.ref();
     timer?.[Symbol.dispose]();
     timer = open.size === 0 ? null : clock.after(DISK_TIMEOUT_MS, events.onSilence);
   }
@@ -112,7 +112,8 @@ export function createStoreThread(options: StoreOptions, clock: Clock, events: S
       using _limit = clock.after(DISK_TIMEOUT_MS, resolve);
       await Promise.race([exited, late]);
       timer?.[Symbol.dispose]();
-      // A thread in a system call ends when that returns; nobody waits for it.
+      // A thread in a system call ends when that returns, which is not waited for.
+      closing.unref();
       void closing.terminate();
     },
   };

@@ -67,9 +67,9 @@ export function runStoreThread(port: ThreadPort, options: StoreOptions): void {
       }
       case 'page': {
         const { recordId } = request;
-        const isRecordMade = recordId !== null && recordThinning(opened, recordId, atMs);
+        const recordKey = recordId === null ? null : recordThinning(opened, recordId, atMs);
         lastSeqs = opened.lastSeqs();
-        return { ...opened.page(request.class, request.after, request), isRecordMade };
+        return { ...opened.page(request.class, request.after, request), recordKey };
       }
       case 'remove':
         opened.remove(request.keys);
@@ -81,12 +81,12 @@ export function runStoreThread(port: ThreadPort, options: StoreOptions): void {
   }
 
   /** On a disk that cannot be written to, messages can still be read and sent; the record is made later. */
-  function recordThinning(opened: Store, id: string, atMs: number): boolean {
+  function recordThinning(opened: Store, id: string, atMs: number): number | null {
     try {
       return opened.recordThinning({ id, atMs });
     } catch (error) {
       if (failureKind(error) !== 'disk') throw error;
-      return false;
+      return null;
     }
   }
 
