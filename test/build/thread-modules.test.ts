@@ -50,7 +50,13 @@ const expected = { code: 0, stdout: 'gw/SN1/faults SN1 true\n1 1\n', stderr: '' 
 describe('the worker thread of the outbox', () => {
   it('runs from the build of gw, and prints nothing', async () => {
     const outDir = join(scratch, 'dist');
-    const rolldownOptions = { ...config.build?.rolldownOptions, input: { outbox: 'src/lib/cloud/outbox/outbox.ts' } };
+    // With the daemon, so that code is shared out to chunks as in the build.
+    const input = {
+      outbox: 'src/lib/cloud/outbox/outbox.ts',
+      'cli/main': 'src/cli/main.ts',
+      'commands/serve': 'src/commands/serve.ts',
+    };
+    const rolldownOptions = { ...config.build?.rolldownOptions, input };
     await build({
       ...config,
       configFile: false,
