@@ -15,8 +15,10 @@ export interface AppenderOptions {
 /** Commits messages in groups: those that arrive while one commit runs share the next one. */
 export interface Appender {
   append(message: NewMessage): Promise<number>;
-  /** Rejects the messages that no transaction holds yet: the disk does not answer. */
-  rejectWaiting(): void;
+  /** Rejects the messages that no transaction holds yet. */
+  rejectWaiting(error: GwError): void;
+  /** Rejects all messages, also those of the open transaction. */
+  rejectAll(error: GwError): void;
 }
 
 interface Waiting {
@@ -31,6 +33,7 @@ export function createAppender({ path, maxBytes, thread, onAccepted }: AppenderO
   const maxBatchBytes = Math.min(MAX_BATCH_BYTES, Math.floor(maxBytes / 8));
   let waiting: Waiting[] = [];
   let waitingBytes = 0;
+  let committing: readonly Waiting[] = [];
   let isCommitting = false;
 
   function nextBatch(): Waiting[] {
@@ -45,11 +48,20 @@ export function createAppender({ path, maxBytes, thread, onAccepted }: AppenderO
     return waiting.splice(0, count);
   }
 
+  function rejectWaiting(error: GwError): void {
+    const rejected = waiting;
+    waiting = [];
+    waitingBytes = 0;
+    for (const { reject } of rejected) reject(error);
+  }
+
   async function commit(): Promise<void> {
     isCommitting = true;
     while (waiting.length > 0) {
       const batch = nextBatch();
+      committing = batch;
       const outcome = await thread.call('append', { messages: batch.map(({ message }) => message) });
+      committing = [];
       for (const [index, { message, resolve, reject }] of batch.entries()) {
         if (outcome.kind === 'failed') reject(unwritable(path, outcome.failure));
         else if (outcome.kind === 'ended') reject(unknown(path, outcome.text));
@@ -84,11 +96,11 @@ export function createAppender({ path, maxBytes, thread, onAccepted }: AppenderO
       return promise;
     },
 
-    rejectWaiting() {
-      const rejected = waiting;
-      waiting = [];
-      waitingBytes = 0;
-      for (const { reject } of rejected) reject(silent(path));
+    rejectWaiting,
+    rejectAll(error) {
+      rejectWaiting(error);
+      // A promise that is rejected stays so when the answer comes after all.
+      for (const { reject } of committing) reject(error);
     },
   };
 }

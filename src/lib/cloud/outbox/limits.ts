@@ -17,8 +17,8 @@ export const MAX_BATCH_BYTES = 256 * 1024;
 export const MAX_WAITING_BYTES = 4 * 1024 * 1024;
 
 /** Bounds of one read while draining: two of them per class are in memory at most. */
-export const PAGE_MESSAGES = 256;
-export const PAGE_BYTES = 128 * 1024;
+export const PAGE_MESSAGES = 512;
+export const PAGE_BYTES = 256 * 1024;
 
 /** Without an answer of the disk for so long, it counts as failing. */
 export const DISK_TIMEOUT_MS = 5_000;

@@ -1,15 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { dirname } from 'node:path';
 import { asGwError, GwError } from '../../error/index.ts';
-import {
-  assertOwnFolder,
-  type Clock,
-  ensureFolder,
-  type Log,
-  onAbort,
-  orAfter,
-  untilAborted,
-} from '../../lifecycle/index.ts';
+import { assertOwnFolder, type Clock, ensureFolder, type Log, onAbort, orAfter } from '../../lifecycle/index.ts';
 import { admit } from './admission.ts';
 import { createAppender, silent } from './appender.ts';
 import { createDrain, type Drain } from './drain/drain.ts';
@@ -45,12 +37,12 @@ export async function openOutbox(options: OutboxOptions): Promise<Outbox> {
     onReply: health.onReply,
     onSilence() {
       health.onSilence();
-      appender.rejectWaiting();
+      appender.rejectWaiting(silent(path));
     },
     onEnd: health.onEnd,
   });
   const appender = createAppender({ path, maxBytes, thread, onAccepted });
-  const remover = createRemover(thread, () => drain?.wake());
+  const remover = createRemover(thread, clock, () => drain?.wake());
   const suspects = createSuspects(() => clock.monotonicMs());
   const pace = createPace(maxPerSecond, () => clock.monotonicMs());
   const counts = { accepted: 0, acknowledged: 0, refused: 0 };
@@ -92,10 +84,7 @@ export async function openOutbox(options: OutboxOptions): Promise<Outbox> {
       if (health.isSilent) throw silent(path);
       const { class: messageClass, topic, idField = null } = message;
       const [id, atMs] = [randomUUID(), clock.wall().getTime()];
-      const seq = await untilAborted(
-        closing.signal,
-        appender.append({ class: messageClass, topic, bodyJson, idField, id, atMs }),
-      );
+      const seq = await appender.append({ class: messageClass, topic, bodyJson, idField, id, atMs });
       return { id, seq };
     } catch (error) {
       counts.refused += 1;
@@ -168,7 +157,9 @@ export async function openOutbox(options: OutboxOptions): Promise<Outbox> {
 
     async [Symbol.asyncDispose]() {
       if (closing.signal.aborted) return;
-      closing.abort(closedError(path));
+      const closed = closedError(path);
+      closing.abort(closed);
+      appender.rejectAll(closed);
       await lastDrain;
       await orAfter(clock, DISK_TIMEOUT_MS, remover.flush());
       health.close();

@@ -20,7 +20,6 @@ export interface ThinningRow {
 /** The prepared statements. Rows that gw would not write throw DamagedContentError. */
 export function prepareStatements(database: DatabaseSync) {
   const insert = database.prepare('INSERT INTO message (key, at_ms, crc, topic, payload) VALUES (?, ?, ?, ?, ?)');
-  const remove = database.prepare('DELETE FROM message WHERE key = ?');
   const removeRange = database.prepare('DELETE FROM message WHERE key BETWEEN ? AND ?');
   const page = database.prepare(
     'SELECT key, crc, topic, payload FROM message WHERE key > ? AND key <= ? ORDER BY key LIMIT ?',
@@ -38,8 +37,7 @@ export function prepareStatements(database: DatabaseSync) {
   return {
     insert: (key: number, atMs: number, crc: number, topic: string, payload: Uint8Array) =>
       void insert.run(key, atMs, crc, topic, payload),
-    /** Whether it was there. */
-    remove: (key: number): boolean => remove.run(key).changes === 1,
+    /** How many there were. */
     removeRange: (first: number, last: number): number => Number(removeRange.run(first, last).changes),
     /** Messages after `after` up to `last`, read one at a time. */
     page: (after: number, last: number, limit: number) => page.iterate(after, last, limit),

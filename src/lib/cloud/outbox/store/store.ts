@@ -141,7 +141,9 @@ export function openStore({ path, maxBytes, serial, recordTopic }: StoreOptions)
       database.exec('PRAGMA synchronous = NORMAL');
       try {
         transaction((draft) => {
-          for (const key of keys) if (statements.remove(key)) classRow(draft, classIndexOf(key)).kept -= 1;
+          for (const [first, last] of runs(keys)) {
+            classRow(draft, classIndexOf(first)).kept -= statements.removeRange(first, last);
+          }
           if (draft.classes.some(({ kept }) => kept < 0)) throw new DamagedContentError('a count of messages is wrong');
         });
         if (classes.every(({ kept }) => kept === 0) && statements.freePages() > SHRINK_ABOVE_PAGES) {
@@ -194,6 +196,17 @@ export function openStore({ path, maxBytes, serial, recordTopic }: StoreOptions)
 const TELEMETRY = messageClasses.indexOf('telemetry');
 /** Below it a file is not worth shrinking. */
 const SHRINK_ABOVE_PAGES = 256;
+
+/** Consecutive keys as ranges; keys of two classes are never consecutive, since the first number is 1. */
+function runs(keys: readonly number[]): (readonly [number, number])[] {
+  const found: [number, number][] = [];
+  for (const key of keys.toSorted((a, b) => a - b)) {
+    const run = found.at(-1);
+    if (run !== undefined && key === run[1] + 1) run[1] = key;
+    else found.push([key, key]);
+  }
+  return found;
+}
 
 function orClosed<T>(database: DatabaseSync, work: () => T): T {
   try {
