@@ -1,5 +1,6 @@
 import { GwError } from '../../error/index.ts';
-import { MAX_BATCH_BYTES, MAX_BATCH_MESSAGES, MAX_WAITING_BYTES } from './limits.ts';
+import { maxBatchBytes } from './batch.ts';
+import { MAX_BATCH_MESSAGES, MAX_WAITING_BYTES } from './limits.ts';
 import type { NewMessage } from './store/model.ts';
 import type { StoreFailure } from './thread/messages.ts';
 import type { StoreThread } from './thread/store-thread.ts';
@@ -29,18 +30,17 @@ interface Waiting {
 }
 
 export function createAppender({ path, maxBytes, thread, onAccepted }: AppenderOptions): Appender {
-  /** A transaction needs its size in the log of the database, whose share of the disk is a quarter. */
-  const maxBatchBytes = Math.min(MAX_BATCH_BYTES, Math.floor(maxBytes / 8));
   let waiting: Waiting[] = [];
   let waitingBytes = 0;
   let committing: readonly Waiting[] = [];
   let isCommitting = false;
 
   function nextBatch(): Waiting[] {
+    const limit = maxBatchBytes(maxBytes);
     let bytes = 0;
     let count = 0;
     for (const { bytes: more } of waiting) {
-      if (count > 0 && (count >= MAX_BATCH_MESSAGES || bytes + more > maxBatchBytes)) break;
+      if (count > 0 && (count >= MAX_BATCH_MESSAGES || bytes + more > limit)) break;
       bytes += more;
       count += 1;
     }

@@ -50,6 +50,8 @@ export async function openOutbox(options: OutboxOptions): Promise<Outbox> {
   let drain: Drain | null = null;
   let lastDrain: Promise<void> = Promise.resolve();
   let lastRecordMs = Number.NEGATIVE_INFINITY;
+  /** Why nothing is opened in the folder; null: it was found right. */
+  let folderProblem: GwError | null = silent(path);
 
   function onAccepted({ class: messageClass }: { readonly class: MessageClass }, seq: number): void {
     counts.accepted += 1;
@@ -65,10 +67,12 @@ export async function openOutbox(options: OutboxOptions): Promise<Outbox> {
     try {
       await ensureFolder(dirname(path), 0o700);
       await assertOwnFolder(dirname(path));
+      folderProblem = null;
       return true;
     } catch (error) {
       const { message, remedy } = asGwError(error);
-      health.onFolder({ message: `${path} cannot be written to: ${message}`, remedy });
+      folderProblem = new GwError('FILE_UNWRITABLE', `${path} cannot be written to: ${message}`, { remedy });
+      health.onFolder(folderProblem);
       return false;
     }
   }
@@ -81,6 +85,7 @@ export async function openOutbox(options: OutboxOptions): Promise<Outbox> {
     try {
       closing.signal.throwIfAborted();
       const bodyJson = admit(message, serial);
+      if (folderProblem !== null) throw folderProblem;
       if (health.isSilent) throw silent(path);
       const { class: messageClass, topic, idField = null } = message;
       const [id, atMs] = [randomUUID(), clock.wall().getTime()];
@@ -98,6 +103,7 @@ export async function openOutbox(options: OutboxOptions): Promise<Outbox> {
       pace,
       suspects,
       async page(request) {
+        if (folderProblem !== null) return null;
         const isRecordDue = clock.monotonicMs() - lastRecordMs >= THINNING_RECORD_INTERVAL_MS;
         const outcome = await thread.call('page', { ...request, recordId: isRecordDue ? randomUUID() : null });
         if (outcome.kind !== 'done') return null;

@@ -1,5 +1,6 @@
 import { chmodSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
+import { walBytes } from '../batch.ts';
 import { messageClasses } from '../model.ts';
 import { DamagedContentError, NewerFormatError } from './failure.ts';
 
@@ -24,15 +25,10 @@ INSERT INTO thinning VALUES (1, 0, 0, 0, 0, 0, 0);
 PRAGMA user_version = ${FORMAT};
 `;
 
-/** The share of a size limit that the write-ahead log may take. */
-export function walBytes(maxBytes: number): number {
-  return Math.min(4 * 1024 * 1024, Math.floor(maxBytes / 4));
-}
-
 /**
  * The settings of the database. WAL with synchronous=FULL: a commit returns when its content is on the disk. The lock is
- * held, so that two daemons never use one file, and no shared memory is needed. Half of the log's share of the disk is
- * for what is kept between checkpoints, the other half for the largest transaction.
+ * held, so that two daemons never use one file, and no shared memory is needed. A quarter of the log's share of the disk
+ * is for what is kept between checkpoints, the rest for the largest transaction (`maxBatchBytes`).
  */
 export function pragmas(maxBytes: number): string {
   const wal = walBytes(maxBytes);
@@ -42,7 +38,7 @@ PRAGMA auto_vacuum = INCREMENTAL;
 PRAGMA locking_mode = EXCLUSIVE;
 PRAGMA journal_mode = WAL;
 PRAGMA synchronous = FULL;
-PRAGMA wal_autocheckpoint = ${Math.max(1, Math.floor(wal / 2 / PAGE_SIZE_BYTES))};
+PRAGMA wal_autocheckpoint = ${Math.max(1, Math.floor(wal / 4 / PAGE_SIZE_BYTES))};
 PRAGMA journal_size_limit = ${wal};
 PRAGMA cache_size = -512;
 PRAGMA temp_store = MEMORY;

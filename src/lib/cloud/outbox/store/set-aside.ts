@@ -35,7 +35,8 @@ export function setAside({ path, maxBytes, reason, atMs, lastSeqs }: SetAsideOpt
   const salvaged = salvage(path, draft, maxBytes, lastSeqs);
   const aside = freeName(`${path}.corrupt-${new Date(atMs).toISOString().replaceAll(':', '-')}`);
   // The database itself last: without it `finishSetAside` takes the new one.
-  for (const end of [...SIDE_FILES, '']) if (existsSync(path + end)) renameSync(path + end, aside + end);
+  for (const end of ['-wal', '']) if (existsSync(path + end)) renameSync(path + end, aside + end);
+  rmSync(`${path}-shm`, { force: true });
   renameSync(draft, path);
   removeOldest(path);
   return { path: aside, reason, salvaged };

@@ -1,8 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { ThinnedWire } from '../../wire.ts';
+import { walBytes } from '../batch.ts';
 import { MAX_PAYLOAD_BYTES } from '../limits.ts';
 import { type MessageClass, messageClasses } from '../model.ts';
-import { bytesOnDisk, openDatabase, PAGE_SIZE_BYTES, walBytes } from './database.ts';
+import { bytesOnDisk, openDatabase, PAGE_SIZE_BYTES } from './database.ts';
 import { DamagedContentError } from './failure.ts';
 import { classIndexOf, keyOf } from './keys.ts';
 import { checksum, encodePayload, readRow } from './message.ts';
