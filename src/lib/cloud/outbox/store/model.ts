@@ -1,6 +1,6 @@
 import type { MessageClass } from '../model.ts';
 
-/** A message at the door of the store. */
+/** A message that is not stored yet. */
 export interface NewMessage {
   readonly class: MessageClass;
   readonly topic: string;

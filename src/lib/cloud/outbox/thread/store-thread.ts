@@ -9,8 +9,10 @@ import { workerUrl } from './worker-url.ts';
  * Loads the module and calls its function, since no module of gw does anything when it is loaded. An import that fails
  * ends the thread with that error.
  */
-const BOOTSTRAP = `const { parentPort, workerData } = require('node:worker_threads');
-import(workerData.module).then(({ runStoreThread }) => runStoreThread(parentPort, workerData.options));`;
+const BOOTSTRAP = `import('node:worker_threads').then(async ({ parentPort, workerData }) => {
+  const { runStoreThread } = await import(workerData.module);
+  runStoreThread(parentPort, workerData.options);
+});`;
 
 /** The thread keeps no message, so a small heap suffices. */
 const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 24, maxYoungGenerationSizeMb: 2, stackSizeMb: 1 };
