@@ -3,6 +3,7 @@ import { defineConfig } from 'vite';
 import { asciiComments } from './scripts/ascii-comments.ts';
 import { entryFacades } from './scripts/entry-facades.ts';
 import { lazyRequires } from './scripts/lazy-requires.ts';
+import { threadModules } from './scripts/thread-modules.ts';
 
 const root = import.meta.dirname;
 const { dependencies } = JSON.parse(readFileSync(`${root}/package.json`, 'utf8')) as {
@@ -66,7 +67,7 @@ const replacements = {
 
 export default defineConfig({
   publicDir: false,
-  plugins: [replacements, asciiComments(), entryFacades(), lazyRequires(/\/@oclif\/core\/lib\//)],
+  plugins: [replacements, asciiComments(), entryFacades(), lazyRequires(/\/@oclif\/core\/lib\//), threadModules()],
   resolve: { mainFields: ['module', 'main'] },
   ssr: {
     target: 'node',

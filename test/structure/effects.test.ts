@@ -41,11 +41,12 @@ describe('no module of gw', () => {
     expect(found).toEqual([]);
   });
 
-  it('locates a file by its own path', () => {
-    for (const path of paths) {
-      const text = readFileSync(join(src, path), 'utf8');
-      expect(text.match(/import\.meta\.\w+|\b__dirname\b|\b__filename\b/)?.[0], path).toBeUndefined();
-    }
+  it('locates a file by its own path, except the module of a thread', () => {
+    const found = paths.filter((path) =>
+      /import\.meta\.\w+|\b__dirname\b|\b__filename\b/.test(readFileSync(join(src, path), 'utf8')),
+    );
+    // A thread is started by the address of its module; the build puts in that of the chunk (test/build).
+    expect(found).toEqual(['lib/cloud/outbox/thread/worker-url.ts']);
   });
 });
 

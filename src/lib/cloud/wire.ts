@@ -17,6 +17,18 @@ export interface EnvelopeWire {
   serial: string;
 }
 
+/** Fields of the record about telemetry that the outbox removed for lack of space, on `cloud.topics.records`. */
+export interface ThinnedWire {
+  kind: 'telemetry-thinned';
+  count: number;
+  /** `seq` of the first and the last removed message. */
+  fromSeq: number;
+  toSeq: number;
+  /** `at` of the first and the last removed message. */
+  from: string;
+  to: string;
+}
+
 /** A stop on `cloud.topics.stop`. */
 export interface StopWire {
   /** 1 to 64 letters, digits, `_` or `-`; a message with the same id stops once. */

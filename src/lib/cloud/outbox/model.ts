@@ -17,12 +17,15 @@ export interface Outbox extends AsyncDisposable {
   /**
    * Resolves when the message is durable. Rejects with OUTBOX_REFUSED for a message that is too large or an outbox that
    * is full of messages that may not be thinned, FILE_UNWRITABLE while the disk cannot be written to; then nothing was
-   * accepted.
+   * accepted. While the disk does not answer, messages that it has not been given yet are rejected after 5 s, later ones
+   * at once, and those in the open transaction stay pending, since it is not known whether they are kept; only the end of
+   * the outbox, or of its thread, rejects them in that state.
    */
   append(message: OutgoingMessage): Promise<{ readonly id: string; readonly seq: number }>;
   /**
    * Publishes the kept messages until the signal is aborted, in the order of their class and age, several at a time,
-   * and removes each when it was acknowledged. Resolves after the abort; rejects when the publisher rejects.
+   * and removes each when it was acknowledged. Resolves after the abort; rejects when the publisher rejects, and with
+   * CLOUD_NO_ANSWER when a message got no PUBACK for 30 s. A call waits until an earlier one has ended.
    */
   drain(publisher: Publisher, signal: AbortSignal): Promise<void>;
   view(): OutboxView;

@@ -1,0 +1,122 @@
+import { GwError } from '../../../error/index.ts';
+import { type Clock, onAbort } from '../../../lifecycle/index.ts';
+import { MAX_IN_FLIGHT, PUBACK_TIMEOUT_MS } from '../limits.ts';
+import type { Publisher } from '../model.ts';
+import type { createPace } from '../pace.ts';
+import type { StoredMessage } from '../store/model.ts';
+import { createWakeup } from '../wakeup.ts';
+import { createFeed, type Feed, type FeedOptions } from './feed.ts';
+import type { Suspects } from './suspect.ts';
+
+/** Wait before a store that could not be read is read again. */
+const READ_AGAIN_MS = 5_000;
+const CHECK_MS = 1_000;
+
+export interface DrainOptions {
+  readonly clock: Clock;
+  readonly pace: ReturnType<typeof createPace>;
+  readonly page: FeedOptions['page'];
+  readonly suspects: Suspects;
+  /** Acknowledged messages that are not removed from the disk yet. */
+  readonly isAcknowledged: (key: number) => boolean;
+  /** Whether so many removals wait for the disk that no more are to be added. */
+  readonly isRemovalBehind: () => boolean;
+  readonly onAcknowledged: (key: number) => void;
+}
+
+/** One drain over one connection. */
+export interface Drain {
+  readonly feed: Feed;
+  /** Removals were made, or the disk works again. */
+  wake(): void;
+  run(publisher: Publisher, signal: AbortSignal): Promise<void>;
+}
+
+export function createDrain(options: DrainOptions): Drain {
+  const { clock, pace, page, suspects, isAcknowledged, isRemovalBehind, onAcknowledged } = options;
+  const wakeup = createWakeup();
+  /** When each message was published, the oldest first. */
+  const inFlight = new Map<number, number>();
+  const isSkipped = (key: number) => inFlight.has(key) || isAcknowledged(key) || suspects.isSkipped(key);
+  let feed = createFeed({ page, isSkipped, wake: wakeup.wake });
+  let failure: { readonly error: unknown } | null = null;
+  let isOver = false;
+
+  function fail(error: unknown): void {
+    failure ??= { error };
+    wakeup.wake();
+  }
+
+  function publish(publisher: Publisher, { key, topic, payload }: StoredMessage): void {
+    inFlight.set(key, clock.monotonicMs());
+    const acknowledged = () => {
+      inFlight.delete(key);
+      // Also after the end of this drain: the broker has it.
+      onAcknowledged(key);
+      if (!isOver) suspects.acknowledged();
+      wakeup.wake();
+    };
+    try {
+      publisher.publish(topic, payload).then(acknowledged, fail);
+    } catch (error) {
+      fail(error);
+    }
+  }
+
+  /** Publishes what may be published now; how long to wait for more, or null: until woken. */
+  function step(publisher: Publisher): number | null {
+    for (;;) {
+      const limit = suspects.maxInFlight ?? MAX_IN_FLIGHT;
+      if (failure !== null || inFlight.size >= limit || isRemovalBehind()) return null;
+      const found = feed.next();
+      if (found === 'wait') return null;
+      if (found === 'failed') return READ_AGAIN_MS;
+      if (found === null) {
+        if (inFlight.size > 0 || !suspects.nothingElse()) return null;
+        readAgain();
+      } else if (isSkipped(found.key)) {
+        feed.take(found);
+      } else {
+        const waitMs = pace.take();
+        if (waitMs > 0) return waitMs;
+        feed.take(found);
+        publish(publisher, found);
+      }
+    }
+  }
+
+  function readAgain(): void {
+    feed = createFeed({ page, isSkipped, wake: wakeup.wake });
+    wakeup.wake();
+  }
+
+  function check(): void {
+    // A message that was held back long enough is older than what was read since.
+    if (suspects.release()) readAgain();
+    const [oldest] = inFlight.values();
+    if (oldest === undefined || clock.monotonicMs() - oldest < PUBACK_TIMEOUT_MS) return;
+    fail(new GwError('CLOUD_NO_ANSWER', `The broker has not acknowledged a message for ${PUBACK_TIMEOUT_MS} ms.`));
+  }
+
+  return {
+    get feed() {
+      return feed;
+    },
+    wake: wakeup.wake,
+    async run(publisher, signal) {
+      using _aborted = onAbort(signal, wakeup.wake);
+      using _check = clock.every(CHECK_MS, check);
+      while (!signal.aborted && failure === null) {
+        const waitMs = step(publisher);
+        if (failure !== null) break;
+        using _timer =
+          waitMs === null ? null : clock.after(waitMs, waitMs === READ_AGAIN_MS ? () => feed.retry() : wakeup.wake);
+        await wakeup.wait();
+      }
+      isOver = true;
+      if (signal.aborted || failure === null) return;
+      suspects.lost([...inFlight.keys()]);
+      throw failure.error;
+    },
+  };
+}

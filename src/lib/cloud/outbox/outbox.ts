@@ -1,0 +1,183 @@
+import { randomUUID } from 'node:crypto';
+import { dirname } from 'node:path';
+import { asGwError, GwError } from '../../error/index.ts';
+import { assertOwnFolder, type Clock, ensureFolder, type Log, onAbort, orAfter } from '../../lifecycle/index.ts';
+import { admit } from './admission.ts';
+import { createAppender, silent } from './appender.ts';
+import { createDrain, type Drain } from './drain/drain.ts';
+import { createSuspects } from './drain/suspect.ts';
+import { createHealth } from './health.ts';
+import { DISK_TIMEOUT_MS, THINNING_RECORD_INTERVAL_MS } from './limits.ts';
+import type { MessageClass, Outbox, OutgoingMessage } from './model.ts';
+import { createPace } from './pace.ts';
+import { createRemover } from './remover.ts';
+import { keyOf } from './store/keys.ts';
+import { createStoreThread } from './thread/store-thread.ts';
+
+export interface OutboxOptions {
+  /** Database file, in a folder that only this user may write to. */
+  readonly path: string;
+  readonly serial: string;
+  /** Topic of the records about thinned telemetry. */
+  readonly recordTopic: string;
+  readonly maxBytes: number;
+  readonly maxPerSecond: number;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/**
+ * Opens the outbox. Resolves also when the disk fails or does not answer within 5 s; the view says so, and the outbox
+ * recovers by itself.
+ */
+export async function openOutbox(options: OutboxOptions): Promise<Outbox> {
+  const { path, serial, recordTopic, maxBytes, maxPerSecond, clock, log } = options;
+  const health = createHealth({ path, maxBytes, clock, log, probe: () => void probe(), onRecovered });
+  const thread = createStoreThread({ path, serial, recordTopic, maxBytes }, clock, {
+    onReply: health.onReply,
+    onSilence() {
+      health.onSilence();
+      appender.rejectWaiting(silent(path));
+    },
+    onEnd: health.onEnd,
+  });
+  const appender = createAppender({ path, maxBytes, thread, onAccepted });
+  const remover = createRemover(thread, clock, () => drain?.wake());
+  const suspects = createSuspects(() => clock.monotonicMs());
+  const pace = createPace(maxPerSecond, () => clock.monotonicMs());
+  const counts = { accepted: 0, acknowledged: 0, refused: 0 };
+  const closing = new AbortController();
+  let drain: Drain | null = null;
+  let lastDrain: Promise<void> = Promise.resolve();
+  let lastRecordMs = Number.NEGATIVE_INFINITY;
+  /** Why nothing is opened in the folder; null: it was found right. */
+  let folderProblem: GwError | null = silent(path);
+
+  function onAccepted({ class: messageClass }: { readonly class: MessageClass }, seq: number): void {
+    counts.accepted += 1;
+    drain?.feed.added(messageClass, keyOf(messageClass, seq));
+  }
+
+  function onRecovered(): void {
+    remover.retry();
+    drain?.feed.retry();
+  }
+
+  async function prepareFolder(): Promise<boolean> {
+    try {
+      await ensureFolder(dirname(path), 0o700);
+      await assertOwnFolder(dirname(path));
+      folderProblem = null;
+      return true;
+    } catch (error) {
+      const { message, remedy } = asGwError(error);
+      folderProblem = new GwError('FILE_UNWRITABLE', `${path} cannot be written to: ${message}`, { remedy });
+      health.onFolder(folderProblem);
+      return false;
+    }
+  }
+
+  async function probe(): Promise<void> {
+    if (await prepareFolder()) await thread.call('probe', null);
+  }
+
+  async function append(message: OutgoingMessage) {
+    try {
+      closing.signal.throwIfAborted();
+      const bodyJson = admit(message, serial);
+      if (folderProblem !== null) throw folderProblem;
+      if (health.isSilent) throw silent(path);
+      const { class: messageClass, topic, idField = null } = message;
+      const [id, atMs] = [randomUUID(), clock.wall().getTime()];
+      const seq = await appender.append({ class: messageClass, topic, bodyJson, idField, id, atMs });
+      return { id, seq };
+    } catch (error) {
+      counts.refused += 1;
+      throw error;
+    }
+  }
+
+  function createNextDrain(): Drain {
+    return createDrain({
+      clock,
+      pace,
+      suspects,
+      async page(request) {
+        if (folderProblem !== null) return null;
+        const isRecordDue = clock.monotonicMs() - lastRecordMs >= THINNING_RECORD_INTERVAL_MS;
+        const outcome = await thread.call('page', { ...request, recordId: isRecordDue ? randomUUID() : null });
+        if (outcome.kind !== 'done') return null;
+        if (outcome.result.recordKey !== null) lastRecordMs = clock.monotonicMs();
+        return outcome.result;
+      },
+      isAcknowledged: remover.has,
+      isRemovalBehind: () => remover.isBehind,
+      onAcknowledged(key) {
+        if (remover.has(key)) return;
+        counts.acknowledged += 1;
+        remover.add(key);
+      },
+    });
+  }
+
+  if (await prepareFolder()) await orAfter(clock, DISK_TIMEOUT_MS, thread.call('probe', null));
+
+  return {
+    append,
+
+    async drain(publisher, signal) {
+      const before = lastDrain;
+      const { promise, resolve } = Promise.withResolvers<void>();
+      lastDrain = promise;
+      const ended = new AbortController();
+      using _aborted = onAbort(signal, () => ended.abort());
+      using _closed = onAbort(closing.signal, () => ended.abort());
+      try {
+        await before;
+        if (ended.signal.aborted) return;
+        drain = createNextDrain();
+        await drain.run(publisher, ended.signal).finally(() => {
+          drain = null;
+        });
+      } finally {
+        resolve();
+      }
+    },
+
+    view() {
+      const { status, detail, remedy } = health.view();
+      const { state } = health;
+      const held = suspects.heldBack;
+      return {
+        status,
+        detail: held === 0 ? detail : `${detail} ${held} held back: the connection ended each time it was sent.`,
+        remedy: remedy ?? (held === 0 ? null : HELD_BACK_REMEDY),
+        kept: state?.kept ?? null,
+        bytes: state?.bytes ?? null,
+        maxBytes,
+        oldestAt: state === null || state.oldestAtMs === null ? null : new Date(state.oldestAtMs).toISOString(),
+        ...counts,
+        thinned: state?.thinned ?? null,
+      };
+    },
+
+    async [Symbol.asyncDispose]() {
+      if (closing.signal.aborted) return;
+      const closed = closedError(path);
+      closing.abort(closed);
+      appender.rejectAll(closed);
+      await lastDrain;
+      await orAfter(clock, DISK_TIMEOUT_MS, remover.flush());
+      health.close();
+      await thread.close();
+    },
+  };
+}
+
+const HELD_BACK_REMEDY = 'Check on the broker which topics this device may publish to; it is sent again every hour.';
+
+function closedError(path: string): GwError {
+  return new GwError('FILE_UNWRITABLE', `The outbox ${path} is closed; a message that was being written may be kept.`, {
+    remedy: 'Repeat it when gw runs again.',
+  });
+}

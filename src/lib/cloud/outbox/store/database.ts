@@ -1,0 +1,80 @@
+import { chmodSync, statSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { walBytes } from '../batch.ts';
+import { messageClasses } from '../model.ts';
+import { DamagedContentError, NewerFormatError } from './failure.ts';
+
+const FORMAT = 1;
+export const PAGE_SIZE_BYTES = 4096;
+
+/**
+ * `message.key` is class * 2^48 + seq: the table itself is in the order in which messages are sent, and every class has
+ * its end of it. `crc` covers topic and payload, since SQLite has no checksums of its own.
+ */
+const TABLES = `
+CREATE TABLE message (
+  key INTEGER PRIMARY KEY, at_ms INTEGER NOT NULL, crc INTEGER NOT NULL, topic TEXT NOT NULL, payload BLOB NOT NULL
+) STRICT;
+CREATE TABLE class (class INTEGER PRIMARY KEY, last_seq INTEGER NOT NULL, kept INTEGER NOT NULL) STRICT;
+CREATE TABLE thinning (
+  one INTEGER PRIMARY KEY CHECK (one = 1), total INTEGER NOT NULL, pending INTEGER NOT NULL, from_seq INTEGER NOT NULL,
+  to_seq INTEGER NOT NULL, from_ms INTEGER NOT NULL, to_ms INTEGER NOT NULL
+) STRICT;
+INSERT INTO class SELECT value, 0, 0 FROM json_each('${JSON.stringify(messageClasses.map((_, index) => index))}');
+INSERT INTO thinning VALUES (1, 0, 0, 0, 0, 0, 0);
+PRAGMA user_version = ${FORMAT};
+`;
+
+/**
+ * The settings of the database. WAL with synchronous=FULL: a commit returns when its content is on the disk. The lock is
+ * held, so that two daemons never use one file, and no shared memory is needed. A quarter of the log's share of the disk
+ * is for what is kept between checkpoints, the rest for the largest transaction (`maxBatchBytes`).
+ */
+export function pragmas(maxBytes: number): string {
+  const wal = walBytes(maxBytes);
+  return `
+PRAGMA page_size = ${PAGE_SIZE_BYTES};
+PRAGMA auto_vacuum = INCREMENTAL;
+PRAGMA locking_mode = EXCLUSIVE;
+PRAGMA journal_mode = WAL;
+PRAGMA synchronous = FULL;
+PRAGMA wal_autocheckpoint = ${Math.max(1, Math.floor(wal / 4 / PAGE_SIZE_BYTES))};
+PRAGMA journal_size_limit = ${wal};
+PRAGMA cache_size = -512;
+PRAGMA temp_store = MEMORY;
+PRAGMA trusted_schema = OFF;
+PRAGMA cell_size_check = ON;`;
+}
+
+/** Opens or makes the database, for this user only. Throws the errors of SQLite, DamagedContentError, NewerFormatError. */
+export function openDatabase(path: string, maxBytes: number): DatabaseSync {
+  const database = new DatabaseSync(path);
+  try {
+    // Before there is content; the write-ahead log takes the mode of the file.
+    chmodSync(path, 0o600);
+    database.exec(pragmas(maxBytes));
+    const version = numberOf(database, 'PRAGMA user_version');
+    if (version > FORMAT) throw new NewerFormatError(`${path} has format ${version}; this gw knows ${FORMAT}`);
+    if (version === 0) {
+      const objects = numberOf(database, 'SELECT count(*) FROM sqlite_schema');
+      if (objects > 0) throw new DamagedContentError('it is no outbox of gw');
+      database.exec(`BEGIN IMMEDIATE; ${TABLES} COMMIT;`);
+    }
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+/** The first column of the only row. */
+function numberOf(database: DatabaseSync, sql: string): number {
+  const [value] = Object.values(database.prepare(sql).get() ?? {});
+  if (typeof value !== 'number') throw new DamagedContentError(`no number for ${sql}`);
+  return value;
+}
+
+/** Size of database and write-ahead log. */
+export function bytesOnDisk(path: string): number {
+  return [path, `${path}-wal`].reduce((sum, name) => sum + (statSync(name, { throwIfNoEntry: false })?.size ?? 0), 0);
+}

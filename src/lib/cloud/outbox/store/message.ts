@@ -1,0 +1,37 @@
+import { crc32 } from 'node:zlib';
+import { MAX_PAYLOAD_BYTES, MAX_TOPIC_BYTES } from '../limits.ts';
+import { messageClasses } from '../model.ts';
+import { DamagedContentError } from './failure.ts';
+import { classIndexOf, seqOf } from './keys.ts';
+import type { NewMessage, StoredMessage } from './model.ts';
+
+const encoder = new TextEncoder();
+
+/** The payload as every receiver of every copy gets it: the envelope (`EnvelopeWire`), then the fields of the message. */
+export function encodePayload(message: NewMessage, seq: number, serial: string): Uint8Array {
+  const { id, idField, atMs, bodyJson } = message;
+  const envelope = idField === null ? { id, seq, at: new Date(atMs).toISOString(), serial } : { [idField]: id };
+  const fields = bodyJson === '{}' ? '}' : `,${bodyJson.slice(1)}`;
+  return encoder.encode(JSON.stringify(envelope).slice(0, -1) + fields);
+}
+
+export function checksum(topic: string, payload: Uint8Array): number {
+  return crc32(payload, crc32(topic));
+}
+
+/** A row as it was stored; null for one that was damaged since. */
+export function parseRow(row: Readonly<Record<string, unknown>>): StoredMessage | null {
+  const { key, crc, topic, payload } = row;
+  if (typeof key !== 'number' || typeof topic !== 'string' || !(payload instanceof Uint8Array)) return null;
+  if (!Number.isSafeInteger(key) || seqOf(key) < 1 || messageClasses[classIndexOf(key)] === undefined) return null;
+  // Before the checksum, which takes time for a length that gw never writes.
+  if (payload.byteLength > MAX_PAYLOAD_BYTES || topic.length > MAX_TOPIC_BYTES) return null;
+  return checksum(topic, payload) === crc ? { key, topic, payload } : null;
+}
+
+/** Throws DamagedContentError for a damaged row. */
+export function readRow(row: Readonly<Record<string, unknown>>): StoredMessage {
+  const message = parseRow(row);
+  if (message === null) throw new DamagedContentError('the checksum of a message is wrong');
+  return message;
+}

@@ -1,0 +1,45 @@
+import type { MessageClass } from '../model.ts';
+
+/** A message that is not stored yet. */
+export interface NewMessage {
+  readonly class: MessageClass;
+  readonly topic: string;
+  /** JSON object with the fields of the message, without those of the envelope. */
+  readonly bodyJson: string;
+  /** Field that carries the id in place of the whole envelope; null: the envelope. */
+  readonly idField: string | null;
+  readonly id: string;
+  /** Wall clock of the gateway when it was given to the outbox. */
+  readonly atMs: number;
+}
+
+/** Its number in its class, or why it was refused. */
+export type AppendResult = { readonly seq: number } | { readonly refused: string };
+
+/** A kept message. `key` orders all messages by class and age; it is never used again. */
+export interface StoredMessage {
+  readonly key: number;
+  readonly topic: string;
+  readonly payload: Uint8Array;
+}
+
+export interface StoreState {
+  readonly kept: Readonly<Record<MessageClass, number>>;
+  readonly bytes: number;
+  readonly oldestAtMs: number | null;
+  readonly thinned: number;
+}
+
+/** A database that could not be used any more. */
+export interface SetAside {
+  readonly path: string;
+  readonly reason: string;
+  /** Messages that could still be read and are kept on; null while this is not known. */
+  readonly salvaged: number;
+}
+
+/**
+ * 'disk': cannot be written to, may pass. 'corrupt': the content of the file is damaged. 'foreign': made by a newer gw.
+ * 'internal': any other error.
+ */
+export type FailureKind = 'disk' | 'corrupt' | 'foreign' | 'internal';

@@ -1,0 +1,191 @@
+import { existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { messageClasses } from '../model.ts';
+import { openDatabase } from './database.ts';
+import { classIndexOf, seqOf } from './keys.ts';
+import { parseRow } from './message.ts';
+import type { SetAside, StoredMessage } from './model.ts';
+import { prepareStatements } from './statements.ts';
+
+/** Damaged databases that are kept as evidence. */
+const MAX_KEPT = 3;
+/** Messages of one transaction while they are moved to the new database. */
+const BATCH = 500;
+const SIDE_FILES = ['-wal', '-shm', '-journal'];
+
+export interface SetAsideOptions {
+  readonly path: string;
+  readonly maxBytes: number;
+  readonly reason: string;
+  /** Wall clock, for the name of the file. */
+  readonly atMs: number;
+  /** Numbers of the classes that the new database must go beyond, as far as they are known. */
+  readonly lastSeqs: readonly number[];
+}
+
+/**
+ * Renames a damaged database and puts a new one in its place, with every message that could still be read and the
+ * numbers of the classes. The new one is complete before the old one is renamed, so a crash in between loses nothing.
+ * Throws the errors of SQLite and of the operating system; then nothing was renamed.
+ */
+export function setAside({ path, maxBytes, reason, atMs, lastSeqs }: SetAsideOptions): SetAside {
+  const draft = `${path}.new`;
+  removeDatabase(draft);
+  const salvaged = salvage(path, draft, maxBytes, lastSeqs);
+  const aside = freeName(`${path}.corrupt-${new Date(atMs).toISOString().replaceAll(':', '-')}`);
+  // The database itself last: without it `finishSetAside` takes the new one.
+  for (const end of ['-wal', '']) if (existsSync(path + end)) renameSync(path + end, aside + end);
+  rmSync(`${path}-shm`, { force: true });
+  renameSync(draft, path);
+  removeOldest(path);
+  return { path: aside, reason, salvaged };
+}
+
+/** Completes what a crash has interrupted. */
+export function finishSetAside(path: string): void {
+  const draft = `${path}.new`;
+  if (!existsSync(draft)) return;
+  if (existsSync(path)) removeDatabase(draft);
+  else renameSync(draft, path);
+}
+
+function salvage(from: string, to: string, maxBytes: number, lastSeqs: readonly number[]): number {
+  const source = openReadOnly(from);
+  const target = openDatabase(to, maxBytes);
+  try {
+    const statements = prepareStatements(target);
+    const classes = messageClasses.map(() => ({ lastSeq: 0, kept: 0 }));
+    let salvaged = 0;
+    let isInTransaction = false;
+    for (const { message, atMs, crc } of source === null ? [] : readable(source)) {
+      if (!isInTransaction) target.exec('BEGIN IMMEDIATE');
+      isInTransaction = true;
+      statements.insert(message.key, atMs, crc, message.topic, message.payload);
+      const row = classes[classIndexOf(message.key)];
+      if (row !== undefined) {
+        row.kept += 1;
+        row.lastSeq = Math.max(row.lastSeq, seqOf(message.key));
+      }
+      salvaged += 1;
+      if (salvaged % BATCH !== 0) continue;
+      target.exec('COMMIT');
+      isInTransaction = false;
+    }
+    if (!isInTransaction) target.exec('BEGIN IMMEDIATE');
+    const counts = source === null ? null : readableCounts(source);
+    for (const [index, row] of classes.entries()) {
+      const lastSeq = Math.max(row.lastSeq, counts?.classes[index]?.lastSeq ?? 0, lastSeqs[index] ?? 0);
+      statements.setClass(index, { ...row, lastSeq });
+    }
+    if (counts !== null) statements.setThinning(counts.thinning);
+    target.exec('COMMIT');
+    return salvaged;
+  } finally {
+    target.close();
+    close(source);
+  }
+}
+
+function openReadOnly(path: string): DatabaseSync | null {
+  try {
+    return new DatabaseSync(path, { readOnly: true });
+  } catch {
+    return null;
+  }
+}
+
+interface Readable {
+  readonly message: StoredMessage;
+  readonly atMs: number;
+  readonly crc: number;
+}
+
+/** Every message that can be read: from the first one up to a damaged page, and from the last one down to it. */
+function* readable(source: DatabaseSync): Generator<Readable> {
+  let last = -1;
+  for (const found of rows(source, 'ASC')) {
+    last = found.message.key;
+    yield found;
+  }
+  for (const found of rows(source, 'DESC')) {
+    if (found.message.key <= last) return;
+    yield found;
+  }
+}
+
+function* rows(source: DatabaseSync, order: 'ASC' | 'DESC'): Generator<Readable> {
+  let before = order === 'ASC' ? -1 : Number.POSITIVE_INFINITY;
+  const iterator = iterate(source, `SELECT key, at_ms, crc, topic, payload FROM message ORDER BY key ${order}`);
+  for (;;) {
+    const row = next(iterator);
+    if (row === null) return;
+    const message = parseRow(row);
+    const { at_ms: atMs, crc } = row;
+    if (message === null || typeof atMs !== 'number' || !isTime(atMs) || typeof crc !== 'number') continue;
+    // A damaged tree can lead back to a page that was read before.
+    if (order === 'ASC' ? message.key <= before : message.key >= before) return;
+    before = message.key;
+    yield { message, atMs, crc };
+  }
+}
+
+function isTime(atMs: number): boolean {
+  return Number.isSafeInteger(atMs) && !Number.isNaN(new Date(atMs).getTime());
+}
+
+type Rows = Iterator<Record<string, unknown>>;
+
+function iterate(source: DatabaseSync, sql: string): Rows {
+  try {
+    return source.prepare(sql).iterate();
+  } catch {
+    return [][Symbol.iterator]();
+  }
+}
+
+function next(iterator: Rows): Record<string, unknown> | null {
+  try {
+    const { done, value } = iterator.next();
+    return done === true ? null : value;
+  } catch {
+    return null;
+  }
+}
+
+function readableCounts(source: DatabaseSync) {
+  try {
+    const statements = prepareStatements(source);
+    return { classes: statements.classes(), thinning: statements.thinning() };
+  } catch {
+    return null;
+  }
+}
+
+function close(database: DatabaseSync | null): void {
+  try {
+    database?.close();
+  } catch {
+    // It was only read.
+  }
+}
+
+function removeDatabase(path: string): void {
+  for (const end of ['', ...SIDE_FILES]) rmSync(path + end, { force: true });
+}
+
+function freeName(wanted: string): string {
+  for (let number = 1; ; number += 1) {
+    const name = number === 1 ? wanted : `${wanted}-${number}`;
+    if (!existsSync(name)) return name;
+  }
+}
+
+/** The names sort by time. */
+function removeOldest(path: string): void {
+  const start = `${basename(path)}.corrupt-`;
+  const kept = readdirSync(dirname(path)).filter(
+    (name) => name.startsWith(start) && !SIDE_FILES.some((end) => name.endsWith(end)),
+  );
+  for (const name of kept.toSorted().slice(0, -MAX_KEPT)) removeDatabase(join(dirname(path), name));
+}

@@ -1,0 +1,358 @@
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import fc from 'fast-check';
+import { afterAll, describe, expect, it } from 'vitest';
+import { maxBatchBytes } from '../../../src/lib/cloud/outbox/batch.ts';
+import { type MessageClass, messageClasses } from '../../../src/lib/cloud/outbox/model.ts';
+import { failureKind } from '../../../src/lib/cloud/outbox/store/failure.ts';
+import type { NewMessage } from '../../../src/lib/cloud/outbox/store/model.ts';
+import { finishSetAside, setAside } from '../../../src/lib/cloud/outbox/store/set-aside.ts';
+import { openStore, type Store } from '../../../src/lib/cloud/outbox/store/store.ts';
+
+const scratch = mkdtempSync(join(tmpdir(), 'gw-outbox-store-'));
+afterAll(() => rmSync(scratch, { recursive: true, force: true }));
+
+const fresh = () => join(mkdtempSync(join(scratch, 's-')), 'outbox.db');
+const open = (path: string, maxBytes = 1_000_000) =>
+  openStore({ path, maxBytes, serial: 'SN1', recordTopic: 'gw/SN1/records' });
+
+let ids = 0;
+const message = (messageClass: MessageClass, bytes = 100, idField: string | null = null): NewMessage => ({
+  class: messageClass,
+  topic: `gw/SN1/${messageClass}`,
+  bodyJson: JSON.stringify({ text: 'ä'.repeat(bytes / 2) }),
+  idField,
+  id: `id-${++ids}`,
+  atMs: 1_769_860_800_000 + ids,
+});
+
+interface Sent {
+  readonly id: string;
+  readonly seq: number;
+  readonly key: number;
+}
+
+/** Everything that is kept of a class, page by page. */
+function kept(store: Store, messageClass: MessageClass): Sent[] {
+  const found: Sent[] = [];
+  for (let after = -1; ; ) {
+    const { messages, isEnd, newestKey } = store.page(messageClass, after, { maxMessages: 7, maxBytes: 5_000 });
+    for (const { key, payload } of messages) {
+      const { id, seq } = JSON.parse(Buffer.from(payload).toString()) as { id: string; seq: number };
+      found.push({ id, seq, key });
+    }
+    after = messages.at(-1)?.key ?? after;
+    expect(after).toBeLessThanOrEqual(newestKey);
+    if (isEnd) return found;
+  }
+}
+
+/** Ends like `kill -9`: a copy of the files as they are, without closing the store. */
+function crash(path: string): string {
+  const copy = fresh();
+  for (const end of ['', '-wal']) if (existsSync(path + end)) writeFileSync(copy + end, readFileSync(path + end));
+  return copy;
+}
+
+const command = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      do: fc.constant('append' as const),
+      classes: fc.array(fc.constantFrom(...messageClasses), { minLength: 1, maxLength: 8 }),
+      bytes: fc.constantFrom(0, 90, 3_000, 40_000, 126_000),
+    }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant('remove' as const),
+      class: fc.constantFrom(...messageClasses),
+      from: fc.nat(20),
+      count: fc.nat(12),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ do: fc.constantFrom('crash' as const, 'reopen' as const) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('record' as const) }) },
+);
+
+describe('the store of the outbox', () => {
+  it('keeps what a simple model keeps, through crashes, and thins only the oldest telemetry', () => {
+    fc.assert(
+      fc.property(fc.array(command, { maxLength: 40 }), (commands) => {
+        let path = fresh();
+        let store = open(path);
+        const model: Record<MessageClass, Pick<Sent, 'id' | 'seq'>[]> = {
+          record: [],
+          fault: [],
+          shadow: [],
+          telemetry: [],
+        };
+        const lastSeq: Record<MessageClass, number> = { record: 0, fault: 0, shadow: 0, telemetry: 0 };
+        let thinned = 0;
+        /** The store may have thinned; the model follows, and only the oldest telemetry may be missing. */
+        const compare = () => {
+          const state = store.state();
+          const gone = state.thinned - thinned;
+          thinned = state.thinned;
+          model.telemetry.splice(0, gone);
+          for (const name of messageClasses) {
+            expect(kept(store, name).map(({ id, seq }) => ({ id, seq }))).toEqual(model[name]);
+            expect(state.kept[name]).toBe(model[name].length);
+          }
+          expect(state.bytes).toBeLessThanOrEqual(1_000_000);
+        };
+        try {
+          for (const step of commands) {
+            if (step.do === 'append') {
+              const many = Math.max(1, Math.floor(maxBatchBytes(1_000_000) / (step.bytes + 200)));
+              const messages = step.classes.slice(0, many).map((name) => message(name, step.bytes));
+              for (const [index, result] of store.append(messages).entries()) {
+                const { class: name, id } = messages[index] as NewMessage;
+                if ('refused' in result) {
+                  expect(result.refused).toMatch(/^the outbox is full/);
+                  expect(store.state().kept.telemetry).toBe(0);
+                  continue;
+                }
+                expect(result.seq).toBe(++lastSeq[name]);
+                model[name].push({ id, seq: result.seq });
+              }
+            } else if (step.do === 'remove') {
+              const all = kept(store, step.class);
+              const keys = all.slice(step.from, step.from + step.count).map(({ key }) => key);
+              store.remove(keys);
+              // A second time it changes nothing.
+              store.remove(keys);
+              model[step.class].splice(step.from, step.count);
+            } else if (step.do === 'record') {
+              const id = `record-${++ids}`;
+              if (store.recordThinning({ id, atMs: 1_769_860_800_000 }) !== null) {
+                model.record.push({ id, seq: ++lastSeq.record });
+              }
+            } else {
+              if (step.do === 'crash') path = crash(path);
+              else store.close();
+              store = open(path);
+            }
+            compare();
+          }
+        } finally {
+          store.close();
+        }
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('makes the whole payload, the same in every copy, with the id where it is asked for', () => {
+    const store = open(fresh());
+    const shadow = { ...message('shadow', 0, 'clientToken'), bodyJson: '{"state":{"reported":{}}}' };
+    const empty = { ...message('fault'), bodyJson: '{}' };
+    expect(store.append([shadow, empty, message('record')])).toEqual([{ seq: 1 }, { seq: 1 }, { seq: 1 }]);
+    const payload = (name: MessageClass) =>
+      JSON.parse(
+        Buffer.from(store.page(name, -1, { maxMessages: 1, maxBytes: 1 }).messages[0]?.payload ?? []).toString(),
+      );
+    expect(payload('shadow')).toEqual({ clientToken: shadow.id, state: { reported: {} } });
+    expect(payload('fault')).toEqual({ id: empty.id, seq: 1, at: new Date(empty.atMs).toISOString(), serial: 'SN1' });
+    expect(payload('record').text).toMatch(/^ä+$/);
+    store.close();
+  });
+
+  it('thins telemetry for the others, and records that once for all that was thinned', () => {
+    const path = fresh();
+    let store = open(path);
+    for (let batch = 0; batch < 40; batch += 1)
+      store.append(Array.from({ length: 100 }, () => message('telemetry', 300)));
+    store.append([message('record', 100_000)]);
+    const { thinned, kept: counts } = store.state();
+    expect(thinned).toBeGreaterThan(1_000);
+    expect(thinned + counts.telemetry).toBe(4_000);
+    // The count of what is not recorded yet survives a crash.
+    store = open(crash(path));
+    expect(store.recordThinning({ id: 'r1', atMs: 0 })).not.toBeNull();
+    expect(store.recordThinning({ id: 'r2', atMs: 0 })).toBeNull();
+    const [, record] = store.page('record', -1, { maxMessages: 9, maxBytes: 1e6 }).messages;
+    expect(JSON.parse(Buffer.from(record?.payload ?? []).toString())).toMatchObject({
+      id: 'r1',
+      kind: 'telemetry-thinned',
+      count: thinned,
+      fromSeq: 1,
+      toSeq: thinned,
+      from: expect.stringMatching(/^2026-/),
+    });
+    store.close();
+  });
+
+  it('refuses what there is no space for when only other messages are kept, and nothing that was accepted goes', () => {
+    const store = open(fresh());
+    const results = store.append(Array.from({ length: 20 }, () => message('fault', 100_000)));
+    const accepted = results.filter((result) => 'seq' in result).length;
+    expect(accepted).toBeGreaterThan(3);
+    expect(results.at(-1)).toEqual({ refused: expect.stringMatching(/^the outbox is full/) });
+    expect(store.state().kept.fault).toBe(accepted);
+    // Refused messages leave no gap in the numbers.
+    store.remove(kept(store, 'fault').map(({ key }) => key));
+    expect(store.append([message('fault')])).toEqual([{ seq: accepted + 1 }]);
+    store.close();
+  });
+
+  it('gives the disk back when it is empty', () => {
+    const path = fresh();
+    const store = open(path, 40_000_000);
+    for (let batch = 0; batch < 30; batch += 1)
+      store.append(Array.from({ length: 8 }, () => message('fault', 100_000)));
+    const full = statSync(path).size;
+    store.remove(kept(store, 'fault').map(({ key }) => key));
+    store.close();
+    expect(full).toBeGreaterThan(10_000_000);
+    expect(statSync(path).size).toBeLessThan(1_000_000);
+  });
+
+  it('belongs to this user alone, also its log', () => {
+    const path = fresh();
+    const store = open(path);
+    store.append([message('fault')]);
+    for (const end of ['', '-wal']) expect(statSync(path + end).mode & 0o777).toBe(0o600);
+    // A second daemon on the same file.
+    expect(() => open(path)).toThrow(/locked/);
+    store.close();
+  });
+});
+
+/** Opens, reads everything and appends, with the repair of the thread. */
+function useDamaged(path: string): { readonly read: Sent[]; readonly salvaged: number | null } {
+  const use = () => {
+    finishSetAside(path);
+    const store = open(path);
+    try {
+      const read = messageClasses.flatMap((name) => kept(store, name));
+      store.append([message('fault')]);
+      store.remove(read.slice(0, 3).map(({ key }) => key));
+      store.state();
+      return read;
+    } finally {
+      store.close();
+    }
+  };
+  try {
+    return { read: use(), salvaged: null };
+  } catch (error) {
+    expect(failureKind(error)).toBe('corrupt');
+    const aside = setAside({ path, maxBytes: 1_000_000, reason: 'x', atMs: 0, lastSeqs: [] });
+    expect(existsSync(aside.path)).toBe(true);
+    return { read: use(), salvaged: aside.salvaged };
+  }
+}
+
+function filled(): { readonly path: string; readonly ids: Map<string, number> } {
+  const path = fresh();
+  const store = open(path);
+  const known = new Map<string, number>();
+  for (let batch = 0; batch < 10; batch += 1) {
+    const messages = messageClasses.flatMap((name) => [message(name, 90), message(name, 2_000)]);
+    for (const [index, result] of store.append(messages).entries()) {
+      if ('seq' in result) known.set((messages[index] as NewMessage).id, result.seq);
+    }
+  }
+  store.close();
+  return { path, ids: known };
+}
+
+describe('a damaged file', () => {
+  const { path: original, ids: known } = filled();
+  const bytes = readFileSync(original);
+  const damaged = (change: (copy: Buffer) => Buffer) => {
+    const path = fresh();
+    writeFileSync(path, change(Buffer.from(bytes)));
+    return path;
+  };
+
+  it('never yields a message that was not written, and never ends the outbox', () => {
+    const change = fc.oneof(
+      fc.record({
+        kind: fc.constant('overwrite' as const),
+        at: fc.nat(bytes.length - 1),
+        with: fc.uint8Array({ minLength: 1, maxLength: 200 }),
+      }),
+      fc.record({ kind: fc.constant('truncate' as const), at: fc.nat(bytes.length) }),
+      fc.record({ kind: fc.constant('zero' as const), at: fc.nat(bytes.length / 4096 - 1) }),
+    );
+    fc.assert(
+      fc.property(fc.array(change, { minLength: 1, maxLength: 4 }), (changes) => {
+        const path = damaged((copy) => {
+          let result = copy;
+          for (const step of changes) {
+            if (step.kind === 'truncate') result = result.subarray(0, step.at);
+            else if (step.kind === 'zero') result.subarray(step.at * 4096, (step.at + 1) * 4096).fill(0);
+            else
+              result.set(step.with.subarray(0, Math.max(0, result.length - step.at)), Math.min(step.at, result.length));
+          }
+          return result;
+        });
+        const { read } = useDamaged(path);
+        for (const { id, seq } of read) expect(known.get(id)).toBe(seq);
+        expect(new Set(read.map(({ id }) => id)).size).toBe(read.length);
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  it('keeps what is before and after a damaged page', () => {
+    const path = damaged((copy) => copy.fill(0xff, 10 * 4096, 11 * 4096));
+    const { read, salvaged } = useDamaged(path);
+    expect(salvaged).toBe(read.length);
+    expect(read.length).toBeGreaterThan(known.size / 2);
+    expect(read.length).toBeLessThan(known.size);
+  });
+
+  it('is kept with its content, and at most three of them', () => {
+    const path = damaged((copy) => copy.fill(0xaa, 0, 100));
+    for (let round = 0; round < 5; round += 1) {
+      setAside({ path, maxBytes: 1_000_000, reason: 'x', atMs: round * 1_000, lastSeqs: [] });
+    }
+    const names = readdirSync(join(path, '..')).filter((name) => /\.corrupt-[^w]+$/.test(name));
+    expect(names).toHaveLength(3);
+  });
+
+  it('that cannot be read at all still never gives a number twice', () => {
+    const path = damaged((copy) => copy.fill(0xaa, 0, 100));
+    setAside({ path, maxBytes: 1_000_000, reason: 'x', atMs: 0, lastSeqs: [5, 6, 7, 8] });
+    const store = open(path);
+    expect(store.append(messageClasses.map((name) => message(name)))).toEqual([6, 7, 8, 9].map((seq) => ({ seq })));
+    store.close();
+  });
+
+  it.each([
+    ['an interrupted repair, before the renaming', true],
+    ['an interrupted repair, after the renaming', false],
+  ])('after %s is complete', (_, isOldThere) => {
+    const path = fresh();
+    if (isOldThere) writeFileSync(path, bytes);
+    writeFileSync(`${path}.new`, isOldThere ? bytes.subarray(0, 5_000) : bytes);
+    expect(useDamaged(path)).toMatchObject({ salvaged: null, read: { length: known.size } });
+    expect(existsSync(`${path}.new`)).toBe(false);
+  });
+
+  it('of another program is set aside, and one of a newer gw is left alone', () => {
+    const foreign = fresh();
+    const database = new DatabaseSync(foreign);
+    database.exec('CREATE TABLE a (b); INSERT INTO a VALUES (1)');
+    database.close();
+    expect(useDamaged(foreign)).toEqual({ read: [], salvaged: 0 });
+
+    const newer = damaged((copy) => copy);
+    const changed = new DatabaseSync(newer);
+    changed.exec('PRAGMA user_version = 9');
+    changed.close();
+    let thrown: unknown;
+    try {
+      open(newer);
+    } catch (error) {
+      thrown = error;
+    }
+    expect(failureKind(thrown)).toBe('foreign');
+  });
+});
