@@ -3,4 +3,5 @@
  * release agent, and uploads to the object storage.
  */
 export type * from './model.ts';
-export { type Topics, topicsOf } from './topics.ts';
+export { addUpload, type SpoolEntry, UPLOADS_FOLDER } from './storage/spool.ts';
+export { subscribedFilters, type Topics, topicsOf } from './topics.ts';

@@ -321,7 +321,7 @@ describe('a download fails as not reachable', () => {
 
   it('when no byte comes within the idle time', async () => {
     const clock = createFakeClock();
-    const hanging = () => setImmediate(() => clock.advance(31_000));
+    const hanging = () => setImmediate(() => void clock.advance(31_000));
     await using server = await storageServer(hanging);
     await using at = await folder();
     const limits = { ...quick, maxTries: 1 };
@@ -336,7 +336,7 @@ describe('a download fails as not reachable', () => {
       const drip = () => {
         if (response.destroyed) return;
         response.write('x');
-        clock.advance(5_000);
+        void clock.advance(5_000);
         setTimeout(drip, 5);
       };
       drip();
