@@ -6,7 +6,7 @@ const service = { name: 'motion', status: 'running', restarts: 0, lastError: nul
 
 function partsWith(over: Partial<HealthParts> = {}): HealthParts {
   const { status: _status, ...sound } = standInHealth({ services: [service] });
-  return { ...sound, stop: { saved: true }, keepingTrouble: null, operatorTrouble: null, ...over };
+  return { ...sound, stop: { saved: true }, keepingTrouble: null, cloudIsDown: false, operatorTrouble: null, ...over };
 }
 
 describe('the health of the gateway', () => {
@@ -25,6 +25,7 @@ describe('the health of the gateway', () => {
     ['a folder that was not checked', { disk: { ...disk, media: { ...folder, status: 'not-checked' } } }],
     ['revoked evidence', { evidence: { ...evidence, status: 'revoked' } }],
     ['evidence that cannot be read', { evidence: { ...evidence, status: 'unreadable' } }],
+    ['a cloud that is not connected for too long', { cloudIsDown: true }],
     ['an operator server without a usable password file', { operatorTrouble: 'no one can sign in' }],
     ['one service that is not running', { services: [service, { ...service, name: 'fleet', status: 'restarting' }] }],
   ])('is degraded by %s', (_what, over) => {

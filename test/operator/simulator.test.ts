@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { renderTourRun } from '../../src/cli/render/tour.ts';
 import { createChassisLink } from '../../src/lib/chassis/index.ts';
 import { fixedEvidence, loadEvidenceFile } from '../../src/lib/evidence/index.ts';
+import { noCloud } from '../../src/lib/gateway/cloud-health.ts';
 import { notListening } from '../../src/lib/gateway/neighbours.ts';
 import { silentLog } from '../../src/lib/lifecycle/index.ts';
 import { createMotion, createTrialStore } from '../../src/lib/motion/index.ts';
@@ -53,6 +54,7 @@ async function startRobot() {
     motion,
     health: () => standInHealth({ version: '0.0.0-test', upForMs: 1 }),
     neighbours: () => notListening,
+    cloud: () => noCloud,
     assetsDir: dir,
   });
   stack.defer(() => application.close());

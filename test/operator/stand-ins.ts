@@ -162,7 +162,8 @@ export function standInHealth(over: Partial<GatewayHealth> = {}): GatewayHealth 
   } as const;
   const disk = { state: { path: '/state', ...folder }, media: { path: '/media', ...folder } };
   const log = { status: 'writing', droppedLines: 0, detail: 'The log is written.' } as const;
-  return { status: 'ok', version: '0', upForMs: 0, services: [], evidence, disk, log, ...over };
+  const cloud = { status: 'not-configured', detail: 'The site file has no cloud.' } as const;
+  return { status: 'ok', version: '0', upForMs: 0, services: [], evidence, disk, cloud, log, ...over };
 }
 
 /** Motion that only records its calls. */

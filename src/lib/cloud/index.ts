@@ -4,4 +4,5 @@
  */
 export type { LinkIdentity } from './link/model.ts';
 export type * from './model.ts';
-export { type Topics, topicsOf } from './topics.ts';
+export { addUpload, type SpoolEntry, UPLOADS_FOLDER } from './storage/spool.ts';
+export { subscribedFilters, type Topics, topicsOf } from './topics.ts';

@@ -8,6 +8,7 @@ import { createMotion, createTrialStore } from '../motion/index.ts';
 import { type Dialer, directDialer } from '../net/index.ts';
 import { createJournal, createOperator, type GatewayHealth, READ_ONLY_SOCKET } from '../operator/index.ts';
 import { loadSite, readSecret, type Site } from '../site/index.ts';
+import { noCloud, watchCloud } from './cloud-health.ts';
 import { watchDisk } from './disk-watch.ts';
 import { gatewayHealth } from './health.ts';
 import type { OutputState } from './line-writer.ts';
@@ -88,6 +89,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       watchDisk({ path: site.operator.mediaDir, key: 'operator.mediaDir', reserveBytes, clock, log }),
     ),
   };
+  const cloud = () => noCloud;
+  const cloudHealth = starting.use(watchCloud(cloud, clock));
 
   function health(): GatewayHealth {
     const { stop, keepingTrouble } = motion.status();
@@ -97,6 +100,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       services: supervisor.health(),
       evidence: evidence.report(),
       ...{ stop, keepingTrouble },
+      cloud: cloudHealth.view(),
+      cloudIsDown: cloudHealth.isDown(),
       operatorTrouble: operator.trouble(),
       disk: { state: disks.state.view(), media: disks.media.view() },
       log: logHealth(options.logState?.()),
@@ -113,6 +118,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     motion,
     health,
     neighbours: () => (fleet === null ? notListening : neighboursView(fleet.view(), lastErrorOf(fleet.name))),
+    cloud,
     clock,
     log,
     assetsDir: options.assetsDir,

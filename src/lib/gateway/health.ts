@@ -6,12 +6,23 @@ export interface HealthParts extends Omit<GatewayHealth, 'status'> {
   readonly stop: Pick<StopLatch, 'saved'>;
   /** Result of the last write to the folder of the stop latch; takes precedence over the disk check. */
   readonly keepingTrouble: KeepingTrouble | null;
+  /** Whether the cloud is configured and enrolled, and not connected for too long. */
+  readonly cloudIsDown: boolean;
   /** What does not work in the operator server. */
   readonly operatorTrouble: string | null;
 }
 
-/** The health of the whole gateway: 'ok' only if every part that movement or STOP needs works. */
-export function gatewayHealth({ stop, keepingTrouble, operatorTrouble, ...parts }: HealthParts): GatewayHealth {
+/**
+ * The health of the whole gateway: 'ok' only if every part that movement or a stop needs works, the stop from the cloud
+ * included.
+ */
+export function gatewayHealth({
+  stop,
+  keepingTrouble,
+  cloudIsDown,
+  operatorTrouble,
+  ...parts
+}: HealthParts): GatewayHealth {
   const unkept = keepingTrouble && {
     status: 'unusable' as const,
     detail: keepingTrouble.reason,
@@ -22,6 +33,7 @@ export function gatewayHealth({ stop, keepingTrouble, operatorTrouble, ...parts 
     parts.evidence.status === 'as-read' &&
     parts.services.every((service) => service.status === 'running') &&
     operatorTrouble === null &&
+    !cloudIsDown &&
     stop.saved !== false &&
     Object.values(disk).every(({ status }) => status === 'ok');
   return { ...parts, disk, status: isSound ? 'ok' : 'degraded' };

@@ -18,6 +18,7 @@ import { acceptAnyBody, formFields, MAX_BODY_BYTES } from './http/bodies.ts';
 import { createPolicy } from './http/policy.ts';
 import { type Refusal, refusalOf, refuse } from './http/refusal.ts';
 import { securityHeaders } from './http/security-headers.ts';
+import { withoutQueries } from './http/without-queries.ts';
 import { createJournal } from './journal.ts';
 import { createMediaLibrary, MAX_MEDIA_BYTES } from './media/media.ts';
 import type { OperatorOptions } from './model.ts';
@@ -54,6 +55,7 @@ export interface Application {
 /** Creates the application without a listener. STOP and pages work without a readable password file. */
 export async function createApplication(options: OperatorOptions): Promise<Application> {
   const { site, link, motion, clock, assetsDir, hostName } = options;
+  const cloud = () => withoutQueries(options.cloud());
   const journal = options.journal ?? createJournal(options.log, clock);
   const { log } = journal;
   let clientAborts = 0;
@@ -103,7 +105,7 @@ export async function createApplication(options: OperatorOptions): Promise<Appli
     clock,
     compose: () => ({
       state: { chassis: chassisState(link), motion: motion.status() },
-      view: pageView(link.snapshot(), motion.status(), options.health()),
+      view: pageView(link.snapshot(), motion.status(), options.health(), { view: cloud(), now: clock.wall() }),
     }),
     subscribe(listener) {
       const subscriptions = new DisposableStack();
@@ -121,6 +123,7 @@ export async function createApplication(options: OperatorOptions): Promise<Appli
     createHandlers({
       ...options,
       ...peers,
+      cloud,
       log,
       assets,
       journal,

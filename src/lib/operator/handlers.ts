@@ -41,8 +41,8 @@ export function createHandlers(parts: Parts) {
   } satisfies Record<string, Record<string, Handler>>;
 }
 
-function pageHandlers({ site, link, motion, health, neighbours, sessions, assets }: Parts) {
-  const view = () => pageView(link.snapshot(), motion.status(), health());
+function pageHandlers({ site, link, motion, health, neighbours, cloud, clock, sessions, assets }: Parts) {
+  const view = () => pageView(link.snapshot(), motion.status(), health(), { view: cloud(), now: clock.wall() });
   const isReadOnly = (request: FastifyRequest) => scopeOf(request.raw) === 'read-only';
   const asset = (name: string) => (request: FastifyRequest, reply: FastifyReply) => {
     const found = assets.get(name);
@@ -140,10 +140,11 @@ function peerHandlers({ voice, building }: Parts) {
   return { voice: read('voice service', voice), building: read('building module', building) };
 }
 
-function gatewayHandlers({ site, health, neighbours, sessions, journal, clientAborts, events }: Parts) {
+function gatewayHandlers({ site, health, neighbours, cloud, sessions, journal, clientAborts, events }: Parts) {
   return {
     health: (_request: FastifyRequest, reply: FastifyReply) => sendJson(reply, health()),
     neighbours: (_request: FastifyRequest, reply: FastifyReply) => sendJson(reply, neighbours()),
+    cloud: (_request: FastifyRequest, reply: FastifyReply) => sendJson(reply, cloud()),
     logs: (_request: FastifyRequest, reply: FastifyReply) =>
       sendJson(reply, { entries: journal.entries(), audit: journal.audit(), clientAborts: clientAborts() }),
     supportSessions: (_request: FastifyRequest, reply: FastifyReply) =>

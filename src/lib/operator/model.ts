@@ -1,4 +1,5 @@
 import type { ChassisLink } from '../chassis/index.ts';
+import type { CloudView } from '../cloud/index.ts';
 import type { EvidenceReport } from '../evidence/index.ts';
 import type { Clock, Log, ServiceHealth } from '../lifecycle/index.ts';
 import type { Motion } from '../motion/index.ts';
@@ -9,7 +10,7 @@ import type { Journal } from './journal.ts';
 export interface GatewayHealth {
   /**
    * 'degraded': at least one service is not running, evidence was withdrawn or cannot be read, a stop could not be
-   * saved, or a folder has too little free space.
+   * saved, a folder has too little free space, or the cloud of an enrolled device is not connected for a minute.
    */
   readonly status: 'ok' | 'degraded';
   /** Version of gw. */
@@ -24,6 +25,8 @@ export interface GatewayHealth {
     /** `operator.mediaDir`. */
     readonly media: FolderHealth;
   };
+  /** 'not-configured' and 'not-enrolled' do not degrade `status`: a robot may be without a cloud. */
+  readonly cloud: Pick<CloudView, 'status' | 'detail'>;
   /** Not part of `status`: an unread log affects neither driving nor stopping. */
   readonly log: OutputHealth;
 }
@@ -127,6 +130,7 @@ export interface OperatorOptions {
   readonly motion: Motion;
   readonly health: () => GatewayHealth;
   readonly neighbours: () => NeighboursView;
+  readonly cloud: () => CloudView;
   readonly clock: Clock;
   readonly log: Log;
   /** Folder of the built pages: style.css and live.js. */

@@ -43,6 +43,7 @@ export function routeTable(handlers: Handlers): readonly Route[] {
 
     { method: 'GET', path: '/api/nachbarn', ...open, meaning: 'Other robots', handler: gateway.neighbours },
     { method: 'GET', path: '/api/health', ...open, meaning: 'Health of the daemon', handler: gateway.health },
+    { method: 'GET', path: '/api/cloud', ...onSite, meaning: 'State of the cloud link', handler: gateway.cloud },
     { method: 'GET', path: '/api/events', ...open, meaning: 'Live events', handler: gateway.events },
     { method: 'GET', path: '/api/einstellungen', ...personal, meaning: 'Settings', handler: gateway.settings },
     { method: 'GET', path: '/api/protokolle', ...personal, meaning: 'Last log events', handler: gateway.logs },

@@ -1,12 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type ChassisSnapshot, judgeCondition, type LiveValue } from '../../../src/lib/chassis/index.ts';
+import { noCloud } from '../../../src/lib/gateway/cloud-health.ts';
 import type { MotionStatus } from '../../../src/lib/motion/index.ts';
 import { pageView } from '../../../src/lib/operator/pages/view.ts';
 import { ask, startServer } from '../server.ts';
 import { snapshotWith, standInHealth, tried } from '../stand-ins.ts';
 
 const connected = snapshotWith({ kind: 'connected', tried });
+const cloud = { view: noCloud, now: new Date(0) };
 const health = standInHealth({ version: '1', upForMs: 1 });
 const free: MotionStatus = {
   gate: { open: true, reasons: [] },
@@ -19,7 +21,7 @@ const free: MotionStatus = {
 };
 const closed: MotionStatus = { ...free, gate: { open: false, reasons: ['the gate has a reason'] } };
 const viewOf = (change: Partial<ChassisSnapshot> = {}, motion = free, of = health) =>
-  pageView({ ...connected, ...change }, motion, of);
+  pageView({ ...connected, ...change }, motion, of, cloud);
 const withValues = (values: Partial<ChassisSnapshot['values']>) => ({ values: { ...connected.values, ...values } });
 const stale = <T>(value: LiveValue<T>): LiveValue<T> =>
   value.status === 'received' ? { ...value, stale: true, staleReason: 'no-connection' } : value;
@@ -164,7 +166,8 @@ describe('the headline', () => {
               ? { id: '1', tour: 't', stations: ['A'], state: 'running', at: 0, outcomes: [], reason: null }
               : null,
           };
-          const { flags, texts } = pageView(snapshot, motion, { ...health, status: degraded ? 'degraded' : 'ok' });
+          const of = { ...health, status: degraded ? ('degraded' as const) : ('ok' as const) };
+          const { flags, texts } = pageView(snapshot, motion, of, cloud);
           const mayGo = open && !latched && link.kind === 'connected';
           const inOrder =
             mayGo &&

@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { noCloud } from '../../../src/lib/gateway/cloud-health.ts';
 import { notListening } from '../../../src/lib/gateway/neighbours.ts';
 import { createApplication } from '../../../src/lib/operator/application.ts';
 import { openListener } from '../../../src/lib/operator/connections/listener.ts';
@@ -230,6 +231,7 @@ describe('an unusable password file', () => {
       log: { debug: keep, info: keep, warn: keep, error: keep },
       health: () => standInHealth({ version: '0', upForMs: 0 }),
       neighbours: () => notListening,
+      cloud: () => noCloud,
       assetsDir: server.dir,
     });
     await using _closed = { [Symbol.asyncDispose]: () => application.close() };

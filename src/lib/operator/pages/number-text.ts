@@ -14,3 +14,9 @@ export function spanText(ms: number): string {
   if (s < 120 * 60) return `${Math.floor(s / 60)}\u00a0min`;
   return `${Math.floor(s / 3600)}\u00a0h`;
 }
+
+/** `22.11.2026, 08:19:36 UTC` for an ISO time in UTC; other text is returned unchanged. */
+export function timeText(iso: string): string {
+  const found = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}:\d{2}:\d{2})/.exec(iso);
+  return found === null ? iso : `${found[3]}.${found[2]}.${found[1]}, ${found[4]} UTC`;
+}

@@ -93,6 +93,21 @@ ${neighbours.robots.map(
       conflictWith === null ? '' : `; auch ${conflictWith} sendet mit dieser Seriennummer`
     }</p>\n`,
 )}
+</section>
+<section>
+<h2>Cloud</h2>
+<dl>
+<div><dt>Verbindung</dt><dd class="lines">${live(view, 'cloud')}</dd></div>
+<div><dt>Zuletzt fehlgeschlagen</dt><dd class="lines">${live(view, 'cloud.failures')}</dd></div>
+<div><dt>Abhilfe</dt><dd class="lines" lang="en">${live(view, 'cloud.remedy')}</dd></div>
+<div><dt>An die IT des Kunden</dt><dd lang="en">${live(view, 'cloud.ask')}</dd></div>
+<div><dt>Zertifikat</dt><dd>${live(view, 'cloud.certificate')}</dd></div>
+<div><dt>Ungesendete Nachrichten</dt><dd class="lines">${live(view, 'cloud.outbox')}</dd></div>
+<div><dt>Verworfene Nachrichten</dt><dd class="lines">${live(view, 'cloud.discarded')}</dd></div>
+<div><dt>Stopp aus der Cloud</dt><dd>${live(view, 'cloud.stop')}</dd></div>
+<div><dt>Version aus der Cloud</dt><dd class="lines">${live(view, 'cloud.release')}</dd></div>
+<div><dt>Archive für die Cloud</dt><dd class="lines">${live(view, 'cloud.uploads')}</dd></div>
+</dl>
 </section>`,
   });
 }

@@ -1,12 +1,13 @@
 import { type ChassisSnapshot, moveProgress } from '../../chassis/index.ts';
 import type { MotionStatus } from '../../motion/index.ts';
 import type { GatewayHealth } from '../model.ts';
+import { type CloudKey, type CloudNow, cloudTexts } from './cloud-text.ts';
 import { alertText, positionDoubt, positioningWord } from './condition-text.ts';
 import { evidenceText, folderText, gatewayText, serviceTexts } from './gateway-text.ts';
 import { complaintsText, gateText, headingDoubt, headlineOf, moveProgressOf } from './headline.ts';
 import { linkDetail, linkText, triedText } from './link-text.ts';
 import { type LiveKey, liveTexts } from './live-texts.ts';
-import { num, spanText } from './number-text.ts';
+import { num, spanText, timeText } from './number-text.ts';
 import { isRunning, runText } from './run-text.ts';
 
 /** The texts of the pages: the server renders them into the page, live events update them in place. */
@@ -42,6 +43,7 @@ export type TextKey =
   | 'overall'
   | 'folders'
   | 'evidence'
+  | CloudKey
   | `${LiveKey}`
   | `${LiveKey}.age`
   | `${LiveKey}.mark`
@@ -50,7 +52,12 @@ export type TextKey =
   /** By the name of the service. */
   | `service.${string}.${'status' | 'restarts' | 'detail'}`;
 
-export function pageView(snapshot: ChassisSnapshot, motion: MotionStatus, health: GatewayHealth): PageView {
+export function pageView(
+  snapshot: ChassisSnapshot,
+  motion: MotionStatus,
+  health: GatewayHealth,
+  cloud: CloudNow,
+): PageView {
   const { link, values, identity } = snapshot;
   const headline = headlineOf(snapshot, motion, health);
   // Another device may have the address by now.
@@ -88,6 +95,7 @@ export function pageView(snapshot: ChassisSnapshot, motion: MotionStatus, health
       ...serviceTexts(health),
       folders: `${folderText('Zustand', health.disk.state)}\n${folderText('Medien', health.disk.media)}`,
       evidence: evidenceText(health),
+      ...cloudTexts(cloud),
       overall: headline.level === 'good' ? 'in Ordnung' : `beeinträchtigt: ${headline.text}`,
       ...liveTexts('pose', values.pose, ({ xM, yM }) => `x ${num(xM, 2)} m, y ${num(yM, 2)} m`, poseDoubt, 'xM'),
       ...liveTexts(
@@ -174,12 +182,6 @@ function stopByText({ stop: { by, since, repeated } }: MotionStatus): string {
   if (by === null) return '';
   const again = repeated === null ? '' : `; noch ${repeated.count} × angefordert, zuletzt von ${repeated.last.by}`;
   return `von ${by}${since === null ? '' : `, ${timeText(since)}`}${again}`;
-}
-
-/** `22.11.2026, 08:19:36 UTC` for an ISO time in UTC; other text is returned unchanged. */
-function timeText(iso: string): string {
-  const found = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}:\d{2}:\d{2})/.exec(iso);
-  return found === null ? iso : `${found[3]}.${found[2]}.${found[1]}, ${found[4]} UTC`;
 }
 
 function batteryWord(status: string): string {

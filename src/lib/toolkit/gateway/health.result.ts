@@ -40,6 +40,12 @@ export const gatewayHealthSchema = z.strictObject({
     state: folder.describe('stateDir, where the stop latch is.'),
     media: folder.describe('operator.mediaDir.'),
   }),
+  cloud: z
+    .strictObject({
+      status: z.enum(['connected', 'not-connected', 'not-enrolled', 'not-configured', 'not-checked']),
+      detail: z.string(),
+    })
+    .describe('Cloud link. Configured, enrolled and not connected for a minute: degraded.'),
   log: z
     .strictObject({
       status: z

@@ -1,0 +1,83 @@
+import { constants, type FileHandle } from 'node:fs/promises';
+import { type Clock, openExisting } from '../../lifecycle/index.ts';
+import { signedHeaders, storageAddress } from './address.ts';
+import { transferLimits } from './limits.ts';
+import type { SignedUrl, TransferLimits } from './model.ts';
+import { AttemptFailure, statusFailure, storageRequest } from './request.ts';
+
+export interface UploadOptions {
+  /** A regular file of exactly `bytes`. */
+  readonly path: string;
+  readonly bytes: number;
+  readonly signed: SignedUrl;
+  readonly storageUrl: string | undefined;
+  readonly trust: string | undefined;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  readonly onProgress: (bytes: number) => void;
+  readonly limits?: Partial<TransferLimits> | undefined;
+}
+
+const CHUNK_BYTES = 256 * 1024;
+/** Project decision: a storage may check a large object before it answers. */
+const ANSWER_MS = 120_000;
+
+/**
+ * One PUT of a file to a pre-signed URL, in bounded memory. Resolves when the storage has confirmed it with its status.
+ * Throws an AttemptFailure, STORAGE_REFUSED for a URL that gw does not use, and the reason of the signal.
+ */
+export async function uploadOnce(options: UploadOptions): Promise<void> {
+  const { path, bytes, signed, storageUrl, trust, clock, signal, onProgress } = options;
+  const limits = { ...transferLimits, idleMs: ANSWER_MS, windowMs: ANSWER_MS, ...options.limits };
+  const address = storageAddress(signed.url, { method: 'PUT', storageUrl });
+  const headers = { ...signedHeaders(signed.headers, address.tried), 'content-length': String(bytes) };
+  const file = await openExisting(path, constants.O_RDONLY);
+  try {
+    const reader = readFrom(file, bytes, onProgress);
+    await storageRequest(
+      { address, method: 'PUT', headers, body: reader.chunks(), trust, clock, limits, signal },
+      async (reply) => {
+        const failure = statusFailure(reply.status, reply.header);
+        if (failure !== null) throw failure;
+        if (!CONFIRMED.has(reply.status)) {
+          throw new AttemptFailure('again', `the object storage answered with ${reply.status}`);
+        }
+        if (!reader.isAtEnd())
+          throw new AttemptFailure('again', 'the object storage answered before it had everything');
+      },
+    ).catch((error: unknown) => {
+      throw reader.error() ?? error;
+    });
+  } finally {
+    await file.close();
+  }
+}
+
+const CONFIRMED: ReadonlySet<number> = new Set([200, 201, 204]);
+
+function readFrom(file: FileHandle, bytes: number, onProgress: (bytes: number) => void) {
+  let at = 0;
+  let failure: unknown;
+  return {
+    isAtEnd: () => at === bytes,
+    /** What went wrong with the file; undefined: nothing. */
+    error: () => failure,
+    async *chunks() {
+      while (at < bytes) {
+        // A new buffer each time: the transport may still hold the one before.
+        const chunk = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, bytes - at));
+        const { bytesRead } = await file.read(chunk, 0, chunk.length, at).catch((error: unknown) => {
+          failure = error;
+          throw error;
+        });
+        if (bytesRead === 0) {
+          failure = new AttemptFailure('mismatch', `the file ended after ${at} of ${bytes} bytes`);
+          throw failure;
+        }
+        at += bytesRead;
+        yield chunk.subarray(0, bytesRead);
+        onProgress(at);
+      }
+    },
+  };
+}

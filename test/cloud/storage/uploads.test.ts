@@ -1,0 +1,430 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { chmod, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as realSleep } from 'node:timers/promises';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Answer, CloudRequest, Requester } from '../../../src/lib/cloud/gate/model.ts';
+import { addUpload, parseMeta, readSpool, tidySpool, writeEntry } from '../../../src/lib/cloud/storage/spool.ts';
+import { createUploads } from '../../../src/lib/cloud/storage/uploads.ts';
+import { GwError } from '../../../src/lib/error/index.ts';
+import type { Log } from '../../../src/lib/lifecycle/index.ts';
+import { createFakeClock } from '../../lifecycle/fake-clock.ts';
+import { answering, SECRET, storageServer, trust } from './storage-server.ts';
+
+const sha256 = (bytes: Buffer | string) => createHash('sha256').update(bytes).digest('hex');
+
+interface World {
+  /** Answers to the requests for a URL, in order; the last one for all further ones. */
+  readonly answers?: readonly (Answer | GwError)[];
+  readonly storageUrl?: string;
+}
+
+/** A spool in a new folder, uploads over it, and what they asked for and logged. */
+async function worldWith(url: string, { answers, storageUrl }: World = {}) {
+  const home = await mkdtemp(join(tmpdir(), 'gw-uploads-'));
+  const dir = join(home, 'cloud', 'uploads');
+  const clock = createFakeClock();
+  const asked: CloudRequest[] = [];
+  const logged: string[] = [];
+  const write = (fields: object, message: string) => void logged.push(`${message} ${JSON.stringify(fields)}`);
+  const log: Log = { debug: write, info: write, warn: write, error: write };
+  const requester: Requester = {
+    async ask(request) {
+      asked.push(request);
+      const given = answers?.[Math.min(asked.length, answers.length) - 1];
+      if (given instanceof GwError) throw given;
+      return given ?? { kind: 'storage', storage: { url, headers: { 'x-meta-serial': 'SN0007' } } };
+    },
+  };
+  const state = { connected: true };
+  const ending = new AbortController();
+  const start = () =>
+    createUploads({
+      dir,
+      requester,
+      topic: 'gw/SN0007/storage',
+      storageUrl,
+      trust,
+      connected: () => state.connected,
+      clock,
+      log,
+    });
+  const uploads = start();
+  let running: Promise<void> | undefined;
+  return {
+    ...{ home, dir, clock, asked, logged, state, uploads, start },
+    async add(content: Buffer | string, name = 'maps/a.tar.gz') {
+      const file = join(home, 'archive');
+      await writeFile(file, content);
+      return await addUpload(dir, { file, name, limits: { reserveBytes: 0 } });
+    },
+    run() {
+      running = uploads.run(ending.signal);
+    },
+    /** Lets time pass, except while something is being uploaded, until a condition holds. */
+    async until(what: string, is: () => boolean, stepMs = 1_000) {
+      const limit = Date.now() + 15_000;
+      while (!is()) {
+        if (Date.now() > limit) throw new Error(`never: ${what}; ${JSON.stringify(uploads.view())}`);
+        if (!uploads.view().some(({ state }) => state === 'uploading')) await clock.advance(stepMs);
+        await realSleep(2);
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      ending.abort();
+      await running;
+      await rm(home, { recursive: true });
+    },
+  };
+}
+
+/** Keeps what was PUT, and answers. */
+function keeping(bodies: Buffer[], status = 200) {
+  return async (request: IncomingMessage, response: ServerResponse) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    bodies.push(Buffer.concat(chunks));
+    response.writeHead(status).end();
+  };
+}
+
+describe('the spool', () => {
+  it('keeps a copy of the archive, for its owner only, with size and hash', async () => {
+    await using world = await worldWith('');
+    const { entry, isNew } = await world.add('content');
+    expect(isNew).toBe(true);
+    expect(entry).toMatchObject({ name: 'maps/a.tar.gz', bytes: 7, sha256: sha256('content'), state: 'waiting' });
+    expect((await stat(world.dir)).mode & 0o777).toBe(0o700);
+    for (const name of await readdir(world.dir)) expect((await stat(join(world.dir, name))).mode & 0o777).toBe(0o600);
+    // The person may change or remove the original.
+    await writeFile(join(world.home, 'archive'), 'something else');
+    expect(await readFile(join(world.dir, `${entry.id}.data`), 'utf8')).toBe('content');
+    expect((await readSpool(world.dir)).entries).toEqual([entry]);
+  });
+
+  it('keeps the order of adding, also with a wall clock that goes back', async () => {
+    await using world = await worldWith('');
+    const names = ['maps/c', 'maps/a', 'maps/b'];
+    for (const [i, name] of names.entries()) {
+      const file = join(world.home, 'archive');
+      await writeFile(file, name);
+      await addUpload(world.dir, { file, name, now: new Date(Date.UTC(2026, 0, 9 - i)), limits: { reserveBytes: 0 } });
+    }
+    expect((await readSpool(world.dir)).entries.map(({ name }) => name)).toEqual(names);
+  });
+
+  it('adds the same archive once, and refuses another content under its name', async () => {
+    await using world = await worldWith('');
+    const { entry } = await world.add('one');
+    expect(await world.add('one')).toEqual({ entry, isNew: false });
+    await expect(world.add('two')).rejects.toMatchObject({ code: 'FILE_EXISTS' });
+    expect((await readdir(world.dir)).length).toBe(2);
+  });
+
+  it('tries a refused archive anew when it is added again', async () => {
+    await using world = await worldWith('');
+    const { entry } = await world.add('one');
+    await writeEntry(world.dir, { ...entry, state: 'refused', detail: 'no' });
+    expect(await world.add('one')).toMatchObject({ isNew: true, entry: { state: 'waiting' } });
+    expect((await readSpool(world.dir)).entries).toHaveLength(1);
+  });
+
+  it('refuses an archive that changed after it was verified, one that is missing, and a bad name', async () => {
+    await using world = await worldWith('');
+    const file = join(world.home, 'archive');
+    await writeFile(file, 'content');
+    const add = (over: object) => addUpload(world.dir, { file, name: 'maps/a', limits: { reserveBytes: 0 }, ...over });
+    await expect(add({ sha256: sha256('other') })).rejects.toMatchObject({ code: 'FILE_UNREADABLE' });
+    await expect(add({ file: `${file}-missing` })).rejects.toMatchObject({ code: 'FILE_UNREADABLE' });
+    await expect(add({ file: world.home })).rejects.toMatchObject({ code: 'FILE_UNREADABLE' });
+    for (const name of ['../a', 'maps/../../a', '/a', 'a/', '.a', 'a b', 'a\nb', '', 'x'.repeat(201)]) {
+      await expect(add({ name })).rejects.toMatchObject({ code: 'USAGE' });
+    }
+    expect(await readdir(world.dir)).toEqual([]);
+  });
+
+  it('is bounded by number, size and free space', async () => {
+    await using world = await worldWith('');
+    const file = join(world.home, 'archive');
+    await writeFile(file, 'content');
+    const add = (limits: object) =>
+      addUpload(world.dir, { file, name: 'maps/a', limits: { reserveBytes: 0, ...limits } });
+    await expect(add({ maxEntries: 0 })).rejects.toMatchObject({ code: 'FILE_UNWRITABLE' });
+    await expect(add({ maxBytes: 6 })).rejects.toMatchObject({ code: 'FILE_UNWRITABLE' });
+    await expect(add({ reserveBytes: 1e18 })).rejects.toMatchObject({ code: 'FILE_UNWRITABLE' });
+    await add({});
+  });
+
+  it('refuses a folder that others may read', async () => {
+    await using world = await worldWith('');
+    await world.add('one');
+    await chmod(world.dir, 0o755);
+    await expect(world.add('two', 'maps/b')).rejects.toMatchObject({ code: 'FILE_UNWRITABLE' });
+  });
+
+  it('removes what a crash left: old drafts and data without a record, and nothing younger', async () => {
+    await using world = await worldWith('');
+    const { entry } = await world.add('one');
+    for (const name of ['00000007-0123abcd.data', '00000008-0123abcd.data.draft'])
+      await writeFile(join(world.dir, name), '');
+    const { entries } = await readSpool(world.dir);
+    await tidySpool(world.dir, entries, new Date());
+    expect(await readdir(world.dir)).toHaveLength(4);
+    await tidySpool(world.dir, entries, new Date(Date.now() + 2 * 3_600_000));
+    expect((await readdir(world.dir)).sort()).toEqual([`${entry.id}.data`, `${entry.id}.json`]);
+  });
+
+  it('keeps the last 20 records of uploaded archives', async () => {
+    await using world = await worldWith('');
+    for (let i = 0; i < 25; i += 1) {
+      const { entry } = await world.add(`content ${i}`, `maps/${i}`);
+      await writeEntry(world.dir, { ...entry, state: 'uploaded' });
+    }
+    await tidySpool(world.dir, (await readSpool(world.dir)).entries, new Date());
+    const { entries } = await readSpool(world.dir);
+    expect(entries.map(({ name }) => name)).toEqual(Array.from({ length: 20 }, (_, i) => `maps/${i + 5}`));
+  });
+
+  it('reads no record but a whole one, from any text', () => {
+    const value = fc.oneof(
+      fc.string(),
+      fc.integer(),
+      fc.constantFrom(null, true, 'waiting', 'maps/a', '../x', 'a'.repeat(64), 7),
+    );
+    const record = fc.record(
+      { name: value, bytes: value, sha256: value, addedAt: value, state: value, detail: value },
+      { requiredKeys: [] },
+    );
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          fc.string(),
+          record.map((each) => JSON.stringify(each)),
+          fc.json(),
+        ),
+        (text) => {
+          try {
+            const { name, bytes, sha256: hash, state } = parseMeta('1', text);
+            expect(name).not.toMatch(/(^|\/)\.|^\/|\/$/);
+            expect(Number.isSafeInteger(bytes)).toBe(true);
+            expect(hash).toMatch(/^[0-9a-f]{64}$/);
+            expect(['waiting', 'uploaded', 'refused']).toContain(state);
+          } catch (error) {
+            expect(error instanceof RangeError || error instanceof SyntaxError).toBe(true);
+          }
+        },
+      ),
+    );
+  });
+});
+
+describe('uploads', () => {
+  it('ask for a URL, PUT the archive with the headers of the answer, and keep a record in its place', async () => {
+    const bodies: Buffer[] = [];
+    await using server = await storageServer(keeping(bodies));
+    await using world = await worldWith(server.url, { storageUrl: server.origin });
+    const content = randomBytes(3_000_000);
+    const { entry } = await world.add(content);
+    world.run();
+    await world.until('uploaded', () => world.uploads.view()[0]?.state === 'uploaded');
+    expect(world.asked).toEqual([
+      {
+        kind: 'storage',
+        topic: 'gw/SN0007/storage',
+        body: { method: 'PUT', name: 'maps/a.tar.gz', bytes: content.length, sha256: sha256(content) },
+      },
+    ]);
+    expect(bodies).toHaveLength(1);
+    expect(bodies[0]?.equals(content)).toBe(true);
+    expect(server.received[0]).toMatchObject({
+      method: 'PUT',
+      headers: { 'content-length': '3000000', 'x-meta-serial': 'SN0007' },
+    });
+    expect(await readdir(world.dir)).toEqual([`${entry.id}.json`]);
+    expect(world.uploads.view()[0]).toMatchObject({ sentBytes: content.length, detail: null });
+    expect(world.logged.join()).not.toContain(SECRET);
+  });
+
+  it('find what another process added while they run, and go oldest first, one at a time', async () => {
+    let concurrent = 0;
+    let most = 0;
+    const bodies: Buffer[] = [];
+    const keep = keeping(bodies);
+    await using server = await storageServer(async (request, response) => {
+      concurrent += 1;
+      most = Math.max(most, concurrent);
+      await realSleep(20);
+      await keep(request, response);
+      concurrent -= 1;
+    });
+    await using world = await worldWith(server.url);
+    world.run();
+    await world.clock.advance(60_000);
+    for (const name of ['maps/3', 'maps/1', 'maps/2']) await world.add(name, name);
+    await world.until(
+      'all uploaded',
+      () => world.uploads.view().filter(({ state }) => state === 'uploaded').length === 3,
+    );
+    expect(bodies.map(String)).toEqual(['maps/3', 'maps/1', 'maps/2']);
+    expect(most).toBe(1);
+  });
+
+  it('wait for the link, and say so', async () => {
+    const bodies: Buffer[] = [];
+    await using server = await storageServer(keeping(bodies));
+    await using world = await worldWith(server.url);
+    world.state.connected = false;
+    await world.add('content');
+    world.run();
+    await world.until('read', () => world.uploads.view().length === 1);
+    await world.clock.advance(60_000);
+    expect(world.uploads.view()[0]).toMatchObject({ state: 'waiting', detail: 'waits for the link to the cloud' });
+    expect(world.asked).toEqual([]);
+    world.state.connected = true;
+    await world.until('uploaded', () => world.uploads.view()[0]?.state === 'uploaded');
+  });
+
+  it('ask for another URL after 403', async () => {
+    const bodies: Buffer[] = [];
+    await using server = await storageServer(answering(403), keeping(bodies));
+    await using world = await worldWith(server.url);
+    await world.add(randomBytes(2_000_000));
+    world.run();
+    await world.until('uploaded', () => world.uploads.view()[0]?.state === 'uploaded');
+    expect(world.asked).toHaveLength(2);
+  });
+
+  it.each<[string, Parameters<typeof storageServer>[0]]>([
+    ['503', answering(503)],
+    ['a cut in the middle', (request) => request.once('data', () => request.destroy())],
+    ['202, which confirms nothing', async (request, response) => keeping([], 202)(request, response)],
+    ['200 before the archive was sent', answering(200)],
+  ])('try again after %s, and keep the archive', async (_what, first) => {
+    const bodies: Buffer[] = [];
+    await using server = await storageServer(first, keeping(bodies));
+    await using world = await worldWith(server.url);
+    const content = randomBytes(20_000_000);
+    await world.add(content);
+    world.run();
+    await world.until('failed', () => world.uploads.view()[0]?.detail?.includes('the last attempt failed') === true, 1);
+    expect(await readdir(world.dir)).toHaveLength(2);
+    await world.until('uploaded', () => world.uploads.view()[0]?.state === 'uploaded');
+    expect(bodies.at(-1)?.equals(content)).toBe(true);
+  });
+
+  it('try again when the cloud does not answer', async () => {
+    const bodies: Buffer[] = [];
+    await using server = await storageServer(keeping(bodies));
+    const url: Answer = { kind: 'storage', storage: { url: server.url } };
+    await using world = await worldWith(server.url, { answers: [new GwError('CLOUD_NO_ANSWER', 'No answer.'), url] });
+    await world.add('content');
+    world.run();
+    await world.until('uploaded', () => world.uploads.view()[0]?.state === 'uploaded');
+    expect(world.asked).toHaveLength(2);
+  });
+
+  const refusals: readonly [string, Answer, string][] = [
+    [
+      'an error',
+      { kind: 'storage', storage: { error: 'quota\u001b[31m exceeded' } },
+      'the cloud gave no URL: quota?[31m exceeded',
+    ],
+    [
+      'a rejection',
+      { kind: 'rejected', rejected: { code: 403, message: 'see https://x.test/?s=1' } },
+      '403: see (URL)',
+    ],
+    ['neither URL nor error', { kind: 'storage', storage: {} }, 'no reason given'],
+    ['a URL elsewhere', { kind: 'storage', storage: { url: `https://evil.test/?s=${SECRET}` } }, 'is for evil.test'],
+    [
+      'a header of the connection',
+      { kind: 'storage', storage: { url: 'https://127.0.0.1:1/x', headers: { Host: 'x' } } },
+      'host',
+    ],
+  ];
+  it.each(refusals)(
+    'keep an archive that was refused by %s, and try again after hours',
+    async (_what, answer, text) => {
+      await using server = await storageServer(answering(200));
+      const storageUrl = text === 'host' ? 'https://127.0.0.1:1' : server.origin;
+      await using world = await worldWith(server.url, { answers: [answer], storageUrl });
+      await world.add('content');
+      world.run();
+      await world.until('refused', () => world.uploads.view()[0]?.state === 'refused');
+      expect(world.uploads.view()[0]?.detail).toContain(text);
+      expect(world.uploads.view()[0]?.detail).toContain('tried again in');
+      expect(await readdir(world.dir)).toHaveLength(2);
+      await world.clock.advance(20 * 60_000);
+      expect(world.asked).toHaveLength(1);
+      await world.until('asked again', () => world.asked.length === 2, 60_000);
+      expect(world.logged.join()).not.toContain(SECRET);
+      // A restart of gw shows the refusal, and tries again.
+      const after = await readSpool(world.dir);
+      expect(after.entries[0]).toMatchObject({ state: 'refused' });
+    },
+  );
+
+  it('refuse after 403 three times, and go on with the next archive', async () => {
+    const bodies: Buffer[] = [];
+    await using server = await storageServer(answering(403), answering(403), answering(403), keeping(bodies));
+    await using world = await worldWith(server.url);
+    await world.add('one', 'maps/1');
+    await world.add('two', 'maps/2');
+    world.run();
+    await world.until('second uploaded', () => world.uploads.view()[1]?.state === 'uploaded');
+    expect(world.uploads.view()[0]).toMatchObject({ state: 'refused' });
+    expect(world.uploads.view()[0]?.detail).toContain('3 times in a row');
+  });
+
+  it.each<[string, (data: string) => Promise<void>, string]>([
+    ['changed', (data) => writeFile(data, 'other content'), 'has changed'],
+    ['is gone', (data) => rm(data), 'is missing'],
+    ['was replaced by a link', (data) => rm(data).then(() => symlink('/etc/hostname', data)), 'is missing'],
+  ])('name an archive in the spool that %s, and never send it', async (_what, damage, text) => {
+    const bodies: Buffer[] = [];
+    await using server = await storageServer(keeping(bodies));
+    await using world = await worldWith(server.url);
+    const { entry } = await world.add('the content');
+    await world.add('two', 'maps/2');
+    await damage(join(world.dir, `${entry.id}.data`));
+    world.run();
+    await world.until('second uploaded', () => world.uploads.view()[1]?.state === 'uploaded');
+    expect(world.uploads.view()[0]?.detail).toContain(`${entry.id}.data in the spool ${text}`);
+    expect(bodies.map(String)).toEqual(['two']);
+  });
+
+  it('name a damaged record, keep its archive, and go on', async () => {
+    const bodies: Buffer[] = [];
+    await using server = await storageServer(keeping(bodies));
+    await using world = await worldWith(server.url);
+    const { entry } = await world.add('one', 'maps/1');
+    await world.add('two', 'maps/2');
+    await writeFile(join(world.dir, `${entry.id}.json`), '{"name":"maps/1","by');
+    world.run();
+    await world.until('uploaded', () => world.uploads.view().some(({ state }) => state === 'uploaded'));
+    expect(world.uploads.view()).toContainEqual(
+      expect.objectContaining({ state: 'refused', detail: expect.stringContaining(`${entry.id}.json is damaged`) }),
+    );
+    await world.clock.advance(60_000);
+    expect(world.logged.filter((line) => line.includes('is damaged'))).toHaveLength(1);
+    expect(await readFile(join(world.dir, `${entry.id}.data`), 'utf8')).toBe('one');
+  });
+
+  it('go on after a restart of gw with what was left', async () => {
+    const bodies: Buffer[] = [];
+    await using server = await storageServer(keeping(bodies));
+    await using world = await worldWith(server.url);
+    await world.add('content');
+    const ending = new AbortController();
+    const again = world.start();
+    const running = again.run(ending.signal);
+    const limit = Date.now() + 10_000;
+    while (again.view()[0]?.state !== 'uploaded' && Date.now() < limit) await realSleep(5);
+    expect(again.view()[0]?.state).toBe('uploaded');
+    ending.abort();
+    await running;
+  });
+});

@@ -1,0 +1,132 @@
+import { describe, expect, it } from 'vitest';
+import type { CloudView } from '../../src/lib/cloud/index.ts';
+import { noCloud } from '../../src/lib/gateway/cloud-health.ts';
+import { pageView } from '../../src/lib/operator/pages/view.ts';
+import { connectedView, lostView } from '../cloud/views.ts';
+import { ask, get, startServer } from './server.ts';
+import { snapshotWith, standInHealth, standInMotion, tried } from './stand-ins.ts';
+
+const now = new Date('2026-11-22T19:20:00.000Z');
+
+/** The texts of the section 'Cloud'. */
+function textsOf(view: CloudView): Readonly<Record<string, string>> {
+  const link = snapshotWith({ kind: 'connected', tried });
+  return pageView(link, standInMotion().status(), standInHealth(), { view, now }).texts;
+}
+
+describe('GET /api/cloud', () => {
+  it('answers with the view on the full socket without a sign-in, and is closed on the read-only socket', async () => {
+    await using server = await startServer({ more: { cloud: () => connectedView } });
+    const { status, data } = await ask(server.full, '/api/cloud');
+    expect(status).toBe(200);
+    expect(data).toEqual(JSON.parse(JSON.stringify(connectedView)));
+    expect((await get(server.readOnly, '/api/cloud')).status).toBe(403);
+    expect((await get(server.full, '/api/cloud', 'POST', ['Content-Length: 0'])).status).toBe(404);
+  });
+
+  it('shows no query of a URL, in no text of the view, also on the page and in the live events', async () => {
+    const secret = 'c0ffee5ec2e7';
+    const text = `failed: https://storage.example.test/a?X-Signature=${secret}#${secret} (403)`;
+    const [upload] = connectedView.uploads;
+    if (upload === undefined) throw new Error('no upload');
+    const cloud = (): CloudView => ({
+      ...lostView,
+      detail: text,
+      uploads: [{ ...upload, state: 'refused', detail: text }],
+    });
+    await using server = await startServer({ more: { cloud } });
+    const { data } = await ask(server.full, '/api/cloud');
+    expect(data.uploads[0].detail).toBe('failed: https://storage.example.test/a (403)');
+    expect(JSON.stringify(data)).not.toContain(secret);
+    const { data: page } = await ask(server.full, '/service');
+    expect(page).toContain('https://storage.example.test/a (403)');
+    expect(page).not.toContain(secret);
+    const events = await fetch(`http://127.0.0.1:${server.full}/api/events`);
+    const reader = events.body?.getReader();
+    let received = '';
+    while (!received.includes('event: view')) received += Buffer.from((await reader?.read())?.value ?? []).toString();
+    expect(received).not.toContain(secret);
+    await reader?.cancel();
+  });
+});
+
+describe("the section 'Cloud' of the technician page", () => {
+  it('shows path, duration, kept messages with the age of the oldest, discarded ones, stops, release and uploads', () => {
+    const texts = textsOf(connectedView);
+    expect(texts.cloud).toContain('Verbunden über Port 443 (mit ALPN) seit 11\u00a0h');
+    expect(texts.cloud).toContain('Standortdatei mqtt.example.test, Anmeldung other.example.test');
+    expect(texts['cloud.failures']).toContain('Port 8883 (direkt), 22.11.2026, 08:19:36 UTC: no answer');
+    expect(texts['cloud.ask']).toBe('Allow outgoing TCP to mqtt.example.test port 8883.');
+    expect(texts['cloud.outbox']).toContain(
+      '7 (Aufzeichnungen 1, Störungen 2, Gerätezustand 0, Telemetrie 4), 1,5 von 256 MB',
+    );
+    expect(texts['cloud.outbox']).toContain('älteste: vor 10\u00a0h');
+    expect(texts['cloud.outbox']).toContain('12 Telemetrie-Nachrichten aus Platzmangel entfernt');
+    expect(texts['cloud.discarded']).toContain('retained 2, not-json 1');
+    expect(texts['cloud.stop']).toBe('2 empfangen seit dem Start von gw');
+    expect(texts['cloud.release']).toContain('1.4.0: ZURÜCKGENOMMEN, die vorige Version läuft');
+    expect(texts['cloud.uploads']).toBe('maps/new.tar.gz: wird übertragen 25 %\n1 übertragen');
+    expect(texts['cloud.certificate']).toBe('gültig bis 22.11.2027, 00:00:00 UTC');
+  });
+
+  it('says that the link is lost, when it is tried again, and what to do', () => {
+    const texts = textsOf(lostView);
+    expect(texts.cloud).toMatch(/^NICHT VERBUNDEN, nächster Versuch in 25\u00a0s\n/);
+    expect(texts['cloud.failures']?.split('\n')).toHaveLength(2);
+    expect(texts['cloud.remedy']).toBe('Check the firewall of the site.');
+    expect(texts['cloud.certificate']).toBe('–');
+  });
+
+  it('gives no age from a wall clock that was set back', () => {
+    const { outbox } = connectedView;
+    const texts = textsOf({ ...connectedView, outbox: outbox && { ...outbox, oldestAt: '2027-01-01T00:00:00.000Z' } });
+    expect(texts['cloud.outbox']).toContain('älteste: 01.01.2027, 00:00:00 UTC');
+    expect(texts['cloud.outbox']).not.toContain('vor');
+  });
+
+  it('shows a failing outbox before its numbers, and an outbox that is not open as not checked', () => {
+    const { outbox } = connectedView;
+    const failing = outbox && { ...outbox, status: 'failing' as const, detail: 'ENOSPC', remedy: 'Free disk space.' };
+    const texts = textsOf({ ...connectedView, outbox: failing });
+    expect(texts['cloud.outbox']).toMatch(/^NEUE NACHRICHTEN WERDEN ABGELEHNT: ENOSPC\n7 /);
+    expect(texts['cloud.remedy']).toBe('Free disk space.');
+    const closed = outbox && { ...outbox, status: 'not-open' as const, detail: 'it is being opened', kept: null };
+    expect(textsOf({ ...connectedView, outbox: closed })['cloud.outbox']).toBe('nicht geöffnet: it is being opened');
+  });
+
+  it('shows parts that do not run as not checked, never as none', () => {
+    const off = { link: null, outbox: null, received: null, release: null, uploads: [] };
+    const texts = textsOf({ ...lostView, ...off, status: 'not-checked' });
+    expect(texts.cloud).toMatch(/^Noch nicht geprüft/);
+    for (const key of ['outbox', 'discarded', 'stop', 'release']) expect(texts[`cloud.${key}`]).toBe('nicht geprüft');
+  });
+
+  it('says that no cloud is configured, or that the device is not enrolled', () => {
+    expect(textsOf(noCloud).cloud).toContain('Keine Cloud');
+    expect(textsOf({ ...noCloud, status: 'not-enrolled', detail: 'No identity.' }).cloud).toContain('gw enrol');
+  });
+
+  it('escapes what the cloud sends', async () => {
+    const { received } = connectedView;
+    const bad = { reason: 'misaddressed' as const, topic: '<img src=x onerror=alert(1)>', bytes: 1, at: 'x' };
+    const cloud = (): CloudView => ({ ...connectedView, received: received && { ...received, lastDiscarded: [bad] } });
+    await using server = await startServer({ more: { cloud } });
+    const { data } = await ask(server.full, '/service');
+    expect(data).not.toContain('<img');
+    expect(data).toContain('&lt;img');
+  });
+});
+
+describe('the headline', () => {
+  const headline = (health: Parameters<typeof standInHealth>[0]) =>
+    pageView(snapshotWith({ kind: 'connected', tried }), standInMotion().status(), standInHealth(health), {
+      view: lostView,
+      now,
+    }).texts['headline.why'];
+  const cloud = { status: 'not-connected', detail: 'x' } as const;
+
+  it('names a lost cloud link once it degrades the gateway, and not before', () => {
+    expect(headline({ cloud, status: 'degraded' })).toContain('Keine Verbindung zur Cloud, siehe Seite „Technik“.');
+    expect(headline({ cloud })).not.toContain('Cloud');
+  });
+});
