@@ -17,7 +17,7 @@ import {
   rmSync,
   symlinkSync,
   unlinkSync,
-  writeSync,
+  writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
 
@@ -37,7 +37,7 @@ function decide() {
   const from = run?.from?.folder ?? null;
   if (run?.phase === 'rolling-back') {
     restore(from);
-    return started(readCurrent() === from ? from : readCurrent());
+    return started(from);
   }
   if (!isUnconfirmed(state)) return started(readCurrent());
   if (run.starts >= MAX_STARTS) {
@@ -112,7 +112,7 @@ function writeState(state) {
   rmSync(draft, { force: true });
   const file = openSync(draft, 'wx', 0o600);
   try {
-    writeSync(file, `${JSON.stringify(state, null, 1)}\n`);
+    writeFileSync(file, `${JSON.stringify(state, null, 1)}\n`);
     fsyncSync(file);
   } finally {
     closeSync(file);

@@ -142,6 +142,15 @@ export function createReleaseAgent(options: ReleaseAgentOptions): ReleaseAgent {
     isQueueDue = true;
   }
 
+  /** The report does not depend on it; the next start tidies again. */
+  async function tidy(context: PhaseContext): Promise<void> {
+    try {
+      await prune(context.store.dir, await keptFolders(context, running));
+    } catch (error) {
+      log.warn({ err: error }, 'old releases could not be removed');
+    }
+  }
+
   async function proceed(context: PhaseContext, run: RunState, bootMs: number): Promise<void> {
     switch (run.phase) {
       case 'downloading':
@@ -170,7 +179,7 @@ export function createReleaseAgent(options: ReleaseAgentOptions): ReleaseAgent {
       case 'rolling-back':
         return await rollbackPhase(context, run);
       default:
-        await prune(context.store.dir, await keptFolders(context, running));
+        await tidy(context);
         if (run.phase === 'confirmed') await step('pruned');
         return await reportEnd(context, run);
     }

@@ -43,16 +43,27 @@ class PackageProblem extends Error {}
 
 /** Reads the public key that signs releases. Throws FILE_UNREADABLE, RELEASE_INVALID when it is no Ed25519 key. */
 export async function readReleaseKey(path: string): Promise<KeyObject> {
-  const pem = await readWhole(await realpath(path), MAX_KEY_BYTES).catch((cause) => {
-    throw new GwError('FILE_UNREADABLE', `Release key ${path} cannot be read (${cause.code}).`, { cause });
-  });
+  const pem = await readKeyFile(path);
   try {
-    const key = createPublicKey(Buffer.from(pem));
-    if (key.asymmetricKeyType === 'ed25519') return key;
+    // Node would derive the public key from a private one, which has no place on a device.
+    const key = pem.includes('PRIVATE KEY') ? null : createPublicKey(pem);
+    if (key?.asymmetricKeyType === 'ed25519') return key;
   } catch {}
   throw new GwError('RELEASE_INVALID', `Release key ${path} is not an Ed25519 public key (PEM).`, {
     remedy: 'Name the public key that signs releases: cloud.release.keyFile, or --key FILE.',
   });
+}
+
+async function readKeyFile(path: string): Promise<string> {
+  try {
+    return Buffer.from(await readWhole(await realpath(path), MAX_KEY_BYTES)).toString('utf8');
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    throw new GwError('FILE_UNREADABLE', `Release key ${path} cannot be read (${code ?? 'unknown reason'}).`, {
+      cause,
+      remedy: 'Name the public key that signs releases: cloud.release.keyFile, or --key FILE.',
+    });
+  }
 }
 
 /**
