@@ -1,0 +1,75 @@
+import { z } from 'zod';
+import { isRecord, quote } from '../../json/index.ts';
+import type { ReleaseDocumentWire } from '../wire.ts';
+import { issueTexts, packageLimits } from './manifest.ts';
+import { isVersion } from './version.ts';
+
+const MAX_URL_CHARACTERS = 8_192;
+/** Names of placeholders in one problem; more are counted. */
+const MAX_PLACEHOLDERS = 20;
+const MAX_DEPTH = 20;
+
+const shape = z.strictObject({
+  schema: z.literal('gw/release-job/1'),
+  version: z.string().refine(isVersion, 'expected a version such as 1.2.3'),
+  package: z.strictObject({
+    url: z
+      .string()
+      .max(MAX_URL_CHARACTERS)
+      .refine((text) => /^https:\/\/[^\s]+$/.test(text) && URL.canParse(text), 'expected an https:// URL'),
+    bytes: z.int().min(1).max(packageLimits.packageBytes),
+    sha256: z.string().regex(/^[0-9a-f]{64}$/, 'expected 64 lower-case hex digits'),
+  }),
+  allowDowngrade: z.boolean().optional(),
+  stage: z.int().optional(),
+});
+
+export type DocumentReading =
+  | { readonly ok: true; readonly document: ReleaseDocumentWire }
+  | { readonly ok: false; readonly problems: readonly string[]; readonly version: string | null };
+
+/**
+ * Parses the document of a release job. Names every unknown field and every unresolved placeholder `${…}`, because the
+ * substitution of `documentParameters` is unverified (`cloud.job-parameters-substitution`).
+ */
+export function readDocument(value: unknown): DocumentReading {
+  const problems = placeholderProblems(value);
+  const parsed = shape.safeParse(value);
+  if (!parsed.success) problems.push(...parsed.error.issues.flatMap(issueTexts));
+  if (parsed.success && problems.length === 0) return { ok: true, document: parsed.data as ReleaseDocumentWire };
+  const version =
+    isRecord(value) && typeof value.version === 'string' && isVersion(value.version) ? value.version : null;
+  return { ok: false, problems, version };
+}
+
+function placeholderProblems(value: unknown): string[] {
+  const found = new Map<string, string>();
+  const search = (part: unknown, path: string, depth: number): void => {
+    if (depth > MAX_DEPTH) return;
+    if (typeof part === 'string') {
+      for (const name of placeholdersIn(part)) if (!found.has(name)) found.set(name, path);
+    } else if (Array.isArray(part)) {
+      for (const [at, item] of part.entries()) search(item, join(path, String(at)), depth + 1);
+    } else if (isRecord(part)) {
+      for (const [key, item] of Object.entries(part)) {
+        search(key, join(path, 'a field name'), depth + 1);
+        search(item, join(path, key), depth + 1);
+      }
+    }
+  };
+  search(value, '', 0);
+  const texts = [...found].map(
+    ([name, path]) => `unresolved placeholder ${quote(name)} in ${path === '' ? 'the document' : quote(path)}`,
+  );
+  const left = texts.length - MAX_PLACEHOLDERS;
+  return left > 0 ? [...texts.slice(0, MAX_PLACEHOLDERS), `and ${left} more placeholders`] : texts;
+}
+
+/** `${name}` and, for a start without an end, the text from it. */
+function placeholdersIn(text: string): string[] {
+  return [...text.matchAll(/\$\{[^}]*\}?/g)].map(([whole]) => whole);
+}
+
+function join(path: string, key: string): string {
+  return path === '' ? key : `${path}.${key}`;
+}

@@ -1,0 +1,291 @@
+import { createHash, createPublicKey, type KeyObject, verify } from 'node:crypto';
+import { constants, type FileHandle, realpath } from 'node:fs/promises';
+import { createTarDecoder, type ParsedTarEntry } from 'modern-tar';
+import { GwError } from '../../error/index.ts';
+import { quote } from '../../json/index.ts';
+import { openExisting, readWhole } from '../../lifecycle/index.ts';
+import type { ReleaseManifestWire } from '../wire.ts';
+import { MANIFEST_NAME, MAX_PROBLEMS, packageLimits, readManifest, SIGNATURE_NAME } from './manifest.ts';
+
+const SIGNATURE_BYTES = 64;
+const MAX_KEY_BYTES = 16 * 1024;
+const CHUNK_BYTES = 256 * 1024;
+
+/** A package whose signature, manifest and files are right. */
+export interface VerifiedPackage {
+  readonly manifest: ReleaseManifestWire;
+  /** The bytes that are signed, and their signature. */
+  readonly manifestBytes: Uint8Array;
+  readonly signature: Uint8Array;
+  /** Of the package file. */
+  readonly bytes: number;
+  /** Of the package file: 64 lower-case hex digits. */
+  readonly sha256: string;
+}
+
+type ManifestFile = ReleaseManifestWire['files'][number];
+
+/** Receives the files of a package while they are verified. */
+export interface PackageSink {
+  /** Called after the signature was verified, before the first file. */
+  readonly onManifest: (manifest: ReleaseManifestWire) => Promise<void> | void;
+  readonly openFile: (file: ManifestFile) => Promise<FileSink>;
+}
+
+interface FileSink {
+  write(chunk: Uint8Array): Promise<void>;
+  /** Called once, also for a file that turned out to be wrong. */
+  close(): Promise<void>;
+}
+
+/** The package is invalid; the message is one of the listed problems. */
+class PackageProblem extends Error {}
+
+/** Reads the public key that signs releases. Throws FILE_UNREADABLE, RELEASE_INVALID when it is no Ed25519 key. */
+export async function readReleaseKey(path: string): Promise<KeyObject> {
+  const pem = await readKeyFile(path);
+  try {
+    // Node would derive the public key from a private one, which has no place on a device.
+    const key = pem.includes('PRIVATE KEY') ? null : createPublicKey(pem);
+    if (key?.asymmetricKeyType === 'ed25519') return key;
+  } catch {}
+  throw new GwError('RELEASE_INVALID', `Release key ${path} is not an Ed25519 public key (PEM).`, {
+    remedy: 'Name the public key that signs releases: cloud.release.keyFile, or --key FILE.',
+  });
+}
+
+async function readKeyFile(path: string): Promise<string> {
+  try {
+    return Buffer.from(await readWhole(await realpath(path), MAX_KEY_BYTES)).toString('utf8');
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    throw new GwError('FILE_UNREADABLE', `Release key ${path} cannot be read (${code ?? 'unknown reason'}).`, {
+      cause,
+      remedy: 'Name the public key that signs releases: cloud.release.keyFile, or --key FILE.',
+    });
+  }
+}
+
+/**
+ * Verifies a package file, in bounded memory. Throws RELEASE_INVALID with the problems in `details.problems`,
+ * FILE_UNREADABLE.
+ */
+export async function verifyPackage(
+  path: string,
+  options: { readonly publicKey: KeyObject; readonly signal?: AbortSignal | undefined },
+): Promise<VerifiedPackage> {
+  return await openPackage(path, options);
+}
+
+/** As `verifyPackage`; passes every file to the sink. What a sink throws is thrown unchanged. */
+export async function openPackage(
+  path: string,
+  {
+    publicKey,
+    sink,
+    signal,
+  }: {
+    readonly publicKey: KeyObject;
+    readonly sink?: PackageSink | undefined;
+    readonly signal?: AbortSignal | undefined;
+  },
+): Promise<VerifiedPackage> {
+  await using file = await openForReading(path);
+  const { size } = await file.stat();
+  if (size > packageLimits.packageBytes) {
+    throw invalidPackage(path, [`larger than ${packageLimits.packageBytes} bytes`]);
+  }
+  const whole = createHash('sha256');
+  const decoder = createTarDecoder({ strict: true });
+  const ending = new AbortController();
+  const feeding = feed(file, decoder.writable, whole, ending.signal);
+  // The reader below fails with the same error; this avoids an unhandled rejection.
+  feeding.catch(() => {});
+  const reader = decoder.readable.getReader();
+  try {
+    const next = async (): Promise<ParsedTarEntry | null> => {
+      signal?.throwIfAborted();
+      const { done, value } = await reader.read();
+      return done ? null : value;
+    };
+    const signed = await readSigned(next, publicKey);
+    await sink?.onManifest(signed.manifest);
+    await readFiles(next, signed.manifest, sink, signal);
+    const bytes = await feeding;
+    return { ...signed, bytes, sha256: whole.digest('hex') };
+  } catch (error) {
+    ending.abort();
+    await reader.cancel(error).catch(() => {});
+    await feeding.catch(() => {});
+    throw problemError(path, error);
+  }
+}
+
+/** The manifest, once its signature was verified; nothing unsigned is parsed. */
+async function readSigned(
+  next: () => Promise<ParsedTarEntry | null>,
+  publicKey: KeyObject,
+): Promise<Pick<VerifiedPackage, 'manifest' | 'manifestBytes' | 'signature'>> {
+  const manifestBytes = await readNamed(await next(), MANIFEST_NAME, packageLimits.manifestBytes, 'first');
+  const signature = await readNamed(await next(), SIGNATURE_NAME, SIGNATURE_BYTES, 'second');
+  if (signature.byteLength !== SIGNATURE_BYTES) {
+    throw new PackageProblem(`${SIGNATURE_NAME} has ${signature.byteLength} bytes, expected ${SIGNATURE_BYTES}`);
+  }
+  if (!verify(null, manifestBytes, publicKey, signature)) {
+    throw new PackageProblem(`the signature of ${MANIFEST_NAME} does not match the release key`);
+  }
+  const reading = readManifest(manifestBytes);
+  if (!reading.ok) throw problemList(reading.problems);
+  return { manifest: reading.manifest, manifestBytes, signature };
+}
+
+async function readNamed(
+  entry: ParsedTarEntry | null,
+  name: string,
+  maxBytes: number,
+  place: string,
+): Promise<Uint8Array> {
+  if (entry === null || entry.header.type !== 'file' || nameOf(entry) !== name) {
+    const found = entry === null ? 'missing' : describeEntry(entry);
+    throw new PackageProblem(`the ${place} entry is ${found}, expected ${name}: not a release package`);
+  }
+  if (entry.header.size > maxBytes) throw new PackageProblem(`${name} is larger than ${maxBytes} bytes`);
+  const parts: Uint8Array[] = [];
+  for await (const chunk of entry.body) parts.push(chunk);
+  return Buffer.concat(parts);
+}
+
+async function readFiles(
+  next: () => Promise<ParsedTarEntry | null>,
+  { files }: ReleaseManifestWire,
+  sink: PackageSink | undefined,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const missing = new Map(files.map((file) => [file.path, file]));
+  const problems: string[] = [];
+  for (let entry = await next(); entry !== null; entry = await next()) {
+    const file = missing.get(nameOf(entry));
+    if (entry.header.type !== 'file' || file === undefined) {
+      const isTwice = files.some(({ path }) => path === nameOf(entry as ParsedTarEntry));
+      problems.push(`it contains ${describeEntry(entry)}, which is ${isTwice ? 'there twice' : 'not in the manifest'}`);
+      await entry.body.cancel();
+    } else if (entry.header.size !== file.bytes) {
+      problems.push(`${quote(file.path)} has ${entry.header.size} bytes, expected ${file.bytes} by the manifest`);
+      missing.delete(file.path);
+      await entry.body.cancel();
+    } else {
+      missing.delete(file.path);
+      const problem = await readFile(entry, file, sink, signal);
+      if (problem !== null) problems.push(problem);
+    }
+    // A sink has no use for the rest of a wrong package.
+    if (problems.length > 0 && (sink !== undefined || problems.length > MAX_PROBLEMS)) throw problemList(problems);
+  }
+  for (const path of missing.keys()) problems.push(`${quote(path)} is missing`);
+  if (problems.length > 0) throw problemList(problems);
+}
+
+async function readFile(
+  { body }: ParsedTarEntry,
+  file: ManifestFile,
+  sink: PackageSink | undefined,
+  signal: AbortSignal | undefined,
+): Promise<string | null> {
+  const hash = createHash('sha256');
+  const target = await sink?.openFile(file);
+  try {
+    for await (const chunk of body) {
+      signal?.throwIfAborted();
+      hash.update(chunk);
+      await target?.write(chunk);
+    }
+  } finally {
+    await target?.close();
+  }
+  return hash.digest('hex') === file.sha256 ? null : `${quote(file.path)}: SHA-256 differs from the manifest`;
+}
+
+/** Returns the number of bytes read. */
+async function feed(
+  file: FileHandle,
+  writable: WritableStream<Uint8Array>,
+  whole: ReturnType<typeof createHash>,
+  signal: AbortSignal,
+): Promise<number> {
+  const writer = writable.getWriter();
+  let at = 0;
+  try {
+    while (!signal.aborted) {
+      // A buffer for each chunk, since the decoder keeps a reference.
+      const buffer = Buffer.allocUnsafeSlow(CHUNK_BYTES);
+      const { bytesRead } = await file.read(buffer, 0, CHUNK_BYTES, at);
+      if (bytesRead === 0) break;
+      at += bytesRead;
+      const chunk = buffer.subarray(0, bytesRead);
+      whole.update(chunk);
+      await writer.write(chunk);
+    }
+    await writer.close();
+    return at;
+  } catch (error) {
+    await writer.abort(error).catch(() => {});
+    throw error;
+  }
+}
+
+async function openForReading(path: string): Promise<FileHandle> {
+  try {
+    return await openExisting(await realpath(path), constants.O_RDONLY);
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    throw new GwError('FILE_UNREADABLE', `${path} cannot be read (${code ?? 'unknown reason'}).`, { cause });
+  }
+}
+
+/** A leading `./` is what tar writes for the files of a folder. */
+function nameOf({ header: { name } }: ParsedTarEntry): string {
+  return name.startsWith('./') ? name.slice(2) : name;
+}
+
+function describeEntry(entry: ParsedTarEntry): string {
+  const { type, linkname } = entry.header;
+  const to = linkname ? ` to ${quote(linkname)}` : '';
+  return `the ${type ?? 'file'} ${quote(nameOf(entry))}${to}`;
+}
+
+class ProblemList extends Error {
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(problems[0]);
+    this.problems = problems;
+  }
+}
+
+function problemList(problems: readonly string[]): ProblemList {
+  return new ProblemList(problems);
+}
+
+function problemError(path: string, error: unknown): unknown {
+  if (error instanceof ProblemList) return invalidPackage(path, error.problems);
+  if (error instanceof PackageProblem) return invalidPackage(path, [error.message]);
+  if (error instanceof GwError || !(error instanceof Error)) return error;
+  if ('code' in error) return error;
+  if (error.message === 'Tar archive is truncated.') return invalidPackage(path, ['it is truncated']);
+  if (error.message === 'Invalid tar header checksum.')
+    return invalidPackage(path, ['a tar header has a wrong checksum']);
+  if (error.message === 'Invalid EOF.') return invalidPackage(path, ['unexpected data after the end of its tar']);
+  if (/tar|pax|archive|entry|EOF|header/i.test(error.message)) {
+    return invalidPackage(path, [`its tar is corrupt (${quote(error.message).slice(1, -1)})`]);
+  }
+  return error;
+}
+
+/** RELEASE_INVALID with the first problems in its text and up to 200 in `details.problems`. */
+export function invalidPackage(name: string, problems: readonly string[]): GwError {
+  const shown = problems.slice(0, MAX_PROBLEMS);
+  if (problems.length > shown.length) shown.push(`… and ${problems.length - shown.length} more`);
+  return new GwError('RELEASE_INVALID', `${name} is not a valid release package:\n${shown.join('\n')}`, {
+    details: { problems: problems.slice(0, 200) },
+  });
+}

@@ -1,0 +1,101 @@
+import { join } from 'node:path';
+import { z } from 'zod';
+import { GwError } from '../../error/index.ts';
+import { readJsonBytes } from '../../json/index.ts';
+import { readWhole, replaceFile } from '../../lifecycle/index.ts';
+import { releasePhases } from './model.ts';
+
+/** `packaging/boot.js` reads and writes the same file without this module; a test compares the two. */
+const STATE_NAME = 'state.json';
+const STATE_SCHEMA = 'gw/release-state/1';
+const MAX_STATE_BYTES = 1024 * 1024;
+
+const installation = z.strictObject({
+  /** In the release folder; null: the base installation. */
+  folder: z
+    .string()
+    .regex(/^[0-9A-Za-z][0-9A-Za-z.+_-]{0,99}$/)
+    .nullable(),
+  version: z.string(),
+});
+/** An installed version. */
+export type Installation = z.infer<typeof installation>;
+
+const runState = z.strictObject({
+  jobId: z.string(),
+  executionNumber: z.int(),
+  phase: z.enum(releasePhases),
+  from: installation,
+  /** `folder` is null until the package is unpacked. */
+  to: installation,
+  /** Null when the document was rejected. */
+  package: z.strictObject({ bytes: z.int(), sha256: z.string() }).nullable(),
+  allowDowngrade: z.boolean(),
+  stage: z.int().nullable(),
+  /** UTC, for people. */
+  since: z.string(),
+  detail: z.string().nullable(),
+  /** How often the launcher started the new version without its being confirmed. */
+  starts: z.int(),
+  healthWithinS: z.int(),
+  failure: z.strictObject({ phase: z.enum(releasePhases), reason: z.string() }).nullable(),
+  /** Final status for the job; CANCELED: the job ended in the cloud, and nothing is reported. */
+  outcome: z.enum(['SUCCEEDED', 'FAILED', 'REJECTED', 'CANCELED']).nullable(),
+  isReported: z.boolean(),
+});
+export type RunState = z.infer<typeof runState>;
+
+const stateShape = z.strictObject({
+  schema: z.literal(STATE_SCHEMA),
+  /** The version before the current one. */
+  previous: installation.nullable(),
+  run: runState.nullable(),
+  /** The last rollback by a person on site. */
+  onSite: z.strictObject({ at: z.string(), from: installation, to: installation }).nullable(),
+});
+export type ReleaseState = z.infer<typeof stateShape>;
+
+const noReleases: ReleaseState = { schema: STATE_SCHEMA, previous: null, run: null, onSite: null };
+
+export function statePath(dir: string): string {
+  return join(dir, STATE_NAME);
+}
+
+/** Reads the state of a release folder; without the file, that of a folder without releases. Throws FILE_UNREADABLE. */
+export async function readState(dir: string): Promise<ReleaseState> {
+  const path = statePath(dir);
+  let bytes: Uint8Array;
+  try {
+    bytes = await readWhole(path, MAX_STATE_BYTES);
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return noReleases;
+    throw unreadable(path, code ?? 'unknown reason', cause);
+  }
+  const reading = readJsonBytes(bytes, 'file');
+  if (!reading.ok) throw unreadable(path, reading.problem);
+  const parsed = stateShape.safeParse(reading.value);
+  if (!parsed.success) throw unreadable(path, `not a state of releases: ${parsed.error.issues[0]?.message}`);
+  return parsed.data;
+}
+
+/** Replaces the state durably. Throws FILE_UNWRITABLE. */
+export async function writeState(dir: string, state: ReleaseState): Promise<void> {
+  await replaceFile(statePath(dir), `${JSON.stringify(state, null, 1)}\n`, {
+    mode: 0o600,
+    folderMode: 0o700,
+    durable: true,
+  });
+}
+
+function unreadable(path: string, why: string, cause?: unknown): GwError {
+  return new GwError('FILE_UNREADABLE', `${path} cannot be read (${why}).`, {
+    cause,
+    remedy: `Move ${path} away; gw then regards the version that runs as the current one.`,
+  });
+}
+
+/** Whether a phase is an end. */
+export function isFinal(phase: RunState['phase']): boolean {
+  return phase === 'confirmed' || phase === 'rolled-back' || phase === 'rejected';
+}

@@ -1,0 +1,560 @@
+import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { verifyInstalled } from '../../../src/lib/cloud/release/unpack.ts';
+import { GwError } from '../../../src/lib/error/index.ts';
+import { notConnected } from './job-service.ts';
+import { makeKeys, makePackage } from './packages.ts';
+import { BASE, createRobot, documentOf, type Robot } from './robot.ts';
+
+/** Puts a package into the storage and its job into the queue. */
+async function queueRelease(robot: Robot, version: string, more: object = {}, key = robot.keys.privateKey) {
+  const made = await makePackage(robot.dir.replace(/releases$/, ''), key, { version });
+  robot.packages.set(made.sha256, made.path);
+  return { made, execution: robot.service.add(`job-${version.replaceAll('.', '-')}`, documentOf(made, version, more)) };
+}
+
+const ended = (robot: Robot, jobId: string, status: string) => () => robot.service.job(jobId)?.status === status;
+const lastDetails = (robot: Robot, jobId: string) => robot.service.job(jobId)?.history.at(-1)?.details;
+
+/** Installs a version as the current one, from the base installation. */
+async function installed(robot: Robot, version: string): Promise<void> {
+  const { execution } = await queueRelease(robot, version);
+  if (robot.robot.launched === null) throw new Error('no launcher');
+  await robot.boot();
+  robot.agent().offer(execution);
+  await robot.until(() => robot.restarts.length > 0);
+  await robot.boot();
+  await robot.until(async () => (await robot.state()).run?.isReported === true);
+  robot.restarts.length = 0;
+  robot.steps.length = 0;
+}
+
+describe('the release agent', () => {
+  it('installs a version beside the old one, switches, confirms it and reports', async () => {
+    await using robot = await createRobot();
+    const { execution } = await queueRelease(robot, '0.2.0', { stage: 3 });
+    robot.start().offer(execution);
+    await robot.until(() => robot.restarts.length > 0);
+    expect(robot.restarts).toEqual(['release 0.2.0']);
+    expect(await robot.current()).toBe('0.2.0');
+    expect(robot.agent().view()).toMatchObject({ status: 'ready', runningVersion: BASE, previous: BASE });
+    expect(robot.service.job('job-0-2-0')?.status).toBe('IN_PROGRESS');
+
+    expect(await robot.boot()).toBe('unconfirmed 0.2.0 240');
+    await robot.until(ended(robot, 'job-0-2-0', 'SUCCEEDED'));
+    await robot.until(async () => (await robot.state()).run?.isReported === true);
+    expect(lastDetails(robot, 'job-0-2-0')).toMatchObject({ version: '0.2.0', fromVersion: BASE, stage: '3' });
+    expect(robot.agent().view()).toMatchObject({
+      status: 'ready',
+      runningVersion: '0.2.0',
+      installed: ['0.2.0'],
+      previous: BASE,
+      run: { phase: 'confirmed', isReported: true, stage: 3, starts: 1 },
+    });
+    expect(await verifyInstalled(robot.dir, '0.2.0', robot.keys)).toEqual({ version: '0.2.0' });
+    // Neither the package nor its URL stays.
+    expect((await readdir(robot.dir)).toSorted()).toEqual(['0.2.0', 'current', 'state.json']);
+    expect(await readFile(join(robot.dir, 'state.json'), 'utf8')).not.toContain('secret');
+    expect(await robot.boot()).toBe('confirmed 0.2.0');
+  });
+
+  it('asks the queue at its start, for each connection, and for a notification without a document', async () => {
+    await using robot = await createRobot();
+    await queueRelease(robot, '0.2.0');
+    robot.start();
+    await robot.until(() => robot.restarts.length > 0);
+    await robot.boot();
+    await robot.until(ended(robot, 'job-0-2-0', 'SUCCEEDED'));
+    const { execution } = await queueRelease(robot, '0.3.0');
+    const { jobDocument: _, ...bare } = execution;
+    await robot.until(async () => (await robot.state()).run?.isReported === true);
+    robot.agent().offer(bare);
+    await robot.until(() => robot.restarts.length > 1);
+    expect(await robot.current()).toBe('0.3.0');
+    await robot.boot();
+    await robot.until(ended(robot, 'job-0-3-0', 'SUCCEEDED'));
+    await robot.until(async () => (await robot.state()).run?.isReported === true);
+    // A notification was lost.
+    await queueRelease(robot, '0.4.0');
+    for (let round = 0; round < 20; round += 1) await robot.clock.advance(1_000);
+    expect(robot.restarts).toHaveLength(2);
+    robot.agent().checkQueue();
+    await robot.until(() => robot.restarts.length > 2);
+  });
+
+  it('rolls back a version that is not healthy in time, and reports why', async () => {
+    await using robot = await createRobot();
+    await installed(robot, '0.2.0');
+    const { execution } = await queueRelease(robot, '0.3.0');
+    robot.agent().offer(execution);
+    await robot.until(() => robot.restarts.length > 0);
+    robot.robot.health = { isHealthy: false, missing: 'the chassis link is not connected' };
+    await robot.boot();
+    await robot.until(() => robot.restarts.length > 1);
+    expect(robot.restarts).toEqual(['release 0.3.0', 'rollback to 0.2.0']);
+    // Not reported before the old version runs.
+    expect(robot.service.job('job-0-3-0')?.status).toBe('IN_PROGRESS');
+    expect(await robot.boot()).toBe('confirmed 0.2.0');
+    await robot.until(ended(robot, 'job-0-3-0', 'FAILED'));
+    expect(lastDetails(robot, 'job-0-3-0')).toMatchObject({
+      phase: 'switched',
+      reason: 'The new version was not healthy within 180 s: the chassis link is not connected',
+      rolledBackTo: '0.2.0',
+    });
+    await robot.until(async () => (await robot.state()).run?.isReported === true);
+    expect(robot.agent().view()).toMatchObject({ previous: BASE, installed: ['0.2.0'], run: { phase: 'rolled-back' } });
+  });
+
+  it('confirms only after five seconds of health without a gap', async () => {
+    await using robot = await createRobot();
+    const { execution } = await queueRelease(robot, '0.2.0');
+    robot.start().offer(execution);
+    await robot.until(() => robot.restarts.length > 0);
+    const isSteady = { now: false };
+    let polls = 0;
+    await robot.boot({
+      health: () => {
+        polls += 1;
+        // Every fourth time the link is away: never five seconds in a row.
+        return isSteady.now || polls % 4 !== 0
+          ? { isHealthy: true, missing: null }
+          : { isHealthy: false, missing: 'the cloud link' };
+      },
+    });
+    await robot.until(() => polls > 60);
+    expect((await robot.state()).run?.phase).toBe('switched');
+    isSteady.now = true;
+    await robot.until(ended(robot, 'job-0-2-0', 'SUCCEEDED'));
+  });
+
+  it.each<[string, (robot: Robot) => void, (robot: Robot) => void]>([
+    ['moves', (r) => (r.robot.moving = true), (r) => (r.robot.moving = false)],
+    ['may move', (r) => (r.robot.moving = null), (r) => (r.robot.moving = false)],
+  ])('waits while the robot %s', async (_what, begin, end) => {
+    await using robot = await createRobot();
+    const { execution } = await queueRelease(robot, '0.2.0');
+    begin(robot);
+    robot.start().offer(execution);
+    await robot.until(() => robot.agent().view().run?.detail?.includes('waits') === true);
+    for (let round = 0; round < 50; round += 1) await robot.clock.advance(60_000);
+    expect(robot.restarts).toEqual([]);
+    expect(await robot.current()).toBeNull();
+    expect(robot.agent().view()).toMatchObject({
+      run: { phase: 'ready', detail: expect.stringContaining('Installed') },
+    });
+    end(robot);
+    await robot.until(() => robot.restarts.length > 0);
+  });
+
+  it('does not switch when the robot starts to move while the switch is announced', async () => {
+    await using robot = await createRobot();
+    const { execution } = await queueRelease(robot, '0.2.0');
+    let isFirst = true;
+    const requester = robot.service.requester({
+      after: ({ body }) => {
+        if (isFirst && JSON.stringify(body).includes('The robot stands')) {
+          isFirst = false;
+          robot.robot.moving = true;
+        }
+      },
+    });
+    robot.start({ requester }).offer(execution);
+    await robot.until(() => robot.robot.moving === true);
+    for (let round = 0; round < 20; round += 1) await robot.clock.advance(1_000);
+    expect(await robot.current()).toBeNull();
+    robot.robot.moving = false;
+    await robot.until(() => robot.restarts.length > 0);
+  });
+
+  it('stops before the switch when its job was cancelled, and leaves nothing behind', async () => {
+    await using robot = await createRobot();
+    const { execution } = await queueRelease(robot, '0.2.0');
+    robot.robot.moving = true;
+    robot.start().offer(execution);
+    await robot.until(() => robot.agent().view().run?.detail?.includes('waits') === true);
+    robot.service.set('job-0-2-0', { status: 'CANCELED' });
+    robot.robot.moving = false;
+    await robot.until(() => robot.agent().view().run?.phase === 'rejected');
+    expect(robot.restarts).toEqual([]);
+    expect(robot.agent().view()).toMatchObject({
+      run: { isReported: true, detail: expect.stringContaining('ended in the cloud') },
+    });
+    expect(robot.service.job('job-0-2-0')?.status).toBe('CANCELED');
+    // The next job is taken from the queue without a notification.
+    await queueRelease(robot, '0.3.0');
+    robot.agent().checkQueue();
+    await robot.until(() => robot.restarts.length > 0);
+    expect(await robot.current()).toBe('0.3.0');
+  });
+
+  it('learns of the cancelled job while the robot moves, when another job is offered', async () => {
+    await using robot = await createRobot();
+    const { execution } = await queueRelease(robot, '0.2.0');
+    robot.robot.moving = true;
+    robot.start().offer(execution);
+    await robot.until(() => robot.agent().view().run?.detail?.includes('waits') === true);
+    robot.service.set('job-0-2-0', { status: 'CANCELED' });
+    const next = await queueRelease(robot, '0.3.0');
+    robot.agent().offer(next.execution);
+    await robot.until(() => robot.agent().view().run?.toVersion === '0.3.0');
+    expect(await robot.current()).toBeNull();
+  });
+
+  it('goes on after the switch when its job was cancelled', async () => {
+    await using robot = await createRobot();
+    const { execution } = await queueRelease(robot, '0.2.0');
+    robot.start().offer(execution);
+    await robot.until(() => robot.restarts.length > 0);
+    robot.service.set('job-0-2-0', { status: 'CANCELED' });
+    await robot.boot();
+    await robot.until(async () => (await robot.state()).run?.isReported === true);
+    expect((await robot.state()).run).toMatchObject({ phase: 'confirmed', outcome: 'SUCCEEDED' });
+    expect(robot.service.job('job-0-2-0')?.status).toBe('CANCELED');
+  });
+
+  it.each([
+    ['an older version', '0.0.9', {}, 'REJECTED', /0.0.9 is older than the running version 0.1.0.*allowDowngrade/],
+    [
+      'a placeholder',
+      '0.2.0',
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: the placeholder is the point
+      { version: '${gw:version}' },
+      'REJECTED',
+      /unresolved placeholder "\$\{gw:version\}" in "version"/,
+    ],
+    ['an unknown field', '0.2.0', { force: true }, 'REJECTED', /unknown field "force"/],
+    [
+      'another version in the package',
+      '0.2.0',
+      { version: '0.2.1' },
+      'FAILED',
+      /package is version 0.2.0, expected 0.2.1/,
+    ],
+  ])('refuses %s', async (_what, version, more, status, reason) => {
+    await using robot = await createRobot();
+    const { execution } = await queueRelease(robot, version, more);
+    robot.start().offer(execution);
+    await robot.until(ended(robot, execution.jobId, status));
+    expect(lastDetails(robot, execution.jobId)?.reason).toMatch(reason);
+    await robot.until(() => robot.agent().view().run?.isReported === true);
+    expect(robot.agent().view().run?.phase).toBe('rejected');
+    expect(robot.restarts).toEqual([]);
+    expect(await readdir(robot.dir)).toEqual(['state.json']);
+  });
+
+  it('installs an older version when the job document allows it', async () => {
+    await using robot = await createRobot();
+    const { execution } = await queueRelease(robot, '0.0.9', { allowDowngrade: true });
+    robot.start().offer(execution);
+    await robot.until(() => robot.restarts.length > 0);
+    await robot.boot();
+    await robot.until(ended(robot, 'job-0-0-9', 'SUCCEEDED'));
+  });
+
+  it('installs the running version again as a rehearsal, in a folder of its own', async () => {
+    await using robot = await createRobot();
+    await installed(robot, '0.2.0');
+    const { made } = await queueRelease(robot, '0.2.0');
+    robot.agent().offer(robot.service.add('rehearsal', documentOf(made, '0.2.0')));
+    await robot.until(() => robot.restarts.length > 0);
+    expect(await robot.current()).toBe('0.2.0_2');
+    await robot.boot();
+    await robot.until(ended(robot, 'rehearsal', 'SUCCEEDED'));
+    await robot.until(async () => (await robot.state()).run?.isReported === true);
+    expect(robot.agent().view()).toMatchObject({ installed: ['0.2.0'], previous: '0.2.0', runningVersion: '0.2.0' });
+    // And back into the first folder, whose name is free again after another version.
+    const third = await queueRelease(robot, '0.3.0');
+    robot.agent().offer(third.execution);
+    await robot.until(() => robot.restarts.length > 1);
+    await robot.boot();
+    await robot.until(ended(robot, 'job-0-3-0', 'SUCCEEDED'));
+    await robot.until(async () => (await robot.state()).run?.isReported === true);
+    expect((await readdir(robot.dir)).toSorted()).toEqual(['0.2.0_2', '0.3.0', 'current', 'state.json']);
+  });
+
+  it('refuses a package for newer versions only', async () => {
+    await using robot = await createRobot();
+    const made = await makePackage(join(robot.dir, '..'), robot.keys.privateKey, {
+      version: '3.0.0',
+      minimumVersion: '2.0.0',
+    });
+    robot.packages.set(made.sha256, made.path);
+    robot.start().offer(robot.service.add('job', documentOf(made, '3.0.0')));
+    await robot.until(ended(robot, 'job', 'REJECTED'));
+    expect(lastDetails(robot, 'job')?.reason).toContain('replaces version 2.0.0 or newer; 0.1.0 runs');
+  });
+
+  it('fails for a wrong signature, a wrong hash, and a key that is not there', async () => {
+    await using robot = await createRobot();
+    const foreign = await queueRelease(robot, '0.2.0', {}, makeKeys().privateKey);
+    robot.start().offer(foreign.execution);
+    await robot.until(ended(robot, 'job-0-2-0', 'FAILED'));
+    expect(lastDetails(robot, 'job-0-2-0')).toMatchObject({
+      phase: 'downloading',
+      reason: expect.stringContaining('does not match the release key'),
+    });
+
+    const other = await queueRelease(robot, '0.3.0');
+    const sha256 = 'ab'.repeat(32);
+    robot.packages.set(sha256, other.made.path);
+    robot.service.set('job-0-3-0', { status: 'CANCELED' });
+    const document = documentOf({ ...other.made, sha256 }, '0.3.0');
+    robot.agent().offer(robot.service.add('bad-hash', document));
+    await robot.until(ended(robot, 'bad-hash', 'FAILED'));
+    expect(lastDetails(robot, 'bad-hash')?.reason).toContain(`expected ${other.made.bytes} bytes and ${sha256}`);
+
+    await rm(robot.keyFile);
+    robot.agent().offer(robot.service.add('no-key', document));
+    await robot.until(ended(robot, 'no-key', 'REJECTED'));
+    expect(lastDetails(robot, 'no-key')?.reason).toContain('cannot be read (ENOENT)');
+    expect(robot.restarts).toEqual([]);
+  });
+
+  it('fails before the download when package, unpacked files and reserve do not fit', async () => {
+    await using robot = await createRobot();
+    const { execution, made } = await queueRelease(robot, '0.2.0');
+    robot.robot.freeBytes = 2 * made.bytes + 999_999;
+    robot.start().offer(execution);
+    await robot.until(ended(robot, 'job-0-2-0', 'FAILED'));
+    expect(lastDetails(robot, 'job-0-2-0')?.reason).toContain(`needed are ${2 * made.bytes + 1_000_000}`);
+    expect(robot.steps).not.toContain('downloaded');
+  });
+
+  it('repeats a download until the storage is reachable, and asks for a new URL when it is expired', async () => {
+    await using robot = await createRobot();
+    const { execution, made } = await queueRelease(robot, '0.2.0');
+    const urls: string[] = [];
+    let attempts = 0;
+    robot
+      .start({
+        download: async (target, { url }) => {
+          attempts += 1;
+          urls.push((await url({ expired: false })).url);
+          if (attempts < 3) throw new GwError('STORAGE_NOT_REACHABLE', 'storage.example.com does not answer.');
+          robot.service.set('job-0-2-0', {
+            jobDocument: {
+              ...documentOf(made, '0.2.0'),
+              package: { ...documentOf(made, '0.2.0').package, url: 'https://storage.example.com/new' },
+            },
+          });
+          urls.push((await url({ expired: true })).url);
+          await writeFile(target.path, await readFile(made.path));
+        },
+      })
+      .offer(execution);
+    await robot.until(() => robot.restarts.length > 0);
+    expect(urls.map((url) => url.replace(/\?.*/, ''))).toEqual([
+      ...Array(3).fill('https://storage.example.com/package'),
+      'https://storage.example.com/new',
+    ]);
+  });
+
+  it('refuses a job whose document was changed during the download', async () => {
+    await using robot = await createRobot();
+    const { execution, made } = await queueRelease(robot, '0.2.0');
+    robot
+      .start({
+        download: async (_target, { url }) => {
+          robot.service.set('job-0-2-0', { jobDocument: documentOf({ ...made, bytes: 5 }, '0.2.0') });
+          await url({ expired: true });
+        },
+      })
+      .offer(execution);
+    await robot.until(ended(robot, 'job-0-2-0', 'REJECTED'));
+    expect(lastDetails(robot, 'job-0-2-0')?.reason).toContain('changed during the release');
+  });
+
+  it('reports its end until the cloud has acknowledged it, also after a restart', async () => {
+    await using robot = await createRobot();
+    const { execution } = await queueRelease(robot, '0.2.0');
+    robot.start().offer(execution);
+    await robot.until(() => robot.restarts.length > 0);
+    let asked = 0;
+    const codes = ['RequestThrottled', 'InternalError', 'VersionMismatch'];
+    const requester = robot.service.requester({
+      before: ({ kind }) => {
+        if (kind !== 'job-update') return undefined;
+        asked += 1;
+        const code = codes[asked % 4];
+        if (code === undefined) throw notConnected();
+        return { kind: 'rejected', rejected: { code, message: 'later' } };
+      },
+    });
+    await robot.boot({ requester });
+    await robot.until(() => asked > 8);
+    expect((await robot.state()).run).toMatchObject({ phase: 'confirmed', isReported: false });
+    expect(robot.agent().view()).toMatchObject({
+      run: { isReported: false },
+      detail: expect.stringContaining('has not acknowledged'),
+    });
+    await robot.boot();
+    await robot.until(ended(robot, 'job-0-2-0', 'SUCCEEDED'));
+    await robot.until(async () => (await robot.state()).run?.isReported === true);
+  });
+
+  it('reports again when the queue still lists a job that has ended here, but does not loop', async () => {
+    await using robot = await createRobot();
+    await installed(robot, '0.2.0');
+    let updates = 0;
+    robot.service.set('job-0-2-0', { status: 'IN_PROGRESS' });
+    const lost = robot.service.requester({
+      before: ({ kind }) => {
+        if (kind !== 'job-update') return undefined;
+        updates += 1;
+        return { kind: 'job-updated' };
+      },
+    });
+    await robot.boot({ requester: lost });
+    await robot.until(() => updates === 1);
+    for (let round = 0; round < 20; round += 1) await robot.clock.advance(1_000);
+    expect(updates).toBe(1);
+    await robot.boot();
+    await robot.until(ended(robot, 'job-0-2-0', 'SUCCEEDED'));
+    expect(robot.restarts).toEqual([]);
+  });
+
+  it('reports details of 1 to 1024 characters without control characters', async () => {
+    await using robot = await createRobot();
+    const { execution } = await queueRelease(robot, '0.2.0');
+    robot
+      .start({
+        download: async () => {
+          throw new GwError('STORAGE_REFUSED', `first line\nsecond\u0007 ${'😀'.repeat(600)}`);
+        },
+      })
+      .offer(execution);
+    await robot.until(ended(robot, 'job-0-2-0', 'FAILED'));
+    for (const [key, value] of Object.entries(lastDetails(robot, 'job-0-2-0') ?? {})) {
+      expect(value.length, key).toBeGreaterThan(0);
+      expect(value.length, key).toBeLessThanOrEqual(1_024);
+      expect(value, key).toMatch(/^[^\p{Cc}\p{Cs}]+$/u);
+    }
+    expect(lastDetails(robot, 'job-0-2-0')?.reason).toMatch(/^first line second +😀/u);
+  });
+
+  it('rejects every release without cloud.release, and without the launcher', async () => {
+    await using robot = await createRobot();
+    const { execution } = await queueRelease(robot, '0.2.0');
+    robot.start({ release: undefined }).offer(execution);
+    await robot.until(ended(robot, 'job-0-2-0', 'REJECTED'));
+    expect(robot.agent().view()).toMatchObject({ status: 'not-configured', run: null });
+    await robot.stop();
+
+    for (const [launched, detail] of [
+      [null, 'not started by its launcher'],
+      [{ dir: '/elsewhere', folder: null }, 'The launcher uses /elsewhere, the site file'],
+    ] as const) {
+      const next = await queueRelease(robot, launched === null ? '0.3.0' : '0.4.0');
+      robot.robot.launched = launched;
+      robot.start().offer(next.execution);
+      await robot.until(ended(robot, next.execution.jobId, 'REJECTED'));
+      expect(lastDetails(robot, next.execution.jobId)?.reason).toContain(detail);
+      expect(robot.agent().view()).toMatchObject({ status: 'unmanaged', detail: expect.stringContaining(detail) });
+      await robot.stop();
+    }
+    expect(await readdir(robot.dir)).toEqual([]);
+  });
+
+  it('leaves a new version alone that a person started without the launcher', async () => {
+    await using robot = await createRobot();
+    const { execution } = await queueRelease(robot, '0.2.0');
+    robot.start().offer(execution);
+    await robot.until(() => robot.restarts.length > 0);
+    await robot.stop();
+    robot.robot.launched = null;
+    robot.start();
+    await robot.until(() => robot.agent().view().status === 'unmanaged');
+    for (let round = 0; round < 50; round += 1) await robot.clock.advance(10_000);
+    expect((await robot.state()).run?.phase).toBe('switched');
+    expect(await robot.current()).toBe('0.2.0');
+  });
+
+  it.each([
+    ['the launcher started another version', { launched: 'base' as const }, /did not start the new version/],
+    ['the program has another version', { version: '0.2.1' }, /reports 0.2.1, expected 0.2.0/],
+  ])('rolls back when %s', async (_what, change, reason) => {
+    await using robot = await createRobot();
+    const { execution } = await queueRelease(robot, '0.2.0');
+    robot.start().offer(execution);
+    await robot.until(() => robot.restarts.length > 0);
+    const isBase = 'launched' in change;
+    await robot.boot(isBase ? { launched: { dir: robot.dir, folder: null }, version: BASE } : change);
+    if (!isBase) {
+      await robot.until(() => robot.restarts.length > 1);
+      expect(await robot.boot()).toBe('base');
+    }
+    await robot.until(ended(robot, 'job-0-2-0', 'FAILED'));
+    expect(lastDetails(robot, 'job-0-2-0')?.reason).toMatch(reason);
+    expect(await robot.current()).toBeNull();
+  });
+
+  it('rolls back a version whose start was counted three times', async () => {
+    await using robot = await createRobot();
+    const { execution } = await queueRelease(robot, '0.2.0');
+    robot.start().offer(execution);
+    await robot.until(() => robot.restarts.length > 0);
+    const starts: string[] = [];
+    // It crashes at once, so that no agent runs.
+    for (let start = 0; start < 4; start += 1) {
+      starts.push(await robot.boot());
+      if (start < 3) await robot.stop();
+    }
+    expect(starts).toEqual([...Array(3).fill('unconfirmed 0.2.0 240'), 'base']);
+    await robot.until(ended(robot, 'job-0-2-0', 'FAILED'));
+    expect(lastDetails(robot, 'job-0-2-0')).toMatchObject({
+      reason: 'The new version was started 3 times and never confirmed.',
+      rolledBackTo: BASE,
+    });
+  });
+
+  it('keeps what is not its own in the release folder, and only two versions', async () => {
+    await using robot = await createRobot();
+    await mkdir(join(robot.dir, 'lost+found'));
+    await writeFile(join(robot.dir, 'notes.txt'), 'of a person');
+    for (const version of ['0.2.0', '0.3.0', '0.4.0']) await installed(robot, version);
+    expect((await readdir(robot.dir)).toSorted()).toEqual([
+      '0.3.0',
+      '0.4.0',
+      'current',
+      'lost+found',
+      'notes.txt',
+      'state.json',
+    ]);
+  });
+
+  it('reports a state file that cannot be read, and takes no release', async () => {
+    await using robot = await createRobot();
+    await writeFile(join(robot.dir, 'state.json'), '{"schema":"gw/release-state/9"}');
+    const { execution } = await queueRelease(robot, '0.2.0');
+    robot.start().offer(execution);
+    await robot.until(() => robot.agent().view().detail.includes('state.json'));
+    expect(robot.agent().view()).toMatchObject({ status: 'failing', remedy: expect.stringContaining('away') });
+    expect(robot.service.job('job-0-2-0')?.status).toBe('QUEUED');
+    await rm(join(robot.dir, 'state.json'));
+    await robot.until(() => robot.restarts.length > 0);
+  });
+
+  it('says so while it does not run', async () => {
+    await using robot = await createRobot();
+    const agent = robot.start();
+    await robot.until(() => agent.view().status === 'ready');
+    expect(agent.view().detail).toBe(`Version ${BASE} runs; no release was received yet.`);
+    await robot.stop();
+    expect(agent.view()).toMatchObject({ status: 'failing', detail: 'The release agent is not running.' });
+    expect(robot.clock.pending).toBe(0);
+  });
+
+  it('does not follow a current that is no link', async () => {
+    await using robot = await createRobot();
+    await mkdir(join(robot.dir, 'current'));
+    const { execution } = await queueRelease(robot, '0.2.0');
+    robot.start().offer(execution);
+    await robot.until(ended(robot, 'job-0-2-0', 'FAILED'));
+    expect(lastDetails(robot, 'job-0-2-0')?.reason).toContain('is not a symbolic link');
+    await rm(join(robot.dir, 'current'), { recursive: true });
+    await symlink('0.9.9', join(robot.dir, 'current'));
+    // A link to nothing: the base installation runs.
+    expect(await robot.boot()).toBe('base');
+  });
+});

@@ -1,0 +1,227 @@
+import { copyFile, mkdir, readFile, readlink, rm, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { releasePhases } from '../../../src/lib/cloud/release/model.ts';
+import { type ReleaseState, type RunState, readState, writeState } from '../../../src/lib/cloud/release/state.ts';
+import { runProcess, startProcess } from '../../process.ts';
+import { scratch, writeTree } from './packages.ts';
+import { bootProgram } from './robot.ts';
+
+const packaging = new URL('../../../packaging/', import.meta.url).pathname;
+
+const run: RunState = {
+  jobId: 'job',
+  executionNumber: 1,
+  phase: 'switched',
+  from: { folder: '1.0.0', version: '1.0.0' },
+  to: { folder: '2.0.0', version: '2.0.0' },
+  package: { bytes: 1, sha256: 'ab'.repeat(32) },
+  allowDowngrade: false,
+  stage: null,
+  since: '2026-01-31T12:00:00.000Z',
+  detail: null,
+  starts: 0,
+  healthWithinS: 180,
+  failure: null,
+  outcome: null,
+  isReported: false,
+};
+const stateOf = (change: Partial<RunState>): ReleaseState => ({
+  schema: 'gw/release-state/1',
+  previous: null,
+  run: { ...run, ...change },
+  onSite: null,
+});
+
+/** A base installation and two releases, whose programs print what they are. */
+async function createInstallation() {
+  const folder = scratch();
+  const dir = join(folder.dir, 'releases');
+  const base = join(folder.dir, 'base');
+  const program = (name: string) => `console.log('${name}', process.env.GW_RELEASE, process.argv.slice(2).join());\n`;
+  await writeTree(base, { 'bin/run.js': program('base'), 'package.json': '{"type":"module"}' });
+  await mkdir(join(base, 'packaging'));
+  for (const name of ['launch.sh', 'boot.js']) await copyFile(join(packaging, name), join(base, 'packaging', name));
+  for (const version of ['1.0.0', '2.0.0']) {
+    await writeTree(join(dir, version), { 'bin/run.js': program(version), 'package.json': '{"type":"module"}' });
+  }
+  const launcher = join(base, 'packaging/launch.sh');
+  return {
+    ...folder,
+    dir,
+    base,
+    launcher,
+    current: () => readlink(join(dir, 'current')).catch(() => null),
+    link: (name: string) => symlink(name, join(dir, 'current')),
+    boot: async () => (await runProcess(process.execPath, [bootProgram, dir])).stdout.trim(),
+    launch: () => runProcess('sh', [launcher, dir, 'serve', '--json'], {}),
+  };
+}
+
+describe('boot.js', () => {
+  it('starts the base installation without a link, and the linked release', async () => {
+    await using at = await createInstallation();
+    expect(await at.boot()).toBe('base');
+    await at.link('1.0.0');
+    expect(await at.boot()).toBe('confirmed 1.0.0');
+    await rm(join(at.dir, '1.0.0/bin/run.js'));
+    expect(await at.boot()).toBe('base');
+  });
+
+  it('counts the starts of an unconfirmed release and then restores the version before it', async () => {
+    await using at = await createInstallation();
+    await at.link('2.0.0');
+    await writeState(at.dir, stateOf({}));
+    for (const starts of [1, 2, 3]) {
+      expect(await at.boot()).toBe('unconfirmed 2.0.0 240');
+      // The state of boot.js is one of the agent, which would refuse any other.
+      expect((await readState(at.dir)).run).toEqual({ ...run, starts });
+    }
+    expect(await at.boot()).toBe('confirmed 1.0.0');
+    expect(await at.current()).toBe('1.0.0');
+    expect((await readState(at.dir)).run).toMatchObject({
+      phase: 'rolling-back',
+      failure: { phase: 'switched', reason: 'The new version was started 3 times and never confirmed.' },
+    });
+  });
+
+  it('restores the base installation too, and at once when the release has no program', async () => {
+    await using at = await createInstallation();
+    await at.link('2.0.0');
+    await rm(join(at.dir, '2.0.0/bin/run.js'));
+    await writeState(at.dir, stateOf({ from: { folder: null, version: '0.1.0' } }));
+    expect(await at.boot()).toBe('base');
+    expect(await at.current()).toBeNull();
+    expect((await readState(at.dir)).run?.failure?.reason).toContain('bin/run.js is missing');
+  });
+
+  it('finishes a rollback that a power cut interrupted', async () => {
+    await using at = await createInstallation();
+    await at.link('2.0.0');
+    await writeState(at.dir, stateOf({ phase: 'rolling-back' }));
+    expect(await at.boot()).toBe('confirmed 1.0.0');
+    expect(await at.current()).toBe('1.0.0');
+  });
+
+  it('changes nothing before the switch and after the end, and understands every state of the agent', async () => {
+    await using at = await createInstallation();
+    await at.link('1.0.0');
+    for (const phase of releasePhases.filter((name) => name !== 'rolling-back')) {
+      // A switch that was recorded but not made.
+      await writeState(at.dir, stateOf({ phase }));
+      const before = await readFile(join(at.dir, 'state.json'), 'utf8');
+      expect(await at.boot(), phase).toBe('confirmed 1.0.0');
+      expect(await readFile(join(at.dir, 'state.json'), 'utf8'), phase).toBe(before);
+    }
+  });
+
+  it('starts the current release whatever the state file holds', async () => {
+    await using at = await createInstallation();
+    await at.link('1.0.0');
+    const texts = fc.oneof(
+      fc.string(),
+      fc.json(),
+      fc.constant(JSON.stringify({ ...stateOf({}), schema: 'gw/release-state/2' })),
+    );
+    await fc.assert(
+      fc.asyncProperty(texts, async (text) => {
+        await writeFile(join(at.dir, 'state.json'), text);
+        expect(await at.boot()).toBe('confirmed 1.0.0');
+      }),
+      { numRuns: 10 },
+    );
+  });
+
+  it('starts the version before when the start cannot be counted', async () => {
+    await using at = await createInstallation();
+    await at.link('2.0.0');
+    await writeState(at.dir, stateOf({}));
+    // A folder in the place of its draft, as a stand-in for a disk that refuses.
+    await mkdir(join(at.dir, '.state.json.boot/x'), { recursive: true });
+    expect(await at.boot()).toBe('confirmed 1.0.0');
+    expect((await readState(at.dir)).run).toEqual(run);
+  });
+});
+
+describe('launch.sh', () => {
+  it('starts base and releases with their arguments, and names the release to them', async () => {
+    await using at = await createInstallation();
+    expect((await at.launch()).stdout).toBe('base  serve,--json\n');
+    await at.link('1.0.0');
+    expect((await at.launch()).stdout).toBe('1.0.0 1.0.0 serve,--json\n');
+    await rm(join(at.dir, 'current'));
+    await at.link('2.0.0');
+    await writeState(at.dir, stateOf({}));
+    expect((await at.launch()).stdout).toBe('2.0.0 2.0.0 serve,--json\n');
+    expect((await readState(at.dir)).run?.starts).toBe(1);
+  });
+
+  it('starts the current release without boot.js, and the base installation without that', async () => {
+    await using at = await createInstallation();
+    await writeFile(join(at.base, 'packaging/boot.js'), 'process.exit(1);');
+    expect((await at.launch()).stdout).toBe('base  serve,--json\n');
+    await at.link('1.0.0');
+    expect((await at.launch()).stdout).toBe('1.0.0 1.0.0 serve,--json\n');
+    await rm(join(at.dir, '1.0.0'), { recursive: true });
+    expect((await at.launch()).stdout).toBe('base  serve,--json\n');
+  });
+
+  it('hides exit code 2 of an unconfirmed release, which would end the service, and no other', async () => {
+    await using at = await createInstallation();
+    await at.link('2.0.0');
+    const exits = async (code: number) => {
+      await writeFile(join(at.dir, '2.0.0/bin/run.js'), `process.exit(${code});`);
+      return (await at.launch()).code;
+    };
+    for (const [code, seen] of [
+      [0, 0],
+      [2, 75],
+      [70, 70],
+    ] as const) {
+      await writeState(at.dir, stateOf({}));
+      expect(await exits(code)).toBe(seen);
+    }
+    await writeState(at.dir, stateOf({ phase: 'confirmed' }));
+    expect(await exits(2)).toBe(2);
+  });
+
+  it.each(['SIGTERM', 'SIGINT'] as const)(
+    'passes %s on to an unconfirmed release and waits for its end',
+    async (signal) => {
+      await using at = await createInstallation();
+      await at.link('2.0.0');
+      await writeFile(
+        join(at.dir, '2.0.0/bin/run.js'),
+        `setInterval(() => {}, 1000);
+       process.once('SIGTERM', () => setTimeout(() => { console.log('ended in order'); process.exit(7); }, 200));
+       console.log('runs');`,
+      );
+      await writeState(at.dir, stateOf({}));
+      await using started = startProcess('sh', [at.launcher, at.dir, 'serve']);
+      await started.untilOutput('runs');
+      started.child.kill(signal);
+      const { code, stdout } = await started.closed;
+      expect(stdout).toContain('ended in order');
+      expect(code).toBe(7);
+    },
+  );
+
+  it('kills a release that hangs, unless it was confirmed meanwhile', async () => {
+    await using at = await createInstallation();
+    await at.link('2.0.0');
+    await writeFile(
+      join(at.dir, '2.0.0/bin/run.js'),
+      `console.log('runs'); for (const end = Date.now() + 3000; Date.now() < end; );`,
+    );
+    // The limit has a margin of 60 s.
+    await writeState(at.dir, stateOf({ healthWithinS: -59 }));
+    expect((await at.launch()).code).toBe(128 + 9);
+
+    await writeState(at.dir, stateOf({ healthWithinS: -59 }));
+    await using started = startProcess('sh', [at.launcher, at.dir, 'serve']);
+    await started.untilOutput('runs');
+    await writeState(at.dir, stateOf({ phase: 'confirmed' }));
+    expect((await started.closed).code).toBe(0);
+  });
+});
