@@ -151,7 +151,32 @@ export const faultTable = {
   'cloud-alpn-refused': row('cloud', 'The second port of the MQTT broker accepts another ALPN identifier only.'),
   'cloud-no-connack': row('cloud', 'The MQTT broker reads CONNECT and sends no CONNACK.'),
   'cloud-not-allowed': row('cloud', 'The MQTT broker rejects CONNECT with return code 5, not authorized.'),
-  'cloud-clock-off': row('cloud', 'The Date header of the object storage is a day ahead.'),
+  'cloud-clock-off': row(
+    'cloud',
+    'The clock of the cloud is a day ahead: the Date header of the object storage, the times of jobs, shadow and pre-signed URLs.',
+  ),
+  'cloud-puback-lost': row('cloud', 'The MQTT broker processes every PUBLISH and sends no PUBACK.'),
+  'cloud-slow': row('cloud', 'Everything that the MQTT broker and the object storage send is 3 seconds late.'),
+  'cloud-restarting': row(
+    'cloud',
+    'The MQTT broker restarts again and again: 2 seconds closed, 3 seconds open. It keeps its sessions.',
+  ),
+  'cloud-session-lost': row(
+    'cloud',
+    'The MQTT broker forgets the session of every client that connects: CONNACK has sessionPresent 0.',
+  ),
+  'cloud-duplicates': row(
+    'cloud',
+    'The MQTT broker delivers every QoS 1 message twice, the second time with another packet id and without DUP.',
+  ),
+  'cloud-error': row(
+    'cloud',
+    'Jobs, shadow and object storage answer every request with an internal error; requests for upload URLs get no answer.',
+  ),
+  'cloud-url-expired': row('cloud', 'New pre-signed URLs have expired already: the object storage returns 403.'),
+  'cloud-storage-cut': row('cloud', 'The object storage closes the connection after half of the bytes of a transfer.'),
+  'cloud-storage-slow': row('cloud', 'The object storage transfers 100 kB per second.'),
+  'cloud-storage-corrupt': row('cloud', 'One byte of every downloaded object is wrong.'),
   'tablet-unauthorized': row(
     'tablet',
     'The tablet has lost its allowed keys, and its debugging prompt is not answered. Off: a person allows it.',

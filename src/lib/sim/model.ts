@@ -1,8 +1,8 @@
 import type { Clock } from '../lifecycle/index.ts';
 import type { ReceivedRequest } from './chassis/chassis.ts';
 import type { OtherOriUnit } from './chassis/messages.ts';
-import type { Cloud } from './cloud/cloud.ts';
 import type { ReceivedEnrolment } from './cloud/enrolment.ts';
+import type { CloudControl, CloudSettings } from './cloud/model.ts';
 import type { FaultKind, FaultName } from './faults.ts';
 import type { SimPart } from './parts.ts';
 import type { SimEvent } from './sim.result.ts';
@@ -35,6 +35,8 @@ export interface SimOptions {
   readonly otherOri?: OtherOriUnit;
   /** Options of the tablet, if there is one. */
   readonly tablet?: Pick<TabletOptions, 'prompt' | 'isPortKept' | 'identity' | 'rebootMs' | 'freeBytes'>;
+  /** Settings of the cloud, if there is one. */
+  readonly cloud?: CloudSettings;
   readonly clock?: Clock;
   readonly onEvent?: (event: SimEvent) => void;
 }
@@ -73,7 +75,7 @@ export interface Sim extends AsyncDisposable {
   readonly voiceUrl: string | null;
   readonly buildingUrl: string | null;
   /** Broker, object storage and tunnel service; null without them. */
-  readonly cloud: Pick<Cloud, 'places' | 'broker'> | null;
+  readonly cloud: CloudControl | null;
   /** The enrolment endpoint; null without one. */
   readonly enrolment: SimEnrolment | null;
   /** The tablet; null without one. */

@@ -5,6 +5,7 @@ import { type ReceivedRequest, startChassis } from './chassis/chassis.ts';
 import { type Cloud, startCloud } from './cloud/cloud.ts';
 import { type EnrolmentEndpoint, startEnrolment } from './cloud/enrolment.ts';
 import { openCa, writeCode } from './cloud/enrolment-files.ts';
+import { openReleaseKey } from './cloud/release-key.ts';
 import { isRunning, openControl } from './control/control.ts';
 import { makeFolder } from './files.ts';
 import { MAX_NEIGHBOURS, type Neighbours, neighbourAddresses, startNeighbours } from './fleet/neighbours.ts';
@@ -60,6 +61,7 @@ export async function startSim(options: SimOptions = {}): Promise<Sim> {
   let neighbours: Neighbours | undefined;
   let cloud: Cloud | undefined;
   let tablet: Tablet | undefined;
+  let releaseKeyFile: string | null = null;
   let cloudSettled = Promise.resolve();
   let tabletSettled = Promise.resolve();
   const { server, note } = await startOnPort(options.chassisPort ?? 0, (port) =>
@@ -78,10 +80,13 @@ export async function startSim(options: SimOptions = {}): Promise<Sim> {
       },
       onFault(name, on) {
         neighbours?.applyFault(name, on);
-        // Only these two take time; a change of another fault must not replace their promises.
+        // Only these take time; a change of another fault must not replace their promises.
         if (name === 'tablet-opened' && tablet) tabletSettled = tablet.applyFault(name, on);
         else void tablet?.applyFault(name, on);
-        if (name === 'cloud-direct-closed' && cloud) cloudSettled = cloud.applyFault(name, on);
+        if ((name === 'cloud-direct-closed' || name === 'cloud-restarting') && cloud) {
+          const before = cloudSettled;
+          cloudSettled = Promise.all([before, cloud.applyFault(name, on)]).then(() => {});
+        }
         // `settled` reports a failure; it must not become an unhandled rejection.
         cloudSettled.catch(() => {});
         onEvent({ event: 'fault', name, on });
@@ -129,7 +134,18 @@ export async function startSim(options: SimOptions = {}): Promise<Sim> {
   }
 
   if (ca !== undefined && parts.has('cloud')) {
-    cloud = undo.use(await startCloud({ ca, faults: server.faults, clock }));
+    cloud = undo.use(
+      await startCloud({
+        ...options.cloud,
+        ca,
+        faults: server.faults,
+        clock,
+        serial,
+        onClosed: ({ clientId, reason }) =>
+          onEvent({ event: 'note', text: `The MQTT broker closed the connection of '${clientId}': ${reason}.` }),
+      }),
+    );
+    if (dir !== undefined) releaseKeyFile = await openReleaseKey(dir);
     const { mqtt, storageUrl, tunnel } = cloud.places;
     onEvent({ event: 'listening', part: 'mqtt', url: `mqtts://${mqtt.host}:${mqtt.port}` });
     onEvent({ event: 'listening', part: 'mqtt-alpn', url: `mqtts://${mqtt.host}:${mqtt.fallbackPort}` });
@@ -177,7 +193,7 @@ export async function startSim(options: SimOptions = {}): Promise<Sim> {
       voiceUrl,
       buildingUrl,
       enrolmentUrl: enrolment?.url ?? null,
-      cloudPlaces: cloud?.places ?? null,
+      cloud: cloud === undefined ? null : { places: cloud.places, topics: options.cloud?.topics ?? {}, releaseKeyFile },
       tablet: tablet ? { host: tablet.host, port: tablet.port, model: tablet.identity.model } : null,
       password: parts.has('password'),
       evidence: options.evidence ?? true,

@@ -3,8 +3,9 @@ import { stringify } from 'yaml';
 import { GwError } from '../error/index.ts';
 import { replaceFile } from '../lifecycle/index.ts';
 import { dock, stations } from './chassis/floor/floor.ts';
-import type { CloudPlaces } from './cloud/cloud.ts';
 import { ENROLMENT_CA_FILE } from './cloud/enrolment-files.ts';
+import type { CloudPlaces } from './cloud/model.ts';
+import type { TopicTemplates } from './cloud/services/topics.ts';
 import { makeFolder, readIfThere } from './files.ts';
 import { HEARTBEAT_KEY_FILE, type NeighbourFiles, writeNeighbourFiles } from './fleet/neighbour-files.ts';
 import { generatePassword, hashPassword } from './password.ts';
@@ -22,7 +23,7 @@ export interface SiteFilesOptions {
   readonly voiceUrl: string | null;
   readonly buildingUrl: string | null;
   readonly enrolmentUrl: string | null;
-  readonly cloudPlaces: CloudPlaces | null;
+  readonly cloud: CloudFiles | null;
   /** ADB address and model of the tablet; null without one. */
   readonly tablet: { readonly host: string; readonly port: number; readonly model: string } | null;
   readonly password: boolean;
@@ -31,6 +32,15 @@ export interface SiteFilesOptions {
   /** The simulated neighbours; null: the site has no heartbeat. */
   readonly neighbours: { readonly serials: readonly string[]; readonly addresses: readonly string[] } | null;
   readonly when: Date;
+}
+
+/** What the site file contains of the cloud. */
+interface CloudFiles {
+  readonly places: CloudPlaces;
+  /** Templates other than the defaults of a site file. */
+  readonly topics: Partial<TopicTemplates>;
+  /** Public key of releases, relative to the folder. */
+  readonly releaseKeyFile: string | null;
 }
 
 export interface SiteFiles {
@@ -45,9 +55,17 @@ export interface SiteFiles {
 const MAX_ROBOTS = 1000;
 
 /** With enrolment, the CA file of the broker comes from the enrolment answer. */
-function cloudSection({ mqtt, storageUrl, tunnel }: CloudPlaces, isEnrolling: boolean) {
+function cloudSection({ places, topics, releaseKeyFile }: CloudFiles, isEnrolling: boolean) {
   const caFile = ENROLMENT_CA_FILE;
-  return { mqtt: { ...mqtt, ...(!isEnrolling && { caFile }) }, storageUrl, tunnel, caFile };
+  const { mqtt, storageUrl, tunnel } = places;
+  return {
+    mqtt: { ...mqtt, ...(!isEnrolling && { caFile }) },
+    storageUrl,
+    tunnel,
+    ...(Object.keys(topics).length > 0 && { topics }),
+    ...(releaseKeyFile !== null && { release: { keyFile: releaseKeyFile } }),
+    caFile,
+  };
 }
 
 /** First line of a generated site file; files without it are never replaced. */
@@ -124,7 +142,7 @@ export async function writeSiteFiles(options: SiteFilesOptions): Promise<SiteFil
     ...(options.enrolmentUrl !== null && {
       enrolment: { url: options.enrolmentUrl, caFile: ENROLMENT_CA_FILE, identityDir: 'identity' },
     }),
-    ...(options.cloudPlaces !== null && { cloud: cloudSection(options.cloudPlaces, options.enrolmentUrl !== null) }),
+    ...(options.cloud !== null && { cloud: cloudSection(options.cloud, options.enrolmentUrl !== null) }),
     ...(tablet !== null && {
       tablet: { host: tablet.host, adbPort: tablet.port, profileFile: TABLET_PROFILE_FILE },
     }),

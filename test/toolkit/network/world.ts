@@ -126,7 +126,7 @@ export async function buildWorld(
   const { clock = createPacedClock() } = about;
   let cloud: Cloud | undefined;
   const faults = createFaults((name, on) => void cloud?.applyFault(name, on));
-  cloud = undo.use(await startCloud({ ca: authority, faults, clock }));
+  cloud = undo.use(await startCloud({ ca: authority, faults, clock, serial: SERIAL }));
   const chassis = undo.use(await openPort());
   if (about.enrolled !== false) await writeIdentity(dir, authority);
   await writeFile(join(dir, 'cloud-ca.pem'), authority.caPem);

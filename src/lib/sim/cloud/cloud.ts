@@ -1,29 +1,32 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Clock } from '../../lifecycle/index.ts';
+import { randomUUID } from 'node:crypto';
+import { GwError } from '../../error/index.ts';
+import { type Clock, readWhole } from '../../lifecycle/index.ts';
 import type { FaultName, Faults } from '../faults.ts';
-import { type Broker, startBroker } from './broker.ts';
 import { type CertificateAuthority, createCa } from './certificates.ts';
 import { CLOUD_HOST, type ConnectionHandler, createHttpsHandler, createTlsHandler, startListener } from './listener.ts';
+import type { CloudControl, CloudSettings, ReceivedMessage } from './model.ts';
+import { type Broker, type ClientMessage, type ClosedConnection, SLOW_MS, startBroker } from './mqtt/broker.ts';
+import { vendorLimits } from './mqtt/limits.ts';
+import { createJobs } from './services/jobs.ts';
+import { readPackageVersion, releaseDocument } from './services/release.ts';
+import { createShadows } from './services/shadow.ts';
+import { defaultTemplates, restAfter, topicFor } from './services/topics.ts';
+import { createStorage } from './storage/storage.ts';
+import { answerUploadRequest } from './storage/upload-requests.ts';
 
-/** Addresses of the simulated cloud, as in a site file. */
-export interface CloudPlaces {
-  readonly mqtt: { readonly host: string; readonly port: number; readonly fallbackPort: number; readonly alpn: string };
-  readonly storageUrl: string;
-  readonly tunnel: { readonly host: string; readonly port: number };
-}
-
-export interface Cloud extends AsyncDisposable {
-  readonly places: CloudPlaces;
-  readonly broker: Pick<Broker, 'clients' | 'connected'>;
+export interface Cloud extends AsyncDisposable, CloudControl {
   /** Must be called on every change of a fault. */
   applyFault(name: FaultName, on: boolean): Promise<void>;
 }
 
-export interface CloudOptions {
+export interface CloudOptions extends CloudSettings {
   /** CA of the server certificates and of the client certificates that the broker accepts. */
   readonly ca: CertificateAuthority;
   readonly faults: Pick<Faults, 'is'>;
-  readonly clock: Pick<Clock, 'wall'>;
+  readonly clock: Clock;
+  /** The device that commands without a serial number mean. */
+  readonly serial: string;
+  readonly onClosed?: (closed: ClosedConnection) => void;
 }
 
 /**
@@ -33,50 +36,186 @@ export interface CloudOptions {
 const CLOUD_ALPN = 'x-sim-mqtt-ca';
 const INSPECTOR_NAME = 'Simulated TLS inspection CA';
 const DAY_MS = 86_400_000;
-const DENIED = '<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>AccessDenied</Code></Error>';
+const MAX_RECEIVED = 10_000;
+const DEFAULT_URL_LIFETIME_S = 900;
+const MAX_PACKAGE_BYTES = 512 * 1024 * 1024;
+/** Times of the fault `cloud-restarting`. */
+const RESTART_UP_MS = 3_000;
+const RESTART_DOWN_MS = 2_000;
 
 /**
- * The cloud of a simulated robot on 127.0.0.1: an MQTT broker on two ports, object storage and a tunnel service, all
- * with certificates of one CA. The content of the storage and the tunnel protocol are not shown by the specification:
- * the storage refuses requests without a signed URL, the tunnel service completes the TLS handshake and sends nothing.
- * Throws PORT_IN_USE.
+ * The cloud of a simulated robot on 127.0.0.1: an MQTT broker on two ports with a job service and device shadows, object
+ * storage with pre-signed URLs, and a tunnel service that completes the TLS handshake and sends nothing; all with
+ * certificates of one CA. Throws PORT_IN_USE.
  */
-export async function startCloud({ ca, faults, clock }: CloudOptions): Promise<Cloud> {
+export async function startCloud(options: CloudOptions): Promise<Cloud> {
+  const { ca, faults, clock, serial: ownSerial, answersWithoutSubscription = false } = options;
+  const topics = { ...defaultTemplates, ...options.topics };
   const inspector = await createCa({ commonName: INSPECTOR_NAME });
+  const received: ReceivedMessage[] = [];
   await using undo = new AsyncDisposableStack();
-  const broker = undo.use(await startBroker({ ca, inspector, alpn: CLOUD_ALPN, faults }));
 
-  const answer = (request: IncomingMessage, response: ServerResponse) => {
-    request.resume();
-    const now = clock.wall().getTime() + (faults.is('cloud-clock-off') ? DAY_MS : 0);
-    response.writeHead(403, {
-      Date: new Date(now).toUTCString(),
-      'Content-Type': 'application/xml',
-      'Content-Length': Buffer.byteLength(DENIED),
-    });
-    response.end(request.method === 'HEAD' ? undefined : DENIED);
-  };
+  const now = () => clock.wall().getTime() + (faults.is('cloud-clock-off') ? DAY_MS : 0);
+  const isFailing = () => faults.is('cloud-error');
+  const storage = createStorage({
+    now,
+    clock,
+    faults,
+    urlLifetimeS: options.urlLifetimeS ?? DEFAULT_URL_LIFETIME_S,
+    slowMs: SLOW_MS,
+  });
+  const jobs = undo.use(
+    createJobs({
+      now,
+      clock,
+      presign: storage.downloadUrl,
+      isFailing,
+      send: (serial, suffix, body) => reply(serial, `${topicFor(topics.jobs, serial)}/${suffix}`, body),
+    }),
+  );
+  const shadows = createShadows({
+    now,
+    clock,
+    isFailing,
+    answerMs: () => (faults.is('cloud-slow') ? SLOW_MS : 0),
+    send: (serial, suffix, body) => reply(serial, `${topicFor(topics.shadow, serial)}/${suffix}`, body),
+  });
+
+  const broker: Broker = undo.use(
+    await startBroker({
+      ca,
+      inspector,
+      alpn: CLOUD_ALPN,
+      faults,
+      clock,
+      limits: { ...vendorLimits, ...options.limits },
+      onMessage: receive,
+      onClosed: options.onClosed ?? (() => {}),
+    }),
+  );
+
+  function reply(serial: string, topic: string, body: object): void {
+    const message = { topic, payload: JSON.stringify(body) };
+    const isAnswer = /\/(accepted|rejected)$/.test(topic);
+    void (isAnswer && answersWithoutSubscription ? broker.sendTo(serial, message) : broker.publish(message));
+  }
+
+  function receive({ clientId, topic, payload, qos }: ClientMessage): void {
+    received.push({ client: clientId, topic, payload, qos, at: clock.wall().toISOString() });
+    if (received.length > MAX_RECEIVED) received.shift();
+    handle(clientId, topic, payload);
+  }
+
+  /** The services answer requests on the topics of the device that sent them. */
+  function handle(serial: string, topic: string, payload: Uint8Array): void {
+    const job = restAfter(topicFor(topics.jobs, serial), topic);
+    const shadow = restAfter(topicFor(topics.shadow, serial), topic);
+    if (job !== undefined) jobs.receive(serial, job, payload);
+    else if (shadow !== undefined) shadows.receive(serial, shadow, payload);
+    else if (topic === topicFor(topics.storage, serial) && !isFailing()) {
+      const answer = answerUploadRequest(serial, payload, storage);
+      if (answer !== null) void broker.publish({ topic: `${topic}/answer`, payload: JSON.stringify(answer) });
+    }
+  }
+
   const choose = (own: ConnectionHandler, inspected: ConnectionHandler) => () =>
     faults.is('cloud-silent') ? undefined : faults.is('cloud-inspected') ? inspected : own;
   const quiet = (socket: { resume(): unknown }) => void socket.resume();
-  const storage = undo.use(
-    await startListener(choose(await createHttpsHandler(ca, answer), await createHttpsHandler(inspector, answer))),
-  );
+  const storageHandlers = [
+    await createHttpsHandler(ca, storage.answer),
+    await createHttpsHandler(inspector, storage.answer),
+  ] as const;
+  const storageListener = undo.use(await startListener(choose(...storageHandlers)));
+  const storageUrl = `https://${CLOUD_HOST}:${storageListener.port}`;
+  storage.setBase(storageUrl);
   const tunnel = undo.use(
     await startListener(choose(await createTlsHandler(ca, {}, quiet), await createTlsHandler(inspector, {}, quiet))),
   );
+
+  let restarting: AbortController | null = null;
+  undo.defer(() => restarting?.abort());
+  async function restartRepeatedly(signal: AbortSignal): Promise<void> {
+    try {
+      for (;;) {
+        await broker.setDown(true);
+        await clock.sleep(RESTART_DOWN_MS, signal);
+        await broker.setDown(false);
+        await clock.sleep(RESTART_UP_MS, signal);
+      }
+    } catch {
+      // Switched off; a port that could not be opened again is reported by `applyFault`.
+    }
+  }
 
   const running = undo.move();
   return {
     places: {
       mqtt: { host: CLOUD_HOST, port: broker.port, fallbackPort: broker.alpnPort, alpn: CLOUD_ALPN },
-      storageUrl: `https://${CLOUD_HOST}:${storage.port}`,
+      storageUrl,
       tunnel: { host: CLOUD_HOST, port: tunnel.port },
     },
+    topics,
     broker,
+    received: () => [...received],
+    async stop({ serial = ownSerial, id = randomUUID(), ...about } = {}) {
+      await broker.publish({ topic: topicFor(topics.stop, serial), payload: JSON.stringify({ id, ...about }) });
+      return id;
+    },
+    async release({ file, version, stage, allowDowngrade, document, jobId = randomUUID(), serial = ownSerial }) {
+      const bytes = await readPackage(file);
+      const known = version ?? readPackageVersion(bytes);
+      if (known === null) {
+        throw new GwError('USAGE', `The version of ${file} cannot be read: its first entry is no manifest.json.`, {
+          remedy: 'Name a package of gw, or add --version.',
+        });
+      }
+      const key = `releases/${jobId}`;
+      const changes = document;
+      const job = jobs.create(
+        serial,
+        jobId,
+        releaseDocument({ bytes, key, version: known, stage, allowDowngrade, changes }),
+        () => storage.put(key, bytes),
+      );
+      return job;
+    },
+    async send(topic, payload, { retain = false, qos = 1 } = {}) {
+      await broker.publish({ topic, payload, retain, qos });
+      const serial = topic.split('/').find((element) => topic.startsWith(`${topicFor(topics.shadow, element)}/`));
+      const suffix = serial && restAfter(topicFor(topics.shadow, serial), topic);
+      if (serial && suffix) shadows.receive(serial, suffix, Buffer.from(payload as Uint8Array));
+    },
+    async restart() {
+      await broker.setDown(true);
+      await broker.setDown(false);
+    },
+    createJob: (document, { jobId = randomUUID(), serial = ownSerial } = {}) => jobs.create(serial, jobId, document),
+    jobs: jobs.views,
+    cancel: (jobId, { force = false, serial = ownSerial } = {}) => jobs.cancel(serial, jobId, force),
+    shadow: (serial = ownSerial) => shadows.view(serial),
+    uploads: storage.uploads,
+    storeObject(key, bytes) {
+      storage.put(key, bytes);
+      return storage.downloadUrl(key);
+    },
+    storageRequests: storage.requests,
     async applyFault(name, on) {
       if (name === 'cloud-direct-closed') await broker.setFirstPortOpen(!on);
+      if (name !== 'cloud-restarting') return;
+      restarting?.abort();
+      restarting = on ? new AbortController() : null;
+      if (restarting !== null) void restartRepeatedly(restarting.signal);
+      else await broker.setDown(false);
     },
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
+}
+
+async function readPackage(path: string): Promise<Uint8Array> {
+  try {
+    return await readWhole(path, MAX_PACKAGE_BYTES);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new GwError('FILE_UNREADABLE', `${path} cannot be read (${code}).`, { cause: error });
+  }
 }
