@@ -4,15 +4,21 @@
  */
 export { httpsOutcome, mqttOutcome } from './application-outcome.ts';
 export { nameOutcome, tcpOutcome } from './dial-outcome.ts';
+export {
+  type OpenedPath,
+  openPath,
+  type PathConnection,
+  type PathPlan,
+  STEP_MS,
+} from './open-path.ts';
 export { FULL_SIZE_ASK, lastIssuer, type PathOutcome, quoted } from './outcome.ts';
 export {
   createNameCache,
   createSerialQueue,
   type NameLookup,
-  type PathPlan,
   type PathResult,
   type PathTools,
   probePath,
-  STEP_MS,
+  type SerialQueue,
 } from './probe-path.ts';
 export { alpnOutcome, tlsOutcome } from './tls-outcome.ts';
