@@ -1,8 +1,11 @@
 /**
- * The path to a cloud endpoint: name, TCP, TLS, ALPN and application protocol, probed step by step, and each result in
- * words that a customer's IT can act on. A separate entry point, as that of the probes.
+ * The path to a cloud endpoint: name, TCP, TLS, ALPN and application protocol, opened or probed step by step, and each
+ * result in words that a customer's IT can act on. The network check and the cloud link use the same functions. A separate
+ * entry point, as that of the probes.
  */
+export { type Connack, createConnackReader, type MqttProbe, type TlsFailure } from '../probe/index.ts';
 export { httpsOutcome, mqttOutcome } from './application-outcome.ts';
+export { readCaFile, readSiteCa } from './ca-file.ts';
 export { nameOutcome, tcpOutcome } from './dial-outcome.ts';
 export {
   type OpenedPath,
