@@ -81,8 +81,12 @@ export async function attempt(
     const unfit = unfitConnection(result(), connection);
     if (unfit !== null) return failed(...unfit);
     if (settleMs > 0) {
+      const { socket } = connection.tls;
+      // A broker sends nothing before CONNECT; only while it is read is the end of the stream noticed.
+      socket.resume();
       await clock.sleep(settleMs, signal);
-      const failure = connection.tls.ended();
+      socket.pause();
+      const failure = connection.tls.ended() ?? (socket.readableEnded || socket.destroyed ? { kind: 'cut' } : null);
       if (failure !== null) {
         return failed('tls', mqttOutcome(result({ mqtt: { kind: 'closed', failure, tookMs: tookMs() } })));
       }

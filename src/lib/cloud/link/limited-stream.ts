@@ -25,9 +25,11 @@ export function createLimitedStream(
     final(done) {
       socket.end(done);
     },
+    // Closed after the socket, whose error says why.
     destroy(error, done) {
+      if (socket.closed) done(error);
+      else socket.once('close', () => done(error));
       socket.destroy();
-      done(error);
     },
   });
   socket.on('data', (chunk: Buffer) => {

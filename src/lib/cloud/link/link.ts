@@ -8,18 +8,9 @@ import { type LinkMemory, openLinkMemory } from './link-file.ts';
 import type { CloudLink, CloudLinkOptions, Connection, FailedAttempt, LinkIdentity, LinkPath } from './model.ts';
 import { linkPaths, planOf } from './plans.ts';
 import { createLinkState } from './state.ts';
+import { linkTiming } from './timing.ts';
 import { linkView } from './view.ts';
 
-/** How often the identity is read while nothing else happens. */
-const POLL_MS = 5_000;
-/** A fleet that lost its broker connects again within the minute, and not in step. Project decision. */
-const RETRY = { firstMs: 1_000, maxMs: 30_000 };
-/** A certificate that was rejected is tried again so seldom, since each attempt may displace the session in use. */
-const RENEWAL_RETRY = { firstMs: 60_000, maxMs: 30 * 60_000 };
-/** The direct path is tried again from the fallback; a path that fails again after its return waits longer. */
-const DIRECT_RETRY = { firstMs: 5 * 60_000, maxMs: 4 * 3_600_000 };
-/** A direct connection that lasted so long has healed. */
-const HEALED_MS = 10 * 60_000;
 /** With TLS 1.3 a broker rejects a client certificate only after the handshake. */
 const REJECTION_WAIT_MS = 1_000;
 
@@ -30,9 +21,10 @@ export function createCloudLink(options: CloudLinkOptions): CloudLink {
   const { cloud, clock, log, filters } = options;
   const state = createLinkState();
   const listeners = new Set<(connection: Connection | null) => void>();
-  const retry = createBackoff(RETRY, clock);
-  const renewalRetry = createBackoff(RENEWAL_RETRY, clock);
-  const directRetry = createBackoff(DIRECT_RETRY, clock);
+  const timing = options.timing ?? linkTiming;
+  const retry = createBackoff(timing.retry, clock);
+  const renewalRetry = createBackoff(timing.renewalRetry, clock);
+  const directRetry = createBackoff(timing.directRetry, clock);
   const lookups = new Map<string, ReturnType<Lookup>>();
 
   const notify = (connection: Connection | null) => {
@@ -165,7 +157,7 @@ export function createCloudLink(options: CloudLinkOptions): CloudLink {
     state.connection = null;
     const livedMs = clock.monotonicMs() - sinceMs;
     if (livedMs >= SETTLED_MS) retry.reset();
-    if (plan.path === 'direct' && livedMs >= HEALED_MS) directRetry.reset();
+    if (plan.path === 'direct' && livedMs >= timing.healedMs) directRetry.reset();
     if (state.isReplacing || end.kind === 'own') {
       notify(null);
       return;
@@ -195,7 +187,9 @@ export function createCloudLink(options: CloudLinkOptions): CloudLink {
   async function hold(run: Run): Promise<void> {
     while (state.session !== null) {
       const { session } = state;
-      await clock.sleep(POLL_MS, firstOf(run.signal, session.mqtt.ended)).catch(() => run.signal.throwIfAborted());
+      await clock
+        .sleep(timing.pollMs, firstOf(run.signal, session.mqtt.ended))
+        .catch(() => run.signal.throwIfAborted());
       if (state.session !== session) return;
       const identity = await readIdentity();
       if (identity === null) {
@@ -262,7 +256,7 @@ export function createCloudLink(options: CloudLinkOptions): CloudLink {
         while (!signal.aborted) {
           const identity = await readIdentity();
           if (identity === null) {
-            await clock.sleep(POLL_MS, signal);
+            await clock.sleep(timing.pollMs, signal);
             continue;
           }
           const session = await connectAny(identity, run);
@@ -271,7 +265,7 @@ export function createCloudLink(options: CloudLinkOptions): CloudLink {
             begin(session, run);
             await hold(run);
           }
-          const waitMs = state.shortSessions >= MAX_SHORT_SESSIONS ? RETRY.maxMs : retry.nextMs();
+          const waitMs = state.shortSessions >= MAX_SHORT_SESSIONS ? timing.retry.maxMs : retry.nextMs();
           state.retryAtMs = clock.monotonicMs() + waitMs;
           await clock.sleep(waitMs, signal);
           state.retryAtMs = null;

@@ -4,6 +4,7 @@ import type { PathOutcome } from '../../net/path/index.ts';
 import type { Site } from '../../site/index.ts';
 import type { InboundMessage } from '../gate/model.ts';
 import type { Publisher } from '../outbox/model.ts';
+import type { LinkTiming } from './timing.ts';
 
 /** The two ports of the broker: without ALPN (8883), and with it (443). */
 export type LinkPath = 'direct' | 'fallback';
@@ -114,6 +115,7 @@ export interface CloudLinkOptions extends LinkEvents {
   readonly will: { readonly topic: string; readonly payload: Uint8Array };
   /** Resolves names; the machine's resolver by default. */
   readonly lookup?: Lookup;
+  readonly timing?: LinkTiming;
 }
 
 export interface LinkEvents {

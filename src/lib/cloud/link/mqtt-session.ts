@@ -162,9 +162,9 @@ export async function connectMqtt(
   client.onKeepaliveTimeout = () => finish({ kind: 'keepalive' });
   client.on('error', (error) => {
     const { code } = error as { readonly code?: unknown };
-    // Errors of the operating system have a name as code; all others are violations of MQTT that the client found.
-    if (typeof code === 'string') closed();
-    else finish({ kind: 'protocol', what: 'the received bytes violate MQTT 3.1.1' });
+    // Errors of the operating system have a name as code, and the stream closes after them; all others are violations of
+    // MQTT that the client found.
+    if (typeof code !== 'string') finish({ kind: 'protocol', what: 'the received bytes violate MQTT 3.1.1' });
   });
   client.on('packetreceive', () => {
     lastPacketMs = clock.monotonicMs();
