@@ -96,6 +96,21 @@ describe('the facts of a network request', () => {
     ]);
   });
 
+  it('name the broker of the enrolment when the site file has none, and ask for it when neither has', () => {
+    const site = parseSite(
+      'name: L\nchassis: { host: 192.0.2.3, serial: S }\ncloud: { mqtt: { alpn: x-a-mqtt-ca } }\n',
+      's.yaml',
+    );
+    const hosts = (facts: ReturnType<typeof networkRequestFacts>) =>
+      facts.outbound.filter(({ use }) => use.startsWith('mqtt')).map(({ host }) => host);
+    expect(hosts(networkRequestFacts(site, 'broker.example.com'))).toEqual([
+      'broker.example.com',
+      'broker.example.com',
+    ]);
+    expect(networkRequestFacts(site).open.map(({ id }) => id)).toContain('mqtt-host');
+    expect(hosts(networkRequestFacts(site, '127.0.0.1'))).toEqual([null, null]);
+  });
+
   it('exclude addresses of this machine', () => {
     const facts = factsOf(
       'name: Box\nchassis: { host: 127.0.0.1, serial: S }\nenrolment: { url: "https://[::1]:7443" }\ncloud: { mqtt: { host: localhost, alpn: x-a-mqtt-ca } }\nnetwork: { gateway: "::1" }\n',

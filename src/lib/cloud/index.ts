@@ -2,7 +2,7 @@
  * The cloud: an outgoing MQTT link with a durable outbox, a gate that accepts two commands and one notification, the
  * release agent, and uploads to the object storage.
  */
-export type { LinkIdentity } from './link/model.ts';
+export { createCloud } from './cloud.ts';
+export type { LinkIdentity, LinkPath } from './link/model.ts';
 export type * from './model.ts';
 export { addUpload, type SpoolEntry, UPLOADS_FOLDER } from './storage/spool.ts';
-export { subscribedFilters, type Topics, topicsOf } from './topics.ts';

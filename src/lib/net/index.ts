@@ -19,6 +19,7 @@ export {
   type Resolution,
   reachEndpoint,
   resolveHost,
+  systemLookup,
 } from './reach.ts';
 export type {
   HostKeyQuestion,

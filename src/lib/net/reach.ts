@@ -14,7 +14,8 @@ export type Resolution =
 
 export type Lookup = (host: string) => Promise<readonly { readonly address: string }[]>;
 
-const systemLookup: Lookup = (host) => lookup(host, { all: true });
+/** Queries the machine's resolver. Cannot be cancelled, and occupies a thread of the pool meanwhile. */
+export const systemLookup: Lookup = (host) => lookup(host, { all: true });
 
 /** Queries the machine's resolver, for at most `timeoutMs`. Never throws: an unknown name is a result. */
 export async function resolveHost(

@@ -82,7 +82,10 @@ export const cloud = z
     region: words(64).default(CLOUD_REGION).describe('Region in which the endpoints must be.'),
     mqtt: z
       .strictObject({
-        host: host.meta({ description: 'Host of the MQTT broker.', example: 'mqtt.example.com' }),
+        host: host.optional().meta({
+          description: 'Host of the MQTT broker; without it that of the enrolment.',
+          example: 'mqtt.example.com',
+        }),
         port: port.default(8883).describe('TCP port, 1 to 65535.'),
         fallbackPort: port
           .default(443)

@@ -6,6 +6,7 @@
 export { calledServices, placeOf, sameHost } from './called-services.ts';
 export { CLOUD_REGION } from './cloud-schema.ts';
 export { describeSiteSchema } from './describe.ts';
+export { regionOfHost } from './host-region.ts';
 export { loadSite, parseSite } from './load.ts';
 export { localSocketPath } from './local-socket.ts';
 export { HEARTBEAT_PORT, READ_ONLY_PORT } from './platform-ports.ts';

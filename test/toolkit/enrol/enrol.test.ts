@@ -197,6 +197,9 @@ describe('gw enrol status', () => {
     expect(await findings()).toMatchObject({ 'broker-region': 'not-checked' });
     await writeFile(sitePath(), text.replace('SIM-0001', 'SIM-0002') + cloud('us-1', 'mqtt.example.com'));
     expect(await findings()).toMatchObject({ serial: 'wrong', region: 'wrong', endpoint: 'wrong' });
+    // Without a host in the site file nothing was compared.
+    await writeFile(sitePath(), `${text}cloud: { mqtt: { alpn: x-example-mqtt-ca } }\n`);
+    expect(await findings()).toMatchObject({ endpoint: 'not-checked' });
   });
 
   it('detects a broken identity, an open folder and an unfinished renewal', async () => {

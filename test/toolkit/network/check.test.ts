@@ -11,7 +11,7 @@ import { GwError } from '../../../src/lib/error/index.ts';
 import { DialError, type Dialer, directDialer, type Endpoint } from '../../../src/lib/net/index.ts';
 import type { FaultName } from '../../../src/lib/sim/faults.ts';
 import { networkCheckSchema } from '../../../src/lib/toolkit/network/check.result.ts';
-import type { SecondHost } from '../../../src/lib/toolkit/network/check.ts';
+import { checkNetwork, type SecondHost } from '../../../src/lib/toolkit/network/check.ts';
 import { buildWorld, lineOf, machineOf, openPort, recordingDialer, verdictsOf, type World } from './world.ts';
 
 let dir: string;
@@ -58,7 +58,6 @@ describe('the network check, outward', () => {
       ...world.site,
       operator: { ...world.site.operator, building: { url: `http://localhost:${building.port}` } },
     };
-    const { checkNetwork } = await import('../../../src/lib/toolkit/network/check.ts');
     const { mqtt, storageUrl, tunnel } = world.cloud.places;
     const named = { ...site, cloud: { ...site.cloud, mqtt: { ...mqtt, host: 'localhost' } } } as typeof site;
     const attempts = new Set<string>();
@@ -127,7 +126,6 @@ describe('the network check, outward', () => {
   it('fails an expired certificate of this device', async () => {
     await using world = await buildWorld(dir);
     const wall = () => new Date('2199-01-01T00:00:00Z');
-    const { checkNetwork } = await import('../../../src/lib/toolkit/network/check.ts');
     const result = await checkNetwork(
       { site: world.site, dialer: directDialer, clock: { ...world.clock, wall } },
       { timeoutMs: 5_000, from: [], fromSegment: 'site', machine: machineOf(world.requests) },
@@ -177,11 +175,36 @@ describe('the network check, outward', () => {
     expect(result.tookMs).toBeLessThan(result.checks.reduce((sum, { tookMs }) => sum + tookMs, 0));
   });
 
+  it('checks the broker of the enrolment when the site file names none, and says that it is not known before', async () => {
+    const withoutHost = ({ site }: Awaited<ReturnType<typeof buildWorld>>) => {
+      const { host: _host, ...mqtt } = site.cloud?.mqtt ?? {};
+      return { ...site, cloud: { ...site.cloud, mqtt } } as typeof site;
+    };
+    const check = (world: Awaited<ReturnType<typeof buildWorld>>) =>
+      checkNetwork(
+        { site: withoutHost(world), dialer: recordingDialer(world.requests), clock: world.clock },
+        { timeoutMs: 5_000, from: [], fromSegment: 'site', machine: machineOf(world.requests) },
+        { signal: AbortSignal.timeout(20_000), onProgress: () => {} },
+      );
+    await using world = await buildWorld(dir);
+    const result = await check(world);
+    expect(lineOf(result, 'mqtt-direct.mqtt')).toMatchObject({ verdict: 'ok' });
+    expect(lineOf(result, 'identity').verdict).toBe('ok');
+    const other = mkdtempSync(join(dir, 'other-'));
+    await using unenrolled = await buildWorld(other, { enrolled: false });
+    const before = await check(unenrolled);
+    expect(lineOf(before, 'mqtt')).toMatchObject({
+      verdict: 'not-checked',
+      need: 'needed',
+      detail: 'its host is known after the enrolment: cloud.mqtt.host is not in the site file',
+    });
+    expect(before.verdict).not.toBe('ok');
+  });
+
   it('reports an unknown name, and tries no further step', async () => {
     await using world = await buildWorld(dir);
     const { mqtt } = world.cloud.places;
     const site = { ...world.site, cloud: { ...world.site.cloud, mqtt: { ...mqtt, host: 'broker.example' } } };
-    const { checkNetwork } = await import('../../../src/lib/toolkit/network/check.ts');
     const lookup = async () => {
       throw Object.assign(new Error('ENOTFOUND'), { code: 'ENOTFOUND' });
     };
@@ -269,7 +292,6 @@ describe('the network check, outward', () => {
   it('is interrupted at once', async () => {
     await using world = await buildWorld(dir);
     world.faults.set('cloud-silent', true);
-    const { checkNetwork } = await import('../../../src/lib/toolkit/network/check.ts');
     const abort = new AbortController();
     const running = checkNetwork(
       { site: world.site, dialer: directDialer, clock: world.clock },

@@ -1,6 +1,10 @@
+import type { Clock, Log } from '../../lifecycle/index.ts';
+import type { Dialer, Lookup } from '../../net/index.ts';
 import type { PathOutcome } from '../../net/path/index.ts';
+import type { Site } from '../../site/index.ts';
 import type { InboundMessage } from '../gate/model.ts';
 import type { Publisher } from '../outbox/model.ts';
+import type { LinkTiming } from './timing.ts';
 
 /** The two ports of the broker: without ALPN (8883), and with it (443). */
 export type LinkPath = 'direct' | 'fallback';
@@ -40,7 +44,9 @@ export interface LinkView {
     /** UTC, for people. */
     readonly since: string;
     readonly forMs: number;
-    /** Serial number of the certificate in use, and its end. */
+    /** Time since the last packet of the broker; with a keep-alive of 30 s at most 45 s. */
+    readonly lastPacketAgoMs: number;
+    /** Fingerprint of the certificate in use, and its end. */
     readonly certificate: { readonly fingerprintSha256: string; readonly notAfter: string };
   } | null;
   /** The last failure of each path since the last connection on it; null: none. */
@@ -52,6 +58,12 @@ export interface LinkView {
   readonly retryInMs: number | null;
   /** Hosts of the broker by the site file and by the enrolment when they differ; null: they do not, or one is missing. */
   readonly hostDifference: { readonly site: string; readonly enrolment: string } | null;
+  /** The region in the host name of the broker when it is not `cloud.region`; null: it is, or the name has none. */
+  readonly regionDifference: { readonly host: string; readonly region: string; readonly expected: string } | null;
+  /** 'none': not enrolled. 'broken': the identity cannot be used. */
+  readonly identity: 'enrolled' | 'none' | 'broken' | 'not-checked';
+  /** Why the present certificate of this device is not the one in use; null: it is, or there is no connection. */
+  readonly renewalFailure: FailedAttempt | null;
 }
 
 /** An established connection whose subscriptions are acknowledged. */
@@ -86,6 +98,24 @@ export interface CloudLink {
   connection(): Connection | null;
   /** Called with each new connection, and with null when it has ended. */
   subscribe(listener: (connection: Connection | null) => void): Disposable;
+}
+
+/** What the link needs; `cloud` is that of the site file, with absolute paths. */
+export interface CloudLinkOptions extends LinkEvents {
+  readonly cloud: Pick<NonNullable<Site['cloud']>, 'mqtt' | 'region'>;
+  /** The installed identity; null: not enrolled. Called every few seconds. Throws a GwError when it cannot be used. */
+  readonly readIdentity: () => Promise<LinkIdentity | null>;
+  readonly dialer: Dialer;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Folder for what worked last. */
+  readonly stateDir: string;
+  /** Topic filters, the most important first. */
+  readonly filters: readonly string[];
+  readonly will: { readonly topic: string; readonly payload: Uint8Array };
+  /** Resolves names; the machine's resolver by default. */
+  readonly lookup?: Lookup;
+  readonly timing?: LinkTiming;
 }
 
 export interface LinkEvents {

@@ -32,7 +32,8 @@ export function mqttOutcome({ tls, mqtt, plan }: PathResult): PathOutcome {
         detail: mqtt.looksLikeHttp
           ? 'the peer is an HTTP server, not an MQTT broker'
           : 'the response is not MQTT 3.1.1',
-        remedy: 'Compare cloud.mqtt.host and its ports in the site file.',
+        remedy:
+          'Compare the host (cloud.mqtt.host of the site file, else that of `gw enrol status`) and the ports of cloud.mqtt.',
         ask: `Do not put a web proxy in front of ${plan.host}, TCP ${plan.port}.`,
       };
     case 'closed':

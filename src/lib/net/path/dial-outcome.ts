@@ -6,7 +6,7 @@ import type { PathResult } from './probe-path.ts';
 export function nameOutcome({ name, plan }: PathResult): PathOutcome {
   switch (name.kind) {
     case 'literal':
-      return { verdict: 'ok', detail: 'the site file has an address; nothing to resolve' };
+      return { verdict: 'ok', detail: 'the host is an address; nothing to resolve' };
     case 'resolved':
       return { verdict: 'ok', detail: `${plan.host} is ${name.addresses.join(', ')} (${name.tookMs} ms)` };
     case 'unknown':

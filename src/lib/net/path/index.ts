@@ -1,18 +1,27 @@
 /**
- * The path to a cloud endpoint: name, TCP, TLS, ALPN and application protocol, probed step by step, and each result in
- * words that a customer's IT can act on. A separate entry point, as that of the probes.
+ * The path to a cloud endpoint: name, TCP, TLS, ALPN and application protocol, opened or probed step by step, and each
+ * result in words that a customer's IT can act on. The network check and the cloud link use the same functions. A separate
+ * entry point, as that of the probes.
  */
+export { type Connack, createConnackReader, type MqttProbe, type TlsFailure } from '../probe/index.ts';
 export { httpsOutcome, mqttOutcome } from './application-outcome.ts';
+export { readCaFile, readSiteCa } from './ca-file.ts';
 export { nameOutcome, tcpOutcome } from './dial-outcome.ts';
+export {
+  type OpenedPath,
+  openPath,
+  type PathConnection,
+  type PathPlan,
+  STEP_MS,
+} from './open-path.ts';
 export { FULL_SIZE_ASK, lastIssuer, type PathOutcome, quoted } from './outcome.ts';
 export {
   createNameCache,
   createSerialQueue,
   type NameLookup,
-  type PathPlan,
   type PathResult,
   type PathTools,
   probePath,
-  STEP_MS,
+  type SerialQueue,
 } from './probe-path.ts';
 export { alpnOutcome, tlsOutcome } from './tls-outcome.ts';

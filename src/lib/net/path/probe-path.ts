@@ -1,35 +1,18 @@
-import type { Duplex } from 'node:stream';
 import type { Clock } from '../../lifecycle/index.ts';
-import { DialError, type Dialer, type DialFailure, type Lookup, type Resolution, resolveHost } from '../index.ts';
+import { type Dialer, type Lookup, type Resolution, resolveHost } from '../index.ts';
 import {
   type ConnectionInfo,
   type HttpProbe,
   type MqttProbe,
   probeHttps,
   probeMqtt,
-  probeTls,
   type TlsProbe,
 } from '../probe/index.ts';
-
-/** An endpoint and its protocols. */
-export interface PathPlan {
-  readonly host: string;
-  readonly port: number;
-  /** CA certificates (PEM) to verify the chain with, the system's, or null without a trust anchor. */
-  readonly trusted: string | 'system' | null;
-  readonly credentials: { readonly keyPem: string; readonly certificatePem: string } | null;
-  readonly alpn: string | null;
-  readonly application: 'mqtt' | 'https' | 'tls';
-}
+import { openPath, type PathPlan, type PathStart, type PathStep, STEP_MS } from './open-path.ts';
 
 /** The results of the steps of one path. Steps after the first failure are absent. */
-export interface PathResult<P extends PathPlan = PathPlan> {
+export interface PathResult<P extends PathPlan = PathPlan> extends PathStart {
   readonly plan: P;
-  readonly name: Resolution;
-  readonly dial?: { readonly failure: DialFailure | null; readonly tookMs: number };
-  readonly tls?: TlsProbe;
-  /** Whether a small ClientHello was answered where a full-size one was not. */
-  readonly smallHello?: boolean;
   readonly mqtt?: MqttProbe | { readonly kind: 'not-tried'; readonly why: string };
   readonly https?: HttpProbe;
   readonly info?: ConnectionInfo | null;
@@ -84,12 +67,6 @@ export function createSerialQueue(clock: Clock, signal: AbortSignal): SerialQueu
   };
 }
 
-/** Maximum duration of each step of a path, within the timeout of the whole path. */
-export const STEP_MS = { name: 3_000, dial: 4_000, tls: 4_000, smallHello: 2_000, mqtt: 5_000, https: 5_000 } as const;
-
-/** With less time left no further step is tried. */
-const MIN_REMAINING_MS = 200;
-
 /** Probes one path: name, TCP, TLS, application protocol. Throws only the reason of the signal. */
 export async function probePath<P extends PathPlan>(
   plan: P,
@@ -99,46 +76,17 @@ export async function probePath<P extends PathPlan>(
   const { clock, signal, timeoutMs } = tools;
   const beganMs = clock.monotonicMs();
   const spentMs = () => clock.monotonicMs() - beganMs;
-  const limit = (step: keyof typeof STEP_MS) => Math.max(1, Math.min(STEP_MS[step], timeoutMs - spentMs()));
+  const limit = (step: PathStep) => Math.max(1, Math.min(STEP_MS[step], timeoutMs - spentMs()));
   const result = (rest: Omit<PathResult, 'plan' | 'tookMs'>): PathResult<P> => ({
     plan,
     ...rest,
     tookMs: Math.round(spentMs()),
   });
 
-  const name = await names.resolve(plan.host, limit('name'));
-  signal.throwIfAborted();
-  if (name.kind === 'unknown' || name.kind === 'no-answer') return result({ name });
-
-  const dialBeganMs = clock.monotonicMs();
-  const dialTookMs = () => Math.round(clock.monotonicMs() - dialBeganMs);
-  let stream: Duplex;
+  const { connection, ...start } = await openPath(plan, { ...tools, resolve: names.resolve }, limit);
+  if (connection === null) return result(start);
+  const { tls, localPort } = connection;
   try {
-    stream = await tools.dialer.dial({ host: plan.host, port: plan.port }, { timeoutMs: limit('dial'), signal });
-  } catch (error) {
-    signal.throwIfAborted();
-    if (!(error instanceof DialError)) throw error;
-    return result({ name, dial: { failure: error.failure, tookMs: dialTookMs() } });
-  }
-  const dial = { failure: null, tookMs: dialTookMs() };
-  // Later users of the stream add their own error listeners.
-  stream.on('error', () => {});
-  try {
-    const hello = {
-      host: plan.host,
-      trusted: plan.trusted,
-      credentials: plan.credentials ?? undefined,
-      alpn: plan.alpn ?? undefined,
-      signal,
-      clock,
-    };
-    const tls = await probeTls(stream, { ...hello, timeoutMs: limit('tls') });
-    if (tls.kind === 'failed') {
-      if (tls.failure.kind !== 'no-answer' || limit('smallHello') < MIN_REMAINING_MS)
-        return result({ name, dial, tls });
-      return result({ name, dial, tls, smallHello: await isSmallAnswered(plan, hello, limit('smallHello'), tools) });
-    }
-    const localPort = (stream as { readonly localPort?: number }).localPort;
     const readInfo = () => (localPort === undefined ? Promise.resolve(null) : tools.connectionInfo(localPort));
     if (plan.application === 'https') {
       // Kernel information is read while the connection is open and full-size packets were sent.
@@ -149,45 +97,21 @@ export async function probePath<P extends PathPlan>(
         clock,
         beforeClose: readInfo,
       });
-      return result({ name, dial, tls, https: probe, info });
+      return result({ ...start, https: probe, info });
     }
     const info = await readInfo();
-    if (plan.application === 'tls') return result({ name, dial, tls, info });
+    if (plan.application === 'tls') return result({ ...start, info });
     const why = noConnectReason(plan, tls) ?? (await tools.mqttBlocked);
     signal.throwIfAborted();
-    if (why !== null) return result({ name, dial, tls, info, mqtt: { kind: 'not-tried', why } });
+    if (why !== null) return result({ ...start, info, mqtt: { kind: 'not-tried', why } });
     // The wait in the queue does not count towards the timeout of the path.
     const mqttMs = limit('mqtt');
     const mqtt = await tools.connects.run(() =>
       probeMqtt(tls.socket, { clientId: tools.clientId, ended: tls.ended, timeoutMs: mqttMs, signal, clock }),
     );
-    return result({ name, dial, tls, info, mqtt });
+    return result({ ...start, info, mqtt });
   } finally {
-    stream.destroy();
-  }
-}
-
-/**
- * A current ClientHello (post-quantum key exchange) needs two full-size packets. When it gets no answer and a small one does,
- * full-size packets are lost.
- */
-async function isSmallAnswered(
-  { host, port }: PathPlan,
-  hello: Omit<Parameters<typeof probeTls>[1], 'timeoutMs'>,
-  timeoutMs: number,
-  { dialer, signal }: PathTools,
-): Promise<boolean> {
-  try {
-    const stream = await dialer.dial({ host, port }, { timeoutMs, signal });
-    stream.on('error', () => {});
-    const answer = await probeTls(stream, { ...hello, smallHello: true, timeoutMs });
-    if (answer.kind === 'established') answer.socket.destroy();
-    stream.destroy();
-    return answer.kind === 'established' || answer.failure.kind !== 'no-answer';
-  } catch (error) {
-    signal.throwIfAborted();
-    if (error instanceof DialError) return false;
-    throw error;
+    connection.close();
   }
 }
 

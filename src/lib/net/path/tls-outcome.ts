@@ -117,7 +117,8 @@ export function alpnOutcome({ tls }: PathResult, wanted: string): PathOutcome {
       tls.alpn === null
         ? 'the server ignored ALPN: not a broker on this port, or a proxy removed it'
         : `the server selected ${quoted(tls.alpn)} instead`,
-    remedy: 'Compare cloud.mqtt.host and cloud.mqtt.fallbackPort of the site file; a proxy may remove the extension.',
+    remedy:
+      'Compare the host of the broker and cloud.mqtt.fallbackPort of the site file; a proxy may remove the extension.',
     ask,
   };
 }

@@ -3,12 +3,12 @@ import { CLOUD_REGION, calledServices, HEARTBEAT_PORT, isThisMachine, type Site 
 import type { NetworkRequestFacts, OpenPoint } from '../network-request.result.ts';
 
 /**
- * The facts of the letter, from the site file only. A missing value is null and an open point. Addresses of this machine (a
+ * The facts of the letter, from the site file, and the broker of the enrolment where that names none. A missing value is null and an open point. Addresses of this machine (a
  * simulator, a service on the gateway) count as missing for cloud and reservations, and are left out for services.
  *
  * @source specification, 'Customer IT request' and 'Cloud and other network paths'
  */
-export function networkRequestFacts(site: Site): NetworkRequestFacts {
+export function networkRequestFacts(site: Site, enrolledBroker: string | null = null): NetworkRequestFacts {
   const open: OpenPoint[] = [];
   const ask = (from: OpenPoint['from'], id: string, key: string, what: string) => open.push({ id, from, key, what });
 
@@ -38,7 +38,7 @@ export function networkRequestFacts(site: Site): NetworkRequestFacts {
     if (address === null) ask('customer', `${device}-address`, addressKey, `the reserved address of the ${device}`);
   }
 
-  const outbound = outboundOf(site);
+  const outbound = outboundOf(site, enrolledBroker);
   for (const { use, host } of outbound) {
     if (host !== null || use === 'mqtt') continue;
     const [key, what] = hostKeys[use];
@@ -109,13 +109,13 @@ function reservation(
   };
 }
 
-function outboundOf({ cloud, enrolment }: Site): NetworkRequestFacts['outbound'] {
+function outboundOf({ cloud, enrolment }: Site, enrolledBroker: string | null): NetworkRequestFacts['outbound'] {
   const elsewhere = (host: string | undefined) => (host === undefined || isThisMachine(host) ? null : host);
   const ofUrl = (url: string | undefined) => {
     const parsed = url === undefined ? undefined : new URL(url);
     return { host: elsewhere(parsed && bare(parsed.hostname)), port: Number(parsed?.port || 443) };
   };
-  const mqtt = elsewhere(cloud?.mqtt.host);
+  const mqtt = elsewhere(cloud && (cloud.mqtt.host ?? enrolledBroker ?? undefined));
   const port = cloud?.mqtt.port ?? 8883;
   const fallbackPort = cloud?.mqtt.fallbackPort ?? 443;
   return [

@@ -1,6 +1,6 @@
 import { type CheckRecord, type RecordVerification, verifyRecordFile } from '../../checklist/index.ts';
 import { GwError } from '../../error/index.ts';
-import { readCaFile } from '../network/ca-file.ts';
+import { readCaFile } from '../../net/path/index.ts';
 
 /** What a record is verified against. */
 export interface RecordTrust {

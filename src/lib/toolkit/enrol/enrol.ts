@@ -1,8 +1,8 @@
 import { createChassisClient } from '../../chassis/index.ts';
 import { type EnrolmentStep, enrol, readCertificates } from '../../enrolment/index.ts';
 import { GwError } from '../../error/index.ts';
+import { readCaFile } from '../../net/path/index.ts';
 import { chassisAccess } from '../chassis/access.ts';
-import { readCaFile } from '../network/ca-file.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
 import type { Enrol } from './enrol.result.ts';
 import { enrolmentOf, readEnrolStatus } from './status.ts';

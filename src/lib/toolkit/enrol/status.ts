@@ -12,7 +12,7 @@ import {
 } from '../../enrolment/index.ts';
 import { GwError } from '../../error/index.ts';
 import { nameLine } from '../../net/probe/index.ts';
-import type { Site } from '../../site/index.ts';
+import { type Site, sameHost } from '../../site/index.ts';
 import type { Finding } from '../finding.result.ts';
 import { type FindingStart, notChecked, ok, wrong } from '../finding.ts';
 import { regionLines } from '../network/check/region.ts';
@@ -126,13 +126,18 @@ function identityFindings(identity: Identity, { chassis, cloud }: Site, now: Dat
       'cloud.region',
     ),
     ...brokerRegion(identity),
-    same(
-      { id: 'endpoint', title: 'Its MQTT broker', spec: 'Cloud and other network paths' },
-      identity.endpoint,
-      cloud?.mqtt.host,
-      'cloud.mqtt.host',
-    ),
+    brokerFinding(identity, cloud?.mqtt.host, again),
   ];
+}
+
+function brokerFinding({ endpoint }: Identity, siteHost: string | undefined, again: string): Finding {
+  const start = { id: 'endpoint', title: 'Its MQTT broker', spec: 'Cloud and other network paths' };
+  if (siteHost === undefined) {
+    return notChecked(start, `${endpoint} is used; no cloud.mqtt.host in the site file to compare with`);
+  }
+  return sameHost(endpoint, siteHost)
+    ? ok(start, endpoint)
+    : wrong(start, `the identity has ${endpoint}, cloud.mqtt.host of the site file is ${siteHost}`, again);
 }
 
 /** The region in the host name of the broker, beside the region that the endpoint reported. */

@@ -158,8 +158,8 @@ export async function checkNetwork(
   const lines = [
     ...identityLine(site, identity, clock.wall()),
     ...uniqueNames(results.flatMap(pathLines)),
-    ...missingPlans(site),
-    ...regionLines(site),
+    ...missingPlans(site, identity),
+    ...regionLines(site, identity.kind === 'enrolled' ? identity.endpoint : undefined),
     ...(results.length > 0 ? sharedLines(results) : []),
     ...socketLines(listening),
     ...addressLines(site, machine.addresses()),

@@ -7,6 +7,7 @@ import {
 } from '../../report/index.ts';
 import { loadSite } from '../../site/index.ts';
 import { assertPrintable, writeDocument } from '../document-file.ts';
+import { readKnownIdentity } from './check/identity.ts';
 import type { NetworkRequest } from './request.result.ts';
 
 export interface NetworkRequestOptions {
@@ -21,13 +22,15 @@ export interface NetworkRequestOptions {
 }
 
 /**
- * Writes the letter to the customer's IT, filled from the site file. Makes no connection. Throws SITE_FILE_NOT_FOUND,
+ * Writes the letter to the customer's IT, filled from the site file, and from the identity where that has no broker. Makes no connection. Throws SITE_FILE_NOT_FOUND,
  * SITE_FILE_INVALID, USAGE, FILE_EXISTS, FILE_UNWRITABLE.
  */
 export async function writeNetworkRequest(options: NetworkRequestOptions): Promise<NetworkRequest> {
   const { lang, format, out, force = false } = options;
   assertPrintable(format, out);
-  const facts = networkRequestFacts(await loadSite(options.sitePath));
+  const site = await loadSite(options.sitePath);
+  const identity = await readKnownIdentity(site);
+  const facts = networkRequestFacts(site, identity.kind === 'enrolled' ? identity.endpoint : null);
   const { content, pages, replacedCharacters } = await writeDocumentAs(
     networkRequestLetter(facts, { lang, madeAt: options.now() }),
     format,

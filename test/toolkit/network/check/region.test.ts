@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { siteSchema } from '../../../../src/lib/site/index.ts';
-import { regionLines, regionOfHost } from '../../../../src/lib/toolkit/network/check/region.ts';
+import { regionOfHost, siteSchema } from '../../../../src/lib/site/index.ts';
+import { regionLines } from '../../../../src/lib/toolkit/network/check/region.ts';
 
 const named = (host: string) => {
   const found = regionOfHost(host);
@@ -50,7 +50,7 @@ describe('the region in the name of a host', () => {
 });
 
 describe('the findings about the region', () => {
-  const lines = (broker: string, region?: string) =>
+  const lines = (broker: string | undefined, region?: string, enrolledBroker?: string) =>
     regionLines(
       siteSchema.parse({
         name: 'test',
@@ -58,11 +58,12 @@ describe('the findings about the region', () => {
         enrolment: { url: 'https://enrol.example.com' },
         cloud: {
           ...(region && { region }),
-          mqtt: { host: broker, alpn: 'x-test-mqtt-ca' },
+          mqtt: { ...(broker && { host: broker }), alpn: 'x-test-mqtt-ca' },
           storageUrl: 'https://bucket.s3.eu-central-1.amazonaws.com',
           tunnel: { host: '127.0.0.1' },
         },
       }),
+      enrolledBroker,
     ).map(({ id, verdict, need }) => `${id} ${verdict} ${need}`);
 
   it('are ok or wrong by the domain of the provider, and never ok for this machine or a name without a region', () => {
@@ -80,5 +81,13 @@ describe('the findings about the region', () => {
       'region.mqtt wrong needed',
       'region.storage wrong needed',
     ]);
+  });
+
+  it('are about the broker of the enrolment when the site file names none, and about no broker when nobody does', () => {
+    expect(lines(undefined, undefined, 'a.iot.us-east-1.amazonaws.com')[0]).toBe('region.mqtt wrong needed');
+    expect(lines('a.iot.eu-central-1.amazonaws.com', undefined, 'a.iot.us-east-1.amazonaws.com')[0]).toBe(
+      'region.mqtt ok needed',
+    );
+    expect(lines(undefined)[0]).toBe('region.storage ok needed');
   });
 });

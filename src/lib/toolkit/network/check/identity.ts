@@ -1,6 +1,6 @@
 import { type Credentials, loadIdentity, readCredentials } from '../../../enrolment/index.ts';
 import { GwError } from '../../../error/index.ts';
-import type { Site } from '../../../site/index.ts';
+import { type Site, sameHost } from '../../../site/index.ts';
 import type { NetworkLine } from '../check.result.ts';
 
 /** The enrolled identity of this device. */
@@ -50,7 +50,7 @@ export function identityLine({ cloud }: Pick<Site, 'cloud'>, identity: KnownIden
       return [line({ verdict: 'wrong', detail: identity.error.message, remedy: identity.error.remedy })];
     case 'enrolled': {
       const { endpoint, subject, notAfter } = identity;
-      if (endpoint !== cloud.mqtt.host) {
+      if (cloud.mqtt.host !== undefined && !sameHost(endpoint, cloud.mqtt.host)) {
         return [
           line({
             verdict: 'wrong',

@@ -1,8 +1,5 @@
-import { GwError } from '../../../error/index.ts';
-import type { PathPlan } from '../../../net/path/index.ts';
-import { certificatesOf } from '../../../net/probe/index.ts';
+import { type PathPlan, readSiteCa } from '../../../net/path/index.ts';
 import { calledServices, type Site } from '../../../site/index.ts';
-import { readCaFile } from '../ca-file.ts';
 import type { NetworkLine } from '../check.result.ts';
 import type { KnownIdentity } from './identity.ts';
 
@@ -23,33 +20,36 @@ export async function pathPlans({ cloud, enrolment }: Site, identity: KnownIdent
   const plain = { credentials: null, alpn: null } as const;
   if (cloud !== undefined) {
     const { mqtt, storageUrl, tunnel } = cloud;
-    const mqttCa = await caOf(mqtt.caFile, 'cloud.mqtt.caFile');
-    const broker = {
-      host: mqtt.host,
-      trusted: mqttCa ?? (identity.kind === 'enrolled' ? identity.credentials.caPem : null),
-      credentials,
-      application: 'mqtt',
-      spec: 'Cloud and other network paths',
-    } as const;
-    plans.push({
-      ...broker,
-      id: 'mqtt-fallback',
-      title: `MQTT broker on ${mqtt.fallbackPort}`,
-      port: mqtt.fallbackPort,
-      need: 'needed',
-      alpn: mqtt.alpn,
-    });
-    if (mqtt.port !== mqtt.fallbackPort) {
+    const host = brokerHost(cloud, identity);
+    const mqttCa = await readSiteCa(mqtt.caFile, 'cloud.mqtt.caFile');
+    if (host !== null) {
+      const broker = {
+        host,
+        trusted: mqttCa ?? (identity.kind === 'enrolled' ? identity.credentials.caPem : null),
+        credentials,
+        application: 'mqtt',
+        spec: 'Cloud and other network paths',
+      } as const;
       plans.push({
         ...broker,
-        id: 'mqtt-direct',
-        title: `MQTT broker on ${mqtt.port}`,
-        port: mqtt.port,
-        need: 'optional',
-        alpn: null,
+        id: 'mqtt-fallback',
+        title: `MQTT broker on ${mqtt.fallbackPort}`,
+        port: mqtt.fallbackPort,
+        need: 'needed',
+        alpn: mqtt.alpn,
       });
+      if (mqtt.port !== mqtt.fallbackPort) {
+        plans.push({
+          ...broker,
+          id: 'mqtt-direct',
+          title: `MQTT broker on ${mqtt.port}`,
+          port: mqtt.port,
+          need: 'optional',
+          alpn: null,
+        });
+      }
     }
-    const trusted = (await caOf(cloud.caFile, 'cloud.caFile')) ?? 'system';
+    const trusted = (await readSiteCa(cloud.caFile, 'cloud.caFile')) ?? 'system';
     if (storageUrl !== undefined) {
       plans.push({
         ...plain,
@@ -84,7 +84,7 @@ export async function pathPlans({ cloud, enrolment }: Site, identity: KnownIdent
       title: 'Enrolment endpoint',
       // Used once, before delivery; an enrolled device does not need it.
       need: identity.kind === 'enrolled' ? 'optional' : 'needed',
-      trusted: (await caOf(enrolment.caFile, 'enrolment.caFile')) ?? 'system',
+      trusted: (await readSiteCa(enrolment.caFile, 'enrolment.caFile')) ?? 'system',
       application: 'https',
       spec: 'Enrolment',
     });
@@ -92,25 +92,18 @@ export async function pathPlans({ cloud, enrolment }: Site, identity: KnownIdent
   return plans;
 }
 
+/** Null: the site file names none, and the device is not enrolled. */
+function brokerHost({ mqtt }: NonNullable<Site['cloud']>, identity: KnownIdentity): string | null {
+  return mqtt.host ?? (identity.kind === 'enrolled' ? identity.endpoint : null);
+}
+
 function endpointOf(url: string): { host: string; port: number } {
   const { hostname, port } = new URL(url);
   return { host: hostname.replace(/^\[|\]$/g, ''), port: port === '' ? 443 : Number(port) };
 }
 
-async function caOf(path: string | undefined, key: string): Promise<string | null> {
-  if (path === undefined) return null;
-  const refuse = (why: string, cause?: unknown) =>
-    new GwError('SITE_FILE_INVALID', `${path} (${key}) ${why}.`, {
-      remedy: 'Write the CA certificates (PEM) of the cloud operator to this file.',
-      cause,
-    });
-  const text = await readCaFile(path, refuse);
-  if (certificatesOf(text) === null) throw refuse('holds no valid certificate');
-  return text;
-}
-
-/** The lines for endpoints that the site file does not have. */
-export function missingPlans({ cloud, enrolment }: Site): NetworkLine[] {
+/** The lines for endpoints that are not known. */
+export function missingPlans({ cloud, enrolment }: Site, identity: KnownIdentity): NetworkLine[] {
   const line = (id: string, title: string, need: NetworkLine['need'], key: string): NetworkLine => ({
     id,
     title,
@@ -126,6 +119,15 @@ export function missingPlans({ cloud, enrolment }: Site): NetworkLine[] {
   });
   return [
     ...(cloud === undefined ? [line('mqtt', 'The MQTT broker is reachable', 'needed', 'cloud')] : []),
+    ...(cloud !== undefined && brokerHost(cloud, identity) === null
+      ? [
+          {
+            ...line('mqtt', 'The MQTT broker is reachable', 'needed', 'cloud.mqtt.host'),
+            detail: 'its host is known after the enrolment: cloud.mqtt.host is not in the site file',
+            remedy: 'Enrol this device (`gw enrol`), or add cloud.mqtt.host to the site file.',
+          },
+        ]
+      : []),
     ...(cloud !== undefined && cloud.storageUrl === undefined
       ? [line('storage', 'The object storage is reachable', 'needed', 'cloud.storageUrl')]
       : []),

@@ -1,0 +1,231 @@
+import { join } from 'node:path';
+import { asGwError, GwError } from '../error/index.ts';
+import { createBackoff, firstOf, onAbort } from '../lifecycle/index.ts';
+import { createRequester } from './gate/requester.ts';
+import { createSeen } from './gate/seen.ts';
+import { createInbound } from './inbound.ts';
+import { createCloudLink } from './link/link.ts';
+import type { Connection, LinkIdentity } from './link/model.ts';
+import type { Cloud, CloudOptions, CloudView } from './model.ts';
+import type { Outbox, OutboxView, OutgoingMessage } from './outbox/model.ts';
+import { openOutbox } from './outbox/outbox.ts';
+import { createReleaseAgent } from './release/agent.ts';
+import { createReporting } from './reporting/reporting.ts';
+import { download } from './storage/download.ts';
+import { createUploads } from './storage/uploads.ts';
+import { subscribedFilters, topicsOf } from './topics.ts';
+
+const ENROLMENT_POLL_MS = 1_000;
+const OUTBOX_RETRY = { firstMs: 1_000, maxMs: 60_000 };
+/** How long the last message of an orderly end may take. */
+const FAREWELL_MS = 300;
+const MB = 1_000_000;
+
+/**
+ * The cloud of one robot. Its parts do not depend on each other: without a disk for the outbox the link still brings a
+ * stop, and without a link the outbox keeps what is reported. Nothing runs before `start`, and nothing is kept before
+ * this device is enrolled.
+ */
+export function createCloud(options: CloudOptions): Cloud {
+  const { site, clock, log, trust } = options;
+  const { cloud, stateDir } = site;
+  const { serial } = site.chassis;
+  const topics = topicsOf(cloud.topics, serial);
+  /** undefined: not read yet. */
+  let identity: LinkIdentity | null | undefined;
+  let outbox: Outbox | null = null;
+  let outboxTrouble: GwError | null = null;
+  let life = new AbortController();
+  let work: readonly Promise<void>[] = [];
+
+  const seen = createSeen({ stateDir, clock, log });
+  const requester = createRequester({ clock, connection: () => link.connection() });
+  const reporting = createReporting({ ...options, topics, outbox: { append, view: outboxView } });
+  const agent = createReleaseAgent({
+    ...options,
+    release: cloud.release,
+    storageTrust: trust,
+    requester,
+    topics,
+    health: options.releaseHealth,
+    download,
+    reserveBytes: site.disk.reserveMb * MB,
+  });
+  const inbound = createInbound({ ...options, serial, topics, seen, requester, agent, reporting, record });
+  const link = createCloudLink({
+    ...options,
+    cloud,
+    stateDir,
+    async readIdentity() {
+      identity = await options.readIdentity();
+      return identity;
+    },
+    filters: subscribedFilters(topics),
+    will: { topic: topics.presence, payload: presence(serial, { online: false, reason: 'connection lost' }) },
+    onMessage: inbound.receive,
+  });
+  const uploads = createUploads({
+    dir: join(stateDir, 'cloud', 'uploads'),
+    requester,
+    topic: topics.storage,
+    storageUrl: cloud.storageUrl,
+    trust,
+    connected: () => link.connection() !== null,
+    clock,
+    log,
+  });
+
+  function outboxView(): OutboxView {
+    if (outbox !== null) return outbox.view();
+    return {
+      status: outboxTrouble === null ? 'not-open' : 'failing',
+      detail: outboxTrouble?.message ?? 'Not open: nothing is kept before this device is enrolled.',
+      remedy: outboxTrouble?.remedy ?? null,
+      kept: null,
+      bytes: null,
+      maxBytes: cloud.outbox.maxMb * MB,
+      oldestAt: null,
+      accepted: 0,
+      acknowledged: 0,
+      refused: 0,
+      thinned: null,
+    };
+  }
+
+  async function append(message: OutgoingMessage) {
+    if (outbox === null) throw new GwError('OUTBOX_REFUSED', 'The outbox is not open.');
+    return outbox.append(message);
+  }
+
+  function record(body: OutgoingMessage['body']): void {
+    append({ class: 'record', topic: topics.records, body }).catch((error: unknown) =>
+      log.error({ kind: body.kind, error: asGwError(error).message }, 'a record for the cloud was not kept'),
+    );
+  }
+
+  /** Opens the outbox once this device is enrolled, and again after a failure. */
+  async function keepOutbox(signal: AbortSignal): Promise<void> {
+    const backoff = createBackoff(OUTBOX_RETRY, clock);
+    while (!identity) await clock.sleep(ENROLMENT_POLL_MS, signal);
+    for (;;) {
+      try {
+        outbox = await openOutbox({
+          path: join(stateDir, 'cloud', 'outbox.db'),
+          serial,
+          maxBytes: cloud.outbox.maxMb * MB,
+          maxPerSecond: cloud.outbox.maxPerSecond,
+          clock,
+          log,
+        });
+        outboxTrouble = null;
+        break;
+      } catch (error) {
+        outboxTrouble = asGwError(error);
+        log.error({ error: outboxTrouble.message }, 'the outbox cannot be opened');
+        await clock.sleep(backoff.nextMs(), signal);
+      }
+    }
+    signal.throwIfAborted();
+    const open = outbox;
+    await Promise.all([reporting.run(signal), ...[drainOver(open, signal)]]);
+  }
+
+  /** Publishes over each connection until it ends. */
+  async function drainOver(open: Outbox, signal: AbortSignal): Promise<void> {
+    let current: { readonly connection: Connection; readonly done: Promise<void> } | null = null;
+    const over = (connection: Connection | null) => {
+      if (connection === null || current?.connection === connection) return;
+      const before = current?.done;
+      const done = (async () => {
+        await before;
+        await open.drain(connection, firstOf(signal, connection.ended));
+      })().catch((error: unknown) => {
+        if (!connection.ended.aborted && !signal.aborted) {
+          log.error({ error: asGwError(error).message }, 'publishing from the outbox failed');
+        }
+      });
+      current = { connection, done };
+    };
+    using _each = link.subscribe(over);
+    over(link.connection());
+    await new Promise<void>((resolve) => {
+      onAbort(signal, resolve);
+    });
+    await (current as { readonly done: Promise<void> } | null)?.done;
+  }
+
+  function onConnection(connection: Connection | null): void {
+    if (connection === null) return;
+    // Not through the outbox: presence is about now.
+    connection.publish(topics.presence, presence(serial, { online: true, reason: null })).catch(() => {});
+    agent.checkQueue();
+  }
+
+  /** For an orderly end, after which the broker does not publish the last will. */
+  async function sayOffline(): Promise<void> {
+    const connection = link.connection();
+    if (connection === null) return;
+    const said = connection.publish(topics.presence, presence(serial, { online: false, reason: 'stopped' }));
+    const late = Promise.withResolvers<void>();
+    using _late = clock.after(FAREWELL_MS, late.resolve);
+    await Promise.race([said.catch(() => {}), late.promise]);
+  }
+
+  function statusOf(): Pick<CloudView, 'status' | 'detail' | 'remedy'> {
+    const view = link.view();
+    if (identity === null) {
+      return {
+        status: 'not-enrolled',
+        detail: 'This device has no identity, so nothing is sent and nothing is received.',
+        remedy: 'Enrol it with `gw enrol`; the link then starts by itself.',
+      };
+    }
+    const status = view.status === 'connected' ? 'connected' : view.status === 'not-checked' ? 'not-checked' : null;
+    return { status: status ?? 'not-connected', detail: view.detail, remedy: view.remedy };
+  }
+
+  return {
+    name: 'cloud',
+    failedStart: 'is-retried',
+
+    async start({ signal, fail }) {
+      life = new AbortController();
+      const ending = firstOf(signal, life.signal);
+      await seen.load();
+      const connections = link.subscribe(onConnection);
+      onAbort(ending, () => connections[Symbol.dispose]());
+      work = [link.run(ending), keepOutbox(ending), agent.run(ending), uploads.run(ending)].map((part) =>
+        part.catch((error: unknown) => {
+          if (!ending.aborted) fail(error);
+        }),
+      );
+    },
+
+    async stop() {
+      await sayOffline();
+      life.abort();
+      await Promise.all(work);
+      work = [];
+      await seen.settled();
+      await outbox?.[Symbol.asyncDispose]();
+      outbox = null;
+    },
+
+    describe: () => statusOf().detail,
+
+    checkPath: (path, signal) => link.checkPath(path, signal),
+
+    view: () => ({
+      ...statusOf(),
+      link: link.view(),
+      outbox: outboxView(),
+      received: inbound.view(),
+      release: agent.view(),
+      uploads: uploads.view(),
+    }),
+  };
+}
+
+function presence(serial: string, state: { readonly online: boolean; readonly reason: string | null }): Uint8Array {
+  return new TextEncoder().encode(JSON.stringify({ serial, ...state }));
+}

@@ -1,0 +1,146 @@
+import type { Clock, Log } from '../../lifecycle/index.ts';
+import type { Dialer, Resolution } from '../../net/index.ts';
+import {
+  alpnOutcome,
+  mqttOutcome,
+  nameOutcome,
+  openPath,
+  type PathConnection,
+  type PathOutcome,
+  type PathPlan,
+  type PathResult,
+  type SerialQueue,
+  STEP_MS,
+  tcpOutcome,
+  tlsOutcome,
+} from '../../net/path/index.ts';
+import { subscribeOutcome } from './failures.ts';
+import type { CloudLinkOptions, FailedAttempt, LinkIdentity, LinkPath } from './model.ts';
+import { connectMqtt, type MqttSession } from './mqtt-session.ts';
+
+/** One way to the broker with one identity. */
+export interface LinkPlan {
+  readonly path: LinkPath;
+  readonly plan: PathPlan;
+  readonly identity: LinkIdentity;
+}
+
+/** A session whose subscriptions are acknowledged. */
+export interface LinkSession {
+  readonly plan: LinkPlan;
+  readonly mqtt: MqttSession;
+  readonly alpn: string | null;
+  readonly tls: string;
+  /** When the last subscription was acknowledged. */
+  readonly sinceMs: number;
+  readonly since: string;
+}
+
+export interface AttemptTools extends Pick<CloudLinkOptions, 'filters' | 'will' | 'onMessage'> {
+  readonly dialer: Dialer;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+  readonly connects: SerialQueue;
+  resolve(host: string, timeoutMs: number): Promise<Resolution>;
+  /** Ends subscriptions of an earlier site file that the kept session may have. */
+  readonly unsubscribeOld: (session: MqttSession) => Promise<void>;
+}
+
+/**
+ * One attempt: name, TCP, TLS with the client certificate, ALPN, MQTT, subscriptions. With `settleMs` it waits so long
+ * before CONNECT, so that a rejected certificate costs no displaced session. Throws only the reason of the signal.
+ */
+export async function attempt(
+  linkPlan: LinkPlan,
+  tools: AttemptTools,
+  { settleMs = 0 }: { readonly settleMs?: number } = {},
+): Promise<{ readonly session: LinkSession } | { readonly failed: FailedAttempt }> {
+  const { path, plan, identity } = linkPlan;
+  const { clock, signal } = tools;
+  const beganMs = clock.monotonicMs();
+  const tookMs = () => Math.round(clock.monotonicMs() - beganMs);
+  const failed = (step: FailedAttempt['step'], outcome: PathOutcome) => ({
+    failed: {
+      path,
+      host: plan.host,
+      port: plan.port,
+      step,
+      outcome: { ...outcome, verdict: 'wrong' as const },
+      at: clock.wall().toISOString(),
+      tookMs: tookMs(),
+    },
+  });
+
+  const { connection, ...start } = await openPath(plan, tools);
+  const result = (rest: Pick<PathResult, 'mqtt'> = {}): PathResult => ({ plan, ...start, ...rest, tookMs: tookMs() });
+  if (connection === null) return failed(...startFailure(result()));
+  let session: MqttSession | null = null;
+  let isKept = false;
+  try {
+    const unfit = unfitConnection(result(), connection);
+    if (unfit !== null) return failed(...unfit);
+    if (settleMs > 0) {
+      const { socket } = connection.tls;
+      // A broker sends nothing before CONNECT; only while it is read is the end of the stream noticed.
+      socket.resume();
+      await clock.sleep(settleMs, signal);
+      socket.pause();
+      const failure = connection.tls.ended() ?? (socket.readableEnded || socket.destroyed ? { kind: 'cut' } : null);
+      if (failure !== null) {
+        return failed('tls', mqttOutcome(result({ mqtt: { kind: 'closed', failure, tookMs: tookMs() } })));
+      }
+    }
+    const handshake = await tools.connects.run(() =>
+      connectMqtt(connection, { ...tools, clientId: identity.serial, timeoutMs: STEP_MS.mqtt }),
+    );
+    session = handshake.session;
+    if (session === null) return failed('mqtt', mqttOutcome(result({ mqtt: handshake.probe })));
+    signal.throwIfAborted();
+    // Always, also to a kept session: that may lack filters, when it was made by an interrupted or an older subscription.
+    const subscribed = await session.subscribe(tools.filters);
+    signal.throwIfAborted();
+    if (subscribed.kind !== 'subscribed') return failed('subscribe', subscribeOutcome(subscribed));
+    if (subscribed.withQos0.length > 0) {
+      tools.log.warn({ filters: subscribed.withQos0 }, 'the broker granted subscriptions with QoS 0 only');
+    }
+    if (session.sessionPresent) await tools.unsubscribeOld(session);
+    signal.throwIfAborted();
+    isKept = true;
+    return {
+      session: {
+        plan: linkPlan,
+        mqtt: session,
+        alpn: connection.tls.alpn,
+        tls: connection.tls.protocol,
+        sinceMs: clock.monotonicMs(),
+        since: clock.wall().toISOString(),
+      },
+    };
+  } finally {
+    if (!isKept) {
+      session?.destroy();
+      connection.close();
+    }
+  }
+}
+
+/** The failed step of a path without an open connection. */
+function startFailure(result: PathResult): [FailedAttempt['step'], PathOutcome] {
+  const { name, dial, tls, plan } = result;
+  if (name.kind === 'unknown' || name.kind === 'no-answer') return ['name', nameOutcome(result)];
+  if (dial?.failure !== null) return ['tcp', tcpOutcome(result)];
+  if (tls?.kind === 'failed') {
+    if (tls.failure.kind === 'alpn-refused') return ['alpn', alpnOutcome(result, plan.alpn ?? '')];
+    if (tls.failure.kind === 'certificate-refused') return ['tls', mqttOutcome(result)];
+  }
+  return ['tls', tlsOutcome(result)];
+}
+
+/** Why CONNECT must not be sent over an open connection; null: it may. */
+function unfitConnection(result: PathResult, { tls }: PathConnection): [FailedAttempt['step'], PathOutcome] | null {
+  const { alpn } = result.plan;
+  if (tls.trust.kind !== 'trusted') return ['tls', tlsOutcome(result)];
+  if (alpn !== null && tls.alpn !== alpn) return ['alpn', alpnOutcome(result, alpn)];
+  return null;
+}

@@ -1,0 +1,298 @@
+import { asGwError, GwError } from '../../error/index.ts';
+import { createBackoff, firstOf, onAbort } from '../../lifecycle/index.ts';
+import { type Lookup, resolveHost, systemLookup } from '../../net/index.ts';
+import { createSerialQueue } from '../../net/path/index.ts';
+import { type AttemptTools, attempt, type LinkSession } from './attempt.ts';
+import { lossOutcome, MAX_SHORT_SESSIONS, SETTLED_MS } from './failures.ts';
+import { type LinkMemory, openLinkMemory } from './link-file.ts';
+import type { CloudLink, CloudLinkOptions, Connection, FailedAttempt, LinkIdentity, LinkPath } from './model.ts';
+import { linkPaths, planOf } from './plans.ts';
+import { createLinkState } from './state.ts';
+import { linkTiming } from './timing.ts';
+import { linkView } from './view.ts';
+
+/** With TLS 1.3 a broker rejects a client certificate only after the handshake. */
+const REJECTION_WAIT_MS = 1_000;
+
+/**
+ * The connection to the broker with its reconnects. Creating it has no effect. `run` may be called once at a time.
+ */
+export function createCloudLink(options: CloudLinkOptions): CloudLink {
+  const { cloud, clock, log, filters } = options;
+  const state = createLinkState();
+  const listeners = new Set<(connection: Connection | null) => void>();
+  const timing = options.timing ?? linkTiming;
+  const retry = createBackoff(timing.retry, clock);
+  const renewalRetry = createBackoff(timing.renewalRetry, clock);
+  const directRetry = createBackoff(timing.directRetry, clock);
+  const lookups = new Map<string, ReturnType<Lookup>>();
+
+  const notify = (connection: Connection | null) => {
+    for (const listener of [...listeners]) listener(connection);
+  };
+
+  /** A lookup cannot be cancelled and occupies a thread of the pool, so there is one per name at a time. */
+  const lookup: Lookup = (host) => {
+    const running = lookups.get(host);
+    if (running !== undefined) return running;
+    const answer = (options.lookup ?? systemLookup)(host);
+    lookups.set(host, answer);
+    const forget = () => lookups.delete(host);
+    answer.then(forget, forget);
+    return answer;
+  };
+
+  async function readIdentity(): Promise<LinkIdentity | null> {
+    try {
+      const identity = await options.readIdentity();
+      state.identity = identity === null ? { kind: 'none' } : { kind: 'enrolled', identity };
+      return identity;
+    } catch (error) {
+      if (!(error instanceof GwError)) throw error;
+      if (state.identity.kind !== 'broken') log.warn({ error }, 'the identity of this device cannot be used');
+      state.identity = { kind: 'broken', error };
+      return null;
+    }
+  }
+
+  /** One attempt on one path. Its failure is kept and logged. */
+  async function connect(
+    path: LinkPath,
+    identity: LinkIdentity,
+    run: Run,
+    { settleMs = 0 }: { readonly settleMs?: number } = {},
+  ): Promise<LinkSession | FailedAttempt> {
+    let plan: Awaited<ReturnType<typeof planOf>>;
+    try {
+      plan = await planOf(path, cloud, identity);
+    } catch (error) {
+      const { message, remedy } = asGwError(error);
+      return fail({
+        path,
+        host: cloud.mqtt.host ?? identity.endpoint,
+        port: path === 'direct' ? cloud.mqtt.port : cloud.mqtt.fallbackPort,
+        step: 'tls',
+        outcome: { verdict: 'wrong', detail: message, remedy },
+        at: clock.wall().toISOString(),
+        tookMs: 0,
+      });
+    }
+    // Before the first SUBSCRIBE, so that no filter that the broker may keep is forgotten.
+    await run.memory.remember({ filters: [...run.memory.filters(), ...filters] });
+    const result = await attempt(plan, run.tools, { settleMs });
+    if ('failed' in result) return fail(result.failed);
+    await run.memory.remember({ path, ...(!result.session.mqtt.sessionPresent && { filters }) });
+    return result.session;
+  }
+
+  function fail(failure: FailedAttempt): FailedAttempt {
+    state.failures[failure.path] = failure;
+    const { path, host, port, step, outcome } = failure;
+    log.warn({ path, host, port, step, detail: outcome.detail }, 'cloud link: connection attempt failed');
+    return failure;
+  }
+
+  /** Tries the paths in order: the one that worked last first. Null when all failed. */
+  async function connectAny(identity: LinkIdentity, run: Run): Promise<LinkSession | null> {
+    const paths = [...linkPaths(cloud)];
+    if (run.memory.path() === 'fallback') paths.reverse();
+    const rejections: FailedAttempt[] = [];
+    for (const path of paths) {
+      const result = await connect(path, identity, run);
+      if ('mqtt' in result) return result;
+      if (['tls', 'mqtt', 'subscribe'].includes(result.step)) rejections.push(result);
+    }
+    const { proven } = run;
+    const [rejection] = rejections;
+    if (proven === null || proven.fingerprintSha256 === identity.fingerprintSha256 || rejection === undefined)
+      return null;
+    // The certificate before the renewal may still work when the broker rejects the new one.
+    state.renewalFailure = rejection;
+    for (const path of paths) {
+      const result = await connect(path, proven, run);
+      if ('mqtt' in result) return result;
+    }
+    return null;
+  }
+
+  /** Makes a session the present one. The broker has displaced the one before, if there was any. */
+  function begin(session: LinkSession, run: Run): void {
+    const { plan, mqtt } = session;
+    const before = state.session;
+    run.proven = plan.identity;
+    state.session = session;
+    state.connection = { path: plan.path, ended: mqtt.ended, publish: mqtt.publish };
+    state.failures[plan.path] = null;
+    state.connects += 1;
+    state.retryAtMs = null;
+    const current = state.identity.kind === 'enrolled' ? state.identity.identity.fingerprintSha256 : null;
+    if (current === plan.identity.fingerprintSha256) {
+      state.renewalFailure = null;
+      renewalRetry.reset();
+      run.renewalDueMs = 0;
+    } else {
+      run.renewalDueMs = clock.monotonicMs() + renewalRetry.nextMs();
+    }
+    if (plan.path === 'fallback') run.directDueMs = clock.monotonicMs() + directRetry.nextMs();
+    before?.mqtt.destroy();
+    log.info(
+      {
+        path: plan.path,
+        host: plan.plan.host,
+        port: plan.plan.port,
+        alpn: session.alpn,
+        sessionPresent: mqtt.sessionPresent,
+      },
+      'cloud link: connected',
+    );
+    onAbort(mqtt.ended, () => ended(session));
+    if (state.session === session) notify(state.connection);
+  }
+
+  function ended(session: LinkSession): void {
+    const { plan, mqtt, sinceMs } = session;
+    const end = mqtt.end();
+    if (state.session !== session || end === null) return;
+    state.session = null;
+    state.connection = null;
+    const livedMs = clock.monotonicMs() - sinceMs;
+    if (livedMs >= SETTLED_MS) retry.reset();
+    if (plan.path === 'direct' && livedMs >= timing.healedMs) directRetry.reset();
+    if (state.isReplacing || end.kind === 'own') {
+      notify(null);
+      return;
+    }
+    state.losses += 1;
+    state.shortSessions = end.kind === 'closed' && livedMs < SETTLED_MS ? state.shortSessions + 1 : 0;
+    const outcome = lossOutcome(end, plan.identity.serial, state.shortSessions);
+    if (outcome !== null) {
+      state.failures[plan.path] = {
+        path: plan.path,
+        host: plan.plan.host,
+        port: plan.plan.port,
+        step: 'mqtt',
+        outcome,
+        at: clock.wall().toISOString(),
+        tookMs: Math.round(livedMs),
+      };
+      log.warn(
+        { path: plan.path, detail: outcome.detail, afterMs: Math.round(livedMs) },
+        'cloud link: connection lost',
+      );
+    }
+    notify(null);
+  }
+
+  /** While a session lasts: takes up a renewed certificate, and returns from the fallback to the direct path. */
+  async function hold(run: Run): Promise<void> {
+    while (state.session !== null) {
+      const { session } = state;
+      await clock
+        .sleep(timing.pollMs, firstOf(run.signal, session.mqtt.ended))
+        .catch(() => run.signal.throwIfAborted());
+      if (state.session !== session) return;
+      const identity = await readIdentity();
+      if (identity === null) {
+        // A file that cannot be read now says nothing about the certificate in use.
+        if (state.identity.kind === 'none') await session.mqtt.disconnect();
+        continue;
+      }
+      const nowMs = clock.monotonicMs();
+      const isRenewed = identity.fingerprintSha256 !== session.plan.identity.fingerprintSha256;
+      if (isRenewed && nowMs >= run.renewalDueMs) {
+        const failed = await replace(identity, [session.plan.path], run);
+        state.renewalFailure = failed;
+        if (failed !== null) run.renewalDueMs = clock.monotonicMs() + renewalRetry.nextMs();
+      } else if (session.plan.path === 'fallback' && linkPaths(cloud).includes('direct') && nowMs >= run.directDueMs) {
+        const failed = await replace(isRenewed ? session.plan.identity : identity, ['direct'], run);
+        if (failed !== null) run.directDueMs = clock.monotonicMs() + directRetry.nextMs();
+      }
+    }
+  }
+
+  /** Connects anew before the present session is given up. Returns the failure; then the present session is untouched. */
+  async function replace(identity: LinkIdentity, paths: readonly LinkPath[], run: Run): Promise<FailedAttempt | null> {
+    state.isReplacing = true;
+    try {
+      let failed: FailedAttempt | null = null;
+      for (const path of paths) {
+        const result = await connect(path, identity, run, { settleMs: REJECTION_WAIT_MS });
+        if ('mqtt' in result) {
+          begin(result, run);
+          return null;
+        }
+        failed = result;
+      }
+      // The broker accepted CONNECT, which displaced the present session, and then rejected a subscription.
+      if (state.session === null) state.losses += 1;
+      return failed;
+    } finally {
+      state.isReplacing = false;
+    }
+  }
+
+  return {
+    async run(signal) {
+      const memory = await openLinkMemory(options.stateDir, log);
+      const run: Run = {
+        signal,
+        memory,
+        proven: null,
+        renewalDueMs: 0,
+        directDueMs: 0,
+        tools: {
+          ...options,
+          signal,
+          resolve: (host, timeoutMs) => resolveHost(host, { timeoutMs, clock, lookup }),
+          connects: createSerialQueue(clock, signal),
+          async unsubscribeOld(mqtt) {
+            const old = memory.filters().filter((filter) => !filters.includes(filter));
+            if (old.length === 0 || (await mqtt.unsubscribe(old))) await memory.remember({ filters });
+          },
+        },
+      };
+      state.isRunning = true;
+      try {
+        while (!signal.aborted) {
+          const identity = await readIdentity();
+          if (identity === null) {
+            await clock.sleep(timing.pollMs, signal);
+            continue;
+          }
+          const session = await connectAny(identity, run);
+          signal.throwIfAborted();
+          if (session !== null) {
+            begin(session, run);
+            await hold(run);
+          }
+          const waitMs = state.shortSessions >= MAX_SHORT_SESSIONS ? timing.retry.maxMs : retry.nextMs();
+          state.retryAtMs = clock.monotonicMs() + waitMs;
+          await clock.sleep(waitMs, signal);
+          state.retryAtMs = null;
+        }
+      } catch (error) {
+        if (!signal.aborted) throw error;
+      } finally {
+        state.isRunning = false;
+        state.retryAtMs = null;
+        await state.session?.mqtt.disconnect();
+      }
+    },
+    view: () => linkView(state, cloud, clock),
+    connection: () => state.connection,
+    subscribe(listener) {
+      listeners.add(listener);
+      return { [Symbol.dispose]: () => listeners.delete(listener) };
+    },
+  };
+}
+
+interface Run {
+  readonly signal: AbortSignal;
+  readonly memory: LinkMemory;
+  readonly tools: AttemptTools;
+  /** The identity of the last connection. */
+  proven: LinkIdentity | null;
+  renewalDueMs: number;
+  directDueMs: number;
+}

@@ -1,0 +1,104 @@
+import type { Clock } from '../../lifecycle/index.ts';
+import { formatEndpoint } from '../../net/index.ts';
+import { regionOfHost, sameHost } from '../../site/index.ts';
+import { decisiveFailure } from './failures.ts';
+import type { CloudLinkOptions, FailedAttempt, LinkView } from './model.ts';
+import { brokerHost } from './plans.ts';
+import type { LinkState } from './state.ts';
+
+/** The state of the link as a person and the API see it. */
+export function linkView(state: LinkState, cloud: CloudLinkOptions['cloud'], clock: Clock): LinkView {
+  const { session, failures, connects, losses, retryAtMs, renewalFailure } = state;
+  const identity = state.identity.kind === 'enrolled' ? state.identity.identity : null;
+  // The connection in use may be that of an earlier identity.
+  const host = session?.plan.plan.host ?? (identity === null ? (cloud.mqtt.host ?? null) : brokerHost(cloud, identity));
+  return {
+    ...headline(state),
+    connection:
+      session === null
+        ? null
+        : {
+            path: session.plan.path,
+            host: session.plan.plan.host,
+            port: session.plan.plan.port,
+            alpn: session.alpn,
+            tls: session.tls,
+            sessionPresent: session.mqtt.sessionPresent,
+            since: session.since,
+            forMs: Math.round(clock.monotonicMs() - session.sinceMs),
+            lastPacketAgoMs: Math.round(clock.monotonicMs() - session.mqtt.lastPacketMs()),
+            certificate: {
+              fingerprintSha256: session.plan.identity.fingerprintSha256,
+              notAfter: session.plan.identity.notAfter,
+            },
+          },
+    failures: { ...failures },
+    connects,
+    losses,
+    retryInMs: retryAtMs === null ? null : Math.max(0, Math.round(retryAtMs - clock.monotonicMs())),
+    hostDifference:
+      identity !== null && cloud.mqtt.host !== undefined && !sameHost(cloud.mqtt.host, identity.endpoint)
+        ? { site: cloud.mqtt.host, enrolment: identity.endpoint }
+        : null,
+    regionDifference: host === null ? null : regionDifference(host, cloud.region),
+    identity: state.identity.kind,
+    renewalFailure,
+  };
+}
+
+function headline(state: LinkState): Pick<LinkView, 'status' | 'detail' | 'remedy' | 'ask'> {
+  const { session, renewalFailure, identity } = state;
+  if (session !== null) {
+    const { path, plan } = session.plan;
+    const how = path === 'fallback' ? `, the fallback port with ALPN ${session.alpn}` : '';
+    const connected = `connected to ${formatEndpoint(plan)}${how}`;
+    if (renewalFailure !== null) {
+      return {
+        status: 'connected',
+        detail: `${connected}, with the certificate before the renewal: the new one failed at ${placeOf(renewalFailure)}: ${renewalFailure.outcome.detail}`,
+        remedy: renewalFailure.outcome.remedy ?? null,
+        ask: renewalFailure.outcome.ask ?? null,
+      };
+    }
+    if (identity.kind === 'broken') {
+      const { message, remedy } = identity.error;
+      return {
+        status: 'connected',
+        detail: `${connected}; the installed identity is broken: ${message}`,
+        remedy,
+        ask: null,
+      };
+    }
+    return { status: 'connected', detail: connected, remedy: null, ask: null };
+  }
+  const none = { remedy: null, ask: null };
+  if (identity.kind === 'none') {
+    return { status: 'not-checked', detail: 'not enrolled', remedy: 'Enrol this device: gw enrol', ask: null };
+  }
+  if (identity.kind === 'broken') {
+    return { status: 'not-checked', detail: identity.error.message, remedy: identity.error.remedy, ask: null };
+  }
+  if (!state.isRunning) return { status: 'not-checked', detail: 'the cloud link is not running', ...none };
+  const decisive = decisiveFailure([state.failures.direct, state.failures.fallback]);
+  if (decisive === null) {
+    return state.connects > 0
+      ? { status: 'connecting', detail: 'not connected; a new connection is being made', ...none }
+      : { status: 'not-checked', detail: 'the first attempt has no result yet', ...none };
+  }
+  const others = [state.failures.direct, state.failures.fallback].filter((one) => one !== null && one !== decisive);
+  const details = [decisive, ...others].map((one) => `${placeOf(one as FailedAttempt)}: ${one?.outcome.detail}`);
+  return {
+    status: 'connecting',
+    detail: `not connected; ${details.join('; ')}`,
+    remedy: decisive.outcome.remedy ?? null,
+    ask: decisive.outcome.ask ?? null,
+  };
+}
+
+const placeOf = (failure: FailedAttempt) => formatEndpoint(failure);
+
+/** A name that its owner chose proves nothing where it matches, and is worth a question where it does not. */
+function regionDifference(host: string, expected: string): LinkView['regionDifference'] {
+  const named = regionOfHost(host);
+  return named.kind === 'named' && named.region !== expected ? { host, region: named.region, expected } : null;
+}

@@ -1,0 +1,255 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { FailedAttempt, LinkIdentity } from '../../../src/lib/cloud/link/model.ts';
+import { type CertificateAuthority, createCa } from '../../../src/lib/sim/cloud/certificates.ts';
+import { freePort } from '../../free-port.ts';
+import { plainPeer, tlsPeer } from '../../net/probe/world.ts';
+import { ALPN, FILTERS, fakeBroker, identityOf, type RunningLink, runLink, SERIAL } from './world.ts';
+
+let authority: CertificateAuthority;
+let identity: LinkIdentity;
+const readIdentity = async () => identity;
+beforeAll(async () => {
+  authority = await createCa({ commonName: 'Cloud CA' });
+  identity = await identityOf(authority);
+});
+
+/** The first failure on the direct path. */
+async function directFailure(running: RunningLink): Promise<FailedAttempt> {
+  const { failures } = await running.until('failed', ({ failures: { direct } }) => direct !== null);
+  if (failures.direct === null) throw new Error('no failure');
+  return failures.direct;
+}
+
+describe('a failed attempt is told in words', () => {
+  it('for closed ports, which are what the IT is asked to open', async () => {
+    const [port, fallbackPort] = [await freePort(), await freePort()];
+    await using running = runLink({ readIdentity, port, fallbackPort });
+    const view = await running.until('both failed', ({ failures }) => failures.fallback !== null);
+    expect(view.failures).toMatchObject({
+      direct: { step: 'tcp', port, outcome: { detail: expect.stringMatching(/^blocked: connection refused/) } },
+      fallback: { step: 'tcp', port: fallbackPort },
+    });
+    expect(view).toMatchObject({ status: 'connecting', connection: null, connects: 0, losses: 0 });
+    expect(view.ask).toBe(`Allow outgoing connections from the gateway to 127.0.0.1, TCP ${fallbackPort}.`);
+    expect(view.detail).toContain(`127.0.0.1:${port}: blocked`);
+  });
+
+  it('for a peer that is no TLS server', async () => {
+    await using peer = await plainPeer((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'));
+    await using running = runLink({ readIdentity, port: peer.port, fallbackPort: await freePort() });
+    expect(await directFailure(running)).toMatchObject({ step: 'tls', outcome: { detail: 'the response is not TLS' } });
+  });
+
+  it('for an untrusted broker, to which no byte of MQTT is sent', async () => {
+    const inspection = await createCa({ commonName: 'House inspection CA' });
+    let bytes = 0;
+    await using peer = await tlsPeer(inspection, {}, (socket) => socket.on('data', (chunk) => (bytes += chunk.length)));
+    await using running = runLink({ readIdentity, port: peer.port, fallbackPort: await freePort() });
+    const failure = await directFailure(running);
+    expect(failure).toMatchObject({ step: 'tls' });
+    expect(failure.outcome.detail).toContain("'CN=House inspection CA'");
+    expect(failure.outcome.ask).toContain('Exempt 127.0.0.1');
+    await running.clock.sleep(5_000);
+    expect(bytes).toBe(0);
+  });
+
+  it('for a client certificate that the broker requires and does not get', async () => {
+    // Node sends an alert for a missing certificate only; test/peers has a broker that rejects one.
+    await using broker = await fakeBroker(authority, undefined, {
+      requestCert: true,
+      rejectUnauthorized: true,
+      ca: authority.caPem,
+    });
+    const without = { ...identity, keyPem: '', certificatePem: '' };
+    await using running = runLink({
+      readIdentity: async () => without,
+      port: broker.port,
+      fallbackPort: await freePort(),
+    });
+    const { outcome } = await directFailure(running);
+    expect(outcome.detail).toBe('the broker rejected the certificate of this device: TLS alert certificate required');
+    expect(outcome.remedy).toContain('gw enrol status');
+  });
+
+  it('for a broker that never answers CONNECT', async () => {
+    await using broker = await fakeBroker(authority, () => true);
+    await using running = runLink({ readIdentity, port: broker.port, fallbackPort: await freePort() });
+    const failure = await directFailure(running);
+    expect(failure.step).toBe('mqtt');
+    expect(failure.outcome.detail).toMatch(/^TLS established, no CONNACK received within 50\d\d ms/);
+  });
+
+  it('for a CONNACK that refuses, with the code in its standard words', async () => {
+    await using broker = await fakeBroker(authority, ({ cmd }, client) => {
+      if (cmd === 'connect') client.send({ cmd: 'connack', returnCode: 5, sessionPresent: false });
+      return true;
+    });
+    await using running = runLink({ readIdentity, port: broker.port, fallbackPort: await freePort() });
+    const { step, outcome } = await directFailure(running);
+    expect([step, outcome.detail]).toEqual(['mqtt', 'CONNACK refused: return code 5, not authorized']);
+  });
+
+  it('for an HTTP server behind TLS', async () => {
+    await using peer = await tlsPeer(authority, {}, (socket) => {
+      socket.once('data', () => socket.end('HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n'));
+    });
+    await using running = runLink({ readIdentity, port: peer.port, fallbackPort: await freePort() });
+    const { step, outcome } = await directFailure(running);
+    expect([step, outcome.detail]).toEqual(['mqtt', 'the peer is an HTTP server, not an MQTT broker']);
+  });
+
+  it('for a connection that is closed instead of a CONNACK', async () => {
+    await using peer = await tlsPeer(authority, {}, (socket) => socket.once('data', () => socket.end()));
+    await using running = runLink({ readIdentity, port: peer.port, fallbackPort: await freePort() });
+    expect((await directFailure(running)).outcome.detail).toBe('connection closed without CONNACK');
+  });
+
+  it('for a rejected subscription, with the filter', async () => {
+    await using broker = await fakeBroker(authority, (packet, client) => {
+      if (packet.cmd !== 'subscribe' || packet.subscriptions.length === 8) return false;
+      client.send({ cmd: 'suback', messageId: packet.messageId ?? 0, granted: [1, 0x80, 1] });
+      return true;
+    });
+    await using running = runLink({ readIdentity, port: broker.port, fallbackPort: await freePort() });
+    const { step, outcome } = await directFailure(running);
+    expect(step).toBe('subscribe');
+    expect(outcome.detail).toBe(`SUBACK: the broker rejected the subscription to ${FILTERS[9]} (code 0x80)`);
+    expect(running.view()).toMatchObject({ connects: 0, connection: null });
+    expect(running.changes).toEqual([]);
+  });
+
+  it('for a connection that is closed after SUBSCRIBE, and for a missing SUBACK', async () => {
+    await using closing = await fakeBroker(authority, (packet, client) => {
+      if (packet.cmd === 'subscribe') client.socket.destroy();
+      return packet.cmd === 'subscribe';
+    });
+    await using silent = await fakeBroker(authority, ({ cmd }) => cmd === 'subscribe', { ALPNProtocols: [ALPN] });
+    await using running = runLink({ readIdentity, port: closing.port, fallbackPort: silent.port });
+    const view = await running.until('both failed', ({ failures }) => failures.fallback !== null);
+    expect(view.failures.direct?.outcome.detail).toMatch(/^connection closed after SUBSCRIBE/);
+    expect(view.failures.fallback?.outcome.detail).toMatch(/^CONNACK accepted, no SUBACK received within 50\d\d ms/);
+  });
+
+  it('for ALPN that is ignored on the fallback port, where no CONNECT is sent', async () => {
+    await using broker = await fakeBroker(authority);
+    await using running = runLink({ readIdentity, port: await freePort(), fallbackPort: broker.port });
+    const { failures } = await running.until('failed', (view) => view.failures.fallback !== null);
+    expect(failures.fallback).toMatchObject({
+      step: 'alpn',
+      outcome: { detail: 'the server ignored ALPN: not a broker on this port, or a proxy removed it' },
+    });
+    expect(broker.packets()).toEqual([]);
+  });
+
+  it('for a CA file of the site file that cannot be used', async () => {
+    await using running = runLink({
+      readIdentity,
+      port: await freePort(),
+      fallbackPort: await freePort(),
+      mqtt: { caFile: '/nonexistent/ca.pem' },
+    });
+    const { step, outcome } = await directFailure(running);
+    expect(step).toBe('tls');
+    expect(outcome.detail).toContain('/nonexistent/ca.pem (cloud.mqtt.caFile) cannot be read (ENOENT)');
+  });
+});
+
+describe('a connection that ends', () => {
+  it('again and again soon after CONNACK is told as a second connection with this client identifier', async () => {
+    await using broker = await fakeBroker(authority, (packet, client) => {
+      if (packet.cmd === 'subscribe' && packet.subscriptions.length < 8) {
+        client.send({ cmd: 'suback', messageId: packet.messageId ?? 0, granted: [1, 1, 1] });
+        client.socket.end();
+        return true;
+      }
+      return false;
+    });
+    await using running = runLink({ readIdentity, port: broker.port, fallbackPort: await freePort() });
+    const first = await running.until('one loss', ({ losses }) => losses === 1);
+    expect(first.failures.direct?.outcome.detail).toBe('connection lost: closed by the broker or the network');
+    const { failures } = await running.until('three losses', ({ losses }) => losses === 3);
+    expect(failures.direct?.outcome.detail).toMatch(/3 times in a row: another connection uses the client identifier/);
+    expect(failures.direct?.outcome.detail).toContain(SERIAL);
+    // The other connection is given time.
+    expect(running.view().retryInMs).toBeGreaterThan(25_000);
+  });
+
+  it('by a giant packet is ended by gw', async () => {
+    await using broker = await fakeBroker(authority);
+    await using running = runLink({ readIdentity, port: broker.port, fallbackPort: await freePort() });
+    const connection = await running.connected();
+    // A SUBACK of 64 MB.
+    broker.clients[0]?.socket.write(Buffer.from([0x90, 0x80, 0x80, 0x80, 0x20, 0, 1]));
+    await running.clock.until('the end', () => connection.ended.aborted);
+    expect(running.view().failures.direct?.outcome.detail).toBe(
+      'connection ended by gw: the broker sent a packet of type 9 with 67108864 bytes',
+    );
+    await running.connected();
+  });
+
+  it('is followed by another, with the client identifier at most once in 1.1 s and waits of at most 30 s', async () => {
+    const connectsAt: number[] = [];
+    let isRefusing = true;
+    let now = () => 0;
+    await using broker = await fakeBroker(
+      authority,
+      (packet, client) => {
+        if (packet.cmd !== 'connect') return false;
+        connectsAt.push(now());
+        if (isRefusing) client.send({ cmd: 'connack', returnCode: 3, sessionPresent: false });
+        return isRefusing;
+      },
+      { ALPNProtocols: [ALPN] },
+    );
+    await using running = runLink({ readIdentity, port: broker.port, fallbackPort: await freePort() });
+    now = running.clock.monotonicMs;
+    await running.clock.until('eight CONNECTs', () => connectsAt.length >= 8, 300_000);
+    const gaps = connectsAt.slice(1).map((at, index) => at - (connectsAt[index] ?? 0));
+    expect(Math.min(...gaps)).toBeGreaterThanOrEqual(1_080);
+    expect(Math.max(...gaps)).toBeLessThan(32_000);
+    expect(gaps.at(-1)).toBeGreaterThan(14_000);
+    isRefusing = false;
+    await running.connected();
+  });
+});
+
+describe('the name of the broker', () => {
+  it('is asked for once at a time, also when no name server answers for long', async () => {
+    let asked = 0;
+    await using running = runLink({
+      readIdentity: async () => ({ ...identity, endpoint: 'broker.example.com' }),
+      port: await freePort(),
+      fallbackPort: await freePort(),
+      lookup: () => {
+        asked += 1;
+        return new Promise(() => {});
+      },
+    });
+    const { failures } = await running.until('failed', (view) => view.failures.fallback !== null);
+    expect(failures.direct?.outcome.detail).toMatch(/^no name server answered within/);
+    await running.clock.sleep(20_000);
+    expect(asked).toBe(1);
+  });
+});
+
+describe('what the link remembers', () => {
+  it.each(['{', '[]', '{"format":"gw/cloud-link/9"}', '{"format":"gw/cloud-link/1","path":"x","filters":[7,"a"]}'])(
+    'may be damaged: %s',
+    async (text) => {
+      await using broker = await fakeBroker(authority, undefined, { sessionPresent: true });
+      const first = runLink({ readIdentity, port: await freePort(), fallbackPort: await freePort() });
+      await first.stop();
+      writeFileSync(join(first.dir, 'cloud-link.json'), text);
+      await using running = runLink({
+        readIdentity,
+        port: broker.port,
+        fallbackPort: await freePort(),
+        dir: first.dir,
+      });
+      expect((await running.connected()).path).toBe('direct');
+      await first[Symbol.asyncDispose]();
+    },
+  );
+});

@@ -1,0 +1,269 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Packet } from 'mqtt-packet';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { LinkIdentity } from '../../../src/lib/cloud/link/model.ts';
+import { type CertificateAuthority, createCa } from '../../../src/lib/sim/cloud/certificates.ts';
+import { freePort } from '../../free-port.ts';
+import { FILTERS, fakeBroker, identityOf, runLink, SERIAL } from './world.ts';
+
+let authority: CertificateAuthority;
+let identity: LinkIdentity;
+const readIdentity = async () => identity;
+beforeAll(async () => {
+  authority = await createCa();
+  identity = await identityOf(authority);
+});
+
+const subscriptions = (packets: readonly Packet[]) =>
+  packets
+    .filter((packet) => packet.cmd === 'subscribe')
+    .map((packet) => packet.subscriptions.map(({ topic, qos }) => [topic, qos]));
+
+describe('the cloud link connects', () => {
+  it('with a kept session, its will, and the stop in the first of the SUBSCRIBE packets of at most eight filters', async () => {
+    await using broker = await fakeBroker(authority);
+    await using running = runLink({ readIdentity, port: broker.port, fallbackPort: await freePort() });
+    expect(running.view()).toMatchObject({ status: 'not-checked', connection: null });
+    const connection = await running.connected();
+    expect(connection.path).toBe('direct');
+    expect(broker.clients[0]?.connect).toMatchObject({
+      clientId: SERIAL,
+      clean: false,
+      protocolVersion: 4,
+      keepalive: 30,
+      will: { topic: `gw/${SERIAL}/presence`, qos: 1, retain: false },
+    });
+    expect(subscriptions(broker.packets())).toEqual([
+      FILTERS.slice(0, 8).map((filter) => [filter, 1]),
+      FILTERS.slice(8).map((filter) => [filter, 1]),
+    ]);
+    expect(FILTERS[0]).toContain('/stop');
+    expect(running.view()).toMatchObject({
+      status: 'connected',
+      detail: `connected to 127.0.0.1:${broker.port}`,
+      connection: {
+        path: 'direct',
+        alpn: null,
+        tls: 'TLSv1.3',
+        sessionPresent: false,
+        certificate: { fingerprintSha256: identity.fingerprintSha256 },
+      },
+      identity: 'enrolled',
+      connects: 1,
+      losses: 0,
+      retryInMs: null,
+    });
+    await running.stop();
+    expect(broker.packets().at(-1)?.cmd).toBe('disconnect');
+    expect(running.view()).toMatchObject({ connection: null });
+    expect(running.view().status).not.toBe('connected');
+    expect(running.changes).toEqual([connection, null]);
+  });
+
+  it('and counts as connected only when every SUBACK has arrived', async () => {
+    let second: (() => void) | undefined;
+    await using broker = await fakeBroker(authority, (packet, client) => {
+      if (packet.cmd !== 'subscribe' || packet.subscriptions.length === 8) return false;
+      second = () => client.send({ cmd: 'suback', messageId: packet.messageId ?? 0, granted: [1, 1, 1] });
+      return true;
+    });
+    await using running = runLink({ readIdentity, port: broker.port, fallbackPort: await freePort() });
+    await running.clock.until('second SUBSCRIBE', () => second !== undefined);
+    await running.clock.sleep(500);
+    expect(running.view().status).toBe('not-checked');
+    expect(running.link.connection()).toBeNull();
+    second?.();
+    await running.connected();
+  });
+
+  it('and says that it is not enrolled, then connects without a restart', async () => {
+    let installed: LinkIdentity | null = null;
+    await using broker = await fakeBroker(authority);
+    await using running = runLink({
+      readIdentity: async () => installed,
+      port: broker.port,
+      fallbackPort: await freePort(),
+    });
+    const view = await running.until('not enrolled', ({ identity: kind }) => kind === 'none');
+    expect(view).toMatchObject({
+      status: 'not-checked',
+      detail: 'not enrolled',
+      remedy: 'Enrol this device: gw enrol',
+    });
+    installed = identity;
+    await running.connected();
+    // An identity that is gone ends the connection.
+    installed = null;
+    await running.until('ended', ({ connection }) => connection === null);
+    expect(running.view()).toMatchObject({ identity: 'none', detail: 'not enrolled', losses: 0 });
+    expect(broker.packets().at(-1)?.cmd).toBe('disconnect');
+  });
+
+  it('to the host of the enrolment when the site file names none, and shows a difference of host and region', async () => {
+    await using broker = await fakeBroker(authority);
+    const elsewhere = { ...identity, endpoint: 'broker.us-east-1.example.com' };
+    await using running = runLink({ readIdentity, port: broker.port, fallbackPort: await freePort() });
+    await running.connected();
+    expect(running.view()).toMatchObject({ hostDifference: null, regionDifference: null });
+    await using other = runLink({
+      readIdentity: async () => elsewhere,
+      port: broker.port,
+      fallbackPort: await freePort(),
+      mqtt: { host: '127.0.0.1' },
+    });
+    await other.connected();
+    expect(other.view()).toMatchObject({
+      hostDifference: { site: '127.0.0.1', enrolment: 'broker.us-east-1.example.com' },
+      regionDifference: null,
+    });
+    await using named = runLink({
+      readIdentity: async () => elsewhere,
+      port: await freePort(),
+      fallbackPort: await freePort(),
+      lookup: async () => {
+        throw Object.assign(new Error('unknown'), { code: 'ENOTFOUND' });
+      },
+    });
+    const view = await named.until('failed', ({ failures }) => failures.fallback !== null);
+    expect(view).toMatchObject({
+      status: 'connecting',
+      regionDifference: { host: 'broker.us-east-1.example.com', region: 'us-east-1', expected: 'eu-central-1' },
+      failures: { direct: { step: 'name' }, fallback: { step: 'name' } },
+    });
+    expect(view.ask).toContain('resolve broker.us-east-1.example.com');
+  });
+});
+
+describe('the kept session', () => {
+  it('is subscribed again in full, and loses filters of an earlier site file', async () => {
+    await using broker = await fakeBroker(authority, undefined, { sessionPresent: true });
+    const ports = { port: broker.port, fallbackPort: await freePort() };
+    await using first = runLink({ readIdentity, ...ports, filters: ['gw/old/stop', 'gw/x'] });
+    await first.connected();
+    await first.stop();
+    await using second = runLink({ readIdentity, ...ports, filters: ['gw/new/stop', 'gw/x'], dir: first.dir });
+    await second.connected();
+    const packets = broker.clients[1]?.received ?? [];
+    expect(subscriptions(packets)).toEqual([
+      [
+        ['gw/new/stop', 1],
+        ['gw/x', 1],
+      ],
+    ]);
+    expect(packets.find(({ cmd }) => cmd === 'unsubscribe')).toMatchObject({ unsubscriptions: ['gw/old/stop'] });
+    const remembered = JSON.parse(readFileSync(join(first.dir, 'cloud-link.json'), 'utf8'));
+    expect(remembered).toEqual({ format: 'gw/cloud-link/1', path: 'direct', filters: ['gw/new/stop', 'gw/x'] });
+  });
+});
+
+describe('received messages', () => {
+  it('are handed on in order, each acknowledged after it, and an oversized one without its payload', async () => {
+    await using broker = await fakeBroker(authority);
+    const order: string[] = [];
+    await using running = runLink({
+      readIdentity,
+      port: broker.port,
+      fallbackPort: await freePort(),
+      onMessage({ topic, payload, retain, oversizedBytes }) {
+        const acked = broker.packets().filter(({ cmd }) => cmd === 'puback').length;
+        order.push(`${topic} ${payload.length} ${retain} ${oversizedBytes} after ${acked}`);
+        if (topic === 'b') throw new Error('a defect of the receiver');
+      },
+    });
+    await running.connected();
+    const [client] = broker.clients;
+    const message = (messageId: number, topic: string, bytes: number, retain = false) =>
+      client?.send({ cmd: 'publish', messageId, topic, payload: Buffer.alloc(bytes), qos: 1, retain, dup: false });
+    message(1, 'a', 3, true);
+    message(2, 'b', 3);
+    message(3, 'big', 300_000);
+    message(4, 'd', 128 * 1024);
+    const acks = () => broker.packets().flatMap((packet) => (packet.cmd === 'puback' ? [packet.messageId] : []));
+    await running.clock.until('all acknowledged', () => acks().length === 4);
+    expect(acks()).toEqual([1, 2, 3, 4]);
+    expect(order.map((line) => line.replace(/ after \d/, ''))).toEqual([
+      'a 3 true null',
+      'b 3 false null',
+      'big 0 false 300000',
+      'd 131072 false null',
+    ]);
+    expect(order[0]).toContain('after 0');
+    expect(running.view().status).toBe('connected');
+    expect(running.warnings.map(({ message: text }) => text)).toContain(
+      'a received cloud message could not be handled',
+    );
+  });
+});
+
+describe('a published message', () => {
+  it('resolves on PUBACK, in the order of the calls', async () => {
+    await using broker = await fakeBroker(authority);
+    await using running = runLink({ readIdentity, port: broker.port, fallbackPort: await freePort() });
+    const connection = await running.connected();
+    await Promise.all(Array.from({ length: 50 }, (_, index) => connection.publish('t', Buffer.from(`${index}`))));
+    const payloads = broker.packets().flatMap((packet) => (packet.cmd === 'publish' ? [String(packet.payload)] : []));
+    expect(payloads).toEqual(Array.from({ length: 50 }, (_, index) => `${index}`));
+  });
+
+  it('without PUBACK ends the connection after 20 s, also when later ones are acknowledged, and rejects', async () => {
+    let isLossy = true;
+    await using broker = await fakeBroker(
+      authority,
+      (packet) => isLossy && packet.cmd === 'publish' && String(packet.payload) === 'lost',
+    );
+    await using running = runLink({ readIdentity, port: broker.port, fallbackPort: await freePort() });
+    const connection = await running.connected();
+    const beganMs = running.clock.monotonicMs();
+    const lost = connection.publish('t', Buffer.from('lost'));
+    const rejected = expect(lost).rejects.toMatchObject({ code: 'CLOUD_NOT_CONNECTED' });
+    const others = running.clock.every(1_000, () => void connection.publish('t', Buffer.from('later')).catch(() => {}));
+    await running.clock.until('the end', () => connection.ended.aborted);
+    others[Symbol.dispose]();
+    await rejected;
+    const tookMs = running.clock.monotonicMs() - beganMs;
+    expect(tookMs).toBeGreaterThanOrEqual(20_000);
+    expect(tookMs).toBeLessThan(25_000);
+    expect(running.view()).toMatchObject({ losses: 1, connection: null });
+    expect(running.view().detail).toContain('no PUBACK received for 20 s');
+    await expect(connection.publish('t', Buffer.from('late'))).rejects.toMatchObject({ code: 'CLOUD_NOT_CONNECTED' });
+    isLossy = false;
+    const again = await running.connected();
+    await again.publish('t', Buffer.from('lost'));
+    expect(running.view().failures.direct).toBeNull();
+  });
+
+  it('may wait longer in a queue that makes progress', async () => {
+    const waiting: (() => void)[] = [];
+    await using broker = await fakeBroker(authority, (packet, client) => {
+      if (packet.cmd !== 'publish') return false;
+      waiting.push(() => client.send({ cmd: 'puback', messageId: packet.messageId ?? 0 }));
+      return true;
+    });
+    await using running = runLink({ readIdentity, port: broker.port, fallbackPort: await freePort() });
+    const connection = await running.connected();
+    const sent = Array.from({ length: 6 }, (_, index) => connection.publish('t', Buffer.from(`${index}`)));
+    // One PUBACK every 12 s: the last message waits for 72 s.
+    const acking = running.clock.every(12_000, () => waiting.shift()?.());
+    await Promise.all(sent);
+    acking[Symbol.dispose]();
+    expect(running.view()).toMatchObject({ status: 'connected', losses: 0 });
+  });
+});
+
+describe('a silent broker', () => {
+  it('is detected by the keep-alive: the link is not connected any more and connects again', async () => {
+    let isSilent = true;
+    await using broker = await fakeBroker(authority, (packet) => isSilent && packet.cmd === 'pingreq');
+    await using running = runLink({ readIdentity, port: broker.port, fallbackPort: await freePort() });
+    const connection = await running.connected();
+    await running.clock.until('the end', () => connection.ended.aborted);
+    expect(running.view().detail).toMatch(/no answer to PINGREQ, nothing received for 45 s/);
+    isSilent = false;
+    await running.connected();
+    expect(running.view()).toMatchObject({ connects: 2, losses: 1 });
+    await running.clock.sleep(35_000);
+    expect(running.view()).toMatchObject({ status: 'connected', connects: 2 });
+    expect(running.view().connection?.lastPacketAgoMs).toBeLessThan(45_000);
+  });
+});

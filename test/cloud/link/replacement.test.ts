@@ -1,0 +1,213 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { LinkIdentity } from '../../../src/lib/cloud/link/model.ts';
+import { linkTiming } from '../../../src/lib/cloud/link/timing.ts';
+import { directDialer } from '../../../src/lib/net/index.ts';
+import { type CertificateAuthority, createCa } from '../../../src/lib/sim/cloud/certificates.ts';
+import { freePort } from '../../free-port.ts';
+import { ALPN, type Client, type FakeBroker, fakeBroker, identityOf, runLink } from './world.ts';
+
+let authority: CertificateAuthority;
+let identity: LinkIdentity;
+const readIdentity = async () => identity;
+beforeAll(async () => {
+  authority = await createCa();
+  identity = await identityOf(authority);
+});
+
+/** As a broker does: an accepted CONNECT displaces the connection before. */
+function displaceOthers(brokers: readonly (FakeBroker | undefined)[], client: Client): void {
+  for (const other of brokers.flatMap((broker) => broker?.clients ?? [])) {
+    if (other !== client && other.connect !== undefined) other.socket.destroy();
+  }
+}
+
+/** In place of minutes and hours. */
+const timing = {
+  ...linkTiming,
+  pollMs: 500,
+  renewalRetry: { firstMs: 4_000, maxMs: 20_000 },
+  directRetry: { firstMs: 4_000, maxMs: 60_000 },
+};
+
+describe('the fallback port', () => {
+  it('is used when the direct path fails, remembered over a restart, and left when the direct path works', async () => {
+    const brokers: FakeBroker[] = [];
+    let canDirect = false;
+    await using direct = await fakeBroker(authority, (packet, client) => {
+      if (packet.cmd !== 'connect') return false;
+      if (canDirect) displaceOthers(brokers, client);
+      else client.socket.destroy();
+      return !canDirect;
+    });
+    await using fallback = await fakeBroker(authority, undefined, { ALPNProtocols: [ALPN] });
+    brokers.push(direct, fallback);
+    const ports = { port: direct.port, fallbackPort: fallback.port };
+    await using running = runLink({ timing, readIdentity, ...ports });
+    expect((await running.connected()).path).toBe('fallback');
+    expect(running.view()).toMatchObject({
+      connection: { alpn: ALPN, port: fallback.port },
+      failures: { direct: { step: 'mqtt' }, fallback: null },
+    });
+    await running.stop();
+
+    const [attemptsBefore] = [direct.clients.length];
+    await using again = runLink({ timing, readIdentity, ...ports, dir: running.dir });
+    expect((await again.connected()).path).toBe('fallback');
+    expect(direct.clients).toHaveLength(attemptsBefore);
+
+    canDirect = true;
+    await again.until('direct', ({ connection }) => connection?.path === 'direct');
+    expect(again.view()).toMatchObject({ connects: 2, losses: 0, failures: { direct: null, fallback: null } });
+    // Whoever publishes is told: null for the displaced connection, then the new one.
+    expect(again.changes.at(-1)?.path).toBe('direct');
+    expect(again.changes.filter((change) => change?.ended.aborted === false)).toHaveLength(1);
+  });
+
+  it('is kept while the direct path rejects the certificate, without a CONNECT there and ever more seldom', async () => {
+    const other = await createCa();
+    await using direct = await fakeBroker(authority, undefined, {
+      requestCert: true,
+      rejectUnauthorized: true,
+      ca: other.caPem,
+    });
+    const handshakesAt: number[] = [];
+    let now = () => 0;
+    await using fallback = await fakeBroker(authority, undefined, { ALPNProtocols: [ALPN] });
+    await using running = runLink({
+      timing,
+      readIdentity,
+      port: direct.port,
+      fallbackPort: fallback.port,
+      dialer: {
+        way: 'direct',
+        dial(endpoint, options) {
+          if (endpoint.port === direct.port) handshakesAt.push(now());
+          return directDialer.dial(endpoint, options);
+        },
+      },
+    });
+    now = running.clock.monotonicMs;
+    await running.connected();
+    // One at the start, then from the fallback.
+    await running.clock.until('several attempts', () => handshakesAt.length >= 4);
+    expect(direct.packets()).toEqual([]);
+    const gaps = handshakesAt.slice(2).map((at, index) => at - (handshakesAt[index + 1] ?? 0));
+    expect(gaps[1]).toBeGreaterThan(gaps[0] ?? 0);
+    expect(running.view()).toMatchObject({ status: 'connected', connects: 1, losses: 0 });
+    expect(running.view().failures.direct).toMatchObject({
+      step: 'tls',
+      outcome: { remedy: expect.stringContaining('does not accept the certificate') },
+    });
+  });
+
+  it('is the only path when both ports are the same', async () => {
+    await using fallback = await fakeBroker(authority, undefined, { ALPNProtocols: [ALPN] });
+    await using running = runLink({ timing, readIdentity, port: fallback.port, fallbackPort: fallback.port });
+    expect((await running.connected()).path).toBe('fallback');
+    expect(running.view().failures.direct).toBeNull();
+  });
+});
+
+describe('a renewed certificate', () => {
+  it('connects before the old connection is given up', async () => {
+    const renewed = await identityOf(authority);
+    let installed = identity;
+    const brokers: FakeBroker[] = [];
+    let openAtConnect = 0;
+    await using broker = await fakeBroker(authority, (packet, client) => {
+      if (packet.cmd !== 'connect') return false;
+      openAtConnect = broker.clients.filter(({ socket }) => !socket.destroyed).length;
+      displaceOthers(brokers, client);
+      return false;
+    });
+    brokers.push(broker);
+    await using running = runLink({
+      timing,
+      readIdentity: async () => installed,
+      port: broker.port,
+      fallbackPort: await freePort(),
+    });
+    await running.connected();
+    installed = renewed;
+    const { connection } = await running.until(
+      'the new certificate in use',
+      (view) => view.connection?.certificate.fingerprintSha256 === renewed.fingerprintSha256,
+    );
+    expect(openAtConnect).toBe(2);
+    expect(connection?.path).toBe('direct');
+    expect(running.view()).toMatchObject({ status: 'connected', connects: 2, losses: 0, renewalFailure: null });
+  });
+
+  it('that the broker refuses leaves the old connection, says so, and is tried again later', async () => {
+    const renewed = await identityOf(authority);
+    let installed = identity;
+    let isKnown = false;
+    let refused = 0;
+    const brokers: FakeBroker[] = [];
+    await using broker = await fakeBroker(
+      authority,
+      (packet, client) => {
+        if (packet.cmd !== 'connect') return false;
+        const { fingerprint256 } = client.socket.getPeerCertificate();
+        if (fingerprint256 === renewed.fingerprintSha256 && !isKnown) {
+          refused += 1;
+          client.send({ cmd: 'connack', returnCode: 5, sessionPresent: false });
+          return true;
+        }
+        displaceOthers(brokers, client);
+        return false;
+      },
+      { requestCert: true, rejectUnauthorized: false, ca: authority.caPem },
+    );
+    brokers.push(broker);
+    await using running = runLink({
+      timing,
+      readIdentity: async () => installed,
+      port: broker.port,
+      fallbackPort: await freePort(),
+    });
+    const old = await running.connected();
+    installed = renewed;
+    const view = await running.until('refused', ({ renewalFailure }) => renewalFailure !== null);
+    expect(view).toMatchObject({
+      status: 'connected',
+      connection: { certificate: { fingerprintSha256: identity.fingerprintSha256 } },
+      renewalFailure: { step: 'mqtt', outcome: { detail: 'CONNACK refused: return code 5, not authorized' } },
+    });
+    expect(view.detail).toContain('with the certificate before the renewal');
+    expect(old.ended.aborted).toBe(false);
+    await old.publish('t', Buffer.from('still here'));
+
+    // A lost connection falls back to the old certificate too.
+    broker.clients[0]?.socket.destroy();
+    await running.until('lost', ({ losses }) => losses === 1);
+    await running.connected();
+    expect(running.view().connection?.certificate.fingerprintSha256).toBe(identity.fingerprintSha256);
+    expect(running.view().renewalFailure).not.toBeNull();
+
+    const before = refused;
+    isKnown = true;
+    await running.until('accepted', ({ renewalFailure }) => renewalFailure === null);
+    expect(refused).toBe(before);
+    expect(running.view().connection?.certificate.fingerprintSha256).toBe(renewed.fingerprintSha256);
+  });
+
+  it('that cannot be read leaves the connection and says so', async () => {
+    const { GwError } = await import('../../../src/lib/error/index.ts');
+    let isBroken = false;
+    await using broker = await fakeBroker(authority);
+    await using running = runLink({
+      readIdentity: async () => {
+        if (isBroken) throw new GwError('IDENTITY_BROKEN', 'identity.json is damaged.');
+        return identity;
+      },
+      port: broker.port,
+      fallbackPort: await freePort(),
+    });
+    await running.connected();
+    isBroken = true;
+    const view = await running.until('broken', ({ identity: kind }) => kind === 'broken');
+    expect(view.status).toBe('connected');
+    expect(view.detail).toContain('identity.json is damaged.');
+  });
+});

@@ -1,0 +1,191 @@
+import { X509Certificate } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TLSSocket, TlsOptions } from 'node:tls';
+import { generate, type IConnectPacket, type Packet, parser } from 'mqtt-packet';
+import type { InboundMessage } from '../../../src/lib/cloud/gate/model.ts';
+import { createCloudLink } from '../../../src/lib/cloud/link/link.ts';
+import type { CloudLinkOptions, Connection, LinkIdentity, LinkView } from '../../../src/lib/cloud/link/model.ts';
+import { directDialer } from '../../../src/lib/net/index.ts';
+import type { CertificateAuthority } from '../../../src/lib/sim/cloud/certificates.ts';
+import { createPacedClock, type PacedClock } from '../../lifecycle/paced-clock.ts';
+import { type Peer, tlsPeer } from '../../net/probe/world.ts';
+
+export const SERIAL = 'SN-0042';
+export const ALPN = 'x-test-mqtt-ca';
+export const FILTERS = Array.from({ length: 11 }, (_, index) =>
+  index === 0 ? `gw/${SERIAL}/stop` : `gw/${SERIAL}/t${index}`,
+);
+
+export async function identityOf(
+  authority: CertificateAuthority,
+  about: Partial<LinkIdentity> & { readonly trusts?: CertificateAuthority } = {},
+): Promise<LinkIdentity> {
+  const { trusts = authority, ...rest } = about;
+  const { keyPem, certificatePem } = await authority.issueClientPair(SERIAL);
+  const certificate = new X509Certificate(certificatePem);
+  return {
+    serial: SERIAL,
+    endpoint: '127.0.0.1',
+    region: 'eu-central-1',
+    keyPem,
+    certificatePem,
+    caPem: trusts.caPem,
+    fingerprintSha256: certificate.fingerprint256,
+    notAfter: certificate.validToDate.toISOString(),
+    ...rest,
+  };
+}
+
+/** A connection to the fake broker. */
+export interface Client {
+  readonly socket: TLSSocket;
+  /** CONNECT; undefined until it was received. */
+  connect: IConnectPacket | undefined;
+  readonly received: Packet[];
+  send(packet: Packet): void;
+}
+
+export interface FakeBroker extends Peer {
+  /** Connections with a completed TLS handshake, in order. */
+  readonly clients: Client[];
+  /** All received packets. */
+  packets(): Packet[];
+}
+
+/** Answers a packet; true: the default answer is not sent. */
+export type Hook = (packet: Packet, client: Client) => boolean | undefined;
+
+/** A broker of our own code that accepts everything, except what the hook decides. */
+export async function fakeBroker(
+  authority: CertificateAuthority,
+  hook: Hook = () => false,
+  about: TlsOptions & { readonly sessionPresent?: boolean } = {},
+): Promise<FakeBroker> {
+  const clients: Client[] = [];
+  const { sessionPresent = false, ...options } = about;
+  const peer = await tlsPeer(authority, options, (socket) => {
+    const client: Client = {
+      socket,
+      connect: undefined,
+      received: [],
+      send: (packet) => void (socket.writable && socket.write(generate(packet))),
+    };
+    clients.push(client);
+    const reader = parser({ protocolVersion: 4 });
+    socket.on('data', (bytes: Buffer) => reader.parse(bytes));
+    reader.on('packet', (packet: Packet) => {
+      client.received.push(packet);
+      if (packet.cmd === 'connect') client.connect = packet;
+      if (hook(packet, client) === true) return;
+      const { messageId } = packet;
+      switch (packet.cmd) {
+        case 'connect':
+          return client.send({ cmd: 'connack', returnCode: 0, sessionPresent });
+        case 'subscribe':
+          return client.send({ cmd: 'suback', messageId, granted: packet.subscriptions.map(() => 1) } as Packet);
+        case 'unsubscribe':
+          return client.send({ cmd: 'unsuback', messageId } as Packet);
+        case 'publish':
+          return packet.qos === 1 ? client.send({ cmd: 'puback', messageId } as Packet) : undefined;
+        case 'pingreq':
+          return client.send({ cmd: 'pingresp' });
+      }
+    });
+  });
+  return {
+    ...peer,
+    clients,
+    packets: () => clients.flatMap(({ received }) => received),
+    [Symbol.asyncDispose]: () => peer[Symbol.asyncDispose](),
+  };
+}
+
+export interface RunningLink extends AsyncDisposable {
+  readonly link: ReturnType<typeof createCloudLink>;
+  readonly clock: PacedClock;
+  readonly dir: string;
+  readonly messages: InboundMessage[];
+  /** Each change of the connection. */
+  readonly changes: (Connection | null)[];
+  readonly warnings: { readonly fields: Record<string, unknown>; readonly message: string }[];
+  view(): LinkView;
+  connected(): Promise<Connection>;
+  /** Waits until the link view fulfils this. */
+  until(what: string, is: (view: LinkView) => boolean, maxMs?: number): Promise<LinkView>;
+  stop(): Promise<void>;
+}
+
+/** Runs a link against these ports of 127.0.0.1, with simulated time. */
+export function runLink(
+  about: Pick<CloudLinkOptions, 'readIdentity'> & {
+    readonly port: number;
+    readonly fallbackPort: number;
+  } & Partial<CloudLinkOptions> & {
+      readonly mqtt?: Partial<CloudLinkOptions['cloud']['mqtt']>;
+      readonly clock?: PacedClock;
+      readonly dir?: string;
+    },
+): RunningLink {
+  const {
+    port,
+    fallbackPort,
+    mqtt,
+    clock = createPacedClock(),
+    dir = mkdtempSync(join(tmpdir(), 'gw-link-')),
+    ...rest
+  } = about;
+  const messages: InboundMessage[] = [];
+  const changes: (Connection | null)[] = [];
+  const warnings: { fields: Record<string, unknown>; message: string }[] = [];
+  const ended = new AbortController();
+  const link = createCloudLink({
+    cloud: { region: 'eu-central-1', mqtt: { port, fallbackPort, alpn: ALPN, ...mqtt } },
+    dialer: directDialer,
+    log: {
+      debug() {},
+      info() {},
+      warn: (fields, message) => void warnings.push({ fields: fields as Record<string, unknown>, message }),
+      error: (fields, message) => void warnings.push({ fields: fields as Record<string, unknown>, message }),
+    },
+    stateDir: dir,
+    filters: FILTERS,
+    will: { topic: `gw/${SERIAL}/presence`, payload: Buffer.from('{"online":false}') },
+    onMessage: (message) => void messages.push(message),
+    ...rest,
+    clock,
+  });
+  link.subscribe((connection) => changes.push(connection));
+  const done = link.run(ended.signal);
+  done.catch(() => {});
+  const stop = async () => {
+    ended.abort(new Error('stopped by the test'));
+    await done;
+  };
+  const until: RunningLink['until'] = async (what, is, maxMs = 60_000) => {
+    await clock.until(`${what}; last: ${JSON.stringify(link.view())}`, () => is(link.view()), maxMs);
+    return link.view();
+  };
+  return {
+    link,
+    clock,
+    dir,
+    messages,
+    changes,
+    warnings,
+    view: link.view,
+    until,
+    async connected() {
+      await until('connected', ({ status }) => status === 'connected');
+      const connection = link.connection();
+      if (connection === null) throw new Error('no connection');
+      return connection;
+    },
+    stop,
+    async [Symbol.asyncDispose]() {
+      await stop();
+      if (about.dir === undefined) rmSync(dir, { recursive: true, force: true });
+    },
+  };
+}
