@@ -237,3 +237,18 @@ describe('the letter', () => {
     );
   });
 });
+
+describe('what the letter says about the cloud', () => {
+  it.each([
+    [
+      'en',
+      /exactly two commands: a version release and a stop/,
+      /notification of a support session/,
+      /answers to its own/,
+    ],
+    ['de', /genau zwei Befehle an: eine Versionsfreigabe und einen Stopp/, /Fernwartungssitzung/, /eigenen Anfragen/],
+  ] as const)('is two commands, one notification and answers (%s)', async (lang, ...sentences) => {
+    const text = await textOfLetter(smallSite, lang);
+    for (const sentence of sentences) expect(text).toMatch(sentence);
+  });
+});

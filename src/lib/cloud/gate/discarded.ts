@@ -39,7 +39,7 @@ export function createDiscarded({
       const bytes = oversizedBytes ?? payload.length;
       const shown = displayText(topic, MAX_TOPIC_CHARACTERS) ?? '';
       kept.push({ reason, topic: shown, bytes, at: clock.wall().toISOString() });
-      if (kept.length > MAX_KEPT) kept = withoutOldestOf(kept, mostFrequent(kept));
+      if (kept.length > MAX_KEPT) kept = withoutOldestOf(kept, commonestReason(kept));
       const fields = { reason, topic: shown, bytes };
       // An event of its own, so that other discarded messages do not fold it away.
       if (topic === topics.stop && reason !== 'retained') log.warn(fields, 'message on the stop topic discarded');
@@ -51,7 +51,7 @@ export function createDiscarded({
   };
 }
 
-function mostFrequent(messages: readonly DiscardedMessage[]): DiscardReason | undefined {
+function commonestReason(messages: readonly DiscardedMessage[]): DiscardReason | undefined {
   const numberOf = (reason: DiscardReason) => messages.filter((message) => message.reason === reason).length;
   return discardReasons.toSorted((a, b) => numberOf(b) - numberOf(a))[0];
 }

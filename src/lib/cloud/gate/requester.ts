@@ -7,7 +7,7 @@ import type { Answer, CloudRequest, OwnRequest, Requester } from './model.ts';
 const DEFAULT_TIMEOUT_MS = 10_000;
 /** Requests under way at a time. The release agent and the uploads have one each; the rest is a margin. */
 const MAX_PENDING = 16;
-/** Ended requests whose client tokens are remembered, to tell a late answer from one that was never asked for. */
+/** Ended requests whose client tokens are remembered, so that a late answer is recognised as one. */
 const MAX_ENDED = 256;
 
 export interface AnsweredRequester extends Requester {

@@ -82,7 +82,7 @@ export const letterDe: typeof letterEn = {
   inText: [
     'Jede Verbindung, die Ihr Haus verlässt, baut das Gateway auf. Das gilt auch für die Fernwartung: Den Tunnel öffnet das Gateway selbst, für die Dauer einer Sitzung; Beginn und Ende jeder Sitzung werden aufgezeichnet.',
     'Die Fernwartung sieht den Roboter nur lesend. Sie kann keine Fahrt starten, keine Einstellung ändern und kein anderes Gerät in Ihrem Netz erreichen.',
-    'Aus der Cloud nimmt das Gateway genau zwei Nachrichten an: eine Versionsfreigabe und einen Stopp. Jede andere Nachricht wird verworfen und protokolliert.',
+    'Aus der Cloud nimmt das Gateway genau zwei Befehle an: eine Versionsfreigabe und einen Stopp. Daneben verarbeitet es zwei Arten von Nachrichten, die keine Befehle sind: die Ankündigung einer Fernwartungssitzung, die es prüft, bevor es eine Verbindung öffnet, und die Antworten auf seine eigenen Anfragen. Sie erreichen es nur über Topics, die es selbst abonniert hat; jede andere Nachricht wird verworfen und protokolliert.',
   ],
 
   houseTitle: '5. Türen, Aufzüge und weitere Geräte im Hausnetz',

@@ -80,7 +80,7 @@ export const letterEn = {
   inText: [
     'Every connection that leaves your site is initiated by the gateway, remote support included: the gateway itself opens the tunnel, for the time of one session, and the start and end of each session are recorded.',
     'Remote support sees a read-only view of the robot. It cannot start a tour, change a setting or reach any other device of your network.',
-    'From the cloud the gateway accepts exactly two messages: a version release and a stop. Every other message is discarded and logged.',
+    'From the cloud the gateway accepts exactly two commands: a version release and a stop. Besides them it processes two kinds of messages that are no commands: the notification of a support session, which it checks before it opens anything, and the answers to its own requests. It receives them only on topics that it has subscribed to itself; every other message is discarded and logged.',
   ],
 
   houseTitle: '5. Doors, lifts and other devices in the house network',
