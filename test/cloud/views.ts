@@ -50,6 +50,7 @@ export const connectedView: CloudView = {
       sessionPresent: true,
       since: '2026-11-22T08:20:00.000Z',
       forMs: 11 * 3_600_000,
+      lastPacketAgoMs: 4_000,
       certificate: { fingerprintSha256: 'ab'.repeat(32), notAfter: '2027-11-22T00:00:00.000Z' },
     },
     failures: { direct: blocked, fallback: null },
@@ -57,6 +58,9 @@ export const connectedView: CloudView = {
     losses: 2,
     retryInMs: null,
     hostDifference: { site: 'mqtt.example.test', enrolment: 'other.example.test' },
+    regionDifference: null,
+    identity: 'enrolled',
+    renewalFailure: null,
   },
   outbox: {
     status: 'open',

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { asGwError, GwError } from '../error/index.ts';
 import { createBackoff, firstOf, onAbort } from '../lifecycle/index.ts';
+import { readSiteCa } from '../net/path/index.ts';
 import { createRequester } from './gate/requester.ts';
 import { createSeen } from './gate/seen.ts';
 import { createInbound } from './inbound.ts';
@@ -27,7 +28,7 @@ const MB = 1_000_000;
  * this device is enrolled.
  */
 export function createCloud(options: CloudOptions): Cloud {
-  const { site, clock, log, trust } = options;
+  const { site, clock, log } = options;
   const { cloud, stateDir } = site;
   const { serial } = site.chassis;
   const topics = topicsOf(cloud.topics, serial);
@@ -35,6 +36,8 @@ export function createCloud(options: CloudOptions): Cloud {
   let identity: LinkIdentity | null | undefined;
   let outbox: Outbox | null = null;
   let outboxTrouble: GwError | null = null;
+  /** PEM of `cloud.caFile`; undefined without one: the CA certificates of Node and the operating system. */
+  let storageTrust: string | undefined;
   let life = new AbortController();
   let work: readonly Promise<void>[] = [];
 
@@ -44,7 +47,9 @@ export function createCloud(options: CloudOptions): Cloud {
   const agent = createReleaseAgent({
     ...options,
     release: cloud.release,
-    storageTrust: trust,
+    get storageTrust() {
+      return storageTrust;
+    },
     requester,
     topics,
     health: options.releaseHealth,
@@ -69,7 +74,9 @@ export function createCloud(options: CloudOptions): Cloud {
     requester,
     topic: topics.storage,
     storageUrl: cloud.storageUrl,
-    trust,
+    get trust() {
+      return storageTrust;
+    },
     connected: () => link.connection() !== null,
     clock,
     log,
@@ -112,6 +119,7 @@ export function createCloud(options: CloudOptions): Cloud {
         outbox = await openOutbox({
           path: join(stateDir, 'cloud', 'outbox.db'),
           serial,
+          recordTopic: topics.records,
           maxBytes: cloud.outbox.maxMb * MB,
           maxPerSecond: cloud.outbox.maxPerSecond,
           clock,
@@ -189,6 +197,7 @@ export function createCloud(options: CloudOptions): Cloud {
     failedStart: 'is-retried',
 
     async start({ signal, fail }) {
+      storageTrust = (await readSiteCa(cloud.caFile, 'cloud.caFile')) ?? undefined;
       life = new AbortController();
       const ending = firstOf(signal, life.signal);
       await seen.load();
@@ -213,7 +222,7 @@ export function createCloud(options: CloudOptions): Cloud {
 
     describe: () => statusOf().detail,
 
-    checkPath: (path, signal) => link.checkPath(path, signal),
+    checkPath: link.checkPath,
 
     view: () => ({
       ...statusOf(),

@@ -3,6 +3,6 @@
  * release agent, and uploads to the object storage.
  */
 export { createCloud } from './cloud.ts';
-export type { LinkIdentity, LinkPath } from './link/model.ts';
+export type { LinkIdentity, LinkPath, PathCheck } from './link/model.ts';
 export type * from './model.ts';
 export { addUpload, type SpoolEntry, UPLOADS_FOLDER } from './storage/spool.ts';

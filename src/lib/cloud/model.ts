@@ -2,8 +2,9 @@ import type { Clock, Log, Service } from '../lifecycle/index.ts';
 import type { Dialer } from '../net/index.ts';
 import type { Site } from '../site/index.ts';
 import type { DiscardReason } from './gate/model.ts';
-import type { LinkIdentity, LinkView } from './link/model.ts';
+import type { LinkIdentity, LinkPath, LinkView, PathCheck } from './link/model.ts';
 import type { OutboxView } from './outbox/model.ts';
+import type { ReleaseAgentOptions } from './release/agent-model.ts';
 import type { ReleaseHealth, ReleaseView } from './release/model.ts';
 import type { UploadView } from './storage/model.ts';
 import type { StopWire, TunnelNotificationWire } from './wire.ts';
@@ -18,6 +19,8 @@ export interface CloudOptions {
   readonly log: Log;
   /** Version of gw that runs. */
   readonly version: string;
+  /** The folders of the launcher that started gw; null: gw was not started by it. */
+  readonly launched: ReleaseAgentOptions['launched'];
   /** Stops the robot. Never refused. */
   readonly onStop: (stop: StopWire) => void;
   /** The notification passed the gate; the checks of a session are its receiver's. */
@@ -79,4 +82,6 @@ export interface CloudView {
 
 export interface Cloud extends Service {
   view(): CloudView;
+  /** Proves one path to the broker by the link itself; see `CloudLink`. */
+  checkPath(path: LinkPath): Promise<PathCheck>;
 }

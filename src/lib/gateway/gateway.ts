@@ -8,6 +8,7 @@ import { createMotion, createTrialStore } from '../motion/index.ts';
 import { type Dialer, directDialer } from '../net/index.ts';
 import { createJournal, createOperator, type GatewayHealth, READ_ONLY_SOCKET } from '../operator/index.ts';
 import { loadSite, readSecret, type Site } from '../site/index.ts';
+import { type CloudParts, openCloud } from './cloud.ts';
 import { noCloud, watchCloud } from './cloud-health.ts';
 import { watchDisk } from './disk-watch.ts';
 import { gatewayHealth } from './health.ts';
@@ -30,6 +31,8 @@ export interface GatewayOptions {
   readonly onEvent: (event: ServeEvent) => void;
   /** Asks the caller to stop this gateway, so that its supervisor starts the current release. */
   readonly onRestart: (reason: string) => void;
+  /** The folders of the launcher; absent or null: gw was not started by it. */
+  readonly launched?: CloudParts['launched'];
   /** Aborts the start. */
   readonly signal: AbortSignal;
 }
@@ -89,8 +92,13 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       watchDisk({ path: site.operator.mediaDir, key: 'operator.mediaDir', reserveBytes, clock, log }),
     ),
   };
-  const cloud = () => noCloud;
-  const cloudHealth = starting.use(watchCloud(cloud, clock));
+  const cloud = await openCloud(site, {
+    ...{ link, motion, health, version, clock, log },
+    launched: options.launched ?? null,
+    restart: options.onRestart,
+  });
+  const cloudView = () => cloud?.view() ?? noCloud;
+  const cloudHealth = starting.use(watchCloud(cloudView, clock));
 
   function health(): GatewayHealth {
     const { stop, keepingTrouble } = motion.status();
@@ -118,14 +126,15 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     motion,
     health,
     neighbours: () => (fleet === null ? notListening : neighboursView(fleet.view(), lastErrorOf(fleet.name))),
-    cloud,
+    cloud: cloudView,
+    checkCloudPath: cloud === null ? null : (path) => cloud.checkPath(path),
     clock,
     log,
     assetsDir: options.assetsDir,
     hostName: hostname(),
     journal,
   });
-  const supervisor = createSupervisor([link, motion, evidence, ...(fleet === null ? [] : [fleet]), operator], {
+  const supervisor = createSupervisor([link, motion, evidence, ...(fleet === null ? [] : [fleet]), operator, ...(cloud === null ? [] : [cloud])], {
     clock,
     onEvent(event) {
       const emitted = eventOf(event);

@@ -5,7 +5,15 @@ import { createSerialQueue } from '../../net/path/index.ts';
 import { type AttemptTools, attempt, type LinkSession } from './attempt.ts';
 import { lossOutcome, MAX_SHORT_SESSIONS, SETTLED_MS } from './failures.ts';
 import { type LinkMemory, openLinkMemory } from './link-file.ts';
-import type { CloudLink, CloudLinkOptions, Connection, FailedAttempt, LinkIdentity, LinkPath } from './model.ts';
+import type {
+  CloudLink,
+  CloudLinkOptions,
+  Connection,
+  FailedAttempt,
+  LinkIdentity,
+  LinkPath,
+  PathCheck,
+} from './model.ts';
 import { linkPaths, planOf } from './plans.ts';
 import { createLinkState } from './state.ts';
 import { linkTiming } from './timing.ts';
@@ -26,6 +34,9 @@ export function createCloudLink(options: CloudLinkOptions): CloudLink {
   const renewalRetry = createBackoff(timing.renewalRetry, clock);
   const directRetry = createBackoff(timing.directRetry, clock);
   const lookups = new Map<string, ReturnType<Lookup>>();
+  let current: Run | null = null;
+  /** Serialises replacements of the session. */
+  let turn: Promise<unknown> = Promise.resolve();
 
   const notify = (connection: Connection | null) => {
     for (const listener of [...listeners]) listener(connection);
@@ -211,7 +222,18 @@ export function createCloudLink(options: CloudLinkOptions): CloudLink {
   }
 
   /** Connects anew before the present session is given up. Returns the failure; then the present session is untouched. */
-  async function replace(identity: LinkIdentity, paths: readonly LinkPath[], run: Run): Promise<FailedAttempt | null> {
+  function replace(identity: LinkIdentity, paths: readonly LinkPath[], run: Run): Promise<FailedAttempt | null> {
+    const done = turn.then(() => replaceInTurn(identity, paths, run));
+    turn = done.catch(() => {});
+    return done;
+  }
+
+  async function replaceInTurn(
+    identity: LinkIdentity,
+    paths: readonly LinkPath[],
+    run: Run,
+  ): Promise<FailedAttempt | null> {
+    run.signal.throwIfAborted();
     state.isReplacing = true;
     try {
       let failed: FailedAttempt | null = null;
@@ -229,6 +251,27 @@ export function createCloudLink(options: CloudLinkOptions): CloudLink {
     } finally {
       state.isReplacing = false;
     }
+  }
+
+  /** The present session when it uses this path, otherwise a new one on it. */
+  async function checkPath(path: LinkPath): Promise<PathCheck> {
+    const notChecked = (detail: string): PathCheck => ({ path, outcome: { verdict: 'not-checked', detail } });
+    const { session } = state;
+    if (!linkPaths(cloud).includes(path)) return notChecked('the broker has one port only');
+    if (current === null || session === null) {
+      const failure = state.failures[path];
+      return failure === null ? notChecked('the gateway is not connected') : { path, outcome: failure.outcome };
+    }
+    if (session.plan.path !== path) {
+      const failed = await replace(session.plan.identity, [path], current);
+      if (failed !== null) return { path, outcome: failed.outcome };
+      // It returns to the direct path at once.
+      current.directDueMs = clock.monotonicMs();
+    }
+    const view = linkView(state, cloud, clock).connection;
+    if (view?.path !== path) return notChecked('the connection has ended meanwhile');
+    const detail = `CONNACK accepted and ${filters.length} filters acknowledged by the link of the running gateway, connected for ${Math.round(view.forMs / 1_000)} s, last packet ${Math.round(view.lastPacketAgoMs / 1_000)} s ago`;
+    return { path, outcome: { verdict: 'ok', detail } };
   }
 
   return {
@@ -252,6 +295,7 @@ export function createCloudLink(options: CloudLinkOptions): CloudLink {
         },
       };
       state.isRunning = true;
+      current = run;
       try {
         while (!signal.aborted) {
           const identity = await readIdentity();
@@ -274,12 +318,14 @@ export function createCloudLink(options: CloudLinkOptions): CloudLink {
         if (!signal.aborted) throw error;
       } finally {
         state.isRunning = false;
+        current = null;
         state.retryAtMs = null;
         await state.session?.mqtt.disconnect();
       }
     },
     view: () => linkView(state, cloud, clock),
     connection: () => state.connection,
+    checkPath,
     subscribe(listener) {
       listeners.add(listener);
       return { [Symbol.dispose]: () => listeners.delete(listener) };

@@ -22,6 +22,12 @@ export interface FailedAttempt {
   readonly tookMs: number;
 }
 
+/** The result of a check of one path by the link itself. */
+export interface PathCheck {
+  readonly path: LinkPath;
+  readonly outcome: PathOutcome;
+}
+
 export interface LinkView {
   /** 'not-checked': the first attempt has no result yet. */
   readonly status: 'connected' | 'connecting' | 'not-checked';
@@ -96,6 +102,11 @@ export interface CloudLink {
   view(): LinkView;
   /** The present connection; null without one. */
   connection(): Connection | null;
+  /**
+   * Proves a path by a connection on it: the present one, or a new one, before which the present one is not given up. A
+   * second client could not check it, because it would displace this one.
+   */
+  checkPath(path: LinkPath): Promise<PathCheck>;
   /** Called with each new connection, and with null when it has ended. */
   subscribe(listener: (connection: Connection | null) => void): Disposable;
 }
