@@ -2,7 +2,12 @@
  * The cloud: an outgoing MQTT link with a durable outbox, a gate that accepts two commands and one notification, the
  * release agent, and uploads to the object storage.
  */
+
 export { createCloud } from './cloud.ts';
+export { discardReasons } from './gate/model.ts';
 export type { LinkIdentity, LinkPath, PathCheck } from './link/model.ts';
 export type * from './model.ts';
+export { messageClasses } from './outbox/model.ts';
+export { releasePhases } from './release/model.ts';
 export { addUpload, type SpoolEntry, UPLOADS_FOLDER } from './storage/spool.ts';
+export { subscribedFilters, topicsOf } from './topics.ts';

@@ -134,16 +134,19 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     hostName: hostname(),
     journal,
   });
-  const supervisor = createSupervisor([link, motion, evidence, ...(fleet === null ? [] : [fleet]), operator, ...(cloud === null ? [] : [cloud])], {
-    clock,
-    onEvent(event) {
-      const emitted = eventOf(event);
-      const { event: kind, ...fields } = emitted;
-      if (kind === 'failed' || kind === 'stop-failed') log.error({ audit: true, ...fields }, `service ${kind}`);
-      else log.info(fields, `service ${kind}`);
-      onEvent(emitted);
+  const supervisor = createSupervisor(
+    [link, motion, evidence, ...(fleet === null ? [] : [fleet]), operator, ...(cloud === null ? [] : [cloud])],
+    {
+      clock,
+      onEvent(event) {
+        const emitted = eventOf(event);
+        const { event: kind, ...fields } = emitted;
+        if (kind === 'failed' || kind === 'stop-failed') log.error({ audit: true, ...fields }, `service ${kind}`);
+        else log.info(fields, `service ${kind}`);
+        onEvent(emitted);
+      },
     },
-  });
+  );
 
   await supervisor.start(signal);
   const ports = { operator: site.operator.port, readOnly: READ_ONLY_SOCKET.port };

@@ -206,6 +206,17 @@ export function createCatalogue({
         return (await import('./gateway/health.ts')).readGatewayHealth(await toolkit(), options, context);
       },
     ),
+    'cloud link': entry(
+      {
+        summary:
+          'The running gateway is connected to the cloud with all subscriptions, by the installed certificate, to the broker of the enrolment.',
+        with: z.strictObject({
+          withinMs: z.int().min(0).max(600_000).default(60_000).describe('Wait for a connection, in milliseconds.'),
+        }),
+        missing: section('cloud', 'no cloud endpoint is configured'),
+      },
+      async (options, context) => (await import('./cloud/link.ts')).checkCloudLink(await toolkit(), options, context),
+    ),
     'heartbeat check': entry(
       {
         summary:

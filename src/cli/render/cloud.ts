@@ -1,0 +1,286 @@
+import chalk from 'chalk';
+import { plural } from '../../lib/text/index.ts';
+import type { CloudDiscarded } from '../../lib/toolkit/cloud/discarded.result.ts';
+import type { CloudOutbox } from '../../lib/toolkit/cloud/outbox.result.ts';
+import type { CloudUpload } from '../../lib/toolkit/cloud/upload.result.ts';
+import type { CloudStatus } from '../../lib/toolkit/cloud/view.result.ts';
+import type { CloudWatchEvent } from '../../lib/toolkit/cloud/watch.result.ts';
+import { ageText, printable, renderTable } from '../output.ts';
+
+type Link = NonNullable<CloudStatus['link']>;
+type LinkStatus = Pick<CloudStatus, 'status' | 'detail'>;
+
+// ── gw cloud status ─────────────────────────────────────────────────────────────────────────────────────────────
+
+/** `gw cloud status` */
+export function renderCloudStatus(view: CloudStatus): string {
+  const { link, remedy, outbox, received, release, uploads } = view;
+  const ask = link?.ask ?? null;
+  const lines = [
+    statusLine(view),
+    ...(remedy === null ? [] : [`  do next  ${printable(remedy)}`]),
+    ...(ask === null ? [] : [`  ask IT   ${printable(ask)}`]),
+  ];
+  const rows = [
+    ...(link === null ? [] : linkRows(link)),
+    ...(outbox === null ? [] : [['outbox', outboxText(outbox)]]),
+    ...(received === null
+      ? []
+      : [
+          [
+            'received',
+            [
+              plural(received.stops, 'stop'),
+              plural(received.releases, 'release'),
+              plural(received.tunnelNotifications, 'tunnel notification'),
+              `${sumOf(received.discarded)} discarded`,
+            ].join(', '),
+          ],
+        ]),
+    ...(release === null ? [] : [['release', releaseText(release)]]),
+    ...(uploads.length === 0 ? [] : [['uploads', uploadsText(uploads)]]),
+  ];
+  if (rows.length > 0) lines.push('', renderTable(pairs, rows));
+  if (link !== null) lines.push(...failureLines(link), ...differenceLines(link));
+  return lines.join('\n');
+}
+
+const pairs = [{ title: 'Part' }, { title: 'State' }];
+
+function statusLine({ status, detail, link }: Pick<CloudStatus, 'status' | 'detail' | 'link'>): string {
+  const said = printable(detail);
+  switch (status) {
+    case 'connected': {
+      const at = link?.connection;
+      if (!at) return `${chalk.green('connected')}: ${said}`;
+      return `${chalk.green('connected')}: ${placeOf(at)}, for ${ageText(at.forMs)}`;
+    }
+    case 'not-connected':
+      return chalk.red.bold(said.startsWith('not connected') ? said : `not connected: ${said}`);
+    case 'not-enrolled':
+      return chalk.red.bold(`not connected: this device is not enrolled. ${said}`);
+    case 'not-checked':
+      return chalk.yellow(`not checked: no connection attempt has a result yet. ${said}`);
+    case 'not-configured':
+      return `No cloud: the running gateway has none in its site file. ${said}`;
+  }
+}
+
+function placeOf({ host, port, alpn }: Pick<NonNullable<Link['connection']>, 'host' | 'port' | 'alpn'>): string {
+  return `${printable(host)}:${port}${alpn === null ? '' : ` with ALPN ${printable(alpn)}`}`;
+}
+
+function linkRows({ connection, connects, losses, retryInMs }: Link): string[][] {
+  const count = `${plural(connects, 'connection')}, ${plural(losses, 'loss', 'losses')} since the start of gw`;
+  if (connection === null) {
+    const next = retryInMs === null ? 'an attempt is under way' : `next attempt in ${ageText(retryInMs)}`;
+    return [['link', `${next}; ${count}`]];
+  }
+  const { path, tls, since, sessionPresent, certificate } = connection;
+  return [
+    ['path', path === 'direct' ? 'direct' : 'fallback, with ALPN'],
+    ['since', `${printable(since)}; ${count}`],
+    ['TLS', printable(tls)],
+    ['session', sessionPresent ? 'kept by the broker' : 'new'],
+    ['subscriptions', 'all accepted by the broker'],
+    ['certificate', `until ${printable(certificate.notAfter)}, SHA-256 ${printable(certificate.fingerprintSha256)}`],
+  ];
+}
+
+function failureLines({ failures }: Link): string[] {
+  const found = Object.values(failures).filter((failure) => failure !== null);
+  if (found.length === 0) return [];
+  const rows = found.map(({ host, port, step, at, outcome }) => [
+    `${printable(host)}:${port}`,
+    step,
+    printable(at),
+    printable(outcome.detail),
+  ]);
+  const columns = [{ title: 'Last failure' }, { title: 'Step' }, { title: 'At' }, { title: 'Reason' }];
+  return ['', renderTable(columns, rows)];
+}
+
+function differenceLines({ hostDifference }: Link): string[] {
+  if (hostDifference === null) return [];
+  const { site, enrolment } = hostDifference;
+  return [
+    '',
+    chalk.yellow(`The site file has the broker ${printable(site)}, the enrolment gave ${printable(enrolment)}.`),
+  ];
+}
+
+function outboxText({ status, detail, kept, oldestAt }: NonNullable<CloudStatus['outbox']>): string {
+  if (status !== 'open') return chalk.red(`${status}: ${printable(detail)}`);
+  if (kept === null) return 'not checked';
+  const oldest = oldestAt === null ? '' : `, the oldest of ${printable(oldestAt)}`;
+  return `${plural(sumOf(kept), 'message')} kept${oldest}`;
+}
+
+function releaseText({ status, detail, runningVersion, run }: NonNullable<CloudStatus['release']>): string {
+  const last =
+    run === null ? '' : `; ${printable(run.toVersion)}: ${run.phase}${run.detail ? ` (${printable(run.detail)})` : ''}`;
+  return `${printable(runningVersion)} runs, ${status}${status === 'ready' ? '' : ` (${printable(detail)})`}${last}`;
+}
+
+function uploadsText(uploads: CloudStatus['uploads']): string {
+  const states = ['uploading', 'waiting', 'refused', 'uploaded'] as const;
+  const counts = states.flatMap((state) => {
+    const count = uploads.filter((upload) => upload.state === state).length;
+    return count === 0 ? [] : [state === 'refused' ? chalk.red(`${count} refused`) : `${count} ${state}`];
+  });
+  const [stuck] = uploads.filter(({ state, detail }) => state !== 'uploaded' && detail !== null);
+  return `${counts.join(', ')}${stuck?.detail ? `; ${printable(stuck.name)}: ${printable(stuck.detail)}` : ''}`;
+}
+
+function sumOf(counts: Readonly<Record<string, number>>): number {
+  return Object.values(counts).reduce((sum, count) => sum + count, 0);
+}
+
+// ── gw cloud outbox ─────────────────────────────────────────────────────────────────────────────────────────────
+
+/** `gw cloud outbox` */
+export function renderCloudOutbox({ link, outbox }: CloudOutbox): string {
+  if (outbox === null) return noPart('outbox', link);
+  const { status, detail, remedy, kept, bytes, maxBytes, oldestAt, accepted, acknowledged, refused, thinned } = outbox;
+  const lines = [outboxLine(outbox, link), ...(remedy === null ? [] : [`  do next  ${printable(remedy)}`])];
+  if (status !== 'open' && kept !== null) lines.push(`  reason   ${printable(detail)}`);
+  if (kept !== null) {
+    const columns = [{ title: 'Class' }, { title: 'Kept', align: 'right' as const }];
+    lines.push(
+      '',
+      renderTable(
+        columns,
+        Object.entries(kept).map(([name, count]) => [name, String(count)]),
+      ),
+    );
+  }
+  const rows = [
+    ['size', bytes === null ? 'not checked' : `${megabytes(bytes)} of ${megabytes(maxBytes)} MB`],
+    ['oldest message', oldestAt === null ? (kept === null ? 'not checked' : 'none') : printable(oldestAt)],
+    ['since the start', `${accepted} accepted, ${acknowledged} acknowledged, ${refused} refused`],
+    ['telemetry thinned', thinned === null ? 'not checked' : thinned === 0 ? 'none' : String(thinned)],
+  ];
+  lines.push('', renderTable(pairs, rows));
+  return lines.join('\n');
+}
+
+function outboxLine({ status, kept, detail }: NonNullable<CloudOutbox['outbox']>, link: LinkStatus): string {
+  if (status === 'failing') return chalk.red.bold('The outbox refuses new messages.');
+  if (status === 'not-open' || kept === null) return chalk.yellow(`not checked: ${printable(detail)}`);
+  const count = sumOf(kept);
+  const text = count === 0 ? 'The outbox is empty' : `${plural(count, 'message')} kept in the outbox`;
+  return link.status === 'connected' ? `${text}.` : chalk.yellow(`${text}; the link is ${link.status}.`);
+}
+
+function megabytes(bytes: number): string {
+  return (bytes / 1_000_000).toFixed(1);
+}
+
+function noPart(what: string, { status, detail }: LinkStatus): string {
+  const text = `${status === 'not-configured' ? `No ${what}` : `not checked: no ${what}`}. ${printable(detail)}`;
+  return status === 'not-configured' ? text : chalk.yellow(text);
+}
+
+// ── gw cloud discarded ──────────────────────────────────────────────────────────────────────────────────────────
+
+/** `gw cloud discarded` */
+export function renderCloudDiscarded({ link, total, byReason, accepted, last }: CloudDiscarded): string {
+  if (total === null || byReason === null) return noPart('counts of discarded messages', link);
+  const isConnected = link.status === 'connected';
+  const since = isConnected ? 'since the start of gw' : `since the start of gw; the link is ${link.status}`;
+  const lines = [
+    total === 0
+      ? `No message from the cloud was discarded ${since}.`
+      : `${plural(total, 'message')} from the cloud discarded ${since}.`,
+  ];
+  if (accepted !== null) {
+    const { releases, stops, tunnelNotifications, answers } = accepted;
+    lines.push(
+      `Accepted: ${plural(stops, 'stop')}, ${plural(releases, 'release')}, ${plural(tunnelNotifications, 'tunnel notification')}, ${plural(answers, 'answer')}.`,
+    );
+  }
+  const counts = Object.entries(byReason).filter(([, count]) => count > 0);
+  if (counts.length > 0) {
+    const columns = [{ title: 'Reason' }, { title: 'Count', align: 'right' as const }];
+    lines.push(
+      '',
+      renderTable(
+        columns,
+        counts.map(([reason, count]) => [reason, String(count)]),
+      ),
+    );
+  }
+  if (last.length > 0) {
+    const columns = [
+      { title: 'Last, newest first' },
+      { title: 'Reason' },
+      { title: 'Topic' },
+      { title: 'Bytes', align: 'right' as const },
+    ];
+    lines.push(
+      '',
+      renderTable(
+        columns,
+        last.map(({ at, reason, topic, bytes }) => [printable(at), reason, printable(topic), String(bytes)]),
+      ),
+    );
+  }
+  return lines.join('\n');
+}
+
+// ── gw cloud watch ──────────────────────────────────────────────────────────────────────────────────────────────
+
+/** `gw cloud watch`: one line per event. */
+export function renderCloudWatch(event: CloudWatchEvent): string {
+  switch (event.event) {
+    case 'state': {
+      const known = [
+        event.kept === null ? [] : [`${event.kept} kept`],
+        event.discarded === null ? [] : [`${event.discarded} discarded`],
+      ].flat();
+      const colour = event.status === 'connected' ? chalk.green : chalk.yellow;
+      return `${event.at}  ${colour(event.status)}  ${printable(event.detail)}${known.length === 0 ? '' : ` (${known.join(', ')})`}`;
+    }
+    case 'change':
+      return `${event.at}  ${event.part}  ${printable(event.detail)}`;
+    case 'unreachable':
+      return `${event.at}  ${chalk.red('gateway does not answer')}  ${printable(event.detail)}`;
+    case 'ended': {
+      const status = event.status === null ? 'the gateway did not answer' : event.status;
+      return chalk.dim(`Watched for ${ageText(event.watchedMs)}; at the end: ${status}.`);
+    }
+  }
+}
+
+// ── gw cloud upload ─────────────────────────────────────────────────────────────────────────────────────────────
+
+/** `gw cloud upload` */
+export function renderCloudUpload({ file, isNew, upload, link, waitedMs }: CloudUpload): string {
+  const { name, state, bytes, sha256, detail } = upload;
+  const lines = [uploadLine({ file, isNew, state, waitedMs })];
+  if (state !== 'uploaded' && link.status !== 'connected') {
+    lines.push(
+      chalk.yellow(`The link is ${link.status}: ${printable(link.detail)} It is uploaded once the link is there.`),
+    );
+  }
+  const rows = [
+    ['name', printable(name)],
+    ['size', `${bytes} bytes`],
+    ['SHA-256', sha256],
+    ['state', `${state}${detail === null ? '' : `: ${printable(detail)}`}`],
+  ];
+  return [...lines, '', renderTable(pairs, rows)].join('\n');
+}
+
+function uploadLine({
+  file,
+  isNew,
+  state,
+  waitedMs,
+}: Pick<CloudUpload, 'file' | 'isNew' | 'waitedMs'> & { readonly state: CloudUpload['upload']['state'] }): string {
+  const shown = printable(file);
+  if (state === 'uploaded') return chalk.green(`${shown} is in the object storage.`);
+  if (state === 'refused') return chalk.red.bold(`${shown} was refused; the gateway keeps it and tries again.`);
+  if (waitedMs !== null) return chalk.red.bold(`${shown} is not uploaded yet, after ${ageText(waitedMs)}.`);
+  return `${shown} ${isNew ? 'is added' : 'was added before'}; the gateway uploads it.`;
+}

@@ -1,0 +1,146 @@
+import { subscribedFilters, topicsOf } from '../../cloud/index.ts';
+import { loadIdentity } from '../../enrolment/index.ts';
+import { asGwError } from '../../error/index.ts';
+import { plural } from '../../text/index.ts';
+import type { Finding } from '../finding.result.ts';
+import { type FindingStart, notChecked, ok, wrong } from '../finding.ts';
+import type { CheckContext, Toolkit } from '../toolkit.ts';
+import type { CloudLinkCheck } from './link.result.ts';
+import { readCloudStatus } from './status.ts';
+import type { CloudStatus } from './view.result.ts';
+
+export interface CloudLinkOptions {
+  /** How long to wait for a connection, in milliseconds. */
+  readonly withinMs: number;
+}
+
+const POLL_MS = 500;
+
+type Connection = NonNullable<NonNullable<CloudStatus['link']>['connection']>;
+
+/**
+ * The cloud link of the running gateway: connected by which path, with all subscriptions, with the installed
+ * certificate, to the broker of the enrolment. Waits for a connection. Throws OPERATOR_NOT_REACHABLE.
+ */
+export async function checkCloudLink(
+  toolkit: Toolkit,
+  { withinMs }: CloudLinkOptions,
+  context: CheckContext,
+): Promise<CloudLinkCheck> {
+  const { clock } = toolkit;
+  const beganMs = clock.monotonicMs();
+  let view = await readCloudStatus(toolkit, {}, context);
+  while (isPending(view) && clock.monotonicMs() - beganMs < withinMs) {
+    context.onProgress(view.detail);
+    await clock.sleep(POLL_MS, context.signal);
+    view = await readCloudStatus(toolkit, {}, context);
+  }
+  const connection = (view.status === 'connected' && view.link?.connection) || null;
+  const findings = [
+    connectedFinding(view, connection),
+    pathFinding(view, connection),
+    subscriptionsFinding(toolkit, connection),
+    hostFinding(view),
+    await certificateFinding(toolkit, connection),
+    outboxFinding(view),
+  ];
+  return {
+    verdict: connection === null || findings.some(({ verdict }) => verdict === 'wrong') ? 'wrong' : 'ok',
+    status: view.status,
+    path: connection?.path ?? null,
+    host: connection?.host ?? null,
+    port: connection?.port ?? null,
+    tls: connection?.tls ?? null,
+    fingerprintSha256: connection?.certificate.fingerprintSha256 ?? null,
+    waitedMs: Math.round(clock.monotonicMs() - beganMs),
+    findings,
+  };
+}
+
+function isPending({ status }: CloudStatus): boolean {
+  return status === 'not-connected' || status === 'not-checked';
+}
+
+const NOT_CONNECTED = 'not connected';
+
+function connectedFinding({ status, detail, remedy }: CloudStatus, connection: Connection | null): Finding {
+  const start: FindingStart = {
+    id: 'connected',
+    title: 'The gateway is connected to the cloud',
+    spec: 'Cloud and other network paths',
+  };
+  if (connection !== null) return ok(start, `${connection.host}:${connection.port}, since ${connection.since}`);
+  if (status === 'not-checked') return notChecked(start, detail, remedy);
+  return wrong(start, detail, remedy ?? 'See `gw cloud status` and run `gw network check` on the gateway.');
+}
+
+function pathFinding({ link }: CloudStatus, connection: Connection | null): Finding {
+  const start: FindingStart = { id: 'path', title: 'Path to the broker', spec: 'Cloud and other network paths' };
+  if (connection === null) return notChecked(start, NOT_CONNECTED);
+  const { path, port, alpn, tls } = connection;
+  if (path === 'direct') return ok(start, `port ${port}, ${tls}`);
+  const failure = link?.failures.direct;
+  const why = failure ? `; port ${failure.port}: ${failure.outcome.detail}` : '';
+  return ok(start, `port ${port} with ALPN ${alpn ?? 'none'}, ${tls}${why}`);
+}
+
+function subscriptionsFinding({ site }: Toolkit, connection: Connection | null): Finding {
+  const start: FindingStart = {
+    id: 'subscriptions',
+    title: 'The broker accepted every subscription of this robot',
+    spec: 'Core network rule',
+  };
+  if (connection === null || site.cloud === undefined) return notChecked(start, NOT_CONNECTED);
+  const filters = subscribedFilters(topicsOf(site.cloud.topics, site.chassis.serial));
+  return ok(start, `${plural(filters.length, 'topic filter')} for ${site.chassis.serial} by the site file`);
+}
+
+function hostFinding({ link }: CloudStatus): Finding {
+  const start: FindingStart = { id: 'host', title: 'The broker is that of the enrolment', spec: 'Enrolment' };
+  if (link === null) return notChecked(start, 'the gateway has no link');
+  const { hostDifference: difference } = link;
+  if (difference !== null) {
+    return wrong(
+      start,
+      `the site file has ${difference.site}, the enrolment gave ${difference.enrolment}`,
+      'Correct cloud.mqtt.host, or enrol the device again: gw enrol --renew',
+    );
+  }
+  return link.connection === null ? notChecked(start, NOT_CONNECTED) : ok(start, link.connection.host);
+}
+
+/** After `gw enrol --renew` a link may still use the certificate before. */
+async function certificateFinding({ site, ssh, clock }: Toolkit, connection: Connection | null): Promise<Finding> {
+  const start: FindingStart = {
+    id: 'certificate',
+    title: 'The link uses the installed certificate',
+    spec: 'Authentication',
+  };
+  if (connection === null) return notChecked(start, NOT_CONNECTED);
+  const { fingerprintSha256, notAfter } = connection.certificate;
+  const shown = `${plain(fingerprintSha256).slice(0, 16)}…, valid until ${notAfter}`;
+  const endMs = Date.parse(notAfter);
+  if (endMs <= clock.wall().getTime()) {
+    return wrong(start, `${shown}: expired by the clock of this machine`, 'Run `gw enrol --renew` on the gateway.');
+  }
+  if (ssh !== undefined) return notChecked(start, `${shown}; the installed one is read on the gateway only`);
+  if (site.enrolment === undefined) return notChecked(start, `${shown}; no enrolment in the site file`);
+  const installed = await loadIdentity(site.enrolment.identityDir).catch((error: unknown) => asGwError(error));
+  if (installed === null) return wrong(start, `${shown}; none is installed`, 'Run `gw enrol` on the gateway.');
+  if (installed instanceof Error) return wrong(start, installed.message, installed.remedy);
+  return plain(installed.certificate.fingerprintSha256) === plain(fingerprintSha256)
+    ? ok(start, shown)
+    : wrong(start, `${shown}; another one is installed`, 'Restart `gw serve`, and report the difference.');
+}
+
+function plain(fingerprint: string): string {
+  return fingerprint.replaceAll(':', '').toLowerCase();
+}
+
+function outboxFinding({ outbox }: CloudStatus): Finding {
+  const start: FindingStart = { id: 'outbox', title: 'The outbox accepts messages', spec: 'Events' };
+  if (outbox === null) return notChecked(start, 'the gateway has no outbox');
+  if (outbox.status === 'open') return ok(start, outbox.detail);
+  const remedy = outbox.remedy ?? 'See `gw cloud outbox`.';
+  return outbox.status === 'failing' ? wrong(start, outbox.detail, remedy) : notChecked(start, outbox.detail, remedy);
+}

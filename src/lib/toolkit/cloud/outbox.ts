@@ -1,0 +1,18 @@
+import type { CheckContext, Toolkit } from '../toolkit.ts';
+import type { CloudOutbox } from './outbox.result.ts';
+import { type CloudOptions, readCloudStatus } from './status.ts';
+
+/** The messages that the running gateway keeps until the broker has acknowledged them. Throws OPERATOR_NOT_REACHABLE. */
+export async function readCloudOutbox(
+  toolkit: Pick<Toolkit, 'site' | 'dialer'>,
+  options: CloudOptions,
+  context: CheckContext,
+): Promise<CloudOutbox> {
+  const { status, detail, outbox } = await readCloudStatus(toolkit, options, context);
+  return { link: { status, detail }, outbox };
+}
+
+/** A gateway without a cloud needs no outbox. */
+export function isOutboxFine({ link, outbox }: CloudOutbox): boolean {
+  return outbox === null ? link.status === 'not-configured' : outbox.status === 'open';
+}

@@ -1,0 +1,133 @@
+import { z } from 'zod';
+import { discardReasons, messageClasses, releasePhases } from '../../cloud/index.ts';
+
+const failedAttempt = z
+  .strictObject({
+    path: z.enum(['direct', 'fallback']),
+    host: z.string(),
+    port: z.int(),
+    step: z.enum(['name', 'tcp', 'tls', 'alpn', 'mqtt', 'subscribe']),
+    outcome: z.strictObject({
+      verdict: z.enum(['ok', 'wrong', 'not-checked']),
+      detail: z.string(),
+      remedy: z.string().optional(),
+      ask: z.string().optional().describe("What to ask the customer's IT."),
+    }),
+    at: z.string().describe('UTC of the gateway, for people.'),
+    tookMs: z.number(),
+  })
+  .nullable();
+
+const linkSchema = z.strictObject({
+  status: z.enum(['connected', 'connecting', 'not-checked']),
+  detail: z.string(),
+  remedy: z.string().nullable(),
+  ask: z.string().nullable().describe("What to ask the customer's IT; null: nothing."),
+  connection: z
+    .strictObject({
+      path: z.enum(['direct', 'fallback']).describe('direct: cloud.mqtt.port. fallback: the other port, with ALPN.'),
+      host: z.string(),
+      port: z.int(),
+      alpn: z.string().nullable(),
+      tls: z.string(),
+      sessionPresent: z.boolean(),
+      since: z.string().describe('UTC of the gateway, for people.'),
+      forMs: z.number(),
+      certificate: z.strictObject({ fingerprintSha256: z.string(), notAfter: z.string() }),
+    })
+    .nullable()
+    .describe('null while not connected.'),
+  failures: z
+    .strictObject({ direct: failedAttempt, fallback: failedAttempt })
+    .describe('The last failure of each path since the last connection on it.'),
+  connects: z.int(),
+  losses: z.int(),
+  retryInMs: z.number().nullable(),
+  hostDifference: z
+    .strictObject({ site: z.string(), enrolment: z.string() })
+    .nullable()
+    .describe('Hosts of the broker by the site file and by the enrolment when they differ.'),
+});
+
+const kept = z.record(z.enum(messageClasses), z.int());
+
+export const outboxViewSchema = z.strictObject({
+  status: z.enum(['open', 'failing', 'not-open']).describe('failing: messages are refused, the disk is unwritable.'),
+  detail: z.string(),
+  remedy: z.string().nullable(),
+  kept: kept.nullable().describe('Messages that the broker has not acknowledged; null: unknown.'),
+  bytes: z.number().nullable(),
+  maxBytes: z.number(),
+  oldestAt: z.string().nullable().describe('UTC of the gateway; null without a kept message.'),
+  accepted: z.int().describe('Since the start of gw.'),
+  acknowledged: z.int(),
+  refused: z.int(),
+  thinned: z.int().nullable().describe('Telemetry removed for lack of space; null: unknown.'),
+});
+
+export const discardedMessageSchema = z.strictObject({
+  reason: z.enum(discardReasons),
+  topic: z.string(),
+  bytes: z.number(),
+  at: z.string().describe('UTC of the gateway, for people.'),
+});
+
+export const discardCountsSchema = z.record(z.enum(discardReasons), z.int());
+
+const releaseSchema = z.strictObject({
+  status: z.enum(['ready', 'not-configured', 'unmanaged', 'failing']),
+  detail: z.string(),
+  remedy: z.string().nullable(),
+  runningVersion: z.string(),
+  installed: z.array(z.string()),
+  previous: z.string().nullable().describe('The version that a rollback would restore.'),
+  run: z
+    .strictObject({
+      jobId: z.string(),
+      executionNumber: z.int(),
+      phase: z.enum(releasePhases),
+      fromVersion: z.string(),
+      toVersion: z.string(),
+      stage: z.number().nullable().describe('Rollout stage, passed through.'),
+      since: z.string(),
+      detail: z.string().nullable(),
+      starts: z.int(),
+      isReported: z.boolean(),
+    })
+    .nullable(),
+});
+
+export const uploadViewSchema = z.strictObject({
+  name: z.string(),
+  bytes: z.number(),
+  sha256: z.string(),
+  state: z.enum(['waiting', 'uploading', 'uploaded', 'refused']),
+  sentBytes: z.number(),
+  addedAt: z.string().describe('UTC of the gateway, for people.'),
+  detail: z.string().nullable(),
+});
+
+export const cloudStatusWord = z.enum(['connected', 'not-connected', 'not-enrolled', 'not-configured', 'not-checked']);
+
+/** `GET /api/cloud`: the state of the cloud module of a running gateway. */
+export const cloudViewSchema = z.strictObject({
+  status: cloudStatusWord.describe('connected: the broker has accepted the device and all subscriptions.'),
+  detail: z.string(),
+  remedy: z.string().nullable(),
+  link: linkSchema.nullable(),
+  outbox: outboxViewSchema.nullable(),
+  received: z
+    .strictObject({
+      releases: z.int(),
+      stops: z.int(),
+      tunnelNotifications: z.int(),
+      answers: z.int(),
+      discarded: discardCountsSchema,
+      lastDiscarded: z.array(discardedMessageSchema).describe('Newest first.'),
+    })
+    .nullable()
+    .describe('Since the start of gw.'),
+  release: releaseSchema.nullable(),
+  uploads: z.array(uploadViewSchema),
+});
+export type CloudStatus = z.infer<typeof cloudViewSchema>;

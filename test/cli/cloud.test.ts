@@ -1,0 +1,177 @@
+import { stripVTControlCharacters } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import {
+  renderCloudDiscarded,
+  renderCloudOutbox,
+  renderCloudStatus,
+  renderCloudUpload,
+  renderCloudWatch,
+} from '../../src/cli/render/cloud.ts';
+import { noCloud } from '../../src/lib/gateway/cloud-health.ts';
+import type { CloudUpload } from '../../src/lib/toolkit/cloud/upload.result.ts';
+import type { CloudStatus } from '../../src/lib/toolkit/cloud/view.result.ts';
+import { connectedView, lostView } from '../cloud/views.ts';
+
+const plain = (text: string) => stripVTControlCharacters(text);
+const firstLine = (text: string) => plain(text).split('\n')[0];
+const connected = connectedView as unknown as CloudStatus;
+const lost = lostView as unknown as CloudStatus;
+const none = noCloud as unknown as CloudStatus;
+
+describe('gw cloud status', () => {
+  it('states in its first line whether it is connected, where, and for how long', () => {
+    expect(firstLine(renderCloudStatus(connected))).toBe(
+      'connected: mqtt.example.test:443 with ALPN x-example-mqtt-ca, for 11 h',
+    );
+  });
+
+  it('states that it is not connected and why, then what to do and what to ask the IT', () => {
+    const lines = plain(renderCloudStatus(lost)).split('\n');
+    expect(lines.slice(0, 3)).toEqual([
+      'not connected: no answer from mqtt.example.test:8883.',
+      '  do next  Check the firewall of the site.',
+      '  ask IT   Allow outgoing TCP to mqtt.example.test port 8883.',
+    ]);
+    expect(lines.join('\n')).toMatch(/mqtt\.example\.test:443 +tcp +2026-11-22T08:19:36\.000Z +no answer/);
+    expect(lines.join('\n')).toContain('next attempt in 25.0 s');
+  });
+
+  it.each<[string, CloudStatus['status'], RegExp]>([
+    ['not enrolled', 'not-enrolled', /^not connected: this device is not enrolled\./],
+    ['not checked', 'not-checked', /^not checked: no connection attempt has a result yet\./],
+    ['not configured', 'not-configured', /^No cloud: the running gateway has none in its site file\./],
+  ])('never says connected for a gateway that is %s', (_what, status, first) => {
+    const text = renderCloudStatus({ ...none, status });
+    expect(firstLine(text)).toMatch(first);
+    expect(plain(text)).not.toMatch(/^connected/m);
+    expect(plain(text)).not.toContain('subscriptions');
+  });
+
+  it('shows path, TLS, session, certificate, difference of the hosts, outbox, release and uploads', () => {
+    const text = plain(renderCloudStatus(connected));
+    for (const part of [
+      'fallback, with ALPN',
+      'TLSv1.3',
+      'kept by the broker',
+      'until 2027-11-22T00:00:00.000Z',
+      '7 messages kept, the oldest of 2026-11-22T09:00:00.000Z',
+      '2 stops, 1 release, 0 tunnel notifications, 3 discarded',
+      '1.3.0 runs, ready; 1.4.0: rolled-back (the cloud link was not connected within 180 s)',
+      '1 uploading, 1 uploaded',
+      'The site file has the broker mqtt.example.test, the enrolment gave other.example.test.',
+    ]) {
+      expect(text).toContain(part);
+    }
+  });
+
+  it('prints no control character of the cloud', () => {
+    const text = renderCloudStatus({ ...lost, detail: 'a\u001b[2Jb\u202ec' });
+    expect(plain(text)).toContain('a\uFFFD[2Jb\uFFFDc');
+  });
+});
+
+describe('gw cloud outbox', () => {
+  const link = { status: 'connected', detail: '' } as const;
+  const outbox = connected.outbox;
+  if (outbox === null) throw new Error('no outbox');
+
+  it('counts the kept messages, also per class, with size and oldest message', () => {
+    const text = plain(renderCloudOutbox({ link, outbox }));
+    expect(firstLine(text)).toBe('7 messages kept in the outbox.');
+    expect(text).toMatch(/^record +1$/m);
+    expect(text).toMatch(/^telemetry +4$/m);
+    expect(text).toContain('1.5 of 256.0 MB');
+    expect(text).toContain('107 accepted, 100 acknowledged, 1 refused');
+  });
+
+  it('says empty only for a known count of zero', () => {
+    const kept = { record: 0, fault: 0, shadow: 0, telemetry: 0 };
+    expect(firstLine(renderCloudOutbox({ link, outbox: { ...outbox, kept } }))).toBe('The outbox is empty.');
+    const closed = { ...outbox, status: 'not-open', kept: null, detail: 'It is being opened.' } as const;
+    expect(firstLine(renderCloudOutbox({ link, outbox: closed }))).toBe('not checked: It is being opened.');
+    const failing = { ...outbox, status: 'failing', kept, detail: 'ENOSPC' } as const;
+    expect(firstLine(renderCloudOutbox({ link, outbox: failing }))).toBe('The outbox refuses new messages.');
+    expect(plain(renderCloudOutbox({ link, outbox: failing }))).toContain('reason   ENOSPC');
+    const away = { status: 'not-connected', detail: 'x' } as const;
+    expect(firstLine(renderCloudOutbox({ link: away, outbox: { ...outbox, kept } }))).toContain(
+      'the link is not-connected',
+    );
+    expect(firstLine(renderCloudOutbox({ link: away, outbox: null }))).toMatch(/^not checked: no outbox/);
+  });
+});
+
+describe('gw cloud discarded', () => {
+  const { discarded: byReason, lastDiscarded: last, ...accepted } = connected.received ?? ({} as never);
+  const link = { status: 'connected', detail: '' } as const;
+
+  it('counts by reason, and lists the last ones without payload', () => {
+    const text = plain(renderCloudDiscarded({ link, total: 3, byReason, accepted, last }));
+    expect(firstLine(text)).toBe('3 messages from the cloud discarded since the start of gw.');
+    expect(text).toMatch(/^retained +2$/m);
+    expect(text).not.toMatch(/^late/m);
+    expect(text).toMatch(/^2026-11-22T10:00:00\.000Z +retained +gw\/TEST-0001\/stop +44$/m);
+  });
+
+  it('says none only when something was judged, and names a missing link beside it', () => {
+    const data = { link, total: 0, byReason, accepted, last: [] };
+    expect(firstLine(renderCloudDiscarded(data))).toBe(
+      'No message from the cloud was discarded since the start of gw.',
+    );
+    const away = { status: 'not-connected', detail: 'x' } as const;
+    expect(firstLine(renderCloudDiscarded({ ...data, link: away }))).toContain('the link is not-connected');
+    const unknown = { link: away, total: null, byReason: null, accepted: null, last: [] };
+    expect(firstLine(renderCloudDiscarded(unknown))).toMatch(/^not checked: /);
+  });
+});
+
+describe('gw cloud watch', () => {
+  const at = '2026-11-22T08:00:00.000Z';
+
+  it('writes one line per event', () => {
+    const events = [
+      { event: 'state', at, status: 'connected', detail: 'x', kept: 7, discarded: 0 },
+      { event: 'change', at, part: 'stop', detail: '1 stop received\n' },
+      { event: 'unreachable', at, detail: 'not connected' },
+      { event: 'ended', watchedMs: 3_000, status: null },
+    ] as const;
+    const lines = events.map((event) => plain(renderCloudWatch(event)));
+    expect(lines).toEqual([
+      `${at}  connected  x (7 kept, 0 discarded)`,
+      `${at}  stop  1 stop received\uFFFD`,
+      `${at}  gateway does not answer  not connected`,
+      'Watched for 3.0 s; at the end: the gateway did not answer.',
+    ]);
+  });
+});
+
+describe('gw cloud upload', () => {
+  const data: CloudUpload = {
+    file: 'a.tar.gz',
+    isNew: true,
+    upload: {
+      name: 'maps/a.tar.gz',
+      bytes: 7,
+      sha256: 'ab'.repeat(32),
+      state: 'waiting',
+      sentBytes: 0,
+      addedAt: '2026-11-22T08:00:00.000Z',
+      detail: null,
+    },
+    link: { status: 'connected', detail: '' },
+    waitedMs: null,
+  };
+  const of = (state: CloudUpload['upload']['state'], waitedMs: number | null = null) =>
+    firstLine(renderCloudUpload({ ...data, upload: { ...data.upload, state }, waitedMs }));
+
+  it('says that it is in the object storage only when it is uploaded', () => {
+    expect(of('waiting')).toBe('a.tar.gz is added; the gateway uploads it.');
+    expect(of('waiting', 600_000)).toBe('a.tar.gz is not uploaded yet, after 10 min.');
+    expect(of('refused', 1_000)).toBe('a.tar.gz was refused; the gateway keeps it and tries again.');
+    expect(of('uploaded')).toBe('a.tar.gz is in the object storage.');
+  });
+
+  it('names a missing link', () => {
+    const text = plain(renderCloudUpload({ ...data, link: { status: 'not-connected', detail: 'No answer.' } }));
+    expect(text.split('\n')[1]).toBe('The link is not-connected: No answer. It is uploaded once the link is there.');
+  });
+});

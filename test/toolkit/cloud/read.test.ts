@@ -1,0 +1,190 @@
+import { describe, expect, it } from 'vitest';
+import { noCloud } from '../../../src/lib/gateway/cloud-health.ts';
+import { siteSchema } from '../../../src/lib/site/index.ts';
+import { createCatalogue } from '../../../src/lib/toolkit/catalogue.ts';
+import { cloudDiscardedSchema } from '../../../src/lib/toolkit/cloud/discarded.result.ts';
+import { readCloudDiscarded } from '../../../src/lib/toolkit/cloud/discarded.ts';
+import { cloudLinkSchema } from '../../../src/lib/toolkit/cloud/link.result.ts';
+import { checkCloudLink } from '../../../src/lib/toolkit/cloud/link.ts';
+import { cloudOutboxSchema } from '../../../src/lib/toolkit/cloud/outbox.result.ts';
+import { isOutboxFine, readCloudOutbox } from '../../../src/lib/toolkit/cloud/outbox.ts';
+import { isCloudFine, readCloudStatus } from '../../../src/lib/toolkit/cloud/status.ts';
+import { cloudViewSchema } from '../../../src/lib/toolkit/cloud/view.result.ts';
+import type { Toolkit } from '../../../src/lib/toolkit/toolkit.ts';
+import { connectedView, lostView } from '../../cloud/views.ts';
+import { context, startFakeOperator } from '../operator/fake-operator.ts';
+
+/** A gateway whose operator server answers with these views in turn, the last one for all further requests. */
+async function gatewayWith(...views: readonly object[]) {
+  const operator = await startFakeOperator();
+  let asked = 0;
+  operator.override = ({ url }) => {
+    if (url !== '/api/cloud') return undefined;
+    asked += 1;
+    return [200, views[Math.min(asked, views.length) - 1] ?? {}];
+  };
+  const file = siteSchema.parse({
+    name: 'Test',
+    chassis: { host: '127.0.0.1', serial: 'SN0007' },
+    operator: { port: operator.toolkit.site.operator.port },
+    cloud: { mqtt: { host: 'mqtt.example.test', alpn: 'x-example-mqtt-ca' } },
+  });
+  const site = { ...file, path: '/nowhere/site.yaml', dir: '/nowhere' };
+  return {
+    operator,
+    toolkit: { ...operator.toolkit, site } as Toolkit,
+    [Symbol.asyncDispose]: () => operator[Symbol.asyncDispose](),
+  };
+}
+
+const findings = ({ findings: all }: { findings: readonly { id: string; verdict: string }[] }) =>
+  Object.fromEntries(all.map(({ id, verdict }) => [id, verdict]));
+
+describe('the state of the cloud as the gateway reports it', () => {
+  it.each<[string, object]>([
+    ['connected', connectedView],
+    ['lost', lostView],
+    ['without a cloud', noCloud],
+  ])('is read whole: %s', async (_what, view) => {
+    await using gateway = await gatewayWith(view);
+    const status = await readCloudStatus(gateway.toolkit, {}, context());
+    expect(status).toEqual(JSON.parse(JSON.stringify(view)));
+    expect(cloudViewSchema.parse(status)).toEqual(status);
+  });
+
+  it('is fine only when it is connected, or when there is no cloud', () => {
+    const states = ['connected', 'not-connected', 'not-enrolled', 'not-configured', 'not-checked'] as const;
+    expect(states.filter((status) => isCloudFine({ status }))).toEqual(['connected', 'not-configured']);
+  });
+
+  it('is OPERATOR_NOT_REACHABLE for an answer of another shape, and without a gateway', async () => {
+    await using gateway = await gatewayWith({ ...connectedView, status: 'perfect' });
+    await expect(readCloudStatus(gateway.toolkit, {}, context())).rejects.toMatchObject({
+      code: 'OPERATOR_NOT_REACHABLE',
+    });
+    await gateway.operator[Symbol.asyncDispose]();
+    await expect(readCloudStatus(gateway.toolkit, {}, context())).rejects.toMatchObject({
+      code: 'OPERATOR_NOT_REACHABLE',
+    });
+  });
+});
+
+describe('the outbox of the gateway', () => {
+  it('is reported with the state of the link', async () => {
+    await using gateway = await gatewayWith(lostView);
+    const data = await readCloudOutbox(gateway.toolkit, {}, context());
+    expect(cloudOutboxSchema.parse(data)).toEqual({
+      link: { status: 'not-connected', detail: lostView.detail },
+      outbox: lostView.outbox,
+    });
+    expect(isOutboxFine(data)).toBe(true);
+  });
+
+  it.each<[string, object, boolean]>([
+    ['refuses messages', { outbox: connectedView.outbox && { ...connectedView.outbox, status: 'failing' } }, false],
+    [
+      'is not open',
+      { outbox: connectedView.outbox && { ...connectedView.outbox, status: 'not-open', kept: null } },
+      false,
+    ],
+    ['is missing although a cloud is configured', { outbox: null }, false],
+    ['is missing without a cloud', noCloud, true],
+  ])('that %s is fine: %s', async (_what, change, isFine) => {
+    await using gateway = await gatewayWith({ ...connectedView, ...change });
+    expect(isOutboxFine(await readCloudOutbox(gateway.toolkit, {}, context()))).toBe(isFine);
+  });
+});
+
+describe('discarded messages', () => {
+  it('are counted by reason, with the last ones and what was accepted', async () => {
+    await using gateway = await gatewayWith(connectedView);
+    const data = cloudDiscardedSchema.parse(await readCloudDiscarded(gateway.toolkit, {}, context()));
+    expect(data).toMatchObject({ total: 3, accepted: { stops: 2, releases: 1 }, byReason: { retained: 2, late: 0 } });
+    expect(data.last[0]).toEqual(connectedView.received?.lastDiscarded[0]);
+  });
+
+  it('are unknown, not none, where nothing was received', async () => {
+    await using gateway = await gatewayWith({ ...lostView, received: null });
+    const data = cloudDiscardedSchema.parse(await readCloudDiscarded(gateway.toolkit, {}, context()));
+    expect(data).toMatchObject({ total: null, byReason: null, accepted: null });
+  });
+});
+
+describe("the check 'cloud link'", () => {
+  const sound = { ...connectedView, link: connectedView.link && { ...connectedView.link, hostDifference: null } };
+
+  it('is ok for a connected gateway, and names path, subscriptions and certificate', async () => {
+    await using gateway = await gatewayWith(sound);
+    const data = cloudLinkSchema.parse(await checkCloudLink(gateway.toolkit, { withinMs: 0 }, context()));
+    expect(data).toMatchObject({
+      verdict: 'ok',
+      path: 'fallback',
+      host: 'mqtt.example.test',
+      port: 443,
+      tls: 'TLSv1.3',
+    });
+    expect(findings(data)).toEqual({
+      connected: 'ok',
+      path: 'ok',
+      subscriptions: 'ok',
+      host: 'ok',
+      // No enrolment in the site file.
+      certificate: 'not-checked',
+      outbox: 'ok',
+    });
+    const path = data.findings.find(({ id }) => id === 'path');
+    expect(path?.detail).toContain('port 8883: no answer');
+  });
+
+  it('waits for the connection', async () => {
+    await using gateway = await gatewayWith({ ...lostView, status: 'not-checked' }, lostView, lostView, sound);
+    const data = await checkCloudLink(gateway.toolkit, { withinMs: 60_000 }, context());
+    expect(data).toMatchObject({ verdict: 'ok', status: 'connected' });
+  });
+
+  it('is wrong after the wait, and checks nothing that needs a connection', async () => {
+    await using gateway = await gatewayWith(lostView);
+    const data = cloudLinkSchema.parse(await checkCloudLink(gateway.toolkit, { withinMs: 1_000 }, context()));
+    expect(data).toMatchObject({ verdict: 'wrong', path: null, host: null });
+    expect(data.waitedMs).toBeGreaterThanOrEqual(1_000);
+    expect(findings(data)).toMatchObject({
+      connected: 'wrong',
+      path: 'not-checked',
+      subscriptions: 'not-checked',
+      host: 'not-checked',
+      certificate: 'not-checked',
+    });
+  });
+
+  it.each<[string, object, string, string]>([
+    ['not checked yet', { status: 'not-checked', link: lostView.link }, 'connected', 'not-checked'],
+    ['without an identity', { status: 'not-enrolled', link: null, outbox: null }, 'connected', 'wrong'],
+    ['not configured', { status: 'not-configured', link: null, outbox: null }, 'connected', 'wrong'],
+  ])('is not ok for a gateway that is %s', async (_what, change, id, verdict) => {
+    await using gateway = await gatewayWith({ ...sound, ...change });
+    const data = await checkCloudLink(gateway.toolkit, { withinMs: 0 }, context());
+    expect(data.verdict).toBe('wrong');
+    expect(findings(data)[id]).toBe(verdict);
+  });
+
+  it('is wrong where the enrolment gave another broker, the certificate has expired, or the outbox fails', async () => {
+    const { connection } = sound.link ?? {};
+    const { outbox } = sound;
+    if (!sound.link || !connection || !outbox) throw new Error('no connection');
+    const expired = { ...connection.certificate, notAfter: '2020-01-01T00:00:00.000Z' };
+    await using gateway = await gatewayWith({
+      ...connectedView,
+      link: { ...connectedView.link, connection: { ...connection, certificate: expired } },
+      outbox: { ...outbox, status: 'failing', detail: 'ENOSPC', remedy: 'Free disk space.' },
+    });
+    const data = await checkCloudLink(gateway.toolkit, { withinMs: 0 }, context());
+    expect(findings(data)).toMatchObject({ host: 'wrong', certificate: 'wrong', outbox: 'wrong', connected: 'ok' });
+    expect(data.verdict).toBe('wrong');
+  });
+
+  it('is offered to checklists', () => {
+    const entry = createCatalogue()['cloud link'];
+    expect(entry?.moves).toBe(false);
+    expect(entry?.with.parse({})).toEqual({ withinMs: 60_000 });
+  });
+});
