@@ -6,7 +6,6 @@ import { seededRandom } from '../../bench/figures.ts';
 import { messageClasses } from '../../src/lib/cloud/outbox/model.ts';
 import { openOutbox } from '../../src/lib/cloud/outbox/outbox.ts';
 import { silentLog, systemClock } from '../../src/lib/lifecycle/index.ts';
-import { connectTo } from './cloud-outbox-link.ts';
 
 const [path = '', serial = '', port = '', seed = '', mode = ''] = process.argv.slice(2);
 const random = seededRandom(Number(seed));
@@ -23,6 +22,8 @@ const outbox = await openOutbox({
 });
 
 async function drain(): Promise<void> {
+  // The library takes longer to load than the outbox to open; so the first messages are appended meanwhile.
+  const { connectTo } = await import('./cloud-outbox-link.ts');
   for (;;) {
     try {
       const connection = await connectTo(Number(port), serial);

@@ -49,6 +49,8 @@ export function createStoreThread(options: StoreOptions, clock: Clock, events: S
   let nextTicket = 1;
   const open = new Map<number, Open>();
   let timer: Disposable | null = null;
+  /** Its end is awaited, also after its last reply. */
+  let isClosing = false;
 
   function start(): Worker {
     const started = new Worker(BOOTSTRAP, {
@@ -87,7 +89,7 @@ export function createStoreThread(options: StoreOptions, clock: Clock, events: S
 
   /** One timer for all open requests, started anew by each reply. Without any, the thread keeps no process alive. */
   function watch(): void {
-    if (open.size === 0) worker?.unref();
+    if (open.size === 0 && !isClosing) worker?.unref();
     else worker?.ref();
     timer?.[Symbol.dispose]();
     timer = open.size === 0 ? null : clock.after(DISK_TIMEOUT_MS, events.onSilence);
@@ -108,6 +110,7 @@ export function createStoreThread(options: StoreOptions, clock: Clock, events: S
     async close() {
       const closing = worker;
       if (closing === null) return;
+      isClosing = true;
       const exited = new Promise<void>((resolve) => closing.once('exit', () => resolve()));
       void call('close', null);
       const { promise: late, resolve } = Promise.withResolvers<void>();
