@@ -49,6 +49,7 @@ export interface Broker extends AsyncDisposable {
   clients(): readonly AcceptedClient[];
   /** Number of connected clients. */
   connected(): number;
+  connectedIds(): readonly string[];
   /** Oldest first, at most the last 100. */
   closed(): readonly ClosedConnection[];
   /** Publishes of clients that were ignored without PUBACK, by reason. */
@@ -244,6 +245,7 @@ export async function startBroker(options: BrokerOptions): Promise<Broker> {
     alpn,
     clients: () => [...seen],
     connected: () => aedes?.connectedClients ?? 0,
+    connectedIds: () => [...clients.keys()],
     closed: () => [...closed],
     discarded: () => ({ ...discarded }),
     async publish(message) {
