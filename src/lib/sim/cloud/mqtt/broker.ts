@@ -214,11 +214,12 @@ export async function startBroker(options: BrokerOptions): Promise<Broker> {
   );
 
   let isFirstOpen = true;
+  let isEnded = false;
   /** Serialises going down and returning. */
   let last: Promise<void> = Promise.resolve();
 
   async function goDown(): Promise<void> {
-    if (aedes === null) return;
+    if (aedes === null || isEnded) return;
     const old = aedes;
     const { promise, resolve } = Promise.withResolvers<Aedes>();
     resolveUp = resolve;
@@ -229,12 +230,12 @@ export async function startBroker(options: BrokerOptions): Promise<Broker> {
   }
 
   async function comeBack(): Promise<void> {
-    if (aedes !== null) return;
+    if (aedes !== null || isEnded) return;
     const fresh = await start(persistence);
     aedes = fresh;
+    resolveUp(fresh);
     await secondListener.setOpen(true);
     if (isFirstOpen) await firstListener.setOpen(true);
-    resolveUp(fresh);
   }
   let resolveUp: (aedes: Aedes) => void = () => {};
 
@@ -268,7 +269,12 @@ export async function startBroker(options: BrokerOptions): Promise<Broker> {
       await last;
       if (aedes !== null) await firstListener.setOpen(isFirstOpen);
     },
-    [Symbol.asyncDispose]: () => running.disposeAsync(),
+    async [Symbol.asyncDispose]() {
+      isEnded = true;
+      // A broker that is coming back would otherwise stay.
+      await last;
+      await running.disposeAsync();
+    },
   };
 }
 
