@@ -1,6 +1,6 @@
 // Random faults of the simulated robot, through its control interface.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { controlSim } from '../../src/lib/sim/control/control.ts';
+import { controlSim } from '../../src/lib/sim/control/request.ts';
 import { faultTable } from '../../src/lib/sim/faults.ts';
 import { seededRandom } from '../figures.ts';
 

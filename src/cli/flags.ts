@@ -37,6 +37,15 @@ export const viaThereFlag = Flags.string({
 /** Whether the chassis is queried, where a command also works without it. */
 export const liveFlag = Flags.boolean({ summary: 'Query the chassis for its current software version.' });
 
+/** The simulator that a command controls. */
+export const simDirFlag = Flags.directory({ summary: 'Folder of the simulator.', helpValue: 'DIR' });
+
+/** The device that a command of the simulated cloud is for. */
+export const simSerialFlag = Flags.string({
+  summary: 'Serial number of the device, if it is not the simulated robot.',
+  helpValue: 'SERIAL',
+});
+
 /** A number with its bounds in the help; undefined if not given. */
 export function numberFlag(options: { summary: string; min: number; max: number }) {
   return Flags.custom<number>({

@@ -38,7 +38,7 @@ describe('the framework, started from the manifests', () => {
 
   const pages = [
     [],
-    ...Object.keys(oclif.topics).map((topic) => topic.split(' ')),
+    ...Object.keys(oclif.topics).map((topic) => topic.split(':')),
     ...Object.keys(commands).map((id) => id.split(':')),
     ...[['autocomplete'], ['autocomplete', 'create']],
   ];
@@ -49,6 +49,14 @@ describe('the framework, started from the manifests', () => {
       const shown = await helpOf(light, [...words, '--help']);
       expect(shown).toBe(await helpOf(whole, [...words, '--help']));
       expect(shown).toContain('USAGE');
+    }
+  }, 120_000);
+
+  it('begins the page of a topic without a command with its description, also below another topic', async () => {
+    const topics = Object.entries<{ readonly description?: string }>(oclif.topics).filter(([id]) => !(id in commands));
+    expect(topics.map(([id]) => id)).toContain('sim:cloud');
+    for (const [id, { description }] of topics) {
+      expect((await helpOf(light, [...id.split(':'), '--help'])).split('\n')[0], id).toBe(description);
     }
   }, 120_000);
 

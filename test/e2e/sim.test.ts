@@ -55,3 +55,33 @@ it('gw sim writes a site without verified facts, and gw sim fault switches its f
     rmSync(dir, { recursive: true, force: true });
   }
 });
+
+it('gw sim cloud plays the cloud of a running simulator, which ends also while its broker restarts', async () => {
+  const dir = mkdtempSync(join(tmpdir(), 'gw-sim-play-'));
+  try {
+    await using sim = startGw(['sim', '--dir', dir, '--chassis-port', '0', '--with', 'cloud', '--json']);
+    await sim.untilOutput('"event":"ready"');
+    const cloud = (...words: string[]) => runGw(['sim', 'cloud', ...words, '--dir', dir]);
+    const stop = await cloud('stop', '--reason', 'drill');
+    expect([stop.code, stop.stdout.split('\n')[0]]).toEqual([
+      0,
+      'Stop published for SIM-0001; whether the device received it is not checked.',
+    ]);
+    const file = join(dir, 'evidence.jsonl');
+    const unreadable = await cloud('release', file);
+    expect([unreadable.code, unreadable.stderr.includes('no manifest.json')]).toEqual([2, true]);
+    const waited = await cloud('release', file, '--version', '2.0.0', '--wait', '--timeout', '1', '--json');
+    expect([waited.code, JSON.parse(waited.stdout)]).toMatchObject([1, { ok: false, data: { ended: false } }]);
+    const { jobId } = JSON.parse(waited.stdout).data.job;
+    expect((await cloud('cancel', jobId)).stdout).toContain('is cancelled.');
+    expect((await cloud('jobs')).stdout).toContain('1 job, 0 not ended.');
+    expect((await cloud('send', 'gw/SIM-0001/stop', '{}')).code).toBe(0);
+    expect((await cloud('received')).stdout.trim()).toBe('No message received.');
+    expect((await cloud('restart')).stdout).toContain('accepts connections; no client was connected.');
+    await runGw(['sim', 'fault', 'cloud-restarting', 'on', '--dir', dir]);
+    expect((await sim.end()).code).toBe(0);
+    expect((await cloud('jobs')).code).toBe(3);
+  } finally {
+    rmSync(dir, { recursive: true, force: true });
+  }
+});

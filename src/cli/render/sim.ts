@@ -9,7 +9,7 @@ export function renderSimEvent(event: SimEvent): string {
     case 'listening':
       return `${event.part.padEnd(10)}${event.url}`;
     case 'note':
-      return `${'note'.padEnd(10)}${event.text}`;
+      return `${'note'.padEnd(10)}${printable(event.text)}`;
     case 'boot':
       return `${'chassis'.padEnd(10)}${event.state === 'booting' ? 'starting: 503 except for the boot progress' : 'started'}`;
     case 'fault':

@@ -1,5 +1,6 @@
 import { Args, Flags } from '@oclif/core';
 import { GwCommand, type Outcome } from '../../cli/command.ts';
+import { simDirFlag } from '../../cli/flags.ts';
 import { renderSimFault } from '../../cli/render/sim.ts';
 import type { SimFault as Result } from '../../lib/sim/sim.result.ts';
 
@@ -18,7 +19,7 @@ export default class SimFault extends GwCommand<Result> {
   };
   static override flags = {
     list: Flags.boolean({ summary: 'List every fault and whether it is on.' }),
-    dir: Flags.directory({ summary: 'Folder of the simulator.', helpValue: 'DIR' }),
+    dir: simDirFlag,
   };
   static override readonly schema = 'gw/sim-fault/1';
 

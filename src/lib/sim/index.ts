@@ -5,7 +5,7 @@
  */
 
 export { dock, stations } from './chassis/floor/floor.ts';
-export { controlSim, defaultPointerFile } from './control/control.ts';
+export { controlSim, defaultPointerFile } from './control/request.ts';
 export { type FaultName, faultNames, faultTable } from './faults.ts';
 export type { Sim, SimOptions } from './model.ts';
 

@@ -6,7 +6,8 @@ import { type Cloud, startCloud } from './cloud/cloud.ts';
 import { type EnrolmentEndpoint, startEnrolment } from './cloud/enrolment.ts';
 import { openCa, writeCode } from './cloud/enrolment-files.ts';
 import { openReleaseKey } from './cloud/release-key.ts';
-import { isRunning, openControl } from './control/control.ts';
+import { openControl } from './control/control.ts';
+import { isRunning } from './control/request.ts';
 import { makeFolder } from './files.ts';
 import { MAX_NEIGHBOURS, type Neighbours, neighbourAddresses, startNeighbours } from './fleet/neighbours.ts';
 import type { Sim, SimOptions } from './model.ts';
@@ -216,7 +217,7 @@ export async function startSim(options: SimOptions = {}): Promise<Sim> {
       const { to, firstSerial, lastSerial } = neighbours;
       onEvent({ event: 'fleet', robots, firstSerial, lastSerial, to });
     }
-    const control = undo.use(await openControl(core, dir, options.pointerFile));
+    const control = undo.use(await openControl({ ...core, cloud: cloud ?? null }, dir, options.pointerFile));
     onEvent({ event: 'listening', part: 'control', url: control.url });
     const { sitePath, passwordPath } = files;
     onEvent({ event: 'ready', dir, sitePath, chassis, voiceUrl, buildingUrl, passwordPath, codePath });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { until } from '../raw-client.ts';
-import { type CloudSim, type Device, startCloudSim } from './device.ts';
+import { type CloudSim, type Device, secure, startCloudSim } from './device.ts';
 
 // The broker as seen by the package mqtt.
 
@@ -106,6 +106,18 @@ describe('sessions', () => {
   });
 });
 
+describe('the end of the simulator', () => {
+  it('is final, also during a restart of the broker', async () => {
+    const world = await startCloudSim();
+    const { port } = world.cloud.places.mqtt;
+    const restarting = world.cloud.restart();
+    await world[Symbol.asyncDispose]();
+    await restarting.catch(() => {});
+    await world.cloud.restart();
+    await expect(secure(port, {})).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+  });
+});
+
 describe('what the cloud sends', () => {
   it('is retained on request, and then marked as retained at a later subscription', async () => {
     await using world = await startCloudSim();
@@ -122,8 +134,8 @@ describe('what the cloud sends', () => {
     await using world = await startCloudSim();
     await using device = await world.connect();
     await device.client.subscribeAsync(topic('stop'), { qos: 1 });
-    await world.cloud.send(topic('stop'), JSON.stringify({ id: 'x'.repeat(200_000) }));
-    expect(String((await device.next(topic('stop'))).id)).toHaveLength(200_000);
+    await world.cloud.send(topic('stop'), JSON.stringify({ id: 'x'.repeat(3_000_000) }));
+    expect(String((await device.next(topic('stop'))).id)).toHaveLength(3_000_000);
   });
 
   it('reaches only the device that it is for', async () => {

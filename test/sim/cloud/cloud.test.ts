@@ -1,4 +1,5 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createPublicKey, sign, verify } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ConnectionOptions } from 'node:tls';
@@ -45,6 +46,25 @@ describe('the cloud of a simulated robot', () => {
     });
     expect(site.cloud.mqtt.alpn).toMatch(/^x-[a-z]+-mqtt-ca$/);
     expect(readFileSync(join(dir, 'enrolment-ca.pem'), 'utf8')).toBe(caOf().caPem);
+  });
+
+  it('makes a key pair for releases, keeps it, and replaces a damaged one', async () => {
+    const keys = () =>
+      ['release-key.pem', 'secrets/release-signing-key.pem'].map((name) => readFileSync(join(dir, name), 'utf8'));
+    await (await running())[Symbol.asyncDispose]();
+    const [publicPem = '', privatePem = ''] = keys();
+    const bytes = Buffer.from('manifest');
+    expect(verify(null, bytes, publicPem, sign(null, bytes, privatePem))).toBe(true);
+    expect(createPublicKey(publicPem).asymmetricKeyType).toBe('ed25519');
+    expect(statSync(join(dir, 'secrets/release-signing-key.pem')).mode & 0o777).toBe(0o600);
+    writeFileSync(join(dir, 'release-key.pem'), 'damaged');
+    await (await running())[Symbol.asyncDispose]();
+    expect(keys()).toEqual([publicPem, privatePem]);
+    writeFileSync(join(dir, 'secrets/release-signing-key.pem'), 'damaged');
+    await (await running())[Symbol.asyncDispose]();
+    const [otherPublic = '', otherPrivate = ''] = keys();
+    expect(otherPublic).not.toBe(publicPem);
+    expect(verify(null, bytes, otherPublic, sign(null, bytes, otherPrivate))).toBe(true);
   });
 
   it('leaves the CA of the broker to the enrolment if there is one', async () => {

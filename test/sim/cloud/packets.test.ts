@@ -49,10 +49,12 @@ describe('packets', () => {
     );
   });
 
-  it('end a stream with a length of five bytes or above 1 MiB', () => {
+  it('end a stream with a length of five bytes or above the maximum', () => {
     expect(createPacketReader().read(Buffer.from([0x30, 0x80, 0x80, 0x80, 0x80, 1]))).toBeNull();
-    const reader = createPacketReader();
-    expect(reader.read(Buffer.from([0x30, 0xff, 0xff, 0xff, 0x7f]))).toBeNull();
+    const reader = createPacketReader(1024);
+    expect(reader.read(Buffer.from([0x30, 0xfd, 0x07]))).toEqual([]);
+    expect(createPacketReader(1024).read(Buffer.from([0x30, 0xfe, 0x07]))).toBeNull();
+    expect(reader.read(Buffer.alloc(2000, 0xff))).toBeNull();
     expect(reader.read(Buffer.from([0xc0, 0]))).toBeNull();
   });
 

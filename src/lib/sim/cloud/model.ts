@@ -41,11 +41,11 @@ export interface ReceivedMessage {
 export interface CloudControl {
   readonly places: CloudPlaces;
   readonly topics: TopicTemplates;
-  readonly broker: Pick<Broker, 'clients' | 'connected' | 'closed' | 'discarded'>;
+  readonly broker: Pick<Broker, 'clients' | 'connected' | 'connectedIds' | 'closed' | 'discarded'>;
   /** Messages and last wills of devices in the order of their arrival, also repeated ones; at most the last 10,000. */
   received(): readonly ReceivedMessage[];
   /** Publishes a stop; returns its id. */
-  stop(stop?: Partial<StopWire> & { readonly serial?: string }): Promise<string>;
+  stop(stop?: StopOptions): Promise<string>;
   /** Stores a package and creates the job for it. Throws FILE_UNREADABLE, USAGE when its version cannot be read. */
   release(release: ReleaseOptions): Promise<JobView>;
   /** Publishes any message; the shadow service handles those on its topics. */
@@ -70,6 +70,9 @@ export interface CloudControl {
   /** Requests to the object storage, oldest first, at most the last 1000. */
   storageRequests(): readonly StorageRequest[];
 }
+
+/** Fields of the message, and the device. */
+export type StopOptions = { readonly [K in keyof StopWire | 'serial']?: string | undefined };
 
 export interface ReleaseOptions {
   /** Path of the package. */

@@ -1,7 +1,8 @@
 import { asGwError, GwError } from '../../error/index.ts';
 import { faultNames, faultTable, isFaultName } from '../faults.ts';
 import type { SimFault } from '../sim.result.ts';
-import { type ControlView, controlSim, defaultPointerFile, unknownFault } from './control.ts';
+import type { ControlView } from './handle.ts';
+import { controlSim, DEFAULT_DIR, defaultPointerFile, unknownFault } from './request.ts';
 
 export interface SwitchFaultOptions {
   readonly name?: string | undefined;
@@ -10,8 +11,6 @@ export interface SwitchFaultOptions {
   readonly dir?: string | undefined;
   readonly pointerFile?: string;
 }
-
-const DEFAULT_DIR = './gw-sim';
 
 /** Switches a fault of a running simulator or lists them. Throws USAGE, SIM_NOT_RUNNING, PORT_IN_USE. */
 export async function switchFault(options: SwitchFaultOptions): Promise<SimFault> {

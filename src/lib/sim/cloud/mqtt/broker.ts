@@ -49,6 +49,7 @@ export interface Broker extends AsyncDisposable {
   clients(): readonly AcceptedClient[];
   /** Number of connected clients. */
   connected(): number;
+  connectedIds(): readonly string[];
   /** Oldest first, at most the last 100. */
   closed(): readonly ClosedConnection[];
   /** Publishes of clients that were ignored without PUBACK, by reason. */
@@ -213,11 +214,12 @@ export async function startBroker(options: BrokerOptions): Promise<Broker> {
   );
 
   let isFirstOpen = true;
+  let isEnded = false;
   /** Serialises going down and returning. */
   let last: Promise<void> = Promise.resolve();
 
   async function goDown(): Promise<void> {
-    if (aedes === null) return;
+    if (aedes === null || isEnded) return;
     const old = aedes;
     const { promise, resolve } = Promise.withResolvers<Aedes>();
     resolveUp = resolve;
@@ -228,12 +230,12 @@ export async function startBroker(options: BrokerOptions): Promise<Broker> {
   }
 
   async function comeBack(): Promise<void> {
-    if (aedes !== null) return;
+    if (aedes !== null || isEnded) return;
     const fresh = await start(persistence);
     aedes = fresh;
+    resolveUp(fresh);
     await secondListener.setOpen(true);
     if (isFirstOpen) await firstListener.setOpen(true);
-    resolveUp(fresh);
   }
   let resolveUp: (aedes: Aedes) => void = () => {};
 
@@ -244,6 +246,7 @@ export async function startBroker(options: BrokerOptions): Promise<Broker> {
     alpn,
     clients: () => [...seen],
     connected: () => aedes?.connectedClients ?? 0,
+    connectedIds: () => [...clients.keys()],
     closed: () => [...closed],
     discarded: () => ({ ...discarded }),
     async publish(message) {
@@ -266,7 +269,12 @@ export async function startBroker(options: BrokerOptions): Promise<Broker> {
       await last;
       if (aedes !== null) await firstListener.setOpen(isFirstOpen);
     },
-    [Symbol.asyncDispose]: () => running.disposeAsync(),
+    async [Symbol.asyncDispose]() {
+      isEnded = true;
+      // A broker that is coming back would otherwise stay.
+      await last;
+      await running.disposeAsync();
+    },
   };
 }
 

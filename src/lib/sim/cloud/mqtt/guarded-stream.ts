@@ -12,10 +12,13 @@ export interface GuardedStreamOptions {
   readonly onClose: (reason: string) => void;
 }
 
+/** Of a client; larger than any packet that the limits allow. */
+const MAX_PACKET_BYTES = 1024 * 1024;
+
 /** The connection of a client as the broker sees it: only complete packets that the guard forwards. */
 export function createGuardedStream(socket: TLSSocket, options: GuardedStreamOptions): Duplex {
   const { guard, clock, delayMs, onClose } = options;
-  const received = createPacketReader();
+  const received = createPacketReader(MAX_PACKET_BYTES);
   const sent = createPacketReader();
   /** Late packets in order; one timer for each. */
   const late: { readonly bytes: Buffer; readonly dueMs: number }[] = [];

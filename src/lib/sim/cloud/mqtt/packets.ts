@@ -30,13 +30,11 @@ export interface ParsedPublish {
   readonly payload: Buffer;
 }
 
-/** Larger than any packet that the limits allow. */
-const MAX_PACKET_BYTES = 1024 * 1024;
 /** MQTT 3.1.1, section 2.2.3. */
 const MAX_LENGTH_BYTES = 4;
 
-/** Splits a stream into packets. `read` returns null once the stream is malformed or a packet too large. */
-export function createPacketReader() {
+/** Splits a stream into packets. `read` returns null once the stream is malformed or a packet has more than `maxBytes`. */
+export function createPacketReader(maxBytes = Number.POSITIVE_INFINITY) {
   let pending: Buffer = Buffer.alloc(0);
   let isBroken = false;
   return {
@@ -47,7 +45,7 @@ export function createPacketReader() {
       for (;;) {
         const size = sizeOf(pending);
         if (size === 'incomplete') return packets;
-        if (size === 'malformed' || size.headerBytes + size.bodyBytes > MAX_PACKET_BYTES) {
+        if (size === 'malformed' || size.headerBytes + size.bodyBytes > maxBytes) {
           isBroken = true;
           return null;
         }

@@ -1,0 +1,57 @@
+import { Args, Flags } from '@oclif/core';
+import { GwCommand, type Outcome } from '../../../cli/command.ts';
+import { secondsFlag, simDirFlag, simSerialFlag } from '../../../cli/flags.ts';
+import { withProgress } from '../../../cli/progress.ts';
+import { renderSimCloudRelease } from '../../../cli/render/sim-cloud.ts';
+import type { SimCloudRelease as Result } from '../../../lib/sim/control/cloud.result.ts';
+
+export default class SimCloudRelease extends GwCommand<Result> {
+  static override summary = 'Release a package from the simulated cloud.';
+  static override description =
+    'Stores the package and queues a job for it. With --wait it exits with 1 unless the job succeeds. Without --dir it uses the simulator of ./gw-sim, or the last started one if none runs there.';
+  static override examples = [
+    '<%= config.bin %> sim cloud release gw-1.4.0.tar',
+    '<%= config.bin %> sim cloud release gw-1.4.0.tar --stage 2 --wait',
+    '<%= config.bin %> sim cloud release gw-1.3.0.tar --allow-downgrade --wait --timeout 300',
+  ];
+  static override args = { file: Args.file({ description: 'The package.', required: true }) };
+  static override flags = {
+    version: Flags.string({
+      summary: 'Version in the job document; by default that of the manifest in the package.',
+      helpValue: 'VERSION',
+    }),
+    stage: Flags.integer({ summary: 'Number of the rollout stage.', helpValue: 'N', min: 0 }),
+    'allow-downgrade': Flags.boolean({ summary: 'Allow an older version than the running one.', default: false }),
+    wait: Flags.boolean({ summary: 'Wait for the end of the job.', default: false }),
+    timeout: secondsFlag({ summary: 'With --wait: how long.', default: 600, min: 1, max: 86_400 }),
+    serial: simSerialFlag,
+    dir: simDirFlag,
+  };
+  static override readonly schema = 'gw/sim-cloud-release/1';
+
+  protected override async execute(): Promise<Outcome<Result>> {
+    const { args, flags } = await this.parse(SimCloudRelease);
+    const { dir, version, stage, serial, wait, timeout } = flags;
+    const { simCloudRelease } = await import('../../../lib/sim/control/cloud-commands.ts');
+    const data = await withProgress({ quiet: this.jsonEnabled() }, (progress) =>
+      simCloudRelease(
+        { dir },
+        {
+          file: args.file,
+          version,
+          stage,
+          allowDowngrade: flags['allow-downgrade'],
+          serial,
+          waitMs: wait ? timeout * 1000 : undefined,
+          signal: this.signal,
+          onStatus: ({ jobId, status }) => progress.say(`Job ${jobId}: ${status}`),
+        },
+      ),
+    );
+    return { data, ok: !data.waited || data.job.status === 'SUCCEEDED' };
+  }
+
+  protected override render(data: Result): string {
+    return renderSimCloudRelease(data);
+  }
+}

@@ -1,0 +1,109 @@
+import { stripVTControlCharacters } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import {
+  renderSimCloudCancel,
+  renderSimCloudJobs,
+  renderSimCloudReceived,
+  renderSimCloudRelease,
+  renderSimCloudRestart,
+  renderSimCloudSend,
+  renderSimCloudStop,
+} from '../../src/cli/render/sim-cloud.ts';
+import type { SimCloudJob } from '../../src/lib/sim/control/cloud.result.ts';
+
+const at = '2026-01-31T12:00:00.000Z';
+const dir = '/tmp/robot';
+
+function job(values: Partial<SimCloudJob> = {}): SimCloudJob {
+  const { status = 'QUEUED', statusDetails = {} } = values;
+  return {
+    jobId: 'j-1',
+    serial: 'SN0007',
+    executionNumber: 1,
+    status,
+    statusDetails,
+    versionNumber: 1,
+    queuedAt: at,
+    updatedAt: at,
+    history: [{ status: 'QUEUED', statusDetails: {}, at }],
+    ...values,
+  };
+}
+
+const linesOf = (text: string) => stripVTControlCharacters(text).split('\n');
+
+describe('gw sim cloud', () => {
+  it('stop claims no delivery', () => {
+    const stop = { dir, serial: 'SN0007', id: 'a', topic: 'gw/SN0007/stop' };
+    const [first, second] = linesOf(renderSimCloudStop({ ...stop, connected: true }));
+    expect(first).toBe('Stop published for SN0007; whether the device received it is not checked.');
+    expect(second).toBe('The device was connected.');
+    expect(linesOf(renderSimCloudStop({ ...stop, connected: false }))[1]).toBe(
+      'The device was not connected: the message waits only in a session with a subscription to it.',
+    );
+  });
+
+  it('release claims success only for the status SUCCEEDED', () => {
+    const release = (values: Partial<SimCloudJob>, waited: boolean, ended: boolean) =>
+      linesOf(renderSimCloudRelease({ dir, job: job(values), connected: true, waited, ended }))[0];
+    expect(release({}, false, false)).toBe('Job j-1 for SN0007 is queued; its result is not checked.');
+    expect(release({ status: 'SUCCEEDED' }, true, true)).toBe('Job j-1 for SN0007 has ended: SUCCEEDED.');
+    expect(release({ status: 'FAILED' }, true, true)).toBe('Job j-1 for SN0007 has ended: FAILED.');
+    expect(release({ status: 'IN_PROGRESS' }, true, false)).toBe(
+      'Job j-1 for SN0007 has not ended within the timeout: IN_PROGRESS.',
+    );
+  });
+
+  it('release lists the reported phases', () => {
+    const history = [
+      { status: 'QUEUED' as const, statusDetails: {}, at },
+      { status: 'FAILED' as const, statusDetails: { phase: 'rolled-back', reason: 'unhealthy' }, at },
+    ];
+    const data = { dir, job: job({ status: 'FAILED', history }), connected: false, waited: true, ended: true };
+    expect(linesOf(renderSimCloudRelease(data)).at(-1)).toBe(`${at}  FAILED  phase: rolled-back, reason: unhealthy`);
+  });
+
+  it('send claims no delivery', () => {
+    expect(renderSimCloudSend({ dir, topic: 'a/b', bytes: 1, retain: true })).toBe(
+      'Published 1 byte on a/b, retained; whether a device received it is not checked.',
+    );
+  });
+
+  it('received counts, and makes payloads safe and short', () => {
+    const message = { at, client: 'SN0007', topic: 'a/b', qos: 1, bytes: 3, text: `\u001b[31m${'x'.repeat(500)}` };
+    const data = { dir, topic: 'a/b', kept: 9, matching: 4, messages: [message, { ...message, text: null }] };
+    const lines = linesOf(renderSimCloudReceived(data));
+    expect(lines[0]).toBe('4 messages received on a/b, the last 2 shown.');
+    expect(lines[3]).toMatch(/\uFFFD\[31mx+…$/);
+    expect(lines[3]?.length).toBeLessThan(300);
+    expect(lines[4]).toMatch(/\(not UTF-8\)$/);
+    expect(renderSimCloudReceived({ ...data, matching: 0, messages: [] })).toBe(
+      'No message received on a/b; 9 messages on all topics.',
+    );
+    expect(renderSimCloudReceived({ ...data, topic: null, kept: 0, matching: 0, messages: [] })).toBe(
+      'No message received.',
+    );
+  });
+
+  it('restart counts the ended connections', () => {
+    expect(renderSimCloudRestart({ dir, connections: 2 })).toContain('2 connections ended.');
+    expect(renderSimCloudRestart({ dir, connections: 0 })).toContain('no client was connected.');
+  });
+
+  it('jobs counts those that have not ended', () => {
+    const jobs = [job(), job({ jobId: 'j-2', status: 'SUCCEEDED', statusDetails: { phase: 'confirmed' } })];
+    const lines = linesOf(renderSimCloudJobs({ dir, jobs }));
+    expect(lines[0]).toBe('2 jobs, 1 not ended.');
+    expect(lines[4]).toContain('SUCCEEDED');
+    expect(lines[4]).toContain('phase: confirmed');
+    expect(renderSimCloudJobs({ dir, jobs: [] })).toBe('No job.');
+  });
+
+  it('cancel names a job that was in progress', () => {
+    const step = (status: SimCloudJob['status']) => ({ status, statusDetails: {}, at });
+    const cancelled = job({ status: 'CANCELED', history: [step('QUEUED'), step('IN_PROGRESS'), step('CANCELED')] });
+    expect(renderSimCloudCancel({ dir, job: cancelled })).toContain('It was in progress');
+    const waiting = job({ status: 'CANCELED', history: [step('QUEUED'), step('CANCELED')] });
+    expect(renderSimCloudCancel({ dir, job: waiting })).toBe('Job j-1 of SN0007 is cancelled.');
+  });
+});

@@ -1,0 +1,107 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createJobs } from '../../../src/lib/sim/cloud/services/jobs.ts';
+import { readPackageVersion, releaseDocument } from '../../../src/lib/sim/cloud/services/release.ts';
+import { createShadows } from '../../../src/lib/sim/cloud/services/shadow.ts';
+import { answerUploadRequest } from '../../../src/lib/sim/cloud/storage/upload-requests.ts';
+import { createFakeClock } from '../../lifecycle/fake-clock.ts';
+
+// Requests of any content: each has exactly one answer, and a wrong one changes nothing.
+
+const field = fc.oneof(fc.jsonValue({ maxDepth: 3 }), fc.constantFrom('IN_PROGRESS', 'SUCCEEDED', 1, -1, true, {}));
+const names = ['status', 'statusDetails', 'expectedVersion', 'clientToken', 'state', 'version', 'method', 'name'];
+const payload = fc.oneof(
+  fc.uint8Array({ maxLength: 60 }),
+  fc
+    .dictionary(fc.oneof(fc.constantFrom(...names, '__proto__', 'constructor'), fc.string()), field, { maxKeys: 5 })
+    .map((body) => Buffer.from(JSON.stringify(body))),
+);
+const suffix = fc.oneof(
+  fc.constantFrom('start-next', 'j/update', 'j/get', '$next/get', 'other/update'),
+  fc.stringMatching(/^[a-z$/-]{0,12}$/),
+);
+
+describe('requests of any content', () => {
+  it('have one answer of the job service, and a rejected one changes no job', () => {
+    fc.assert(
+      fc.property(fc.array(fc.tuple(suffix, payload), { maxLength: 6 }), (requests) => {
+        const sent: string[] = [];
+        const jobs = createJobs({
+          now: () => 0,
+          clock: createFakeClock(),
+          presign: () => 'url',
+          isFailing: () => false,
+          send: (_serial, topic) => {
+            sent.push(topic);
+          },
+        });
+        jobs.create('SN0007', 'j', {});
+        for (const [name, body] of requests) {
+          sent.length = 0;
+          const before = jobs.views();
+          jobs.receive('SN0007', name, body);
+          const answers = sent.filter((topic) => topic !== 'notify-next');
+          if (answers.length === 0) expect(name).toMatch(/(^|\/)(accepted|rejected|notify|notify-next)$/);
+          else expect(answers).toHaveLength(1);
+          if (answers[0]?.endsWith('/rejected')) expect(jobs.views()).toEqual(before);
+          const job = jobs.views()[0];
+          expect(['QUEUED', 'IN_PROGRESS', 'SUCCEEDED', 'FAILED', 'REJECTED']).toContain(job?.status);
+        }
+      }),
+    );
+  });
+
+  it('have one answer of the shadow, and a rejected one changes nothing', () => {
+    fc.assert(
+      fc.property(payload, (body) => {
+        const sent: string[] = [];
+        const shadows = createShadows({
+          now: () => 0,
+          clock: createFakeClock(),
+          answerMs: () => 0,
+          isFailing: () => false,
+          send: (_serial, topic) => {
+            sent.push(topic);
+          },
+        });
+        shadows.receive('SN0007', 'update', body);
+        expect(sent.filter((topic) => topic !== 'update/delta')).toHaveLength(1);
+        expect(shadows.view('SN0007').version).toBe(sent.includes('update/accepted') ? 1 : 0);
+      }),
+    );
+  });
+
+  it('get an upload URL only when they are complete', () => {
+    fc.assert(
+      fc.property(payload, (body) => {
+        const answer = answerUploadRequest('SN0007', body, { uploadUrl: () => ({ url: 'url', headers: {} as never }) });
+        expect(answer?.url).toBeUndefined();
+      }),
+    );
+  });
+});
+
+describe('a package of any content', () => {
+  it('has a version or null', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 1_500 }), fc.boolean(), (bytes, isManifest) => {
+        const file = Buffer.from(bytes);
+        if (isManifest) file.write('manifest.json\0'.slice(0, file.length));
+        expect(readPackageVersion(file)).toBeNull();
+      }),
+    );
+  });
+
+  it('has a document whose fields a test can change or remove', () => {
+    const about = { bytes: Buffer.from('x'), key: 'k', version: '1.0.0' };
+    const changed = releaseDocument({
+      ...about,
+      changes: { package: { sha256: 'wrong' }, version: undefined, more: 1 },
+    });
+    expect(JSON.parse(JSON.stringify(changed))).toEqual({
+      schema: 'gw/release-job/1',
+      package: { url: '${' + 'sim:presigned-url:k}', bytes: 1, sha256: 'wrong' },
+      more: 1,
+    });
+  });
+});
