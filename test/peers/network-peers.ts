@@ -72,22 +72,30 @@ function writePair(dir: string, name: string, pair: IssuedPair, authority: Certi
   return files;
 }
 
-/** Debian's mosquitto: TLS with client certificates on one port, plain MQTT for nginx on another. */
+/**
+ * Debian's mosquitto: TLS with client certificates on one port, plain MQTT for nginx on another. A persistent one keeps
+ * its sessions over a restart in the same folder.
+ */
 export async function startMosquitto(
   dir: string,
   authority: CertificateAuthority,
   place: Place = here,
+  about: { readonly plainPort?: number; readonly isPersistent?: boolean } = {},
 ): Promise<PeerProgram & { readonly plainPort: number }> {
-  const [port, plainPort] = [place.port ?? (await freePort()), await freePort()];
+  const [port, plainPort] = [place.port ?? (await freePort()), about.plainPort ?? (await freePort())];
   const files = writePair(dir, 'mosquitto', await authority.issueServer({ names: [place.host] }), authority);
   const config = join(dir, 'mosquitto', 'mosquitto.conf');
   writeFileSync(
     config,
     `per_listener_settings true
-persistence false
+persistence ${about.isPersistent === true}
+persistence_location ${join(dir, 'mosquitto')}/
+max_queued_messages 0
 user root
 log_dest stderr
 log_type all
+listener ${plainPort} 127.0.0.1
+allow_anonymous true
 listener ${port} ${place.host}
 cafile ${files.ca}
 certfile ${files.certificate}
@@ -95,8 +103,6 @@ keyfile ${files.key}
 require_certificate true
 use_identity_as_username true
 allow_anonymous false
-listener ${plainPort} 127.0.0.1
-allow_anonymous true
 `,
   );
   const peer = await startPeer(['mosquitto', '-c', config], port, place);

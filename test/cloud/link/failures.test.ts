@@ -253,3 +253,30 @@ describe('what the link remembers', () => {
     },
   );
 });
+
+describe('a stop of the link', () => {
+  it.each([
+    ['while a name is asked for', { lookup: () => new Promise<never>(() => {}) }, undefined],
+    ['before the CONNACK', {}, 'connect'],
+    ['before the SUBACK', {}, 'subscribe'],
+  ] as const)('%s does not wait for the peer', async (_when, about, silentAt) => {
+    let isReached = silentAt === undefined;
+    await using broker = await fakeBroker(authority, ({ cmd }) => {
+      if (cmd === silentAt) isReached = true;
+      return cmd === silentAt;
+    });
+    await using running = runLink({
+      readIdentity: async () => ({ ...identity, ...(silentAt === undefined && { endpoint: 'broker.example.com' }) }),
+      port: broker.port,
+      fallbackPort: await freePort(),
+      ...about,
+    });
+    await running.clock.until('the wait', () => isReached);
+    await running.clock.sleep(100);
+    const beganMs = running.clock.monotonicMs();
+    await running.stop();
+    expect(running.clock.monotonicMs() - beganMs).toBeLessThan(1_000);
+    expect(running.view()).toMatchObject({ status: 'not-checked', connection: null });
+    await running.clock.until('no socket left', () => broker.clients.every(({ socket }) => socket.destroyed));
+  });
+});

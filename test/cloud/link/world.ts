@@ -7,6 +7,7 @@ import { generate, type IConnectPacket, type Packet, parser } from 'mqtt-packet'
 import type { InboundMessage } from '../../../src/lib/cloud/gate/model.ts';
 import { createCloudLink } from '../../../src/lib/cloud/link/link.ts';
 import type { CloudLinkOptions, Connection, LinkIdentity, LinkView } from '../../../src/lib/cloud/link/model.ts';
+import { systemClock } from '../../../src/lib/lifecycle/index.ts';
 import { directDialer } from '../../../src/lib/net/index.ts';
 import type { CertificateAuthority } from '../../../src/lib/sim/cloud/certificates.ts';
 import { createPacedClock, type PacedClock } from '../../lifecycle/paced-clock.ts';
@@ -117,7 +118,20 @@ export interface RunningLink extends AsyncDisposable {
   stop(): Promise<void>;
 }
 
-/** Runs a link against these ports of 127.0.0.1, with simulated time. */
+/** Real time, for peers in other processes. */
+export const realClock: PacedClock = {
+  ...systemClock,
+  async until(what, is, maxMs = 20_000) {
+    const beganMs = systemClock.monotonicMs();
+    while (!is()) {
+      if (systemClock.monotonicMs() - beganMs > maxMs) throw new Error(`not within ${maxMs} ms: ${what}`);
+      await systemClock.sleep(20);
+    }
+    return systemClock.monotonicMs() - beganMs;
+  },
+};
+
+/** Runs a link against these ports of 127.0.0.1, with simulated time by default. */
 export function runLink(
   about: Pick<CloudLinkOptions, 'readIdentity'> & {
     readonly port: number;
@@ -163,8 +177,12 @@ export function runLink(
     ended.abort(new Error('stopped by the test'));
     await done;
   };
-  const until: RunningLink['until'] = async (what, is, maxMs = 60_000) => {
-    await clock.until(`${what}; last: ${JSON.stringify(link.view())}`, () => is(link.view()), maxMs);
+  const until: RunningLink['until'] = async (what, is, maxMs) => {
+    await clock
+      .until(what, () => is(link.view()), maxMs)
+      .catch((error: Error) => {
+        throw new Error(`${error.message}; at last: ${JSON.stringify(link.view())}`);
+      });
     return link.view();
   };
   return {

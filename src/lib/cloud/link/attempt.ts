@@ -1,4 +1,4 @@
-import type { Clock, Log } from '../../lifecycle/index.ts';
+import { type Clock, type Log, onAbort } from '../../lifecycle/index.ts';
 import type { Dialer, Resolution } from '../../net/index.ts';
 import {
   alpnOutcome,
@@ -96,21 +96,23 @@ export async function attempt(
     );
     session = handshake.session;
     if (session === null) return failed('mqtt', mqttOutcome(result({ mqtt: handshake.probe })));
-    signal.throwIfAborted();
+    const accepted = session;
+    // Subscribing waits for the broker.
+    using _aborted = onAbort(signal, accepted.destroy);
     // Always, also to a kept session: that may lack filters, when it was made by an interrupted or an older subscription.
-    const subscribed = await session.subscribe(tools.filters);
+    const subscribed = await accepted.subscribe(tools.filters);
     signal.throwIfAborted();
     if (subscribed.kind !== 'subscribed') return failed('subscribe', subscribeOutcome(subscribed));
     if (subscribed.withQos0.length > 0) {
       tools.log.warn({ filters: subscribed.withQos0 }, 'the broker granted subscriptions with QoS 0 only');
     }
-    if (session.sessionPresent) await tools.unsubscribeOld(session);
+    if (accepted.sessionPresent) await tools.unsubscribeOld(accepted);
     signal.throwIfAborted();
     isKept = true;
     return {
       session: {
         plan: linkPlan,
-        mqtt: session,
+        mqtt: accepted,
         alpn: connection.tls.alpn,
         tls: connection.tls.protocol,
         sinceMs: clock.monotonicMs(),

@@ -27,7 +27,7 @@ export async function openLinkMemory(stateDir: string, log: Log): Promise<LinkMe
       if (nextPath === path && nextFilters.join('\n') === filters.join('\n')) return;
       [path, filters] = [nextPath, nextFilters];
       await replaceFile(file, `${JSON.stringify({ format: FORMAT, path, filters })}\n`).catch((error: unknown) =>
-        log.warn({ error, file }, 'the state of the cloud link cannot be written'),
+        log.warn({ error: String(error), file }, 'the state of the cloud link cannot be written'),
       );
     },
   };
@@ -40,7 +40,7 @@ async function readMemory(file: string, log: Log): Promise<{ path: LinkPath | nu
     bytes = await readWhole(file, MAX_BYTES);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') {
-      log.warn({ error, file }, 'the state of the cloud link cannot be read');
+      log.warn({ error: String(error), file }, 'the state of the cloud link cannot be read');
     }
     return none;
   }

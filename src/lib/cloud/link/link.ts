@@ -60,7 +60,7 @@ export function createCloudLink(options: CloudLinkOptions): CloudLink {
       return identity;
     } catch (error) {
       if (!(error instanceof GwError)) throw error;
-      if (state.identity.kind !== 'broken') log.warn({ error }, 'the identity of this device cannot be used');
+      if (state.identity.kind !== 'broken') log.warn({ error: error.message }, 'the identity of this device cannot be used');
       state.identity = { kind: 'broken', error };
       return null;
     }
@@ -111,7 +111,7 @@ export function createCloudLink(options: CloudLinkOptions): CloudLink {
     for (const path of paths) {
       const result = await connect(path, identity, run);
       if ('mqtt' in result) return result;
-      if (['tls', 'mqtt', 'subscribe'].includes(result.step)) rejections.push(result);
+      if (!isNetworkFailure(result)) rejections.push(result);
     }
     const { proven } = run;
     const [rejection] = rejections;
@@ -211,7 +211,7 @@ export function createCloudLink(options: CloudLinkOptions): CloudLink {
       const nowMs = clock.monotonicMs();
       const isRenewed = identity.fingerprintSha256 !== session.plan.identity.fingerprintSha256;
       if (isRenewed && nowMs >= run.renewalDueMs) {
-        const failed = await replace(identity, [session.plan.path], run);
+        const failed = await replace(identity, [session.plan.path, ...linkPaths(cloud).filter((path) => path !== session.plan.path)], run);
         state.renewalFailure = failed;
         if (failed !== null) run.renewalDueMs = clock.monotonicMs() + renewalRetry.nextMs();
       } else if (session.plan.path === 'fallback' && linkPaths(cloud).includes('direct') && nowMs >= run.directDueMs) {
@@ -244,6 +244,8 @@ export function createCloudLink(options: CloudLinkOptions): CloudLink {
           return null;
         }
         failed = result;
+        // A broker that answered would say the same on the other port.
+        if (!isNetworkFailure(result)) break;
       }
       // The broker accepted CONNECT, which displaced the present session, and then rejected a subscription.
       if (state.session === null) state.losses += 1;
@@ -331,6 +333,11 @@ export function createCloudLink(options: CloudLinkOptions): CloudLink {
       return { [Symbol.dispose]: () => listeners.delete(listener) };
     },
   };
+}
+
+/** The broker was not reached, so it has not judged the certificate. */
+function isNetworkFailure({ step }: FailedAttempt): boolean {
+  return step === 'name' || step === 'tcp' || step === 'alpn';
 }
 
 interface Run {

@@ -176,7 +176,7 @@ export async function connectMqtt(
       onMessage({ topic, payload: payload as Buffer, retain, dup, oversizedBytes });
     } catch (error) {
       // Acknowledged all the same: the broker would send it again for ever.
-      log.error({ error, topic }, 'a received cloud message could not be handled');
+      log.error({ error: String(error), topic }, 'a received cloud message could not be handled');
     }
     done();
   };

@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream';
-import type { Clock } from '../../lifecycle/index.ts';
+import { type Clock, untilAborted } from '../../lifecycle/index.ts';
 import { DialError, type Dialer, type DialFailure, type Resolution } from '../index.ts';
 import { probeTls, type TlsProbe } from '../probe/index.ts';
 
@@ -61,8 +61,7 @@ export async function openPath(
   limit: (step: PathStep) => number = (step) => STEP_MS[step],
 ): Promise<OpenedPath> {
   const { clock, signal } = tools;
-  const name = await tools.resolve(plan.host, limit('name'));
-  signal.throwIfAborted();
+  const name = await untilAborted(signal, tools.resolve(plan.host, limit('name')));
   if (name.kind === 'unknown' || name.kind === 'no-answer') return { name, connection: null };
 
   const dialBeganMs = clock.monotonicMs();
