@@ -157,7 +157,7 @@ describe('gw release status', () => {
     await rm(at.dir, { recursive: true });
     const data = await at.status();
     expect(first(renderReleaseStatus(data))).toBe('Current version: base installation; no release is in use.');
-    expect(data.findings.filter(({ verdict }) => verdict === 'ok').map(({ id }) => id)).toEqual(['folder', 'key']);
+    expect(data.findings.filter(({ verdict }) => verdict === 'ok').map(({ id }) => id)).toEqual(['key']);
   });
 });
 

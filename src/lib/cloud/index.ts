@@ -3,6 +3,7 @@
  * release agent, and uploads to the object storage.
  */
 export type * from './model.ts';
+export { isThere } from './release/folder.ts';
 export { releasePhases } from './release/model.ts';
 export { keyFingerprint, planRollback, readReleaseFolder, rollBackOnSite } from './release/on-site.ts';
 export { readReleaseKey, verifyPackage } from './release/read-package.ts';

@@ -8,7 +8,7 @@ import { verifyInstalled } from './unpack.ts';
 import { previousOf, viewRun } from './view.ts';
 
 /** An installation as a person on site sees it. */
-export interface InstalledVersion {
+interface InstalledVersion {
   /** In the release folder; null: the base installation. */
   readonly folder: string | null;
   /** Null: the base installation, whose version the release folder does not record. */

@@ -1,4 +1,4 @@
-import { readReleaseFolder } from '../../cloud/index.ts';
+import { isThere, readReleaseFolder } from '../../cloud/index.ts';
 import { asGwError, GwError } from '../../error/index.ts';
 import { privateFolderProblem } from '../../lifecycle/index.ts';
 import type { Finding } from '../finding.result.ts';
@@ -18,7 +18,9 @@ export async function readReleaseStatus({ site }: Pick<Toolkit, 'site'>): Promis
   const findings: Finding[] = [];
   const access = { id: 'folder', title: 'The release folder is private to this user', spec: null };
   const problem = await privateFolderProblem(dir);
-  if (problem === null) findings.push(ok(access, dir));
+  // Without a folder there is no problem, and nothing that could be private.
+  if (problem === null)
+    findings.push((await isThere(dir)) ? ok(access, dir) : notChecked(access, `${dir}: no such folder yet`));
   else findings.push(wrong(access, `${dir}: ${problem.text}`, problem.remedy));
   let folder: Folder | null = null;
   const key = { id: 'key', title: 'The release key is readable', spec: null };
