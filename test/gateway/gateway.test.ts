@@ -46,7 +46,14 @@ function writeSite(more = ''): void {
   );
 }
 
-const parts = () => ({ sitePath: sitePath(), assetsDir: dir, version: '0.0.0', log, dialer: counting, onRestart: () => {} });
+const parts = () => ({
+  sitePath: sitePath(),
+  assetsDir: dir,
+  version: '0.0.0',
+  log,
+  dialer: counting,
+  onRestart: () => {},
+});
 
 const start = (signal = new AbortController().signal) =>
   startGateway({ ...parts(), onEvent: (event) => events.push(event), signal });

@@ -47,6 +47,7 @@ export async function startServer(setUp: SetUp = {}) {
     health: () => health,
     neighbours: () => notListening,
     cloud: () => noCloud,
+    checkCloudPath: null,
     assetsDir: dir,
     hostName: setUp.hostName ?? 'robot-7',
     ...setUp.more,

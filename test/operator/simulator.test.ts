@@ -55,6 +55,7 @@ async function startRobot() {
     health: () => standInHealth({ version: '0.0.0-test', upForMs: 1 }),
     neighbours: () => notListening,
     cloud: () => noCloud,
+    checkCloudPath: null,
     assetsDir: dir,
   });
   stack.defer(() => application.close());

@@ -55,7 +55,12 @@ describe('the packed tarball', () => {
   });
 
   it('carries the runtime files, and no development files', () => {
-    for (const path of ['bin/run.js', 'oclif.manifest.json', 'scripts/build-if-changed.js', 'packaging/gw.service']) {
+    for (const path of [
+      'bin/run.js',
+      'oclif.manifest.json',
+      'scripts/build-if-changed.js',
+      ...['gw.service', 'launch.sh', 'boot.js'].map((name) => `packaging/${name}`),
+    ]) {
       expect(files).toContain(path);
     }
     expect([...files].filter((path) => /^(src|test|bench|web)\/|\.built\.json$/.test(path))).toEqual([]);

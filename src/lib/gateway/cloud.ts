@@ -1,6 +1,5 @@
 import type { ChassisLink } from '../chassis/index.ts';
 import type { Cloud, CloudOptions } from '../cloud/index.ts';
-import { GwError } from '../error/index.ts';
 import type { Clock, Log } from '../lifecycle/index.ts';
 import type { Motion } from '../motion/index.ts';
 import { directDialer } from '../net/index.ts';

@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ChassisLink } from '../chassis/index.ts';
 import { notConnected, type Passed, type ReadResult } from './chassis/chassis-reads.ts';
+import { cloudHandlers } from './cloud-handlers.ts';
 import { peerAddress } from './connections/address.ts';
 import { holdOpen } from './connections/connections.ts';
 import { peerOf } from './connections/ip-address.ts';
@@ -37,6 +38,7 @@ export function createHandlers(parts: Parts) {
     trial: trialHandlers(parts),
     evidence: evidenceHandlers(parts),
     media: mediaHandlers(parts),
+    cloud: cloudHandlers(parts),
     gateway: gatewayHandlers(parts),
   } satisfies Record<string, Record<string, Handler>>;
 }
@@ -140,11 +142,10 @@ function peerHandlers({ voice, building }: Parts) {
   return { voice: read('voice service', voice), building: read('building module', building) };
 }
 
-function gatewayHandlers({ site, health, neighbours, cloud, sessions, journal, clientAborts, events }: Parts) {
+function gatewayHandlers({ site, health, neighbours, sessions, journal, clientAborts, events }: Parts) {
   return {
     health: (_request: FastifyRequest, reply: FastifyReply) => sendJson(reply, health()),
     neighbours: (_request: FastifyRequest, reply: FastifyReply) => sendJson(reply, neighbours()),
-    cloud: (_request: FastifyRequest, reply: FastifyReply) => sendJson(reply, cloud()),
     logs: (_request: FastifyRequest, reply: FastifyReply) =>
       sendJson(reply, { entries: journal.entries(), audit: journal.audit(), clientAborts: clientAborts() }),
     supportSessions: (_request: FastifyRequest, reply: FastifyReply) =>

@@ -1,5 +1,5 @@
 import type { ChassisLink } from '../chassis/index.ts';
-import type { CloudView } from '../cloud/index.ts';
+import type { CloudView, LinkPath, PathCheck } from '../cloud/index.ts';
 import type { EvidenceReport } from '../evidence/index.ts';
 import type { Clock, Log, ServiceHealth } from '../lifecycle/index.ts';
 import type { Motion } from '../motion/index.ts';
@@ -131,6 +131,8 @@ export interface OperatorOptions {
   readonly health: () => GatewayHealth;
   readonly neighbours: () => NeighboursView;
   readonly cloud: () => CloudView;
+  /** Proves one path to the broker by the cloud link; null without one. */
+  readonly checkCloudPath: ((path: LinkPath) => Promise<PathCheck>) | null;
   readonly clock: Clock;
   readonly log: Log;
   /** Folder of the built pages: style.css and live.js. */

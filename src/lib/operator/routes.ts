@@ -29,7 +29,8 @@ const MAP_ID_PNG = ':id(^[A-Za-z0-9_-]{1,64}).png';
  * @source specification, 'Operator server', for the routes it names; the others are project decisions
  */
 export function routeTable(handlers: Handlers): readonly Route[] {
-  const { pages, chassis, peers, session, stop, tours, drives, pose, trial, evidence, media, gateway } = handlers;
+  const { pages, chassis, peers, session, stop, tours, drives, pose, trial, evidence, media, cloud, gateway } =
+    handlers;
   const open = { readOnly: true, signedIn: false } as const;
   const onSite = { readOnly: false, signedIn: false } as const;
   const personal = { readOnly: true, signedIn: true } as const;
@@ -43,7 +44,14 @@ export function routeTable(handlers: Handlers): readonly Route[] {
 
     { method: 'GET', path: '/api/nachbarn', ...open, meaning: 'Other robots', handler: gateway.neighbours },
     { method: 'GET', path: '/api/health', ...open, meaning: 'Health of the daemon', handler: gateway.health },
-    { method: 'GET', path: '/api/cloud', ...onSite, meaning: 'State of the cloud link', handler: gateway.cloud },
+    { method: 'GET', path: '/api/cloud', ...onSite, meaning: 'State of the cloud link', handler: cloud.read },
+    {
+      method: 'POST',
+      path: '/api/cloud/pruefung',
+      ...personalAct,
+      meaning: 'Prove a path to the broker by the cloud link',
+      handler: cloud.checkPath,
+    },
     { method: 'GET', path: '/api/events', ...open, meaning: 'Live events', handler: gateway.events },
     { method: 'GET', path: '/api/einstellungen', ...personal, meaning: 'Settings', handler: gateway.settings },
     { method: 'GET', path: '/api/protokolle', ...personal, meaning: 'Last log events', handler: gateway.logs },

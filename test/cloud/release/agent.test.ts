@@ -25,7 +25,7 @@ async function installed(robot: Robot, version: string): Promise<void> {
   robot.agent().offer(execution);
   await robot.until(() => robot.restarts.length > 0);
   await robot.boot();
-  await robot.until(async () => (await robot.state()).run?.isReported === true);
+  await robot.until(() => robot.agent().view().run?.isReported === true);
   robot.restarts.length = 0;
   robot.steps.length = 0;
 }
@@ -43,7 +43,7 @@ describe('the release agent', () => {
 
     expect(await robot.boot()).toBe('unconfirmed 0.2.0 240');
     await robot.until(ended(robot, 'job-0-2-0', 'SUCCEEDED'));
-    await robot.until(async () => (await robot.state()).run?.isReported === true);
+    await robot.until(() => robot.agent().view().run?.isReported === true);
     expect(lastDetails(robot, 'job-0-2-0')).toMatchObject({ version: '0.2.0', fromVersion: BASE, stage: '3' });
     expect(robot.agent().view()).toMatchObject({
       status: 'ready',
@@ -68,13 +68,13 @@ describe('the release agent', () => {
     await robot.until(ended(robot, 'job-0-2-0', 'SUCCEEDED'));
     const { execution } = await queueRelease(robot, '0.3.0');
     const { jobDocument: _, ...bare } = execution;
-    await robot.until(async () => (await robot.state()).run?.isReported === true);
+    await robot.until(() => robot.agent().view().run?.isReported === true);
     robot.agent().offer(bare);
     await robot.until(() => robot.restarts.length > 1);
     expect(await robot.current()).toBe('0.3.0');
     await robot.boot();
     await robot.until(ended(robot, 'job-0-3-0', 'SUCCEEDED'));
-    await robot.until(async () => (await robot.state()).run?.isReported === true);
+    await robot.until(() => robot.agent().view().run?.isReported === true);
     // A notification was lost.
     await queueRelease(robot, '0.4.0');
     for (let round = 0; round < 20; round += 1) await robot.clock.advance(1_000);
@@ -102,7 +102,7 @@ describe('the release agent', () => {
       reason: 'The new version was not healthy within 180 s: the chassis link is not connected',
       rolledBackTo: '0.2.0',
     });
-    await robot.until(async () => (await robot.state()).run?.isReported === true);
+    await robot.until(() => robot.agent().view().run?.isReported === true);
     expect(robot.agent().view()).toMatchObject({ previous: BASE, installed: ['0.2.0'], run: { phase: 'rolled-back' } });
   });
 
@@ -208,7 +208,7 @@ describe('the release agent', () => {
     await robot.until(() => robot.restarts.length > 0);
     robot.service.set('job-0-2-0', { status: 'CANCELED' });
     await robot.boot();
-    await robot.until(async () => (await robot.state()).run?.isReported === true);
+    await robot.until(() => robot.agent().view().run?.isReported === true);
     expect((await robot.state()).run).toMatchObject({ phase: 'confirmed', outcome: 'SUCCEEDED' });
     expect(robot.service.job('job-0-2-0')?.status).toBe('CANCELED');
   });
@@ -261,7 +261,7 @@ describe('the release agent', () => {
     expect(await robot.current()).toBe('0.2.0_2');
     await robot.boot();
     await robot.until(ended(robot, 'rehearsal', 'SUCCEEDED'));
-    await robot.until(async () => (await robot.state()).run?.isReported === true);
+    await robot.until(() => robot.agent().view().run?.isReported === true);
     expect(robot.agent().view()).toMatchObject({ installed: ['0.2.0'], previous: '0.2.0', runningVersion: '0.2.0' });
     // And back into the first folder, whose name is free again after another version.
     const third = await queueRelease(robot, '0.3.0');
@@ -269,7 +269,7 @@ describe('the release agent', () => {
     await robot.until(() => robot.restarts.length > 1);
     await robot.boot();
     await robot.until(ended(robot, 'job-0-3-0', 'SUCCEEDED'));
-    await robot.until(async () => (await robot.state()).run?.isReported === true);
+    await robot.until(() => robot.agent().view().run?.isReported === true);
     expect((await readdir(robot.dir)).toSorted()).toEqual(['0.2.0_2', '0.3.0', 'current', 'state.json']);
   });
 
@@ -390,7 +390,7 @@ describe('the release agent', () => {
     });
     await robot.boot();
     await robot.until(ended(robot, 'job-0-2-0', 'SUCCEEDED'));
-    await robot.until(async () => (await robot.state()).run?.isReported === true);
+    await robot.until(() => robot.agent().view().run?.isReported === true);
   });
 
   it('reports again when the queue still lists a job that has ended here, but does not loop', async () => {

@@ -88,6 +88,7 @@ describe('opening the listeners', () => {
       health: () => standInHealth({ version: '0', upForMs: 0 }),
       neighbours: () => notListening,
       cloud: () => noCloud,
+      checkCloudPath: null,
       assetsDir: dir,
     });
     const context = { signal: new AbortController().signal, fail() {} };

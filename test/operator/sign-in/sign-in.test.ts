@@ -232,6 +232,7 @@ describe('an unusable password file', () => {
       health: () => standInHealth({ version: '0', upForMs: 0 }),
       neighbours: () => notListening,
       cloud: () => noCloud,
+      checkCloudPath: null,
       assetsDir: server.dir,
     });
     await using _closed = { [Symbol.asyncDispose]: () => application.close() };

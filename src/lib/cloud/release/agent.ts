@@ -1,6 +1,6 @@
-import { mkdir, statfs } from 'node:fs/promises';
+import { statfs } from 'node:fs/promises';
 import { asGwError } from '../../error/index.ts';
-import { createBackoff, onAbort } from '../../lifecycle/index.ts';
+import { assertOwnFolder, createBackoff, ensureFolder, onAbort } from '../../lifecycle/index.ts';
 import type { JobExecutionWire, ReleaseDocumentWire } from '../wire.ts';
 import { acceptExecution } from './accept.ts';
 import type { ReleaseAgent, ReleaseAgentOptions, ReleaseLimits } from './agent-model.ts';
@@ -83,7 +83,9 @@ export function createReleaseAgent(options: ReleaseAgentOptions): ReleaseAgent {
     const accepted = await acceptExecution(execution, { release, running, at: clock.wall().toISOString() });
     try {
       // Like every state, it is on the disk before its work begins.
-      await mkdir(release.dir, { recursive: true, mode: 0o700 });
+      await ensureFolder(release.dir, 0o700);
+      // The launcher starts what is in it.
+      await assertOwnFolder(release.dir);
       await store.place(accepted.run);
     } catch (error) {
       return await refuse(execution, 'FAILED', asGwError(error).message, signal);

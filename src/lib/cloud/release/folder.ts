@@ -2,7 +2,6 @@ import { lstat, readdir, readlink, rename, rm, symlink, unlink } from 'node:fs/p
 import { join } from 'node:path';
 import { GwError } from '../../error/index.ts';
 import { syncFolder } from '../../lifecycle/index.ts';
-import { PROGRAM_PATH } from './manifest.ts';
 import { isVersion } from './version.ts';
 
 /** The symbolic link to the folder of the version that the launcher starts; without it the base installation. */
@@ -63,14 +62,6 @@ export async function switchCurrent(dir: string, folder: string | null): Promise
     await rename(draft, path);
   }
   await syncFolder(dir);
-}
-
-/** Whether the launcher could start this folder. */
-export async function isStartable(dir: string, folder: string): Promise<boolean> {
-  return await lstat(join(dir, folder, PROGRAM_PATH)).then(
-    (stats) => stats.isFile(),
-    () => false,
-  );
 }
 
 export async function isThere(path: string): Promise<boolean> {

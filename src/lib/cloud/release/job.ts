@@ -11,7 +11,7 @@ export interface JobId {
 }
 
 /** How the service took a status. 'ended': the execution is over there, and cannot be updated. */
-export type StatusResult = 'acknowledged' | 'ended';
+type StatusResult = 'acknowledged' | 'ended';
 
 /** Requests to the job service, repeated with backoff until it answers. */
 export interface Jobs {

@@ -42,12 +42,12 @@ export function createRunStore(dir: string): RunStore {
 
   async function put(next: ReleaseState): Promise<void> {
     await writeState(dir, next);
-    state = next;
     await look();
+    state = next;
   }
 
   async function look(): Promise<void> {
-    const folders = await installedFolders(dir);
+    const folders = await installedFolders(dir).catch(() => []);
     installed = [...new Set(folders.map((name) => versionOfFolder(name) ?? name))];
   }
 

@@ -57,7 +57,7 @@ export type ReleaseState = z.infer<typeof stateShape>;
 
 const noReleases: ReleaseState = { schema: STATE_SCHEMA, previous: null, run: null, onSite: null };
 
-export function statePath(dir: string): string {
+function statePath(dir: string): string {
   return join(dir, STATE_NAME);
 }
 

@@ -1,0 +1,87 @@
+import chalk from 'chalk';
+import { plural } from '../../lib/text/index.ts';
+import type { ReleaseRollback, ReleaseStatus, ReleaseVerify } from '../../lib/toolkit/release/release.result.ts';
+import { printable, renderTable, renderVerdict } from '../output.ts';
+
+const table = (rows: readonly (readonly string[])[]) =>
+  renderTable(
+    [{ title: 'release' }, { title: '' }],
+    rows.map((cells) => cells.map(printable)),
+  );
+
+/** `gw release verify` */
+export function renderReleaseVerify(data: ReleaseVerify): string {
+  const { version, files, file, bytes, sha256, minimumVersion, unpackedBytes, key } = data;
+  return [
+    `${chalk.green('ok')}: release ${printable(version)}, signature and ${plural(files, 'file')} verified. ${printable(file)}`,
+    '',
+    table([
+      ['version', version],
+      ['replaces', `${minimumVersion} or newer`],
+      ['size', `${bytes} bytes, ${unpackedBytes} unpacked`],
+      ['sha-256', sha256],
+      ['key', key.file],
+      ['key sha-256', key.fingerprintSha256],
+    ]),
+  ].join('\n');
+}
+
+/** `gw release status` */
+export function renderReleaseStatus(data: ReleaseStatus): string {
+  const { dir, current, previous, installed, run, onSite, findings } = data;
+  const rows = [
+    ['folder', dir],
+    ['current', current === null ? 'not readable' : versionText(current)],
+    ['rollback to', previous === null ? 'none' : versionText(previous)],
+    ['installed', installed.length === 0 ? 'none' : installed.map(({ folder }) => folder).join(', ')],
+  ];
+  if (run !== null) {
+    rows.push(
+      ['last release', `${run.fromVersion} to ${run.toVersion}: ${run.phase}, since ${run.since}`],
+      ['job', `${run.jobId}, execution ${run.executionNumber}`],
+      ['rollout stage', run.stage === null ? 'none given' : String(run.stage)],
+    );
+  }
+  if (onSite !== null) {
+    rows.push(['on site', `rolled back from ${onSite.fromVersion} to ${onSite.toVersion} at ${onSite.at}`]);
+  }
+  return [
+    firstLine(data),
+    '',
+    table(rows),
+    '',
+    ...findings.flatMap(({ verdict, title, detail, remedy }) => [
+      `${renderVerdict(verdict)} ${title}: ${printable(detail)}`,
+      ...(remedy === null ? [] : [`     do next: ${printable(remedy)}`]),
+    ]),
+  ].join('\n');
+}
+
+/** The launcher starts it next; whether it runs already only the gateway knows. */
+function firstLine({ verdict, current, run, dir }: ReleaseStatus): string {
+  if (current === null) return chalk.red.bold(`FAILED: the release folder ${printable(dir)} cannot be read.`);
+  const version = printable(versionText(current));
+  if (verdict === 'wrong') return chalk.red.bold(`FAILED: a check failed. Current version: ${version}.`);
+  if (run !== null && !['confirmed', 'rolled-back', 'rejected'].includes(run.phase)) {
+    return chalk.yellow(`Release ${printable(run.toVersion)} in progress (${run.phase}). Current version: ${version}.`);
+  }
+  return current.folder === null
+    ? `Current version: ${version}; no release is in use.`
+    : `${chalk.green('ok')}: current version ${version}.`;
+}
+
+function versionText({ folder, version }: { readonly folder: string | null; readonly version: string | null }): string {
+  if (folder === null) return version === null ? 'base installation' : `base installation, ${version}`;
+  return version === folder || version === null ? folder : `${version} in ${folder}`;
+}
+
+/** `gw release rollback` */
+export function renderReleaseRollback({ mode, from, to, toBase, isUnconfirmed, next }: ReleaseRollback): string {
+  const change = `${printable(from)} to ${printable(to)}${toBase ? ' (base installation)' : ''}`;
+  const first =
+    mode === 'switched'
+      ? `${chalk.green('Switched')} from ${change}; ${chalk.yellow('the running gw is unchanged until it is restarted')}.`
+      : `Dry run, nothing changed: this would switch from ${change}.`;
+  const job = isUnconfirmed ? ['The job of the unconfirmed release is reported as failed.'] : [];
+  return [first, '', ...job, ...next.map(printable)].join('\n');
+}

@@ -1,0 +1,148 @@
+import { createHash, type KeyObject } from 'node:crypto';
+import { asGwError, GwError } from '../../error/index.ts';
+import { assertOwnFolder } from '../../lifecycle/index.ts';
+import { installedFolders, readCurrent, switchCurrent, versionOfFolder } from './folder.ts';
+import type { ReleaseRun } from './model.ts';
+import { type Installation, isFinal, type ReleaseState, readState, writeState } from './state.ts';
+import { verifyInstalled } from './unpack.ts';
+import { previousOf, viewRun } from './view.ts';
+
+/** An installation as a person on site sees it. */
+interface InstalledVersion {
+  /** In the release folder; null: the base installation. */
+  readonly folder: string | null;
+  /** Null: the base installation, whose version the release folder does not record. */
+  readonly version: string | null;
+  /** Why it must not be started; null: signature and every file were verified, or it is the base installation. */
+  readonly problem: string | null;
+}
+
+/** A release folder, read without the running gateway. */
+export interface ReleaseFolder {
+  /** What the launcher starts next. */
+  readonly current: InstalledVersion;
+  /** What a rollback would restore; null: none. */
+  readonly previous: InstalledVersion | null;
+  readonly installed: readonly InstalledVersion[];
+  readonly run: ReleaseRun | null;
+  readonly onSite: ReleaseState['onSite'];
+}
+
+/** Reads and verifies a release folder. Throws FILE_UNREADABLE. */
+export async function readReleaseFolder(dir: string, publicKey: KeyObject): Promise<ReleaseFolder> {
+  const [state, current, folders] = await Promise.all([readState(dir), readCurrent(dir), installedFolders(dir)]);
+  const installed: InstalledVersion[] = [];
+  for (const folder of folders) installed.push(await inspect(dir, folder, publicKey));
+  const view = async ({ folder, version }: { folder: string | null; version: string | null }) =>
+    folder === null
+      ? { folder, version, problem: null }
+      : (installed.find((each) => each.folder === folder) ?? (await inspect(dir, folder, publicKey)));
+  const previous = targetOf(state, current);
+  return {
+    current: await view({ folder: current, version: current === null ? baseVersionOf(state) : null }),
+    previous: previous === null ? null : await view(previous),
+    installed,
+    run: state.run === null ? null : viewRun(state.run, null),
+    onSite: state.onSite,
+  };
+}
+
+async function inspect(dir: string, folder: string, publicKey: KeyObject): Promise<InstalledVersion> {
+  const version = versionOfFolder(folder);
+  try {
+    const verified = await verifyInstalled(dir, folder, { publicKey });
+    return { folder, version: verified.version, problem: null };
+  } catch (error) {
+    return { folder, version, problem: asGwError(error).message };
+  }
+}
+
+/** The version before the current one. After an interrupted rollback on site, the other one of it. */
+function targetOf(state: ReleaseState, current: string | null): Installation | null {
+  const { onSite } = state;
+  const candidates = [previousOf(state), onSite?.to ?? null, onSite?.from ?? null];
+  return candidates.find((each) => each !== null && each.folder !== current) ?? null;
+}
+
+/** The version of the base installation, when a release has replaced it. */
+function baseVersionOf({ previous, run, onSite }: ReleaseState): string | null {
+  const known = [previous, run?.from, onSite?.from, onSite?.to];
+  return known.find((each) => each?.folder === null)?.version ?? null;
+}
+
+export interface RollbackPlan {
+  readonly from: Installation;
+  readonly to: Installation;
+  /** Whether a release is waiting for its confirmation: its job is reported as failed. */
+  readonly isUnconfirmed: boolean;
+}
+
+/**
+ * What a rollback on site would do. `toBase`: back to the base installation. Throws RELEASE_REFUSED when a release is in
+ * progress, when there is nothing to go back to, and when the files of the target are not those that were signed.
+ */
+export async function planRollback(
+  dir: string,
+  { publicKey, toBase, baseVersion }: { publicKey: KeyObject; toBase: boolean; baseVersion: string },
+): Promise<RollbackPlan> {
+  await assertOwnFolder(dir);
+  const [state, current] = await Promise.all([readState(dir), readCurrent(dir)]);
+  const { run } = state;
+  if (run !== null && !isFinal(run.phase) && run.phase !== 'switched') {
+    throw new GwError('RELEASE_REFUSED', `Release ${run.to.version} is in progress (${run.phase}).`, {
+      remedy:
+        run.phase === 'rolling-back'
+          ? 'It is being rolled back: restart gw, then see `gw release status`.'
+          : 'Wait for its end, or have its job cancelled in the cloud; then see `gw release status`.',
+    });
+  }
+  const known = baseVersionOf(state) ?? baseVersion;
+  const base: Installation = { folder: null, version: known };
+  const to = toBase ? base : targetOf(state, current);
+  if (to === null || to.folder === current) {
+    const problem = toBase ? 'The base installation is the current version.' : 'There is no version to go back to.';
+    throw new GwError('RELEASE_REFUSED', problem, { remedy: 'See the versions with `gw release status`.' });
+  }
+  if (to.folder !== null) {
+    await verifyInstalled(dir, to.folder, { publicKey }).catch((cause) => {
+      const reason = asGwError(cause).message;
+      throw new GwError('RELEASE_REFUSED', `Version ${to.version} cannot be restored: ${reason}`, {
+        cause,
+        remedy: 'Go back to the base installation with `gw release rollback --base --yes`.',
+      });
+    });
+  }
+  const from = current === null ? base : { folder: current, version: versionOfFolder(current) ?? current };
+  return { from, to, isUnconfirmed: run?.phase === 'switched' && run.to.folder === current };
+}
+
+/** Switches, and records it. The running gw is not restarted. Throws as `planRollback`, and FILE_UNWRITABLE. */
+export async function rollBackOnSite(
+  dir: string,
+  options: Parameters<typeof planRollback>[1] & { readonly at: string },
+): Promise<RollbackPlan> {
+  const plan = await planRollback(dir, options);
+  const { from, to, isUnconfirmed } = plan;
+  const state = await readState(dir);
+  const { run } = state;
+  const reason = 'Rolled back on site before the new version was confirmed.';
+  await writeState(dir, {
+    ...state,
+    previous: isUnconfirmed ? state.previous : from,
+    onSite: { at: options.at, from, to },
+    run:
+      isUnconfirmed && run !== null
+        ? { ...run, phase: 'rolling-back', from: to, failure: { phase: 'switched', reason } }
+        : run,
+  });
+  await switchCurrent(dir, to.folder);
+  return plan;
+}
+
+/** SHA-256 of the public key (SPKI), upper-case hex pairs with colons. */
+export function keyFingerprint(publicKey: KeyObject): string {
+  const hex = createHash('sha256')
+    .update(publicKey.export({ type: 'spki', format: 'der' }))
+    .digest('hex');
+  return (hex.toUpperCase().match(/../g) ?? []).join(':');
+}

@@ -1,0 +1,70 @@
+import { z } from 'zod';
+import { releasePhases } from '../../cloud/index.ts';
+import { findingSchema } from '../finding.result.ts';
+
+const key = z.strictObject({
+  file: z.string(),
+  fingerprintSha256: z.string().describe('Of the public key (SPKI): upper-case hex pairs with colons.'),
+});
+
+/** Shape of `gw release verify --json`. */
+export const releaseVerifySchema = z.strictObject({
+  verdict: z.literal('ok').describe('An invalid package is the error RELEASE_INVALID.'),
+  file: z.string(),
+  bytes: z.int(),
+  sha256: z.string().describe('Of the package file, as the job document names it.'),
+  version: z.string(),
+  minimumVersion: z.string().describe('Oldest version that the package may replace.'),
+  files: z.int(),
+  unpackedBytes: z.int(),
+  key,
+});
+export type ReleaseVerify = z.infer<typeof releaseVerifySchema>;
+
+const installed = z.strictObject({
+  folder: z.string().nullable().describe('In the release folder; null: the base installation.'),
+  version: z.string().nullable().describe('null: the base installation, whose version is not recorded.'),
+  problem: z.string().nullable().describe('Why it must not be started; null: none.'),
+});
+
+/** Shape of `gw release status --json`. */
+export const releaseStatusSchema = z.strictObject({
+  verdict: z.enum(['ok', 'wrong']).describe('wrong: at least one finding is wrong.'),
+  dir: z.string(),
+  current: installed.nullable().describe('What the launcher starts next; null: the folder cannot be read.'),
+  previous: installed.nullable().describe('What `gw release rollback` restores; null: none.'),
+  installed: z.array(installed),
+  run: z
+    .strictObject({
+      jobId: z.string(),
+      executionNumber: z.int(),
+      phase: z.enum(releasePhases),
+      fromVersion: z.string(),
+      toVersion: z.string(),
+      stage: z.int().nullable().describe('Rollout stage, passed through.'),
+      since: z.string().describe('UTC.'),
+      detail: z.string().nullable(),
+      starts: z.int().describe('Starts of the new version without a confirmation.'),
+      isReported: z.boolean(),
+    })
+    .nullable()
+    .describe('The release in progress, or the last one.'),
+  onSite: z
+    .strictObject({ at: z.string(), fromVersion: z.string(), toVersion: z.string() })
+    .nullable()
+    .describe('The last rollback on site.'),
+  findings: z.array(findingSchema),
+});
+export type ReleaseStatus = z.infer<typeof releaseStatusSchema>;
+
+/** Shape of `gw release rollback --json`. */
+export const releaseRollbackSchema = z.strictObject({
+  mode: z.enum(['dry-run', 'switched']),
+  dir: z.string(),
+  from: z.string(),
+  to: z.string(),
+  toBase: z.boolean().describe('Whether `to` is the base installation.'),
+  isUnconfirmed: z.boolean().describe('Whether the job of an unconfirmed release is reported as failed.'),
+  next: z.array(z.string()),
+});
+export type ReleaseRollback = z.infer<typeof releaseRollbackSchema>;

@@ -1,0 +1,115 @@
+import { isThere, readReleaseFolder } from '../../cloud/index.ts';
+import { asGwError, GwError } from '../../error/index.ts';
+import { privateFolderProblem } from '../../lifecycle/index.ts';
+import type { Finding } from '../finding.result.ts';
+import { notChecked, ok, wrong } from '../finding.ts';
+import type { Toolkit } from '../toolkit.ts';
+import { readKey, releaseOf } from './key.ts';
+import type { ReleaseStatus } from './release.result.ts';
+
+type Folder = Awaited<ReturnType<typeof readReleaseFolder>>;
+
+/**
+ * The release folder of this gateway, read and verified without the running gateway. A broken folder is a result, not an
+ * error. Throws SITE_FILE_INVALID without `cloud.release` in the site file.
+ */
+export async function readReleaseStatus({ site }: Pick<Toolkit, 'site'>): Promise<ReleaseStatus> {
+  const { dir, keyFile } = releaseOf(site);
+  const findings: Finding[] = [];
+  const access = { id: 'folder', title: 'The release folder is private to this user', spec: null };
+  const problem = await privateFolderProblem(dir);
+  // Without a folder there is no problem, and nothing that could be private.
+  if (problem === null)
+    findings.push((await isThere(dir)) ? ok(access, dir) : notChecked(access, `${dir}: no such folder yet`));
+  else findings.push(wrong(access, `${dir}: ${problem.text}`, problem.remedy));
+  let folder: Folder | null = null;
+  const key = { id: 'key', title: 'The release key is readable', spec: null };
+  const state = { id: 'state', title: 'The release folder is readable', spec: null };
+  try {
+    const read = await readKey(keyFile);
+    findings.push(ok(key, `${keyFile}, SHA-256 ${read.key.fingerprintSha256}`));
+    try {
+      folder = await readReleaseFolder(dir, read.publicKey);
+    } catch (error) {
+      const { message, remedy } = asGwError(error);
+      findings.push(wrong(state, message, remedy));
+    }
+  } catch (error) {
+    if (!(error instanceof GwError)) throw error;
+    findings.push(wrong(key, error.message, error.remedy));
+    findings.push(notChecked(state, 'not read without the release key'));
+  }
+  if (folder !== null) findings.push(...findingsOf(folder));
+  const onSite = folder?.onSite ?? null;
+  return {
+    verdict: findings.some(({ verdict }) => verdict === 'wrong') ? 'wrong' : 'ok',
+    dir,
+    current: folder?.current ?? null,
+    previous: folder?.previous ?? null,
+    installed: [...(folder?.installed ?? [])],
+    run: folder?.run ?? null,
+    onSite: onSite && { at: onSite.at, fromVersion: onSite.from.version, toVersion: onSite.to.version },
+    findings,
+  };
+}
+
+function findingsOf({ current, previous, run }: Folder): Finding[] {
+  const findings: Finding[] = [];
+  const files = { id: 'current', title: 'The current version is complete', spec: null };
+  if (current.folder === null) {
+    findings.push(notChecked(files, 'the base installation, which npm installed and no release key signs'));
+  } else if (current.problem === null) {
+    findings.push(ok(files, `${current.folder}: signature and every file verified`));
+  } else {
+    findings.push(
+      wrong(files, current.problem, 'Go back: gw release rollback --yes, or install it again by a release.'),
+    );
+  }
+  const back = { id: 'previous', title: 'A rollback is possible', spec: null };
+  if (previous === null) findings.push(notChecked(back, 'no version before the current one'));
+  else if (previous.problem !== null) {
+    findings.push(
+      wrong(back, previous.problem, 'Only the base installation can be restored: gw release rollback --base'),
+    );
+  } else if (previous.folder === null) {
+    findings.push(notChecked(back, 'to the base installation, whose files are not verified'));
+  } else findings.push(ok(back, `to ${previous.version}: signature and every file verified`));
+  if (run !== null) findings.push(runFinding(run), reportFinding(run));
+  return findings;
+}
+
+/** What a phase waits for; how far it is only the running gateway knows. */
+const waits = {
+  downloading: 'the package is downloaded and verified',
+  unpacking: 'the package is unpacked',
+  ready: 'the new version is installed; the switch waits until the robot stands and the cloud has acknowledged it',
+  switched: 'the new version was switched to and is not confirmed yet: its start and its health are awaited',
+  'rolling-back': 'the version before is being restored, and waits for a restart of gw',
+} as const;
+
+function runFinding({ phase, fromVersion, toVersion, jobId, detail, starts }: NonNullable<Folder['run']>): Finding {
+  const start = { id: 'run', title: 'The last release was installed', spec: null };
+  const what = `${fromVersion} to ${toVersion}, job ${jobId}`;
+  switch (phase) {
+    case 'confirmed':
+      return ok(start, `${what}: confirmed`);
+    case 'rolled-back':
+    case 'rejected':
+      return wrong(start, `${what}: ${phase}. ${detail ?? ''}`.trim(), 'See the reason, and have a new release made.');
+    default:
+      return notChecked(
+        start,
+        `${what}: ${waits[phase]}${phase === 'switched' ? `; started ${starts} of 3 times` : ''}`,
+        'See the progress in the running gateway: gw cloud status',
+      );
+  }
+}
+
+function reportFinding({ phase, isReported }: NonNullable<Folder['run']>): Finding {
+  const start = { id: 'report', title: 'The cloud knows how it ended', spec: null };
+  if (isReported) return ok(start, 'the cloud has acknowledged its final status');
+  if (phase === 'confirmed' || phase === 'rolled-back' || phase === 'rejected') {
+    return notChecked(start, 'its final status was not acknowledged yet; gw repeats it', 'gw cloud status');
+  }
+  return notChecked(start, 'it has not ended yet');
+}

@@ -1,0 +1,238 @@
+import { chmod, mkdir, readlink, rm, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { renderReleaseRollback, renderReleaseStatus, renderReleaseVerify } from '../../src/cli/render/release.ts';
+import { type ReleaseState, readState, writeState } from '../../src/lib/cloud/release/state.ts';
+import { unpackPackage } from '../../src/lib/cloud/release/unpack.ts';
+import type { Site } from '../../src/lib/site/index.ts';
+import { rollBackRelease } from '../../src/lib/toolkit/release/rollback.ts';
+import { readReleaseStatus } from '../../src/lib/toolkit/release/status.ts';
+import { verifyRelease } from '../../src/lib/toolkit/release/verify.ts';
+import { makeKeys, makePackage, scratch } from '../cloud/release/packages.ts';
+import { createFakeClock } from '../lifecycle/fake-clock.ts';
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: colour codes are escape sequences
+const plain = (text: string) => text.replace(/\u001b\[[0-9;]*m/g, '');
+const first = (text: string) => plain(text).split('\n')[0];
+
+const run: NonNullable<ReleaseState['run']> = {
+  jobId: 'job-7',
+  executionNumber: 1,
+  phase: 'confirmed',
+  from: { folder: '1.0.0', version: '1.0.0' },
+  to: { folder: '2.0.0', version: '2.0.0' },
+  package: null,
+  allowDowngrade: false,
+  stage: 2,
+  since: '2026-01-31T12:00:00.000Z',
+  detail: null,
+  starts: 1,
+  healthWithinS: 180,
+  failure: null,
+  outcome: 'SUCCEEDED',
+  isReported: true,
+};
+
+/** A release folder with 1.0.0 and 2.0.0, of which 2.0.0 is current, and a base installation 0.1.0 before them. */
+async function createFolder(change: Partial<ReleaseState> = {}) {
+  const folder = scratch();
+  const dir = join(folder.dir, 'releases');
+  const keys = makeKeys();
+  const keyFile = join(folder.dir, 'key.pem');
+  await writeFile(keyFile, keys.publicPem);
+  await mkdir(dir, { mode: 0o700 });
+  for (const version of ['1.0.0', '2.0.0']) {
+    const { path } = await makePackage(folder.dir, keys.privateKey, { version });
+    const signal = new AbortController().signal;
+    await unpackPackage(path, { publicKey: keys.publicKey, dir, folder: version, signal });
+  }
+  await symlink('2.0.0', join(dir, 'current'));
+  const state: ReleaseState = {
+    schema: 'gw/release-state/1',
+    previous: { folder: '1.0.0', version: '1.0.0' },
+    run,
+    onSite: null,
+    ...change,
+  };
+  await writeState(dir, state);
+  const site = { path: 'site.yaml', cloud: { release: { dir, keyFile, healthWithinS: 180 } } } as unknown as Site;
+  const clock = createFakeClock();
+  return {
+    ...folder,
+    dir,
+    keys,
+    keyFile,
+    status: () => readReleaseStatus({ site }),
+    rollBack: (isConfirmed: boolean, toBase = false) =>
+      rollBackRelease({ site, clock }, { isConfirmed, toBase, gwVersion: '0.1.0' }),
+    current: () => readlink(join(dir, 'current')).catch(() => null),
+  };
+}
+
+describe('gw release verify', () => {
+  it('states the verdict, the version and the key', async () => {
+    await using at = await createFolder();
+    const { path, sha256 } = await makePackage(at.dir, at.keys.privateKey, {
+      version: '3.0.0',
+      minimumVersion: '1.0.0',
+    });
+    const options = { path, keyFile: at.keyFile, sitePath: 'none.yaml', signal: new AbortController().signal };
+    const data = await verifyRelease(options);
+    expect(first(renderReleaseVerify(data))).toBe(`ok: release 3.0.0, signature and 5 files verified. ${path}`);
+    const text = plain(renderReleaseVerify(data));
+    for (const shown of [sha256, '1.0.0 or newer', at.keyFile]) expect(text).toContain(shown);
+    expect(text).toMatch(/key sha-256 +([0-9A-F]{2}:){31}[0-9A-F]{2}$/m);
+    await writeFile(at.keyFile, makeKeys().publicPem);
+    await expect(verifyRelease(options)).rejects.toMatchObject({ code: 'RELEASE_INVALID' });
+    await expect(verifyRelease({ ...options, keyFile: undefined })).rejects.toMatchObject({
+      code: 'SITE_FILE_NOT_FOUND',
+    });
+  });
+});
+
+describe('gw release status', () => {
+  it('verifies the current version and the rollback target', async () => {
+    await using at = await createFolder();
+    const data = await at.status();
+    expect(first(renderReleaseStatus(data))).toBe('ok: current version 2.0.0.');
+    const text = plain(renderReleaseStatus(data));
+    for (const shown of [
+      'ok   The current version is complete: 2.0.0: signature and every file verified',
+      'ok   A rollback is possible: to 1.0.0: signature and every file verified',
+      'ok   The last release was installed: 1.0.0 to 2.0.0, job job-7: confirmed',
+      'ok   The cloud knows how it ended: the cloud has acknowledged its final status',
+      'rollout stage  2',
+    ])
+      expect(text).toContain(shown);
+  });
+
+  it.each<[string, (at: Awaited<ReturnType<typeof createFolder>>) => Promise<void>, string | RegExp]>([
+    ['a changed file', (at) => writeFile(join(at.dir, '2.0.0/dist/empty.js'), 'x'), /FAILED: .*Current version: 2.0.0/],
+    ['a missing rollback target', (at) => rm(join(at.dir, '1.0.0'), { recursive: true }), /FAILED: a check failed/],
+    ['a missing key', (at) => rm(at.keyFile), /FAILED: the release folder .* cannot be read/],
+    ['a damaged state', (at) => writeFile(join(at.dir, 'state.json'), '{'), /FAILED: the release folder/],
+    ['a folder open to others', (at) => chmod(at.dir, 0o755), /FAILED: a check failed/],
+    [
+      'another key, which signed nothing here',
+      (at) => writeFile(at.keyFile, makeKeys().publicPem),
+      /FAILED: a check failed/,
+    ],
+  ])('fails for %s', async (_what, change, line) => {
+    await using at = await createFolder();
+    await change(at);
+    const data = await at.status();
+    expect(data.verdict).toBe('wrong');
+    expect(first(renderReleaseStatus(data))).toMatch(line);
+  });
+
+  it.each([
+    ['downloading', 'Release 2.0.0 in progress (downloading). Current version: 2.0.0.', 'the package is downloaded'],
+    ['ready', 'Release 2.0.0 in progress (ready). Current version: 2.0.0.', 'waits until the robot stands'],
+    [
+      'switched',
+      'Release 2.0.0 in progress (switched). Current version: 2.0.0.',
+      'not confirmed yet.*started 1 of 3 times',
+    ],
+    ['rolling-back', 'Release 2.0.0 in progress (rolling-back). Current version: 2.0.0.', 'waits for a restart'],
+  ] as const)('is not green in the phase %s', async (phase, line, detail) => {
+    await using at = await createFolder({ run: { ...run, phase, outcome: null, isReported: false } });
+    const data = await at.status();
+    expect(first(renderReleaseStatus(data))).toBe(line);
+    expect(plain(renderReleaseStatus(data))).toMatch(new RegExp(`--   The last release was installed: .*${detail}`));
+    expect(plain(renderReleaseStatus(data))).toContain('--   The cloud knows how it ended: it has not ended yet');
+  });
+
+  it('fails after a rollback, and shows a report that is not acknowledged', async () => {
+    const failed = { ...run, phase: 'rolled-back' as const, detail: 'It was not healthy.', isReported: false };
+    await using at = await createFolder({ run: failed });
+    const text = plain(renderReleaseStatus(await at.status()));
+    expect(text).toContain(
+      'FAIL The last release was installed: 1.0.0 to 2.0.0, job job-7: rolled-back. It was not healthy.',
+    );
+    expect(text).toContain('--   The cloud knows how it ended: its final status was not acknowledged yet');
+  });
+
+  it('shows no release as not checked, never as ok', async () => {
+    await using at = await createFolder({ run: null, previous: null });
+    await rm(at.dir, { recursive: true });
+    const data = await at.status();
+    expect(first(renderReleaseStatus(data))).toBe('Current version: base installation; no release is in use.');
+    expect(data.findings.filter(({ verdict }) => verdict === 'ok').map(({ id }) => id)).toEqual(['key']);
+  });
+});
+
+describe('gw release rollback', () => {
+  it('shows what it would do, and does it only when confirmed', async () => {
+    await using at = await createFolder();
+    const planned = await at.rollBack(false);
+    expect(first(renderReleaseRollback(planned))).toBe(
+      'Dry run, nothing changed: this would switch from 2.0.0 to 1.0.0.',
+    );
+    expect(await at.current()).toBe('2.0.0');
+    const done = await at.rollBack(true);
+    expect(first(renderReleaseRollback(done))).toBe(
+      'Switched from 2.0.0 to 1.0.0; the running gw is unchanged until it is restarted.',
+    );
+    expect(plain(renderReleaseRollback(done))).toContain('sudo systemctl restart gw');
+    expect(await at.current()).toBe('1.0.0');
+    expect(await readState(at.dir)).toMatchObject({
+      previous: { version: '2.0.0' },
+      onSite: { at: '2026-01-31T12:00:00.000Z', from: { version: '2.0.0' }, to: { version: '1.0.0' } },
+      run: { phase: 'confirmed' },
+    });
+    expect(plain(renderReleaseStatus(await at.status()))).toContain('rolled back from 2.0.0 to 1.0.0 at 2026-01-31');
+    // And forth again.
+    expect(await at.rollBack(true)).toMatchObject({ from: '1.0.0', to: '2.0.0' });
+  });
+
+  it('goes back to the base installation', async () => {
+    await using at = await createFolder();
+    expect(first(renderReleaseRollback(await at.rollBack(true, true)))).toMatch(
+      /^Switched from 2.0.0 to 0.1.0 \(base inst/,
+    );
+    expect(await at.current()).toBeNull();
+    await expect(at.rollBack(true, true)).rejects.toMatchObject({ code: 'RELEASE_REFUSED' });
+    expect(await at.rollBack(true)).toMatchObject({ from: '0.1.0', to: '2.0.0' });
+  });
+
+  it('completes a rollback that was interrupted between record and switch', async () => {
+    await using at = await createFolder();
+    await at.rollBack(true);
+    await rm(join(at.dir, 'current'));
+    await symlink('2.0.0', join(at.dir, 'current'));
+    expect(await at.rollBack(true)).toMatchObject({ from: '2.0.0', to: '1.0.0' });
+    expect(await at.current()).toBe('1.0.0');
+  });
+
+  it('ends an unconfirmed release, whose job is then reported as failed', async () => {
+    await using at = await createFolder({
+      run: { ...run, phase: 'switched', outcome: null, isReported: false },
+      previous: null,
+    });
+    const done = await at.rollBack(true);
+    expect(plain(renderReleaseRollback(done))).toContain('reported as failed');
+    expect(await readState(at.dir)).toMatchObject({
+      run: { phase: 'rolling-back', failure: { reason: expect.stringContaining('on site') }, isReported: false },
+    });
+    await expect(at.rollBack(true)).rejects.toMatchObject({ remedy: expect.stringContaining('restart gw') });
+  });
+
+  it.each(['downloading', 'unpacking', 'ready'] as const)('is refused in the phase %s', async (phase) => {
+    await using at = await createFolder({ run: { ...run, phase, outcome: null } });
+    await expect(at.rollBack(true)).rejects.toMatchObject({ code: 'RELEASE_REFUSED', exitCode: 4 });
+    expect(await at.current()).toBe('2.0.0');
+  });
+
+  it('is refused for a version whose files were changed, and in a folder that others may write to', async () => {
+    await using at = await createFolder();
+    await writeFile(join(at.dir, '1.0.0/added.js'), '');
+    await expect(at.rollBack(true)).rejects.toMatchObject({
+      code: 'RELEASE_REFUSED',
+      message: expect.stringContaining('"added.js" is not in the manifest'),
+      remedy: expect.stringContaining('--base'),
+    });
+    await chmod(at.dir, 0o777);
+    await expect(at.rollBack(true, true)).rejects.toMatchObject({ code: 'FILE_UNWRITABLE' });
+    expect(await at.current()).toBe('2.0.0');
+  });
+});
