@@ -48,6 +48,7 @@ export const connectedView: CloudView = {
       alpn: 'x-example-mqtt-ca',
       tls: 'TLSv1.3',
       sessionPresent: true,
+      filters: ['gw/SN0001/stop'],
       since: '2026-11-22T08:20:00.000Z',
       forMs: 11 * 3_600_000,
       lastPacketAgoMs: 4_000,

@@ -275,7 +275,7 @@ export function createCloudLink(options: CloudLinkOptions): CloudLink {
       // It returns to the direct path at once.
       current.directDueMs = clock.monotonicMs();
     }
-    const view = linkView(state, cloud, clock).connection;
+    const view = linkView(state, options).connection;
     if (view?.path !== path) return notChecked('the connection has ended meanwhile');
     const detail = `CONNACK accepted and ${filters.length} filters acknowledged by the link of the running gateway, connected for ${Math.round(view.forMs / 1_000)} s, last packet ${Math.round(view.lastPacketAgoMs / 1_000)} s ago`;
     return { path, outcome: { verdict: 'ok', detail } };
@@ -330,7 +330,7 @@ export function createCloudLink(options: CloudLinkOptions): CloudLink {
         await state.session?.mqtt.disconnect();
       }
     },
-    view: () => linkView(state, cloud, clock),
+    view: () => linkView(state, options),
     connection: () => state.connection,
     checkPath,
     subscribe(listener) {

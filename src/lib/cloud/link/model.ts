@@ -47,6 +47,8 @@ export interface LinkView {
     readonly tls: string;
     /** Whether the broker had kept the session. */
     readonly sessionPresent: boolean;
+    /** Topic filters that the broker has acknowledged on this connection. */
+    readonly filters: readonly string[];
     /** UTC, for people. */
     readonly since: string;
     readonly forMs: number;

@@ -1,4 +1,3 @@
-import type { Clock } from '../../lifecycle/index.ts';
 import { formatEndpoint } from '../../net/index.ts';
 import { regionOfHost, sameHost } from '../../site/index.ts';
 import { decisiveFailure } from './failures.ts';
@@ -7,7 +6,10 @@ import { brokerHost } from './plans.ts';
 import type { LinkState } from './state.ts';
 
 /** The state of the link as a person and the API see it. */
-export function linkView(state: LinkState, cloud: CloudLinkOptions['cloud'], clock: Clock): LinkView {
+export function linkView(
+  state: LinkState,
+  { cloud, filters, clock }: Pick<CloudLinkOptions, 'cloud' | 'filters' | 'clock'>,
+): LinkView {
   const { session, failures, connects, losses, retryAtMs, renewalFailure } = state;
   const identity = state.identity.kind === 'enrolled' ? state.identity.identity : null;
   // The connection in use may be that of an earlier identity.
@@ -24,6 +26,7 @@ export function linkView(state: LinkState, cloud: CloudLinkOptions['cloud'], clo
             alpn: session.alpn,
             tls: session.tls,
             sessionPresent: session.mqtt.sessionPresent,
+            filters,
             since: session.since,
             forMs: Math.round(clock.monotonicMs() - session.sinceMs),
             lastPacketAgoMs: Math.round(clock.monotonicMs() - session.mqtt.lastPacketMs()),

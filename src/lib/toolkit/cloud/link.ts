@@ -91,8 +91,22 @@ function subscriptionsFinding({ site }: Toolkit, connection: Connection | null):
     spec: 'Core network rule',
   };
   if (connection === null || site.cloud === undefined) return notChecked(start, NOT_CONNECTED);
-  const filters = subscribedFilters(topicsOf(site.cloud.topics, site.chassis.serial));
-  return ok(start, `${plural(filters.length, 'topic filter')} for ${site.chassis.serial} by the site file`);
+  const wanted = subscribedFilters(topicsOf(site.cloud.topics, site.chassis.serial));
+  const { filters } = connection;
+  const missing = wanted.filter((filter) => !filters.includes(filter));
+  const others = filters.filter((filter) => !wanted.includes(filter));
+  if (missing.length + others.length > 0) {
+    const found = [
+      ...missing.map((filter) => `${filter} is missing`),
+      ...others.map((filter) => `${filter} is not of it`),
+    ];
+    return wrong(
+      start,
+      `not those of this site file: ${found.join(', ')}`,
+      'Restart `gw serve`, which reads the site file at its start.',
+    );
+  }
+  return ok(start, `${plural(filters.length, 'topic filter')} of ${site.chassis.serial} acknowledged`);
 }
 
 function hostFinding({ link }: CloudStatus): Finding {
@@ -104,6 +118,14 @@ function hostFinding({ link }: CloudStatus): Finding {
       start,
       `the site file has ${difference.site}, the enrolment gave ${difference.enrolment}`,
       'Correct cloud.mqtt.host, or enrol the device again: gw enrol --renew',
+    );
+  }
+  const { regionDifference } = link;
+  if (regionDifference !== null) {
+    return wrong(
+      start,
+      `${regionDifference.host} is in ${regionDifference.region}; the site file expects ${regionDifference.expected}`,
+      'Compare cloud.mqtt.host and cloud.region with the cloud operator.',
     );
   }
   return link.connection === null ? notChecked(start, NOT_CONNECTED) : ok(start, link.connection.host);

@@ -31,8 +31,10 @@ const linkSchema = z.strictObject({
       alpn: z.string().nullable(),
       tls: z.string(),
       sessionPresent: z.boolean(),
+      filters: z.array(z.string()).describe('Topic filters that the broker has acknowledged.'),
       since: z.string().describe('UTC of the gateway, for people.'),
       forMs: z.number(),
+      lastPacketAgoMs: z.number().describe('Since the last packet of the broker.'),
       certificate: z.strictObject({ fingerprintSha256: z.string(), notAfter: z.string() }),
     })
     .nullable()
@@ -47,6 +49,12 @@ const linkSchema = z.strictObject({
     .strictObject({ site: z.string(), enrolment: z.string() })
     .nullable()
     .describe('Hosts of the broker by the site file and by the enrolment when they differ.'),
+  regionDifference: z
+    .strictObject({ host: z.string(), region: z.string(), expected: z.string() })
+    .nullable()
+    .describe('The region in the host name of the broker when it is not cloud.region.'),
+  identity: z.enum(['enrolled', 'none', 'broken', 'not-checked']),
+  renewalFailure: failedAttempt.describe('Why the installed certificate is not the one in use.'),
 });
 
 const kept = z.record(z.enum(messageClasses), z.int());
