@@ -200,7 +200,8 @@ export function createCloud(options: CloudOptions): Cloud {
       storageTrust = (await readSiteCa(cloud.caFile, 'cloud.caFile')) ?? undefined;
       life = new AbortController();
       const ending = firstOf(signal, life.signal);
-      await seen.load();
+      // Not awaited: a hung disk must not delay a stop, and a stop that counts as new again is safe.
+      void seen.load();
       const connections = link.subscribe(onConnection);
       onAbort(ending, () => connections[Symbol.dispose]());
       work = [link.run(ending), keepOutbox(ending), agent.run(ending), uploads.run(ending)].map((part) =>

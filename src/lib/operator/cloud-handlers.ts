@@ -21,7 +21,8 @@ export function cloudHandlers({ cloud, checkCloudPath }: Parts) {
       if (isChecking) return sendRefusal(request, reply, refuse('BUSY'));
       isChecking = true;
       try {
-        return sendJson(reply, await checkCloudPath(body.data.path));
+        const { path, step, outcome } = await checkCloudPath(body.data.path);
+        return sendJson(reply, { path, step, outcome });
       } finally {
         isChecking = false;
       }

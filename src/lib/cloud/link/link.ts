@@ -262,23 +262,27 @@ export function createCloudLink(options: CloudLinkOptions): CloudLink {
 
   /** The present session when it uses this path, otherwise a new one on it. */
   async function checkPath(path: LinkPath): Promise<PathCheck> {
-    const notChecked = (detail: string): PathCheck => ({ path, outcome: { verdict: 'not-checked', detail } });
+    const notChecked = (detail: string): PathCheck => ({
+      path,
+      step: null,
+      outcome: { verdict: 'not-checked', detail },
+    });
     const { session } = state;
     if (!linkPaths(cloud).includes(path)) return notChecked('the broker has one port only');
     if (current === null || session === null) {
       const failure = state.failures[path];
-      return failure === null ? notChecked('the gateway is not connected') : { path, outcome: failure.outcome };
+      return failure === null ? notChecked('the gateway is not connected') : { ...failure, path };
     }
     if (session.plan.path !== path) {
       const failed = await replace(session.plan.identity, [path], current);
-      if (failed !== null) return { path, outcome: failed.outcome };
+      if (failed !== null) return { ...failed, path };
       // It returns to the direct path at once.
       current.directDueMs = clock.monotonicMs();
     }
     const view = linkView(state, options).connection;
     if (view?.path !== path) return notChecked('the connection has ended meanwhile');
     const detail = `CONNACK accepted and ${filters.length} filters acknowledged by the link of the running gateway, connected for ${Math.round(view.forMs / 1_000)} s, last packet ${Math.round(view.lastPacketAgoMs / 1_000)} s ago`;
-    return { path, outcome: { verdict: 'ok', detail } };
+    return { path, step: null, outcome: { verdict: 'ok', detail } };
   }
 
   return {

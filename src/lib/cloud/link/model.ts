@@ -25,6 +25,8 @@ export interface FailedAttempt {
 /** The result of a check of one path by the link itself. */
 export interface PathCheck {
   readonly path: LinkPath;
+  /** The step that failed; null: none did, or it was not checked. */
+  readonly step: FailedAttempt['step'] | null;
   readonly outcome: PathOutcome;
 }
 

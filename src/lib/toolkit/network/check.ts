@@ -5,6 +5,7 @@ import {
   createNameCache,
   createSerialQueue,
   type NameLookup,
+  type PathOutcome,
   type PathResult,
   type PathTools,
   probePath,
@@ -28,6 +29,7 @@ import {
 import { pathLines, uniqueNames } from './check/path-lines.ts';
 import { agreedDevices, missingPlans, type PlannedPath, pathPlans } from './check/plans.ts';
 import { regionLines } from './check/region.ts';
+import { provenByRunningLink } from './check/running-link.ts';
 import { addressLines, chassisLine, type Dialled, deviceLine } from './check/segment.ts';
 import { sharedLines } from './check/shared-lines.ts';
 import { judgeSockets, socketLines } from './check/sockets.ts';
@@ -154,10 +156,15 @@ export async function checkNetwork(
     ),
   ]);
   signal.throwIfAborted();
+  // After the probes, which must not meet the moves of the link.
+  const isHeld = hasMqtt && (await mqttBlocked) !== null;
+  const proven = isHeld
+    ? await timed('running-link', () => provenByRunningLink(toolkit, context, plans))
+    : new Map<string, PathOutcome>();
 
   const lines = [
     ...identityLine(site, identity, clock.wall()),
-    ...uniqueNames(results.flatMap(pathLines)),
+    ...uniqueNames(results.flatMap((path) => pathLines(path, proven.get(path.plan.id)))),
     ...missingPlans(site, identity),
     ...regionLines(site, identity.kind === 'enrolled' ? identity.endpoint : undefined),
     ...(results.length > 0 ? sharedLines(results) : []),

@@ -4,6 +4,7 @@ import {
   httpsOutcome,
   mqttOutcome,
   nameOutcome,
+  type PathOutcome,
   type PathResult,
   tcpOutcome,
   tlsOutcome,
@@ -12,8 +13,11 @@ import type { NetworkLine } from '../check.result.ts';
 import type { Outcome } from './outcome.ts';
 import type { PlannedPath } from './plans.ts';
 
-/** The lines of one path: name, TCP, TLS, ALPN where one is offered, and the application protocol. */
-export function pathLines(path: PathResult<PlannedPath>): NetworkLine[] {
+/**
+ * The lines of one path: name, TCP, TLS, ALPN where one is offered, and the application protocol. `provenMqtt`: the
+ * result of the running gateway, in place of a CONNECT that would displace it.
+ */
+export function pathLines(path: PathResult<PlannedPath>, provenMqtt?: PathOutcome): NetworkLine[] {
   const { plan } = path;
   const { id, title, need, spec, port } = plan;
   const line = (what: string, claim: string, outcome: Outcome): NetworkLine => ({
@@ -34,7 +38,7 @@ export function pathLines(path: PathResult<PlannedPath>): NetworkLine[] {
     line('tcp', `TCP ${port} connects`, tcpOutcome(path)),
     line('tls', 'TLS is not intercepted', tlsOutcome(path)),
     ...(plan.alpn === null ? [] : [line('alpn', `ALPN ${plan.alpn} is selected`, alpnOutcome(path, plan.alpn))]),
-    ...(plan.application === 'mqtt' ? [line('mqtt', 'MQTT CONNECT is accepted', mqttOutcome(path))] : []),
+    ...(plan.application === 'mqtt' ? [line('mqtt', 'MQTT CONNECT is accepted', provenMqtt ?? mqttOutcome(path))] : []),
     ...(plan.application === 'https' ? [line('https', 'HTTPS responds', httpsOutcome(path))] : []),
   ];
 }

@@ -1,0 +1,54 @@
+import { z } from 'zod';
+import { asGwError } from '../../../error/index.ts';
+import type { PathOutcome } from '../../../net/path/index.ts';
+import { localOperatorAccess } from '../../operator/access.ts';
+import type { CheckContext, Toolkit } from '../../toolkit.ts';
+import type { PlannedPath } from './plans.ts';
+
+const checkSchema = z.object({
+  step: z.string().nullable(),
+  outcome: z.object({
+    verdict: z.enum(['ok', 'wrong', 'not-checked']),
+    detail: z.string(),
+    remedy: z.string().optional(),
+    ask: z.string().optional(),
+  }),
+});
+
+/** Paths of the link by the ids of the planned ones, in the order of the checks: the preferred path last. */
+const paths = { 'mqtt-fallback': 'fallback', 'mqtt-direct': 'direct' } as const;
+
+/**
+ * Whether the broker accepts this device on each path, proven by the link of the running gateway itself, because a second
+ * client would displace it. By the id of the path; empty where the gateway cannot be asked.
+ */
+export async function provenByRunningLink(
+  toolkit: Toolkit,
+  context: CheckContext,
+  plans: readonly PlannedPath[],
+): Promise<ReadonlyMap<string, PathOutcome>> {
+  const proven = new Map<string, PathOutcome>();
+  const access = await localOperatorAccess(toolkit, context);
+  if (access === null) return proven;
+  for (const [id, path] of Object.entries(paths)) {
+    if (!plans.some((plan) => plan.id === id)) continue;
+    try {
+      const { step, outcome } = await access.ask('POST', '/api/cloud/pruefung', checkSchema, { path });
+      const { verdict, detail, remedy, ask } = outcome;
+      const isOfMqtt = step === null || step === 'mqtt' || step === 'subscribe';
+      proven.set(id, {
+        verdict: isOfMqtt ? verdict : 'not-checked',
+        detail: isOfMqtt ? detail : `not tried by the running gateway: ${detail}`,
+        ...(remedy !== undefined && { remedy }),
+        ...(ask !== undefined && { ask }),
+      });
+    } catch (error) {
+      context.signal.throwIfAborted();
+      proven.set(id, {
+        verdict: 'not-checked',
+        detail: `the running gateway did not check it: ${asGwError(error).message}`,
+      });
+    }
+  }
+  return proven;
+}
