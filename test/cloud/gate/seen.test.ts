@@ -139,7 +139,9 @@ describe('ids of accepted messages', () => {
     const seen = await opened(clock);
     seen.add(stop('a'));
     seen.add(stop('b'));
-    await expect.poll(() => seen.view().status).toBe('failing');
+    // The first attempt has failed, and the next one is due.
+    await expect.poll(() => clock.pending).toBe(1);
+    expect(seen.view().status).toBe('failing');
     expect(seen.view().detail).toContain('counts as new');
     expect(seen.hasSeenStop('a')).toBe(true);
     rmSync(join(dir, 'state'));
@@ -147,7 +149,23 @@ describe('ids of accepted messages', () => {
     await expect.poll(() => seen.view().status).toBe('saved');
     const next = await opened();
     expect(['a', 'b'].map(next.hasSeenStop)).toEqual([true, true]);
+    await clock.advance(1_000);
     expect(clock.pending).toBe(0);
+  });
+
+  it('of a flood of stops are written once a second', async () => {
+    const clock = createFakeClock();
+    const seen = await opened(clock);
+    seen.add(stop('first'));
+    await expect.poll(() => seen.view().status).toBe('saved');
+    const { ino, mtimeNs } = statSync(path(), { bigint: true });
+    for (let i = 0; i < 100; i += 1) seen.add(stop(`s${i}`));
+    await clock.advance(900);
+    expect(statSync(path(), { bigint: true })).toMatchObject({ ino, mtimeNs });
+    expect(seen.view().status).toBe('saving');
+    await clock.advance(100);
+    await expect.poll(() => seen.view().status).toBe('saved');
+    expect(JSON.parse(readFileSync(path(), 'utf8')).stops).toHaveLength(101);
   });
 
   it('survive any content of the file', async () => {

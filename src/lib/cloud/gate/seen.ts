@@ -10,12 +10,14 @@ const FILE = 'cloud-seen.json';
 const FORMAT = 'gw/cloud-seen/1';
 /** Kept of each kind. Project decision: a broker redelivers for about an hour, and sends few of these messages. */
 export const MAX_SEEN = 256;
-/** After a failure the file is written again at this interval. */
+/** Time between two writes of the file, so that a flood of stops does not wear the flash memory. */
+const SAVE_EVERY_MS = 1_000;
+/** The same after a failure. */
 const RETRY_MS = 10_000;
 const ID = /^[A-Za-z0-9_-]{1,64}$/;
 
 /** Whether the ids of accepted messages would survive a restart. */
-export interface SeenView {
+interface SeenView {
   readonly status: 'saved' | 'saving' | 'failing' | 'not-checked';
   /** One sentence for a person. */
   readonly detail: string;
@@ -48,7 +50,8 @@ export function createSeen(options: { readonly stateDir: string; readonly clock:
   let view: SeenView = { status: 'not-checked', detail: 'The file has not been read yet.', remedy: null };
   let isChanged = false;
   let saving: Promise<void> | null = null;
-  let retry: Disposable | null = null;
+  /** Until the next write is allowed. */
+  let pause: Disposable | null = null;
 
   function fail(error: unknown, what: string): void {
     const { message, remedy } = asGwError(error);
@@ -57,26 +60,26 @@ export function createSeen(options: { readonly stateDir: string; readonly clock:
   }
 
   async function save(): Promise<void> {
-    while (isChanged) {
-      isChanged = false;
-      try {
-        await writeStateFile(path, { format: FORMAT, stops: [...stops], notifications: [...notifications] });
-        if (view.status === 'failing') log.info({ path }, 'ids of cloud messages are saved again');
-        view = { status: isChanged ? 'saving' : 'saved', detail: savedDetail(), remedy: null };
-      } catch (error) {
-        fail(error, 'ids of cloud messages could not be saved');
-        isChanged = true;
-        retry ??= clock.after(RETRY_MS, () => {
-          retry = null;
-          start();
-        });
-        return;
-      }
+    isChanged = false;
+    let pauseMs = SAVE_EVERY_MS;
+    try {
+      await writeStateFile(path, { format: FORMAT, stops: [...stops], notifications: [...notifications] });
+      if (view.status === 'failing') log.info({ path }, 'ids of cloud messages are saved again');
+      view = { status: isChanged ? 'saving' : 'saved', detail: savedDetail(), remedy: null };
+    } catch (error) {
+      fail(error, 'ids of cloud messages could not be saved');
+      isChanged = true;
+      pauseMs = RETRY_MS;
     }
+    pause = clock.after(pauseMs, () => {
+      pause = null;
+      start();
+    });
   }
 
   function start(): void {
-    saving ??= save().finally(() => {
+    if (!isChanged || pause !== null || saving !== null) return;
+    saving = save().finally(() => {
       saving = null;
     });
   }
@@ -117,15 +120,14 @@ export function createSeen(options: { readonly stateDir: string; readonly clock:
       }
       isChanged = true;
       if (view.status === 'saved') view = { ...view, status: 'saving' };
-      if (retry === null) start();
+      start();
     },
 
     async settled() {
-      if (retry !== null) {
-        retry[Symbol.dispose]();
-        retry = null;
-        start();
-      }
+      await saving;
+      pause?.[Symbol.dispose]();
+      pause = null;
+      start();
       await saving;
     },
 

@@ -13,7 +13,7 @@ export interface FaultSources {
   readonly health: Pick<GatewayHealth, 'services' | 'disk' | 'evidence'>;
 }
 
-export interface Faults {
+interface Faults {
   readonly present: readonly PresentFault[];
   /** Starts of the keys of faults that cannot be checked now. */
   readonly unchecked: readonly string[];
