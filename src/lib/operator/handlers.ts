@@ -41,8 +41,8 @@ export function createHandlers(parts: Parts) {
   } satisfies Record<string, Record<string, Handler>>;
 }
 
-function pageHandlers({ site, link, motion, health, neighbours, cloud, clock, sessions, assets }: Parts) {
-  const view = () => pageView(link.snapshot(), motion.status(), health(), { view: cloud(), now: clock.wall() });
+function pageHandlers({ site, link, motion, health, neighbours, cloud, sessions, assets }: Parts) {
+  const view = () => pageView(link.snapshot(), motion.status(), health(), cloud());
   const isReadOnly = (request: FastifyRequest) => scopeOf(request.raw) === 'read-only';
   const asset = (name: string) => (request: FastifyRequest, reply: FastifyReply) => {
     const found = assets.get(name);
@@ -144,7 +144,7 @@ function gatewayHandlers({ site, health, neighbours, cloud, sessions, journal, c
   return {
     health: (_request: FastifyRequest, reply: FastifyReply) => sendJson(reply, health()),
     neighbours: (_request: FastifyRequest, reply: FastifyReply) => sendJson(reply, neighbours()),
-    cloud: (_request: FastifyRequest, reply: FastifyReply) => sendJson(reply, cloud()),
+    cloud: (_request: FastifyRequest, reply: FastifyReply) => sendJson(reply, cloud().view),
     logs: (_request: FastifyRequest, reply: FastifyReply) =>
       sendJson(reply, { entries: journal.entries(), audit: journal.audit(), clientAborts: clientAborts() }),
     supportSessions: (_request: FastifyRequest, reply: FastifyReply) =>
