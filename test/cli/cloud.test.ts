@@ -64,6 +64,11 @@ describe('gw cloud status', () => {
     }
   });
 
+  it('says what to do where the gateway was started without the cloud of the site file', () => {
+    const remedy = 'site.yaml has `cloud`: restart `gw serve`, so that it reads it.';
+    expect(plain(renderCloudStatus({ ...none, remedy })).split('\n')[1]).toBe(`  do next  ${remedy}`);
+  });
+
   it('prints no control character of the cloud', () => {
     const text = renderCloudStatus({ ...lost, detail: 'a\u001b[2Jb\u202ec' });
     expect(plain(text)).toContain('a\uFFFD[2Jb\uFFFDc');
@@ -71,7 +76,7 @@ describe('gw cloud status', () => {
 });
 
 describe('gw cloud outbox', () => {
-  const link = { status: 'connected', detail: '' } as const;
+  const link = { status: 'connected', detail: '', remedy: null } as const;
   const outbox = connected.outbox;
   if (outbox === null) throw new Error('no outbox');
 
@@ -92,7 +97,7 @@ describe('gw cloud outbox', () => {
     const failing = { ...outbox, status: 'failing', kept, detail: 'ENOSPC' } as const;
     expect(firstLine(renderCloudOutbox({ link, outbox: failing }))).toBe('The outbox refuses new messages.');
     expect(plain(renderCloudOutbox({ link, outbox: failing }))).toContain('reason   ENOSPC');
-    const away = { status: 'not-connected', detail: 'x' } as const;
+    const away = { status: 'not-connected', detail: 'x', remedy: null } as const;
     expect(firstLine(renderCloudOutbox({ link: away, outbox: { ...outbox, kept } }))).toContain(
       'the link is not-connected',
     );
@@ -102,7 +107,7 @@ describe('gw cloud outbox', () => {
 
 describe('gw cloud discarded', () => {
   const { discarded: byReason, lastDiscarded: last, ...accepted } = connected.received ?? ({} as never);
-  const link = { status: 'connected', detail: '' } as const;
+  const link = { status: 'connected', detail: '', remedy: null } as const;
 
   it('counts by reason, and lists the last ones without payload', () => {
     const text = plain(renderCloudDiscarded({ link, total: 3, byReason, accepted, last }));
@@ -117,7 +122,7 @@ describe('gw cloud discarded', () => {
     expect(firstLine(renderCloudDiscarded(data))).toBe(
       'No message from the cloud was discarded since the start of gw.',
     );
-    const away = { status: 'not-connected', detail: 'x' } as const;
+    const away = { status: 'not-connected', detail: 'x', remedy: null } as const;
     expect(firstLine(renderCloudDiscarded({ ...data, link: away }))).toContain('the link is not-connected');
     const unknown = { link: away, total: null, byReason: null, accepted: null, last: [] };
     expect(firstLine(renderCloudDiscarded(unknown))).toMatch(/^not checked: /);

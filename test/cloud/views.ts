@@ -2,7 +2,7 @@ import type { CloudView } from '../../src/lib/cloud/index.ts';
 import type { FailedAttempt } from '../../src/lib/cloud/link/model.ts';
 
 /** A failed attempt on the direct path, as a firewall causes it. */
-export const blocked: FailedAttempt = {
+const blocked: FailedAttempt = {
   path: 'direct',
   host: 'mqtt.example.test',
   port: 8883,

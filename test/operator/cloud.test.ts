@@ -54,7 +54,7 @@ describe("the section 'Cloud' of the technician page", () => {
   it('shows path, duration, kept messages with the age of the oldest, discarded ones, stops, release and uploads', () => {
     const texts = textsOf(connectedView);
     expect(texts.cloud).toContain('Verbunden über Port 443 (mit ALPN) seit 11\u00a0h');
-    expect(texts.cloud).toContain('Standortdatei mqtt.example.test, Anmeldung other.example.test');
+    expect(texts.cloud).toContain('Standortdatei mqtt.example.test, Gerätezertifikat other.example.test');
     expect(texts['cloud.failures']).toContain('Port 8883 (direkt), 22.11.2026, 08:19:36 UTC: no answer');
     expect(texts['cloud.ask']).toBe('Allow outgoing TCP to mqtt.example.test port 8883.');
     expect(texts['cloud.outbox']).toContain(
@@ -98,7 +98,8 @@ describe("the section 'Cloud' of the technician page", () => {
     const off = { link: null, outbox: null, received: null, release: null, uploads: [] };
     const texts = textsOf({ ...lostView, ...off, status: 'not-checked' });
     expect(texts.cloud).toMatch(/^Noch nicht geprüft/);
-    for (const key of ['outbox', 'discarded', 'stop', 'release']) expect(texts[`cloud.${key}`]).toBe('nicht geprüft');
+    for (const key of ['outbox', 'discarded', 'stop', 'release', 'uploads'])
+      expect(texts[`cloud.${key}`]).toBe('nicht geprüft');
   });
 
   it('says that no cloud is configured, or that the device is not enrolled', () => {

@@ -12,6 +12,7 @@ const allowed = {
   'motion/motion.ts': 'part of the id of a tour; a counter makes it unique',
   'motion/trial/trials.ts': 'the id of a trial, and when its records were made',
   'motion/stop-latch.ts': 'since when the robot is stopped',
+  'operator/application.ts': 'the age of the oldest unsent message to the cloud, on the page',
   'operator/journal.ts': 'the time of a log event',
 };
 

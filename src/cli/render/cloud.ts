@@ -8,7 +8,7 @@ import type { CloudWatchEvent } from '../../lib/toolkit/cloud/watch.result.ts';
 import { ageText, printable, renderTable } from '../output.ts';
 
 type Link = NonNullable<CloudStatus['link']>;
-type LinkStatus = Pick<CloudStatus, 'status' | 'detail'>;
+type LinkStatus = Pick<CloudStatus, 'status' | 'detail' | 'remedy'>;
 
 // ── gw cloud status ─────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -62,7 +62,7 @@ function statusLine({ status, detail, link }: Pick<CloudStatus, 'status' | 'deta
     case 'not-checked':
       return chalk.yellow(`not checked: no connection attempt has a result yet. ${said}`);
     case 'not-configured':
-      return `No cloud: the running gateway has none in its site file. ${said}`;
+      return 'No cloud: the running gateway has none in its site file.';
   }
 }
 
@@ -176,16 +176,18 @@ function megabytes(bytes: number): string {
   return (bytes / 1_000_000).toFixed(1);
 }
 
-function noPart(what: string, { status, detail }: LinkStatus): string {
-  const text = `${status === 'not-configured' ? `No ${what}` : `not checked: no ${what}`}. ${printable(detail)}`;
-  return status === 'not-configured' ? text : chalk.yellow(text);
+function noPart(what: string, { status, detail, remedy }: LinkStatus): string {
+  const text =
+    status === 'not-configured' ? `No cloud, so there is no ${what}.` : `not checked: no ${what}. ${printable(detail)}`;
+  const next = remedy === null ? [] : [`  do next  ${printable(remedy)}`];
+  return [status === 'not-configured' ? text : chalk.yellow(text), ...next].join('\n');
 }
 
 // ── gw cloud discarded ──────────────────────────────────────────────────────────────────────────────────────────
 
 /** `gw cloud discarded` */
 export function renderCloudDiscarded({ link, total, byReason, accepted, last }: CloudDiscarded): string {
-  if (total === null || byReason === null) return noPart('counts of discarded messages', link);
+  if (total === null || byReason === null) return noPart('count of discarded messages', link);
   const isConnected = link.status === 'connected';
   const since = isConnected ? 'since the start of gw' : `since the start of gw; the link is ${link.status}`;
   const lines = [

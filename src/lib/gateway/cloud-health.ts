@@ -3,11 +3,11 @@ import type { Clock } from '../lifecycle/index.ts';
 
 /**
  * How long the cloud of an enrolled device may be not connected before the health is degraded. Project decision: a
- * broker restarts and a mobile link changes cells within a minute; after it, a stop from the cloud does not reach the
- * robot, and somebody should look.
+ * broker restarts and a mobile link changes cells within a minute; after it, the loss lasts, and a stop from the cloud
+ * does not reach the robot.
  */
-export const CLOUD_DOWN_DEGRADES_MS = 60_000;
-/** The state is sampled, so that its duration does not depend on when somebody asks. */
+const CLOUD_DOWN_DEGRADES_MS = 60_000;
+/** The state is sampled, so that its duration does not depend on when the health is read. */
 const SAMPLE_MS = 5_000;
 
 /** The part of the cloud in the health of the gateway. */

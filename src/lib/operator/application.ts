@@ -55,7 +55,7 @@ export interface Application {
 /** Creates the application without a listener. STOP and pages work without a readable password file. */
 export async function createApplication(options: OperatorOptions): Promise<Application> {
   const { site, link, motion, clock, assetsDir, hostName } = options;
-  const cloud = () => withoutQueries(options.cloud());
+  const cloud = () => ({ view: withoutQueries(options.cloud()), now: clock.wall() });
   const journal = options.journal ?? createJournal(options.log, clock);
   const { log } = journal;
   let clientAborts = 0;
@@ -105,7 +105,7 @@ export async function createApplication(options: OperatorOptions): Promise<Appli
     clock,
     compose: () => ({
       state: { chassis: chassisState(link), motion: motion.status() },
-      view: pageView(link.snapshot(), motion.status(), options.health(), { view: cloud(), now: clock.wall() }),
+      view: pageView(link.snapshot(), motion.status(), options.health(), cloud()),
     }),
     subscribe(listener) {
       const subscriptions = new DisposableStack();

@@ -9,7 +9,7 @@ const checkBody = z.strictObject({ path: z.enum(['direct', 'fallback']) });
 export function cloudHandlers({ cloud, checkCloudPath }: Parts) {
   let isChecking = false;
   return {
-    read: (_request: FastifyRequest, reply: FastifyReply) => sendJson(reply, cloud()),
+    read: (_request: FastifyRequest, reply: FastifyReply) => sendJson(reply, cloud().view),
 
     /** One check at a time: each may move the link to the other path and back. */
     async checkPath(request: FastifyRequest, reply: FastifyReply) {

@@ -43,8 +43,8 @@ export function createHandlers(parts: Parts) {
   } satisfies Record<string, Record<string, Handler>>;
 }
 
-function pageHandlers({ site, link, motion, health, neighbours, cloud, clock, sessions, assets }: Parts) {
-  const view = () => pageView(link.snapshot(), motion.status(), health(), { view: cloud(), now: clock.wall() });
+function pageHandlers({ site, link, motion, health, neighbours, cloud, sessions, assets }: Parts) {
+  const view = () => pageView(link.snapshot(), motion.status(), health(), cloud());
   const isReadOnly = (request: FastifyRequest) => scopeOf(request.raw) === 'read-only';
   const asset = (name: string) => (request: FastifyRequest, reply: FastifyReply) => {
     const found = assets.get(name);

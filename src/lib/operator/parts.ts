@@ -5,11 +5,13 @@ import type { LiveEvents } from './events.ts';
 import type { Journal } from './journal.ts';
 import type { MediaLibrary } from './media/media.ts';
 import type { OperatorOptions } from './model.ts';
+import type { CloudNow } from './pages/cloud-text.ts';
 import type { Peer } from './peer.ts';
 import type { Sessions } from './sign-in/sessions.ts';
 
 /** The dependencies of the handlers, created once per start of the server. */
-export interface Parts extends Omit<OperatorOptions, 'assetsDir' | 'hostName' | 'journal'> {
+export interface Parts extends Omit<OperatorOptions, 'assetsDir' | 'hostName' | 'journal' | 'cloud'> {
+  readonly cloud: () => CloudNow;
   readonly assets: Assets;
   readonly journal: Journal;
   /** Requests aborted by their clients since the start. */

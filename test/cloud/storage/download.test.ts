@@ -106,6 +106,23 @@ describe('a download', () => {
     expect(await readFile(at.path)).toEqual(content);
   });
 
+  it('takes nothing of a 206 that begins at another byte', async () => {
+    const shifted = answering(206, { 'content-range': 'bytes 10-299999/300000' }, content.subarray(10));
+    await using server = await storageServer(shifted, serving(content));
+    await using at = await folder();
+    await writeFile(`${at.path}.partial`, content.subarray(0, 5));
+    await download(target(at.path), optionsFor(server.url));
+    expect(server.received.map(({ headers }) => headers.range)).toEqual(['bytes=5-299999', undefined]);
+  });
+
+  it('discards a partial file that is larger than the package, without counting it as a wrong download', async () => {
+    await using server = await storageServer(serving(randomBytes(content.length)), serving(content));
+    await using at = await folder();
+    await writeFile(`${at.path}.partial`, randomBytes(content.length + 1));
+    await download(target(at.path), optionsFor(server.url));
+    expect(await readFile(at.path)).toEqual(content);
+  });
+
   it('begins anew after 416', async () => {
     await using server = await storageServer(answering(416), serving(content));
     await using at = await folder();

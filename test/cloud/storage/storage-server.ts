@@ -5,7 +5,7 @@ import type { Socket } from 'node:net';
 import { createCa } from '../../../src/lib/sim/cloud/certificates.ts';
 
 /** What the server received of one request, without its body. */
-export interface Received {
+interface Received {
   readonly method: string;
   readonly url: string;
   readonly headers: IncomingMessage['headers'];

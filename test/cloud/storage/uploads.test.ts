@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { chmod, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -411,6 +411,33 @@ describe('uploads', () => {
     await world.clock.advance(60_000);
     expect(world.logged.filter((line) => line.includes('is damaged'))).toHaveLength(1);
     expect(await readFile(join(world.dir, `${entry.id}.data`), 'utf8')).toBe('one');
+  });
+
+  it('do not send an archive again whose record could not be written, and write it later', async () => {
+    const bodies: Buffer[] = [];
+    const keep = keeping(bodies);
+    let onRequest = async () => {};
+    await using server = await storageServer(async (request, response) => {
+      await onRequest();
+      await keep(request, response);
+    });
+    await using world = await worldWith(server.url);
+    await world.add('content');
+    const away = `${world.dir}-away`;
+    onRequest = async () => {
+      // The folder cannot be written to while the storage confirms the upload.
+      await rename(world.dir, away);
+      await writeFile(world.dir, '');
+    };
+    world.run();
+    await world.until('logged', () => world.logged.some((line) => line.includes('cannot be read or written')));
+    await world.clock.advance(30_000);
+    await rm(world.dir);
+    await rename(away, world.dir);
+    await world.until('uploaded', () => world.uploads.view()[0]?.state === 'uploaded');
+    await world.clock.advance(30_000);
+    expect(bodies.map(String)).toEqual(['content']);
+    expect((await readSpool(world.dir)).entries[0]).toMatchObject({ state: 'uploaded' });
   });
 
   it('go on after a restart of gw with what was left', async () => {

@@ -43,7 +43,7 @@ export interface BrokenEntry {
 }
 
 /** Project decision: bounds of the spool. */
-export const spoolLimits = { maxEntries: 100, maxBytes: 2_000_000_000, maxUploaded: 20, reserveBytes: 256_000_000 };
+const spoolLimits = { maxEntries: 100, maxBytes: 2_000_000_000, maxUploaded: 20, reserveBytes: 256_000_000 };
 
 const META = /^(\d{8}-[0-9a-f]{8})\.json$/;
 const DATA = /^(\d{8}-[0-9a-f]{8})\.data$/;
@@ -86,7 +86,7 @@ export async function addUpload(
   }
   await openFolder(dir);
   const { entries } = await readSpool(dir);
-  await assertRoom(dir, file, entries, limits);
+  await assertCapacity(dir, file, entries, limits);
   const number = Math.max(0, ...entries.map(({ id }) => Number(id.slice(0, 8)))) + 1;
   const id = `${String(number).padStart(8, '0')}-${randomBytes(4).toString('hex')}`;
   const draft = `${dataPath(dir, id)}.draft`;
@@ -202,7 +202,7 @@ export async function tidySpool(dir: string, entries: readonly SpoolEntry[], now
   }
 }
 
-async function assertRoom(dir: string, file: string, entries: readonly SpoolEntry[], limits: typeof spoolLimits) {
+async function assertCapacity(dir: string, file: string, entries: readonly SpoolEntry[], limits: typeof spoolLimits) {
   const { size } = await stat(file).catch((cause: NodeJS.ErrnoException) => {
     throw new GwError('FILE_UNREADABLE', `${file} cannot be read (${cause.code ?? 'unknown reason'}).`, { cause });
   });

@@ -31,7 +31,7 @@ export function cloudTexts({ view, now }: CloudNow): Record<CloudKey, string> {
     'cloud.discarded': received === null ? offText(view) : discardedText(received),
     'cloud.stop': received === null ? offText(view) : `${received.stops} empfangen seit dem Start von gw`,
     'cloud.release': release === null ? offText(view) : releaseText(release),
-    'cloud.uploads': uploadsText(uploads),
+    'cloud.uploads': uploads.length === 0 ? noUploads(view) : uploadsText(uploads),
   };
 }
 
@@ -46,7 +46,7 @@ function statusText({ status, detail, link }: CloudView): string {
         link.hostDifference === null
           ? []
           : [
-              `Die Namen des Brokers weichen ab: Standortdatei ${link.hostDifference.site}, Anmeldung ${link.hostDifference.enrolment}.`,
+              `Die Namen des Brokers weichen ab: Standortdatei ${link.hostDifference.site}, Gerätezertifikat ${link.hostDifference.enrolment}.`,
             ];
       return [
         `Verbunden über Port ${at.port} (${pathWords[at.path]}) seit ${spanText(at.forMs)}`,
@@ -61,10 +61,15 @@ function statusText({ status, detail, link }: CloudView): string {
     case 'not-checked':
       return `Noch nicht geprüft\n${detail}`;
     case 'not-enrolled':
-      return `Dieses Gerät ist nicht in der Cloud angemeldet (gw enrol)\n${detail}`;
+      return `Dieses Gerät hat kein Gerätezertifikat der Cloud (gw enrol)\n${detail}`;
     case 'not-configured':
       return 'Keine Cloud: In der Standortdatei steht kein Abschnitt cloud.';
   }
+}
+
+/** Without a link, the spool is not read. */
+function noUploads(view: CloudView): string {
+  return view.link === null ? offText(view) : 'keine';
 }
 
 /** For the parts that do not run. */
@@ -160,7 +165,6 @@ const uploadWords: Readonly<Record<CloudView['uploads'][number]['state'], string
 const MAX_UPLOADS = 5;
 
 function uploadsText(uploads: CloudView['uploads']): string {
-  if (uploads.length === 0) return 'keine';
   const open = uploads.filter(({ state }) => state !== 'uploaded');
   const done = uploads.length - open.length;
   const shown = open.slice(0, MAX_UPLOADS).map(({ name, state, sentBytes, bytes, detail }) => {

@@ -3,7 +3,7 @@ import { cloudStatusWord, discardCountsSchema, discardedMessageSchema } from './
 
 /** `gw cloud discarded --json` */
 export const cloudDiscardedSchema = z.strictObject({
-  link: z.strictObject({ status: cloudStatusWord, detail: z.string() }),
+  link: z.strictObject({ status: cloudStatusWord, detail: z.string(), remedy: z.string().nullable() }),
   total: z.int().nullable().describe('Since the start of gw; null: nothing was received, so nothing was judged.'),
   byReason: discardCountsSchema.nullable(),
   accepted: z

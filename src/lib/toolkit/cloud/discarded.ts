@@ -8,8 +8,8 @@ export async function readCloudDiscarded(
   options: CloudOptions,
   context: CheckContext,
 ): Promise<CloudDiscarded> {
-  const { status, detail, received } = await readCloudStatus(toolkit, options, context);
-  const link = { status, detail };
+  const { status, detail, remedy, received } = await readCloudStatus(toolkit, options, context);
+  const link = { status, detail, remedy };
   if (received === null) return { link, total: null, byReason: null, accepted: null, last: [] };
   const { discarded: byReason, lastDiscarded: last, ...accepted } = received;
   const total = Object.values(byReason).reduce((sum, count) => sum + count, 0);

@@ -8,11 +8,11 @@ export async function readCloudOutbox(
   options: CloudOptions,
   context: CheckContext,
 ): Promise<CloudOutbox> {
-  const { status, detail, outbox } = await readCloudStatus(toolkit, options, context);
-  return { link: { status, detail }, outbox };
+  const { status, detail, remedy, outbox } = await readCloudStatus(toolkit, options, context);
+  return { link: { status, detail, remedy }, outbox };
 }
 
 /** A gateway without a cloud needs no outbox. */
 export function isOutboxFine({ link, outbox }: CloudOutbox): boolean {
-  return outbox === null ? link.status === 'not-configured' : outbox.status === 'open';
+  return outbox === null ? link.status === 'not-configured' && link.remedy === null : outbox.status === 'open';
 }

@@ -7,16 +7,21 @@ export interface CloudOptions {
   readonly host?: string | undefined;
 }
 
-/** Reads the state of the cloud link of the running gateway. Throws OPERATOR_NOT_REACHABLE. */
-export function readCloudStatus(
+/**
+ * Reads the state of the cloud link of the running gateway, with a remedy where it was started without the `cloud` of the
+ * site file. Throws OPERATOR_NOT_REACHABLE.
+ */
+export async function readCloudStatus(
   toolkit: Pick<Toolkit, 'site' | 'dialer'>,
   { host }: CloudOptions,
   context: CheckContext,
 ): Promise<CloudStatus> {
-  return operatorAccess(toolkit, context, host).ask('GET', '/api/cloud', cloudViewSchema);
+  const view = await operatorAccess(toolkit, context, host).ask('GET', '/api/cloud', cloudViewSchema);
+  if (view.status !== 'not-configured' || toolkit.site.cloud === undefined) return view;
+  return { ...view, remedy: `${toolkit.site.path} has \`cloud\`: restart \`gw serve\`, so that it reads it.` };
 }
 
-/** A robot may be without a cloud; every other state but 'connected' is none to leave a robot in. */
-export function isCloudFine({ status }: Pick<CloudStatus, 'status'>): boolean {
-  return status === 'connected' || status === 'not-configured';
+/** Connected, or without a cloud by its site file. */
+export function isCloudFine({ status, remedy }: Pick<CloudStatus, 'status' | 'remedy'>): boolean {
+  return status === 'connected' || (status === 'not-configured' && remedy === null);
 }
