@@ -15,8 +15,6 @@ const DRAIN_ROUNDS = 3;
 const DRAINED = 100_000;
 const QUEUED = 1_000_000;
 const MAX_GROWTH_MB = 30;
-/** As `bin/run.js` sets them for `gw serve`. */
-const SERVE_FLAGS = ['--semi-space-growth-factor=1', '--heap-growing-percent=25'];
 
 const payloadOf = (n) => ({ n, batteryPercent: 71, speedMps: 0.4, pose: { xM: 1.25, yM: -3.5, yawDeg: 90 } });
 const message = (n) => ({ class: 'telemetry', topic: 'gw/SN1/telemetry', body: payloadOf(n) });
@@ -215,7 +213,7 @@ async function measureDrain(scratch) {
 
 async function measureMemory(scratch) {
   const child = fileURLToPath(new URL('../outbox-child.js', import.meta.url));
-  const args = [...SERVE_FLAGS, child, join(scratch, 'memory', 'outbox.db'), String(QUEUED)];
+  const args = [child, join(scratch, 'memory', 'outbox.db'), String(QUEUED)];
   const { code, stdout, stderr } = await runProcess(process.execPath, args, { limitMs: 300_000 });
   if (code !== 0) throw new Error(`the process with the outbox ended with ${code}: ${stderr}`);
   return JSON.parse(stdout);
