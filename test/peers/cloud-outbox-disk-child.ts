@@ -103,7 +103,24 @@ try {
   await sleep(300);
   broken.push(append(110));
   await sleep(300);
+  // Sends without an acknowledgement, so that nothing is removed.
+  const readable: number[] = [];
+  const end = new AbortController();
+  const never = new Promise<void>(() => {});
+  const draining = outbox.drain(
+    {
+      publish(_, payload) {
+        readable.push((JSON.parse(Buffer.from(payload).toString()) as { seq: number }).seq);
+        return never;
+      },
+    },
+    end.signal,
+  );
+  await sleep(1_000);
+  end.abort();
+  await draining;
   result.broken = {
+    readable,
     view: outbox.view(),
     refusals: [...refusals],
     pending: [...pending],

@@ -52,6 +52,8 @@ describe.runIf(hasNamespaces())('the outbox on a real file system', { timeout: 1
     });
     expect(seen.broken.refusals.at(-1)).toEqual(unwritable(/full/));
     expect(seen.broken.pending).toEqual([]);
+    // What was accepted before is still sent.
+    expect(seen.broken.readable.slice(0, 5)).toEqual([1, 2, 3, 4, 5]);
     expectKept(seen as never);
   });
 

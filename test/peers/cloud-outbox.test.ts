@@ -18,6 +18,7 @@ import { connectTo } from './cloud-outbox-link.ts';
 import { hasProgram } from './peer.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
+const source = fileURLToPath(new URL('./cloud-outbox-child.ts', import.meta.url));
 const scratch = mkdtempSync(join(tmpdir(), 'gw-outbox-peer-'));
 afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 
@@ -84,7 +85,7 @@ async function builtChild(): Promise<string> {
       target: 'node22',
       minify: false,
       rolldownOptions: {
-        input: { child: 'test/peers/cloud-outbox-child.ts' },
+        input: { child: source },
         output: { entryFileNames: '[name].js' },
       },
     },

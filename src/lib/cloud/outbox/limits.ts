@@ -24,8 +24,6 @@ export const PAGE_BYTES = 256 * 1024;
 export const DISK_TIMEOUT_MS = 5_000;
 /** Interval of the write that finds out whether a failing disk works again. */
 export const PROBE_INTERVAL_MS = 5_000;
-/** Wait before a worker thread that ended is started again. */
-export const RESTART_AFTER_MS = 1_000;
 /** Without a PUBACK for so long, the messages in flight are sent again. */
 export const PUBACK_TIMEOUT_MS = 30_000;
 /** Minimum interval of the records about thinned telemetry. */

@@ -3,6 +3,7 @@ import { type MessageClass, messageClasses } from '../model.ts';
 import { classIndexOf } from '../store/keys.ts';
 import type { StoredMessage } from '../store/model.ts';
 import type { StoreCalls } from '../thread/messages.ts';
+import { unpackMessages } from '../thread/packed.ts';
 
 type PageRequest = StoreCalls['page']['request'];
 type PageResult = StoreCalls['page']['result'];
@@ -64,11 +65,12 @@ export function createFeed({ page, isSkipped, wake }: FeedOptions): Feed {
     const result = await page(request);
     feed.state = result === null ? 'failed' : 'idle';
     if (result !== null) {
-      const more = result.messages.filter(({ key }) => !isSkipped(key));
+      const messages = unpackMessages(result.messages);
+      const more = messages.filter(({ key }) => !isSkipped(key));
       feed.buffer = [...feed.buffer.slice(feed.at), ...more];
       feed.at = 0;
       feed.bytes += more.reduce((sum, { payload }) => sum + payload.byteLength, 0);
-      feed.readUpTo = Math.max(feed.readUpTo, result.isEnd ? result.newestKey : (result.messages.at(-1)?.key ?? -1));
+      feed.readUpTo = Math.max(feed.readUpTo, result.isEnd ? result.newestKey : (messages.at(-1)?.key ?? -1));
       // Messages that were accepted after this was read are known by `added`.
       if (feed.newest === Number.POSITIVE_INFINITY && result.isEnd) feed.newest = feed.readUpTo;
       if (result.recordKey !== null) added('record', result.recordKey);

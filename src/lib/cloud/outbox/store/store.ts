@@ -37,12 +37,12 @@ export interface Store {
   close(): void;
 }
 
-export interface PageLimit {
+interface PageLimit {
   readonly maxMessages: number;
   readonly maxBytes: number;
 }
 
-export interface Page {
+interface Page {
   readonly messages: readonly StoredMessage[];
   readonly isEnd: boolean;
   readonly newestKey: number;

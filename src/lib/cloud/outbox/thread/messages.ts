@@ -1,5 +1,5 @@
 import type { MessageClass } from '../model.ts';
-import type { AppendResult, FailureKind, NewMessage, SetAside, StoredMessage, StoreState } from '../store/model.ts';
+import type { AppendResult, FailureKind, NewMessage, SetAside, StoreState } from '../store/model.ts';
 
 /** What the thread of the outbox does, by name: request and result. Structured clones cross between the threads. */
 export interface StoreCalls {
@@ -14,7 +14,7 @@ export interface StoreCalls {
       readonly recordId: string | null;
     };
     readonly result: {
-      readonly messages: readonly StoredMessage[];
+      readonly messages: PackedMessages;
       /** Whether the last of them is the last of its class. */
       readonly isEnd: boolean;
       /** Key of the newest message of the class when this was read. */
@@ -28,6 +28,15 @@ export interface StoreCalls {
   probe: { readonly request: null; readonly result: null };
   /** Ends the thread. */
   close: { readonly request: null; readonly result: null };
+}
+
+/** Messages with their payloads in one buffer: many small ones would leave the memory of the process in pieces. */
+export interface PackedMessages {
+  readonly keys: readonly number[];
+  readonly topics: readonly string[];
+  /** Lengths of the payloads, one after the other in `payloads`. */
+  readonly lengths: readonly number[];
+  readonly payloads: Uint8Array<ArrayBuffer>;
 }
 
 export type StoreCallName = keyof StoreCalls;

@@ -18,7 +18,7 @@ const BOOTSTRAP = `import('node:worker_threads').then(async ({ parentPort, worke
 const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 24, maxYoungGenerationSizeMb: 2, stackSizeMb: 1 };
 
 /** What became of a request; 'ended': the thread ended before it answered, so whether it was done is not known. */
-export type StoreOutcome<K extends StoreCallName> =
+type StoreOutcome<K extends StoreCallName> =
   | { readonly kind: 'done'; readonly result: StoreCalls[K]['result'] }
   | { readonly kind: 'failed'; readonly failure: StoreFailure }
   | { readonly kind: 'ended'; readonly text: string };

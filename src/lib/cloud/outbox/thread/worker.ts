@@ -3,6 +3,7 @@ import type { SetAside } from '../store/model.ts';
 import { finishSetAside, setAside } from '../store/set-aside.ts';
 import { openStore, type Store, type StoreOptions } from '../store/store.ts';
 import type { StoreCallName, StoreCalls, StoreFailure, StoreReply, StoreRequest } from './messages.ts';
+import { packMessages } from './packed.ts';
 
 /** The port of the thread, as far as it is used. */
 export interface ThreadPort {
@@ -69,7 +70,8 @@ export function runStoreThread(port: ThreadPort, options: StoreOptions): void {
         const { recordId } = request;
         const recordKey = recordId === null ? null : recordThinning(opened, recordId, atMs);
         lastSeqs = opened.lastSeqs();
-        return { ...opened.page(request.class, request.after, request), recordKey };
+        const { messages, isEnd, newestKey } = opened.page(request.class, request.after, request);
+        return { messages: packMessages(messages), isEnd, newestKey, recordKey };
       }
       case 'remove':
         opened.remove(request.keys);
@@ -119,5 +121,5 @@ function isFull(error: unknown): boolean {
 /** Payloads are handed over without a copy. */
 function transferred({ outcome }: StoreReply): ArrayBuffer[] {
   if (!('result' in outcome) || outcome.result === null || !('messages' in outcome.result)) return [];
-  return outcome.result.messages.flatMap(({ payload: { buffer } }) => (buffer instanceof ArrayBuffer ? [buffer] : []));
+  return [outcome.result.messages.payloads.buffer];
 }
