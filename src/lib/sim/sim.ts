@@ -85,8 +85,8 @@ export async function startSim(options: SimOptions = {}): Promise<Sim> {
         if (name === 'tablet-opened' && tablet) tabletSettled = tablet.applyFault(name, on);
         else void tablet?.applyFault(name, on);
         if ((name === 'cloud-direct-closed' || name === 'cloud-restarting') && cloud) {
-          const before = cloudSettled;
-          cloudSettled = Promise.all([before, cloud.applyFault(name, on)]).then(() => {});
+          const applied = cloud.applyFault(name, on);
+          cloudSettled = cloudSettled.catch(() => {}).then(() => applied);
         }
         // `settled` reports a failure; it must not become an unhandled rejection.
         cloudSettled.catch(() => {});

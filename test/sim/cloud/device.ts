@@ -39,7 +39,7 @@ export async function certificateOf(dir: string, serial = SERIAL, ca = caOf(dir)
   return { ca: caOf(dir).caPem, key: keyPem, cert: certificatePem };
 }
 
-export interface Received {
+interface Received {
   readonly topic: string;
   readonly text: string;
   readonly retain: boolean;
@@ -60,12 +60,7 @@ export interface Device extends AsyncDisposable {
 }
 
 /** A device with the package mqtt, without reconnecting. */
-export async function connectDevice(
-  sim: Sim,
-  dir: string,
-  about: IClientOptions = {},
-  serial = SERIAL,
-): Promise<Device> {
+async function connectDevice(sim: Sim, dir: string, about: IClientOptions = {}, serial = SERIAL): Promise<Device> {
   const { key, cert, ca } = await certificateOf(dir, serial);
   const { host, port } = sim.cloud?.places.mqtt ?? { host: '', port: 0 };
   const options: IClientOptions = {

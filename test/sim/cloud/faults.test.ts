@@ -158,6 +158,15 @@ describe('faults of the cloud', () => {
         await world.cloud.stop({ id: 'two' });
         expect(await device.next(topic('stop'), 1)).toEqual({ id: 'two' });
         expect(nowMs() - from).toBeGreaterThanOrEqual(3_000);
+        // What is late stays late and in order after the fault.
+        const last = nowMs();
+        await world.cloud.stop({ id: 'three' });
+        world.sim.setFault('cloud-slow', false);
+        await world.cloud.stop({ id: 'four' });
+        expect(await device.next(topic('stop'), 2)).toEqual({ id: 'three' });
+        expect(nowMs() - last).toBeGreaterThanOrEqual(3_000);
+        expect(await device.next(topic('stop'), 3)).toEqual({ id: 'four' });
+        world.sim.setFault('cloud-slow', true);
         const download = nowMs();
         expect((await callStorage(world, world.cloud.storeObject('a', object))).status).toBe(200);
         expect(nowMs() - download).toBeGreaterThanOrEqual(3_000);

@@ -72,9 +72,9 @@ export interface CloudControl {
 }
 
 /** Fields of the message, and the device. */
-export type StopOptions = { readonly [K in keyof StopWire | 'serial']?: string | undefined };
+type StopOptions = { readonly [K in keyof StopWire | 'serial']?: string | undefined };
 
-export interface ReleaseOptions {
+interface ReleaseOptions {
   /** Path of the package. */
   readonly file: string;
   /** By default the version in the manifest of the package. */

@@ -32,7 +32,7 @@ export interface ClientMessage {
   readonly qos: number;
 }
 
-export interface OutgoingMessage {
+interface OutgoingMessage {
   readonly topic: string;
   readonly payload: Uint8Array | string;
   readonly qos?: 0 | 1;

@@ -12,7 +12,7 @@ import {
 } from './packets.ts';
 
 /** What becomes of a packet of the client. */
-export type Verdict = 'forward' | 'discard' | { readonly close: string };
+type Verdict = 'forward' | 'discard' | { readonly close: string };
 
 /** Limits, policy and faults of one connection, applied to its packets before and after the broker. */
 export interface Guard {

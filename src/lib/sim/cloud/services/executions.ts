@@ -19,7 +19,7 @@ export interface Execution {
 }
 
 /** A status that a job had. */
-export interface JobChange {
+interface JobChange {
   readonly status: JobStatusWire;
   readonly statusDetails: Readonly<Record<string, string>>;
   /** UTC. */

@@ -1,4 +1,4 @@
-import type { JobExecutionWire, JobStatusWire } from '../../../cloud/wire.ts';
+import type { JobExecutionWire, JobNotifyNextWire, JobStatusWire, RejectedWire } from '../../../cloud/wire.ts';
 import { GwError } from '../../../error/index.ts';
 import type { Clock } from '../../../lifecycle/index.ts';
 import { isRecord } from '../../chassis/maps/map-store.ts';
@@ -68,10 +68,11 @@ export function createJobs({ now, clock, presign, isFailing, send }: JobsOptions
     const name = head === undefined ? null : `${head.jobId}#${head.executionNumber}`;
     if (name === (heads.get(serial) ?? null)) return;
     heads.set(serial, name);
-    send(serial, 'notify-next', {
+    const body: JobNotifyNextWire = {
       timestamp: seconds(),
       ...(head !== undefined && { execution: wire(head, true) }),
-    });
+    };
+    send(serial, 'notify-next', body);
   }
 
   function seconds(): number {
@@ -214,7 +215,7 @@ export function createJobs({ now, clock, presign, isFailing, send }: JobsOptions
       const reply = isFailing() ? rejected('InternalError', 'Internal error.') : replyTo(serial, suffix, body);
       const common = { ...tokenOf(body), timestamp: seconds() };
       if ('accepted' in reply) send(serial, `${suffix}/accepted`, { ...reply.accepted, ...common });
-      else send(serial, `${suffix}/rejected`, { ...reply.rejected, ...common });
+      else send(serial, `${suffix}/rejected`, { ...reply.rejected, ...common } satisfies RejectedWire);
     },
     views: (): readonly JobView[] => executions.map(viewOf),
     [Symbol.dispose]() {

@@ -1,3 +1,4 @@
+import type { RejectedWire, ShadowAcceptedWire } from '../../../cloud/wire.ts';
 import type { Clock } from '../../../lifecycle/index.ts';
 import { isRecord } from '../../chassis/maps/map-store.ts';
 import { parseRequest, tokenOf, unknownKey } from './request.ts';
@@ -63,13 +64,8 @@ export function createShadows({ now, clock, answerMs, isFailing, send }: ShadowO
     }
     shadows.set(serial, after);
     const timestamp = seconds();
-    send(serial, 'update/accepted', {
-      state,
-      metadata: metadataOf(state, timestamp),
-      version: after.version,
-      timestamp,
-      ...tokenOf(body),
-    });
+    const accepted: ShadowAcceptedWire = { state, version: after.version, timestamp, ...tokenOf(body) };
+    send(serial, 'update/accepted', { ...accepted, metadata: metadataOf(state, timestamp) });
     const delta = differenceOf(after.desired, after.reported);
     if (Object.keys(delta).length > 0) {
       const metadata = metadataOf(delta, timestamp);
@@ -104,7 +100,8 @@ export function createShadows({ now, clock, answerMs, isFailing, send }: ShadowO
               ? get(serial, body)
               : update(serial, body);
       if (refusal !== undefined) {
-        send(serial, `${suffix}/rejected`, { ...refusal, timestamp: seconds(), ...tokenOf(body) });
+        const rejected: RejectedWire = { ...refusal, timestamp: seconds(), ...tokenOf(body) };
+        send(serial, `${suffix}/rejected`, rejected);
       }
       const waitMs = answerMs();
       if (waitMs > 0) {
