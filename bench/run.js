@@ -23,6 +23,7 @@ const names = [
   'via',
   'sign-in',
   'stop-latency',
+  'cloud-links',
 ];
 const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => !names.includes(name));
