@@ -24,9 +24,9 @@ export default {
     const dir = mkdtempSync(join(tmpdir(), 'gw-bench-'));
     try {
       const [port, closedPort] = [await freePort(), await freePort()];
-      const authority = await createCa({ commonName: 'Bench CA' });
-      const start = await brokerIn(dir, authority, port);
-      const files = await writeIdentities(dir, authority);
+      const ca = await createCa({ commonName: 'Bench CA' });
+      const start = await brokerIn(dir, ca, port);
+      const files = await writeIdentities(dir, ca);
       const links = await measure('links', { dir, files, port, closedPort, start });
       const plain = await measure('plain', { dir, files, port, closedPort, start });
       return {
@@ -85,8 +85,8 @@ async function measure(kind, { dir, files, port, closedPort, start }) {
 }
 
 /** A function that starts mosquitto with client certificates; it keeps no sessions, so all filters are subscribed anew. */
-async function brokerIn(dir, authority, port) {
-  const pair = await authority.issueServer({ names: ['127.0.0.1'] });
+async function brokerIn(dir, ca, port) {
+  const pair = await ca.issueServer({ names: ['127.0.0.1'] });
   const file = (name, text) => {
     writeFileSync(join(dir, name), text, { mode: 0o600 });
     return join(dir, name);
@@ -99,7 +99,7 @@ user root
 log_dest stderr
 log_type error
 listener ${port} 127.0.0.1
-cafile ${file('ca.pem', authority.caPem)}
+cafile ${file('ca.pem', ca.caPem)}
 certfile ${file('cert.pem', pair.certificatePem)}
 keyfile ${file('key.pem', pair.keyPem)}
 require_certificate true
@@ -126,13 +126,13 @@ function isListening(port) {
 }
 
 /** One file of identities for each process. */
-async function writeIdentities(dir, authority) {
+async function writeIdentities(dir, ca) {
   const files = [];
   for (let process = 0; process < PROCESSES; process += 1) {
     const identities = [];
     for (let index = 0; index < LINKS / PROCESSES; index += 1) {
       const serial = `SN-${process}-${index}`;
-      const { keyPem, certificatePem } = await authority.issueClientPair(serial);
+      const { keyPem, certificatePem } = await ca.issueClientPair(serial);
       const { fingerprint256, validToDate } = new X509Certificate(certificatePem);
       for (const kind of ['links', 'plain']) mkdirSync(join(dir, kind, serial), { recursive: true, mode: 0o700 });
       identities.push({
@@ -141,7 +141,7 @@ async function writeIdentities(dir, authority) {
         region: 'eu-central-1',
         keyPem,
         certificatePem,
-        caPem: authority.caPem,
+        caPem: ca.caPem,
         fingerprintSha256: fingerprint256,
         notAfter: validToDate.toISOString(),
       });

@@ -49,7 +49,8 @@ export function createCloudLink(options: CloudLinkOptions): CloudLink {
       return identity;
     } catch (error) {
       if (!(error instanceof GwError)) throw error;
-      if (state.identity.kind !== 'broken') log.warn({ error: error.message }, 'the identity of this device cannot be used');
+      if (state.identity.kind !== 'broken')
+        log.warn({ error: error.message }, 'the identity of this device cannot be used');
       state.identity = { kind: 'broken', error };
       return null;
     }
@@ -200,7 +201,11 @@ export function createCloudLink(options: CloudLinkOptions): CloudLink {
       const nowMs = clock.monotonicMs();
       const isRenewed = identity.fingerprintSha256 !== session.plan.identity.fingerprintSha256;
       if (isRenewed && nowMs >= run.renewalDueMs) {
-        const failed = await replace(identity, [session.plan.path, ...linkPaths(cloud).filter((path) => path !== session.plan.path)], run);
+        const failed = await replace(
+          identity,
+          [session.plan.path, ...linkPaths(cloud).filter((path) => path !== session.plan.path)],
+          run,
+        );
         state.renewalFailure = failed;
         if (failed !== null) run.renewalDueMs = clock.monotonicMs() + renewalRetry.nextMs();
       } else if (session.plan.path === 'fallback' && linkPaths(cloud).includes('direct') && nowMs >= run.directDueMs) {
