@@ -62,7 +62,7 @@ const extraEntries = {
   'overlays/render/index.ts': '^src/lib/toolkit/',
   // Loaded only for SSH connections, since the library is large.
   'net/ssh/index.ts': '^src/lib/toolkit/',
-  // Network probes for a person; the daemon loads neither them nor the modules that may import them.
+  // Network probes; the daemon loads those that opening a path needs.
   'net/probe/index.ts': '^src/lib/(toolkit|enrolment|kiosk)/',
   'net/path/index.ts': '^src/lib/(toolkit|cloud)/',
   // Only the maps module uses writes that were never measured, and it makes a backup first.

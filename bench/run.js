@@ -24,6 +24,7 @@ const names = [
   'sign-in',
   'stop-latency',
   'outbox',
+  'cloud-links',
 ];
 const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => !names.includes(name));

@@ -10,7 +10,7 @@ const scratch = mkdtempSync(join(tmpdir(), 'gw-peers-'));
 afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 
 /** Foreign programs that a benchmark starts. */
-const foreign = ['adb', 'chromium', 'jq', 'nginx', 'openssl', 'sshd', 'wrk'];
+const foreign = ['adb', 'chromium', 'jq', 'mosquitto', 'nginx', 'openssl', 'sshd', 'wrk'];
 
 describe('a benchmark', () => {
   it.each(globSync('bench/benchmarks/*.js', { cwd: root }))('%s names every foreign program that it starts', (path) => {

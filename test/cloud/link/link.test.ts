@@ -77,6 +77,21 @@ describe('the cloud link connects', () => {
     await running.connected();
   });
 
+  it('and says so when the broker grants a subscription with QoS 0 only', async () => {
+    await using broker = await fakeBroker(authority, (packet, client) => {
+      if (packet.cmd !== 'subscribe') return false;
+      client.send({
+        cmd: 'suback',
+        messageId: packet.messageId ?? 0,
+        granted: packet.subscriptions.map((_each, index) => (index === 0 ? 0 : 1)),
+      });
+      return true;
+    });
+    await using running = runLink({ readIdentity, port: broker.port, fallbackPort: await freePort() });
+    await running.connected();
+    expect(running.view().detail).toContain(`QoS 0 only for ${FILTERS[0]}, ${FILTERS[8]}, so messages`);
+  });
+
   it('and says that it is not enrolled, then connects without a restart', async () => {
     let installed: LinkIdentity | null = null;
     await using broker = await fakeBroker(authority);

@@ -211,3 +211,27 @@ describe('a renewed certificate', () => {
     expect(view.detail).toContain('identity.json is damaged.');
   });
 });
+
+describe('a direct path that accepts and soon closes', () => {
+  it('is left for the fallback, and tried ever more seldom', async () => {
+    const connectsAt: number[] = [];
+    let now = () => 0;
+    await using direct = await fakeBroker(authority, (packet, client) => {
+      if (packet.cmd === 'connect') connectsAt.push(now());
+      if (packet.cmd !== 'subscribe' || packet.subscriptions.length === 8) return false;
+      client.send({ cmd: 'suback', messageId: packet.messageId ?? 0, granted: [1, 1, 1] });
+      client.socket.end();
+      return true;
+    });
+    await using fallback = await fakeBroker(authority, undefined, { ALPNProtocols: [ALPN] });
+    await using running = runLink({ timing, readIdentity, port: direct.port, fallbackPort: fallback.port });
+    now = running.clock.monotonicMs;
+    await running.until('fallback', ({ connection }) => connection?.path === 'fallback');
+    expect(connectsAt).toHaveLength(2);
+    const beganMs = now();
+    await running.clock.until('more attempts', () => connectsAt.length >= 6, 200_000);
+    // From the fallback: at least 2, then 4, then 8 s, each time with one more round on the direct path.
+    expect(now() - beganMs).toBeGreaterThan(2_000 + 4_000);
+    await running.until('fallback again', ({ connection }) => connection?.path === 'fallback');
+  });
+});

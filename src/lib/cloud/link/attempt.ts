@@ -31,6 +31,8 @@ export interface LinkSession {
   readonly mqtt: MqttSession;
   readonly alpn: string | null;
   readonly tls: string;
+  /** Filters that the broker granted with QoS 0: their messages are not kept while the gateway is away. */
+  readonly withQos0: readonly string[];
   /** When the last subscription was acknowledged. */
   readonly sinceMs: number;
   readonly since: string;
@@ -103,9 +105,6 @@ export async function attempt(
     const subscribed = await accepted.subscribe(tools.filters);
     signal.throwIfAborted();
     if (subscribed.kind !== 'subscribed') return failed('subscribe', subscribeOutcome(subscribed));
-    if (subscribed.withQos0.length > 0) {
-      tools.log.warn({ filters: subscribed.withQos0 }, 'the broker granted subscriptions with QoS 0 only');
-    }
     if (accepted.sessionPresent) await tools.unsubscribeOld(accepted);
     signal.throwIfAborted();
     isKept = true;
@@ -115,6 +114,7 @@ export async function attempt(
         mqtt: accepted,
         alpn: connection.tls.alpn,
         tls: connection.tls.protocol,
+        withQos0: subscribed.withQos0,
         sinceMs: clock.monotonicMs(),
         since: clock.wall().toISOString(),
       },

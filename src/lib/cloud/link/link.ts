@@ -107,7 +107,9 @@ export function createCloudLink(options: CloudLinkOptions): CloudLink {
   /** Tries the paths in order: the one that worked last first. Null when all failed. */
   async function connectAny(identity: LinkIdentity, run: Run): Promise<LinkSession | null> {
     const paths = [...linkPaths(cloud)];
-    if (run.memory.path() === 'fallback') paths.reverse();
+    // A path that accepts and soon closes would be chosen for ever.
+    const isUnsteady = state.shortSessions >= MAX_SHORT_SESSIONS - 1;
+    if ((run.memory.path() === 'fallback') !== isUnsteady) paths.reverse();
     const rejections: FailedAttempt[] = [];
     for (const path of paths) {
       const result = await connect(path, identity, run);
@@ -157,6 +159,9 @@ export function createCloudLink(options: CloudLinkOptions): CloudLink {
       },
       'cloud link: connected',
     );
+    const { hostDifference, regionDifference } = linkView(state, options);
+    if (hostDifference !== null) log.warn(hostDifference, 'cloud link: site file and enrolment name different hosts');
+    if (regionDifference !== null) log.warn(regionDifference, 'cloud link: the host name is in another region');
     onAbort(mqtt.ended, () => ended(session));
     if (state.session === session) notify(state.connection);
   }
@@ -175,7 +180,7 @@ export function createCloudLink(options: CloudLinkOptions): CloudLink {
       return;
     }
     state.losses += 1;
-    state.shortSessions = end.kind === 'closed' && livedMs < SETTLED_MS ? state.shortSessions + 1 : 0;
+    state.shortSessions = livedMs < SETTLED_MS ? state.shortSessions + 1 : 0;
     const outcome = lossOutcome(end, plan.identity.serial, state.shortSessions);
     if (outcome !== null) {
       state.failures[plan.path] = {
@@ -246,6 +251,7 @@ export function createCloudLink(options: CloudLinkOptions): CloudLink {
         const result = await connect(path, identity, run, { settleMs: REJECTION_WAIT_MS });
         if ('mqtt' in result) {
           begin(result, run);
+          state.shortSessions = 0;
           return null;
         }
         failed = result;

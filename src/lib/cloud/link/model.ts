@@ -116,7 +116,7 @@ export interface CloudLink {
 }
 
 /** What the link needs; `cloud` is that of the site file, with absolute paths. */
-export interface CloudLinkOptions extends LinkEvents {
+export interface CloudLinkOptions {
   readonly cloud: Pick<NonNullable<Site['cloud']>, 'mqtt' | 'region'>;
   /** The installed identity; null: not enrolled. Called every few seconds. Throws a GwError when it cannot be used. */
   readonly readIdentity: () => Promise<LinkIdentity | null>;
@@ -131,9 +131,6 @@ export interface CloudLinkOptions extends LinkEvents {
   /** Resolves names; the machine's resolver by default. */
   readonly lookup?: Lookup;
   readonly timing?: LinkTiming;
-}
-
-export interface LinkEvents {
   /** Called for each received message, in order; the message is acknowledged to the broker after it returns. */
   readonly onMessage: (message: InboundMessage) => void;
 }

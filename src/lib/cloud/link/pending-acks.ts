@@ -1,7 +1,7 @@
 import type { Clock } from '../../lifecycle/index.ts';
 
 /** Project decision: a broker acknowledges within this time, also over a slow network. */
-export const PUBACK_TIMEOUT_MS = 20_000;
+const PUBACK_TIMEOUT_MS = 20_000;
 const CHECK_MS = 1_000;
 
 /**

@@ -72,6 +72,14 @@ function headline(state: LinkState): Pick<LinkView, 'status' | 'detail' | 'remed
         ask: null,
       };
     }
+    if (session.withQos0.length > 0) {
+      return {
+        status: 'connected',
+        detail: `${connected}; the broker granted QoS 0 only for ${session.withQos0.join(', ')}, so messages sent there while the gateway is away are lost`,
+        remedy: 'Ask the cloud operator to allow QoS 1.',
+        ask: null,
+      };
+    }
     return { status: 'connected', detail: connected, remedy: null, ask: null };
   }
   const none = { remedy: null, ask: null };

@@ -1,6 +1,6 @@
 /**
  * Network probes of the toolkit: certificate chains, TLS, MQTT, HTTPS, open sockets with their processes, connection
- * queues, path MTU. A separate entry point, so that the daemon does not load them.
+ * queues, path MTU. A separate entry point, so that the daemon loads only those that `net/path` uses.
  */
 export { isInRange } from './address-range.ts';
 export { type ChainLink, certificatesOf, chainOf, nameLine, type Trust, trustOf } from './certificate-chain.ts';
