@@ -147,6 +147,31 @@ describe('the release agent', () => {
     await robot.until(() => robot.restarts.length > 0);
   });
 
+  it.each([
+    [true, 0],
+    // Without the chassis link it could never be left.
+    [null, 1],
+  ])('rolls back at once unless the robot is known to move (%s)', async (moving, restarts) => {
+    await using robot = await createRobot();
+    const { execution } = await queueRelease(robot, '0.2.0');
+    robot.start().offer(execution);
+    await robot.until(() => robot.restarts.length > 0);
+    robot.restarts.length = 0;
+    robot.robot.health = { isHealthy: false, missing: 'the chassis link' };
+    robot.robot.moving = moving;
+    await robot.boot();
+    await robot.until(() => robot.agent().view().run?.phase === 'rolling-back');
+    for (let round = 0; round < 50; round += 1) {
+      await robot.clock.advance(1_000);
+      await new Promise((wake) => setTimeout(wake, 2));
+    }
+    expect(robot.restarts).toHaveLength(restarts);
+    // The decision survives a power cut in any case.
+    robot.robot.moving = false;
+    expect(await robot.boot()).toBe('base');
+    await robot.until(ended(robot, 'job-0-2-0', 'FAILED'));
+  });
+
   it('does not switch when the robot starts to move while the switch is announced', async () => {
     await using robot = await createRobot();
     const { execution } = await queueRelease(robot, '0.2.0');
@@ -314,11 +339,19 @@ describe('the release agent', () => {
   it('fails before the download when package, unpacked files and reserve do not fit', async () => {
     await using robot = await createRobot();
     const { execution, made } = await queueRelease(robot, '0.2.0');
-    robot.robot.freeBytes = 2 * made.bytes + 999_999;
+    // A part of the package is on the disk already.
+    await writeFile(join(robot.dir, `${made.sha256.slice(0, 16)}.tar.partial`), 'x'.repeat(1_000));
+    robot.robot.freeBytes = 2 * made.bytes - 1_000 + 999_999;
     robot.start().offer(execution);
     await robot.until(ended(robot, 'job-0-2-0', 'FAILED'));
-    expect(lastDetails(robot, 'job-0-2-0')?.reason).toContain(`needed are ${2 * made.bytes + 1_000_000}`);
+    expect(lastDetails(robot, 'job-0-2-0')?.reason).toContain(`needed are ${2 * made.bytes - 1_000 + 1_000_000}`);
     expect(robot.steps).not.toContain('downloaded');
+    expect(await readdir(robot.dir)).toEqual(['state.json']);
+    await robot.until(() => robot.agent().view().run?.isReported === true);
+
+    robot.robot.freeBytes += 1_001;
+    robot.agent().offer(robot.service.add('again', documentOf(made, '0.2.0')));
+    await robot.until(() => robot.restarts.length > 0);
   });
 
   it('repeats a download until the storage is reachable, and asks for a new URL when it is expired', async () => {

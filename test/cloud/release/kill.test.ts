@@ -53,7 +53,8 @@ async function createGateway({
     keyFile,
     jobs: join(folder.dir, 'jobs.json'),
     packages: { [made.sha256]: made.path },
-    healthWithinS: 1,
+    // A loaded machine takes seconds to start a healthy version; an unhealthy one is waited for that long.
+    healthWithinS: run === program(false) ? 1 : 30,
     killAt,
     killed: join(folder.dir, 'killed'),
   };
@@ -137,6 +138,18 @@ describe.concurrent('a release that is killed', () => {
       await using gateway = await createGateway({ killAt: step, isSigned: false });
       const running = await gateway.settle();
       expect(existsSync(gateway.world.killed)).toBe(true);
+      expect(running).toBe(OLD);
+      await assertEnd(gateway, running);
+    },
+  );
+
+  it.each(['switch-announced', 'phase-switched', 'link-switched'] as const)(
+    'after %s, with a new version that crashes, ends in the old one',
+    { timeout: 60_000 },
+    async (step) => {
+      await using gateway = await createGateway({ killAt: step, run: 'process.exit(1);\n' });
+      const running = await gateway.settle();
+      expect(await readFile(gateway.world.killed, 'utf8')).toBe(step);
       expect(running).toBe(OLD);
       await assertEnd(gateway, running);
     },

@@ -116,6 +116,19 @@ describe('boot.js', () => {
     }
   });
 
+  it('keeps the fields of a newer agent, and the agent of an older version ignores them', async () => {
+    await using at = await createInstallation();
+    await at.link('2.0.0');
+    const { run: newer, ...rest } = stateOf({});
+    await writeFile(join(at.dir, 'state.json'), JSON.stringify({ ...rest, run: { ...newer, later: 1 }, more: [2] }));
+    expect(await at.boot()).toBe('unconfirmed 2.0.0 240');
+    expect(JSON.parse(await readFile(join(at.dir, 'state.json'), 'utf8'))).toMatchObject({
+      run: { later: 1, starts: 1 },
+      more: [2],
+    });
+    expect(await readState(at.dir)).toEqual(stateOf({ starts: 1 }));
+  });
+
   it('starts the current release whatever the state file holds', async () => {
     await using at = await createInstallation();
     await at.link('1.0.0');

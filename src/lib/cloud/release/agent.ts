@@ -219,7 +219,10 @@ export function createReleaseAgent(options: ReleaseAgentOptions): ReleaseAgent {
   return {
     offer(execution) {
       const run = store?.current()?.run ?? null;
-      if (run !== null && !isFinal(run.phase) && !isSame(run, execution)) hasOtherOffer = true;
+      if (run !== null && !isFinal(run.phase)) {
+        if (isSame(run, execution)) return;
+        hasOtherOffer = true;
+      }
       offered = execution;
       repeated = null;
       notify();

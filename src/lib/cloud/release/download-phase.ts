@@ -1,4 +1,5 @@
-import { rm, stat } from 'node:fs/promises';
+import { readdir, rm, stat } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { GwError } from '../../error/index.ts';
 import { createBackoff, ensureFolder } from '../../lifecycle/index.ts';
 import { readDocument } from './document.ts';
@@ -42,10 +43,7 @@ export async function downloadPhase(context: PhaseContext, run: RunState): Promi
 /** Throws FILE_UNWRITABLE unless package, unpacked files and the reserve fit. */
 async function assertSpace({ store, limits, options }: PhaseContext, bytes: number, path: string): Promise<void> {
   await ensureFolder(store.dir, 0o700);
-  const present = await stat(path).then(
-    ({ size }) => Math.min(size, bytes),
-    () => 0,
-  );
+  const present = Math.min(await bytesOf(store.dir, basename(path)), bytes);
   const free = await limits.freeBytes(store.dir);
   const needed = 2 * bytes - present + options.reserveBytes;
   if (free < needed) {
@@ -54,6 +52,13 @@ async function assertSpace({ store, limits, options }: PhaseContext, bytes: numb
       `Too little free space in ${store.dir}: ${free} bytes, needed are ${needed} (package, unpacked files, ${options.reserveBytes} in reserve).`,
     );
   }
+}
+
+/** Size of the package and of its partial download, which is kept beside it. */
+async function bytesOf(dir: string, name: string): Promise<number> {
+  const names = (await readdir(dir)).filter((each) => each.startsWith(name));
+  const sizes = await Promise.all(names.map(async (each) => (await stat(join(dir, each))).size));
+  return sizes.reduce((sum, size) => sum + size, 0);
 }
 
 /** Repeats the download with backoff while the storage is not reachable; each time the cloud may say that the job ended. */

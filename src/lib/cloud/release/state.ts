@@ -5,12 +5,16 @@ import { readJsonBytes } from '../../json/index.ts';
 import { readWhole, replaceFile } from '../../lifecycle/index.ts';
 import { releasePhases } from './model.ts';
 
-/** `packaging/boot.js` reads and writes the same file without this module; a test compares the two. */
+/**
+ * `packaging/boot.js` reads and writes the same file without this module; a test compares the two. The boot.js of an
+ * older base installation and the agent of the version before read what a newer agent wrote: fields may be added, which
+ * they ignore, and none may be renamed.
+ */
 const STATE_NAME = 'state.json';
 const STATE_SCHEMA = 'gw/release-state/1';
 const MAX_STATE_BYTES = 1024 * 1024;
 
-const installation = z.strictObject({
+const installation = z.object({
   /** In the release folder; null: the base installation. */
   folder: z
     .string()
@@ -21,7 +25,7 @@ const installation = z.strictObject({
 /** An installed version. */
 export type Installation = z.infer<typeof installation>;
 
-const runState = z.strictObject({
+const runState = z.object({
   jobId: z.string(),
   executionNumber: z.int(),
   phase: z.enum(releasePhases),
@@ -29,7 +33,7 @@ const runState = z.strictObject({
   /** `folder` is null until the package is unpacked. */
   to: installation,
   /** Null when the document was rejected. */
-  package: z.strictObject({ bytes: z.int(), sha256: z.string() }).nullable(),
+  package: z.object({ bytes: z.int(), sha256: z.string() }).nullable(),
   allowDowngrade: z.boolean(),
   stage: z.int().nullable(),
   /** UTC, for people. */
@@ -38,20 +42,20 @@ const runState = z.strictObject({
   /** How often the launcher started the new version without its being confirmed. */
   starts: z.int(),
   healthWithinS: z.int(),
-  failure: z.strictObject({ phase: z.enum(releasePhases), reason: z.string() }).nullable(),
+  failure: z.object({ phase: z.enum(releasePhases), reason: z.string() }).nullable(),
   /** Final status for the job; CANCELED: the job ended in the cloud, and nothing is reported. */
   outcome: z.enum(['SUCCEEDED', 'FAILED', 'REJECTED', 'CANCELED']).nullable(),
   isReported: z.boolean(),
 });
 export type RunState = z.infer<typeof runState>;
 
-const stateShape = z.strictObject({
+const stateShape = z.object({
   schema: z.literal(STATE_SCHEMA),
   /** The version before the current one. */
   previous: installation.nullable(),
   run: runState.nullable(),
   /** The last rollback by a person on site. */
-  onSite: z.strictObject({ at: z.string(), from: installation, to: installation }).nullable(),
+  onSite: z.object({ at: z.string(), from: installation, to: installation }).nullable(),
 });
 export type ReleaseState = z.infer<typeof stateShape>;
 
