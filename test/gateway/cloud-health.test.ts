@@ -29,7 +29,7 @@ describe('the cloud in the health of the gateway', () => {
   it.each<[string, CloudView]>([
     ['not connected', lostView],
     ['not checked', { ...lostView, status: 'not-checked' }],
-  ])('is down after it was %s for a minute, also when nobody asked meanwhile', async (_what, view) => {
+  ])('is down after it was %s for a minute, also without a read meanwhile', async (_what, view) => {
     const { clock, health } = watching(view);
     await clock.advance(59_000);
     expect(health.isDown()).toBe(false);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { loadIdentity } from '../../../src/lib/enrolment/index.ts';
 import { noCloud } from '../../../src/lib/gateway/cloud-health.ts';
 import { siteSchema } from '../../../src/lib/site/index.ts';
 import { createCatalogue } from '../../../src/lib/toolkit/catalogue.ts';
@@ -12,6 +13,7 @@ import { isCloudFine, readCloudStatus } from '../../../src/lib/toolkit/cloud/sta
 import { cloudViewSchema } from '../../../src/lib/toolkit/cloud/view.result.ts';
 import type { Toolkit } from '../../../src/lib/toolkit/toolkit.ts';
 import { connectedView, lostView } from '../../cloud/views.ts';
+import { startWorld } from '../../enrolment/world.ts';
 import { context, startFakeOperator } from '../operator/fake-operator.ts';
 
 /** A gateway whose operator server answers with these views in turn, the last one for all further requests. */
@@ -193,6 +195,29 @@ describe("the check 'cloud link'", () => {
     const data = await checkCloudLink(gateway.toolkit, { withinMs: 0 }, context());
     expect(findings(data)).toMatchObject({ host: 'wrong', certificate: 'wrong', outbox: 'wrong', connected: 'ok' });
     expect(data.verdict).toBe('wrong');
+  });
+
+  it('compares the certificate of the link with the installed one, on the gateway only', async () => {
+    await using world = await startWorld();
+    const { identityDir } = world;
+    const verdictWith = async (fingerprintSha256: string, over: Partial<Toolkit> = {}) => {
+      const { connection } = sound.link ?? {};
+      if (!sound.link || !connection) throw new Error('no connection');
+      const notAfter = '2099-01-01T00:00:00.000Z';
+      const link = { ...sound.link, connection: { ...connection, certificate: { fingerprintSha256, notAfter } } };
+      await using gateway = await gatewayWith({ ...sound, link });
+      const enrolment = { url: 'https://enrol.example.test', identityDir };
+      const toolkit = { ...gateway.toolkit, site: { ...gateway.toolkit.site, enrolment }, ...over };
+      return findings(await checkCloudLink(toolkit, { withinMs: 0 }, context())).certificate;
+    };
+    expect(await verdictWith('ab'.repeat(32))).toBe('wrong');
+    await world.enrol();
+    const installed = (await loadIdentity(identityDir))?.certificate.fingerprintSha256 ?? '';
+    expect(await verdictWith(installed)).toBe('ok');
+    expect(await verdictWith(installed.replaceAll(':', '').toLowerCase())).toBe('ok');
+    // Renewed, and the link still uses the certificate before.
+    expect(await verdictWith('ab'.repeat(32))).toBe('wrong');
+    expect(await verdictWith(installed, { ssh: {} as NonNullable<Toolkit['ssh']> })).toBe('not-checked');
   });
 
   it('is offered to checklists', () => {
