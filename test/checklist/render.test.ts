@@ -107,7 +107,15 @@ FAIL  It answers
 });
 
 describe('the demo on the screen', () => {
-  const demo = (kept: boolean, state: Demo['record']['state'] = 'verified'): Demo => ({
+  const part = (verdict: Demo['cloud'][number]['verdict']): Demo['cloud'][number] => ({
+    ...{ id: 'cloud-stop', title: 'A stop from the cloud stops the robot', verdict, spec: null },
+    ...{ detail: 'latched after 40 ms', remedy: 'Read the log.' },
+  });
+  const demo = (
+    kept: boolean,
+    state: Demo['record']['state'] = 'verified',
+    cloud: Demo['cloud'] = [part('ok')],
+  ): Demo => ({
     dir: '/srv/gw-demo',
     ok: true,
     tookMs: 17_100,
@@ -121,13 +129,25 @@ describe('the demo on the screen', () => {
     readyMs: { sim: 210, serve: 320 },
     kept,
     checklist: run(...Array.from({ length: 13 }, () => step({}))),
+    cloud,
     record: { path: '/srv/gw-demo/record.json', state, signedBy: 'SIM-0001', findings: [], subject: null },
     logs: ['/srv/gw-demo/sim.log'],
   });
 
+  test.each(['wrong', 'not-checked'] as const)(
+    'is not ok in its first line when a part of the cloud is %s',
+    (verdict) => {
+      const lines = plain(renderDemo(demo(false, 'verified', [part('ok'), part(verdict)]), '/srv')).split('\n');
+      expect(lines[0]).toBe(
+        'NOT OK  Rehearsal of the cloud: 1 of 2 parts failed, first: A stop from the cloud stops the robot.',
+      );
+      expect(lines.find((line) => /^(FAIL|-- ) /.test(line))).toContain('Do next: Read the log.');
+    },
+  );
+
   test('shows verdict, robot, every step, report and remedies in less than forty lines', () => {
     const lines = plain(renderDemo(demo(false), '/srv')).split('\n');
-    expect(lines[0]).toBe('ALL OK  A robot: 13 of 13 steps are ok.');
+    expect(lines[0]).toBe('ALL OK  A robot: 13 of 13 steps are ok. Cloud rehearsed: 1 of 1 parts are ok.');
     expect(lines[1]).toContain('SIM-0001');
     expect(lines.join('\n')).toContain('Report  ./gw-demo/demo.md');
     expect(lines.join('\n')).toContain('Record  ./gw-demo/record.json signed by the key of SIM-0001, verified');

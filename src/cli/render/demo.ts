@@ -1,7 +1,7 @@
 import { relative } from 'node:path';
 import chalk from 'chalk';
 import type { Demo } from '../../lib/toolkit/demo/demo.result.ts';
-import { printable } from '../output.ts';
+import { printable, renderVerdict } from '../output.ts';
 import { renderChecklistVerdict, renderSteps } from './checklist.ts';
 
 /** `gw demo`: the verdict, the steps, the paths of record and report, next commands. `cwd` shortens the paths. */
@@ -9,18 +9,34 @@ export function renderDemo(demo: Demo, cwd: string): string {
   const { checklist, robot, tookMs, dir, kept } = demo;
   const folder = shortened(dir, cwd);
   return [
-    renderChecklistVerdict(checklist),
+    renderDemoVerdict(demo),
     chalk.dim(
       `${printable(robot.serial)}, a simulated robot with software ${printable(robot.software)}; ready in ${seconds(demo.readyMs.sim)} s, its gateway in ${seconds(demo.readyMs.serve)} s; all in ${seconds(tookMs)} s.`,
     ),
     '',
     ...renderSteps(checklist.steps),
+    ...demo.cloud.map(renderRehearsalLine),
     '',
     `${chalk.bold('Record')}  ${folder}/record.json ${recordState(demo.record)}`,
     `${chalk.bold('Report')}  ${folder}/demo.md ${chalk.dim('(also as demo.json and demo.junit.xml; logs: sim.log, serve.log)')}`,
     '',
     ...(kept ? renderKept(demo, folder) : renderNext(folder)),
   ].join('\n');
+}
+
+function renderDemoVerdict({ checklist, cloud }: Demo): string {
+  const failed = cloud.filter(({ verdict }) => verdict !== 'ok');
+  const [first] = failed;
+  const steps = renderChecklistVerdict(checklist);
+  if (first === undefined) return `${steps} Cloud rehearsed: ${cloud.length} of ${cloud.length} parts are ok.`;
+  const mark = chalk.red.bold('NOT OK');
+  return `${mark}  Rehearsal of the cloud: ${failed.length} of ${cloud.length} parts failed, first: ${printable(first.title)}.\n${steps}`;
+}
+
+/** One part of the rehearsal of the cloud, in the columns of the steps. */
+export function renderRehearsalLine({ verdict, title, detail, remedy }: Demo['cloud'][number]): string {
+  const next = verdict === 'ok' || remedy === null ? '' : ` Do next: ${printable(remedy)}`;
+  return `${renderVerdict(verdict)}  ${printable(title).padEnd(REHEARSAL_TITLE_WIDTH)} ${chalk.dim(printable(detail))}${next}`;
 }
 
 function recordState({ state, signedBy }: Demo['record']): string {
@@ -68,6 +84,8 @@ function renderKept({ addresses }: Demo, folder: string): string[] {
 }
 
 const MAX_WIDTH = 48;
+/** That of the steps above. */
+const REHEARSAL_TITLE_WIDTH = 52;
 
 function rows(pairs: readonly (readonly [string, string])[]): string[] {
   // A single long command must not widen the whole column.

@@ -63,6 +63,8 @@ function cloudSection({ places, topics, releaseKeyFile }: CloudFiles, isEnrollin
     storageUrl,
     tunnel,
     ...(Object.keys(topics).length > 0 && { topics }),
+    // More often than the default, so that an outage of seconds shows.
+    telemetryS: 1,
     ...(releaseKeyFile !== null && { release: { keyFile: releaseKeyFile } }),
     caFile,
   };

@@ -29,6 +29,8 @@ export interface ChildProgram extends AsyncDisposable {
   readonly pid: number | undefined;
   /** The first event of this kind. Rejects when the process ends or the deadline passes before. */
   waitFor(event: string, options: { readonly withinMs: number; readonly signal: AbortSignal }): Promise<ChildEvent>;
+  /** Whether it has printed an event of this kind. */
+  has(event: string): boolean;
   /** Resolves when it has ended for any reason. */
   readonly ended: Promise<ChildEnd>;
   /** Whether it ended without `stop` or `kill`. */
@@ -133,6 +135,7 @@ export function startProgram(options: ChildProgramOptions): ChildProgram {
     get endedByItself() {
       return end !== undefined && !isStopping;
     },
+    has: (kind) => events.some(({ event }) => event === kind),
     endError,
     stop,
     kill() {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { checklistRunSchema } from '../checklist/run.result.ts';
 import { recordVerifySchema } from '../checklist/verify.result.ts';
+import { findingSchema } from '../finding.result.ts';
 
 /** `gw demo`: addresses of the servers, result of the checklist, written files. */
 export const demoSchema = z.strictObject({
@@ -22,6 +23,7 @@ export const demoSchema = z.strictObject({
   }),
   kept: z.boolean().describe('true with --keep: the processes ran until Ctrl-C.'),
   checklist: checklistRunSchema,
+  cloud: z.array(findingSchema).describe('The rehearsal of the cloud link: connected, an outage, a stop, a release.'),
   record: recordVerifySchema.describe('The record, as verified by `gw checklist verify`.'),
   logs: z.array(z.string()).describe('Log files of the processes, absolute.'),
 });

@@ -18,16 +18,21 @@ import { runChecklist } from '../checklist/run.ts';
 import type { ChecklistRunOptions } from '../checklist/run-options.ts';
 import { checkRecord } from '../checklist/verify.ts';
 import { enrolDevice } from '../enrol/enrol.ts';
+import type { Finding } from '../finding.result.ts';
 import { tryPort } from '../free-port.ts';
 import { setUpKiosk } from '../kiosk/setup.ts';
 import { type CheckContext, openToolkit, type Toolkit } from '../toolkit.ts';
 import { type ChildProgram, startProgram } from './child-program.ts';
+import { rehearseCloud, type SimulatedCloud } from './cloud-rehearsal.ts';
 import type { Demo } from './demo.result.ts';
+import { makeDemoPackage } from './release-package.ts';
 
 export interface DemoOptions extends Pick<ChecklistRunOptions, 'onStep' | 'onResult' | 'onProgress' | 'signal'> {
   readonly dir: string;
   /** Program and first arguments of gw itself. */
   readonly gw: readonly [string, ...string[]];
+  /** Folder of this installation of gw. */
+  readonly root: string;
   /** All of the children's environment. */
   readonly environment: Readonly<Record<string, string>>;
   /** Folder of the built-in checklists. */
@@ -39,6 +44,10 @@ export interface DemoOptions extends Pick<ChecklistRunOptions, 'onStep' | 'onRes
   readonly clock: Clock;
   /** Switches a fault of the simulated robot of this folder. */
   readonly switchFault: (dir: string, fault: { readonly name: string; readonly on: boolean }) => Promise<void>;
+  /** The cloud's side of the simulated robot of this folder. */
+  readonly cloudOf: (dir: string) => SimulatedCloud;
+  /** Called with the result of each part of the rehearsal of the cloud. */
+  readonly onFinding?: (finding: Finding) => void;
   /** Aborted by a second Ctrl-C: the children are killed. */
   readonly killNow?: AbortSignal;
   /** If given, the processes are kept running after this call until `signal` is aborted. */
@@ -46,20 +55,21 @@ export interface DemoOptions extends Pick<ChecklistRunOptions, 'onStep' | 'onRes
 }
 
 /** Deadline of the whole demo, twice its usual time on two cores, including the end of the processes. */
-const WHOLE_MS = 45_000;
-const RUN_MS = 40_000;
+const WHOLE_MS = 90_000;
+const RUN_MS = 85_000;
 const READY_MS = 8_000;
 /** The port of real robots, used if free. @source specification, 'Operator server' */
 const DEFAULT_OPERATOR_PORT = 5173;
 const MARKER = '.gw-demo';
 const RECORD = 'record.json';
 /** Files of an earlier demo that would break this one: a latched stop, an identity of the previous CA. */
-const REMOVED_AT_START = ['state', 'identity', RECORD];
+const REMOVED_AT_START = ['state', 'identity', 'releases', RECORD];
 const MARKER_TEXT = 'This folder was made by `gw demo`; a new run replaces its own files in it.\n';
 
 /**
  * Commissions a simulated robot: starts `gw sim`, enrols the device, starts `gw serve`, sets the tablet up and locks it,
- * runs the checklist `demo` against them, writes report and signed record, and ends the processes it started. Throws
+ * runs the checklist `demo` against them, rehearses the cloud link (outage, stop, release), writes report and signed
+ * record, and ends the processes it started. Throws
  * FILE_EXISTS, PORT_IN_USE, PART_ENDED, INTERRUPTED, and the errors of `enrolDevice`.
  */
 export async function runDemo(options: DemoOptions): Promise<Demo> {
@@ -80,18 +90,23 @@ export async function runDemo(options: DemoOptions): Promise<Demo> {
   // For a process that does not end on SIGTERM.
   using lastResort = clock.after(WHOLE_MS, killChildren);
 
-  const start = (name: string, args: readonly string[], log: string) => {
-    const child = startProgram({
-      name,
-      argv: [...options.gw, ...args],
-      environment: options.environment,
-      logPath: join(dir, log),
-      clock,
-    });
+  const start = (name: string, argv: readonly [string, ...string[]], log: string) => {
+    const child = startProgram({ name, argv, environment: options.environment, logPath: join(dir, log), clock });
     children.push(child);
     // The demo cannot continue without this process.
     void child.ended.then(() => {
-      if (child.endedByItself) over.abort(child.endError());
+      if (child.endedByItself && !child.has('restarting')) over.abort(child.endError());
+    });
+    return child;
+  };
+  const releasesDir = join(dir, 'releases');
+  /** As the service of the operating system does: by the launcher, and again when gw ends for a release. */
+  const startGateway = (sitePath: string, starts = 1): ChildProgram => {
+    const launcher = join(options.root, 'packaging', 'launch.sh');
+    const log = starts === 1 ? 'serve.log' : `serve-${starts}.log`;
+    const child = start('gw serve', ['sh', launcher, releasesDir, 'serve', '--site', sitePath, '--json'], log);
+    void child.ended.then(() => {
+      if (child.endedByItself && child.has('restarting') && !whole.aborted) startGateway(sitePath, starts + 1);
     });
     return child;
   };
@@ -99,7 +114,7 @@ export async function runDemo(options: DemoOptions): Promise<Demo> {
   try {
     onProgress('Starting the simulated robot');
     const simBegan = clock.monotonicMs();
-    const sim = start('gw sim', simArguments(dir, operatorPort), 'sim.log');
+    const sim = start('gw sim', [...options.gw, ...simArguments(dir, operatorPort)], 'sim.log');
     const ready = readSimReady(await sim.waitFor('ready', { withinMs: READY_MS, signal: whole }));
     const simReady = clock.monotonicMs();
     const context: CheckContext = { signal: whole, onProgress };
@@ -109,7 +124,7 @@ export async function runDemo(options: DemoOptions): Promise<Demo> {
 
     const serveBegan = clock.monotonicMs();
     onProgress('Starting the gateway');
-    const serve = start('gw serve', ['serve', '--site', ready.sitePath, '--json'], 'serve.log');
+    const serve = startGateway(ready.sitePath);
     const tablet = tryTablet(toolkit, options.searchPath, context);
     await using _tablet = { [Symbol.asyncDispose]: () => tablet.catch(() => {}) };
     await serve.waitFor('ready', { withinMs: READY_MS, signal: whole });
@@ -139,11 +154,20 @@ export async function runDemo(options: DemoOptions): Promise<Demo> {
       ...(options.onResult && { onResult: options.onResult }),
     });
     whole.throwIfAborted();
+    const cloud = await rehearseCloud(
+      toolkit,
+      {
+        cloud: options.cloudOf(dir),
+        makePackage: (version) => makeDemoPackage({ root: options.root, dir, releasesDir, version }),
+        onFinding: options.onFinding ?? (() => {}),
+      },
+      context,
+    );
     const record = await checkRecord(join(dir, RECORD), { sitePath: ready.sitePath });
     const surface = `http://127.0.0.1:${operatorPort}/`;
     const demo: Demo = {
       dir,
-      ok: checklist.ok && record.state === 'verified',
+      ok: checklist.ok && record.state === 'verified' && cloud.every(({ verdict }) => verdict === 'ok'),
       tookMs: Math.round(clock.monotonicMs() - began),
       robot: { serial: ready.chassis.serial, software: ready.chassis.software },
       addresses: {
@@ -155,6 +179,7 @@ export async function runDemo(options: DemoOptions): Promise<Demo> {
       readyMs: { sim: Math.round(simReady - simBegan), serve: Math.round(serveReady - serveBegan) },
       kept: options.onKept !== undefined,
       checklist,
+      cloud: [...cloud],
       record,
       logs: [join(dir, 'sim.log'), join(dir, 'serve.log')],
     };

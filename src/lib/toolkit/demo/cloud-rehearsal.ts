@@ -1,0 +1,255 @@
+import { z } from 'zod';
+import { asGwError, GwError } from '../../error/index.ts';
+import { readCloudStatus } from '../cloud/status.ts';
+import type { CloudStatus } from '../cloud/view.result.ts';
+import type { Finding } from '../finding.result.ts';
+import { type FindingStart, ok, wrong } from '../finding.ts';
+import { clearStop } from '../motion/clear.ts';
+import { operatorAccess } from '../operator/access.ts';
+import type { CheckContext, Toolkit } from '../toolkit.ts';
+
+/** The cloud's side, played by the simulator. */
+export interface SimulatedCloud {
+  /** Closes the broker, or opens it again. */
+  cut(on: boolean): Promise<void>;
+  stop(reason: string, by: string): Promise<{ readonly id: string }>;
+  /** Releases a package, and returns its job. */
+  release(file: string): Promise<SimulatedJob>;
+  job(jobId: string): Promise<SimulatedJob | null>;
+  /** Payloads that the cloud received on the topic of this key, oldest first. */
+  received(topic: string): Promise<readonly (string | null)[]>;
+}
+
+export interface SimulatedJob {
+  readonly jobId: string;
+  readonly status: string;
+  readonly statusDetails: Readonly<Record<string, string>>;
+}
+
+export interface RehearsalOptions {
+  readonly cloud: SimulatedCloud;
+  /** Makes a signed package of the given version from the running installation; returns its path. */
+  readonly makePackage: (version: string) => Promise<string>;
+  readonly onFinding: (finding: Finding) => void;
+}
+
+const POLL_MS = 100;
+const CONNECTED_WITHIN_MS = 15_000;
+const CUT_FOR_MS = 3_000;
+const STOPPED_WITHIN_MS = 3_000;
+const RELEASED_WITHIN_MS = 60_000;
+const SPEC = 'Core network rule';
+
+/**
+ * Rehearses the cloud link of the running gateway: connected, an outage that loses nothing, a stop, a release. Each
+ * finding is measured at both ends, the gateway and the simulated cloud. A part that fails does not end the others.
+ */
+export async function rehearseCloud(
+  toolkit: Toolkit,
+  options: RehearsalOptions,
+  context: CheckContext,
+): Promise<readonly Finding[]> {
+  const parts: readonly (readonly [FindingStart, string, (tools: Tools) => Promise<string>])[] = [
+    [
+      { id: 'cloud-link', title: 'The gateway is connected to the cloud', spec: SPEC },
+      'Waiting for the cloud link',
+      link,
+    ],
+    [
+      { id: 'cloud-outage', title: 'An outage of the cloud loses no message', spec: 'Events' },
+      'Cutting the cloud link',
+      outage,
+    ],
+    [{ id: 'cloud-stop', title: 'A stop from the cloud stops the robot', spec: SPEC }, 'Stopping from the cloud', stop],
+    [
+      { id: 'cloud-release', title: 'A release from the cloud is installed', spec: 'Versioning' },
+      'Releasing a version',
+      release,
+    ],
+  ];
+  const tools: Tools = { toolkit, context, ...options };
+  const findings: Finding[] = [];
+  for (const [start, progress, part] of parts) {
+    context.onProgress(progress);
+    const finding = await part(tools).then(
+      (detail) => ok(start, detail),
+      (error: unknown) => {
+        context.signal.throwIfAborted();
+        const { message, remedy } = asGwError(error);
+        return wrong(start, message, remedy);
+      },
+    );
+    findings.push(finding);
+    options.onFinding(finding);
+  }
+  return findings;
+}
+
+interface Tools extends RehearsalOptions {
+  readonly toolkit: Toolkit;
+  readonly context: CheckContext;
+}
+
+/** Polls until the state satisfies; throws with what was awaited. */
+async function until<T>(
+  { toolkit, context }: Tools,
+  what: string,
+  withinMs: number,
+  read: () => Promise<T>,
+  satisfies: (value: T) => boolean,
+): Promise<{ readonly value: T; readonly tookMs: number }> {
+  const { clock } = toolkit;
+  const beganMs = clock.monotonicMs();
+  for (;;) {
+    // A gateway that restarts does not answer for a moment.
+    const value = await read().catch((error: unknown) => {
+      context.signal.throwIfAborted();
+      if (asGwError(error).code !== 'OPERATOR_NOT_REACHABLE') throw error;
+      return undefined;
+    });
+    const tookMs = Math.round(clock.monotonicMs() - beganMs);
+    if (value !== undefined && satisfies(value)) return { value, tookMs };
+    if (tookMs > withinMs) {
+      throw new GwError('CHECK_FAILED', `${what}: not within ${withinMs / 1000} s.`, {
+        remedy: 'Read the log of the gateway, and run `gw cloud status`.',
+      });
+    }
+    await clock.sleep(POLL_MS, context.signal);
+  }
+}
+
+const statusOf = ({ toolkit, context }: Tools) => readCloudStatus(toolkit, {}, context);
+const isConnected = ({ status }: CloudStatus) => status === 'connected';
+
+async function link(tools: Tools): Promise<string> {
+  const { value } = await until(
+    tools,
+    'the gateway is not connected to the cloud',
+    CONNECTED_WITHIN_MS,
+    () => statusOf(tools),
+    isConnected,
+  );
+  const connection = value.link?.connection;
+  if (connection === undefined || connection === null) throw new GwError('INTERNAL', 'connected without a connection');
+  return `${connection.host}:${connection.port}, ${connection.tls}, ${connection.filters.length} topic filters acknowledged`;
+}
+
+const telemetrySchema = z.looseObject({ id: z.string(), seq: z.int() });
+
+async function outage(tools: Tools): Promise<string> {
+  const { cloud, toolkit, context } = tools;
+  const { site, clock } = toolkit;
+  const topic = site.cloud?.topics.telemetry.replace('<serial>', site.chassis.serial) ?? '';
+  const before = await statusOf(tools);
+  let kept = 0;
+  await cloud.cut(true);
+  try {
+    await until(
+      tools,
+      'the outage is not noticed',
+      CONNECTED_WITHIN_MS,
+      () => statusOf(tools),
+      (now) => !isConnected(now),
+    );
+    await clock.sleep(CUT_FOR_MS, context.signal);
+    const { value } = await until(
+      tools,
+      'nothing was kept in the outbox',
+      CONNECTED_WITHIN_MS,
+      () => statusOf(tools),
+      ({ outbox }) => keptIn(outbox) > 0,
+    );
+    kept = keptIn(value.outbox);
+  } finally {
+    await cloud.cut(false);
+  }
+  const { tookMs } = await until(
+    tools,
+    'the outbox was not emptied after the outage',
+    CONNECTED_WITHIN_MS,
+    () => statusOf(tools),
+    (now) => isConnected(now) && (now.outbox?.acknowledged ?? 0) >= (before.outbox?.acknowledged ?? 0) + kept,
+  );
+  const messages = (await cloud.received(topic)).map((text) => telemetrySchema.parse(JSON.parse(text ?? '')));
+  const ids = new Set(messages.map(({ id }) => id));
+  const numbers = [...new Set(messages.map(({ seq }) => seq))].sort((one, other) => one - other);
+  const first = numbers[0] ?? 0;
+  const missing = (numbers.at(-1) ?? 0) - first + 1 - numbers.length;
+  if (missing > 0 || ids.size !== numbers.length || numbers.length < kept) {
+    throw new GwError('CHECK_FAILED', `${missing} of ${numbers.length + missing} telemetry messages are missing.`, {
+      remedy: 'Run `gw cloud outbox`, and read the log of the gateway.',
+    });
+  }
+  return `${kept} messages kept in the outbox, all received ${tookMs} ms after the end; telemetry ${first} to ${numbers.at(-1)} without a gap`;
+}
+
+function keptIn(outbox: CloudStatus['outbox']): number {
+  return Object.values(outbox?.kept ?? {}).reduce((sum, count) => sum + count, 0);
+}
+
+const stopSchema = z.looseObject({ stop: z.looseObject({ latched: z.boolean(), by: z.string().nullable() }) });
+
+async function stop(tools: Tools): Promise<string> {
+  const { cloud, toolkit, context } = tools;
+  const { site } = toolkit;
+  const latch = () => operatorAccess(toolkit, context).ask('GET', '/api/stopp', stopSchema);
+  const { id } = await cloud.stop('Rehearsal of a stop', 'gw demo');
+  const { value, tookMs } = await until(
+    tools,
+    'the stop is not latched',
+    STOPPED_WITHIN_MS,
+    latch,
+    ({ stop: now }) => now.latched,
+  );
+  const records = site.cloud?.topics.records.replace('<serial>', site.chassis.serial) ?? '';
+  await until(
+    tools,
+    'the cloud has no record of the stop',
+    STOPPED_WITHIN_MS,
+    () => cloud.received(records),
+    (texts) => texts.some((text) => text?.includes(`"stopId":"${id}"`)),
+  );
+  const { cleared } = await clearStop(toolkit, {}, context);
+  if (!cleared)
+    throw new GwError('CHECK_FAILED', 'The stop was not cleared on site.', { remedy: 'Run `gw motion clear`.' });
+  return `latched after ${tookMs} ms by '${value.stop.by}', recorded in the cloud, cleared on site`;
+}
+
+async function release(tools: Tools): Promise<string> {
+  const { cloud, toolkit } = tools;
+  const running = (await statusOf(tools)).release?.runningVersion ?? '';
+  const version = nextPatch(running);
+  const file = await tools.makePackage(version);
+  const beganMs = toolkit.clock.monotonicMs();
+  const { jobId } = await cloud.release(file);
+  const { value: job } = await until(
+    tools,
+    `the release of ${version} has not ended`,
+    RELEASED_WITHIN_MS,
+    () => cloud.job(jobId),
+    (now) => now !== null && !['QUEUED', 'IN_PROGRESS'].includes(now.status),
+  );
+  if (job?.status !== 'SUCCEEDED') {
+    const details = Object.entries(job?.statusDetails ?? {}).map(([key, text]) => `${key}: ${text}`);
+    throw new GwError('RELEASE_REFUSED', `The release of ${version} ended as ${job?.status}. ${details.join('; ')}`);
+  }
+  const { value } = await until(
+    tools,
+    'the gateway does not report its version',
+    CONNECTED_WITHIN_MS,
+    () => statusOf(tools),
+    (now) => now.release?.run?.phase === 'confirmed',
+  );
+  const now = value.release?.runningVersion;
+  if (now !== version) {
+    throw new GwError('RELEASE_REFUSED', `The job succeeded, and ${now} runs instead of ${version}.`);
+  }
+  const tookS = ((toolkit.clock.monotonicMs() - beganMs) / 1_000).toFixed(1);
+  return `${running} to ${version} in ${tookS} s: signature and files verified, switched, healthy, confirmed`;
+}
+
+function nextPatch(version: string): string {
+  const [, major, minor, patch] = /^(\d+)\.(\d+)\.(\d+)/.exec(version) ?? [];
+  if (patch === undefined) throw new GwError('INTERNAL', `'${version}' is not a version.`);
+  return `${major}.${minor}.${Number(patch) + 1}`;
+}
