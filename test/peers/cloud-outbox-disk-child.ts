@@ -58,6 +58,18 @@ const breakers: Record<string, { prepare(): void; break(): void; repair(): void 
   },
 };
 
+const { silent } = breakers;
+breakers['silent from the start'] = {
+  prepare() {
+    silent?.prepare();
+    silent?.break();
+    // A frozen file system cannot be unmounted, so it is never left so.
+    process.once('uncaughtException', () => silent?.repair());
+  },
+  break() {},
+  repair: () => silent?.repair(),
+};
+
 const fault = (n: number) => ({
   class: 'fault' as const,
   topic: 'gw/SN1/faults',

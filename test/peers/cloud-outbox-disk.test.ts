@@ -86,4 +86,16 @@ describe.runIf(hasNamespaces())('the outbox on a real file system', { timeout: 1
       expectKept(seen as never);
     },
   );
+
+  it.runIf(canFreeze())('that does not answer from the start opens as failing, and continues', async () => {
+    const seen = await play('silent from the start');
+    expect(seen.before).toMatchObject({
+      accepted: 0,
+      view: { status: 'failing', kept: null, detail: expect.stringMatching(/the disk does not answer/) },
+    });
+    expect(seen.broken.refusals.at(-1)).toEqual(unwritable(/the disk does not answer/));
+    expect(seen.broken.pending).toEqual([]);
+    expect(seen.after.accepted).toEqual([1]);
+    expectKept(seen as never);
+  });
 });

@@ -282,44 +282,55 @@ describe('a drain', () => {
   });
 
   /** A broker that ends the connection when it receives a message with this number, acknowledging all before. */
-  const strict = (poison: number, received: number[]) => {
+  const strict = (poison: number, received: number[], onEnd: () => void = () => {}) => {
     let isEnded = false;
     return {
       async publish(_topic: string, payload: Uint8Array) {
         const { n } = JSON.parse(Buffer.from(payload).toString()) as { n: number };
-        if (n === poison) isEnded = true;
+        if (n === poison) {
+          isEnded = true;
+          onEnd();
+        }
         if (isEnded) throw new Error('connection lost');
         received.push(n);
       },
     };
   };
 
-  it('holds a message back that ends every connection, says so, and sends the others', async () => {
-    const clock = createFakeClock();
-    await using outbox = await open({ clock });
-    for (let n = 1; n <= 6; n += 1) await outbox.append(fault(n));
-    const received: number[] = [];
-    const end = new AbortController();
-    for (let attempt = 0; attempt < 30 && received.length < 5; attempt += 1) {
-      const ended = outbox.drain(strict(3, received), end.signal).catch(() => {});
-      await Promise.race([ended, expect.poll(() => received.length).toBe(5)]);
-    }
-    expect(received).toEqual([1, 2, 4, 5, 6]);
-    expect(outbox.view()).toMatchObject({
-      kept: { fault: expect.any(Number) },
-      detail: expect.stringMatching(/1 held back: the connection ended each time it was sent/),
-      remedy: expect.stringMatching(/broker/),
-    });
-    // After an hour it is sent again; by then the broker accepts it.
-    end.abort();
-    const publisher = createPublisher(true);
-    await using _drain = draining(outbox, publisher);
-    await outbox.append(fault(7));
-    await expect.poll(() => publisher.published.length).toBe(1);
-    await clock.advance(3_601_000);
-    await expect.poll(() => publisher.published.map(({ json }) => json.n)).toEqual([7, 3]);
-    expect(outbox.view()).toMatchObject({ remedy: null });
-  });
+  it.each([
+    ['by the publisher', false],
+    ['by the signal of the connection', true],
+  ])(
+    'holds a message back that ends every connection (known %s), says so, and sends the others',
+    async (_, isSignal) => {
+      const clock = createFakeClock();
+      await using outbox = await open({ clock });
+      for (let n = 1; n <= 6; n += 1) await outbox.append(fault(n));
+      const received: number[] = [];
+      const end = new AbortController();
+      for (let attempt = 0; attempt < 30 && received.length < 5; attempt += 1) {
+        const connection = new AbortController();
+        const publisher = strict(3, received, () => isSignal && connection.abort());
+        const ended = outbox.drain(publisher, AbortSignal.any([end.signal, connection.signal])).catch(() => {});
+        await Promise.race([ended, expect.poll(() => received.length).toBe(5)]);
+      }
+      expect(received).toEqual([1, 2, 4, 5, 6]);
+      expect(outbox.view()).toMatchObject({
+        kept: { fault: expect.any(Number) },
+        detail: expect.stringMatching(/1 held back: the connection ended each time it was sent/),
+        remedy: expect.stringMatching(/broker/),
+      });
+      // After an hour it is sent again; by then the broker accepts it.
+      end.abort();
+      const publisher = createPublisher(true);
+      await using _drain = draining(outbox, publisher);
+      await outbox.append(fault(7));
+      await expect.poll(() => publisher.published.length).toBe(1);
+      await clock.advance(3_601_000);
+      await expect.poll(() => publisher.published.map(({ json }) => json.n)).toEqual([7, 3]);
+      expect(outbox.view()).toMatchObject({ remedy: null });
+    },
+  );
 
   it('holds nothing back when every message is lost, or when there is only one', async () => {
     await using outbox = await open();

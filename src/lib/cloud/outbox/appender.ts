@@ -56,7 +56,6 @@ export function createAppender({ path, maxBytes, thread, onAccepted }: AppenderO
   }
 
   async function commit(): Promise<void> {
-    isCommitting = true;
     while (waiting.length > 0) {
       const batch = nextBatch();
       committing = batch;
@@ -92,7 +91,11 @@ export function createAppender({ path, maxBytes, thread, onAccepted }: AppenderO
       const { promise, resolve, reject } = Promise.withResolvers<number>();
       waiting.push({ message, bytes, resolve, reject });
       waitingBytes += bytes;
-      if (!isCommitting) void commit();
+      if (!isCommitting) {
+        isCommitting = true;
+        // After all appends of this turn of the event loop, so that they share the commit.
+        queueMicrotask(() => void commit());
+      }
       return promise;
     },
 

@@ -120,7 +120,8 @@ export async function openOutbox(options: OutboxOptions): Promise<Outbox> {
     });
   }
 
-  if (await prepareFolder()) await orAfter(clock, DISK_TIMEOUT_MS, thread.call('probe', null));
+  await orAfter(clock, DISK_TIMEOUT_MS, probe());
+  if (health.state === null && health.view().status === 'not-open') health.onSilence();
 
   return {
     append,

@@ -114,9 +114,9 @@ export function createDrain(options: DrainOptions): Drain {
         await wakeup.wait();
       }
       isOver = true;
-      if (signal.aborted || failure === null) return;
+      // The signal may be that of the connection, whose end then comes before the rejections of the publisher.
       suspects.lost([...inFlight.keys()]);
-      throw failure.error;
+      if (!signal.aborted && failure !== null) throw failure.error;
     },
   };
 }

@@ -56,6 +56,8 @@ export function openStore({ path, maxBytes, serial, recordTopic }: StoreOptions)
   /** As committed; no other process writes, since the database is locked. */
   let classes: readonly Readonly<ClassRow>[] = orClosed(database, statements.classes);
   let thinning: Readonly<ThinningRow> = orClosed(database, statements.thinning);
+  /** When the oldest message was made; undefined: to be read again. */
+  let oldestAtMs: number | null | undefined;
 
   /** Runs work on copies of the counts, which are kept when the transaction is committed. */
   function transaction<T>(work: (draft: Draft) => T): T {
@@ -66,7 +68,9 @@ export function openStore({ path, maxBytes, serial, recordTopic }: StoreOptions)
       for (const [index, row] of draft.classes.entries()) {
         const before = classes[index];
         if (row.lastSeq !== before?.lastSeq || row.kept !== before.kept) statements.setClass(index, row);
+        if (before?.kept === 0 || row.kept < (before?.kept ?? 0)) oldestAtMs = undefined;
       }
+      if (draft.thinning.total !== thinning.total) oldestAtMs = undefined;
       if (draft.thinning.total !== thinning.total || draft.thinning.pending !== thinning.pending) {
         statements.setThinning(draft.thinning);
       }
@@ -109,6 +113,14 @@ export function openStore({ path, maxBytes, serial, recordTopic }: StoreOptions)
     row.lastSeq = seq;
     row.kept += 1;
     return { seq };
+  }
+
+  function readOldest(): number | null {
+    const times = messageClasses.flatMap((name, index) => {
+      const { kept, lastSeq } = classRow({ classes }, index);
+      return kept === 0 ? [] : statements.oldest(keyOf(name, 0), keyOf(name, lastSeq), 1).map(({ atMs }) => atMs);
+    });
+    return times.length === 0 ? null : Math.min(...times);
   }
 
   return {
@@ -177,15 +189,12 @@ export function openStore({ path, maxBytes, serial, recordTopic }: StoreOptions)
     lastSeqs: () => classes.map(({ lastSeq }) => lastSeq),
 
     state() {
-      const times = messageClasses.flatMap((name, index) => {
-        const { kept, lastSeq } = classRow({ classes }, index);
-        return kept === 0 ? [] : statements.oldest(keyOf(name, 0), keyOf(name, lastSeq), 1).map(({ atMs }) => atMs);
-      });
+      oldestAtMs ??= readOldest();
       const kept = messageClasses.map((name, index) => [name, classRow({ classes }, index).kept]);
       return {
         kept: Object.fromEntries(kept) as StoreState['kept'],
         bytes: bytesOnDisk(path),
-        oldestAtMs: times.length === 0 ? null : Math.min(...times),
+        oldestAtMs,
         thinned: thinning.total,
       };
     },
