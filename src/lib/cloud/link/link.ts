@@ -240,6 +240,7 @@ export function createCloudLink(options: CloudLinkOptions): CloudLink {
           ...options,
           signal,
           resolve: (host, timeoutMs) => resolveHost(host, { timeoutMs, clock, lookup }),
+          pubackMs: timing.pubackMs,
           connects: createSerialQueue(clock, signal),
           async unsubscribeOld(mqtt) {
             const old = memory.filters().filter((filter) => !filters.includes(filter));
