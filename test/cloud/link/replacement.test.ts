@@ -192,6 +192,40 @@ describe('a renewed certificate', () => {
     expect(running.view().connection?.certificate.fingerprintSha256).toBe(renewed.fingerprintSha256);
   });
 
+  it('that replaces a refused one is tried at once, and a refusal is not shown for a certificate that is gone', async () => {
+    const [refused, renewed] = [await identityOf(authority), await identityOf(authority)];
+    let installed = identity;
+    await using broker = await fakeBroker(
+      authority,
+      (packet, client) => {
+        const isRefused = client.socket.getPeerCertificate().fingerprint256 === refused.fingerprintSha256;
+        if (packet.cmd === 'connect' && isRefused)
+          client.send({ cmd: 'connack', returnCode: 5, sessionPresent: false });
+        return packet.cmd === 'connect' && isRefused;
+      },
+      { requestCert: true, rejectUnauthorized: false, ca: authority.caPem },
+    );
+    await using running = runLink({
+      timing: { ...timing, renewalRetry: { firstMs: 600_000, maxMs: 600_000 } },
+      readIdentity: async () => installed,
+      port: broker.port,
+      fallbackPort: await freePort(),
+    });
+    await running.connected();
+    installed = refused;
+    await running.until('refused', ({ renewalFailure }) => renewalFailure !== null);
+    installed = identity;
+    const view = await running.until('no failure', ({ renewalFailure }) => renewalFailure === null);
+    expect(view.connection?.certificate.fingerprintSha256).toBe(identity.fingerprintSha256);
+    installed = refused;
+    await running.clock.sleep(2_000);
+    installed = renewed;
+    await running.until(
+      'the second renewal',
+      ({ connection }) => connection?.certificate.fingerprintSha256 === renewed.fingerprintSha256,
+    );
+  });
+
   it('that cannot be read leaves the connection and says so', async () => {
     const { GwError } = await import('../../../src/lib/error/index.ts');
     let isBroken = false;

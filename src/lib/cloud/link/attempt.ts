@@ -44,6 +44,7 @@ export interface AttemptTools extends Pick<CloudLinkOptions, 'filters' | 'will' 
   readonly log: Log;
   readonly signal: AbortSignal;
   readonly connects: SerialQueue;
+  readonly pubackMs: number;
   resolve(host: string, timeoutMs: number): Promise<Resolution>;
   /** Ends subscriptions of an earlier site file that the kept session may have. */
   readonly unsubscribeOld: (session: MqttSession) => Promise<void>;

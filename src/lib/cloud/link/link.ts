@@ -1,6 +1,6 @@
-import { asGwError, GwError } from '../../error/index.ts';
+import { GwError } from '../../error/index.ts';
 import { createBackoff, firstOf, onAbort } from '../../lifecycle/index.ts';
-import { type Lookup, resolveHost, systemLookup } from '../../net/index.ts';
+import { resolveHost, systemLookup } from '../../net/index.ts';
 import { createSerialQueue } from '../../net/path/index.ts';
 import { type AttemptTools, attempt, type LinkSession } from './attempt.ts';
 import { lossOutcome, MAX_SHORT_SESSIONS, SETTLED_MS } from './failures.ts';
@@ -15,6 +15,7 @@ import type {
   PathCheck,
 } from './model.ts';
 import { linkPaths, planOf } from './plans.ts';
+import { createSharedLookup } from './shared-lookup.ts';
 import { createLinkState } from './state.ts';
 import { linkTiming } from './timing.ts';
 import { linkView } from './view.ts';
@@ -33,24 +34,13 @@ export function createCloudLink(options: CloudLinkOptions): CloudLink {
   const retry = createBackoff(timing.retry, clock);
   const renewalRetry = createBackoff(timing.renewalRetry, clock);
   const directRetry = createBackoff(timing.directRetry, clock);
-  const lookups = new Map<string, ReturnType<Lookup>>();
   let current: Run | null = null;
   /** Serialises replacements of the session. */
   let turn: Promise<unknown> = Promise.resolve();
+  const lookup = createSharedLookup(options.lookup ?? systemLookup);
 
   const notify = (connection: Connection | null) => {
     for (const listener of [...listeners]) listener(connection);
-  };
-
-  /** A lookup cannot be cancelled and occupies a thread of the pool, so there is one per name at a time. */
-  const lookup: Lookup = (host) => {
-    const running = lookups.get(host);
-    if (running !== undefined) return running;
-    const answer = (options.lookup ?? systemLookup)(host);
-    lookups.set(host, answer);
-    const forget = () => lookups.delete(host);
-    answer.then(forget, forget);
-    return answer;
   };
 
   async function readIdentity(): Promise<LinkIdentity | null> {
@@ -74,21 +64,8 @@ export function createCloudLink(options: CloudLinkOptions): CloudLink {
     run: Run,
     { settleMs = 0 }: { readonly settleMs?: number } = {},
   ): Promise<LinkSession | FailedAttempt> {
-    let plan: Awaited<ReturnType<typeof planOf>>;
-    try {
-      plan = await planOf(path, cloud, identity);
-    } catch (error) {
-      const { message, remedy } = asGwError(error);
-      return fail({
-        path,
-        host: cloud.mqtt.host ?? identity.endpoint,
-        port: path === 'direct' ? cloud.mqtt.port : cloud.mqtt.fallbackPort,
-        step: 'tls',
-        outcome: { verdict: 'wrong', detail: message, remedy },
-        at: clock.wall().toISOString(),
-        tookMs: 0,
-      });
-    }
+    const plan = await planOf(path, cloud, identity, clock.wall());
+    if ('step' in plan) return fail(plan);
     // Before the first SUBSCRIBE, so that no filter that the broker may keep is forgotten.
     await run.memory.remember({ filters: [...run.memory.filters(), ...filters] });
     const result = await attempt(plan, run.tools, { settleMs });
@@ -145,6 +122,7 @@ export function createCloudLink(options: CloudLinkOptions): CloudLink {
       renewalRetry.reset();
       run.renewalDueMs = 0;
     } else {
+      run.rejected = current;
       run.renewalDueMs = clock.monotonicMs() + renewalRetry.nextMs();
     }
     if (plan.path === 'fallback') run.directDueMs = clock.monotonicMs() + directRetry.nextMs();
@@ -216,14 +194,18 @@ export function createCloudLink(options: CloudLinkOptions): CloudLink {
       }
       const nowMs = clock.monotonicMs();
       const isRenewed = identity.fingerprintSha256 !== session.plan.identity.fingerprintSha256;
-      if (isRenewed && nowMs >= run.renewalDueMs) {
+      if (!isRenewed) state.renewalFailure = null;
+      if (isRenewed && (nowMs >= run.renewalDueMs || identity.fingerprintSha256 !== run.rejected)) {
         const failed = await replace(
           identity,
           [session.plan.path, ...linkPaths(cloud).filter((path) => path !== session.plan.path)],
           run,
         );
         state.renewalFailure = failed;
-        if (failed !== null) run.renewalDueMs = clock.monotonicMs() + renewalRetry.nextMs();
+        if (failed !== null) {
+          run.rejected = identity.fingerprintSha256;
+          run.renewalDueMs = clock.monotonicMs() + renewalRetry.nextMs();
+        }
       } else if (session.plan.path === 'fallback' && linkPaths(cloud).includes('direct') && nowMs >= run.directDueMs) {
         const failed = await replace(isRenewed ? session.plan.identity : identity, ['direct'], run);
         if (failed !== null) run.directDueMs = clock.monotonicMs() + directRetry.nextMs();
@@ -298,12 +280,14 @@ export function createCloudLink(options: CloudLinkOptions): CloudLink {
         signal,
         memory,
         proven: null,
+        rejected: null,
         renewalDueMs: 0,
         directDueMs: 0,
         tools: {
           ...options,
           signal,
           resolve: (host, timeoutMs) => resolveHost(host, { timeoutMs, clock, lookup }),
+          pubackMs: timing.pubackMs,
           connects: createSerialQueue(clock, signal),
           async unsubscribeOld(mqtt) {
             const old = memory.filters().filter((filter) => !filters.includes(filter));
@@ -361,6 +345,8 @@ interface Run {
   readonly tools: AttemptTools;
   /** The identity of the last connection. */
   proven: LinkIdentity | null;
+  /** Fingerprint of the renewed certificate that failed last. */
+  rejected: string | null;
   renewalDueMs: number;
   directDueMs: number;
 }

@@ -64,6 +64,7 @@ export interface MqttSessionOptions {
   /** Ends the wait for CONNACK, not the session. */
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
+  readonly pubackMs: number;
 }
 
 /** Nothing is sent again on a later connection: the outbox does that. */
@@ -121,7 +122,7 @@ export async function connectMqtt(
   };
   const closed = () =>
     finish(isDisconnecting ? { kind: 'own' } : { kind: 'closed', failure: tls.ended() ?? { kind: 'cut' } });
-  const acks = createPendingAcks(clock, (waitedMs) => finish({ kind: 'no-puback', waitedMs }));
+  const acks = createPendingAcks(clock, options.pubackMs, (waitedMs) => finish({ kind: 'no-puback', waitedMs }));
 
   const accept = (chunk: Uint8Array): readonly Uint8Array[] => {
     if (!isAccepted) {

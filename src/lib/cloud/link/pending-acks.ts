@@ -1,8 +1,6 @@
 import type { Clock } from '../../lifecycle/index.ts';
 
-/** Project decision: a broker acknowledges within this time, also over a slow network. */
-const PUBACK_TIMEOUT_MS = 20_000;
-const CHECK_MS = 1_000;
+const CHECKS = 20;
 
 /**
  * Published messages without PUBACK. A broker acknowledges in order (MQTT 3.1.1, 4.6), so only the wait for the first one
@@ -15,7 +13,7 @@ export interface PendingAcks extends Disposable {
   rejectAll(error: Error): void;
 }
 
-export function createPendingAcks(clock: Clock, onTimeout: (waitedMs: number) => void): PendingAcks {
+export function createPendingAcks(clock: Clock, timeoutMs: number, onTimeout: (waitedMs: number) => void): PendingAcks {
   const pending = new Map<number, (error: Error) => void>();
   let next = 0;
   let firstSinceMs = 0;
@@ -26,7 +24,7 @@ export function createPendingAcks(clock: Clock, onTimeout: (waitedMs: number) =>
   };
   const check = () => {
     const waitedMs = clock.monotonicMs() - firstSinceMs;
-    if (pending.size > 0 && waitedMs >= PUBACK_TIMEOUT_MS) onTimeout(waitedMs);
+    if (pending.size > 0 && waitedMs >= timeoutMs) onTimeout(waitedMs);
   };
   return {
     add(reject) {
@@ -34,7 +32,7 @@ export function createPendingAcks(clock: Clock, onTimeout: (waitedMs: number) =>
       next += 1;
       if (pending.size === 0) firstSinceMs = clock.monotonicMs();
       pending.set(key, reject);
-      timer ??= clock.every(CHECK_MS, check);
+      timer ??= clock.every(timeoutMs / CHECKS, check);
       return () => {
         const [first] = pending.keys();
         if (!pending.delete(key)) return;

@@ -1,6 +1,7 @@
+import { asGwError } from '../../error/index.ts';
 import { readSiteCa } from '../../net/path/index.ts';
 import type { LinkPlan } from './attempt.ts';
-import type { CloudLinkOptions, LinkIdentity, LinkPath } from './model.ts';
+import type { CloudLinkOptions, FailedAttempt, LinkIdentity, LinkPath } from './model.ts';
 
 /** The host of the broker: that of the site file, else that of the enrolment. */
 export function brokerHost({ mqtt }: CloudLinkOptions['cloud'], { endpoint }: Pick<LinkIdentity, 'endpoint'>): string {
@@ -12,20 +13,32 @@ export function linkPaths({ mqtt }: CloudLinkOptions['cloud']): readonly LinkPat
   return mqtt.port === mqtt.fallbackPort ? ['fallback'] : ['direct', 'fallback'];
 }
 
-/** Reads the CA file anew, so that a corrected file needs no restart. Throws SITE_FILE_INVALID. */
+/** Reads the CA file anew, so that a corrected file needs no restart; one that cannot be used is a failed attempt. */
 export async function planOf(
   path: LinkPath,
   cloud: CloudLinkOptions['cloud'],
   identity: LinkIdentity,
-): Promise<LinkPlan> {
+  now: Date,
+): Promise<LinkPlan | FailedAttempt> {
   const { mqtt } = cloud;
+  const endpoint = {
+    host: brokerHost(cloud, identity),
+    port: path === 'direct' ? mqtt.port : mqtt.fallbackPort,
+  };
+  let siteCa: string | null;
+  try {
+    siteCa = await readSiteCa(mqtt.caFile, 'cloud.mqtt.caFile');
+  } catch (error) {
+    const { message, remedy } = asGwError(error);
+    const outcome = { verdict: 'wrong', detail: message, remedy } as const;
+    return { path, ...endpoint, step: 'tls', outcome, at: now.toISOString(), tookMs: 0 };
+  }
   return {
     path,
     identity,
     plan: {
-      host: brokerHost(cloud, identity),
-      port: path === 'direct' ? mqtt.port : mqtt.fallbackPort,
-      trusted: (await readSiteCa(mqtt.caFile, 'cloud.mqtt.caFile')) ?? identity.caPem,
+      ...endpoint,
+      trusted: siteCa ?? identity.caPem,
       credentials: { keyPem: identity.keyPem, certificatePem: identity.certificatePem },
       alpn: path === 'direct' ? null : mqtt.alpn,
       application: 'mqtt',

@@ -1,5 +1,7 @@
 /** Waits of the link, in milliseconds; all are project decisions. Tests pass shorter ones for those of minutes. */
 export interface LinkTiming {
+  /** Until the first unacknowledged message ends the connection: enough for a slow network. */
+  readonly pubackMs: number;
   /** How often the identity is read. */
   readonly pollMs: number;
   /** Between two rounds of attempts: a fleet that lost its broker connects again within the minute, and not in step. */
@@ -13,6 +15,7 @@ export interface LinkTiming {
 }
 
 export const linkTiming: LinkTiming = {
+  pubackMs: 20_000,
   pollMs: 5_000,
   retry: { firstMs: 1_000, maxMs: 30_000 },
   renewalRetry: { firstMs: 60_000, maxMs: 30 * 60_000 },
