@@ -568,6 +568,24 @@ describe('the release agent', () => {
     await robot.until(() => robot.restarts.length > 0);
   });
 
+  it('downloads nothing before the cloud has acknowledged the start, and says what it waits for', async () => {
+    await using robot = await createRobot();
+    const { execution } = await queueRelease(robot, '0.2.0');
+    let isConnected = false;
+    const requester = robot.service.requester({
+      before: () => {
+        if (!isConnected) throw notConnected();
+        return undefined;
+      },
+    });
+    robot.start({ requester }).offer(execution);
+    await robot.until(() => robot.agent().view().run?.detail?.includes('until the cloud') === true);
+    for (let round = 0; round < 20; round += 1) await robot.clock.advance(10_000);
+    expect(robot.steps).toEqual(['accepted']);
+    isConnected = true;
+    await robot.until(() => robot.restarts.length > 0);
+  });
+
   it('says so while it does not run', async () => {
     await using robot = await createRobot();
     const agent = robot.start();

@@ -28,6 +28,13 @@ async function problemsOf(path: string, key = publicKey): Promise<readonly strin
   }
 }
 
+/** The manifest as it stands in a package. */
+async function manifestText(path: string): Promise<string> {
+  const bytes = await readFile(path);
+  const size = Number.parseInt(bytes.subarray(124, 135).toString('ascii'), 8);
+  return bytes.subarray(512, 512 + size).toString('utf8');
+}
+
 /** A tar with any manifest and entries, signed. */
 async function craft(
   dir: string,
@@ -141,6 +148,47 @@ describe('a release package', () => {
     );
     // Otherwise the package could be padding throughout.
     expect(accepted).toBeLessThan(400);
+  });
+
+  it('with one bit changed is accepted only where tar reads nothing, and never when cut', async () => {
+    await using folder = scratch();
+    const tree = join(folder.dir, 'tree');
+    await writeTree(tree, { 'bin/run.js': run });
+    const path = join(folder.dir, 'small.tar');
+    await writePackage(tree, { version: '1.0.0', minimumVersion: '1.0.0', privateKey, out: path });
+    const good = await readFile(path);
+    const { manifest } = await verifyPackage(path, { publicKey });
+    const damaged = join(folder.dir, 'damaged.tar');
+    const judge = async (bytes: Uint8Array) => {
+      await writeFile(damaged, bytes);
+      return await verifyPackage(damaged, { publicKey }).then(
+        (result) => result.manifest,
+        (error: GwError) => error.code,
+      );
+    };
+    const accepted: number[] = [];
+    // Every eleventh byte, since all of them take ten seconds.
+    for (let at = 0; at < good.length; at += 11) {
+      const bytes = Buffer.from(good);
+      bytes[at] = (bytes[at] ?? 0) ^ (1 << (at % 8));
+      const found = await judge(bytes);
+      if (found !== 'RELEASE_INVALID') {
+        expect(found, String(at)).toEqual(manifest);
+        accepted.push(at);
+      }
+      if (at % 4 === 0) expect(await judge(good.subarray(0, at)), `cut at ${at}`).toBe('RELEASE_INVALID');
+    }
+    // The padding after the three files, and the leading zero and the last byte of each checksum field.
+    const sizes = [Buffer.byteLength(await manifestText(path)), 64, run.length];
+    let start = 0;
+    const unread = new Set<number>();
+    for (const size of sizes) {
+      unread.add(start + 148).add(start + 155);
+      const end = start + 512 + size;
+      start += 512 + Math.ceil(size / 512) * 512;
+      for (let at = end; at < start; at += 1) unread.add(at);
+    }
+    expect(accepted.filter((at) => !unread.has(at))).toEqual([]);
   });
 
   it('cut at any place is rejected', async () => {

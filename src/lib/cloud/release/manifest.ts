@@ -6,7 +6,7 @@ import { isVersion } from './version.ts';
 export const MANIFEST_NAME = 'manifest.json';
 export const SIGNATURE_NAME = 'manifest.sig';
 /** The file that the launcher starts. */
-export const PROGRAM_PATH = 'bin/run.js';
+const PROGRAM_PATH = 'bin/run.js';
 
 const MiB = 1024 * 1024;
 

@@ -38,7 +38,12 @@ function details({ phase, to, from, stage }: RunState, detail: string | null): R
 }
 
 /** Reports that the run is in progress. Throws JobEnded when it has ended in the cloud. */
-export async function announce({ jobs, signal }: PhaseContext, run: RunState, detail: string | null): Promise<void> {
+export async function announce(
+  { jobs, signal, onProgress }: PhaseContext,
+  run: RunState,
+  detail: string | null,
+): Promise<void> {
+  onProgress('Waits until the cloud has acknowledged the status of the job.');
   if ((await jobs.report(run, 'IN_PROGRESS', details(run, detail), signal)) === 'ended') throw new JobEnded();
 }
 
