@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { Flags } from '@oclif/core';
 import { forStderr, forStdout, isStderrColoured } from '../cli/colour.ts';
 import type { Outcome } from '../cli/command.ts';
@@ -55,6 +56,7 @@ SIGTERM, SIGINT or SIGHUP end it in order within 5 seconds, cancelling a move in
       sitePath: flags.site,
       assetsDir: builtPages(this.config.root),
       version: this.config.version,
+      launched: launchedBy(process.env),
       log,
       logState: () => writer.state(),
       onEvent: (event) => this.emit(event),
@@ -90,4 +92,9 @@ SIGTERM, SIGINT or SIGHUP end it in order within 5 seconds, cancelling a move in
 
   /** The daemon continues without a reader of stdout. */
   protected override outputClosed(): void {}
+}
+
+/** What packaging/launch.sh says of itself; null when gw was started without it. */
+function launchedBy({ GW_RELEASES: dir, GW_RELEASE: folder }: NodeJS.ProcessEnv) {
+  return dir === undefined || dir === '' ? null : { dir: resolve(dir), folder: folder || null };
 }

@@ -117,7 +117,7 @@ export function createCloud(options: CloudOptions): Cloud {
     for (;;) {
       try {
         outbox = await openOutbox({
-          path: join(stateDir, 'cloud', 'outbox.db'),
+          path: join(stateDir, 'cloud', 'outbox', 'outbox.db'),
           serial,
           recordTopic: topics.records,
           maxBytes: cloud.outbox.maxMb * MB,

@@ -157,6 +157,7 @@ export const faultTable = {
   ),
   'cloud-puback-lost': row('cloud', 'The MQTT broker processes every PUBLISH and sends no PUBACK.'),
   'cloud-slow': row('cloud', 'Everything that the MQTT broker and the object storage send is 3 seconds late.'),
+  'cloud-cut': row('cloud', 'The MQTT broker is down: both ports refuse every connection. It keeps its sessions.'),
   'cloud-restarting': row(
     'cloud',
     'The MQTT broker restarts again and again: 2 seconds closed, 3 seconds open. It keeps its sessions.',

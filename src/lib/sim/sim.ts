@@ -84,7 +84,7 @@ export async function startSim(options: SimOptions = {}): Promise<Sim> {
         // Only these take time; a change of another fault must not replace their promises.
         if (name === 'tablet-opened' && tablet) tabletSettled = tablet.applyFault(name, on);
         else void tablet?.applyFault(name, on);
-        if ((name === 'cloud-direct-closed' || name === 'cloud-restarting') && cloud) {
+        if (['cloud-direct-closed', 'cloud-cut', 'cloud-restarting'].includes(name) && cloud) {
           const applied = cloud.applyFault(name, on);
           cloudSettled = cloudSettled.catch(() => {}).then(() => applied);
         }

@@ -174,6 +174,24 @@ describe('faults of the cloud', () => {
       'paced',
     ));
 
+  it('cloud-cut: connections end, both ports refuse until it is off, and the session is there afterwards', () =>
+    withFault('cloud-cut', async (world) => {
+      const { mqtt } = world.cloud.places;
+      for (const port of [mqtt.port, mqtt.fallbackPort]) {
+        await expect(secure(port, {})).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+      }
+      world.sim.setFault('cloud-cut', false);
+      await world.sim.settled();
+      await using device = await world.connect();
+      await device.client.subscribeAsync(topic('stop'), { qos: 1 });
+      world.sim.setFault('cloud-cut', true);
+      await device.closed;
+      world.sim.setFault('cloud-cut', false);
+      await world.sim.settled();
+      await using again = await world.connect();
+      expect(again.sessionPresent()).toBe(true);
+    }));
+
   it('cloud-restarting: connections end, both ports refuse, and the session is there afterwards, again and again', () =>
     withFault(
       'cloud-restarting',

@@ -201,6 +201,7 @@ export async function startCloud(options: CloudOptions): Promise<Cloud> {
     storageRequests: storage.requests,
     async applyFault(name, on) {
       if (name === 'cloud-direct-closed') await broker.setFirstPortOpen(!on);
+      if (name === 'cloud-cut') await broker.setDown(on);
       if (name !== 'cloud-restarting') return;
       restarting?.abort();
       restarting = on ? new AbortController() : null;

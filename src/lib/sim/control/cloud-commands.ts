@@ -146,7 +146,7 @@ export function cloudOfSim(dir: string) {
   const target = { dir };
   return {
     async cut(on: boolean): Promise<void> {
-      await controlSim(dir, { set: { name: 'cloud-restarting', on } });
+      await controlSim(dir, { set: { name: 'cloud-cut', on } });
     },
     stop: (reason: string, by: string) => simCloudStop(target, { reason, by }),
     async release(file: string): Promise<SimCloudJob> {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { asGwError, GwError } from '../../error/index.ts';
+import { plural } from '../../text/index.ts';
 import { readCloudStatus } from '../cloud/status.ts';
 import type { CloudStatus } from '../cloud/view.result.ts';
 import type { Finding } from '../finding.result.ts';
@@ -180,7 +181,7 @@ async function outage(tools: Tools): Promise<string> {
       remedy: 'Run `gw cloud outbox`, and read the log of the gateway.',
     });
   }
-  return `${kept} messages kept in the outbox, all received ${tookMs} ms after the end; telemetry ${first} to ${numbers.at(-1)} without a gap`;
+  return `${plural(kept, 'message')} kept in the outbox, all received ${tookMs} ms after the end; telemetry ${first} to ${numbers.at(-1)} without a gap`;
 }
 
 function keptIn(outbox: CloudStatus['outbox']): number {
