@@ -53,7 +53,7 @@ export function createCloud(options: CloudOptions): Cloud {
     requester,
     topics,
     health: options.releaseHealth,
-    download,
+    download: (target, transfer) => download(target, { ...transfer, storageUrl: cloud.storageUrl, clock }),
     reserveBytes: site.disk.reserveMb * MB,
   });
   const inbound = createInbound({ ...options, serial, topics, seen, requester, agent, reporting, record });
