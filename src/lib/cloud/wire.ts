@@ -58,7 +58,10 @@ export type JobStatusWire =
   | 'REMOVED'
   | 'CANCELED';
 
-/** A job execution. Times are in seconds or milliseconds. @source vendor (HINWEIS) */
+/**
+ * A job execution, in `execution` of `<jobs>/notify-next`, `<jobs>/start-next/accepted` and `<jobs>/<jobId>/get/accepted`.
+ * Times are in seconds or milliseconds. @source vendor (HINWEIS)
+ */
 export interface JobExecutionWire {
   jobId: string;
   thingName?: string;
@@ -83,13 +86,6 @@ export interface JobGetWire {
   clientToken: string;
   statusDetails?: Record<string, string>;
   stepTimeoutInMinutes?: number;
-}
-
-/** `<jobs>/start-next/accepted` and `<jobs>/<jobId>/get/accepted`. */
-export interface JobAnswerWire {
-  clientToken: string;
-  timestamp: number;
-  execution?: JobExecutionWire;
 }
 
 /** `<jobs>/<jobId>/update`. */

@@ -2,7 +2,7 @@ import { GwError } from '../../error/index.ts';
 import { type Clock, createBackoff, type Log } from '../../lifecycle/index.ts';
 import type { Requester } from '../gate/model.ts';
 import type { Topics } from '../topics.ts';
-import type { JobExecutionWire, JobStatusWire } from '../wire.ts';
+import type { JobExecutionWire, JobGetWire, JobStatusWire, JobUpdateWire } from '../wire.ts';
 
 /** A job execution: the same job can be executed again under another number. */
 export interface JobId {
@@ -72,13 +72,13 @@ export function createJobs({
   return {
     startNext: (signal) =>
       ask(
-        { kind: 'job-start', topic: `${topics.jobs}/start-next`, body: {} },
+        { kind: 'job-start', topic: `${topics.jobs}/start-next`, body: {} satisfies Omit<JobGetWire, 'clientToken'> },
         (answer) => (answer.kind === 'job' ? { execution: answer.execution } : undefined),
         signal,
       ).then(({ execution }) => execution),
     get: (jobId, signal) =>
       ask(
-        { kind: 'job-get', topic: `${topics.jobs}/${jobId}/get`, body: {} },
+        { kind: 'job-get', topic: `${topics.jobs}/${jobId}/get`, body: {} satisfies Omit<JobGetWire, 'clientToken'> },
         (answer) => {
           if (answer.kind === 'job') return { execution: answer.execution };
           return answer.kind === 'rejected' && ENDED.has(answer.rejected.code) ? { execution: null } : undefined;
@@ -90,7 +90,10 @@ export function createJobs({
         {
           kind: 'job-update',
           topic: `${topics.jobs}/${jobId}/update`,
-          body: { status, executionNumber, statusDetails: detailsOf(details) },
+          body: { status, executionNumber, statusDetails: detailsOf(details) } satisfies Omit<
+            JobUpdateWire,
+            'clientToken'
+          >,
         },
         (answer): StatusResult | undefined => {
           if (answer.kind === 'job-updated') return 'acknowledged';

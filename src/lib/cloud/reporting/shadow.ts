@@ -4,6 +4,7 @@ import type { Clock, Log } from '../../lifecycle/index.ts';
 import type { Answer, OwnRequest } from '../gate/model.ts';
 import type { Outbox } from '../outbox/model.ts';
 import { readStateFile, writeStateFile } from '../state-file.ts';
+import type { ShadowUpdateWire } from '../wire.ts';
 import type { ShadowView } from './model.ts';
 import { changesOf, type State, shadowState, wholeState } from './state-diff.ts';
 
@@ -67,7 +68,7 @@ export function createShadowReports(options: {
     if (outbox.view().kept?.shadow !== 0) return;
     const bytes = Buffer.byteLength(JSON.stringify(state));
     if (bytes > MAX_BYTES) return fail(`The state has ${bytes} bytes; a shadow holds ${MAX_BYTES}.`);
-    const body = { state: { reported } };
+    const body = { state: { reported } } satisfies Omit<ShadowUpdateWire, 'clientToken'>;
     const { id } = await outbox.append({ class: 'shadow', topic, body, idField: 'clientToken' });
     [sent, isWholeDue, trouble, newestToken] = [state, false, null, id];
     remember(id);

@@ -21,7 +21,7 @@ export interface SimulatedCloud {
   received(topic: string): Promise<readonly (string | null)[]>;
 }
 
-export interface SimulatedJob {
+interface SimulatedJob {
   readonly jobId: string;
   readonly status: string;
   readonly statusDetails: Readonly<Record<string, string>>;

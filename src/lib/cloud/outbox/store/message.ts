@@ -1,4 +1,5 @@
 import { crc32 } from 'node:zlib';
+import type { EnvelopeWire } from '../../wire.ts';
 import { MAX_PAYLOAD_BYTES, MAX_TOPIC_BYTES } from '../limits.ts';
 import { messageClasses } from '../model.ts';
 import { DamagedContentError } from './failure.ts';
@@ -7,10 +8,11 @@ import type { NewMessage, StoredMessage } from './model.ts';
 
 const encoder = new TextEncoder();
 
-/** The payload as every receiver of every copy gets it: the envelope (`EnvelopeWire`), then the fields of the message. */
+/** The payload as every receiver of every copy gets it: the envelope, then the fields of the message. */
 export function encodePayload(message: NewMessage, seq: number, serial: string): Uint8Array {
   const { id, idField, atMs, bodyJson } = message;
-  const envelope = idField === null ? { id, seq, at: new Date(atMs).toISOString(), serial } : { [idField]: id };
+  const whole: EnvelopeWire = { id, seq, at: new Date(atMs).toISOString(), serial };
+  const envelope = idField === null ? whole : { [idField]: id };
   const fields = bodyJson === '{}' ? '}' : `,${bodyJson.slice(1)}`;
   return encoder.encode(JSON.stringify(envelope).slice(0, -1) + fields);
 }
