@@ -151,6 +151,8 @@ export async function connectMqtt(
     reconnectPeriod: 0,
     resubscribe: false,
     queueQoSZero: false,
+    // Otherwise a buffer for each of 65,536 numbers is kept, 7 MB.
+    writeCache: false,
     // The wait for CONNACK ends by the injected clock before.
     connectTimeout: 10 * timeoutMs,
     will: { topic: will.topic, payload: Buffer.from(will.payload), qos: 1, retain: false },
