@@ -46,14 +46,16 @@ async function untilFirstStep(demo: Running): Promise<void> {
 }
 
 describe('gw demo', () => {
-  test('ends green on its own in under 45 seconds, writes the report, leaves nothing running, and runs again until Ctrl-C', async () => {
+  test('ends green on its own in under 90 seconds, writes the report, leaves nothing running, and runs again until Ctrl-C', async () => {
     const began = performance.now();
-    const { code, stdout, stderr } = await runGw(['demo', '--dir', dir], { limitMs: 50_000 });
+    const { code, stdout, stderr } = await runGw(['demo', '--dir', dir], { limitMs: 95_000 });
     expect({ code, stdout, stderr }).toMatchObject({ code: 0 });
-    expect(performance.now() - began).toBeLessThan(45_000);
+    expect(performance.now() - began).toBeLessThan(90_000);
 
     const lines = stdout.trimEnd().split('\n');
-    expect(lines[0]).toMatch(/^ALL OK {2}A robot commissioned: (\d+) of \1 steps are ok\.$/);
+    expect(lines[0]).toMatch(
+      /^ALL OK {2}A robot commissioned: (\d+) of \1 steps are ok\. Cloud rehearsed: 4 of 4 parts are ok\.$/,
+    );
     expect(lines.length).toBeLessThan(40);
     expect(stdout).toContain('SIM-0001');
     expect(stdout).toContain('Try next');
@@ -68,7 +70,7 @@ describe('gw demo', () => {
     // Again in its own folder, with JSON output, and kept running.
     const kept = startGw(['demo', '--dir', dir, '--keep', '--json']);
     await using _ended = kept;
-    await kept.untilOutput('\n}\n', 50_000);
+    await kept.untilOutput('\n}\n', 95_000);
     const envelope = JSON.parse(kept.stdout());
     expect(envelope).toMatchObject({ schema: 'gw/demo/1', ok: true, error: null });
     const demo = demoSchema.parse(envelope.data);
@@ -84,7 +86,7 @@ describe('gw demo', () => {
     expect(ended.tookMs).toBeLessThan(6_000);
     expect(leftOver(kept.child.pid)).toEqual([]);
     expect(JSON.parse(kept.stdout())).toEqual(envelope);
-  }, 120_000);
+  }, 200_000);
 
   test('Ctrl-C in the middle ends everything with 130', async () => {
     const demo = startGw(['demo', '--dir', dir]);

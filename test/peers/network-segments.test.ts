@@ -135,7 +135,6 @@ describe.skipIf(!hasAll)('robot segment, customer network and outside (network n
       expect(right.sockets).toContainEqual(
         expect.objectContaining({ port: 5173, allowedBy: 'platform', processes: [expect.anything()] }),
       );
-      expect(broker.output()).not.toContain('closed its connection');
 
       // The remote host hangs in the middle of its connection attempts, which the router drops: no port is proven
       // closed.

@@ -25,6 +25,7 @@ const ours = [
   ['GET', '/api/chassis/maps/7', 200, 200],
   ['GET', '/api/health', 200, 200],
   ['GET', '/api/cloud', 200, 403],
+  ['POST', '/api/cloud/pruefung', 401, 403],
   ['HEAD', '/api/events', 200, 200],
   ['GET', '/assets/style.css', 200, 200],
   ['GET', '/assets/live.js', 200, 200],

@@ -41,6 +41,7 @@ describe('the cloud of a simulated robot', () => {
       mqtt: { ...placesOf(sim).mqtt, caFile: 'enrolment-ca.pem' },
       storageUrl: placesOf(sim).storageUrl,
       tunnel: placesOf(sim).tunnel,
+      telemetryS: 1,
       release: { keyFile: 'release-key.pem' },
       caFile: 'enrolment-ca.pem',
     });

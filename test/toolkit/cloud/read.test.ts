@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { subscribedFilters, topicsOf } from '../../../src/lib/cloud/index.ts';
 import { loadIdentity } from '../../../src/lib/enrolment/index.ts';
 import { noCloud } from '../../../src/lib/gateway/cloud-health.ts';
 import { siteSchema } from '../../../src/lib/site/index.ts';
@@ -126,7 +127,27 @@ describe('discarded messages', () => {
 });
 
 describe("the check 'cloud link'", () => {
-  const sound = { ...connectedView, link: connectedView.link && { ...connectedView.link, hostDifference: null } };
+  const templates = siteSchema.shape.cloud.unwrap().shape.topics.parse({});
+  const filters = subscribedFilters(topicsOf(templates, 'SN0007'));
+  const linkWith = (subscribed: readonly string[]) => {
+    const { link } = connectedView;
+    const connection = link?.connection ? { ...link.connection, filters: subscribed } : null;
+    return { ...connectedView, link: link && { ...link, connection, hostDifference: null } };
+  };
+  const sound = linkWith(filters);
+
+  it.each([
+    ['one is missing', filters.slice(1), 'gw/SN0007/stop is missing'],
+    ['one is of another site file', [...filters, 'other/SN0007/stop'], 'other/SN0007/stop is not of it'],
+  ])('is wrong when of the subscriptions %s', async (_what, subscribed, text) => {
+    await using gateway = await gatewayWith(linkWith(subscribed));
+    const data = await checkCloudLink(gateway.toolkit, { withinMs: 0 }, context());
+    expect(data.verdict).toBe('wrong');
+    expect(data.findings.find(({ id }) => id === 'subscriptions')).toMatchObject({
+      verdict: 'wrong',
+      detail: expect.stringContaining(text),
+    });
+  });
 
   it('is ok for a connected gateway, and names path, subscriptions and certificate', async () => {
     await using gateway = await gatewayWith(sound);
