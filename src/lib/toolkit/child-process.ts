@@ -28,6 +28,17 @@ export function signalChild(child: ChildProcess, signal: NodeJS.Signals): void {
   if (isRunning(child)) child.kill(signal);
 }
 
+/** The same for a child in a session of its own, with all programs that it has started. */
+export function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
+  const { pid } = child;
+  if (pid === undefined || !isRunning(child)) return;
+  try {
+    process.kill(-pid, signal);
+  } catch {
+    // The group has ended meanwhile.
+  }
+}
+
 /** Sends SIGTERM, and SIGKILL after `withinMs`; resolves when the child has exited. */
 export async function endChild(child: ChildProcess, clock: Pick<Clock, 'after'>, withinMs: number): Promise<void> {
   if (!isRunning(child)) return;

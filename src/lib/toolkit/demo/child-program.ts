@@ -3,7 +3,7 @@ import { createWriteStream, rmSync } from 'node:fs';
 import { GwError } from '../../error/index.ts';
 import { isRecord } from '../../json/index.ts';
 import { type Clock, onAbort } from '../../lifecycle/index.ts';
-import { endChild, signalChild } from '../child-process.ts';
+import { endChild, signalGroup } from '../child-process.ts';
 
 export interface ChildProgramOptions {
   /** Name in messages: `gw sim`. */
@@ -140,7 +140,7 @@ export function startProgram(options: ChildProgramOptions): ChildProgram {
     stop,
     kill() {
       isStopping = true;
-      signalChild(child, 'SIGKILL');
+      signalGroup(child, 'SIGKILL');
     },
     async waitFor(kind, { withinMs, signal }) {
       signal.throwIfAborted();
