@@ -6,10 +6,11 @@ import { createRequester } from './gate/requester.ts';
 import { createSeen } from './gate/seen.ts';
 import { createInbound } from './inbound.ts';
 import { createCloudLink } from './link/link.ts';
-import type { Connection, LinkIdentity } from './link/model.ts';
+import type { Connection } from './link/model.ts';
 import type { Cloud, CloudOptions, CloudView } from './model.ts';
 import type { Outbox, OutboxView, OutgoingMessage } from './outbox/model.ts';
 import { openOutbox } from './outbox/outbox.ts';
+import { createRecords } from './records.ts';
 import { createReleaseAgent } from './release/agent.ts';
 import { createReporting } from './reporting/reporting.ts';
 import { download } from './storage/download.ts';
@@ -32,8 +33,6 @@ export function createCloud(options: CloudOptions): Cloud {
   const { cloud, stateDir } = site;
   const { serial } = site.chassis;
   const topics = topicsOf(cloud.topics, serial);
-  /** undefined: not read yet. */
-  let identity: LinkIdentity | null | undefined;
   let outbox: Outbox | null = null;
   let outboxTrouble: GwError | null = null;
   /** PEM of `cloud.caFile`; undefined without one: the CA certificates of Node and the operating system. */
@@ -42,6 +41,7 @@ export function createCloud(options: CloudOptions): Cloud {
   let work: readonly Promise<void>[] = [];
 
   const seen = createSeen({ stateDir, clock, log });
+  const records = createRecords({ topic: topics.records, clock, log });
   const requester = createRequester({ clock, connection: () => link.connection() });
   const reporting = createReporting({ ...options, topics, outbox: { append, view: outboxView } });
   const agent = createReleaseAgent({
@@ -56,15 +56,11 @@ export function createCloud(options: CloudOptions): Cloud {
     download: (target, transfer) => download(target, { ...transfer, storageUrl: cloud.storageUrl, clock }),
     reserveBytes: site.disk.reserveMb * MB,
   });
-  const inbound = createInbound({ ...options, serial, topics, seen, requester, agent, reporting, record });
+  const inbound = createInbound({ ...options, serial, topics, seen, requester, agent, reporting, record: records.add });
   const link = createCloudLink({
     ...options,
     cloud,
     stateDir,
-    async readIdentity() {
-      identity = await options.readIdentity();
-      return identity;
-    },
     filters: subscribedFilters(topics),
     will: { topic: topics.presence, payload: presence(serial, { online: false, reason: 'connection lost' }) },
     onMessage: inbound.receive,
@@ -86,7 +82,7 @@ export function createCloud(options: CloudOptions): Cloud {
     if (outbox !== null) return outbox.view();
     return {
       status: outboxTrouble === null ? 'not-open' : 'failing',
-      detail: outboxTrouble?.message ?? 'Not open: nothing is kept before this device is enrolled.',
+      detail: outboxTrouble?.message ?? notOpenDetail(),
       remedy: outboxTrouble?.remedy ?? null,
       kept: null,
       bytes: null,
@@ -99,21 +95,26 @@ export function createCloud(options: CloudOptions): Cloud {
     };
   }
 
+  function notOpenDetail(): string {
+    switch (link.view().identity) {
+      case 'none':
+        return 'Not open: nothing is kept before this device is enrolled.';
+      case 'broken':
+        return 'Not open: it waits until the identity of this device can be used.';
+      default:
+        return 'Not open yet.';
+    }
+  }
+
   async function append(message: OutgoingMessage) {
     if (outbox === null) throw new GwError('OUTBOX_REFUSED', 'The outbox is not open.');
     return outbox.append(message);
   }
 
-  function record(body: OutgoingMessage['body']): void {
-    append({ class: 'record', topic: topics.records, body }).catch((error: unknown) =>
-      log.error({ kind: body.kind, error: asGwError(error).message }, 'a record for the cloud was not kept'),
-    );
-  }
-
   /** Opens the outbox once this device is enrolled, and again after a failure. */
   async function keepOutbox(signal: AbortSignal): Promise<void> {
     const backoff = createBackoff(OUTBOX_RETRY, clock);
-    while (!identity) await clock.sleep(ENROLMENT_POLL_MS, signal);
+    while (link.view().identity !== 'enrolled') await clock.sleep(ENROLMENT_POLL_MS, signal);
     for (;;) {
       try {
         outbox = await openOutbox({
@@ -135,7 +136,7 @@ export function createCloud(options: CloudOptions): Cloud {
     }
     signal.throwIfAborted();
     const open = outbox;
-    await Promise.all([reporting.run(signal), ...[drainOver(open, signal)]]);
+    await Promise.all([reporting.run(signal), records.run(open, signal), drainOver(open, signal)]);
   }
 
   /** Publishes over each connection until it ends. */
@@ -181,7 +182,7 @@ export function createCloud(options: CloudOptions): Cloud {
 
   function statusOf(): Pick<CloudView, 'status' | 'detail' | 'remedy'> {
     const view = link.view();
-    if (identity === null) {
+    if (view.identity === 'none') {
       return {
         status: 'not-enrolled',
         detail: 'This device has no identity, so nothing is sent and nothing is received.',

@@ -185,7 +185,9 @@ export function createCloudLink(options: CloudLinkOptions): CloudLink {
       await clock
         .sleep(timing.pollMs, firstOf(run.signal, session.mqtt.ended))
         .catch(() => run.signal.throwIfAborted());
-      if (state.session !== session) return;
+      // A check of a path ends the session before its own is there.
+      await turn;
+      if (state.session !== session) continue;
       const identity = await readIdentity();
       if (identity === null) {
         // A file that cannot be read now says nothing about the certificate in use.
@@ -255,11 +257,14 @@ export function createCloudLink(options: CloudLinkOptions): CloudLink {
       step: null,
       outcome: { verdict: 'not-checked', detail },
     });
-    const { session } = state;
     if (!linkPaths(cloud).includes(path)) return notChecked('the broker has one port only');
+    await turn;
+    const { session } = state;
     if (current === null || session === null) {
       const failure = state.failures[path];
-      return failure === null ? notChecked('the gateway is not connected') : { ...failure, path };
+      if (failure === null) return notChecked('the gateway is not connected');
+      const { step, outcome, at } = failure;
+      return { path, step, outcome: { ...outcome, detail: `${outcome.detail} (attempt at ${at})` } };
     }
     if (session.plan.path !== path) {
       const failed = await replace(session.plan.identity, [path], current);

@@ -1,0 +1,323 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { GwError } from '../../src/lib/error/index.ts';
+import { createSupervisor, systemClock } from '../../src/lib/lifecycle/index.ts';
+import { cloudWorld } from './cloud-world.ts';
+import { SERIAL } from './link/world.ts';
+
+const STOP = `gw/${SERIAL}/stop`;
+const fire = { id: 'a1', reason: 'fire alarm', by: 'control centre' };
+
+describe.concurrent('the status of the cloud', () => {
+  it('is not-checked, then not-enrolled, connected, not-connected, and connected again', async () => {
+    await using world = await cloudWorld();
+    const { cloud } = world;
+    const installed = world.identity;
+    world.identity = null;
+    expect(cloud.view()).toMatchObject({ status: 'not-checked', remedy: null, outbox: { status: 'not-open' } });
+    await world.start();
+    await world.until('not enrolled', () => cloud.view().status === 'not-enrolled');
+    expect(cloud.view()).toMatchObject({
+      detail: 'This device has no identity, so nothing is sent and nothing is received.',
+      outbox: { status: 'not-open', kept: null },
+      received: { stops: 0, releases: 0 },
+    });
+    expect((await cloud.checkPath('fallback')).outcome.verdict).toBe('not-checked');
+    expect(world.sim.broker.clients()).toEqual([]);
+    world.identity = installed;
+    await world.until('connected', () => cloud.view().status === 'connected');
+    expect(cloud.describe?.()).toContain('connected to 127.0.0.1:');
+    await world.setFault('cloud-cut', true);
+    await world.until('a failed attempt', () => cloud.view().link?.failures.direct?.step === 'tcp');
+    expect(cloud.view()).toMatchObject({ status: 'not-connected', link: { connection: null, losses: 1 } });
+    expect(cloud.view().detail).toContain('connection refused');
+    await world.setFault('cloud-cut', false);
+    await world.until('connected again', () => cloud.view().status === 'connected');
+  });
+
+  it('keeps nothing before the enrolment, whatever there is to report', async () => {
+    await using world = await cloudWorld({
+      faults: () => [{ key: 'alert.7', text: 'x', number: 7, mark: 'HINWEIS' }],
+      siteLines: () => '  telemetryS: 1\n',
+    });
+    const installed = world.identity;
+    world.identity = null;
+    await world.start();
+    await systemClock.sleep(2_500);
+    expect(existsSync(join(world.stateDir, 'cloud', 'outbox'))).toBe(false);
+    expect(readdirSync(world.stateDir)).not.toContain('cloud-faults.json');
+    world.identity = installed;
+    await world.until('reported', () => world.received('faults').length > 0 && world.received('telemetry').length > 0);
+    expect(world.received('telemetry')[0]).toMatchObject({ seq: 1 });
+  });
+
+  it('is not not-enrolled while the identity is broken, also after it was missing', async () => {
+    await using world = await cloudWorld();
+    const { cloud } = world;
+    world.identity = null;
+    await world.start();
+    await world.until('not enrolled', () => cloud.view().status === 'not-enrolled');
+    world.identity = new GwError('IDENTITY_BROKEN', 'The key does not fit the certificate.', { remedy: 'Enrol anew.' });
+    await world.until('broken', () => cloud.view().link?.identity === 'broken');
+    expect(cloud.view()).toMatchObject({
+      status: 'not-checked',
+      detail: 'The key does not fit the certificate.',
+      remedy: 'Enrol anew.',
+      outbox: { status: 'not-open', detail: expect.stringContaining('identity') },
+    });
+    expect(cloud.view().outbox?.detail).not.toContain('enrolled');
+  });
+});
+
+describe.concurrent('a stop from the cloud', () => {
+  it('reaches the robot once, also when it is delivered again, before and after a reconnect and a restart', async () => {
+    await using world = await cloudWorld();
+    await world.connected();
+    await world.sim.stop(fire);
+    await world.until('the stop', () => world.stops.length === 1);
+    expect(world.stops).toEqual([fire]);
+    await world.sim.stop(fire);
+    await world.until('a duplicate', () => world.cloud.view().received?.discarded.duplicate === 1);
+    await world.sim.restart();
+    await world.until('reconnected', () => (world.cloud.view().link?.connects ?? 0) > 1);
+    await world.sim.stop(fire);
+    await world.until('the next duplicate', () => world.cloud.view().received?.discarded.duplicate === 2);
+    // What was received is kept for the cloud too.
+    await world.until('its record', () => world.received('records').length > 0);
+    expect(world.received('records')).toEqual([
+      expect.objectContaining({
+        kind: 'stop-executed',
+        stopId: 'a1',
+        reason: 'fire alarm',
+        by: 'control centre',
+        seq: 1,
+      }),
+    ]);
+    await world.cloud.stop();
+    world.another();
+    await world.connected();
+    await world.sim.stop(fire);
+    await world.until('a duplicate of the life before', () => world.cloud.view().received?.discarded.duplicate === 1);
+    expect(world.stops).toHaveLength(1);
+    expect(world.cloud.view().received).toMatchObject({ stops: 0 });
+  });
+
+  it('arrives later when it was sent while the gateway was away, and its record is not lost', async () => {
+    await using world = await cloudWorld();
+    await world.connected();
+    await world.cloud.stop();
+    await world.sim.stop({ id: 'sent-meanwhile' });
+    world.another();
+    await world.connected();
+    // The broker delivers it before the outbox is open.
+    await world.until('the stop', () => world.stops.length === 1);
+    expect(world.stops).toEqual([{ id: 'sent-meanwhile' }]);
+    await world.until('its record', () => world.received('records').length === 1);
+    expect(world.received('records')).toMatchObject([{ stopId: 'sent-meanwhile', reason: null, by: null }]);
+  });
+
+  it('is recorded once the disk takes an outbox again', async () => {
+    let blocked = '';
+    await using world = await cloudWorld({
+      prepare(stateDir) {
+        mkdirSync(join(stateDir, 'cloud'), { mode: 0o700 });
+        blocked = join(stateDir, 'cloud', 'outbox');
+        writeFileSync(blocked, 'a file in place of the folder');
+      },
+    });
+    await world.connected();
+    await world.until('a failed outbox', () => world.cloud.view().outbox?.status === 'failing');
+    await world.sim.stop(fire);
+    await world.until('the stop', () => world.stops.length === 1);
+    rmSync(blocked);
+    await world.until('its record', () => world.received('records').length === 1);
+    expect(world.received('records')).toMatchObject([{ stopId: 'a1', seq: 1 }]);
+  });
+
+  it('has no effect when it is retained, then and at every later connect', async () => {
+    await using world = await cloudWorld();
+    // Retained before the first connect, so that the broker gives it out as a retained message.
+    await world.sim.send(STOP, JSON.stringify({ id: 'old' }), { retain: true });
+    await world.connected();
+    await world.until('discarded', () => world.cloud.view().received?.discarded.retained === 1);
+    await world.sim.restart();
+    await world.until('again', () => world.cloud.view().received?.discarded.retained === 2);
+    expect(world.stops).toEqual([]);
+    await world.sim.stop({ id: 'new' });
+    await world.until('the stop', () => world.stops.length === 1);
+  });
+
+  it('does not end the link when the robot cannot be stopped, and acts when it is delivered again', async () => {
+    let calls = 0;
+    await using world = await cloudWorld({
+      onStop() {
+        calls += 1;
+        if (calls === 1) throw new Error('the motion module is broken');
+      },
+    });
+    await world.connected();
+    await world.sim.stop(fire);
+    await world.until('the first call', () => calls === 1);
+    expect(world.warnings).toContainEqual(
+      expect.objectContaining({
+        message: 'acting on a message of the cloud failed',
+        fields: expect.objectContaining({ kind: 'stop' }),
+      }),
+    );
+    await world.sim.stop(fire);
+    await world.until('the second call', () => calls === 2);
+    expect(world.cloud.view()).toMatchObject({ status: 'connected', link: { connects: 1, losses: 0 } });
+    expect(world.failures).toEqual([]);
+  });
+
+  it('arrives while the disk takes no outbox and the ids of earlier stops cannot be read', async () => {
+    await using world = await cloudWorld({
+      prepare(stateDir) {
+        mkdirSync(join(stateDir, 'cloud'), { mode: 0o700 });
+        writeFileSync(join(stateDir, 'cloud', 'outbox'), 'a file in place of the folder');
+        mkdirSync(join(stateDir, 'cloud-seen.json'));
+      },
+    });
+    await world.connected();
+    await world.until('a failed outbox', () => world.cloud.view().outbox?.status === 'failing');
+    await world.sim.stop(fire);
+    await world.until('the stop', () => world.stops.length === 1);
+    expect(world.cloud.view()).toMatchObject({
+      status: 'connected',
+      outbox: { status: 'failing', kept: null, remedy: expect.any(String) },
+      received: { stops: 1 },
+    });
+    // In memory it is remembered, and that its record is lost is in the log.
+    await world.sim.stop(fire);
+    await world.until('a duplicate', () => world.cloud.view().received?.discarded.duplicate === 1);
+    expect(world.stops).toHaveLength(1);
+    await world.until('the error', () => world.warnings.some(({ message }) => message.startsWith('a record')));
+    expect(world.warnings.map(({ message }) => message)).toEqual(
+      expect.arrayContaining([
+        'outbox: the disk cannot be written to',
+        'ids of earlier cloud messages could not be read',
+        'a record for the cloud waits for the outbox',
+      ]),
+    );
+  });
+});
+
+describe.concurrent('presence', () => {
+  it('is published on each connect, as the last will after a cut, and as stopped at an orderly end', async () => {
+    await using world = await cloudWorld();
+    await world.connected();
+    const presence = () => world.received('presence');
+    await world.until('online', () => presence().length === 1);
+    await world.setFault('cloud-cut', true);
+    await world.setFault('cloud-cut', false);
+    await world.until('online again', () => presence().filter(({ online }) => online === true).length === 2);
+    await world.cloud.stop();
+    expect(presence().at(-1)).toEqual({ serial: SERIAL, online: false, reason: 'stopped' });
+    expect(presence().filter(({ reason }) => reason === 'stopped')).toHaveLength(1);
+    expect(presence()).toContainEqual({ serial: SERIAL, online: true, reason: null });
+  });
+});
+
+describe.concurrent('an unusable cloud.caFile', () => {
+  it('is tried again until it is usable, and does not hold up the other services', async () => {
+    let caFile = '';
+    await using world = await cloudWorld({
+      siteLines(dir) {
+        caFile = join(dir, 'cloud-ca.pem');
+        return '  caFile: cloud-ca.pem\n';
+      },
+    });
+    writeFileSync(caFile, 'no certificate');
+    const other = {
+      name: 'other',
+      isStarted: false,
+      async start() {
+        other.isStarted = true;
+      },
+      stop: async () => {},
+    };
+    const supervisor = createSupervisor([world.cloud, other], {
+      clock: systemClock,
+      onEvent() {},
+      backoff: { firstMs: 50, maxMs: 200 },
+    });
+    await supervisor.start(new AbortController().signal);
+    expect(other.isStarted).toBe(true);
+    expect(supervisor.health()[0]).toMatchObject({
+      status: 'restarting',
+      lastError: expect.stringContaining('(cloud.caFile) holds no valid certificate'),
+    });
+    expect(world.cloud.view().status).toBe('not-checked');
+    writeFileSync(caFile, world.authority.caPem);
+    await world.until('connected', () => world.cloud.view().status === 'connected');
+    await supervisor.stop();
+    expect(world.sim.broker.connected()).toBe(0);
+  });
+});
+
+describe.concurrent('a check of a path by the running link', () => {
+  it('moves to the fallback, returns to the direct path, and loses no stop meanwhile', async () => {
+    await using world = await cloudWorld();
+    const { cloud } = world;
+    expect((await cloud.checkPath('direct')).outcome).toEqual({
+      verdict: 'not-checked',
+      detail: 'the gateway is not connected',
+    });
+    await world.connected();
+    const { mqtt } = world.sim.places;
+    const fallback = cloud.checkPath('fallback');
+    await world.sim.stop(fire);
+    expect(await fallback).toMatchObject({ path: 'fallback', step: null, outcome: { verdict: 'ok' } });
+    expect(cloud.view().link?.connection).toMatchObject({ path: 'fallback', port: mqtt.fallbackPort, alpn: mqtt.alpn });
+    expect(await cloud.checkPath('direct')).toMatchObject({ path: 'direct', step: null, outcome: { verdict: 'ok' } });
+    expect(cloud.view().link).toMatchObject({ connection: { path: 'direct' }, losses: 0 });
+    await world.until('the stop', () => world.stops.length === 1);
+    expect(world.sim.broker.clients().map(({ byAlpn }) => byAlpn)).toEqual([false, true, false]);
+  });
+
+  it('returns to the direct path by itself', async () => {
+    await using world = await cloudWorld();
+    await world.connected();
+    expect((await world.cloud.checkPath('fallback')).outcome.verdict).toBe('ok');
+    await world.until('direct', () => world.cloud.view().link?.connection?.path === 'direct');
+  });
+
+  it('says wrong with the step, and keeps the connection, when the path is closed', async () => {
+    await using world = await cloudWorld();
+    await world.connected();
+    expect((await world.cloud.checkPath('fallback')).outcome.verdict).toBe('ok');
+    await world.setFault('cloud-direct-closed', true);
+    const result = await world.cloud.checkPath('direct');
+    expect(result).toMatchObject({ step: 'tcp', outcome: { verdict: 'wrong' } });
+    expect(world.cloud.view()).toMatchObject({
+      status: 'connected',
+      link: { connection: { path: 'fallback' }, losses: 0 },
+    });
+  });
+
+  it('gives the last failure of the path with its time while there is no connection', async () => {
+    await using world = await cloudWorld();
+    await world.setFault('cloud-cut', true);
+    await world.start();
+    await world.until('failed', () => world.cloud.view().link?.failures.direct !== null);
+    const { outcome, step } = await world.cloud.checkPath('direct');
+    expect(step).toBe('tcp');
+    expect(outcome.verdict).toBe('wrong');
+    expect(outcome.detail).toContain(`attempt at ${world.cloud.view().link?.failures.direct?.at}`);
+  });
+});
+
+describe.concurrent('the end of the cloud module', () => {
+  it('leaves the connection, the outbox and nothing unsent behind, and may be called twice', async () => {
+    await using world = await cloudWorld();
+    await world.connected();
+    await world.sim.stop(fire);
+    await world.until('the record', () => world.received('records').length === 1);
+    await world.cloud.stop();
+    await world.cloud.stop();
+    expect(world.sim.broker.connected()).toBe(0);
+    expect(world.cloud.view()).toMatchObject({ status: 'not-checked', outbox: { status: 'not-open' } });
+    expect(JSON.parse(readFileSync(join(world.stateDir, 'cloud-seen.json'), 'utf8'))).toMatchObject({ stops: ['a1'] });
+  });
+});
