@@ -4,6 +4,8 @@ import { z } from 'zod';
 import { resultSchemas } from '../../src/cli/schemas.ts';
 import { listChecklists, loadChecklist, type PathPart, type RunStep } from '../../src/lib/checklist/index.ts';
 import { createCatalogue } from '../../src/lib/toolkit/catalogue.ts';
+import { cloudLinkSchema } from '../../src/lib/toolkit/cloud/link.result.ts';
+import { cloudStopSchema, releaseRehearsalSchema } from '../../src/lib/toolkit/cloud/rehearsal.result.ts';
 import {
   mediaCheckSchema,
   poseCheckSchema,
@@ -22,6 +24,9 @@ const checklistOnly: Readonly<Record<string, z.ZodType>> = {
   'operator media': mediaCheckSchema,
   'pose read-back': poseCheckSchema,
   'measured stop': stopCheckSchema,
+  'cloud link': cloudLinkSchema,
+  'cloud stop': cloudStopSchema,
+  'release rehearsal': releaseRehearsalSchema,
 };
 
 type Node = Readonly<Record<string, unknown>>;

@@ -435,6 +435,35 @@ export const cloudRows: readonly Row[] = [
     ],
   },
   {
+    fault: 'the topic of stops was changed after the start of the gateway',
+    brings: siteFault((site) => {
+      site.cloud.topics = { stop: 'fleet/<serial>/halt' };
+    }),
+    fails: [
+      [
+        'premises/cloud-link',
+        /findings: expected every finding ok, found 1 of 6 wrong: .*fleet\/SIM-0001\/halt is missing/,
+      ],
+    ],
+  },
+  {
+    fault: 'the cloud account sends stops as retained messages',
+    brings: async () => () => {},
+    options: ({ sim }) => ({
+      onProgress(text) {
+        if (text.startsWith('Send a stop to ')) {
+          void sim.cloud?.send('gw/SIM-0001/stop', JSON.stringify({ id: 'kept-1' }), { retain: true });
+        }
+      },
+    }),
+    fails: [['premises/cloud-stop', /findings: expected every finding ok, found 1 of 3 wrong: .*discarded: retained/]],
+  },
+  {
+    fault: 'the package of the release was damaged in the object storage',
+    brings: simFault('cloud-storage-corrupt'),
+    fails: [['premises/release-rehearsal', /findings: expected every finding ok, found 1 of 4 wrong: .*rejected/]],
+  },
+  {
     fault: 'a proxy intercepts TLS on the path to the cloud',
     brings: simFault('cloud-inspected'),
     fails: [['site/cloud-reached', /lines: expected every finding .* ok, found \d+ of \d+ wrong: .*inspect/i]],

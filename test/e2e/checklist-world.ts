@@ -1,4 +1,4 @@
-import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -17,9 +17,11 @@ import { readSecret } from '../../src/lib/site/index.ts';
 import { createCatalogue } from '../../src/lib/toolkit/catalogue.ts';
 import { runChecklist } from '../../src/lib/toolkit/checklist/run.ts';
 import type { ChecklistRunOptions } from '../../src/lib/toolkit/checklist/run-options.ts';
+import { makeDemoPackage } from '../../src/lib/toolkit/demo/release-package.ts';
 import type { Running } from './gw.ts';
-import { startServe } from './robot.ts';
+import { startLaunched } from './launched.ts';
 
+const root = fileURLToPath(new URL('../..', import.meta.url));
 const builtIn = fileURLToPath(new URL('../../checklists', import.meta.url));
 
 /** The port of real robots, which these tests have exclusively. */
@@ -78,10 +80,12 @@ export interface World extends AsyncDisposable {
   editSites(edit: (site: SiteText) => void): Promise<void>;
   /** Copies a file of the state folder of `gw serve` and `gw kiosk` to the state folders of all lists. */
   shareState(name: string): Promise<void>;
-  /** Starts `gw serve`, or starts it again; it ends with the world. */
+  /** Starts `gw serve` by its launcher, or starts it again; it ends with the world. */
   startGateway(): Promise<void>;
   gateway(): Running;
-  /** Runs a checklist; returns its results by id. */
+  /** A package of the running version, signed for this robot; made once. */
+  releasePackage(): Promise<string>;
+  /** Runs a checklist, with a person at the cloud account who does as asked; returns its results by id. */
   run(list: string, options?: Options): Promise<ReadonlyMap<string, StepResult>>;
   /** Saves the current state of a list, or of all, for `goBack`. */
   remember(list?: string): Promise<void>;
@@ -98,6 +102,8 @@ export const answerYes = async (step: AskedStep) => ({
   value: step.kind === 'measure' ? 3 : null,
   attachments: [],
 });
+
+const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { version: string };
 
 export const context = { signal: new AbortController().signal, onProgress: () => {} };
 
@@ -125,8 +131,24 @@ export async function openWorld(
         work(join(dir, `state-${list}`), join(dir, `kept-${list}`)),
       ),
     );
-  await eachState((state) => mkdir(state));
+  await eachState(async (state) => {
+    await mkdir(state);
+    // All lists run on the gateway: its socket for local commands is theirs.
+    await symlink(join(dir, 'state', 'local'), join(state, 'local'));
+  });
   let gateway: Running | undefined;
+  let packed: Promise<string> | undefined;
+  const releasesDir = join(dir, 'releases');
+  const releasePackage = () => {
+    packed ??= makeDemoPackage({ root, dir, releasesDir, version });
+    return packed;
+  };
+  const atCloudAccount = (text: string) => {
+    if (text.startsWith('Send a stop to ')) void sim.cloud?.stop({ reason: 'rehearsal', by: 'control centre' });
+    if (text.startsWith('Release a version to ')) {
+      void releasePackage().then((file) => sim.cloud?.release({ file }));
+    }
+  };
   // As technicians working through several lists concurrently: the robot is turned by hand while its pose is
   // checked, since the unit of a heading shows only when it changes, and not touched while it drives or must be at
   // rest.
@@ -152,12 +174,13 @@ export async function openWorld(
       await eachState((state) => cp(join(dir, 'state', name), join(state, name)));
     },
     async startGateway() {
-      gateway = await startServe(sitePath);
+      gateway = await startLaunched({ root, releasesDir, sitePath });
     },
     gateway() {
       if (!gateway) throw new Error('no gateway was started');
       return gateway;
     },
+    releasePackage,
     async run(list, more = {}) {
       const { steps } = await runChecklist({
         nameOrFile: list,
@@ -167,6 +190,7 @@ export async function openWorld(
         gwVersion: '1.0.0',
         clock: systemClock,
         ...context,
+        onProgress: atCloudAccount,
         onStep: ({ step }) => runStep(list, step),
         ask: answerYes,
         checks: {

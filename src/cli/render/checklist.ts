@@ -231,6 +231,11 @@ function renderDeviation({ approvedBy, reason }: Deviation): string {
   return chalk.yellow(`accepted by ${printable(approvedBy)}: ${printable(reason)}`);
 }
 
+/** What a running step waits for, or asks a person to do. */
+export function renderStepProgress(text: string): string {
+  return `      ${chalk.dim('…')} ${printable(text)}`;
+}
+
 /** A step on one line: verdict, title, result in words. */
 export function renderStepLine(step: StepResult, width = MAX_TITLE_WIDTH): string {
   const { verdict, title, shown, why, kind, deviation } = step;

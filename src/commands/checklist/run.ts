@@ -11,6 +11,7 @@ import {
   renderRobotHead,
   renderSectionHead,
   renderStepLine,
+  renderStepProgress,
 } from '../../cli/render/checklist.ts';
 import { builtInChecklists } from '../../cli/shipped.ts';
 import { INITIALS } from '../../lib/checklist/index.ts';
@@ -123,6 +124,13 @@ machine. Moves the robot only with --robot-will-move.`;
       initials: flags.initials ?? null,
     });
     let sectionId: string | null = null;
+    const stages = new Set<string>();
+    /** Once per stage of a step, because a countdown would fill the screen; a step may ask a person to act. */
+    const onProgress = (text: string) => {
+      const stage = text.replace(/\d+/g, '');
+      if (!stages.has(stage)) this.note(renderStepProgress(text));
+      stages.add(stage);
+    };
     const given = await this.#given(flags['from-host'] ?? [], flags['password-file']);
     const canPrompt = canAsk() && !quiet;
     try {
@@ -146,7 +154,7 @@ machine. Moves the robot only with --robot-will-move.`;
             clock: systemClock,
             checks: { searchPath: process.env.PATH, ssh, ...given },
             signal,
-            onProgress: () => {},
+            onProgress: quiet ? () => {} : onProgress,
             onWarning: (text) => this.warn(printable(text)),
             ...(canPrompt && { ask: technician.ask, decide: technician.decide }),
             ...(canPrompt && given.password === undefined && { askPassword: askDevicePassword }),
@@ -158,6 +166,7 @@ machine. Moves the robot only with --robot-will-move.`;
                 this.note(renderRobotHead(robot));
               },
               onStep: ({ section }) => {
+                stages.clear();
                 if (section !== null && section.id !== sectionId) this.note(renderSectionHead(section.title));
                 sectionId = section?.id ?? null;
               },

@@ -103,6 +103,19 @@ export function createCatalogue({
       : [],
   );
 
+  const missingCloud = section('cloud', 'no cloud endpoint is configured');
+  const missingRelease = lacking(({ cloud }) =>
+    cloud !== undefined && cloud.release === undefined
+      ? [
+          {
+            key: 'cloud.release',
+            what: 'no key of releases is configured, so every release is rejected',
+            remedy: 'Add release with keyFile to cloud in the site file.',
+          },
+        ]
+      : [],
+  );
+
   return {
     'site check': entry(
       {
@@ -213,9 +226,38 @@ export function createCatalogue({
         with: z.strictObject({
           withinMs: z.int().min(0).max(600_000).default(60_000).describe('Wait for a connection, in milliseconds.'),
         }),
-        missing: section('cloud', 'no cloud endpoint is configured'),
+        missing: missingCloud,
       },
       async (options, context) => (await import('./cloud/link.ts')).checkCloudLink(await toolkit(), options, context),
+    ),
+    'cloud stop': entry(
+      {
+        summary:
+          'A stop that a person sends from the cloud account arrives during the check, is latched, and is cleared on site; needs the device password.',
+        with: z.strictObject({
+          withinMs: z.int().min(0).max(3_600_000).default(300_000).describe('Wait for the stop, in milliseconds.'),
+        }),
+        given: signedIn,
+        missing: async () => [...(await missingCloud({})), ...(await passwordFile({}))],
+      },
+      async ({ withinMs }, context) =>
+        (await import('./cloud/stop-rehearsal.ts')).rehearseCloudStop(
+          await toolkit(),
+          { withinMs, password: thePassword() },
+          context,
+        ),
+    ),
+    'release rehearsal': entry(
+      {
+        summary:
+          'A release that a person starts in the cloud account begins during the check, is installed, confirmed and reported; the gateway restarts.',
+        with: z.strictObject({
+          withinMs: z.int().min(0).max(3_600_000).default(900_000).describe('Wait for its end, in milliseconds.'),
+        }),
+        missing: async () => [...(await missingCloud({})), ...(await missingRelease({}))],
+      },
+      async (options, context) =>
+        (await import('./cloud/release-rehearsal.ts')).rehearseRelease(await toolkit(), options, context),
     ),
     'heartbeat check': entry(
       {
@@ -237,7 +279,7 @@ export function createCatalogue({
           timeoutMs: z.int().min(1_000).max(60_000).default(10_000).describe('Timeout per endpoint in milliseconds.'),
         }),
         given: fromHosts.length > 0 ? ['second-host'] : [],
-        missing: section('cloud', 'no cloud endpoint is configured'),
+        missing: missingCloud,
       },
       async ({ timeoutMs }, context) =>
         (await import('./network/check.ts')).checkNetwork(

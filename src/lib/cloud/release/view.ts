@@ -35,7 +35,8 @@ export function viewRelease({
   }
   const failure = store.failure();
   if (failure !== null) return { ...base, status: 'failing', detail: failure.message, remedy: failure.remedy };
-  if (!isStarted) {
+  if (!isStarted || state === null) {
+    // Before its state was read, an earlier release would appear as a new one later.
     return { ...base, status: 'failing', detail: 'The release agent is not running.', remedy: 'Restart gw.' };
   }
   if (!isManaged) {

@@ -1,0 +1,203 @@
+import { z } from 'zod';
+import { topicsOf } from '../../cloud/index.ts';
+import { GwError } from '../../error/index.ts';
+import type { Finding } from '../finding.result.ts';
+import { type FindingStart, notChecked, ok, wrong } from '../finding.ts';
+import { type OperatorAccess, operatorAccess } from '../operator/access.ts';
+import type { CheckContext, Toolkit } from '../toolkit.ts';
+import type { CloudStopCheck } from './rehearsal.result.ts';
+import { readCloudStatus } from './status.ts';
+import type { CloudStatus } from './view.result.ts';
+
+export interface StopRehearsalOptions {
+  /** The device password, with which the person on site clears the stop. */
+  readonly password: string;
+  /** How long to wait for the stop, in milliseconds. */
+  readonly withinMs: number;
+}
+
+const POLL_MS = 250;
+/** For the disk to answer; `saved` is pending until then. */
+const SAVED_WITHIN_MS = 5_000;
+const STOP_PATH = '/api/stopp';
+
+const latchSchema = z.looseObject({
+  stop: z.looseObject({
+    latched: z.boolean(),
+    saved: z.union([z.boolean(), z.literal('pending')]),
+    by: z.string().nullable(),
+    reason: z.string().nullable(),
+    repeated: z.looseObject({ by: z.array(z.string()) }).nullable(),
+  }),
+});
+type Latch = z.infer<typeof latchSchema>['stop'];
+
+/** How the wait for a stop from the cloud ended. */
+type Wait =
+  | { readonly kind: 'received' | 'timeout' | 'restarted' }
+  | { readonly kind: 'other-stop'; readonly by: string }
+  | { readonly kind: 'discarded'; readonly reason: string };
+
+/**
+ * Waits for a stop that arrives from the cloud during this call, and clears it as the signed-in person on site. A stop
+ * from before, from another place, or one that the gateway discards does not count and is not cleared. After an
+ * interruption the robot stays stopped. Throws OPERATOR_NOT_REACHABLE, CLOUD_NOT_CONNECTED, MOTION_STOPPED, the error of
+ * the sign-in.
+ */
+export async function rehearseCloudStop(
+  toolkit: Toolkit,
+  { password, withinMs }: StopRehearsalOptions,
+  context: CheckContext,
+): Promise<CloudStopCheck> {
+  const { clock, site } = toolkit;
+  const { serial } = site.chassis;
+  const operator = operatorAccess(toolkit, context);
+  // Before the robot is stopped: with a wrong password the stop could not be cleared.
+  await (await operator.signIn(password)).signOut();
+  if ((await readLatch(operator)).latched) {
+    throw new GwError('MOTION_STOPPED', 'The robot is stopped already, so a stop from the cloud cannot be rehearsed.', {
+      remedy: 'Find out the reason of the stop, clear it with `gw motion clear`, then run this again.',
+    });
+  }
+  const before = await readCloudStatus(toolkit, {}, context);
+  if (before.status !== 'connected' || before.received === null) {
+    throw new GwError('CLOUD_NOT_CONNECTED', `No stop can arrive: ${before.detail}`, {
+      remedy: before.remedy ?? 'See `gw cloud status`.',
+    });
+  }
+  context.onProgress(`Send a stop to ${serial} from the cloud account now`);
+  const beganMs = clock.monotonicMs();
+  const wait = await waitForStop(toolkit, { operator, before, untilMs: beganMs + withinMs }, context);
+  const waitedMs = Math.round(clock.monotonicMs() - beganMs);
+  const latch = wait.kind === 'received' ? await settledLatch(toolkit, operator, context) : await readLatch(operator);
+  return {
+    serial,
+    by: latch.latched ? latch.by : null,
+    reason: latch.latched ? latch.reason : null,
+    waitedMs,
+    findings: [
+      receivedFinding(wait, latch, waitedMs),
+      latchedFinding(wait, latch),
+      await clearedFinding(operator, { wait, latch, password }),
+    ],
+  };
+}
+
+async function readLatch(operator: Pick<OperatorAccess, 'ask'>): Promise<Latch> {
+  return (await operator.ask('GET', STOP_PATH, latchSchema)).stop;
+}
+
+/** Until it is known whether the stop is on the disk. */
+async function settledLatch({ clock }: Toolkit, operator: OperatorAccess, context: CheckContext): Promise<Latch> {
+  const untilMs = clock.monotonicMs() + SAVED_WITHIN_MS;
+  let latch = await readLatch(operator);
+  while (latch.saved === 'pending' && clock.monotonicMs() < untilMs) {
+    await clock.sleep(POLL_MS, context.signal);
+    latch = await readLatch(operator);
+  }
+  return latch;
+}
+
+interface Waiting {
+  readonly operator: OperatorAccess;
+  readonly before: CloudStatus;
+  readonly untilMs: number;
+}
+
+async function waitForStop(
+  toolkit: Toolkit,
+  { operator, before, untilMs }: Waiting,
+  context: CheckContext,
+): Promise<Wait> {
+  const { clock } = toolkit;
+  const stopsBefore = before.received?.stops ?? 0;
+  const seen = new Set(discardedStops(toolkit, before).map(({ key }) => key));
+  for (;;) {
+    const now = await readCloudStatus(toolkit, {}, context);
+    const stops = now.received?.stops ?? 0;
+    if (stops > stopsBefore) return { kind: 'received' };
+    // The counts begin again at the start of gw, so a stop could be missed.
+    if (stops < stopsBefore) return { kind: 'restarted' };
+    const discarded = discardedStops(toolkit, now).find(({ key }) => !seen.has(key));
+    if (discarded !== undefined) return { kind: 'discarded', reason: discarded.reason };
+    const latch = await readLatch(operator);
+    if (latch.latched && !isFromCloud(latch.by)) return { kind: 'other-stop', by: latch.by ?? 'unknown' };
+    if (clock.monotonicMs() >= untilMs) return { kind: 'timeout' };
+    if (now.status !== 'connected') context.onProgress(now.detail);
+    await clock.sleep(POLL_MS, context.signal);
+  }
+}
+
+function discardedStops({ site }: Toolkit, { received }: CloudStatus) {
+  const topic = site.cloud === undefined ? null : topicsOf(site.cloud.topics, site.chassis.serial).stop;
+  return (received?.lastDiscarded ?? [])
+    .filter((message) => message.topic === topic)
+    .map(({ at, reason, bytes }) => ({ reason, key: `${at} ${reason} ${bytes}` }));
+}
+
+/** The gateway itself names the place of a stop first. */
+function isFromCloud(by: string | null): boolean {
+  return by !== null && /^cloud(?:,|$)/.test(by);
+}
+
+const SEND_AGAIN = 'Send the stop as docs/cloud.md, "Stop", describes it, then run this step again.';
+
+function receivedFinding(wait: Wait, { by, reason }: Latch, waitedMs: number): Finding {
+  const start: FindingStart = { id: 'received', title: 'A stop from the cloud arrives', spec: 'Core network rule' };
+  switch (wait.kind) {
+    case 'received':
+      return ok(start, `received ${waitedMs} ms after it was asked for: '${by}', ${reason}`);
+    case 'discarded':
+      return wrong(
+        start,
+        `a stop arrived and was discarded: ${wait.reason}`,
+        `${SEND_AGAIN} See \`gw cloud discarded\`.`,
+      );
+    case 'other-stop':
+      return notChecked(
+        start,
+        `the robot was stopped from another place meanwhile: ${wait.by}`,
+        'Find out the reason of that stop, clear it with `gw motion clear`, then run this step again.',
+      );
+    case 'restarted':
+      return notChecked(start, '`gw serve` was restarted meanwhile', 'Clear any stop, then run this step again.');
+    case 'timeout':
+      return notChecked(start, `no stop arrived within ${Math.round(waitedMs / 1_000)} s`, SEND_AGAIN);
+  }
+}
+
+function latchedFinding({ kind }: Wait, { latched, saved, by }: Latch): Finding {
+  const start: FindingStart = { id: 'latched', title: 'It stops the robot and is latched', spec: 'Events' };
+  const remedy = 'Do not hand the robot over; see the log of `gw serve`.';
+  if (kind !== 'received') return notChecked(start, 'no stop from the cloud was received');
+  if (!latched) return wrong(start, 'received, and the robot is not stopped', remedy);
+  if (!isFromCloud(by)) return notChecked(start, `the robot was stopped before by ${by}`, 'Run this step again.');
+  if (saved === false) return wrong(start, 'NOT saved: a restart of gw would forget it', remedy);
+  if (saved === 'pending') return notChecked(start, 'the disk has not saved it yet', 'Check the disk of this machine.');
+  return ok(start, `latched by '${by}', saved`);
+}
+
+interface Clearing {
+  readonly wait: Wait;
+  readonly latch: Latch;
+  readonly password: string;
+}
+
+async function clearedFinding(operator: OperatorAccess, { wait, latch, password }: Clearing): Promise<Finding> {
+  const start: FindingStart = { id: 'cleared', title: 'Only a signed-in person on site clears it', spec: null };
+  if (wait.kind !== 'received' || !latch.latched) return notChecked(start, 'no stop from the cloud was latched');
+  const others = [latch.by ?? 'unknown', ...(latch.repeated?.by ?? [])].filter((by) => !isFromCloud(by));
+  if (others.length > 0) {
+    // The stop of a person who may have seen a danger is theirs to judge.
+    const remedy = 'Ask for the reason of that stop, clear it with `gw motion clear`, then run this step again.';
+    return notChecked(start, `not cleared: also stopped by ${others.join(', ')}`, remedy);
+  }
+  const stranger = await operator.answerTo('DELETE', STOP_PATH);
+  const held = (await readLatch(operator)).latched;
+  await using session = await operator.signIn(password);
+  const cleared = await session.answerTo('DELETE', STOP_PATH);
+  const { latched } = await readLatch(operator);
+  const detail = `without a session ${stranger.status}, with one ${cleared.status}; ${latched ? 'still latched' : 'cleared'}`;
+  if (stranger.status === 401 && held && cleared.status === 200 && !latched) return ok(start, detail);
+  return wrong(start, detail, 'See the log of `gw serve`; do not hand the robot over.');
+}

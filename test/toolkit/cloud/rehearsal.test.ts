@@ -1,0 +1,367 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { siteSchema } from '../../../src/lib/site/index.ts';
+import { createCatalogue } from '../../../src/lib/toolkit/catalogue.ts';
+import { cloudStopSchema, releaseRehearsalSchema } from '../../../src/lib/toolkit/cloud/rehearsal.result.ts';
+import { rehearseRelease } from '../../../src/lib/toolkit/cloud/release-rehearsal.ts';
+import { rehearseCloudStop } from '../../../src/lib/toolkit/cloud/stop-rehearsal.ts';
+import type { Toolkit } from '../../../src/lib/toolkit/toolkit.ts';
+import { connectedView, lostView } from '../../cloud/views.ts';
+import { startFakeOperator } from '../operator/fake-operator.ts';
+
+type Received = NonNullable<typeof connectedView.received>;
+type Release = NonNullable<typeof connectedView.release>;
+type Run = NonNullable<Release['run']>;
+
+const STOP_TOPIC = 'gw/SN0007/stop';
+
+/** A gateway that a test changes while a check asks it. */
+async function startGateway() {
+  const operator = await startFakeOperator();
+  const free = { latched: false, saved: true as boolean | 'pending', by: null as string | null };
+  const gateway = {
+    operator,
+    view: { ...connectedView } as object,
+    latch: { ...free, reason: null as string | null, repeated: null as { by: string[] } | null },
+    /** Requests of the check to the person at the cloud account. */
+    asked: [] as string[],
+    /** What happens then. */
+    onAsked: () => {},
+    /** Called at every request for the state of the cloud. */
+    onView: () => {},
+    set(received: Partial<Received>) {
+      const before = (gateway.view as typeof connectedView).received;
+      gateway.view = { ...gateway.view, received: { ...before, ...received } };
+    },
+    setRelease(release: Partial<Release>) {
+      const before = (gateway.view as typeof connectedView).release;
+      gateway.view = { ...gateway.view, release: { ...before, ...release } };
+    },
+    stop(by: string, more: object = {}) {
+      gateway.latch = { latched: true, saved: true, by, reason: 'fire alarm', repeated: null, ...more };
+    },
+    context: {
+      signal: new AbortController().signal,
+      onProgress(text: string) {
+        if (!text.endsWith('now') && !text.includes('account now')) return;
+        gateway.asked.push(text);
+        gateway.onAsked();
+      },
+    },
+    [Symbol.asyncDispose]: () => operator[Symbol.asyncDispose](),
+  };
+  operator.override = (request) => {
+    const { method, url } = request;
+    if (url === '/api/cloud') {
+      gateway.onView();
+      return [200, gateway.view];
+    }
+    if (url !== '/api/stopp') return undefined;
+    if (method === 'DELETE') {
+      if (!operator.sessions.has(request.headers.cookie ?? '')) return [401, { error: { code: 'NOT_SIGNED_IN' } }];
+      gateway.latch = { ...free, reason: null, repeated: null };
+    }
+    return [200, { stop: gateway.latch }];
+  };
+  const file = siteSchema.parse({
+    name: 'Test',
+    chassis: { host: '127.0.0.1', serial: 'SN0007' },
+    operator: { port: operator.toolkit.site.operator.port },
+    cloud: { mqtt: { host: 'mqtt.example.test', alpn: 'x-example-mqtt-ca' } },
+  });
+  const toolkit = {
+    ...operator.toolkit,
+    site: { ...file, path: '/nowhere/site.yaml', dir: '/nowhere', stateDir: '/nowhere/state' },
+  } as Toolkit;
+  return Object.assign(gateway, { toolkit });
+}
+type Gateway = Awaited<ReturnType<typeof startGateway>>;
+
+const verdicts = ({ findings }: { findings: readonly { id: string; verdict: string }[] }) =>
+  Object.fromEntries(findings.map(({ id, verdict }) => [id, verdict]));
+const details = ({ findings }: { findings: readonly { detail: string }[] }) =>
+  findings.map(({ detail }) => detail).join('\n');
+
+describe('a stop from the cloud, rehearsed on site', () => {
+  const rehearse = async ({ toolkit, context, operator }: Gateway, password = operator.password) =>
+    cloudStopSchema.parse(await rehearseCloudStop(toolkit, { password, withinMs: 3_000 }, context));
+
+  it('is ok when it arrives after the request, is latched and saved, and is cleared by a signed-in person', async () => {
+    await using gateway = await startGateway();
+    gateway.onAsked = () => {
+      gateway.set({ stops: 3 });
+      gateway.stop('cloud, control centre', { saved: 'pending' });
+      setTimeout(() => gateway.latch.latched && gateway.stop('cloud, control centre'), 20);
+    };
+    const data = await rehearse(gateway);
+    expect(verdicts(data)).toEqual({ received: 'ok', latched: 'ok', cleared: 'ok' });
+    expect(data).toMatchObject({ serial: 'SN0007', by: 'cloud, control centre', reason: 'fire alarm' });
+    expect(gateway.asked).toEqual(['Send a stop to SN0007 from the cloud account now']);
+    expect(gateway.latch.latched).toBe(false);
+    expect(gateway.operator.sessions.size).toBe(0);
+  });
+
+  it('is refused while an old stop is latched, also one from the cloud, which stays', async () => {
+    for (const by of ['cloud', 'operator surface, 192.0.2.7']) {
+      await using gateway = await startGateway();
+      gateway.stop(by);
+      await expect(rehearse(gateway)).rejects.toMatchObject({ code: 'MOTION_STOPPED' });
+      expect([gateway.asked, gateway.latch.latched]).toEqual([[], true]);
+    }
+  });
+
+  it('asks nobody for a stop that cannot arrive, or that could not be cleared', async () => {
+    await using lost = await startGateway();
+    lost.view = lostView;
+    await expect(rehearse(lost)).rejects.toMatchObject({ code: 'CLOUD_NOT_CONNECTED' });
+    await using gateway = await startGateway();
+    await expect(rehearse(gateway, 'another password')).rejects.toMatchObject({ code: 'SIGN_IN_FAILED' });
+    expect([...lost.asked, ...gateway.asked]).toEqual([]);
+  });
+
+  it('is not checked without a stop, and a stop from the cloud before the request does not count', async () => {
+    await using gateway = await startGateway();
+    const data = await rehearse(gateway);
+    expect(verdicts(data)).toEqual({ received: 'not-checked', latched: 'not-checked', cleared: 'not-checked' });
+    expect(details(data)).toContain('no stop arrived within 3 s');
+    expect(data.by).toBeNull();
+  });
+
+  it.each(['operator surface, 192.0.2.7', 'local command', 'cloudy, somebody'])(
+    'is not checked, and not cleared, where the stop comes from %s',
+    async (by) => {
+      await using gateway = await startGateway();
+      gateway.onAsked = () => gateway.stop(by);
+      const data = await rehearse(gateway);
+      expect(verdicts(data)).toEqual({ received: 'not-checked', latched: 'not-checked', cleared: 'not-checked' });
+      expect(details(data)).toContain(`stopped from another place meanwhile: ${by}`);
+      expect(gateway.latch.latched).toBe(true);
+    },
+  );
+
+  it('is not cleared where a person on site stopped the robot as well, before it or after it', async () => {
+    for (const [by, repeated] of [
+      ['operator surface, 192.0.2.7', ['cloud']],
+      ['cloud', ['operator surface, 192.0.2.7']],
+    ] as const) {
+      await using gateway = await startGateway();
+      gateway.onAsked = () => {
+        gateway.set({ stops: 3 });
+        gateway.stop(by, { repeated: { by: [...repeated] } });
+      };
+      const data = await rehearse(gateway);
+      expect(verdicts(data)).toMatchObject({ received: 'ok', cleared: 'not-checked' });
+      expect(verdicts(data).latched).toBe(by === 'cloud' ? 'ok' : 'not-checked');
+      expect(gateway.latch.latched).toBe(true);
+    }
+  });
+
+  it('is wrong where a new message is discarded; older ones, and those of other topics, are not meant', async () => {
+    await using gateway = await startGateway();
+    const old = { reason: 'duplicate', topic: STOP_TOPIC, bytes: 40, at: '2026-11-22T10:00:00.000Z' } as const;
+    gateway.set({ lastDiscarded: [old] });
+    let views = 0;
+    gateway.onView = () => {
+      views += 1;
+      const other = { ...old, topic: 'gw/SN0007/shadow/update/delta', at: '2026-11-22T11:00:00.000Z' };
+      if (views === 3) gateway.set({ lastDiscarded: [other, old] });
+      const retained = { ...old, reason: 'retained', at: '2026-11-22T11:00:01.000Z' } as const;
+      if (views === 6) gateway.set({ lastDiscarded: [retained, other, old] });
+    };
+    const data = await rehearse(gateway);
+    expect(verdicts(data)).toEqual({ received: 'wrong', latched: 'not-checked', cleared: 'not-checked' });
+    expect(details(data)).toContain('a stop arrived and was discarded: retained');
+    expect(views).toBeGreaterThanOrEqual(6);
+  });
+
+  it('is not checked where the gateway was restarted meanwhile', async () => {
+    await using gateway = await startGateway();
+    gateway.onAsked = () => {
+      gateway.set({ stops: 1 });
+      gateway.stop('cloud');
+    };
+    expect(verdicts(await rehearse(gateway))).toMatchObject({ received: 'not-checked', latched: 'not-checked' });
+    expect(gateway.latch.latched).toBe(true);
+  });
+
+  it('is wrong where it is counted and not latched, not saved, or cleared without a session', async () => {
+    await using loose = await startGateway();
+    loose.onAsked = () => loose.set({ stops: 3 });
+    expect(verdicts(await rehearse(loose))).toEqual({ received: 'ok', latched: 'wrong', cleared: 'not-checked' });
+
+    await using unsaved = await startGateway();
+    unsaved.onAsked = () => {
+      unsaved.set({ stops: 3 });
+      unsaved.stop('cloud', { saved: false });
+    };
+    expect(verdicts(await rehearse(unsaved))).toEqual({ received: 'ok', latched: 'wrong', cleared: 'ok' });
+
+    await using hung = await startGateway();
+    hung.onAsked = () => {
+      hung.set({ stops: 3 });
+      hung.stop('cloud', { saved: 'pending' });
+    };
+    expect(verdicts(await rehearse(hung))).toEqual({ received: 'ok', latched: 'not-checked', cleared: 'ok' });
+
+    await using open = await startGateway();
+    open.onAsked = () => {
+      open.set({ stops: 3 });
+      open.stop('cloud');
+    };
+    const before = open.operator.override;
+    open.operator.override = (request, body) => {
+      if (request.method === 'DELETE' && request.url === '/api/stopp') {
+        open.latch = { ...open.latch, latched: false };
+        return [200, { stop: open.latch }];
+      }
+      return before(request, body);
+    };
+    expect(verdicts(await rehearse(open))).toEqual({ received: 'ok', latched: 'ok', cleared: 'wrong' });
+  });
+});
+
+describe('a release from the cloud, rehearsed on site', () => {
+  const earlier = connectedView.release?.run as Run;
+  const begun: Run = {
+    ...earlier,
+    jobId: 'release-8',
+    phase: 'downloading',
+    fromVersion: '1.3.0',
+    toVersion: '1.3.0',
+    detail: null,
+    isReported: false,
+  };
+  const rehearse = async ({ toolkit, context }: Gateway) =>
+    releaseRehearsalSchema.parse(await rehearseRelease(toolkit, { withinMs: 4_000 }, context));
+  /** From the request on, every read of the state shows the next of these. */
+  const script = (gateway: Gateway, ...steps: readonly (Partial<Release> | 'away')[]) => {
+    let at = -1;
+    gateway.onAsked = () => {
+      at = 0;
+    };
+    gateway.onView = () => {
+      const step = at < 0 ? undefined : steps[Math.min(at, steps.length - 1)];
+      if (at >= 0) at += 1;
+      if (step === undefined) return;
+      const { status, ...rest } = { ...connectedView, ...gateway.view };
+      gateway.view = step === 'away' ? { ...rest, status: 'restarts' } : { ...rest, status: 'connected' };
+      if (step !== 'away') gateway.setRelease(step);
+    };
+  };
+
+  it('is ok for a release of the running version that begins, restarts the gateway, is confirmed and reported', async () => {
+    await using gateway = await startGateway();
+    script(
+      gateway,
+      {},
+      { run: begun },
+      'away',
+      { run: { ...begun, phase: 'switched' } },
+      { run: { ...begun, phase: 'confirmed' } },
+      { run: { ...begun, phase: 'confirmed', isReported: true } },
+    );
+    const data = await rehearse(gateway);
+    expect(verdicts(data)).toEqual({ ready: 'ok', received: 'ok', installed: 'ok', reported: 'ok' });
+    expect(data).toMatchObject({ jobId: 'release-8', toVersion: '1.3.0', runningVersion: '1.3.0' });
+    expect(gateway.asked).toEqual([
+      'Release a version to SN0007 in the cloud account now; that of the running version will do',
+    ]);
+  });
+
+  it('counts a job that is executed again', async () => {
+    await using gateway = await startGateway();
+    script(gateway, { run: { ...earlier, executionNumber: 2, phase: 'confirmed' }, runningVersion: '1.4.0' });
+    expect(verdicts(await rehearse(gateway))).toMatchObject({ received: 'ok', installed: 'ok', reported: 'ok' });
+  });
+
+  it('does not count a release that had ended before, nor one that began before and ends meanwhile', async () => {
+    for (const phase of ['confirmed', 'switched'] as const) {
+      await using gateway = await startGateway();
+      gateway.setRelease({ run: { ...begun, phase } });
+      script(gateway, { run: { ...begun, phase: 'confirmed', isReported: true } });
+      const data = await rehearse(gateway);
+      expect(verdicts(data)).toEqual({
+        ready: 'ok',
+        received: 'not-checked',
+        installed: 'not-checked',
+        reported: 'not-checked',
+      });
+      expect(details(data)).toContain('none began within 4 s');
+    }
+  });
+
+  it.each([
+    ['rolled back', { phase: 'rolled-back', detail: 'not healthy' }, {}, { installed: 'wrong' }],
+    ['rejected', { phase: 'rejected', detail: 'wrong signature' }, {}, { installed: 'wrong' }],
+    [
+      'confirmed while another version runs',
+      { phase: 'confirmed' },
+      { runningVersion: '1.2.0' },
+      { installed: 'wrong' },
+    ],
+    ['confirmed and not acknowledged', { phase: 'confirmed', isReported: false }, {}, { reported: 'not-checked' }],
+    ['still waiting for the robot to stand', { phase: 'ready' }, {}, { installed: 'not-checked' }],
+  ] as const)('is never ok when it is %s', async (_what, change, release, expected) => {
+    await using gateway = await startGateway();
+    script(gateway, { ...release, run: { ...begun, isReported: true, ...change } });
+    const data = await rehearse(gateway);
+    expect(verdicts(data)).toMatchObject({ received: 'ok', ...expected });
+    if ('detail' in change) expect(details(data)).toContain(change.detail);
+  });
+
+  it('does not take the end of a job that follows for its own', async () => {
+    await using gateway = await startGateway();
+    const next: Run = { ...begun, jobId: 'release-9', phase: 'confirmed', isReported: true };
+    script(gateway, { run: { ...begun, phase: 'unpacking' } }, { run: next });
+    const data = await rehearse(gateway);
+    expect(data.jobId).toBe('release-8');
+    expect(verdicts(data)).toMatchObject({ installed: 'not-checked', reported: 'not-checked' });
+  });
+
+  it.each(['unmanaged', 'not-configured', 'failing'] as const)(
+    'is wrong, and asks nobody, where it is %s',
+    async (status) => {
+      await using gateway = await startGateway();
+      gateway.setRelease({ status, detail: 'because', remedy: 'do this' });
+      const data = await rehearse(gateway);
+      expect(verdicts(data)).toMatchObject({ ready: 'wrong', received: 'not-checked', installed: 'not-checked' });
+      expect([gateway.asked, data.waitedMs]).toEqual([[], 0]);
+    },
+  );
+
+  it('is wrong for a gateway without a cloud, and asks nobody for a release that cannot arrive', async () => {
+    await using none = await startGateway();
+    none.view = { ...connectedView, status: 'not-configured', release: null };
+    expect(verdicts(await rehearse(none))).toMatchObject({ ready: 'wrong' });
+    await using lost = await startGateway();
+    lost.view = { ...lostView, release: connectedView.release };
+    await expect(rehearse(lost)).rejects.toMatchObject({ code: 'CLOUD_NOT_CONNECTED' });
+    expect([...none.asked, ...lost.asked]).toEqual([]);
+  });
+});
+
+describe('the prerequisites of both', () => {
+  const missingOf = async (name: string, cloud: string) => {
+    const dir = mkdtempSync(join(tmpdir(), 'gw-rehearsal-'));
+    try {
+      const sitePath = join(dir, 'site.yaml');
+      writeFileSync(sitePath, `name: t\nchassis: { host: 127.0.0.1, serial: S1 }\n${cloud}`);
+      const entry = createCatalogue({ sitePath })[name];
+      return (await entry?.missing?.(entry.with.parse({})))?.map(({ key }) => key);
+    } finally {
+      rmSync(dir, { recursive: true, force: true });
+    }
+  };
+  const cloud = 'cloud: { mqtt: { host: mqtt.example.test, alpn: x } }\n';
+
+  it('are named by their key', async () => {
+    expect(await missingOf('cloud stop', '')).toEqual(['cloud', 'operator.passwordFile']);
+    expect(await missingOf('release rehearsal', '')).toEqual(['cloud']);
+    expect(await missingOf('release rehearsal', cloud)).toEqual(['cloud.release']);
+    expect(await missingOf('release rehearsal', cloud.replace(' }\n', ', release: { keyFile: k.pem } }\n'))).toEqual(
+      [],
+    );
+  });
+});
