@@ -280,6 +280,7 @@ export function createCloudLink(options: CloudLinkOptions): CloudLink {
 
   return {
     async run(signal) {
+      state.isRunning = true;
       const memory = await openLinkMemory(options.stateDir, log);
       const run: Run = {
         signal,
@@ -300,7 +301,6 @@ export function createCloudLink(options: CloudLinkOptions): CloudLink {
           },
         },
       };
-      state.isRunning = true;
       current = run;
       try {
         while (!signal.aborted) {

@@ -96,14 +96,22 @@ function headline(state: LinkState): Pick<LinkView, 'status' | 'detail' | 'remed
       ? { status: 'connecting', detail: 'not connected; a new connection is being made', ...none }
       : { status: 'not-checked', detail: 'the first attempt has no result yet', ...none };
   }
-  const others = [state.failures.direct, state.failures.fallback].filter((one) => one !== null && one !== decisive);
-  const details = [decisive, ...others].map((one) => `${placeOf(one as FailedAttempt)}: ${one?.outcome.detail}`);
+  const other = [state.failures.direct, state.failures.fallback].find((one) => one !== null && one !== decisive);
   return {
     status: 'connecting',
-    detail: `not connected; ${details.join('; ')}`,
+    detail: `not connected; ${failuresText(decisive, other ?? null)}`,
     remedy: decisive.outcome.remedy ?? null,
     ask: decisive.outcome.ask ?? null,
   };
+}
+
+/** Both paths with their reasons; a reason that both have once. */
+function failuresText(decisive: FailedAttempt, other: FailedAttempt | null): string {
+  const { detail } = decisive.outcome;
+  if (other === null) return `${placeOf(decisive)}: ${detail}`;
+  return other.outcome.detail === detail
+    ? `${placeOf(decisive)} and ${placeOf(other)}: ${detail}`
+    : `${placeOf(decisive)}: ${detail}; ${placeOf(other)}: ${other.outcome.detail}`;
 }
 
 const placeOf = (failure: FailedAttempt) => formatEndpoint(failure);
