@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 
 const lib = join(import.meta.dirname, '..', '..', 'src', 'lib');
 /** Modules of `gw serve`, which runs for weeks on a machine whose wall clock may be set at any time. */
-const ofTheDaemon = ['gateway', 'operator', 'motion', 'fleet', 'chassis', 'evidence', 'lifecycle'];
+const ofTheDaemon = ['gateway', 'operator', 'motion', 'fleet', 'chassis', 'evidence', 'cloud', 'lifecycle'];
 
 /** Places where the daemon reads the wall clock: for display only, not for decisions. */
 const allowed = {
