@@ -249,7 +249,8 @@ describe('the network check, outward', () => {
     const folder = { path: '/x', status: 'ok', freeBytes: 1, totalBytes: 2, detail: 'x', remedy: null };
     const disk = { state: folder, media: folder };
     const log = { status: 'writing', droppedLines: 0, detail: 'The log is being written.' };
-    const health = { status: 'ok', version: '1', upForMs: 1, services, evidence, disk, log };
+    const cloud = { status: 'not-configured', detail: 'The site file has no cloud.' };
+    const health = { status: 'ok', version: '1', upForMs: 1, services, evidence, disk, log, cloud };
     let body: string | undefined = JSON.stringify(health);
     const gateway = createServer((_, response) => (body === undefined ? undefined : response.end(body)));
     await new Promise<void>((resolve) => gateway.listen(0, '127.0.0.1', resolve));
