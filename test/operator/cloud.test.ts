@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { CloudView } from '../../src/lib/cloud/index.ts';
+import type { CloudView, PathCheck } from '../../src/lib/cloud/index.ts';
 import { noCloud } from '../../src/lib/gateway/cloud-health.ts';
 import { pageView } from '../../src/lib/operator/pages/view.ts';
 import { connectedView, lostView } from '../cloud/views.ts';
-import { ask, get, startServer } from './server.ts';
+import { ask, get, postJson, signIn, startServer } from './server.ts';
 import { snapshotWith, standInHealth, standInMotion, tried } from './stand-ins.ts';
 
 const now = new Date('2026-11-22T19:20:00.000Z');
@@ -47,6 +47,103 @@ describe('GET /api/cloud', () => {
     while (!received.includes('event: view')) received += Buffer.from((await reader?.read())?.value ?? []).toString();
     expect(received).not.toContain(secret);
     await reader?.cancel();
+  });
+});
+
+describe('POST /api/cloud/pruefung', () => {
+  const path = '/api/cloud/pruefung';
+  const proven: PathCheck = { path: 'fallback', step: null, outcome: { verdict: 'ok', detail: 'CONNACK accepted' } };
+
+  it('proves a path for a signed-in person, and gives the result of the link', async () => {
+    const asked: string[] = [];
+    await using server = await startServer({
+      password: true,
+      more: {
+        async checkCloudPath(which) {
+          asked.push(which);
+          return { ...proven, path: which };
+        },
+      },
+    });
+    const cookie = await signIn(server.full);
+    const { status, data } = await postJson(server.full, path, { path: 'fallback' }, { cookie });
+    expect({ status, data }).toEqual({ status: 200, data: JSON.parse(JSON.stringify(proven)) });
+    expect(asked).toEqual(['fallback']);
+  });
+
+  it('is 401 without a sign-in, 403 on the read-only socket, and moves the link for neither', async () => {
+    let asked = 0;
+    await using server = await startServer({
+      password: true,
+      more: {
+        async checkCloudPath() {
+          asked += 1;
+          return proven;
+        },
+      },
+    });
+    expect((await postJson(server.full, path, { path: 'direct' })).status).toBe(401);
+    expect((await postJson(server.full, path, { path: 'direct' }, { cookie: 'gw=00' })).status).toBe(401);
+    const cookie = await signIn(server.full);
+    expect((await postJson(server.readOnly, path, { path: 'direct' }, { cookie })).status).toBe(403);
+    expect(asked).toBe(0);
+  });
+
+  it.each<[string, unknown]>([
+    ['no path', {}],
+    ['an unknown path', { path: 'both' }],
+    ['an unknown field', { path: 'direct', force: true }],
+    ['no object', ['direct']],
+    ['a number', { path: 1 }],
+  ])('is 400 for %s', async (_what, body) => {
+    let asked = 0;
+    await using server = await startServer({
+      password: true,
+      more: {
+        async checkCloudPath() {
+          asked += 1;
+          return proven;
+        },
+      },
+    });
+    const cookie = await signIn(server.full);
+    const { status, data } = await postJson(server.full, path, body, { cookie });
+    expect(status).toBe(400);
+    expect(data.error.code).toEqual(expect.any(String));
+    expect(asked).toBe(0);
+  });
+
+  it('says that no cloud is configured', async () => {
+    await using server = await startServer({ password: true });
+    const cookie = await signIn(server.full);
+    const { status, data } = await postJson(server.full, path, { path: 'direct' }, { cookie });
+    expect(status).toBeGreaterThanOrEqual(400);
+    expect(data.error).toMatchObject({ code: 'NOT_CONFIGURED', message: 'No cloud is configured.' });
+  });
+
+  it('checks one path at a time, and the next one also after a failure', async () => {
+    const begun = Promise.withResolvers<void>();
+    const first = Promise.withResolvers<PathCheck>();
+    let asked = 0;
+    await using server = await startServer({
+      password: true,
+      more: {
+        checkCloudPath() {
+          asked += 1;
+          begun.resolve();
+          return asked === 1 ? first.promise : Promise.resolve(proven);
+        },
+      },
+    });
+    const cookie = await signIn(server.full);
+    const one = postJson(server.full, path, { path: 'fallback' }, { cookie });
+    await begun.promise;
+    const two = await postJson(server.full, path, { path: 'direct' }, { cookie });
+    expect(two.data.error.code).toBe('BUSY');
+    expect(asked).toBe(1);
+    first.reject(new Error('the gateway ends'));
+    expect((await one).status).toBe(500);
+    expect((await postJson(server.full, path, { path: 'direct' }, { cookie })).status).toBe(200);
   });
 });
 

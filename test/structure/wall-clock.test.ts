@@ -4,11 +4,23 @@ import { describe, expect, it } from 'vitest';
 
 const lib = join(import.meta.dirname, '..', '..', 'src', 'lib');
 /** Modules of `gw serve`, which runs for weeks on a machine whose wall clock may be set at any time. */
-const ofTheDaemon = ['gateway', 'operator', 'motion', 'fleet', 'chassis', 'evidence', 'lifecycle'];
+const ofTheDaemon = ['gateway', 'operator', 'motion', 'fleet', 'chassis', 'evidence', 'cloud', 'lifecycle'];
 
 /** Places where the daemon reads the wall clock: for display only, not for decisions. */
 const allowed = {
   'lifecycle/clock.ts': 'the clock itself',
+  'cloud/gate/discarded.ts': 'when a message was discarded',
+  'cloud/link/attempt.ts': 'when an attempt failed, and since when a connection lasts',
+  'cloud/link/link.ts': 'when an attempt failed, and when a connection was lost',
+  'cloud/outbox/outbox.ts': 'the envelope of a message; order and age in the outbox come from its key',
+  'cloud/outbox/thread/store-thread.ts':
+    'the envelope of the record about thinned telemetry, and the name of a damaged file',
+  'cloud/release/agent.ts': 'since when a release runs; its waits are monotonic',
+  'cloud/reporting/faults.ts': 'when a fault was cleared',
+  'cloud/reporting/shadow.ts': 'when an update was rejected',
+  'cloud/storage/spool.ts': 'when an archive was added; in the process of the command',
+  'cloud/storage/uploads.ts':
+    'the age of an abandoned copy, against its time in the file system; at worst the command that copies has to be repeated',
   'motion/motion.ts': 'part of the id of a tour; a counter makes it unique',
   'motion/trial/trials.ts': 'the id of a trial, and when its records were made',
   'motion/stop-latch.ts': 'since when the robot is stopped',

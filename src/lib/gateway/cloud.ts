@@ -5,6 +5,7 @@ import type { Motion } from '../motion/index.ts';
 import { directDialer } from '../net/index.ts';
 import type { GatewayHealth } from '../operator/index.ts';
 import type { Site } from '../site/index.ts';
+import { isMoving, releaseHealth } from './cloud-robot.ts';
 import { faultsOf, shadowOf, telemetryOf } from './cloud-state/index.ts';
 import { createIdentityReader } from './identity.ts';
 
@@ -45,26 +46,13 @@ export async function openCloud(site: Site, parts: CloudParts): Promise<Cloud | 
       return shadowOf({ version, site, ...sources(), link: cloudLink, release });
     },
     isMoving: () => isMoving(link, motion),
-    releaseHealth() {
-      const missing = [
-        ...health()
-          .services.filter(({ name, status }) => name !== cloud.name && status !== 'running')
-          .map(({ name, status }) => `${name} is ${status}`),
-        ...(link.snapshot().link.kind === 'connected' ? [] : ['the chassis is not connected']),
-        ...(cloud.view().status === 'connected' ? [] : ['the cloud is not connected']),
-      ];
-      return { isHealthy: missing.length === 0, missing: missing.length === 0 ? null : `${missing.join(', ')}.` };
-    },
+    releaseHealth: () =>
+      releaseHealth({
+        services: health().services,
+        cloudName: cloud.name,
+        isChassisConnected: link.snapshot().link.kind === 'connected',
+        isCloudConnected: cloud.view().status === 'connected',
+      }),
   });
   return cloud;
-}
-
-/** Whether the robot moves by its own report, or by an activity of gw; null: not known. */
-function isMoving(link: ChassisLink, motion: Motion): boolean | null {
-  const { tour, drive, trial, unownedMove } = motion.status();
-  if (tour?.state === 'running' || drive?.state === 'running' || trial !== null || unownedMove !== null) return true;
-  const { link: state, values } = link.snapshot();
-  const { planning } = values;
-  if (state.kind !== 'connected' || planning.status !== 'received' || planning.stale) return null;
-  return planning.value.moveState === 'moving';
 }

@@ -87,6 +87,7 @@ export function operatorAccess(toolkit: OperatorPlace, { signal }: CheckContext,
 export async function localOperatorAccess(
   toolkit: Pick<Toolkit, 'ssh'> & { readonly site: Pick<Toolkit['site'], 'stateDir'> },
   { signal }: CheckContext,
+  { timeoutMs = TIMEOUT_MS }: { readonly timeoutMs?: number } = {},
 ): Promise<Omit<OperatorAccess, 'signIn'> | null> {
   const path = localSocketPath(toolkit.site);
   if (toolkit.ssh !== undefined || !(await isOpenable(path))) return null;
@@ -94,6 +95,7 @@ export async function localOperatorAccess(
     origin: 'http://localhost',
     agent: () => localAgent(path),
     tried: { address: `unix:${path}` },
+    timeoutMs,
   };
   const { ask, answerTo } = requestsOver(way, null, signal);
   return { ask, answerTo };
@@ -111,6 +113,8 @@ interface Way {
   readonly origin: string;
   readonly agent: () => Promise<Agent>;
   readonly tried: Tried;
+  /** For a whole request; TIMEOUT_MS by default. */
+  readonly timeoutMs?: number;
 }
 
 function requestsOver(way: Way, cookie: string | null, signal: AbortSignal) {
@@ -207,7 +211,7 @@ async function fetchText(way: Way, { path, method, body, cookie }: Asked, signal
     origin: way.origin,
     path,
     method,
-    signal: withDeadline(signal, TIMEOUT_MS),
+    signal: withDeadline(signal, way.timeoutMs ?? TIMEOUT_MS),
     headers: {
       ...(body !== undefined && { 'content-type': 'application/json' }),
       ...(cookie !== null && { cookie }),

@@ -15,6 +15,9 @@ const checkSchema = z.object({
   }),
 });
 
+/** Longer than all steps of a connection take until their timeouts, after another one that is being made. */
+const TIMEOUT_MS = 60_000;
+
 /** Paths of the link by the ids of the planned ones, in the order of the checks: the preferred path last. */
 const paths = { 'mqtt-fallback': 'fallback', 'mqtt-direct': 'direct' } as const;
 
@@ -28,7 +31,7 @@ export async function provenByRunningLink(
   plans: readonly PlannedPath[],
 ): Promise<ReadonlyMap<string, PathOutcome>> {
   const proven = new Map<string, PathOutcome>();
-  const access = await localOperatorAccess(toolkit, context);
+  const access = await localOperatorAccess(toolkit, context, { timeoutMs: TIMEOUT_MS });
   if (access === null) return proven;
   for (const [id, path] of Object.entries(paths)) {
     if (!plans.some((plan) => plan.id === id)) continue;

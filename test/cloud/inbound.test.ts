@@ -1,0 +1,193 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { InboundMessage } from '../../src/lib/cloud/gate/model.ts';
+import { createRequester } from '../../src/lib/cloud/gate/requester.ts';
+import { createSeen } from '../../src/lib/cloud/gate/seen.ts';
+import { createInbound, type InboundOptions } from '../../src/lib/cloud/inbound.ts';
+import { createFakeClock } from '../lifecycle/fake-clock.ts';
+import { messageOf, serial, topics } from './gate/context.ts';
+
+type Acts = 'onStop' | 'onTunnelNotification' | 'offer' | 'record' | 'onAnswer';
+
+/** The inbound side with actors that only record their calls. */
+function inboundWith(more: Partial<InboundOptions> = {}) {
+  const calls: [Acts, ...unknown[]][] = [];
+  const clock = createFakeClock();
+  const logged: [string, unknown][] = [];
+  const write = (fields: object, message: string) => void logged.push([message, fields]);
+  const log = { debug: write, info: write, warn: write, error: write };
+  const call =
+    (name: Acts) =>
+    (...args: unknown[]) =>
+      void calls.push([name, ...args]);
+  const published: { topic: string; token: string }[] = [];
+  const requester = createRequester({
+    clock,
+    connection: () => ({
+      ended: new AbortController().signal,
+      path: 'direct',
+      async publish(topic, payload) {
+        published.push({ topic, token: JSON.parse(new TextDecoder().decode(payload)).clientToken });
+      },
+    }),
+  });
+  const inbound = createInbound({
+    ...{ serial, topics, requester, clock, log },
+    // Never written: a folder that cannot exist.
+    seen: createSeen({ stateDir: '/dev/null/state', clock, log }),
+    agent: { offer: call('offer') },
+    reporting: { requestOf: () => null, onAnswer: call('onAnswer') },
+    record: call('record'),
+    onStop: call('onStop'),
+    onTunnelNotification: call('onTunnelNotification'),
+    ...more,
+  });
+  return { inbound, calls, logged, requester, published };
+}
+
+const job = { jobId: 'j1', status: 'QUEUED', queuedAt: 1, lastUpdatedAt: 1, versionNumber: 1, executionNumber: 1 };
+const notification = { clientAccessToken: 'T', clientMode: 'destination', region: 'eu-central-1', services: ['A'] };
+
+/** Foreign bytes of every kind: near misses of valid messages, any JSON, any bytes. */
+const payloads = fc.oneof(
+  fc.uint8Array({ maxLength: 300 }),
+  fc.json().map((text) => new TextEncoder().encode(text)),
+  fc
+    .constantFrom({ id: 'a1', reason: 'x' }, { execution: job }, notification, { clientToken: 't', timestamp: 1 })
+    .chain((valid) =>
+      fc
+        .record({ key: fc.constantFrom(...Object.keys(valid), 'extra'), value: fc.jsonValue(), keep: fc.boolean() })
+        .map(({ key, value, keep }) =>
+          new TextEncoder().encode(JSON.stringify(keep ? valid : { ...valid, [key]: value })),
+        ),
+    ),
+);
+const anyTopic = fc.oneof(
+  fc.constantFrom(
+    topics.stop,
+    topics.tunnels,
+    topics.storageAnswer,
+    ...['notify-next', 'start-next/accepted', 'j1/get/accepted', 'j1/update/rejected'].map(
+      (end) => `${topics.jobs}/${end}`,
+    ),
+    ...['update/accepted', 'update/rejected', 'update/delta', 'get/accepted'].map((end) => `${topics.shadow}/${end}`),
+  ),
+  fc.constantFrom(...Object.values(topics)),
+  fc.string({ maxLength: 60 }),
+  fc.constantFrom('gw/SN0002/stop', 'gw/SN0001/stop/', '$SYS/x', 'gw/+/stop'),
+);
+const messages: fc.Arbitrary<InboundMessage> = fc.record({
+  topic: anyTopic,
+  payload: payloads,
+  retain: fc.boolean(),
+  dup: fc.boolean(),
+  oversizedBytes: fc.constantFrom(null, null, null, 200_000),
+});
+
+describe('what is received', () => {
+  it('reaches nothing but the stop, the release agent, the tunnel, and the asker of an answer, each from its own topic', () => {
+    fc.assert(
+      fc.property(fc.array(messages, { maxLength: 20 }), (received) => {
+        const { inbound, calls } = inboundWith();
+        let before = 0;
+        for (const message of received) {
+          inbound.receive(message);
+          const made = calls.slice(before).map(([name]) => name);
+          before = calls.length;
+          // Nothing was asked for, so that no answer is one.
+          expect(made).not.toContain('onAnswer');
+          if (made.length === 0) continue;
+          expect(message.retain).toBe(false);
+          expect(message.oversizedBytes).toBeNull();
+          const expected = {
+            [topics.stop]: ['onStop', 'record'],
+            [topics.tunnels]: ['onTunnelNotification'],
+            [`${topics.jobs}/notify-next`]: ['offer'],
+          }[message.topic];
+          expect(made).toEqual(expected);
+        }
+        const { stops, releases, tunnelNotifications, answers, discarded } = inbound.view();
+        const sum = Object.values(discarded).reduce((total, count) => total + count, 0);
+        // Every message was counted once.
+        expect(stops + releases + tunnelNotifications + answers + sum).toBe(received.length);
+        expect(answers).toBe(0);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('stops once for an id, whatever comes between', () => {
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom('a', 'b', 'c'), { maxLength: 30 }), (ids) => {
+        const { inbound, calls } = inboundWith();
+        for (const id of ids) inbound.receive(messageOf(topics.stop, { id }));
+        const stopped = calls.filter(([name]) => name === 'onStop').map(([, stop]) => (stop as { id: string }).id);
+        expect(stopped).toEqual([...new Set(ids)]);
+      }),
+    );
+  });
+
+  it('acts on a stop before anything else is done about it', () => {
+    const { inbound, calls, logged } = inboundWith({
+      seen: {
+        hasSeenStop: () => false,
+        hasSeenNotification: () => false,
+        hasSeenExecution: () => false,
+        add: () => {
+          throw new Error('disk');
+        },
+        load: async () => {},
+        settled: async () => {},
+        view: () => {
+          throw new Error('not used');
+        },
+      },
+    });
+    inbound.receive(messageOf(topics.stop, { id: 'a1' }));
+    expect(calls[0]).toEqual(['onStop', { id: 'a1' }]);
+    expect(logged.map(([message]) => message)).toEqual([
+      'stop received from the cloud',
+      'acting on a message of the cloud failed',
+    ]);
+  });
+
+  it('is answered for the stop even when the actor throws, and the next message is acted on', () => {
+    let calls = 0;
+    const { inbound } = inboundWith({
+      onStop() {
+        calls += 1;
+        throw new Error('motion');
+      },
+    });
+    expect(() => inbound.receive(messageOf(topics.stop, { id: 'a1' }))).not.toThrow();
+    // It was not acted on, so that the redelivery is no duplicate.
+    inbound.receive(messageOf(topics.stop, { id: 'a1' }));
+    expect(calls).toBe(2);
+  });
+
+  it('gives an answer to the one who asked, once', async () => {
+    const { inbound, requester, published } = inboundWith();
+    const asked = requester.ask(
+      { kind: 'job-start', topic: `${topics.jobs}/start-next`, body: {} },
+      { signal: new AbortController().signal },
+    );
+    await expect.poll(() => published.length).toBe(1);
+    const clientToken = published[0]?.token;
+    const answer = () => messageOf(`${topics.jobs}/start-next/accepted`, { clientToken, timestamp: 1, execution: job });
+    inbound.receive(answer());
+    expect(await asked).toMatchObject({ kind: 'job', execution: { jobId: 'j1' } });
+    inbound.receive(answer());
+    expect(inbound.view()).toMatchObject({ answers: 1, discarded: { duplicate: 1 } });
+  });
+
+  it('never writes a payload to the log, also not that of a tunnel notification', () => {
+    const secret = 'c0ffee5ec2e7';
+    const { inbound, logged } = inboundWith();
+    inbound.receive(messageOf(topics.tunnels, { ...notification, clientAccessToken: secret }));
+    inbound.receive(messageOf(topics.tunnels, { ...notification, clientAccessToken: secret, port: 22 }));
+    inbound.receive(messageOf(topics.stop, `{"id":"${secret}`));
+    inbound.receive(messageOf(topics.storageAnswer, { clientToken: 't', url: `https://x.example/a?sig=${secret}` }));
+    expect(logged.length).toBeGreaterThan(2);
+    expect(JSON.stringify(logged)).not.toContain(secret);
+  });
+});

@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest';
+import type { OutgoingMessage } from '../../src/lib/cloud/outbox/model.ts';
+import { createRecords, MAX_WAITING } from '../../src/lib/cloud/records.ts';
+import { GwError } from '../../src/lib/error/index.ts';
+import { createFakeClock } from '../lifecycle/fake-clock.ts';
+
+function world() {
+  const clock = createFakeClock();
+  const errors: [string, object][] = [];
+  const error = (fields: object, message: string) => void errors.push([message, fields]);
+  const records = createRecords({
+    topic: 'gw/SN0001/records',
+    clock,
+    log: { debug() {}, info() {}, warn() {}, error },
+  });
+  const kept: OutgoingMessage[] = [];
+  let trouble: Error | null = null;
+  const outbox = {
+    async append(message: OutgoingMessage) {
+      if (trouble !== null) throw trouble;
+      kept.push(message);
+      return { id: 'x', seq: kept.length };
+    },
+  };
+  const fail = (why: Error | null) => {
+    trouble = why;
+  };
+  return { clock, errors, records, kept, outbox, fail };
+}
+
+describe('records for the cloud', () => {
+  it('wait for the outbox and keep their order, through a disk that fails', async () => {
+    const { clock, errors, records, kept, outbox, fail } = world();
+    records.add({ kind: 'stop-executed', stopId: '1' });
+    fail(new GwError('FILE_UNWRITABLE', 'no space'));
+    const ending = new AbortController();
+    const running = records.run(outbox, ending.signal);
+    records.add({ kind: 'stop-executed', stopId: '2' });
+    await clock.advance(20_000);
+    expect(kept).toEqual([]);
+    expect(errors.map(([message]) => message)).toEqual(['a record for the cloud waits for the outbox']);
+    fail(null);
+    await clock.advance(5_000);
+    records.add({ kind: 'stop-executed', stopId: '3' });
+    await expect.poll(() => kept.map(({ body }) => body.stopId)).toEqual(['1', '2', '3']);
+    expect(kept[0]).toMatchObject({ class: 'record', topic: 'gw/SN0001/records' });
+    ending.abort();
+    await running;
+    expect(clock.pending).toBe(0);
+  });
+
+  it('are bounded in memory, with the count of the lost ones in the log, and named at the end', async () => {
+    const { errors, records, outbox, fail } = world();
+    for (let i = 0; i <= MAX_WAITING; i += 1) records.add({ kind: 'stop-executed', stopId: `s${i}` });
+    expect(errors).toEqual([
+      ['a record for the cloud is lost: too many wait for the outbox', { kind: 'stop-executed', lost: 1 }],
+    ]);
+    fail(new Error('never'));
+    const ending = new AbortController();
+    const running = records.run(outbox, ending.signal);
+    ending.abort();
+    await running;
+    const [message, fields] = errors.at(-1) ?? [];
+    expect(message).toBe('records for the cloud were not kept');
+    expect((fields as { records: unknown[] }).records).toHaveLength(MAX_WAITING);
+  });
+});

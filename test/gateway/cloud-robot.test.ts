@@ -1,0 +1,99 @@
+import { describe, expect, it } from 'vitest';
+import { isMoving, releaseHealth } from '../../src/lib/gateway/cloud-robot.ts';
+import type { MotionStatus } from '../../src/lib/motion/index.ts';
+import { standInMotion } from '../operator/stand-ins.ts';
+import { chassisAfter } from './cloud-state/sources.ts';
+
+const planning = (move_state: string) => ({
+  ...{ topic: '/planning_state', action_id: 4, action_type: 'standard', move_state, fail_reason: 0 },
+  ...{ fail_reason_str: 'none', remaining_distance: 0 },
+});
+
+function moving(messages: readonly object[], about: { status?: Partial<MotionStatus>; laterMs?: number } = {}) {
+  const chassis = chassisAfter(...messages);
+  const motion = standInMotion();
+  motion.set(about.status ?? {});
+  const link = { snapshot: () => ({ ...chassis.snapshot(), values: chassis.live.values() }) };
+  return { chassis, answer: () => isMoving(link, motion) };
+}
+
+describe('whether the robot moves, for a release', () => {
+  it.each([
+    ['moving', true],
+    ['none', false],
+    ['idle', false],
+    ['succeeded', false],
+    ['failed', false],
+    ['cancelled', false],
+    // Of a newer software of the chassis: it may move.
+    ['oscillating', null],
+    ['finished', null],
+    ['', null],
+  ])('is, for the reported state %j, %s', (state, expected) => {
+    expect(moving([planning(state)]).answer()).toBe(expected);
+  });
+
+  it('is not known before the first message, nor from before a reconnect', () => {
+    expect(moving([]).answer()).toBeNull();
+    const { chassis, answer } = moving([planning('idle')]);
+    expect(answer()).toBe(false);
+    chassis.live.disconnect();
+    chassis.live.connect();
+    expect(answer()).toBeNull();
+  });
+
+  it('is not known without a connection to the chassis', () => {
+    const { chassis } = moving([planning('idle')]);
+    const link = {
+      snapshot: () => ({ ...chassis.snapshot(), link: { kind: 'booting', progress: null, stage: null } as never }),
+    };
+    expect(isMoving(link, standInMotion())).toBeNull();
+  });
+
+  it.each<[string, Partial<MotionStatus>]>([
+    ['a trial', { trial: { kind: 'first-move' as never } }],
+    ['a move that another program started', { unownedMove: { moveId: 4, type: 'standard', isBeingCancelled: false } }],
+    ['a drive', { drive: { id: 'd1', kind: 'move', station: 'A', state: 'running', outcome: null, reason: null } }],
+    [
+      'a tour, also while the robot stands at a station',
+      { tour: { id: 'r1', tour: 't', stations: ['A'], state: 'running', at: 0, outcomes: [], reason: null } },
+    ],
+  ])('is true during %s', (_what, status) => {
+    expect(moving([planning('idle')], { status }).answer()).toBe(true);
+  });
+});
+
+describe('the health of a new version', () => {
+  const service = (name: string, status: 'running' | 'restarting' | 'waiting') => ({
+    ...{ name, status, restarts: 0, lastError: null, remedy: null, detail: '' },
+  });
+  const sound = {
+    services: [service('chassis', 'running')],
+    cloudName: 'cloud',
+    isChassisConnected: true,
+    isCloudConnected: true,
+  };
+
+  it('needs every service but the cloud, which counts by its connection', () => {
+    expect(releaseHealth(sound)).toEqual({ isHealthy: true, missing: null });
+    expect(releaseHealth({ ...sound, services: [service('cloud', 'waiting')] }).isHealthy).toBe(true);
+    expect(releaseHealth({ ...sound, services: [service('operator', 'restarting')] })).toEqual({
+      isHealthy: false,
+      missing: 'operator is restarting.',
+    });
+  });
+
+  it('names everything that is missing', () => {
+    expect(
+      releaseHealth({
+        ...sound,
+        services: [service('motion', 'waiting')],
+        isChassisConnected: false,
+        isCloudConnected: false,
+      }),
+    ).toEqual({
+      isHealthy: false,
+      missing: 'motion is waiting, the chassis is not connected, the cloud is not connected.',
+    });
+  });
+});

@@ -1,0 +1,153 @@
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { systemClock } from '../../../../src/lib/lifecycle/index.ts';
+import { directDialer } from '../../../../src/lib/net/index.ts';
+import { localSocketPath, parseSite } from '../../../../src/lib/site/index.ts';
+import type { PlannedPath } from '../../../../src/lib/toolkit/network/check/plans.ts';
+import { provenByRunningLink } from '../../../../src/lib/toolkit/network/check/running-link.ts';
+import type { Toolkit } from '../../../../src/lib/toolkit/toolkit.ts';
+
+let dir: string;
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'gw-running-link-'));
+});
+afterEach(() => rmSync(dir, { recursive: true, force: true }));
+
+const site = () => ({
+  ...parseSite('name: Lobby\nchassis: { host: 127.0.0.1, serial: SN0001 }\n', join(dir, 'site.yaml')),
+  stateDir: join(dir, 's'),
+});
+const toolkit = (): Toolkit => ({ site: site(), dialer: directDialer, clock: systemClock });
+const context = () => ({ signal: new AbortController().signal, onProgress: () => {} });
+const planned = (...ids: string[]) => ids.map((id) => ({ id }) as PlannedPath);
+const both = planned('mqtt-direct', 'mqtt-fallback', 'storage');
+
+/** The socket for local commands of a gateway whose answers the test writes. */
+async function gateway(answer: (path: string, response: ServerResponse, request: IncomingMessage) => void) {
+  const asked: string[] = [];
+  const server = createServer((request, response) => {
+    let body = '';
+    request.on('data', (chunk: Buffer) => {
+      body += chunk.toString();
+    });
+    request.on('end', () => {
+      const { path } = JSON.parse(body) as { path: string };
+      asked.push(`${request.method} ${request.url} ${path}`);
+      answer(path, response, request);
+    });
+  });
+  mkdirSync(join(dir, 's', 'local'), { recursive: true });
+  server.listen(localSocketPath(site()));
+  await once(server, 'listening');
+  return {
+    asked,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+const json = (response: ServerResponse, status: number, body: unknown) => {
+  response.writeHead(status, { 'content-type': 'application/json' });
+  response.end(JSON.stringify(body));
+};
+
+describe('the paths of MQTT by the running gateway', () => {
+  it('are asked for one after the other, the direct one last, so that the link ends there', async () => {
+    await using world = await gateway((path, response) =>
+      json(response, 200, { path, step: null, outcome: { verdict: 'ok', detail: `${path} works` } }),
+    );
+    expect([...(await provenByRunningLink(toolkit(), context(), both))]).toEqual([
+      ['mqtt-fallback', { verdict: 'ok', detail: 'fallback works' }],
+      ['mqtt-direct', { verdict: 'ok', detail: 'direct works' }],
+    ]);
+    expect(world.asked).toEqual(['POST /api/cloud/pruefung fallback', 'POST /api/cloud/pruefung direct']);
+  });
+
+  it('are not asked for when they are not planned', async () => {
+    await using world = await gateway((_path, response) => json(response, 500, {}));
+    expect((await provenByRunningLink(toolkit(), context(), planned('storage'))).size).toBe(0);
+    expect(world.asked).toEqual([]);
+  });
+
+  it('are wrong where the broker rejects, and not checked where the gateway did not get that far', async () => {
+    await using _world = await gateway((path, response) =>
+      json(response, 200, {
+        path,
+        step: path === 'direct' ? 'tcp' : 'subscribe',
+        outcome: { verdict: 'wrong', detail: 'no', remedy: 'do this', ask: 'Allow it.' },
+      }),
+    );
+    const proven = await provenByRunningLink(toolkit(), context(), both);
+    expect(proven.get('mqtt-fallback')).toEqual({
+      verdict: 'wrong',
+      detail: 'no',
+      remedy: 'do this',
+      ask: 'Allow it.',
+    });
+    // The probe of this very path says what is wrong with it.
+    expect(proven.get('mqtt-direct')).toMatchObject({
+      verdict: 'not-checked',
+      detail: 'not tried by the running gateway: no',
+    });
+  });
+
+  it.each<[string, (response: ServerResponse) => void, string]>([
+    [
+      'a busy gateway',
+      (response) => json(response, 409, { error: { code: 'BUSY', message: 'Another check runs.' } }),
+      'Another check runs.',
+    ],
+    [
+      'an older gateway',
+      (response) => json(response, 404, { error: { code: 'NOT_FOUND', message: 'No such page.' } }),
+      'No such page.',
+    ],
+    [
+      'an unknown verdict',
+      (response) => json(response, 200, { step: null, outcome: { verdict: 'green', detail: '' } }),
+      'Unexpected answer',
+    ],
+    ['no JSON', (response) => response.end('ok'), 'Unexpected answer'],
+    ['a connection that is closed', (response) => response.destroy(), 'does not answer'],
+  ])('are not checked for %s, never ok', async (_what, answer, says) => {
+    await using _world = await gateway((_path, response) => answer(response));
+    const proven = await provenByRunningLink(toolkit(), context(), both);
+    expect([...proven.values()].map(({ verdict }) => verdict)).toEqual(['not-checked', 'not-checked']);
+    expect(proven.get('mqtt-direct')?.detail).toContain(`the running gateway did not check it: `);
+    expect(proven.get('mqtt-direct')?.detail).toContain(says);
+  });
+
+  it('are waited for as long as the steps of a connection to a silent broker take', async () => {
+    await using _world = await gateway(async (path, response) => {
+      // TCP, TLS and CONNACK with their timeouts; the answer of every other request comes at once.
+      if (path === 'fallback') await sleep(6_000);
+      json(response, 200, { path, step: 'mqtt', outcome: { verdict: 'wrong', detail: 'no CONNACK' } });
+    });
+    const proven = await provenByRunningLink(toolkit(), context(), both);
+    expect(proven.get('mqtt-fallback')).toEqual({ verdict: 'wrong', detail: 'no CONNACK' });
+  });
+
+  it('are unknown without a socket for local commands, and over SSH', async () => {
+    expect((await provenByRunningLink(toolkit(), context(), both)).size).toBe(0);
+    await using world = await gateway((_path, response) => json(response, 200, {}));
+    const remote = { ...toolkit(), ssh: {} as NonNullable<Toolkit['ssh']> };
+    expect((await provenByRunningLink(remote, context(), both)).size).toBe(0);
+    expect(world.asked).toEqual([]);
+  });
+
+  it('end with the command', async () => {
+    const ending = new AbortController();
+    await using world = await gateway(() => ending.abort(new Error('interrupted')));
+    await expect(provenByRunningLink(toolkit(), { ...context(), signal: ending.signal }, both)).rejects.toThrow(
+      'interrupted',
+    );
+    expect(world.asked).toHaveLength(1);
+  });
+});
