@@ -57,6 +57,8 @@ export function testRows(rows: readonly Row[], robot: () => { readonly world: Wo
   test.each(rows)('detected: $fault', async (row) => {
     const { world, before } = robot();
     await world.goBack();
+    // The gateway notices a fault of the identity, and its repair, by itself.
+    await world.linkReady();
     const undo = await row.brings(world);
     try {
       const resume = row.isFresh !== true;
@@ -73,6 +75,7 @@ export function testRecovery(pairs: readonly string[], robot: () => { readonly w
   test('after repair, their steps are ok again', async () => {
     const { world } = robot();
     await world.goBack();
+    await world.linkReady();
     expect(verdicts(pairs, await runSteps(world, pairs, () => ({ resume: true })))).toEqual(allOk(pairs));
   });
 }

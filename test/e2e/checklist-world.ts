@@ -20,6 +20,7 @@ import type { ChecklistRunOptions } from '../../src/lib/toolkit/checklist/run-op
 import { makeDemoPackage } from '../../src/lib/toolkit/demo/release-package.ts';
 import type { Running } from './gw.ts';
 import { startLaunched } from './launched.ts';
+import { until } from './robot.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const builtIn = fileURLToPath(new URL('../../checklists', import.meta.url));
@@ -83,6 +84,8 @@ export interface World extends AsyncDisposable {
   /** Starts `gw serve` by its launcher, or starts it again; it ends with the world. */
   startGateway(): Promise<void>;
   gateway(): Running;
+  /** Waits until the gateway is connected to the simulated cloud, where there are both. */
+  linkReady(): Promise<void>;
   /** A package of the running version, signed for this robot; made once. */
   releasePackage(): Promise<string>;
   /** Runs a checklist, with a person at the cloud account who does as asked; returns its results by id. */
@@ -179,6 +182,14 @@ export async function openWorld(
     gateway() {
       if (!gateway) throw new Error('no gateway was started');
       return gateway;
+    },
+    async linkReady() {
+      if (gateway === undefined || sim.cloud === null) return;
+      const ask = async () => {
+        const reply = await fetch(`http://127.0.0.1:${OPERATOR_PORT}/api/cloud`).catch(() => null);
+        return (await reply?.json()) as { status: string } | undefined;
+      };
+      await until(ask, (view) => view?.status === 'connected', 30_000);
     },
     releasePackage,
     async run(list, more = {}) {

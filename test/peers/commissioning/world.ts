@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type CertificateAuthority, createCa } from '../../../src/lib/sim/cloud/certificates.ts';
+import { run } from '../namespace.ts';
 import { startAlpnFront, startMosquitto, startWeb } from '../network-peers.ts';
 import { BROKER, CHASSIS, ENROLMENT, layNetworks, nameOf, STORAGE, separate, TABLET } from '../segments.ts';
 import { ALPN, type Machine, prepare, SERIAL, startSide } from './day.ts';
@@ -21,6 +22,8 @@ export interface World extends AsyncDisposable {
   readonly enrolment: Awaited<ReturnType<typeof startSide>>;
   readonly gateway: Machine;
   readonly laptop: Machine;
+  /** What a person at the cloud account sends, with QoS 1. */
+  publish(topic: string, payload: string): Promise<void>;
   /** Ended with the world, and before all earlier resources. */
   keep<T extends AsyncDisposable>(what: T): T;
 }
@@ -58,6 +61,11 @@ export async function startWorld(): Promise<World> {
     enrolment,
     gateway,
     laptop,
+    async publish(topic, payload) {
+      const to = ['-h', '127.0.0.1', '-p', `${broker.plainPort}`, '-q', '1', '-t', topic, '-m', payload];
+      const { code, stderr } = await run(side, to, { program: 'mosquitto_pub' });
+      if (code !== 0) throw new Error(`mosquitto_pub ended with ${code}: ${stderr}`);
+    },
     keep: (what) => running.use(what),
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };

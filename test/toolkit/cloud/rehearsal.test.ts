@@ -233,7 +233,7 @@ describe('a release from the cloud, rehearsed on site', () => {
     detail: null,
     isReported: false,
   };
-  const rehearse = async ({ toolkit, context }: Gateway) =>
+  const rehearse = async ({ toolkit, context }: Pick<Gateway, 'toolkit' | 'context'>) =>
     releaseRehearsalSchema.parse(await rehearseRelease(toolkit, { withinMs: 4_000 }, context));
   /** From the request on, every read of the state shows the next of these. */
   const script = (gateway: Gateway, ...steps: readonly (Partial<Release> | 'away')[]) => {
@@ -320,21 +320,39 @@ describe('a release from the cloud, rehearsed on site', () => {
     expect(verdicts(data)).toMatchObject({ installed: 'not-checked', reported: 'not-checked' });
   });
 
+  const withRelease = (
+    { toolkit, ...gateway }: Gateway,
+    cloud: object | undefined = { release: { keyFile: 'k.pem' } },
+  ) => ({
+    ...gateway,
+    toolkit: { ...toolkit, site: { ...toolkit.site, cloud: cloud && { ...toolkit.site.cloud, ...cloud } } } as Toolkit,
+  });
+
   it.each(['unmanaged', 'not-configured', 'failing'] as const)(
-    'is wrong, and asks nobody, where it is %s',
+    'is wrong, and asks nobody, where the site file has the key of releases and the gateway is %s',
     async (status) => {
       await using gateway = await startGateway();
       gateway.setRelease({ status, detail: 'because', remedy: 'do this' });
-      const data = await rehearse(gateway);
+      const data = await rehearse(withRelease(gateway));
       expect(verdicts(data)).toMatchObject({ ready: 'wrong', received: 'not-checked', installed: 'not-checked' });
       expect([gateway.asked, data.waitedMs]).toEqual([[], 0]);
+      if (status === 'not-configured') expect(data.findings[0]?.remedy).toContain('restart `gw serve`');
     },
   );
 
-  it('is wrong for a gateway without a cloud, and asks nobody for a release that cannot arrive', async () => {
+  it('is not checked, with the key to add, where the site file has none', async () => {
+    await using gateway = await startGateway();
+    gateway.setRelease({ status: 'not-configured' });
+    const data = await rehearse(gateway);
+    expect(verdicts(data)).toMatchObject({ ready: 'not-checked', received: 'not-checked', installed: 'not-checked' });
+    expect(data.findings[0]?.remedy).toContain('Add cloud.release to the site file');
+    expect(gateway.asked).toEqual([]);
+  });
+
+  it('is wrong for a gateway started without a cloud, and asks nobody for a release that cannot arrive', async () => {
     await using none = await startGateway();
     none.view = { ...connectedView, status: 'not-configured', release: null };
-    expect(verdicts(await rehearse(none))).toMatchObject({ ready: 'wrong' });
+    expect(verdicts(await rehearse(withRelease(none)))).toMatchObject({ ready: 'wrong' });
     await using lost = await startGateway();
     lost.view = { ...lostView, release: connectedView.release };
     await expect(rehearse(lost)).rejects.toMatchObject({ code: 'CLOUD_NOT_CONNECTED' });

@@ -29,7 +29,7 @@ export async function rehearseRelease(
   const { clock, site } = toolkit;
   const { serial } = site.chassis;
   const before = await readCloudStatus(toolkit, {}, context);
-  const ready = readyFinding(before);
+  const ready = readyFinding(toolkit, before);
   const nothing = { serial, jobId: null, fromVersion: null, toVersion: null };
   if (ready.verdict !== 'ok') {
     const findings = [ready, ...judge(null, null, 0)];
@@ -91,11 +91,22 @@ function hasEnded(run: Run | null): boolean {
   return run.phase === 'rolled-back' || run.phase === 'rejected' || (run.phase === 'confirmed' && run.isReported);
 }
 
-function readyFinding({ release, detail, remedy }: CloudStatus): Finding {
+function readyFinding({ site }: Toolkit, { release, detail, remedy }: CloudStatus): Finding {
   const start: FindingStart = { id: 'ready', title: 'The gateway can install releases', spec: 'Versioning' };
-  if (release === null)
-    return wrong(start, detail, remedy ?? 'Restart `gw serve`, which reads the site file at its start.');
-  if (release.status === 'ready') return ok(start, release.detail);
+  if (release?.status === 'ready') return ok(start, release.detail);
+  if (site.cloud?.release === undefined) {
+    const key = site.cloud === undefined ? 'cloud' : 'cloud.release';
+    const next = `Add ${key} to the site file (docs/site-file.md), and restart \`gw serve\`.`;
+    return notChecked(start, `the site file has no ${key}, so every release is rejected`, next);
+  }
+  if (release === null) return wrong(start, detail, remedy ?? 'Restart `gw serve`, so that it reads the site file.');
+  if (release.status === 'not-configured') {
+    return wrong(
+      start,
+      release.detail,
+      `${site.path} has \`cloud.release\`: restart \`gw serve\`, so that it reads it.`,
+    );
+  }
   return wrong(start, release.detail, release.remedy ?? 'See the log of `gw serve`.');
 }
 

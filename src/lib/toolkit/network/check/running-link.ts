@@ -17,6 +17,8 @@ const checkSchema = z.object({
 
 /** Longer than all steps of a connection take until their timeouts, after another one that is being made. */
 const TIMEOUT_MS = 60_000;
+const BUSY_POLL_MS = 250;
+const BUSY_WITHIN_MS = 20_000;
 
 /** Paths of the link by the ids of the planned ones, in the order of the checks: the preferred path last. */
 const paths = { 'mqtt-fallback': 'fallback', 'mqtt-direct': 'direct' } as const;
@@ -36,7 +38,9 @@ export async function provenByRunningLink(
   for (const [id, path] of Object.entries(paths)) {
     if (!plans.some((plan) => plan.id === id)) continue;
     try {
-      const { step, outcome } = await access.ask('POST', '/api/cloud/pruefung', checkSchema, { path });
+      const { step, outcome } = await whenFree(toolkit, context, () =>
+        access.ask('POST', '/api/cloud/pruefung', checkSchema, { path }),
+      );
       const { verdict, detail, remedy, ask } = outcome;
       const isOfMqtt = step === null || step === 'mqtt' || step === 'subscribe';
       proven.set(id, {
@@ -54,4 +58,18 @@ export async function provenByRunningLink(
     }
   }
   return proven;
+}
+
+/** The gateway proves one path at a time and refuses meanwhile, for example while another technician runs a checklist. */
+async function whenFree<T>({ clock }: Toolkit, { signal }: CheckContext, ask: () => Promise<T>): Promise<T> {
+  const beganMs = clock.monotonicMs();
+  for (;;) {
+    try {
+      return await ask();
+    } catch (error) {
+      const isBusy = asGwError(error).details?.status === 503;
+      if (!isBusy || clock.monotonicMs() - beganMs >= BUSY_WITHIN_MS) throw error;
+      await clock.sleep(BUSY_POLL_MS, signal);
+    }
+  }
 }
