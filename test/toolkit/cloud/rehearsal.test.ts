@@ -112,7 +112,7 @@ describe('a stop from the cloud, rehearsed on site', () => {
     }
   });
 
-  it('asks nobody for a stop that cannot arrive, or that could not be cleared', async () => {
+  it('asks no person for a stop that cannot arrive, or that could not be cleared', async () => {
     await using lost = await startGateway();
     lost.view = lostView;
     await expect(rehearse(lost)).rejects.toMatchObject({ code: 'CLOUD_NOT_CONNECTED' });
@@ -329,7 +329,7 @@ describe('a release from the cloud, rehearsed on site', () => {
   });
 
   it.each(['unmanaged', 'not-configured', 'failing'] as const)(
-    'is wrong, and asks nobody, where the site file has the key of releases and the gateway is %s',
+    'is wrong, and asks no person, where the site file has the key of releases and the gateway is %s',
     async (status) => {
       await using gateway = await startGateway();
       gateway.setRelease({ status, detail: 'because', remedy: 'do this' });
