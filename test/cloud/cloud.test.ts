@@ -1,8 +1,9 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { addUpload, UPLOADS_FOLDER } from '../../src/lib/cloud/storage/spool.ts';
 import { GwError } from '../../src/lib/error/index.ts';
-import { createSupervisor, systemClock } from '../../src/lib/lifecycle/index.ts';
+import { systemClock } from '../../src/lib/lifecycle/index.ts';
 import { cloudWorld } from './cloud-world.ts';
 import { SERIAL } from './link/world.ts';
 
@@ -222,39 +223,25 @@ describe.concurrent('presence', () => {
 });
 
 describe.concurrent('an unusable cloud.caFile', () => {
-  it('is tried again until it is usable, and does not hold up the other services', async () => {
+  it('makes transfers wait until it is usable, and neither the link nor a stop', async () => {
     let caFile = '';
     await using world = await cloudWorld({
       siteLines(dir) {
         caFile = join(dir, 'cloud-ca.pem');
+        writeFileSync(caFile, 'no certificate');
         return '  caFile: cloud-ca.pem\n';
       },
     });
-    writeFileSync(caFile, 'no certificate');
-    const other = {
-      name: 'other',
-      isStarted: false,
-      async start() {
-        other.isStarted = true;
-      },
-      stop: async () => {},
-    };
-    const supervisor = createSupervisor([world.cloud, other], {
-      clock: systemClock,
-      onEvent() {},
-      backoff: { firstMs: 50, maxMs: 200 },
-    });
-    await supervisor.start(new AbortController().signal);
-    expect(other.isStarted).toBe(true);
-    expect(supervisor.health()[0]).toMatchObject({
-      status: 'restarting',
-      lastError: expect.stringContaining('(cloud.caFile) holds no valid certificate'),
-    });
-    expect(world.cloud.view().status).toBe('not-checked');
+    await world.connected();
+    await world.sim.stop(fire);
+    await world.until('the stop', () => world.stops.length === 1);
+    const archive = join(dirname(caFile), 'maps.tar');
+    writeFileSync(archive, 'archive');
+    await addUpload(join(world.stateDir, UPLOADS_FOLDER), { file: archive, name: 'maps/maps.tar' });
+    const upload = () => world.cloud.view().uploads[0];
+    await world.until('the upload waits', () => upload()?.detail?.includes('holds no valid certificate') === true);
     writeFileSync(caFile, world.authority.caPem);
-    await world.until('connected', () => world.cloud.view().status === 'connected');
-    await supervisor.stop();
-    expect(world.sim.broker.connected()).toBe(0);
+    await world.until('uploaded', () => upload()?.state === 'uploaded');
   });
 });
 

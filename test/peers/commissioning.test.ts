@@ -114,14 +114,14 @@ describe.skipIf(!hasAll)(
     });
 
     it('premises: a stop that mosquitto delivers is measured, while the checklist asks for it', async () => {
-      const { gateway, chassis } = world;
+      const { dir, gateway, chassis } = world;
       chassis.signal('SIGUSR2');
       await chassis.untilOutput('turned');
       // With the password the steps that it makes measurable are no questions.
       const answers = join(gateway.dir, 'label.yaml');
       writeFileSync(answers, 'label: yes\n');
       const words = ['checklist', 'run', 'premises', '--answers', answers, '--only', 'cloud-stop'];
-      const password = ['--password-file', join(gateway.dir, 'secrets', 'password')];
+      const password = ['--password-file', join(dir, 'robot', 'secrets', 'device-password.txt')];
       const args = [gwBinary, ...words, ...password, '--initials', 'KM', '--site', gateway.site];
       await using part = inside(nameOf('gateway'), args, { env: { HOME: gateway.home } });
       await expect

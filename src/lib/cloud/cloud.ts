@@ -18,6 +18,7 @@ import { createUploads } from './storage/uploads.ts';
 import { subscribedFilters, topicsOf } from './topics.ts';
 
 const ENROLMENT_POLL_MS = 1_000;
+const CA_RETRY = { firstMs: 1_000, maxMs: 60_000 };
 const OUTBOX_RETRY = { firstMs: 1_000, maxMs: 60_000 };
 /** How long the last message of an orderly end may take. */
 const FAREWELL_MS = 300;
@@ -36,7 +37,7 @@ export function createCloud(options: CloudOptions): Cloud {
   let outbox: Outbox | null = null;
   let outboxTrouble: GwError | null = null;
   /** PEM of `cloud.caFile`; undefined without one: the CA certificates of Node and the operating system. */
-  let storageTrust: string | undefined;
+  let storageTrust: { readonly pem: string | undefined } | { readonly error: GwError } = { pem: undefined };
   let life = new AbortController();
   let work: readonly Promise<void>[] = [];
 
@@ -48,7 +49,7 @@ export function createCloud(options: CloudOptions): Cloud {
     ...options,
     release: cloud.release,
     get storageTrust() {
-      return storageTrust;
+      return requireTrust();
     },
     requester,
     topics,
@@ -71,7 +72,7 @@ export function createCloud(options: CloudOptions): Cloud {
     topic: topics.storage,
     storageUrl: cloud.storageUrl,
     get trust() {
-      return storageTrust;
+      return requireTrust();
     },
     connected: () => link.connection() !== null,
     clock,
@@ -109,6 +110,30 @@ export function createCloud(options: CloudOptions): Cloud {
   async function append(message: OutgoingMessage) {
     if (outbox === null) throw new GwError('OUTBOX_REFUSED', 'The outbox is not open.');
     return outbox.append(message);
+  }
+
+  /** Throws STORAGE_NOT_REACHABLE while the file cannot be used: transfers wait for it, and a stop does not. */
+  function requireTrust(): string | undefined {
+    if (!('error' in storageTrust)) return storageTrust.pem;
+    const { message, remedy } = storageTrust.error;
+    throw new GwError('STORAGE_NOT_REACHABLE', message, { remedy });
+  }
+
+  async function readTrust(signal: AbortSignal): Promise<void> {
+    const backoff = createBackoff(CA_RETRY, clock);
+    for (;;) {
+      try {
+        storageTrust = { pem: (await readSiteCa(cloud.caFile, 'cloud.caFile')) ?? undefined };
+        return;
+      } catch (error) {
+        storageTrust = { error: asGwError(error) };
+        log.error(
+          { error: storageTrust.error.message },
+          'no transfer with the object storage: the CA file is unusable',
+        );
+        await clock.sleep(backoff.nextMs(), signal);
+      }
+    }
   }
 
   /** Opens the outbox once this device is enrolled, and again after a failure. */
@@ -198,17 +223,17 @@ export function createCloud(options: CloudOptions): Cloud {
     failedStart: 'is-retried',
 
     async start({ signal, fail }) {
-      storageTrust = (await readSiteCa(cloud.caFile, 'cloud.caFile')) ?? undefined;
       life = new AbortController();
       const ending = firstOf(signal, life.signal);
       // Not awaited: a hung disk must not delay a stop, and a stop that counts as new again is safe.
       void seen.load();
       const connections = link.subscribe(onConnection);
       onAbort(ending, () => connections[Symbol.dispose]());
-      work = [link.run(ending), keepOutbox(ending), agent.run(ending), uploads.run(ending)].map((part) =>
-        part.catch((error: unknown) => {
-          if (!ending.aborted) fail(error);
-        }),
+      work = [link.run(ending), readTrust(ending), keepOutbox(ending), agent.run(ending), uploads.run(ending)].map(
+        (part) =>
+          part.catch((error: unknown) => {
+            if (!ending.aborted) fail(error);
+          }),
       );
     },
 

@@ -112,7 +112,7 @@ describe('a stop from the cloud, rehearsed on site', () => {
     }
   });
 
-  it('asks no person for a stop that cannot arrive, or that could not be cleared', async () => {
+  it('asks for no stop that cannot arrive or could not be cleared', async () => {
     await using lost = await startGateway();
     lost.view = lostView;
     await expect(rehearse(lost)).rejects.toMatchObject({ code: 'CLOUD_NOT_CONNECTED' });
@@ -329,7 +329,7 @@ describe('a release from the cloud, rehearsed on site', () => {
   });
 
   it.each(['unmanaged', 'not-configured', 'failing'] as const)(
-    'is wrong, and asks no person, where the site file has the key of releases and the gateway is %s',
+    'is wrong, and asks for nothing, where the site file has the key of releases and the gateway is %s',
     async (status) => {
       await using gateway = await startGateway();
       gateway.setRelease({ status, detail: 'because', remedy: 'do this' });
@@ -349,7 +349,7 @@ describe('a release from the cloud, rehearsed on site', () => {
     expect(gateway.asked).toEqual([]);
   });
 
-  it('is wrong for a gateway started without a cloud, and asks nobody for a release that cannot arrive', async () => {
+  it('is wrong for a gateway started without a cloud, and asks for no release that cannot arrive', async () => {
     await using none = await startGateway();
     none.view = { ...connectedView, status: 'not-configured', release: null };
     expect(verdicts(await rehearse(withRelease(none)))).toMatchObject({ ready: 'wrong' });
