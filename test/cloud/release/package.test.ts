@@ -330,8 +330,8 @@ describe('a release package', () => {
         fc.array(part, { maxLength: 6 }).map((parts) => parts.join('/')),
         (path) => {
           if (pathProblem(path) !== null) return;
-          expect(join('/root/folder', path).startsWith('/root/folder/')).toBe(true);
-          expect(join('/root/folder', path)).toBe(`/root/folder/${path}`);
+          expect(join('/srv/folder', path).startsWith('/srv/folder/')).toBe(true);
+          expect(join('/srv/folder', path)).toBe(`/srv/folder/${path}`);
         },
       ),
     );
