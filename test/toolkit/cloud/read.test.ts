@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { subscribedFilters, topicsOf } from '../../../src/lib/cloud/index.ts';
 import { loadIdentity } from '../../../src/lib/enrolment/index.ts';
 import { noCloud } from '../../../src/lib/gateway/cloud-health.ts';
 import { siteSchema } from '../../../src/lib/site/index.ts';
@@ -126,7 +127,14 @@ describe('discarded messages', () => {
 });
 
 describe("the check 'cloud link'", () => {
-  const sound = { ...connectedView, link: connectedView.link && { ...connectedView.link, hostDifference: null } };
+  const { link: seen } = connectedView;
+  const filters = subscribedFilters(
+    topicsOf(siteSchema.shape.cloud.unwrap().parse({ mqtt: { alpn: 'x' } }).topics, 'SN0007'),
+  );
+  const sound = {
+    ...connectedView,
+    link: seen && { ...seen, hostDifference: null, connection: seen.connection && { ...seen.connection, filters } },
+  };
 
   it('is ok for a connected gateway, and names path, subscriptions and certificate', async () => {
     await using gateway = await gatewayWith(sound);
