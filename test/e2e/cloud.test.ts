@@ -111,6 +111,28 @@ describe('gw serve with a cloud', () => {
     await cloud().send('gw/SIM-0001/stop', '', { retain: true });
   });
 
+  test('gw enrol --renew replaces the certificate of the running link, over which a stop arrives', async () => {
+    const certificate = async () => {
+      const { link } = await json<{ link: { connection: { certificate: { fingerprintSha256: string } } | null } }>(
+        robot,
+        '/api/cloud',
+      );
+      return link.connection?.certificate.fingerprintSha256 ?? null;
+    };
+    const before = await certificate();
+    const readCode = async () => robot.sim.enrolment?.newCode() ?? '';
+    await enrolDevice(await openToolkit(robot.site), { renew: true, readCode }, context);
+    await until(certificate, (now) => now !== null && now !== before, 20_000);
+    await connected(robot);
+    await cloud().stop();
+    await until(
+      () => latchOf(robot),
+      ({ stop }) => stop.latched,
+      5_000,
+    );
+    await clear();
+  });
+
   test('telemetry has no gap over kill -9 of gw serve', async () => {
     await robot.fault('cloud-cut', 'on');
     await until(
