@@ -8,7 +8,7 @@ import { enrolDevice } from '../../src/lib/toolkit/enrol/enrol.ts';
 import { openToolkit } from '../../src/lib/toolkit/toolkit.ts';
 import type { Running } from './gw.ts';
 import { runGw } from './gw.ts';
-import { type Robot, startRobot, startServe, until } from './robot.ts';
+import { chassisState, type Robot, startRobot, startServe, until } from './robot.ts';
 
 /** `gw serve` and the simulated cloud, as two processes. */
 
@@ -130,6 +130,30 @@ describe('gw serve with a cloud', () => {
       ({ stop }) => stop.latched,
       5_000,
     );
+    await clear();
+  });
+
+  test('a stop while the chassis is away is latched at once, and cancels the move when the chassis is back', async () => {
+    const { host, port } = robot.sim.chassis;
+    const moves = `http://${host}:${port}/chassis/moves`;
+    const order = { type: 'standard', target_x: 4, target_y: 2, creator: 'test' };
+    expect((await fetch(moves, { method: 'POST', body: JSON.stringify(order) })).ok).toBe(true);
+    await robot.fault('cut', 'on');
+    await until(
+      () => chassisState(robot.operatorPort),
+      ({ link }) => link.kind === 'not-connected',
+      20_000,
+    );
+    await cloud().stop();
+    await until(
+      () => latchOf(robot),
+      ({ stop }) => stop.latched,
+      5_000,
+    );
+    expect(robot.sim.state().speedMS).toBeGreaterThan(0);
+    await robot.fault('cut', 'off');
+    const last = async () => ((await (await fetch(moves)).json()) as { state: string }[]).map(({ state }) => state);
+    await until(last, (states) => states.includes('cancelled'), 20_000);
     await clear();
   });
 
