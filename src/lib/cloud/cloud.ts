@@ -37,7 +37,10 @@ export function createCloud(options: CloudOptions): Cloud {
   let outbox: Outbox | null = null;
   let outboxTrouble: GwError | null = null;
   /** PEM of `cloud.caFile`; undefined without one: the CA certificates of Node and the operating system. */
-  let storageTrust: { readonly pem: string | undefined } | { readonly error: GwError } = { pem: undefined };
+  let storageTrust: { readonly pem: string | undefined } | { readonly error: GwError } =
+    cloud.caFile === undefined
+      ? { pem: undefined }
+      : { error: new GwError('STORAGE_NOT_REACHABLE', 'The CA file of the storage has not been read yet.') };
   let life = new AbortController();
   let work: readonly Promise<void>[] = [];
 
