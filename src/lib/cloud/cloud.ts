@@ -18,7 +18,7 @@ import { createUploads } from './storage/uploads.ts';
 import { subscribedFilters, topicsOf } from './topics.ts';
 
 const ENROLMENT_POLL_MS = 1_000;
-const CA_RETRY = { firstMs: 1_000, maxMs: 60_000 };
+const CA_RETRY = { firstMs: 1_000, maxMs: 5_000 };
 const OUTBOX_RETRY = { firstMs: 1_000, maxMs: 60_000 };
 /** How long the last message of an orderly end may take. */
 const FAREWELL_MS = 300;
