@@ -68,6 +68,7 @@ export function createUploads(options: UploadsOptions): Uploads {
         else await clock.sleep(POLL_MS, signal);
       } catch (error) {
         if (signal.aborted) break;
+        active = null;
         onTrouble(error);
         await clock.sleep(POLL_MS, signal).catch(() => {});
       } finally {
