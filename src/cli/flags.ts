@@ -62,11 +62,19 @@ export function numberFlag(options: { summary: string; min: number; max: number 
 }
 
 /** A duration in seconds with its bounds in the help. */
-export function secondsFlag(options: { summary: string; default: number; min: number; max: number }) {
+export function secondsFlag(options: {
+  summary: string;
+  default: number;
+  min: number;
+  max: number;
+  /** Names of the flags without which it has no effect, and is refused. */
+  dependsOn?: string[];
+}) {
   return Flags.custom<number>({
     summary: `${options.summary} (${options.min} to ${options.max} seconds)`,
     helpValue: 'SECONDS',
     default: options.default,
+    ...(options.dependsOn && { dependsOn: options.dependsOn }),
     parse: async (input) => {
       const value = Number(input);
       if (!Number.isFinite(value) || value < options.min || value > options.max) {

@@ -22,7 +22,7 @@ async function directFailure(running: RunningLink): Promise<FailedAttempt> {
   return failures.direct;
 }
 
-describe('a failed attempt is told in words', () => {
+describe('a failed attempt is described in words', () => {
   it('for closed ports, which are what the IT is asked to open', async () => {
     const [port, fallbackPort] = [await freePort(), await freePort()];
     await using running = runLink({ readIdentity, port, fallbackPort });
@@ -157,7 +157,7 @@ describe('a failed attempt is told in words', () => {
 });
 
 describe('a connection that ends', () => {
-  it('again and again soon after CONNACK is told as a second connection with this client identifier', async () => {
+  it('again and again soon after CONNACK is reported as a second connection with this client identifier', async () => {
     await using broker = await fakeBroker(authority, (packet, client) => {
       if (packet.cmd === 'subscribe' && packet.subscriptions.length < 8) {
         client.send({ cmd: 'suback', messageId: packet.messageId ?? 0, granted: [1, 1, 1] });

@@ -58,7 +58,7 @@ describe('the fallback port', () => {
     canDirect = true;
     await again.until('direct', ({ connection }) => connection?.path === 'direct');
     expect(again.view()).toMatchObject({ connects: 2, losses: 0, failures: { direct: null, fallback: null } });
-    // Whoever publishes is told: null for the displaced connection, then the new one.
+    // Subscribers receive null for the displaced connection, then the new one.
     expect(again.changes.at(-1)?.path).toBe('direct');
     expect(again.changes.filter((change) => change?.ended.aborted === false)).toHaveLength(1);
   });

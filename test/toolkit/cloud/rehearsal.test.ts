@@ -129,7 +129,7 @@ describe('a stop from the cloud, rehearsed on site', () => {
     expect(data.by).toBeNull();
   });
 
-  it.each(['operator surface, 192.0.2.7', 'local command', 'cloudy, somebody'])(
+  it.each(['operator surface, 192.0.2.7', 'local command', 'cloudy, technician'])(
     'is not checked, and not cleared, where the stop comes from %s',
     async (by) => {
       await using gateway = await startGateway();

@@ -22,8 +22,8 @@ export default class SimCloudRelease extends GwCommand<Result> {
     }),
     stage: Flags.integer({ summary: 'Number of the rollout stage.', helpValue: 'N', min: 0 }),
     'allow-downgrade': Flags.boolean({ summary: 'Allow an older version than the running one.', default: false }),
-    wait: Flags.boolean({ summary: 'Wait for the end of the job.', default: false }),
-    timeout: secondsFlag({ summary: 'With --wait: how long.', default: 600, min: 1, max: 86_400 }),
+    wait: Flags.boolean({ summary: 'Wait for the end of the job.' }),
+    timeout: secondsFlag({ summary: 'How long to wait.', default: 600, min: 1, max: 86_400, dependsOn: ['wait'] }),
     serial: simSerialFlag,
     dir: simDirFlag,
   };

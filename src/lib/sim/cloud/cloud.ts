@@ -132,6 +132,17 @@ export async function startCloud(options: CloudOptions): Promise<Cloud> {
     await startListener(choose(await createTlsHandler(ca, {}, quiet), await createTlsHandler(inspector, {}, quiet))),
   );
 
+  /** Of two faults that close the broker, the other one counts on. */
+  const comeUp = () => broker.setDown(faults.is('cloud-cut'));
+
+  /** A message that waits for the end of a cut would arrive long after its sender was informed that it was not sent. */
+  function assertUp(): void {
+    if (!faults.is('cloud-cut')) return;
+    throw new GwError('USAGE', 'The MQTT broker of the simulated cloud is down (fault cloud-cut); nothing was sent.', {
+      remedy: 'Switch the fault off: gw sim fault cloud-cut off',
+    });
+  }
+
   let restarting: AbortController | null = null;
   undo.defer(() => restarting?.abort());
   async function restartRepeatedly(signal: AbortSignal): Promise<void> {
@@ -139,11 +150,12 @@ export async function startCloud(options: CloudOptions): Promise<Cloud> {
       for (;;) {
         await broker.setDown(true);
         await clock.sleep(RESTART_DOWN_MS, signal);
-        await broker.setDown(false);
+        // A port in use is tried again in the next round; switching the fault off reports it.
+        await comeUp().catch(() => {});
         await clock.sleep(RESTART_UP_MS, signal);
       }
     } catch {
-      // Switched off; a port that could not be opened again is reported by `applyFault`.
+      // Switched off.
     }
   }
 
@@ -158,6 +170,7 @@ export async function startCloud(options: CloudOptions): Promise<Cloud> {
     broker,
     received: () => [...received],
     async stop({ serial = ownSerial, id = randomUUID(), ...about } = {}) {
+      assertUp();
       await broker.publish({ topic: topicFor(topics.stop, serial), payload: JSON.stringify({ id, ...about }) });
       return id;
     },
@@ -180,14 +193,16 @@ export async function startCloud(options: CloudOptions): Promise<Cloud> {
       return job;
     },
     async send(topic, payload, { retain = false, qos = 1 } = {}) {
+      assertUp();
       await broker.publish({ topic, payload, retain, qos });
       const serial = topic.split('/').find((element) => topic.startsWith(`${topicFor(topics.shadow, element)}/`));
       const suffix = serial && restAfter(topicFor(topics.shadow, serial), topic);
       if (serial && suffix) shadows.receive(serial, suffix, Buffer.from(payload as Uint8Array));
     },
     async restart() {
+      assertUp();
       await broker.setDown(true);
-      await broker.setDown(false);
+      await comeUp();
     },
     createJob: (document, { jobId = randomUUID(), serial = ownSerial } = {}) => jobs.create(serial, jobId, document),
     jobs: jobs.views,
@@ -201,12 +216,12 @@ export async function startCloud(options: CloudOptions): Promise<Cloud> {
     storageRequests: storage.requests,
     async applyFault(name, on) {
       if (name === 'cloud-direct-closed') await broker.setFirstPortOpen(!on);
-      if (name === 'cloud-cut') await broker.setDown(on);
+      if (name === 'cloud-cut') await comeUp();
       if (name !== 'cloud-restarting') return;
       restarting?.abort();
       restarting = on ? new AbortController() : null;
       if (restarting !== null) void restartRepeatedly(restarting.signal);
-      else await broker.setDown(false);
+      else await comeUp();
     },
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };

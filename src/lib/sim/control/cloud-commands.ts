@@ -73,7 +73,13 @@ export async function simCloudRelease(target: SimTarget, options: SimReleaseOpti
     await clock.sleep(POLL_MS, signal);
     // By its folder: another simulator may have been started meanwhile.
     const { jobs } = await simCloudJobs({ dir: made.dir });
-    job = jobs.find((each) => each.jobId === job.jobId && each.serial === job.serial) ?? job;
+    const found = jobs.findLast(({ jobId, serial: of }) => jobId === job.jobId && of === job.serial);
+    if (found === undefined) {
+      throw new GwError('SIM_NOT_RUNNING', `The simulator in ${made.dir} has no job ${job.jobId} any more.`, {
+        remedy: 'It was restarted: release the package again.',
+      });
+    }
+    job = found;
   }
   return { dir: made.dir, job, connected: made.connected, waited: waitMs !== undefined, ended: hasEnded(job) };
 }
@@ -154,7 +160,7 @@ export function cloudOfSim(dir: string) {
       return (await simCloudRelease(target, { file, allowDowngrade: false, signal })).job;
     },
     async job(jobId: string): Promise<SimCloudJob | null> {
-      return (await simCloudJobs(target)).jobs.find((job) => job.jobId === jobId) ?? null;
+      return (await simCloudJobs(target)).jobs.findLast((job) => job.jobId === jobId) ?? null;
     },
     async received(topic: string): Promise<readonly (string | null)[]> {
       return (await simCloudReceived(target, { topic, last: 1_000 })).messages.map(({ text }) => text);

@@ -83,7 +83,7 @@ describe('the findings about the region', () => {
     ]);
   });
 
-  it('are about the broker of the enrolment when the site file names none, and about no broker when nobody does', () => {
+  it('are about the broker of the enrolment when the site file names none, and about no broker when neither does', () => {
     expect(lines(undefined, undefined, 'a.iot.us-east-1.amazonaws.com')[0]).toBe('region.mqtt wrong needed');
     expect(lines('a.iot.eu-central-1.amazonaws.com', undefined, 'a.iot.us-east-1.amazonaws.com')[0]).toBe(
       'region.mqtt ok needed',

@@ -41,7 +41,7 @@ async function startGateway(refusals: number) {
 }
 
 describe('a path that the running link proves', () => {
-  it('is asked for again while the gateway proves one for somebody else', async () => {
+  it('is asked for again while the gateway proves one for another check', async () => {
     await using gateway = await startGateway(3);
     const proven = await provenByRunningLink(gateway.toolkit, context, plans);
     expect(proven.get('mqtt-direct')).toEqual({ verdict: 'ok', detail: 'accepted' });

@@ -230,12 +230,14 @@ export async function startBroker(options: BrokerOptions): Promise<Broker> {
   }
 
   async function comeBack(): Promise<void> {
-    if (aedes !== null || isEnded) return;
-    const fresh = await start(persistence);
-    aedes = fresh;
-    resolveUp(fresh);
-    await secondListener.setOpen(true);
-    if (isFirstOpen) await firstListener.setOpen(true);
+    if (isEnded) return;
+    if (aedes === null) {
+      const fresh = await start(persistence);
+      aedes = fresh;
+      resolveUp(fresh);
+    }
+    // Also when the broker is up: a port that was in use is tried again.
+    await Promise.all([secondListener.setOpen(true), ...(isFirstOpen ? [firstListener.setOpen(true)] : [])]);
   }
   let resolveUp: (aedes: Aedes) => void = () => {};
 

@@ -22,7 +22,6 @@ export interface RawPacket {
 
 export interface ParsedPublish {
   readonly topic: string;
-  readonly topicBytes: number;
   readonly qos: number;
   readonly retain: boolean;
   /** Null with QoS 0. */
@@ -80,7 +79,6 @@ export function parsePublish({ flags, body }: Pick<RawPacket, 'flags' | 'body'>)
   if (qos === 3 || body.length < topic.end + idBytes) return undefined;
   return {
     topic: topic.text,
-    topicBytes: topic.end - 2,
     qos,
     retain: (flags & 1) === 1,
     packetId: qos > 0 ? body.readUInt16BE(topic.end) : null,

@@ -172,7 +172,10 @@ export function createStorage({ now, clock, faults, urlLifetimeS, slowMs }: Stor
       }
       put(key, object);
       uploads.push({ key, bytes: object, sha256, at: new Date(now()).toISOString() });
-      if (uploads.length > MAX_KEPT) uploads.shift();
+      let kept = uploads.reduce((sum, { bytes: { length } }) => sum + length, 0);
+      while (uploads.length > MAX_KEPT || (kept > MAX_STORED_BYTES && uploads.length > 1)) {
+        kept -= uploads.shift()?.bytes.length ?? 0;
+      }
       response.writeHead(200, { 'Content-Length': 0, ETag: `"${sha256}"` });
       response.end();
     }
