@@ -69,7 +69,7 @@ it('gw sim cloud plays the cloud of a running simulator, which ends also while i
     ]);
     const file = join(dir, 'evidence.jsonl');
     const unreadable = await cloud('release', file);
-    expect([unreadable.code, unreadable.stderr.includes('no manifest.json')]).toEqual([2, true]);
+    expect([unreadable.code, unreadable.stderr.replace(/\s+/g, ' ').includes('no manifest.json')]).toEqual([2, true]);
     const waited = await cloud('release', file, '--version', '2.0.0', '--wait', '--timeout', '1', '--json');
     expect([waited.code, JSON.parse(waited.stdout)]).toMatchObject([1, { ok: false, data: { ended: false } }]);
     const { jobId } = JSON.parse(waited.stdout).data.job;

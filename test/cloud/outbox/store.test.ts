@@ -18,6 +18,8 @@ const fresh = () => join(mkdtempSync(join(scratch, 's-')), 'outbox.db');
 const open = (path: string, maxBytes = 1_000_000) =>
   openStore({ path, maxBytes, serial: 'SN1', recordTopic: 'gw/SN1/records' });
 
+const ASIDE = '.corrupt-1970-01-01T00-00-00.000Z';
+
 let ids = 0;
 const message = (messageClass: MessageClass, bytes = 100, idField: string | null = null): NewMessage => ({
   class: messageClass,
@@ -325,15 +327,30 @@ describe('a damaged file', () => {
     store.close();
   });
 
+  // The log of the old database holds its last messages.
   it.each([
-    ['an interrupted repair, before the renaming', true],
-    ['an interrupted repair, after the renaming', false],
-  ])('after %s is complete', (_, isOldThere) => {
+    ['before the first renaming, its old database is used', ['', '-wal', '-shm', '.new'], 'old'],
+    ['after the first renaming, its new database is used', ['-wal', '-shm', '.new', ASIDE], 'new'],
+    ['after the renaming of the log', ['-shm', '.new', ASIDE, `${ASIDE}-wal`], 'new'],
+    ['before the last renaming', ['.new', ASIDE, `${ASIDE}-wal`], 'new'],
+    ['after the last renaming', ['', ASIDE, `${ASIDE}-wal`], 'new'],
+  ] as const)('whose repair was interrupted %s', (_, ends, expected) => {
+    const old = fresh();
+    const writer = open(old);
+    writer.append([message('fault'), message('fault')]);
+    const log = crash(old);
+    writer.close();
+    expect(readFileSync(`${log}-wal`).length).toBeGreaterThan(0);
+
     const path = fresh();
-    if (isOldThere) writeFileSync(path, bytes);
-    writeFileSync(`${path}.new`, isOldThere ? bytes.subarray(0, 5_000) : bytes);
-    expect(useDamaged(path)).toMatchObject({ salvaged: null, read: { length: known.size } });
+    for (const end of ends) {
+      const isNew = end === '.new' || (end === '' && expected === 'new');
+      if (end === '-shm') writeFileSync(path + end, Buffer.alloc(32_768, 0xff));
+      else writeFileSync(path + end, isNew ? bytes : readFileSync(log + (end.endsWith('-wal') ? '-wal' : '')));
+    }
+    expect(useDamaged(path)).toMatchObject({ salvaged: null, read: { length: expected === 'old' ? 2 : known.size } });
     expect(existsSync(`${path}.new`)).toBe(false);
+    if (expected === 'new') expect(readFileSync(`${path}${ASIDE}-wal`)).toEqual(readFileSync(`${log}-wal`));
   });
 
   it('of another program is set aside, and one of a newer gw is left alone', () => {

@@ -45,12 +45,14 @@ export function createRemover(thread: Pick<StoreThread, 'call'>, clock: Clock, o
   }
 
   function start(): Promise<void> {
+    // Without any key `remove` would end before `work` is set, which would stay set.
+    if (waiting.size === 0) return Promise.resolve();
     work ??= remove();
     return work;
   }
 
   function schedule(): void {
-    if (work !== null) return;
+    if (work !== null || waiting.size === 0) return;
     if (waiting.size >= ENOUGH) void start();
     else timer ??= clock.after(DELAY_MS, () => void start());
   }

@@ -26,18 +26,17 @@ export interface SetAsideOptions {
 
 /**
  * Renames a damaged database and puts a new one in its place, with every message that could still be read and the
- * numbers of the classes. The new one is complete before the old one is renamed, so a crash in between loses nothing.
- * Throws the errors of SQLite and of the operating system; then nothing was renamed.
+ * numbers of the classes. The new one is complete before the old one is renamed, so a crash in between loses nothing:
+ * `finishSetAside` completes it. Throws the errors of SQLite and of the operating system.
  */
 export function setAside({ path, maxBytes, reason, atMs, lastSeqs }: SetAsideOptions): SetAside {
   const draft = `${path}.new`;
   removeDatabase(draft);
   const salvaged = salvage(path, draft, maxBytes, lastSeqs);
   const aside = freeName(`${path}.corrupt-${new Date(atMs).toISOString().replaceAll(':', '-')}`);
-  // The database itself last: without it `finishSetAside` takes the new one.
-  for (const end of ['-wal', '']) if (existsSync(path + end)) renameSync(path + end, aside + end);
-  rmSync(`${path}-shm`, { force: true });
-  renameSync(draft, path);
+  // The database itself first: with it and without its log, what was committed last would be lost.
+  if (existsSync(path)) renameSync(path, aside);
+  finishSetAside(path);
   removeOldest(path);
   return { path: aside, reason, salvaged };
 }
@@ -46,8 +45,17 @@ export function setAside({ path, maxBytes, reason, atMs, lastSeqs }: SetAsideOpt
 export function finishSetAside(path: string): void {
   const draft = `${path}.new`;
   if (!existsSync(draft)) return;
-  if (existsSync(path)) removeDatabase(draft);
-  else renameSync(draft, path);
+  if (existsSync(path)) {
+    removeDatabase(draft);
+    return;
+  }
+  // The new database must not meet the log of the old one.
+  const aside = asideNames(path).at(-1);
+  if (aside !== undefined && existsSync(`${path}-wal`) && !existsSync(join(dirname(path), `${aside}-wal`))) {
+    renameSync(`${path}-wal`, join(dirname(path), `${aside}-wal`));
+  }
+  for (const end of SIDE_FILES) rmSync(path + end, { force: true });
+  renameSync(draft, path);
 }
 
 function salvage(from: string, to: string, maxBytes: number, lastSeqs: readonly number[]): number {
@@ -181,11 +189,14 @@ function freeName(wanted: string): string {
   }
 }
 
-/** The names sort by time. */
 function removeOldest(path: string): void {
+  for (const name of asideNames(path).slice(0, -MAX_KEPT)) removeDatabase(join(dirname(path), name));
+}
+
+/** Damaged databases that were set aside, the oldest first: their names sort by time. */
+function asideNames(path: string): string[] {
   const start = `${basename(path)}.corrupt-`;
-  const kept = readdirSync(dirname(path)).filter(
-    (name) => name.startsWith(start) && !SIDE_FILES.some((end) => name.endsWith(end)),
-  );
-  for (const name of kept.toSorted().slice(0, -MAX_KEPT)) removeDatabase(join(dirname(path), name));
+  return readdirSync(dirname(path))
+    .filter((name) => name.startsWith(start) && !SIDE_FILES.some((end) => name.endsWith(end)))
+    .toSorted();
 }

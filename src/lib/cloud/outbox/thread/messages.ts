@@ -61,7 +61,7 @@ export interface StoreFailure {
 export interface StoreReply {
   readonly ticket: number;
   readonly outcome: { readonly result: StoreCalls[StoreCallName]['result'] } | { readonly failure: StoreFailure };
-  /** Null while the database is not open. */
+  /** Null while the database is not open, or its state cannot be read. */
   readonly state: StoreState | null;
   /** A damaged database that was set aside on this request. */
   readonly setAside: SetAside | null;

@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import type { Clock } from '../../../lifecycle/index.ts';
 import { DISK_TIMEOUT_MS } from '../limits.ts';
+import { failureText } from '../store/failure.ts';
 import type { StoreOptions } from '../store/store.ts';
 import type { StoreCallName, StoreCalls, StoreFailure, StoreReply, StoreRequest } from './messages.ts';
 import { workerUrl } from './worker-url.ts';
@@ -96,7 +97,14 @@ export function createStoreThread(options: StoreOptions, clock: Clock, events: S
   }
 
   function call<K extends StoreCallName>(name: K, request: StoreCalls[K]['request']): Promise<StoreOutcome<K>> {
-    worker ??= start();
+    try {
+      worker ??= start();
+    } catch (error) {
+      // The operating system allows no further thread now.
+      const text = failureText(error);
+      events.onEnd(text);
+      return Promise.resolve({ kind: 'ended', text });
+    }
     const ticket = nextTicket++;
     const { promise, resolve } = Promise.withResolvers<StoreOutcome<K>>();
     open.set(ticket, { name, settle: resolve as Open['settle'] });

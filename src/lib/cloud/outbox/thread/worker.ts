@@ -30,7 +30,7 @@ export function runStoreThread(port: ThreadPort, options: StoreOptions): void {
     for (;;) {
       try {
         const outcome = { result: call(request) };
-        return { ticket, outcome, state: store?.state() ?? null, setAside: aside };
+        return { ticket, outcome, state: stateOrNull(), setAside: aside };
       } catch (error) {
         const failure = { kind: failureKind(error), text: failureText(error) };
         const isSecond = aside !== null;
@@ -47,6 +47,15 @@ export function runStoreThread(port: ThreadPort, options: StoreOptions): void {
         if (!isFull(error)) closeStore();
         return failed(ticket, failure, aside);
       }
+    }
+  }
+
+  /** What was done stays done when its state cannot be read; the next request meets the error itself. */
+  function stateOrNull(): StoreReply['state'] {
+    try {
+      return store?.state() ?? null;
+    } catch {
+      return null;
     }
   }
 
