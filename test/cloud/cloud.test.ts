@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { addUpload, UPLOADS_FOLDER } from '../../src/lib/cloud/storage/spool.ts';
 import { GwError } from '../../src/lib/error/index.ts';
-import { systemClock } from '../../src/lib/lifecycle/index.ts';
+import { createSupervisor, systemClock } from '../../src/lib/lifecycle/index.ts';
 import { cloudWorld } from './cloud-world.ts';
 import { SERIAL } from './link/world.ts';
 
@@ -308,5 +308,16 @@ describe.concurrent('the end of the cloud module', () => {
     expect(world.sim.broker.connected()).toBe(0);
     expect(world.cloud.view()).toMatchObject({ status: 'not-checked', outbox: { status: 'not-open' } });
     expect(JSON.parse(readFileSync(join(world.stateDir, 'cloud-seen.json'), 'utf8'))).toMatchObject({ stops: ['a1'] });
+  });
+});
+
+describe.concurrent('an orderly end', () => {
+  it('is published as such also when the supervisor ends the service by its signal', async () => {
+    await using world = await cloudWorld();
+    const supervisor = createSupervisor([world.cloud], { clock: systemClock, onEvent() {} });
+    await supervisor.start(new AbortController().signal);
+    await world.until('connected', () => world.cloud.view().status === 'connected');
+    await supervisor.stop();
+    expect(world.received('presence').at(-1)).toEqual({ serial: SERIAL, online: false, reason: 'stopped' });
   });
 });

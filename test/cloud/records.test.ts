@@ -61,7 +61,19 @@ describe('records for the cloud', () => {
     ending.abort();
     await running;
     const [message, fields] = errors.at(-1) ?? [];
-    expect(message).toBe('records for the cloud were not kept');
+    expect(message).toBe('records for the cloud may not have been kept');
     expect((fields as { records: unknown[] }).records).toHaveLength(MAX_WAITING);
+  });
+
+  it('are named at the end also when the disk does not answer', async () => {
+    const { errors, records } = world();
+    records.add({ kind: 'stop-executed', stopId: '1' });
+    const ending = new AbortController();
+    const running = records.run({ append: () => new Promise(() => {}) }, ending.signal);
+    ending.abort();
+    await running;
+    expect(errors).toEqual([
+      ['records for the cloud may not have been kept', { records: [{ kind: 'stop-executed', stopId: '1' }] }],
+    ]);
   });
 });

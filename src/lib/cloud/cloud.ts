@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { asGwError, GwError } from '../error/index.ts';
-import { createBackoff, firstOf, onAbort } from '../lifecycle/index.ts';
+import { aborted, createBackoff, firstOf, onAbort, orAfter } from '../lifecycle/index.ts';
 import { readSiteCa } from '../net/path/index.ts';
 import { createRequester } from './gate/requester.ts';
 import { createSeen } from './gate/seen.ts';
@@ -43,6 +43,7 @@ export function createCloud(options: CloudOptions): Cloud {
       : { error: new GwError('STORAGE_NOT_REACHABLE', 'The CA file of the storage has not been read yet.') };
   let life = new AbortController();
   let work: readonly Promise<void>[] = [];
+  let leaving: Promise<void> | null = null;
 
   const seen = createSeen({ stateDir, clock, log });
   const records = createRecords({ topic: topics.records, clock, log });
@@ -185,9 +186,7 @@ export function createCloud(options: CloudOptions): Cloud {
     };
     using _each = link.subscribe(over);
     over(link.connection());
-    await new Promise<void>((resolve) => {
-      onAbort(signal, resolve);
-    });
+    await aborted(signal);
     await (current as { readonly done: Promise<void> } | null)?.done;
   }
 
@@ -202,10 +201,13 @@ export function createCloud(options: CloudOptions): Cloud {
   async function sayOffline(): Promise<void> {
     const connection = link.connection();
     if (connection === null) return;
-    const said = connection.publish(topics.presence, presence(serial, { online: false, reason: 'stopped' }));
-    const late = Promise.withResolvers<void>();
-    using _late = clock.after(FAREWELL_MS, late.resolve);
-    await Promise.race([said.catch(() => {}), late.promise]);
+    const farewell = connection.publish(topics.presence, presence(serial, { online: false, reason: 'stopped' }));
+    await orAfter(clock, FAREWELL_MS, farewell);
+  }
+
+  function leave(): Promise<void> {
+    leaving ??= sayOffline().finally(() => life.abort());
+    return leaving;
   }
 
   function statusOf(): Pick<CloudView, 'status' | 'detail' | 'remedy'> {
@@ -227,7 +229,10 @@ export function createCloud(options: CloudOptions): Cloud {
 
     async start({ signal, fail }) {
       life = new AbortController();
-      const ending = firstOf(signal, life.signal);
+      leaving = null;
+      // The parts outlive the signal by the last message.
+      const ending = life.signal;
+      onAbort(signal, () => void leave());
       // Not awaited: a hung disk must not delay a stop, and a stop that counts as new again is safe.
       void seen.load();
       const connections = link.subscribe(onConnection);
@@ -241,8 +246,7 @@ export function createCloud(options: CloudOptions): Cloud {
     },
 
     async stop() {
-      await sayOffline();
-      life.abort();
+      await leave();
       await Promise.all(work);
       work = [];
       await seen.settled();

@@ -1,5 +1,5 @@
 import { asGwError } from '../error/index.ts';
-import { type Clock, type Log, onAbort } from '../lifecycle/index.ts';
+import { type Clock, type Log, onAbort, untilAborted } from '../lifecycle/index.ts';
 import type { Outbox, OutgoingMessage } from './outbox/model.ts';
 import { createWakeup } from './outbox/wakeup.ts';
 
@@ -45,7 +45,8 @@ export function createRecords(options: { readonly topic: string; readonly clock:
           continue;
         }
         try {
-          await outbox.append({ class: 'record', topic, body });
+          // A disk that does not answer must not hide at the end which records wait.
+          await untilAborted(signal, outbox.append({ class: 'record', topic, body }));
           waiting.shift();
           isFailing = false;
         } catch (error) {
@@ -55,7 +56,7 @@ export function createRecords(options: { readonly topic: string; readonly clock:
           await clock.sleep(RETRY_MS, signal).catch(() => {});
         }
       }
-      if (waiting.length > 0) log.error({ records: waiting }, 'records for the cloud were not kept');
+      if (waiting.length > 0) log.error({ records: waiting }, 'records for the cloud may not have been kept');
     },
   };
 }

@@ -38,5 +38,5 @@ export function messageOf(topic: string, payload: unknown, changes: Partial<Inbo
     payload instanceof Uint8Array
       ? payload
       : new TextEncoder().encode(typeof payload === 'string' ? payload : JSON.stringify(payload));
-  return { topic, payload: bytes, retain: false, dup: false, oversizedBytes: null, ...changes };
+  return { topic, payload: bytes, retain: false, oversizedBytes: null, ...changes };
 }

@@ -60,7 +60,7 @@ describe('ids of accepted messages', () => {
     first.add(stop('a'));
     await first.settled();
     const { hasSeenStop } = await opened();
-    expect(decide(messageOf(topics.stop, { id: 'a' }, { dup: true }), contextOf({ hasSeenStop }))).toEqual({
+    expect(decide(messageOf(topics.stop, { id: 'a' }), contextOf({ hasSeenStop }))).toEqual({
       kind: 'discard',
       reason: 'duplicate',
     });

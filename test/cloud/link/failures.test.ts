@@ -1,7 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { openLinkMemory } from '../../../src/lib/cloud/link/link-file.ts';
 import type { FailedAttempt, LinkIdentity } from '../../../src/lib/cloud/link/model.ts';
+import { silentLog } from '../../../src/lib/lifecycle/index.ts';
 import { type CertificateAuthority, createCa } from '../../../src/lib/sim/cloud/certificates.ts';
 import { freePort } from '../../free-port.ts';
 import { plainPeer, tlsPeer } from '../../net/probe/world.ts';
@@ -252,6 +254,41 @@ describe('what the link remembers', () => {
       await first[Symbol.asyncDispose]();
     },
   );
+});
+
+describe('a disk that does not answer', () => {
+  it('neither delays the connection for long nor holds up the end', async () => {
+    const hung = () => new Promise<never>(() => {});
+    await using broker = await fakeBroker(authority);
+    await using running = runLink({
+      readIdentity,
+      port: broker.port,
+      fallbackPort: await freePort(),
+      files: { read: hung, write: hung },
+    });
+    const beganMs = running.clock.monotonicMs();
+    await running.connected();
+    await running.stop();
+    expect(running.clock.monotonicMs() - beganMs).toBeLessThan(3_000);
+  });
+
+  it('and answers late loses no filter of the session', async () => {
+    const { promise: read, resolve } = Promise.withResolvers<void>();
+    const written: object[] = [];
+    const { memory, loaded } = openLinkMemory('/none', silentLog, {
+      read: async (_, parse) => {
+        await read;
+        return parse({ format: 'gw/cloud-link/1', path: 'fallback', filters: ['old'] });
+      },
+      write: async (_, value) => void written.push(value),
+    });
+    await memory.remember({ path: 'direct', filters: ['new'] });
+    resolve();
+    await loaded;
+    expect([memory.path(), memory.filters()]).toEqual(['direct', ['new', 'old']]);
+    await memory.remember({ filters: ['new'] });
+    expect(written.at(-1)).toMatchObject({ path: 'direct', filters: ['new'] });
+  });
 });
 
 describe('a stop of the link', () => {

@@ -8,13 +8,12 @@ import type {
   TunnelNotificationWire,
 } from '../wire.ts';
 
-/** A received PUBLISH packet. */
+/** A received PUBLISH packet. Without the DUP flag: it does not say whether the first delivery arrived. */
 export interface InboundMessage {
   readonly topic: string;
   /** Empty for an oversized message, whose payload is not kept. */
   readonly payload: Uint8Array;
   readonly retain: boolean;
-  readonly dup: boolean;
   /** Size of the payload on the wire when it was above the limit; null: not oversized. */
   readonly oversizedBytes: number | null;
 }

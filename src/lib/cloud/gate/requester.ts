@@ -1,7 +1,7 @@
 import { GwError } from '../../error/index.ts';
 import { type Clock, onAbort } from '../../lifecycle/index.ts';
 import type { Connection } from '../link/model.ts';
-import type { Answer, CloudRequest, OwnRequest, Requester } from './model.ts';
+import type { Answer, OwnRequest, Requester } from './model.ts';
 
 /** The vendor's own device client waits as long (HINWEIS). */
 const DEFAULT_TIMEOUT_MS = 10_000;
@@ -18,9 +18,9 @@ export interface AnsweredRequester extends Requester {
 }
 
 interface Row {
-  readonly request: CloudRequest;
-  state: OwnRequest['state'];
-  readonly answer: (answer: Answer) => void;
+  request: OwnRequest;
+  /** Null when ended: an answer may be large, and holds addresses with signatures. */
+  answer: ((answer: Answer) => void) | null;
 }
 
 /** Requests to the services of the cloud. A request belongs to the connection on which it was sent. */
@@ -35,11 +35,16 @@ export function createRequester(options: {
   const rows = new Map<string, Row>();
   let pending = 0;
 
+  function end(row: Row, state: 'answered' | 'ended'): void {
+    row.request = { ...row.request, state };
+    row.answer = null;
+  }
+
   function forget(): void {
     let ended = rows.size - pending;
-    for (const [token, { state }] of rows) {
+    for (const [token, { request }] of rows) {
       if (ended <= MAX_ENDED) return;
-      if (state === 'pending') continue;
+      if (request.state === 'pending') continue;
       rows.delete(token);
       ended -= 1;
     }
@@ -61,7 +66,7 @@ export function createRequester(options: {
       const forMs = () => Math.round(clock.monotonicMs() - beganMs);
       const clientToken = newToken();
       const { promise, resolve, reject } = Promise.withResolvers<Answer>();
-      const row: Row = { request, state: 'pending', answer: resolve };
+      const row: Row = { request: { kind, topic, state: 'pending' }, answer: resolve };
       rows.set(clientToken, row);
       pending += 1;
       try {
@@ -79,22 +84,20 @@ export function createRequester(options: {
         on.publish(topic, payload).catch((cause: unknown) => reject(notConnected(topic, forMs(), cause)));
         return await promise;
       } finally {
-        if (row.state === 'pending') row.state = 'ended';
+        if (row.answer !== null) end(row, 'ended');
         pending -= 1;
         forget();
       }
     },
 
-    requestOf(clientToken) {
-      const row = rows.get(clientToken);
-      return row === undefined ? null : { kind: row.request.kind, topic: row.request.topic, state: row.state };
-    },
+    requestOf: (clientToken) => rows.get(clientToken)?.request ?? null,
 
     resolve(clientToken, answer) {
       const row = rows.get(clientToken);
-      if (row?.state !== 'pending') return false;
-      row.state = 'answered';
-      row.answer(answer);
+      const hand = row?.answer;
+      if (row === undefined || hand == null) return false;
+      end(row, 'answered');
+      hand(answer);
       return true;
     },
   };

@@ -1,10 +1,17 @@
 import { join } from 'node:path';
-import { isRecord, readJsonBytes } from '../../json/index.ts';
-import { type Log, readWhole, replaceFile } from '../../lifecycle/index.ts';
+import { asGwError } from '../../error/index.ts';
+import { isRecord } from '../../json/index.ts';
+import type { Log } from '../../lifecycle/index.ts';
+import { readStateFile, writeStateFile } from '../state-file.ts';
 import type { LinkPath } from './model.ts';
 
+const FILE = 'cloud-link.json';
 const FORMAT = 'gw/cloud-link/1';
-const MAX_BYTES = 64 * 1024;
+
+interface Remembered {
+  readonly path: LinkPath | null;
+  readonly filters: readonly string[];
+}
 
 /** What the link remembers over restarts. Losing it costs one failed attempt, and a needless message or two. */
 export interface LinkMemory {
@@ -12,44 +19,73 @@ export interface LinkMemory {
   path(): LinkPath | null;
   /** Filters that the session at the broker may have. */
   filters(): readonly string[];
-  /** Writes what has changed. Never rejects: the link works without the file. */
-  remember(change: { readonly path?: LinkPath; readonly filters?: readonly string[] }): Promise<void>;
+  /** Changes it at once. Resolves when the change is written or could not be; never rejects. */
+  remember(change: Partial<Remembered>): Promise<void>;
+  /** Resolves when everything is written, or could not be. */
+  settled(): Promise<void>;
 }
 
-export async function openLinkMemory(stateDir: string, log: Log): Promise<LinkMemory> {
-  const file = join(stateDir, 'cloud-link.json');
-  let { path, filters } = await readMemory(file, log);
+/** Access to the file; a disk that does not answer lets the promises pending. */
+export interface LinkFiles {
+  readonly read: typeof readStateFile;
+  readonly write: typeof writeStateFile;
+}
+
+const stateFiles: LinkFiles = { read: readStateFile, write: writeStateFile };
+
+/** `loaded` resolves when the file has been read, or could not be; what is remembered before goes before its content. */
+export function openLinkMemory(
+  stateDir: string,
+  log: Log,
+  { read, write }: LinkFiles = stateFiles,
+): { readonly memory: LinkMemory; readonly loaded: Promise<void> } {
+  const file = join(stateDir, FILE);
+  let current: Remembered = { path: null, filters: [] };
+  let isChanged = false;
+  let written = Promise.resolve();
+
+  async function load(): Promise<void> {
+    try {
+      const stored = await read(file, parse);
+      if (stored === null) return;
+      // Filters of the session are unsubscribed, so none of them may be lost.
+      current = isChanged
+        ? { path: current.path ?? stored.path, filters: sorted([...stored.filters, ...current.filters]) }
+        : stored;
+    } catch (error) {
+      log.warn({ error: asGwError(error).message, file }, 'the state of the cloud link cannot be read');
+    }
+  }
+
   return {
-    path: () => path,
-    filters: () => filters,
-    async remember(change) {
-      const [nextPath, nextFilters] = [change.path ?? path, [...new Set(change.filters ?? filters)].sort()];
-      if (nextPath === path && nextFilters.join('\n') === filters.join('\n')) return;
-      [path, filters] = [nextPath, nextFilters];
-      await replaceFile(file, `${JSON.stringify({ format: FORMAT, path, filters })}\n`).catch((error: unknown) =>
-        log.warn({ error: String(error), file }, 'the state of the cloud link cannot be written'),
-      );
+    memory: {
+      path: () => current.path,
+      filters: () => current.filters,
+      remember(change) {
+        const next = { path: change.path ?? current.path, filters: sorted(change.filters ?? current.filters) };
+        if (next.path === current.path && next.filters.join('\n') === current.filters.join('\n')) return written;
+        current = next;
+        isChanged = true;
+        written = written
+          // The last state, however many changes have waited.
+          .then(() => write(file, { format: FORMAT, ...current }))
+          .catch((error: unknown) =>
+            log.warn({ error: asGwError(error).message, file }, 'the state of the cloud link cannot be written'),
+          );
+        return written;
+      },
+      settled: () => written,
     },
+    loaded: load(),
   };
 }
 
-async function readMemory(file: string, log: Log): Promise<{ path: LinkPath | null; filters: readonly string[] }> {
-  const none = { path: null, filters: [] };
-  let bytes: Uint8Array;
-  try {
-    bytes = await readWhole(file, MAX_BYTES);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') {
-      log.warn({ error: String(error), file }, 'the state of the cloud link cannot be read');
-    }
-    return none;
-  }
-  const reading = readJsonBytes(bytes, 'file');
-  const value = reading.ok && isRecord(reading.value) && reading.value.format === FORMAT ? reading.value : null;
-  if (value === null) {
-    log.warn({ file }, 'the state of the cloud link cannot be read');
-    return none;
-  }
+function sorted(filters: readonly string[]): readonly string[] {
+  return [...new Set(filters)].sort();
+}
+
+function parse(value: unknown): Remembered | null {
+  if (!isRecord(value) || value.format !== FORMAT) return null;
   const { path, filters } = value;
   return {
     path: path === 'direct' || path === 'fallback' ? path : null,

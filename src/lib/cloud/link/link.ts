@@ -1,5 +1,5 @@
 import { GwError } from '../../error/index.ts';
-import { createBackoff, firstOf, onAbort } from '../../lifecycle/index.ts';
+import { createBackoff, firstOf, onAbort, orAfter } from '../../lifecycle/index.ts';
 import { resolveHost, systemLookup } from '../../net/index.ts';
 import { createSerialQueue } from '../../net/path/index.ts';
 import { type AttemptTools, attempt, type LinkSession } from './attempt.ts';
@@ -22,6 +22,8 @@ import { linkView } from './view.ts';
 
 /** With TLS 1.3 a broker rejects a client certificate only after the handshake. */
 const REJECTION_WAIT_MS = 1_000;
+/** A disk that does not answer must not keep a stop from coming in. */
+const DISK_MS = 500;
 
 /**
  * The connection to the broker with its reconnects. Creating it has no effect. `run` may be called once at a time.
@@ -67,10 +69,10 @@ export function createCloudLink(options: CloudLinkOptions): CloudLink {
     const plan = await planOf(path, cloud, identity, clock.wall());
     if ('step' in plan) return fail(plan);
     // Before the first SUBSCRIBE, so that no filter that the broker may keep is forgotten.
-    await run.memory.remember({ filters: [...run.memory.filters(), ...filters] });
+    await orAfter(clock, DISK_MS, run.memory.remember({ filters: [...run.memory.filters(), ...filters] }));
     const result = await attempt(plan, run.tools, { settleMs });
     if ('failed' in result) return fail(result.failed);
-    await run.memory.remember({ path, ...(!result.session.mqtt.sessionPresent && { filters }) });
+    void run.memory.remember({ path, ...(!result.session.mqtt.sessionPresent && { filters }) });
     return result.session;
   }
 
@@ -185,10 +187,10 @@ export function createCloudLink(options: CloudLinkOptions): CloudLink {
       await clock
         .sleep(timing.pollMs, firstOf(run.signal, session.mqtt.ended))
         .catch(() => run.signal.throwIfAborted());
+      const identity = await readIdentity();
       // A check of a path ends the session before its own is there.
       await turn;
       if (state.session !== session) continue;
-      const identity = await readIdentity();
       if (identity === null) {
         // A file that cannot be read now says nothing about the certificate in use.
         if (state.identity.kind === 'none') await session.mqtt.disconnect();
@@ -281,7 +283,8 @@ export function createCloudLink(options: CloudLinkOptions): CloudLink {
   return {
     async run(signal) {
       state.isRunning = true;
-      const memory = await openLinkMemory(options.stateDir, log);
+      const { memory, loaded } = openLinkMemory(options.stateDir, log, options.files);
+      await orAfter(clock, DISK_MS, loaded);
       const run: Run = {
         signal,
         memory,
@@ -297,7 +300,7 @@ export function createCloudLink(options: CloudLinkOptions): CloudLink {
           connects: createSerialQueue(clock, signal),
           async unsubscribeOld(mqtt) {
             const old = memory.filters().filter((filter) => !filters.includes(filter));
-            if (old.length === 0 || (await mqtt.unsubscribe(old))) await memory.remember({ filters });
+            if (old.length === 0 || (await mqtt.unsubscribe(old))) void memory.remember({ filters });
           },
         },
       };
@@ -327,6 +330,7 @@ export function createCloudLink(options: CloudLinkOptions): CloudLink {
         current = null;
         state.retryAtMs = null;
         await state.session?.mqtt.disconnect();
+        await orAfter(clock, DISK_MS, memory.settled());
       }
     },
     view: () => linkView(state, options),

@@ -173,10 +173,10 @@ export async function connectMqtt(
     lastPacketMs = clock.monotonicMs();
   });
   client.on('connect', ({ sessionPresent }) => connack.resolve({ kind: 'accepted', sessionPresent, tookMs: tookMs() }));
-  client.handleMessage = ({ topic, payload, retain, dup }, done) => {
+  client.handleMessage = ({ topic, payload, retain }, done) => {
     const oversizedBytes = limit.nextPublish();
     try {
-      onMessage({ topic, payload: payload as Buffer, retain, dup, oversizedBytes });
+      onMessage({ topic, payload: payload as Buffer, retain, oversizedBytes });
     } catch (error) {
       // Acknowledged all the same: the broker would send it again for ever.
       log.error({ error: String(error), topic }, 'a received cloud message could not be handled');

@@ -6,7 +6,7 @@ const CHECKS = 20;
  * Published messages without PUBACK. A broker acknowledges in order (MQTT 3.1.1, 4.6), so only the wait for the first one
  * counts: a long queue over a slow network makes progress, and one lost PUBACK does not hide behind later ones.
  */
-export interface PendingAcks extends Disposable {
+export interface PendingAcks {
   /** Returns a function to call on PUBACK. `reject` is called when the connection ends before. */
   add(reject: (error: Error) => void): () => void;
   /** Rejects all. */
@@ -46,6 +46,5 @@ export function createPendingAcks(clock: Clock, timeoutMs: number, onTimeout: (w
       pending.clear();
       for (const reject of rejected) reject(error);
     },
-    [Symbol.dispose]: stop,
   };
 }
