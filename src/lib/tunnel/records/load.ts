@@ -34,12 +34,14 @@ export async function loadRecords(dir: string, log: Log, known: Head): Promise<L
   const open: Loaded['open'] = new Map();
   const tokens = new Set<string>();
   let prev: string | null = null;
-  let lastRead: Head = { seq: 0, hash: FIRST_PREV };
+  let lastRead = { seq: 0, hash: FIRST_PREV };
+  let firstRead = 1;
   let damaged = 0;
   let isEndUnreadable = false;
 
   function take(record: SessionRecord): void {
-    if (prev !== null && record.prev !== prev) damaged += 1;
+    if (prev === null) firstRead = record.seq;
+    else if (record.prev !== prev) damaged += 1;
     prev = record.hash;
     // Not simply the last line, which may be a copy of an earlier one.
     if (record.seq >= lastRead.seq) lastRead = { seq: record.seq, hash: record.hash };
@@ -81,8 +83,11 @@ export async function loadRecords(dir: string, log: Log, known: Head): Promise<L
   }
 
   const read = await readHead(join(dir, HEAD_FILE));
-  const head = read.kind === 'read' ? read.value : { seq: 0, hash: FIRST_PREV };
-  const last = [head, known].reduce<Head>((best, one) => (one.seq > best.seq ? one : best), lastRead);
+  const head = read.kind === 'read' ? read.value : { seq: 0, hash: FIRST_PREV, firstSeq: firstRead };
+  const ends = [lastRead, head, known];
+  const { seq, hash } = ends.reduce((best, one) => (one.seq > best.seq ? one : best));
+  // Not the first that is there: a file that another program removed is to be missed.
+  const last: Head = { seq, hash, firstSeq: known.seq > 0 ? known.firstSeq : head.firstSeq };
   if (last.seq > lastRead.seq) {
     const missing = { fromSeq: lastRead.seq + 1, toSeq: last.seq };
     log.error({ dir, ...missing }, 'session records are missing at the end: the numbers stay reserved for them');

@@ -10,10 +10,11 @@ const ownerOnly = { mode: 0o600, folderMode: 0o700, durable: true };
 export const HEAD_FORMAT = 'gw/support-session-head/1';
 export const SENT_FORMAT = 'gw/support-session-sent/1';
 
-/** The last record. */
+/** The last record, and the first that was not removed by rotation. */
 export interface Head {
   readonly seq: number;
   readonly hash: string;
+  readonly firstSeq: number;
 }
 
 export type PointerRead<T> =
@@ -24,9 +25,10 @@ export type PointerRead<T> =
 
 /** Rejects with the error of the operating system. */
 export async function readHead(path: string): Promise<PointerRead<Head>> {
-  return await readPointer(path, HEAD_FORMAT, ({ seq, hash }) =>
-    isCount(seq) && seq > 0 && typeof hash === 'string' && /^[0-9a-f]{64}$/.test(hash) ? { seq, hash } : null,
-  );
+  return await readPointer(path, HEAD_FORMAT, ({ seq, hash, firstSeq }) => {
+    if (!isCount(seq) || !isCount(firstSeq) || firstSeq < 1 || seq < firstSeq) return null;
+    return typeof hash === 'string' && /^[0-9a-f]{64}$/.test(hash) ? { seq, hash, firstSeq } : null;
+  });
 }
 
 /** Rejects with the error of the operating system. */
@@ -35,8 +37,8 @@ export async function readSent(path: string): Promise<PointerRead<number>> {
 }
 
 /** Throws FILE_UNWRITABLE. */
-export async function writeHead(path: string, { seq, hash }: Head): Promise<void> {
-  await replaceFile(path, `${JSON.stringify({ format: HEAD_FORMAT, seq, hash })}\n`, ownerOnly);
+export async function writeHead(path: string, { seq, hash, firstSeq }: Head): Promise<void> {
+  await replaceFile(path, `${JSON.stringify({ format: HEAD_FORMAT, seq, hash, firstSeq })}\n`, ownerOnly);
 }
 
 /** Throws FILE_UNWRITABLE. */

@@ -63,7 +63,7 @@ export interface Records extends AsyncDisposable {
 export async function openRecords(options: RecordsOptions): Promise<Records> {
   const { dir, serial, clock, log, maxFileBytes = DEFAULT_MAX_FILE_BYTES } = options;
   const path = join(dir, CURRENT_FILE);
-  const none: Head = { seq: 0, hash: FIRST_PREV };
+  const none: Head = { seq: 0, hash: FIRST_PREV, firstSeq: 1 };
   await assertOwnFolder(dir);
   const loaded = await orUnreadable(dir, () => loadRecords(dir, log, none));
   const sentRead = await orUnreadable(dir, () => readSent(join(dir, SENT_FILE)));
@@ -145,6 +145,11 @@ export async function openRecords(options: RecordsOptions): Promise<Records> {
       const [newest] = await newestOfFile(oldest);
       const isUnsent = newest !== undefined && newest.seq > sent;
       if (isUnsent && rotated.length - at <= MAX_UNSENT_FILES) break;
+      // Before the removal, so that a crash between the two leaves no record that seems to be missing.
+      if (newest !== undefined) {
+        last = { ...last, firstSeq: Math.max(last.firstSeq, newest.seq + 1) };
+        await writeHead(join(dir, HEAD_FILE), last);
+      }
       await rm(oldest, { force: true });
       if (isUnsent) log.error({ path: oldest }, 'session records were removed that the cloud does not have');
       else log.info({ path: oldest }, 'an old file of the session records was removed');
@@ -176,7 +181,7 @@ export async function openRecords(options: RecordsOptions): Promise<Records> {
       throw error;
     }
     current.bytes += line.byteLength;
-    last = { seq: record.seq, hash: record.hash };
+    last = { ...last, seq: record.seq, hash: record.hash };
     await keepHead(last);
     if (record.kind === 'end') open.delete(record.session);
     else remember(tokens, record.tokenHash);
