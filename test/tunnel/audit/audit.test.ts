@@ -163,6 +163,27 @@ describe('what was not checked', () => {
     expect(facts.verdict).toBe('ok');
   });
 
+  it('with lines that could not be judged nothing is said of all sessions, nor of a rotation', async () => {
+    for (const changed of [0, 2]) {
+      using folder = recordFolder(
+        { 'sessions.jsonl': lines.with(changed, (lines[changed] ?? '').replace('"maxS":3600', '"maxS":9999')) },
+        headOf(lines),
+      );
+      const facts = await folder.audit();
+      const green = facts.checks.filter(({ verdict }) => verdict === 'ok').map(({ id }) => id);
+      expect(green).toEqual(changed === 0 ? ['end', 'tokens-records'] : ['beginning', 'end', 'tokens-records']);
+      expect(check(facts, 'durations')).toMatchObject({ verdict: 'not-checked', detail: 'unjudged' });
+      if (changed === 0)
+        expect(check(facts, 'beginning')).toMatchObject({ verdict: 'not-checked', detail: 'unjudged' });
+    }
+  });
+
+  it('a duration that nobody knows is not green', async () => {
+    const facts = await auditOf([startOf(1), endOf(1, 'unclean-shutdown', { durationS: null })]);
+    expect(check(facts, 'durations')).toMatchObject({ verdict: 'not-checked', detail: 'unknown-durations' });
+    expect(facts.verdict).toBe('ok');
+  });
+
   it('one record after head.json is the moment between two writes; two are not', async () => {
     using one = recordFolder({ 'sessions.jsonl': lines }, headOf(lines.slice(0, 3), 1));
     expect(await one.audit()).toMatchObject({ verdict: 'ok' });
