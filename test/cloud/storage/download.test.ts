@@ -9,6 +9,7 @@ import type { TransferLimits, TransferOptions } from '../../../src/lib/cloud/sto
 import { GwError } from '../../../src/lib/error/index.ts';
 import { systemClock } from '../../../src/lib/lifecycle/index.ts';
 import { createFakeClock } from '../../lifecycle/fake-clock.ts';
+import { runProcess } from '../../process.ts';
 import { answering, cutting, SECRET, serving, storageServer, trust } from './storage-server.ts';
 
 const quick: Partial<TransferLimits> = { firstBackoffMs: 1, maxBackoffMs: 2, progressBytes: 1_000 };
@@ -346,6 +347,18 @@ describe('a download fails as not reachable', () => {
     expect(error.message).toContain('no data was transferred for 30 s');
   });
 
+  it('unless the CA is one of this machine', { timeout: 30_000 }, async () => {
+    await using server = await storageServer(serving(content));
+    await using at = await folder();
+    await writeFile(join(at.dir, 'ca.pem'), trust);
+    const call = `download(${JSON.stringify(target(at.path))}, {
+      url: async () => ({ url: ${JSON.stringify(server.url)} }), trust: undefined, signal: AbortSignal.timeout(20_000),
+    })`;
+    const { stdout } = await inProcess(call, { NODE_EXTRA_CA_CERTS: join(at.dir, 'ca.pem') });
+    expect(stdout).toBe('resolved\n');
+    expect(await readFile(at.path)).toEqual(content);
+  });
+
   it('when it is kept alive by single bytes', async () => {
     const clock = createFakeClock();
     const dripping = (_request: unknown, response: import('node:http').ServerResponse) => {
@@ -380,6 +393,43 @@ describe('a download that cannot be written', () => {
     expect(server.received).toEqual([]);
   });
 
+  it.each([
+    ['package.tar.partial', 'the partial file'],
+    ['package.tar', 'the finished file'],
+  ])('keeps %s that it may not open, and asks for no URL', { timeout: 30_000 }, async (name) => {
+    await using at = await folder();
+    await writeFile(join(at.dir, name), content.subarray(0, 1_000));
+    const call = `(async () => {
+      const { chmod, chown } = await import('node:fs/promises');
+      await chmod(${JSON.stringify(join(at.dir, name))}, 0);
+      if (process.getuid() === 0) {
+        await chown(${JSON.stringify(at.dir)}, 65534, 65534);
+        process.seteuid(65534);
+      }
+      const url = async () => { throw new Error('asked for a URL'); };
+      await download(${JSON.stringify(target(at.path))}, { url, trust: '', signal: AbortSignal.timeout(20_000) });
+    })()`;
+    const { stdout } = await inProcess(call);
+    expect(stdout).toContain('FILE_UNWRITABLE');
+    expect(stdout).toContain(`${name} in`);
+    expect(stdout).toContain('EACCES');
+    expect(await readdir(at.dir)).toEqual([name]);
+    expect((await stat(join(at.dir, name))).size).toBe(1_000);
+  });
+
+  it('keeps the partial file while this process has too many open files', { timeout: 30_000 }, async () => {
+    await using at = await folder();
+    await writeFile(`${at.path}.partial`, content.subarray(0, 1_000));
+    const call = `(async () => {
+      const { openSync } = await import('node:fs');
+      try { for (;;) openSync('/dev/null'); } catch {}
+      await openPartial(${JSON.stringify(at.path)}, 300_000);
+    })()`;
+    const { stdout } = await inProcess(call, {}, 60);
+    expect(stdout).toContain('EMFILE');
+    expect((await stat(`${at.path}.partial`)).size).toBe(1_000);
+  });
+
   it('ends with the signal at once, also while it waits', async () => {
     await using server = await storageServer(answering(503));
     await using at = await folder();
@@ -396,6 +446,25 @@ describe('a download that cannot be written', () => {
     );
   });
 });
+
+/** Evaluates an expression in a process of its own, where it can be run as another user or with few open files. */
+async function inProcess(expression: string, env: Readonly<Record<string, string>> = {}, maxOpenFiles?: number) {
+  const folderUrl = new URL('../../../src/lib/cloud/storage/', import.meta.url).href;
+  const program = `
+    const { download } = await import('${folderUrl}download.ts');
+    const { openPartial } = await import('${folderUrl}partial-file.ts');
+    await ${expression}.then(
+      () => console.log('resolved'),
+      (error) => console.log(String(error.code), error.message));
+    process.exit(0);`;
+  const limit = maxOpenFiles === undefined ? '' : `ulimit -n ${maxOpenFiles}; `;
+  const shell = `${limit}exec "$0" --no-warnings --input-type=module -e "$1"`;
+  const ended = await runProcess('sh', ['-c', shell, process.execPath, program], {
+    env: { PATH: process.env.PATH, ...env },
+  });
+  if (ended.stdout === '') throw new Error(ended.stderr);
+  return ended;
+}
 
 async function closedServer() {
   await using server = await storageServer(answering(200));
