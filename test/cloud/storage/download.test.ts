@@ -83,7 +83,7 @@ describe('a download', () => {
     expect(await readFile(at.path)).toEqual(content);
   });
 
-  it('begins anew where Range is not honoured (200), with the same answer', async () => {
+  it('starts from the beginning where the storage ignores Range (200), with the same answer', async () => {
     await using server = await storageServer(answering(200, {}, content));
     await using at = await folder();
     await writeFile(`${at.path}.partial`, content.subarray(0, 5));
@@ -97,9 +97,9 @@ describe('a download', () => {
     ['no Content-Range', undefined],
     ['a malformed Content-Range', 'bytes 5-299999'],
     ['a part beyond the end', 'bytes 5-300000/300001'],
-  ])('begins anew without Range after a 206 with %s', async (_what, contentRange) => {
-    const lying = answering(206, contentRange === undefined ? {} : { 'content-range': contentRange }, content);
-    await using server = await storageServer(lying, serving(content));
+  ])('restarts without Range after a 206 with %s', async (_what, contentRange) => {
+    const mismatched = answering(206, contentRange === undefined ? {} : { 'content-range': contentRange }, content);
+    await using server = await storageServer(mismatched, serving(content));
     await using at = await folder();
     await writeFile(`${at.path}.partial`, content.subarray(0, 5));
     await download(target(at.path), optionsFor(server.url));
@@ -107,7 +107,7 @@ describe('a download', () => {
     expect(await readFile(at.path)).toEqual(content);
   });
 
-  it('takes nothing of a 206 that begins at another byte', async () => {
+  it('uses nothing of a 206 that starts at another byte', async () => {
     const shifted = answering(206, { 'content-range': 'bytes 10-299999/300000' }, content.subarray(10));
     await using server = await storageServer(shifted, serving(content));
     await using at = await folder();
@@ -124,7 +124,7 @@ describe('a download', () => {
     expect(await readFile(at.path)).toEqual(content);
   });
 
-  it('begins anew after 416', async () => {
+  it('restarts after 416', async () => {
     await using server = await storageServer(answering(416), serving(content));
     await using at = await folder();
     await writeFile(`${at.path}.partial`, content.subarray(0, 299_999));
@@ -152,7 +152,7 @@ describe('a download', () => {
     expect(await readFile(at.path)).toEqual(content);
   });
 
-  it('asks for another URL after 403 and 400, and says that the old one expired', async () => {
+  it('asks for another URL after 403 and 400, and reports the old one as expired', async () => {
     await using server = await storageServer(answering(403), answering(400), serving(content));
     await using at = await folder();
     const asked: boolean[] = [];
@@ -164,7 +164,7 @@ describe('a download', () => {
     expect(asked).toEqual([false, true, true]);
   });
 
-  it('waits while the cloud gives no URL, and passes every other error on', async () => {
+  it('waits while the cloud gives no URL, and rejects with every other error', async () => {
     await using server = await storageServer(serving(content));
     await using at = await folder();
     let calls = 0;
@@ -200,6 +200,18 @@ describe('a download', () => {
     await download(target(at.path), optionsFor(server.url, { limits: { ...quick, maxTries: 3 } }));
     expect(await readFile(at.path)).toEqual(content);
     expect(server.received.length).toBeGreaterThan(10);
+  });
+
+  it('trusts the CA certificates of this machine where there is no CA file', { timeout: 30_000 }, async () => {
+    await using server = await storageServer(serving(content));
+    await using at = await folder();
+    await writeFile(join(at.dir, 'ca.pem'), trust);
+    const call = `download(${JSON.stringify(target(at.path))}, {
+      url: async () => ({ url: ${JSON.stringify(server.url)} }), trust: undefined, signal: AbortSignal.timeout(20_000),
+    })`;
+    const { stdout } = await inProcess(call, { NODE_EXTRA_CA_CERTS: join(at.dir, 'ca.pem') });
+    expect(stdout).toBe('resolved\n');
+    expect(await readFile(at.path)).toEqual(content);
   });
 });
 
@@ -347,19 +359,7 @@ describe('a download fails as not reachable', () => {
     expect(error.message).toContain('no data was transferred for 30 s');
   });
 
-  it('unless the CA is one of this machine', { timeout: 30_000 }, async () => {
-    await using server = await storageServer(serving(content));
-    await using at = await folder();
-    await writeFile(join(at.dir, 'ca.pem'), trust);
-    const call = `download(${JSON.stringify(target(at.path))}, {
-      url: async () => ({ url: ${JSON.stringify(server.url)} }), trust: undefined, signal: AbortSignal.timeout(20_000),
-    })`;
-    const { stdout } = await inProcess(call, { NODE_EXTRA_CA_CERTS: join(at.dir, 'ca.pem') });
-    expect(stdout).toBe('resolved\n');
-    expect(await readFile(at.path)).toEqual(content);
-  });
-
-  it('when it is kept alive by single bytes', async () => {
+  it('when only single bytes arrive', async () => {
     const clock = createFakeClock();
     const dripping = (_request: unknown, response: import('node:http').ServerResponse) => {
       response.writeHead(200, { 'content-length': content.length });
@@ -380,7 +380,7 @@ describe('a download fails as not reachable', () => {
 });
 
 describe('a download that cannot be written', () => {
-  it('says so with the reason of the operating system', async () => {
+  it('rejects with the reason of the operating system', async () => {
     await using server = await storageServer(serving(content));
     await using at = await folder();
     await writeFile(join(at.dir, 'file'), '');

@@ -132,7 +132,7 @@ describe('the spool', () => {
     expect((await readdir(world.dir)).length).toBe(2);
   });
 
-  it('tries a refused archive anew when it is added again', async () => {
+  it('retries a refused archive when it is added again', async () => {
     await using world = await worldWith('');
     const { entry } = await world.add('one');
     await writeEntry(world.dir, { ...entry, state: 'refused', detail: 'no' });
@@ -210,7 +210,7 @@ describe('the spool', () => {
     expect(entries.map(({ name }) => name)).toEqual(Array.from({ length: 20 }, (_, i) => `maps/${i + 5}`));
   });
 
-  it('reads no record but a whole one, from any text', () => {
+  it('accepts only complete records, from any text', () => {
     const value = fc.oneof(
       fc.string(),
       fc.integer(),
@@ -309,7 +309,7 @@ describe('uploads', () => {
     expect(most).toBe(1);
   });
 
-  it('wait for the link, and say so', async () => {
+  it('wait for the link, and report it', async () => {
     const bodies: Buffer[] = [];
     await using server = await storageServer(keeping(bodies));
     await using world = await worldWith(server.url);
@@ -418,7 +418,7 @@ describe('uploads', () => {
 
   it.each<[string, (data: string) => Promise<void>, string]>([
     ['changed', (data) => writeFile(data, 'other content'), 'has changed'],
-    ['is gone', (data) => rm(data), 'is missing'],
+    ['was removed', (data) => rm(data), 'is missing'],
     ['was replaced by a link', (data) => rm(data).then(() => symlink('/etc/hostname', data)), 'is missing'],
   ])('name an archive in the spool that %s, and never send it', async (_what, damage, text) => {
     const bodies: Buffer[] = [];
