@@ -39,7 +39,7 @@ describe.concurrent('the status of the cloud', () => {
 
   it('keeps nothing before the enrolment, whatever there is to report', async () => {
     await using world = await cloudWorld({
-      faults: () => [{ key: 'alert.7', text: 'x', number: 7, mark: 'HINWEIS' }],
+      faults: () => ({ present: [{ key: 'alert.7', text: 'x', number: 7, mark: 'HINWEIS' }], unchecked: [] }),
       siteLines: () => '  telemetryS: 1\n',
     });
     const installed = world.identity;

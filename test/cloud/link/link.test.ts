@@ -89,7 +89,11 @@ describe('the cloud link connects', () => {
     });
     await using running = runLink({ readIdentity, port: broker.port, fallbackPort: await freePort() });
     await running.connected();
-    expect(running.view().detail).toContain(`QoS 0 only for ${FILTERS[0]}, ${FILTERS[8]}, so messages`);
+    const { detail, remedy, connection, troubles } = running.view();
+    expect(detail).toContain(`QoS 0 only for ${FILTERS[0]}, ${FILTERS[8]}, so messages`);
+    expect(remedy).toContain('QoS 1');
+    expect(connection?.withQos0).toEqual([FILTERS[0], FILTERS[8]]);
+    expect(troubles).toMatchObject([{ kind: 'qos-0' }]);
   });
 
   it('and says that it is not enrolled, then connects without a restart', async () => {
