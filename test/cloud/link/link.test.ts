@@ -124,7 +124,7 @@ describe('the cloud link connects', () => {
     const elsewhere = { ...identity, endpoint: 'broker.us-east-1.example.com' };
     await using running = runLink({ readIdentity, port: broker.port, fallbackPort: await freePort() });
     await running.connected();
-    expect(running.view()).toMatchObject({ hostDifference: null, regionDifference: null });
+    expect(running.view()).toMatchObject({ hostDifference: null, regionDifference: null, troubles: [], remedy: null });
     await using other = runLink({
       readIdentity: async () => elsewhere,
       port: broker.port,
@@ -135,6 +135,9 @@ describe('the cloud link connects', () => {
     expect(other.view()).toMatchObject({
       hostDifference: { site: '127.0.0.1', enrolment: 'broker.us-east-1.example.com' },
       regionDifference: null,
+      troubles: [{ kind: 'host-difference' }],
+      detail: expect.stringMatching(/^connected to .*; the site file has the broker 127\.0\.0\.1/),
+      remedy: expect.stringContaining('cloud.mqtt.host'),
     });
     await using named = runLink({
       readIdentity: async () => elsewhere,
@@ -149,6 +152,8 @@ describe('the cloud link connects', () => {
       status: 'connecting',
       regionDifference: { host: 'broker.us-east-1.example.com', region: 'us-east-1', expected: 'eu-central-1' },
       failures: { direct: { step: 'name' }, fallback: { step: 'name' } },
+      troubles: [{ kind: 'region-difference' }],
+      remedy: expect.stringContaining('cloud.region'),
     });
     expect(view.ask).toContain('resolve broker.us-east-1.example.com');
   });
