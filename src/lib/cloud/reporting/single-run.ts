@@ -11,10 +11,6 @@ export function createSingleRun(clock: Pick<Clock, 'monotonicMs'>) {
   let sinceMs: number | null = null;
 
   return {
-    get isRunning() {
-      return sinceMs !== null;
-    },
-
     /** Does nothing while an earlier call runs. */
     async run(work: () => Promise<void>): Promise<void> {
       if (sinceMs !== null) return;
