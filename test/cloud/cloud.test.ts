@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { addUpload, UPLOADS_FOLDER } from '../../src/lib/cloud/storage/spool.ts';
 import { GwError } from '../../src/lib/error/index.ts';
 import { createSupervisor, systemClock } from '../../src/lib/lifecycle/index.ts';
+import { cloudViewSchema } from '../../src/lib/toolkit/cloud/view.result.ts';
 import { cloudWorld } from './cloud-world.ts';
 import { SERIAL } from './link/world.ts';
 
@@ -39,7 +40,7 @@ describe.concurrent('the status of the cloud', () => {
 
   it('keeps nothing before the enrolment, whatever there is to report', async () => {
     await using world = await cloudWorld({
-      faults: () => [{ key: 'alert.7', text: 'x', number: 7, mark: 'HINWEIS' }],
+      faults: () => ({ present: [{ key: 'alert.7', text: 'x', number: 7, mark: 'HINWEIS' }], unchecked: [] }),
       siteLines: () => '  telemetryS: 1\n',
     });
     const installed = world.identity;
@@ -51,6 +52,25 @@ describe.concurrent('the status of the cloud', () => {
     world.identity = installed;
     await world.until('reported', () => world.received('faults').length > 0 && world.received('telemetry').length > 0);
     expect(world.received('telemetry')[0]).toMatchObject({ seq: 1 });
+  });
+
+  it('has in its view what is reported and whether the ids of stops are saved, in the shape of the API', async () => {
+    await using world = await cloudWorld({
+      faults: () => ({ present: [{ key: 'alert.7', text: 'x', number: 7, mark: 'HINWEIS' }], unchecked: [] }),
+      // The folder of the state file cannot be used: a directory stands where the file is written.
+      prepare: (stateDir) => void mkdirSync(join(stateDir, 'cloud-seen.json')),
+    });
+    expect(world.cloud.view()).toMatchObject({ seen: { status: 'not-checked' } });
+    await world.connected();
+    await world.until('reported', () => world.cloud.view().reporting?.faults.raised.length === 1);
+    await world.until('accepted', () => (world.cloud.view().reporting?.telemetry.accepted ?? 0) > 0);
+    const view = world.cloud.view();
+    expect(cloudViewSchema.parse(view)).toEqual(view);
+    expect(view).toMatchObject({
+      seen: { status: 'failing', detail: expect.stringContaining('delivered again counts as new') },
+      reporting: { faults: { raised: [{ key: 'alert.7', state: 'present' }] }, telemetry: { trouble: null } },
+      link: { troubles: [], connection: { withQos0: [] } },
+    });
   });
 
   it('is not not-enrolled while the identity is broken, also after it was missing', async () => {

@@ -59,7 +59,7 @@ describe('gw serve with a cloud', () => {
     expect(await runGw(['motion', 'clear', '--site', robot.site])).toMatchObject({ code: 0 });
   };
 
-  test('gw network check proves both paths, the link stays connected, and a stop still arrives after it', async () => {
+  test('gw network check verifies both paths, the link stays connected, and a stop still arrives after it', async () => {
     const { link, received } = await viewOf(robot);
     const { stdout } = await runGw(['network', 'check', '--site', robot.site, '--json']);
     const { lines } = (JSON.parse(stdout) as { data: { lines: { id: string; verdict: string }[] } }).data;
@@ -133,7 +133,7 @@ describe('gw serve with a cloud', () => {
     await clear();
   });
 
-  test('a stop while the chassis is away is latched at once, and cancels the move when the chassis is back', async () => {
+  test('a stop while the chassis is not connected is latched at once, and cancels the move when the chassis is back', async () => {
     const { host, port } = robot.sim.chassis;
     const moves = `http://${host}:${port}/chassis/moves`;
     const order = { type: 'standard', target_x: 4, target_y: 2, creator: 'test' };

@@ -262,6 +262,8 @@ export function createCloud(options: CloudOptions): Cloud {
       link: link.view(),
       outbox: outboxView(),
       received: inbound.view(),
+      seen: seen.view(),
+      reporting: reporting.view(),
       release: agent.view(),
       uploads: uploads.view(),
     }),

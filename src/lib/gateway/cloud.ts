@@ -39,8 +39,7 @@ export async function openCloud(site: Site, parts: CloudParts): Promise<Cloud | 
       log.warn({ audit: true, services }, 'tunnel notification refused: this version has no remote-support tunnel');
     },
     telemetry: () => telemetryOf(sources()),
-    faults: () => faultsOf(sources()).present,
-    uncheckedFaults: () => faultsOf(sources()).unchecked,
+    faults: () => faultsOf(sources()),
     shadow() {
       const { link: cloudLink, release } = cloud.view();
       return shadowOf({ version, site, ...sources(), link: cloudLink, release });

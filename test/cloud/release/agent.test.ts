@@ -116,7 +116,7 @@ describe('the release agent', () => {
     await robot.boot({
       health: () => {
         polls += 1;
-        // Every fourth time the link is away: never five seconds in a row.
+        // Every fourth time the link is not connected: never five seconds in a row.
         return isSteady.now || polls % 4 !== 0
           ? { isHealthy: true, missing: null }
           : { isHealthy: false, missing: 'the cloud link' };

@@ -121,7 +121,7 @@ function judge(run: Run | null, release: Release | null, waitedMs: number): Find
     title: 'It is installed, healthy and confirmed',
     spec: 'Versioning',
   };
-  const reported: FindingStart = { id: 'reported', title: 'The cloud knows of its end', spec: 'Versioning' };
+  const reported: FindingStart = { id: 'reported', title: 'The cloud has acknowledged its end', spec: 'Versioning' };
   if (run === null || release === null) {
     const remedy = 'Release a version to this robot in the cloud account, then run this step again.';
     const detail = waitedMs === 0 ? 'not waited for' : `none began within ${Math.round(waitedMs / 1_000)} s`;
