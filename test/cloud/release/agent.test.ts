@@ -346,8 +346,9 @@ describe('the release agent', () => {
     await robot.until(ended(robot, 'job-0-2-0', 'FAILED'));
     expect(lastDetails(robot, 'job-0-2-0')?.reason).toContain(`needed are ${2 * made.bytes - 1_000 + 1_000_000}`);
     expect(robot.steps).not.toContain('downloaded');
-    expect(await readdir(robot.dir)).toEqual(['state.json']);
+    // Only then is no draft of the state being written.
     await robot.until(() => robot.agent().view().run?.isReported === true);
+    expect(await readdir(robot.dir)).toEqual(['state.json']);
 
     robot.robot.freeBytes += 1_001;
     robot.agent().offer(robot.service.add('again', documentOf(made, '0.2.0')));
@@ -381,6 +382,24 @@ describe('the release agent', () => {
       ...Array(3).fill('https://storage.example.com/package'),
       'https://storage.example.com/new',
     ]);
+  });
+
+  it('waits with the download until the CA file of the storage can be used', async () => {
+    await using robot = await createRobot();
+    const { execution } = await queueRelease(robot, '0.2.0');
+    const trust = { isUsable: false };
+    robot
+      .start({
+        storageTrust: () => {
+          if (!trust.isUsable) throw new GwError('STORAGE_NOT_REACHABLE', 'ca.pem holds no valid certificate.');
+          return 'PEM';
+        },
+      })
+      .offer(execution);
+    await robot.until(() => lastDetails(robot, 'job-0-2-0')?.detail === 'ca.pem holds no valid certificate.');
+    expect(robot.steps).not.toContain('downloaded');
+    trust.isUsable = true;
+    await robot.until(() => robot.restarts.length > 0);
   });
 
   it('refuses a job whose document was changed during the download', async () => {

@@ -73,7 +73,7 @@ async function downloadPackage(context: PhaseContext, run: RunState, path: strin
         { path, bytes, sha256 },
         {
           url: url.next,
-          trust: options.storageTrust,
+          trust: options.storageTrust(),
           signal,
           onProgress: (received) => onProgress(`Downloads the package: ${received} of ${bytes} bytes.`),
         },
