@@ -31,6 +31,7 @@ const run: NonNullable<ReleaseState['run']> = {
   failure: null,
   outcome: 'SUCCEEDED',
   isReported: true,
+  hasJobEnded: false,
 };
 
 /** A release folder with 1.0.0 and 2.0.0, of which 2.0.0 is current, and a base installation 0.1.0 before them. */
@@ -150,6 +151,16 @@ describe('gw release status', () => {
       'FAIL The last release was installed: 1.0.0 to 2.0.0, job job-7: rolled-back. It was not healthy.',
     );
     expect(text).toContain('--   The cloud knows how it ended: its final status was not acknowledged yet');
+  });
+
+  it.each([
+    ['confirmed', 'SUCCEEDED'],
+    ['rejected', 'CANCELED'],
+  ] as const)('is not green for a job that had ended in the cloud before (%s)', async (phase, outcome) => {
+    await using at = await createFolder({ run: { ...run, phase, outcome, hasJobEnded: true } });
+    const data = await at.status();
+    expect(data.run).toMatchObject({ isReported: false, hasJobEnded: true });
+    expect(plain(renderReleaseStatus(data))).toContain('--   The cloud knows how it ended: the job had ended');
   });
 
   it('shows no release as not checked, never as ok', async () => {

@@ -286,7 +286,7 @@ describe.concurrent('an unusable cloud.caFile', () => {
     });
     world.another({ version: launchedFolder, launched: { dir: releases, folder: launchedFolder } });
     await world.start();
-    await world.until(end, () => world.cloud.view().release.run?.phase === end);
+    await world.until(end, () => world.cloud.view().release?.run?.phase === end);
   });
 });
 

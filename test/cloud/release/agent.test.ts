@@ -203,7 +203,7 @@ describe('the release agent', () => {
     await robot.until(() => robot.agent().view().run?.phase === 'rejected');
     expect(robot.restarts).toEqual([]);
     expect(robot.agent().view()).toMatchObject({
-      run: { isReported: true, detail: expect.stringContaining('ended in the cloud') },
+      run: { isReported: false, hasJobEnded: true, detail: expect.stringContaining('ended in the cloud') },
     });
     expect(robot.service.job('job-0-2-0')?.status).toBe('CANCELED');
     // The next job is taken from the queue without a notification.
@@ -233,9 +233,44 @@ describe('the release agent', () => {
     await robot.until(() => robot.restarts.length > 0);
     robot.service.set('job-0-2-0', { status: 'CANCELED' });
     await robot.boot();
-    await robot.until(() => robot.agent().view().run?.isReported === true);
+    await robot.until(async () => (await robot.state()).run?.isReported === true);
     expect((await robot.state()).run).toMatchObject({ phase: 'confirmed', outcome: 'SUCCEEDED' });
     expect(robot.service.job('job-0-2-0')?.status).toBe('CANCELED');
+    await robot.until(() => robot.agent().view().run?.hasJobEnded === true);
+    expect(robot.agent().view()).toMatchObject({
+      detail: expect.stringContaining('had ended in the cloud before'),
+      run: { phase: 'confirmed', isReported: false },
+    });
+  });
+
+  it('has reported its end when only the acknowledgement of an earlier report was lost', async () => {
+    await using robot = await createRobot();
+    const { execution } = await queueRelease(robot, '0.2.0');
+    robot.start().offer(execution);
+    await robot.until(() => robot.restarts.length > 0);
+    let lost = 0;
+    const requester = robot.service.requester({
+      after: ({ body }) => {
+        if (body.status !== 'SUCCEEDED' || lost > 0) return;
+        lost += 1;
+        throw new GwError('CLOUD_NO_ANSWER', 'no answer');
+      },
+    });
+    await robot.boot({ requester });
+    await robot.until(() => robot.agent().view().run?.isReported === true);
+    expect(lost).toBe(1);
+    expect(robot.agent().view().run).toMatchObject({ phase: 'confirmed', hasJobEnded: false });
+  });
+
+  it('takes a job that was removed in the cloud for ended', async () => {
+    await using robot = await createRobot();
+    const { execution } = await queueRelease(robot, '0.2.0');
+    robot.start().offer(execution);
+    await robot.until(() => robot.restarts.length > 0);
+    robot.service.set('job-0-2-0', { jobId: 'another' });
+    await robot.boot();
+    await robot.until(() => robot.agent().view().run?.hasJobEnded === true);
+    expect(robot.agent().view().run).toMatchObject({ phase: 'confirmed', isReported: false });
   });
 
   it.each([

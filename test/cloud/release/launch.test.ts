@@ -26,6 +26,7 @@ const run: RunState = {
   failure: null,
   outcome: null,
   isReported: false,
+  hasJobEnded: false,
 };
 const stateOf = (change: Partial<RunState>): ReleaseState => ({
   schema: 'gw/release-state/1',

@@ -158,7 +158,13 @@ export async function endBeforeSwitch(context: PhaseContext, run: RunState, erro
   await removeUnfinished(store.dir).catch(() => {});
   if (error instanceof JobEnded) {
     const detail = 'The job ended in the cloud before the switch; nothing was changed.';
-    await store.change(run.phase, { phase: 'rejected', outcome: 'CANCELED', detail, isReported: true });
+    await store.change(run.phase, {
+      phase: 'rejected',
+      outcome: 'CANCELED',
+      detail,
+      isReported: true,
+      hasJobEnded: true,
+    });
   } else {
     const { code, message } = asGwError(error);
     if (code === 'INTERNAL') options.log.error({ err: error }, 'a release failed for an internal error');

@@ -45,7 +45,10 @@ const runState = z.object({
   failure: z.object({ phase: z.enum(releasePhases), reason: z.string() }).nullable(),
   /** Final status for the job; CANCELED: the job ended in the cloud, and nothing is reported. */
   outcome: z.enum(['SUCCEEDED', 'FAILED', 'REJECTED', 'CANCELED']).nullable(),
+  /** Whether nothing is left to report: the status was acknowledged, or the job had ended before. */
   isReported: z.boolean(),
+  /** Whether the job had ended in the cloud with another status before this one was reported. */
+  hasJobEnded: z.boolean().default(false),
 });
 export type RunState = z.infer<typeof runState>;
 

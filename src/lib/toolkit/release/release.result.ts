@@ -45,7 +45,8 @@ export const releaseStatusSchema = z.strictObject({
       since: z.string().describe('UTC.'),
       detail: z.string().nullable(),
       starts: z.int().describe('Starts of the new version without a confirmation.'),
-      isReported: z.boolean(),
+      isReported: z.boolean().describe('Whether the cloud has acknowledged the final status.'),
+      hasJobEnded: z.boolean().describe('Whether the job had ended in the cloud before, and took no final status.'),
     })
     .nullable()
     .describe('The release in progress, or the last one.'),

@@ -105,8 +105,15 @@ function runFinding({ phase, fromVersion, toVersion, jobId, detail, starts }: No
   }
 }
 
-function reportFinding({ phase, isReported }: NonNullable<Folder['run']>): Finding {
+function reportFinding({ phase, isReported, hasJobEnded }: NonNullable<Folder['run']>): Finding {
   const start = { id: 'report', title: 'The cloud knows how it ended', spec: null };
+  if (hasJobEnded) {
+    return notChecked(
+      start,
+      'the job had ended in the cloud before (cancelled, timed out or removed), and took no final status',
+      'See the job in the cloud account.',
+    );
+  }
   if (isReported) return ok(start, 'the cloud has acknowledged its final status');
   if (phase === 'confirmed' || phase === 'rolled-back' || phase === 'rejected') {
     return notChecked(start, 'its final status was not acknowledged yet; gw repeats it', 'gw cloud status');
