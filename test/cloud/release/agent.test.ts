@@ -1,6 +1,7 @@
 import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { rollBackOnSite } from '../../../src/lib/cloud/release/on-site.ts';
 import { verifyInstalled } from '../../../src/lib/cloud/release/unpack.ts';
 import { GwError } from '../../../src/lib/error/index.ts';
 import { notConnected } from './job-service.ts';
@@ -170,6 +171,66 @@ describe('the release agent', () => {
     robot.robot.moving = false;
     expect(await robot.boot()).toBe('base');
     await robot.until(ended(robot, 'job-0-2-0', 'FAILED'));
+  });
+
+  it('restarts no moving robot for a rollback whose link was restored already, as by a rollback on site', async () => {
+    await using robot = await createRobot();
+    const { execution } = await queueRelease(robot, '0.2.0');
+    robot.start().offer(execution);
+    await robot.until(() => robot.restarts.length > 0);
+    robot.restarts.length = 0;
+    robot.robot.health = { isHealthy: false, missing: 'the cloud link' };
+    await robot.boot();
+    await robot.until(() => robot.agent().view().run?.detail?.includes('the cloud link') === true);
+    robot.robot.moving = true;
+    await rollBackOnSite(robot.dir, {
+      ...robot.keys,
+      toBase: false,
+      baseVersion: BASE,
+      at: '2026-01-31T12:00:00.000Z',
+    });
+    expect(await robot.current()).toBeNull();
+    // The agent learns of it at the end of the health check.
+    await robot.until(() => robot.agent().view().run?.detail?.includes('until the robot stands') === true);
+    for (let round = 0; round < 20; round += 1) await robot.clock.advance(10_000);
+    expect(robot.restarts).toEqual([]);
+    robot.robot.moving = false;
+    await robot.until(() => robot.restarts.length > 0);
+    // The order to restart had no effect, and is not repeated under way.
+    robot.robot.moving = true;
+    for (let round = 0; round < 20; round += 1) await robot.clock.advance(10_000);
+    expect(robot.restarts).toEqual([`rollback to ${BASE}`]);
+    robot.robot.moving = null;
+    await robot.until(() => robot.restarts.length > 1);
+  });
+
+  it('restores the link of a rollback while the robot moves, so that any start of gw starts the old version', async () => {
+    await using robot = await createRobot();
+    const { execution } = await queueRelease(robot, '0.2.0');
+    robot.start().offer(execution);
+    await robot.until(() => robot.restarts.length > 0);
+    robot.robot.health = { isHealthy: false, missing: 'the cloud link' };
+    await robot.boot();
+    robot.robot.moving = true;
+    await robot.until(async () => (await robot.current()) === null);
+    expect(robot.restarts).toEqual(['release 0.2.0']);
+  });
+
+  it('does not restart for a switch when the robot started to move while the link was replaced', async () => {
+    await using robot = await createRobot();
+    const { execution } = await queueRelease(robot, '0.2.0');
+    robot
+      .start({
+        onStep: (step) => {
+          if (step === 'link-switched') robot.robot.moving = true;
+        },
+      })
+      .offer(execution);
+    await robot.until(() => robot.robot.moving === true);
+    for (let round = 0; round < 20; round += 1) await robot.clock.advance(10_000);
+    expect(robot.restarts).toEqual([]);
+    robot.robot.moving = false;
+    await robot.until(() => robot.restarts.length > 0);
   });
 
   it('does not switch when the robot starts to move while the switch is announced', async () => {
