@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { rollBackOnSite } from '../../../src/lib/cloud/release/on-site.ts';
+import { carryOutRollback, planRollback } from '../../../src/lib/cloud/release/on-site.ts';
 import { verifyInstalled } from '../../../src/lib/cloud/release/unpack.ts';
 import { GwError } from '../../../src/lib/error/index.ts';
 import { notConnected } from './job-service.ts';
@@ -183,12 +183,9 @@ describe('the release agent', () => {
     await robot.boot();
     await robot.until(() => robot.agent().view().run?.detail?.includes('the cloud link') === true);
     robot.robot.moving = true;
-    await rollBackOnSite(robot.dir, {
-      ...robot.keys,
-      toBase: false,
-      baseVersion: BASE,
-      at: '2026-01-31T12:00:00.000Z',
-    });
+    const wish = { toBase: false, baseVersion: BASE };
+    const plan = await planRollback(robot.dir, { ...wish, publicKey: robot.keys.publicKey });
+    await carryOutRollback(robot.dir, plan, { ...wish, at: '2026-01-31T12:00:00.000Z' });
     expect(await robot.current()).toBeNull();
     // The agent learns of it at the end of the health check.
     await robot.until(() => robot.agent().view().run?.detail?.includes('until the robot stands') === true);

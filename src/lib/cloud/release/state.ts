@@ -12,6 +12,8 @@ import { releasePhases } from './model.ts';
  */
 const STATE_NAME = 'state.json';
 const STATE_SCHEMA = 'gw/release-state/1';
+/** Starts of an unconfirmed version before `packaging/boot.js` restores the version before it. */
+export const MAX_STARTS = 3;
 const MAX_STATE_BYTES = 1024 * 1024;
 
 const installation = z.object({

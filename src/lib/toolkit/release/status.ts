@@ -66,7 +66,9 @@ function findingsOf({ current, previous, run }: Folder): Finding[] {
     );
   }
   const back = { id: 'previous', title: 'A rollback is possible', spec: null };
-  if (previous === null) findings.push(notChecked(back, 'no version before the current one'));
+  if (run !== null && isRollbackRefused(run)) {
+    findings.push(notChecked(back, `not while release ${run.toVersion} is in progress (${run.phase})`));
+  } else if (previous === null) findings.push(notChecked(back, 'no version before the current one'));
   else if (previous.problem !== null) {
     findings.push(
       wrong(back, previous.problem, 'Only the base installation can be restored: gw release rollback --base'),
@@ -76,6 +78,10 @@ function findingsOf({ current, previous, run }: Folder): Finding[] {
   } else findings.push(ok(back, `to ${previous.version}: signature and every file verified`));
   if (run !== null) findings.push(runFinding(run), reportFinding(run));
   return findings;
+}
+
+function isRollbackRefused({ phase }: NonNullable<Folder['run']>): boolean {
+  return !['switched', 'confirmed', 'rolled-back', 'rejected'].includes(phase);
 }
 
 /** What a phase waits for; how far it is only the running gateway knows. */
