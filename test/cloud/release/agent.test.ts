@@ -1,4 +1,5 @@
-import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { copyFile, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { carryOutRollback, planRollback } from '../../../src/lib/cloud/release/on-site.ts';
@@ -401,6 +402,59 @@ describe('the release agent', () => {
     robot.start().offer(robot.service.add('job', documentOf(made, '3.0.0')));
     await robot.until(ended(robot, 'job', 'REJECTED'));
     expect(lastDetails(robot, 'job')?.reason).toContain('replaces version 2.0.0 or newer; 0.1.0 runs');
+  });
+
+  it.each([
+    ['once when it was damaged', { minimumVersion: '0.0.1', isDamaged: true }, 2, 'ready'],
+    ['never when its manifest refuses it', { minimumVersion: '2.0.0', isDamaged: false }, 1, 'rejected'],
+  ] as const)('downloads a package that is there already again %s', async (_what, made, downloads, phase) => {
+    await using robot = await createRobot();
+    robot.robot.moving = true;
+    const { path, bytes, sha256 } = await makePackage(join(robot.dir, '..'), robot.keys.privateKey, {
+      version: '3.0.0',
+      minimumVersion: made.minimumVersion,
+    });
+    const content = await readFile(path);
+    // Left by a power cut.
+    const there = join(robot.dir, `${sha256.slice(0, 16)}.tar`);
+    await writeFile(there, made.isDamaged ? content.fill(0x55, 600, 700) : content);
+    let count = 0;
+    robot
+      .start({
+        download: async (target) => {
+          count += 1;
+          if (!existsSync(target.path)) await copyFile(path, target.path);
+        },
+      })
+      .offer(robot.service.add('job', documentOf({ path, bytes, sha256 }, '3.0.0')));
+    await robot.until(async () => (await robot.state()).run?.phase === phase);
+    expect(count).toBe(downloads);
+  });
+
+  it('reports each phase before the switch, and does not unpack for a job that was cancelled', async () => {
+    await using robot = await createRobot();
+    const { execution } = await queueRelease(robot, '0.2.0');
+    robot.start().offer(execution);
+    await robot.until(() => robot.restarts.length > 0);
+    const phases = robot.service.job('job-0-2-0')?.history.map(({ details }) => details.phase);
+    expect(phases).toEqual(['downloading', 'unpacking', 'ready', 'ready']);
+    robot.service.set('job-0-2-0', { status: 'CANCELED' });
+    await robot.stop();
+    await rm(robot.dir, { recursive: true });
+    await mkdir(robot.dir);
+    robot.steps.length = 0;
+
+    const next = await queueRelease(robot, '0.3.0');
+    robot
+      .start({
+        onStep: (step) => {
+          robot.steps.push(step);
+          if (step === 'verified') robot.service.set('job-0-3-0', { status: 'CANCELED' });
+        },
+      })
+      .offer(next.execution);
+    await robot.until(() => robot.agent().view().run?.hasJobEnded === true);
+    expect(robot.steps).not.toContain('file-unpacked');
   });
 
   it('fails for a wrong signature, a wrong hash, and a key that is not there', async () => {

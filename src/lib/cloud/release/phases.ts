@@ -12,6 +12,7 @@ export async function unpackPhase(context: PhaseContext, run: RunState): Promise
   const { store, step, options, signal, onProgress } = context;
   const { folder } = run.to;
   if (folder === null) throw new GwError('INTERNAL', 'A release without a folder.');
+  await announce(context, run, 'The package was verified; it is unpacked.');
   onProgress('Unpacks the package.');
   const { sha256 } = expectedPackage(run);
   const path = packagePath(store.dir, sha256);
