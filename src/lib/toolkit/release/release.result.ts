@@ -32,7 +32,9 @@ export const releaseStatusSchema = z.strictObject({
   verdict: z.enum(['ok', 'wrong']).describe('wrong: at least one finding is wrong.'),
   dir: z.string(),
   current: installed.nullable().describe('What the launcher starts next; null: the folder cannot be read.'),
-  previous: installed.nullable().describe('What `gw release rollback` restores, once no release is in progress; null: none.'),
+  previous: installed
+    .nullable()
+    .describe('What `gw release rollback` restores, once no release is in progress; null: none.'),
   installed: z.array(installed),
   run: z
     .strictObject({
