@@ -133,6 +133,7 @@ export const connectedView: CloudView = {
       detail: 'the cloud link was not connected within 180 s',
       starts: 1,
       isReported: true,
+      hasJobEnded: false,
     },
   },
   uploads: [

@@ -53,9 +53,7 @@ export function createCloud(options: CloudOptions): Cloud {
   const agent = createReleaseAgent({
     ...options,
     release: cloud.release,
-    get storageTrust() {
-      return requireTrust();
-    },
+    storageTrust: requireTrust,
     requester,
     topics,
     health: options.releaseHealth,

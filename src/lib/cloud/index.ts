@@ -10,7 +10,7 @@ export type * from './model.ts';
 export { messageClasses } from './outbox/model.ts';
 export { isThere } from './release/folder.ts';
 export { releasePhases } from './release/model.ts';
-export { keyFingerprint, planRollback, readReleaseFolder, rollBackOnSite } from './release/on-site.ts';
+export { carryOutRollback, keyFingerprint, planRollback, readReleaseFolder } from './release/on-site.ts';
 export { readReleaseKey, verifyPackage } from './release/read-package.ts';
 export { writePackage } from './release/write-package.ts';
 export type { CurrentFaults, PresentFault } from './reporting/model.ts';

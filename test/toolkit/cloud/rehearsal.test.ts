@@ -336,6 +336,7 @@ describe('a release from the cloud, rehearsed on site', () => {
     toVersion: '1.3.0',
     detail: null,
     isReported: false,
+    hasJobEnded: false,
   };
   const rehearse = async ({ toolkit, context }: Pick<Gateway, 'toolkit' | 'context'>) =>
     releaseRehearsalSchema.parse(await rehearseRelease(toolkit, { withinMs: 4_000 }, context));
@@ -406,6 +407,12 @@ describe('a release from the cloud, rehearsed on site', () => {
       { installed: 'wrong' },
     ],
     ['confirmed and not acknowledged', { phase: 'confirmed', isReported: false }, {}, { reported: 'not-checked' }],
+    [
+      'confirmed, and its job had been cancelled',
+      { phase: 'confirmed', isReported: false, hasJobEnded: true },
+      {},
+      { installed: 'ok', reported: 'not-checked' },
+    ],
     ['still waiting for the robot to stand', { phase: 'ready' }, {}, { installed: 'not-checked' }],
   ] as const)('is never ok when it is %s', async (_what, change, release, expected) => {
     await using gateway = await startGateway();

@@ -113,7 +113,8 @@ const releaseSchema = z.strictObject({
       since: z.string(),
       detail: z.string().nullable(),
       starts: z.int(),
-      isReported: z.boolean(),
+      isReported: z.boolean().describe('Whether the cloud has acknowledged the final status.'),
+      hasJobEnded: z.boolean().describe('Whether the job had ended in the cloud before, and took no final status.'),
     })
     .nullable(),
 });
