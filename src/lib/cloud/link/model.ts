@@ -4,7 +4,7 @@ import type { PathOutcome } from '../../net/path/index.ts';
 import type { Site } from '../../site/index.ts';
 import type { InboundMessage } from '../gate/model.ts';
 import type { Publisher } from '../outbox/model.ts';
-import type { LinkFiles } from './link-file.ts';
+import type { StateFiles } from '../state-file.ts';
 import type { LinkTiming } from './timing.ts';
 
 /** The two ports of the broker: without ALPN (8883), and with it (443). */
@@ -160,7 +160,7 @@ export interface CloudLinkOptions {
   readonly lookup?: Lookup;
   readonly timing?: LinkTiming;
   /** The files of `stateDir` by default. */
-  readonly files?: LinkFiles;
+  readonly files?: StateFiles;
   /** Called for each received message, in order; the message is acknowledged to the broker after it returns. */
   readonly onMessage: (message: InboundMessage) => void;
 }
