@@ -176,6 +176,7 @@ describe('the kept session', () => {
       ],
     ]);
     expect(packets.find(({ cmd }) => cmd === 'unsubscribe')).toMatchObject({ unsubscriptions: ['gw/old/stop'] });
+    await second.stop();
     const remembered = JSON.parse(readFileSync(join(first.dir, 'cloud-link.json'), 'utf8'));
     expect(remembered).toEqual({ format: 'gw/cloud-link/1', path: 'direct', filters: ['gw/new/stop', 'gw/x'] });
   });
