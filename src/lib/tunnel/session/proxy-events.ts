@@ -65,7 +65,7 @@ function isProxyExit(value: unknown): value is ProxyExit {
 export function oneLine(text: string, maxCharacters = MAX_TEXT_CHARACTERS): string {
   const plain = text
     .toWellFormed()
-    .replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ')
+    .replaceAll(/[\p{Cc}\p{Cf}\s]+/gu, ' ')
     .trim();
   return plain.length > maxCharacters ? `${plain.slice(0, maxCharacters).toWellFormed()}…` : plain;
 }
