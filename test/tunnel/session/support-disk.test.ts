@@ -75,6 +75,18 @@ describe('without a record of its start', () => {
     expect(world.proxy.spawned()).toEqual([]);
   });
 
+  it('a token counts as received while its record waits for the disk', async () => {
+    const { state, open } = disk();
+    await using world = supportWorld({ openRecords: open });
+    await world.start();
+    state.fails = true;
+    world.offer({ region: 'other' });
+    await expect.poll(() => world.support.view().lastRefused?.reason).toBe('other-region');
+    state.fails = false;
+    world.offer();
+    await expect.poll(() => world.support.view().lastRefused?.reason).toBe('seen-before');
+  });
+
   it('there is no session: records that cannot be opened', async () => {
     await using world = supportWorld({
       openRecords: async () => {

@@ -40,8 +40,9 @@ async function traces(world: ReturnType<typeof supportWorld>, errors: readonly u
 }
 
 async function expectNoToken(world: ReturnType<typeof supportWorld>, errors: readonly unknown[] = []): Promise<void> {
-  const clientTokens = world.proxy.spawned().map(({ env }) => env.GW_TUNNEL_CLIENT_TOKEN ?? 'none');
-  const pieces = [TOKEN, ...clientTokens].flatMap((token) => [token.slice(0, 12), token.slice(-12)]);
+  const given = world.proxy.spawned().flatMap(({ env }) => [env.GW_TUNNEL_TOKEN, env.GW_TUNNEL_CLIENT_TOKEN]);
+  const tokens = [TOKEN, ...given].filter((token) => token !== undefined);
+  const pieces = tokens.flatMap((token) => [token.slice(0, 12), token.slice(-12)]);
   const all = await traces(world, errors);
   expect(all.join('').length).toBeGreaterThan(500);
   expect(pieces.filter((piece) => all.some((text) => text.includes(piece)))).toEqual([]);
@@ -79,12 +80,14 @@ describe('the token of a session', () => {
     await using world = supportWorld();
     world.proxy.behave({ says, stderr: echo });
     await world.start();
-    world.offer();
+    // Sessions of other tests may run at the same time.
+    const token = `${crypto.randomUUID()}${crypto.randomUUID()}`;
+    world.offer({ token });
     const { pid } = await world.nth(1);
     await expect.poll(() => world.support.view().running?.open).toBe(1);
     await expectNoToken(world);
     const with_ = (name: 'cmdline' | 'environ') =>
-      globSync(`/proc/[0-9]*/${name}`).filter((path) => readOr(path).includes(TOKEN));
+      globSync(`/proc/[0-9]*/${name}`).filter((path) => readOr(path).includes(token));
     expect(with_('cmdline')).toEqual([]);
     expect(with_('environ')).toEqual([`/proc/${pid}/environ`]);
     await world.support.endOnSite('Kim');
