@@ -92,7 +92,8 @@ export function createSessions(findings: Findings, limits: AuditLimits | null): 
     // A part of a text keeps the whole: harmless for a few.
     const keep = open.size < 4 ? (text: string) => text : copied;
     open.set(keep(session), { at: keep(fields.at), place: at, seq: fields.seq, maxS });
-    if (open.size > MAX_OPEN) for (const [oldest, about] of open) return leaveOpen(oldest, about);
+    const [oldest] = open;
+    if (open.size > MAX_OPEN && oldest !== undefined) leaveOpen(...oldest);
   }
 
   function leaveOpen(session: string, { place, seq, at, maxS }: OpenSession): void {
@@ -172,7 +173,8 @@ export function createSessions(findings: Findings, limits: AuditLimits | null): 
       const last = [...open.keys()].at(-1);
       for (const [session, start] of [...open]) {
         const until = Date.parse(start.at) + (start.maxS + CLOCK_TOLERANCE_S) * 1_000;
-        if (session === last && until > now.getTime() && Date.parse(start.at) <= now.getTime()) {
+        // A start in the future is one by another clock: it is not green either way.
+        if (session === last && until > now.getTime()) {
           running = { session, at: start.at, untilAt: new Date(until).toISOString() };
         } else leaveOpen(session, start);
       }
