@@ -115,16 +115,30 @@ describe('a support session', () => {
     await world.start();
     world.offer();
     const [, end] = await world.untilRecords(2);
-    expect(end).toMatchObject({ reason, detail: expect.stringContaining(detail), connections: null, bytesIn: null });
+    expect(end).toMatchObject({ reason, detail: expect.stringContaining(detail) });
+    const isReported = 'says' in behaviour;
+    expect(end).toMatchObject(isReported ? { connections: 0, bytesIn: 0 } : { connections: null, bytesIn: null });
   });
 
-  it('whose program does not exist ends as a failed proxy', async () => {
+  it.each([
+    ['does not exist', ['/nonexistent/node', 'run.js'], '127'],
+    ['cannot be started at all', [process.execPath, 'x'.repeat(1_000_000)], 'E2BIG'],
+  ])('whose program %s ends as a failed proxy', async (_name, program, detail) => {
     await using world = supportWorld();
-    const support = world.make({ program: ['/nonexistent/node', 'run.js'] });
+    const support = world.make({ program });
     await world.start(support);
     world.offer({}, support);
     const [, end] = await world.untilRecords(2);
-    expect(end).toMatchObject({ reason: 'proxy-failed', detail: expect.stringContaining('127') });
+    expect(end).toMatchObject({ reason: 'proxy-failed', detail: expect.stringContaining(detail) });
+    expect(support.view()).toMatchObject({ status: 'waiting', running: null });
+  });
+
+  it('without any connection has counts of 0, since the proxy reports every change before its end', async () => {
+    await using world = supportWorld();
+    world.proxy.behave({ says: [connected, { event: 'ended', exit: 'closed', detail: '' }], code: 0 });
+    await world.start();
+    world.offer();
+    expect((await world.untilRecords(2))[1]).toMatchObject({ connections: 0, bytesIn: 0, bytesOut: 0 });
   });
 
   it('has no counts of a proxy that was killed; the last report is in the detail', async () => {

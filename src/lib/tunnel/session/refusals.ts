@@ -2,7 +2,7 @@ import type { Clock } from '../../lifecycle/index.ts';
 
 /** Refusals that are recorded at once, and then one in each interval. Project decision. */
 export const MAX_BURST = 30;
-export const INTERVAL_MS = 60_000;
+const INTERVAL_MS = 60_000;
 
 /**
  * Limits the records of refusals: whoever can publish notifications must not be able to displace the records of sessions
