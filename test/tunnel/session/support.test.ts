@@ -23,8 +23,7 @@ describe('a support session', () => {
         ' ',
       ),
     );
-    const { PWD: _, ...given } = env;
-    expect(Object.keys(given).sort()).toEqual(['GW_TUNNEL_CLIENT_TOKEN', 'GW_TUNNEL_TOKEN', 'PATH']);
+    expect(Object.keys(env).sort()).toEqual(['GW_TUNNEL_CLIENT_TOKEN', 'GW_TUNNEL_TOKEN', 'PATH']);
     expect(env.GW_TUNNEL_TOKEN).toBe(TOKEN);
     expect(env.GW_TUNNEL_CLIENT_TOKEN).toMatch(/^gwct-[a-zA-Z0-9-]{32,120}$/);
     expect(cwd).toBe('/');
@@ -90,7 +89,7 @@ describe('a support session', () => {
     expect((await world.untilRecords(2))[1]).toMatchObject({
       kind: 'end',
       reason,
-      detail: expect.stringMatching(/\. so it is$/),
+      detail: expect.stringMatching(/: so it is$/),
       connections: 3,
       bytesIn: 1_000,
       bytesOut: 20_000,
@@ -100,14 +99,19 @@ describe('a support session', () => {
 
   it.each([
     ['an exit code of 0 without an event', { code: 0 }, 'proxy-failed', 'without saying why'],
-    ['an unknown exit code', { code: 1, stderr: 'Error: no such command\n' }, 'proxy-failed', 'code 1. Error: no such'],
+    ['an unknown exit code', { code: 1, stderr: 'Error: no such command\n' }, 'proxy-failed', 'code 1: Error: no such'],
     [
       'an exit code that contradicts the event',
       { says: [{ event: 'ended', exit: 'closed', detail: '' }], code: 70 },
       'proxy-failed',
       "'closed' and ended with exit code 70",
     ],
-    ['a usage error', { code: 2, stderr: 'Invalid host' }, 'configuration', 'Invalid host'],
+    [
+      'an exit code of another program',
+      { code: 2, stderr: 'Unknown command: gw tunnel proxy' },
+      'proxy-failed',
+      'code 2 without saying why: Unknown command',
+    ],
     ['a signal that gw did not send', { signal: 'SIGSEGV' }, 'proxy-failed', 'SIGSEGV'],
   ] as const)('whose proxy ends with %s ends as its state is', async (_name, behaviour, reason, detail) => {
     await using world = supportWorld();
@@ -115,16 +119,30 @@ describe('a support session', () => {
     await world.start();
     world.offer();
     const [, end] = await world.untilRecords(2);
-    expect(end).toMatchObject({ reason, detail: expect.stringContaining(detail), connections: null, bytesIn: null });
+    expect(end).toMatchObject({ reason, detail: expect.stringContaining(detail) });
+    const isReported = 'says' in behaviour;
+    expect(end).toMatchObject(isReported ? { connections: 0, bytesIn: 0 } : { connections: null, bytesIn: null });
   });
 
-  it('whose program does not exist ends as a failed proxy', async () => {
+  it.each([
+    ['does not exist', ['/nonexistent/node', 'run.js'], '127'],
+    ['cannot be started at all', [process.execPath, 'x'.repeat(1_000_000)], 'E2BIG'],
+  ])('whose program %s ends as a failed proxy', async (_name, program, detail) => {
     await using world = supportWorld();
-    const support = world.make({ program: ['/nonexistent/node', 'run.js'] });
+    const support = world.make({ program });
     await world.start(support);
     world.offer({}, support);
     const [, end] = await world.untilRecords(2);
-    expect(end).toMatchObject({ reason: 'proxy-failed', detail: expect.stringContaining('127') });
+    expect(end).toMatchObject({ reason: 'proxy-failed', detail: expect.stringContaining(detail) });
+    expect(support.view()).toMatchObject({ status: 'waiting', running: null });
+  });
+
+  it('without any connection has counts of 0, since the proxy reports every change before its end', async () => {
+    await using world = supportWorld();
+    world.proxy.behave({ says: [connected, { event: 'ended', exit: 'closed', detail: '' }], code: 0 });
+    await world.start();
+    world.offer();
+    expect((await world.untilRecords(2))[1]).toMatchObject({ connections: 0, bytesIn: 0, bytesOut: 0 });
   });
 
   it('has no counts of a proxy that was killed; the last report is in the detail', async () => {
@@ -186,7 +204,7 @@ describe('the clocks of a session', () => {
     world.offer();
     const { pid } = await world.nth(1);
     const [, end] = await world.untilRecords(2);
-    expect(end).toMatchObject({ reason: 'own-clock', detail: 'The clock of the proxy has expired. as ordered' });
+    expect(end).toMatchObject({ reason: 'own-clock', detail: 'The clock of the proxy has expired: as ordered' });
     expect(isKnown(pid)).toBe(false);
   });
 
