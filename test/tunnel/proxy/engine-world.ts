@@ -61,8 +61,7 @@ export function engineWorld(
         .map(({ type, serviceId, streamId, connectionId }) => `${type} ${serviceId}/${streamId}/${connectionId}`),
     idle: () => until('no open sockets', () => counts.open === 0),
     async [Symbol.asyncDispose]() {
-      engine.destroy();
-      await world.idle();
+      await engine.destroy();
     },
   };
   if (isReady) world.receive({ type: 'service-ids', availableServiceIds: services });

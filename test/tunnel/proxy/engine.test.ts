@@ -273,9 +273,9 @@ describe('the rules of the destination', () => {
     await using echo = await target();
     await using world = engineWorld(echo.connect, { services: ['web', 'log'] });
     world.receive(start(), open(2), start({ serviceId: 'log', streamId: 8 }));
-    world.engine.shutDown();
+    await world.engine.shutDown();
     expect(world.words()).toEqual(['stream-reset web/1/0', 'stream-reset log/8/0']);
-    await world.idle();
+    expect(world.counts.open).toBe(0);
   });
 });
 
@@ -371,7 +371,7 @@ describe('limits', () => {
     expect(count).toBeLessThan(250);
   });
 
-  test('the longest queue is reset when all of them together are too long', () => {
+  test('the longest queue is reset when all of them together are too long', async () => {
     const world = engineWorld(neverConnects, { limits: { queueTotalBytes: 500_000 } });
     world.receive(start(), open(2), open(3));
     const write = (size: number, connectionId: number) =>
@@ -382,7 +382,7 @@ describe('limits', () => {
     write(60_000, 1);
     write(60_000, 1);
     expect(world.words()).toEqual(['connection-reset web/1/2']);
-    world.engine.destroy();
+    await world.engine.destroy();
   });
 
   test('a stalled WebSocket pauses the target, and nothing is lost when it goes on', async () => {

@@ -45,6 +45,8 @@ export interface FakeService extends AsyncDisposable {
 
 export interface FakeServiceOptions {
   readonly authority?: CertificateAuthority;
+  /** A free one by default. */
+  readonly port?: number;
   /** Sent at once; null: nothing. By default `web`. */
   readonly services?: readonly string[] | null;
   /** Answers a request instead of the upgrade; false: it does not. */
@@ -113,7 +115,7 @@ export async function fakeService(options: FakeServiceOptions = {}): Promise<Fak
       options.onClient?.(client, clients.length);
     });
   });
-  const port = await listen(server);
+  const port = await listen(server, options.port);
   return {
     port,
     caFile,
@@ -133,8 +135,8 @@ export async function fakeService(options: FakeServiceOptions = {}): Promise<Fak
   };
 }
 
-async function listen(server: Server): Promise<number> {
-  server.listen(0, '127.0.0.1');
+async function listen(server: Server, port = 0): Promise<number> {
+  server.listen(port, '127.0.0.1');
   await once(server, 'listening');
   return (server.address() as { port: number }).port;
 }

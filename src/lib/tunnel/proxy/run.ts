@@ -1,14 +1,15 @@
-import { connect, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { GwError } from '../../error/index.ts';
 import { type Clock, createBackoff, type Log, onAbort, silentLog } from '../../lifecycle/index.ts';
 import { readSiteCa } from '../../net/path/index.ts';
-import { MAX_SERVICES, type ProxyEvent, type ProxyExit, type ProxySettings, TUNNEL_TARGET } from '../model.ts';
+import { MAX_SERVICES, type ProxyEvent, type ProxyExit, type ProxySettings } from '../model.ts';
 import type { ProxyCounts } from './engine.ts';
 import { type ProxyLimits, proxyLimits } from './limits.ts';
 import { NETWORK_LOST_MS, type NetworkReadings, systemNetwork, watchNetwork } from './network-watch.ts';
 import { withoutTokens } from './redaction.ts';
 import { type SocketEnd, serveSocket } from './serve-socket.ts';
 import { openTunnelSocket, type ProxyTokens, secretsOf, type TunnelSocket } from './socket.ts';
+import { connectTarget } from './target.ts';
 
 /** Waits between attempts. Project decision. */
 const RETRY_MS = { firstMs: 500, maxMs: 30_000 } as const;
@@ -155,7 +156,7 @@ async function serveOne(socket: TunnelSocket, settings: ProxySettings, tools: Ru
   const { log = silentLog } = tools;
   return await serveSocket(socket, {
     services: settings.services,
-    connect: tools.connect ?? (() => connect(TUNNEL_TARGET)),
+    connect: tools.connect ?? connectTarget,
     limits: tools.limits ?? proxyLimits,
     clock: tools.clock,
     counts: tools.counts,
