@@ -11,4 +11,5 @@ export {
   TOKEN_VARIABLE,
   TUNNEL_TARGET,
 } from './model.ts';
+export { withoutTokens } from './proxy/redaction.ts';
 export { type ProxyResult, type RunProxyOptions, runProxy } from './proxy/run.ts';
