@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { Clock } from '../../lifecycle/index.ts';
 import { shorten } from '../../text/index.ts';
-import { encodeFrame } from '../wire/codec.ts';
+import type { PartialMessage } from '../wire/codec.ts';
 import type { TunnelMessage } from '../wire.ts';
 import { type LocalConnection, openConnection } from './connection.ts';
 import type { ProxyLimits } from './limits.ts';
@@ -13,7 +13,7 @@ const MAX_NOTES = 20;
 
 /** The WebSocket, as the engine sees it. */
 export interface TunnelWire {
-  send(frame: Uint8Array): void;
+  send(message: PartialMessage): void;
   /** Bytes that are not sent yet, with their overhead. */
   unsentBytes(): number;
 }
@@ -80,7 +80,7 @@ export function createEngine(options: EngineOptions): Engine {
     options.onNote(text);
   };
 
-  const send = (message: Parameters<typeof encodeFrame>[0]) => wire.send(encodeFrame(message));
+  const send = (message: PartialMessage) => wire.send(message);
 
   const resetStream = (stream: Stream) => send({ ...idsOf(stream, 0), type: 'stream-reset', connectionId: 0 });
 
