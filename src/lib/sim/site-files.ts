@@ -61,7 +61,7 @@ function cloudSection({ places, topics, releaseKeyFile }: CloudFiles, isEnrollin
   return {
     mqtt: { ...mqtt, ...(!isEnrolling && { caFile }) },
     storageUrl,
-    tunnel,
+    tunnel: { ...tunnel, services: ['web'] },
     ...(Object.keys(topics).length > 0 && { topics }),
     // More often than the default, so that an outage of seconds shows.
     telemetryS: 1,
