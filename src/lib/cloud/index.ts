@@ -14,5 +14,5 @@ export { keyFingerprint, planRollback, readReleaseFolder, rollBackOnSite } from 
 export { readReleaseKey, verifyPackage } from './release/read-package.ts';
 export { writePackage } from './release/write-package.ts';
 export { addUpload, type SpoolEntry, UPLOADS_FOLDER } from './storage/spool.ts';
-export type { TunnelNotificationWire } from './wire.ts';
 export { subscribedFilters, topicsOf } from './topics.ts';
+export type { TunnelNotificationWire } from './wire.ts';
