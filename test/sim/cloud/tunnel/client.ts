@@ -141,7 +141,11 @@ export function dial(
 }
 
 /** Connects a side that is accepted, and waits for SERVICE_IDS. */
-export async function connectSide(service: TunnelService, side: Side, about: Dial): Promise<Peer> {
+export async function connectSide(
+  service: Pick<TunnelService, 'place' | 'caPem'>,
+  side: Side,
+  about: Dial,
+): Promise<Peer> {
   const peer = await dial(service, side, about);
   if ('status' in peer) throw new Error(`refused: ${peer.status} ${peer.body}`);
   await until(() => peer.messages.length > 0);
