@@ -54,7 +54,7 @@ export interface Handshake {
   readonly hasClientToken: boolean;
 }
 
-export interface OpenOptions {
+interface OpenOptions {
   /** One to three names. */
   readonly services: readonly string[];
   /** Above 0, at most 720 minutes. */
@@ -64,14 +64,14 @@ export interface OpenOptions {
   readonly region?: string | undefined;
 }
 
-export interface OpenedTunnel {
+interface OpenedTunnel {
   readonly tunnel: TunnelView;
   readonly sourceToken: string;
   readonly destinationToken: string;
 }
 
 /** The tokens that were made; the notification has the one of the destination. */
-export interface RotatedTunnel {
+interface RotatedTunnel {
   readonly tunnel: TunnelView;
   readonly sourceToken: string | null;
   readonly destinationToken: string | null;

@@ -33,7 +33,7 @@ export type TokenRefusal = { readonly reason: string; readonly tunnel: Tunnel | 
 export type TokenCheck = { readonly tunnel: Tunnel; use(): void } | TokenRefusal;
 
 /** @source vendor (HINWEIS) */
-export const CLIENT_TOKEN = /^[a-zA-Z0-9-]{32,128}$/;
+const CLIENT_TOKEN = /^[a-zA-Z0-9-]{32,128}$/;
 /** The length is not known; those of the vendor have several hundred characters. */
 const TOKEN_BYTES = 288;
 const MAX_KEPT = 1_000;
@@ -103,8 +103,6 @@ export function createRegistry() {
     return false;
   }
 }
-
-export type Registry = ReturnType<typeof createRegistry>;
 
 /** The clock of the service: monotonic milliseconds, which a fault can stop. */
 export function createServiceTime(clock: Pick<Clock, 'monotonicMs'>) {

@@ -47,7 +47,7 @@ interface Accepted {
   use(): void;
 }
 
-export const DEFAULT_REGION = 'eu-central-1';
+const DEFAULT_REGION = 'eu-central-1';
 /** In notifications with the fault `cloud-tunnel-wrong-region`. */
 const WRONG_REGION = 'xx-nowhere-1';
 /** @source vendor (HINWEIS) */
