@@ -7,6 +7,7 @@ import {
   renderCloudUpload,
   renderCloudWatch,
 } from '../../src/cli/render/cloud.ts';
+import { linkTroubleKinds } from '../../src/lib/cloud/index.ts';
 import { noCloud } from '../../src/lib/gateway/cloud-health.ts';
 import type { CloudUpload } from '../../src/lib/toolkit/cloud/upload.result.ts';
 import type { CloudStatus } from '../../src/lib/toolkit/cloud/view.result.ts';
@@ -18,11 +19,63 @@ const connected = connectedView as unknown as CloudStatus;
 const lost = lostView as unknown as CloudStatus;
 const none = noCloud as unknown as CloudStatus;
 
+/** The same gateway with these troubles of its link. */
+function withTroubles(...kinds: NonNullable<CloudStatus['link']>['troubles'][number]['kind'][]): CloudStatus {
+  const troubles = kinds.map((kind) => ({ kind, detail: `it has ${kind}`, remedy: `Mend ${kind}.`, ask: null }));
+  return { ...connected, link: connected.link && { ...connected.link, troubles } };
+}
+
 describe('gw cloud status', () => {
   it('states in its first line whether it is connected, where, and for how long', () => {
-    expect(firstLine(renderCloudStatus(connected))).toBe(
+    expect(firstLine(renderCloudStatus(withTroubles()))).toBe(
       'connected: mqtt.example.test:443 with ALPN x-example-mqtt-ca, for 11 h',
     );
+  });
+
+  it.each(linkTroubleKinds)('names %s in its first line, not only that it is connected', (kind) => {
+    const text = plain(renderCloudStatus(withTroubles(kind)));
+    expect(firstLine(text)).toBe(
+      'connected, with trouble: mqtt.example.test:443 with ALPN x-example-mqtt-ca, for 11 h',
+    );
+    expect(text.split('\n')[1]).toBe(`  trouble  it has ${kind}`);
+  });
+
+  it('shows the subscriptions as accepted only when none has QoS 0', () => {
+    const row = (view: CloudStatus) => /^subscriptions +(.*)$/m.exec(plain(renderCloudStatus(view)))?.[1];
+    expect(row(withTroubles('region-difference'))).toBe('all accepted by the broker');
+    expect(row(withTroubles('region-difference', 'qos-0'))).toBe('it has qos-0');
+  });
+
+  it('shows what is reported, what of it failed, and whether ids of stops are saved', () => {
+    const text = plain(renderCloudStatus(connected));
+    expect(text).toMatch(/^telemetry +every 10 s, 96 accepted, 2 skipped$/m);
+    expect(text).toMatch(/^faults +2 raised: 1 present, 1 not checked$/m);
+    expect(text).toMatch(/^shadow +accepted: Version 7 is accepted\.$/m);
+    expect(text).toMatch(/^ids of stops +saved$/m);
+    const { reporting } = connected;
+    if (reporting === null) throw new Error('nothing is reported');
+    const failing = plain(
+      renderCloudStatus({
+        ...connected,
+        seen: { status: 'failing', detail: 'ENOSPC. A stop counts as new.', remedy: 'Free space.' },
+        reporting: {
+          telemetry: { ...reporting.telemetry, trouble: 'full' },
+          faults: { raised: [], unreported: 3, trouble: 'not read yet' },
+          shadow: { ...reporting.shadow, status: 'rejected', detail: 'Rejected (413).' },
+        },
+      }),
+    );
+    expect(failing).toMatch(/^telemetry +every 10 s, 96 accepted, 2 skipped; trouble: full$/m);
+    expect(failing).toMatch(/^faults +0 raised, 3 not reported: too many; trouble: not read yet$/m);
+    expect(failing).toMatch(/^shadow +rejected: Rejected \(413\)\.$/m);
+    expect(failing).toMatch(/^ids of stops +failing: ENOSPC\. A stop counts as new\. Free space\.$/m);
+  });
+
+  it('shows why messages are held back', () => {
+    const { outbox } = connected;
+    const held = outbox && { ...outbox, detail: '7 messages kept. 1 held back: why.', remedy: 'Check the topics.' };
+    const row = /^outbox +(.*)$/m.exec(plain(renderCloudStatus({ ...connected, outbox: held })))?.[1];
+    expect(row).toContain('1 held back: why. Check the topics.');
   });
 
   it('states that it is not connected and why, then what to do and what to ask the IT', () => {
@@ -58,7 +111,7 @@ describe('gw cloud status', () => {
       '2 stops, 1 release, 0 tunnel notifications, 3 discarded',
       '1.3.0 runs, ready; 1.4.0: rolled-back (the cloud link was not connected within 180 s)',
       '1 uploading, 1 uploaded',
-      'The site file has the broker mqtt.example.test, the enrolment gave other.example.test.',
+      'the site file has the broker mqtt.example.test, the enrolment gave other.example.test',
     ]) {
       expect(text).toContain(part);
     }
@@ -87,6 +140,17 @@ describe('gw cloud outbox', () => {
     expect(text).toMatch(/^telemetry +4$/m);
     expect(text).toContain('1.5 of 256.0 MB');
     expect(text).toContain('107 accepted, 100 acknowledged, 1 refused');
+  });
+
+  it('gives the reason whenever there is something to do, also while it is open', () => {
+    const held = { ...outbox, detail: '7 messages kept. 1 held back: why.', remedy: 'Check the topics.' };
+    const text = plain(renderCloudOutbox({ link, outbox: held }));
+    expect(text.split('\n').slice(0, 3)).toEqual([
+      '7 messages kept in the outbox.',
+      '  do next  Check the topics.',
+      '  reason   7 messages kept. 1 held back: why.',
+    ]);
+    expect(plain(renderCloudOutbox({ link, outbox }))).not.toContain('reason');
   });
 
   it('says empty only for a known count of zero', () => {

@@ -2,6 +2,7 @@ import { chmod, mkdir, readlink, rm, symlink, writeFile } from 'node:fs/promises
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { renderReleaseRollback, renderReleaseStatus, renderReleaseVerify } from '../../src/cli/render/release.ts';
+import { carryOutRollback, planRollback } from '../../src/lib/cloud/release/on-site.ts';
 import { type ReleaseState, readState, writeState } from '../../src/lib/cloud/release/state.ts';
 import { unpackPackage } from '../../src/lib/cloud/release/unpack.ts';
 import type { Site } from '../../src/lib/site/index.ts';
@@ -31,6 +32,7 @@ const run: NonNullable<ReleaseState['run']> = {
   failure: null,
   outcome: 'SUCCEEDED',
   isReported: true,
+  hasJobEnded: false,
 };
 
 /** A release folder with 1.0.0 and 2.0.0, of which 2.0.0 is current, and a base installation 0.1.0 before them. */
@@ -133,13 +135,30 @@ describe('gw release status', () => {
       'Release 2.0.0 in progress (switched). Current version: 2.0.0.',
       'not confirmed yet.*started 1 of 3 times',
     ],
-    ['rolling-back', 'Release 2.0.0 in progress (rolling-back). Current version: 2.0.0.', 'waits for a restart'],
+    // The link still names 2.0.0; the launcher starts 1.0.0 nevertheless.
+    ['rolling-back', 'Release 2.0.0 in progress (rolling-back). Current version: 1.0.0.', 'waits for a restart'],
   ] as const)('is not green in the phase %s', async (phase, line, detail) => {
     await using at = await createFolder({ run: { ...run, phase, outcome: null, isReported: false } });
     const data = await at.status();
     expect(first(renderReleaseStatus(data))).toBe(line);
     expect(plain(renderReleaseStatus(data))).toMatch(new RegExp(`--   The last release was installed: .*${detail}`));
     expect(plain(renderReleaseStatus(data))).toContain('--   The cloud knows how it ended: it has not ended yet');
+  });
+
+  it('shows what starts next, and no rollback to the version that is being rolled back', async () => {
+    const onSite = { at: '2026-01-31T12:00:00.000Z', from: run.to, to: run.from };
+    await using at = await createFolder({
+      run: { ...run, phase: 'rolling-back', outcome: null, isReported: false },
+      previous: { folder: null, version: '0.1.0' },
+      onSite,
+    });
+    const data = await at.status();
+    expect(data).toMatchObject({ current: { folder: '1.0.0', version: '1.0.0' }, previous: { folder: null } });
+    expect(plain(renderReleaseStatus(data))).toContain(
+      '--   A rollback is possible: not while release 2.0.0 is in progress (rolling-back)',
+    );
+    await writeState(at.dir, { ...(await readState(at.dir)), previous: null });
+    expect(await at.status()).toMatchObject({ current: { folder: '1.0.0' }, previous: null });
   });
 
   it('fails after a rollback, and shows a report that is not acknowledged', async () => {
@@ -150,6 +169,16 @@ describe('gw release status', () => {
       'FAIL The last release was installed: 1.0.0 to 2.0.0, job job-7: rolled-back. It was not healthy.',
     );
     expect(text).toContain('--   The cloud knows how it ended: its final status was not acknowledged yet');
+  });
+
+  it.each([
+    ['confirmed', 'SUCCEEDED'],
+    ['rejected', 'CANCELED'],
+  ] as const)('is not green for a job that had ended in the cloud before (%s)', async (phase, outcome) => {
+    await using at = await createFolder({ run: { ...run, phase, outcome, hasJobEnded: true } });
+    const data = await at.status();
+    expect(data.run).toMatchObject({ isReported: false, hasJobEnded: true });
+    expect(plain(renderReleaseStatus(data))).toContain('--   The cloud knows how it ended: the job had ended');
   });
 
   it('shows no release as not checked, never as ok', async () => {
@@ -215,6 +244,47 @@ describe('gw release rollback', () => {
       run: { phase: 'rolling-back', failure: { reason: expect.stringContaining('on site') }, isReported: false },
     });
     await expect(at.rollBack(true)).rejects.toMatchObject({ remedy: expect.stringContaining('restart gw') });
+  });
+
+  it('back to the base installation keeps the last confirmed version, when the current one was never confirmed', async () => {
+    await using at = await createFolder({
+      run: { ...run, phase: 'switched', outcome: null, isReported: false },
+      previous: { folder: null, version: '0.1.0' },
+    });
+    await at.rollBack(true, true);
+    const state = await readState(at.dir);
+    expect(state).toMatchObject({ previous: { folder: '1.0.0', version: '1.0.0' }, run: { phase: 'rolling-back' } });
+    // When the agent has recorded its end:
+    await writeState(at.dir, {
+      ...state,
+      run: { ...run, from: { folder: null, version: '0.1.0' }, phase: 'rolled-back' },
+    });
+    expect(await at.rollBack(true)).toMatchObject({ from: '0.1.0', to: '1.0.0' });
+  });
+
+  it.each<[string, ReleaseState['run'], ReleaseState['run']]>([
+    ['a release began', run, { ...run, jobId: 'job-8', phase: 'downloading', outcome: null, isReported: false }],
+    [
+      'the release was confirmed',
+      { ...run, phase: 'switched', outcome: null, isReported: false },
+      { ...run, isReported: false },
+    ],
+    [
+      'the release was rolled back',
+      { ...run, phase: 'switched', outcome: null, isReported: false },
+      { ...run, phase: 'rolling-back', outcome: null, isReported: false },
+    ],
+  ])('is refused when %s while the files were verified', async (_what, before, after) => {
+    await using at = await createFolder({ run: before });
+    const wish = { toBase: false, baseVersion: '0.1.0' };
+    const plan = await planRollback(at.dir, { ...wish, publicKey: at.keys.publicKey });
+    const changed = { ...(await readState(at.dir)), run: after };
+    await writeState(at.dir, changed);
+    await expect(carryOutRollback(at.dir, plan, { ...wish, at: '2026-01-31T12:00:00.000Z' })).rejects.toMatchObject({
+      code: 'RELEASE_REFUSED',
+    });
+    expect(await readState(at.dir)).toEqual(changed);
+    expect(await at.current()).toBe('2.0.0');
   });
 
   it.each(['downloading', 'unpacking', 'ready'] as const)('is refused in the phase %s', async (phase) => {

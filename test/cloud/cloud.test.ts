@@ -1,14 +1,39 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { addUpload, UPLOADS_FOLDER } from '../../src/lib/cloud/storage/spool.ts';
 import { GwError } from '../../src/lib/error/index.ts';
 import { createSupervisor, systemClock } from '../../src/lib/lifecycle/index.ts';
+import { cloudViewSchema } from '../../src/lib/toolkit/cloud/view.result.ts';
 import { cloudWorld } from './cloud-world.ts';
 import { SERIAL } from './link/world.ts';
 
 const STOP = `gw/${SERIAL}/stop`;
 const fire = { id: 'a1', reason: 'fire alarm', by: 'control centre' };
+
+/** The state of a release folder whose current version awaits its confirmation. */
+const switchedTo = (version: string) => ({
+  schema: 'gw/release-state/1',
+  previous: null,
+  onSite: null,
+  run: {
+    jobId: 'job-7',
+    executionNumber: 1,
+    phase: 'switched',
+    from: { folder: '1.2.3', version: '1.2.3' },
+    to: { folder: version, version },
+    package: { bytes: 10, sha256: 'ab'.repeat(32) },
+    allowDowngrade: false,
+    stage: null,
+    since: '2026-01-31T12:00:00.000Z',
+    detail: null,
+    starts: 1,
+    healthWithinS: 180,
+    failure: null,
+    outcome: null,
+    isReported: false,
+  },
+});
 
 describe.concurrent('the status of the cloud', () => {
   it('is not-checked, then not-enrolled, connected, not-connected, and connected again', async () => {
@@ -39,7 +64,7 @@ describe.concurrent('the status of the cloud', () => {
 
   it('keeps nothing before the enrolment, whatever there is to report', async () => {
     await using world = await cloudWorld({
-      faults: () => [{ key: 'alert.7', text: 'x', number: 7, mark: 'HINWEIS' }],
+      faults: () => ({ present: [{ key: 'alert.7', text: 'x', number: 7, mark: 'HINWEIS' }], unchecked: [] }),
       siteLines: () => '  telemetryS: 1\n',
     });
     const installed = world.identity;
@@ -51,6 +76,25 @@ describe.concurrent('the status of the cloud', () => {
     world.identity = installed;
     await world.until('reported', () => world.received('faults').length > 0 && world.received('telemetry').length > 0);
     expect(world.received('telemetry')[0]).toMatchObject({ seq: 1 });
+  });
+
+  it('has in its view what is reported and whether the ids of stops are saved, in the shape of the API', async () => {
+    await using world = await cloudWorld({
+      faults: () => ({ present: [{ key: 'alert.7', text: 'x', number: 7, mark: 'HINWEIS' }], unchecked: [] }),
+      // The folder of the state file cannot be used: a directory stands where the file is written.
+      prepare: (stateDir) => void mkdirSync(join(stateDir, 'cloud-seen.json')),
+    });
+    expect(world.cloud.view()).toMatchObject({ seen: { status: 'not-checked' } });
+    await world.connected();
+    await world.until('reported', () => world.cloud.view().reporting?.faults.raised.length === 1);
+    await world.until('accepted', () => (world.cloud.view().reporting?.telemetry.accepted ?? 0) > 0);
+    const view = world.cloud.view();
+    expect(cloudViewSchema.parse(view)).toEqual(view);
+    expect(view).toMatchObject({
+      seen: { status: 'failing', detail: expect.stringContaining('delivered again counts as new') },
+      reporting: { faults: { raised: [{ key: 'alert.7', state: 'present' }] }, telemetry: { trouble: null } },
+      link: { troubles: [], connection: { withQos0: [] } },
+    });
   });
 
   it('is not not-enrolled while the identity is broken, also after it was missing', async () => {
@@ -242,6 +286,27 @@ describe.concurrent('an unusable cloud.caFile', () => {
     await world.until('the upload waits', () => upload()?.detail?.includes('holds no valid certificate') === true);
     writeFileSync(caFile, world.authority.caPem);
     await world.until('uploaded', () => upload()?.state === 'uploaded');
+  });
+
+  it.each([
+    ['confirms', '2.0.0', 'confirmed'],
+    ['rolls back from', '1.2.3', 'rolled-back'],
+  ] as const)('%s a version that was switched to', async (_what, launchedFolder, end) => {
+    let releases = '';
+    await using world = await cloudWorld({
+      siteLines(dir) {
+        releases = join(dir, 'releases');
+        mkdirSync(releases, { mode: 0o700 });
+        symlinkSync('2.0.0', join(releases, 'current'));
+        writeFileSync(join(releases, 'state.json'), JSON.stringify(switchedTo('2.0.0')));
+        writeFileSync(join(dir, 'cloud-ca.pem'), 'no certificate');
+        writeFileSync(join(dir, 'release-key.pem'), 'of no use here');
+        return `  caFile: cloud-ca.pem\n  release: { dir: ${releases}, keyFile: release-key.pem }\n`;
+      },
+    });
+    world.another({ version: launchedFolder, launched: { dir: releases, folder: launchedFolder } });
+    await world.start();
+    await world.until(end, () => world.cloud.view().release?.run?.phase === end);
   });
 });
 

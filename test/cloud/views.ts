@@ -1,5 +1,5 @@
 import type { CloudView } from '../../src/lib/cloud/index.ts';
-import type { FailedAttempt } from '../../src/lib/cloud/link/model.ts';
+import type { FailedAttempt, LinkTrouble } from '../../src/lib/cloud/link/model.ts';
 
 /** A failed attempt on the direct path, as a firewall causes it. */
 const blocked: FailedAttempt = {
@@ -17,6 +17,13 @@ const blocked: FailedAttempt = {
   tookMs: 10_000,
 };
 
+const hostTrouble: LinkTrouble = {
+  kind: 'host-difference',
+  detail: 'the site file has the broker mqtt.example.test, the enrolment gave other.example.test',
+  remedy: 'Correct cloud.mqtt.host.',
+  ask: null,
+};
+
 const counts = {
   retained: 2,
   oversized: 0,
@@ -31,7 +38,7 @@ const counts = {
   'empty-queue': 0,
 };
 
-/** A gateway connected over port 443, with a blocked port 8883, kept messages, discarded ones and uploads. */
+/** A gateway connected over port 443, to another broker than that of the enrolment, with a blocked port 8883, kept messages, discarded ones and uploads. */
 export const connectedView: CloudView = {
   status: 'connected',
   detail: 'Connected to mqtt.example.test:443.',
@@ -49,6 +56,7 @@ export const connectedView: CloudView = {
       tls: 'TLSv1.3',
       sessionPresent: true,
       filters: ['gw/SN0001/stop'],
+      withQos0: [],
       since: '2026-11-22T08:20:00.000Z',
       forMs: 11 * 3_600_000,
       lastPacketAgoMs: 4_000,
@@ -62,6 +70,7 @@ export const connectedView: CloudView = {
     regionDifference: null,
     identity: 'enrolled',
     renewalFailure: null,
+    troubles: [hostTrouble],
   },
   outbox: {
     status: 'open',
@@ -87,6 +96,25 @@ export const connectedView: CloudView = {
       { reason: 'not-json', topic: 'gw/TEST-0001/stop', bytes: 3, at: '2026-11-22T09:59:00.000Z' },
     ],
   },
+  seen: { status: 'saved', detail: 'The ids of the last 256 stops survive a restart.', remedy: null },
+  reporting: {
+    telemetry: { intervalS: 10, accepted: 96, skipped: 2, trouble: null },
+    faults: {
+      raised: [
+        {
+          ...{ key: 'alert.1024', text: 'Alert 1024 (error): x', number: 1024, mark: 'HINWEIS', faultId: 'f-1' },
+          ...{ state: 'present', occurrences: 3 },
+        },
+        {
+          ...{ key: 'disk.state.low', text: '/var/lib/gw: 12 MB', number: null, mark: 'BELEGT', faultId: 'f-2' },
+          ...{ state: 'not-checked', occurrences: 1 },
+        },
+      ],
+      unreported: 0,
+      trouble: null,
+    },
+    shadow: { status: 'accepted', detail: 'Version 7 is accepted.', version: 7, rejected: null },
+  },
   release: {
     status: 'ready',
     detail: 'Version 1.3.0 is confirmed.',
@@ -105,6 +133,7 @@ export const connectedView: CloudView = {
       detail: 'the cloud link was not connected within 180 s',
       starts: 1,
       isReported: true,
+      hasJobEnded: false,
     },
   },
   uploads: [
@@ -143,5 +172,6 @@ export const lostView: CloudView = {
     failures: { direct: blocked, fallback: { ...blocked, path: 'fallback', port: 443 } },
     retryInMs: 25_000,
     hostDifference: null,
+    troubles: [],
   },
 };

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { CloudView, PathCheck } from '../../src/lib/cloud/index.ts';
+import { type CloudView, linkTroubleKinds, type PathCheck } from '../../src/lib/cloud/index.ts';
+import type { LinkTrouble } from '../../src/lib/cloud/link/model.ts';
 import { noCloud } from '../../src/lib/gateway/cloud-health.ts';
 import { noSupport } from '../../src/lib/operator/index.ts';
 import { pageView } from '../../src/lib/operator/pages/view.ts';
@@ -151,8 +152,9 @@ describe('POST /api/cloud/pruefung', () => {
 describe("the section 'Cloud' of the technician page", () => {
   it('shows path, duration, kept messages with the age of the oldest, discarded ones, stops, release and uploads', () => {
     const texts = textsOf(connectedView);
-    expect(texts.cloud).toContain('Verbunden über Port 443 (mit ALPN) seit 11\u00a0h');
-    expect(texts.cloud).toContain('Standortdatei mqtt.example.test, Gerätezertifikat other.example.test');
+    expect(texts.cloud).toMatch(/^Verbunden MIT STÖRUNG über Port 443 \(mit ALPN\) seit 11\u00a0h\n/);
+    expect(texts.cloud).toContain('Die Namen des Brokers weichen ab: the site file has the broker mqtt');
+    expect(texts['cloud.subscriptions']).toBe('alle 1 vom Broker angenommen');
     expect(texts['cloud.failures']).toContain('Port 8883 (direkt), 22.11.2026, 08:19:36 UTC: no answer');
     expect(texts['cloud.ask']).toBe('Allow outgoing TCP to mqtt.example.test port 8883.');
     expect(texts['cloud.outbox']).toContain(
@@ -165,6 +167,56 @@ describe("the section 'Cloud' of the technician page", () => {
     expect(texts['cloud.release']).toContain('1.4.0: ZURÜCKGENOMMEN, die vorige Version läuft');
     expect(texts['cloud.uploads']).toBe('maps/new.tar.gz: wird übertragen 25 %\n1 übertragen');
     expect(texts['cloud.certificate']).toBe('gültig bis 22.11.2027, 00:00:00 UTC');
+  });
+
+  it.each(linkTroubleKinds)('shows the trouble %s of a connected link, not only that it is connected', (kind) => {
+    const trouble = { kind, detail: 'as the link says', remedy: 'Mend it.', ask: null };
+    const { link } = connectedView;
+    const view = (troubles: readonly LinkTrouble[]) => ({ ...connectedView, link: link && { ...link, troubles } });
+    const texts = textsOf(view([trouble]));
+    expect(texts.cloud).toMatch(/^Verbunden MIT STÖRUNG /);
+    expect(texts.cloud).toMatch(/\n[A-Z].*: as the link says$/);
+    expect(texts['cloud.subscriptions']).toBe(kind === 'qos-0' ? 'as the link says' : 'alle 1 vom Broker angenommen');
+    expect(textsOf(view([])).cloud).toMatch(/^Verbunden über Port 443 /);
+  });
+
+  it('shows what is reported, and never as nothing what is not known', () => {
+    expect(textsOf(connectedView)['cloud.reporting']).toBe(
+      [
+        'Telemetrie: 96 Nachrichten angenommen, 2 ausgelassen',
+        'Störungen: 2 gemeldet (1 vorhanden, 1 nicht geprüft)',
+        'Gerätezustand: angenommen (Version 7 is accepted.)',
+      ].join('\n'),
+    );
+    const { reporting } = connectedView;
+    if (reporting === null) throw new Error('nothing is reported');
+    const failing = textsOf({
+      ...connectedView,
+      seen: { status: 'failing', detail: 'ENOSPC', remedy: 'Free space.' },
+      reporting: {
+        telemetry: { ...reporting.telemetry, trouble: 'full' },
+        faults: { raised: [], unreported: 3, trouble: 'not read yet' },
+        shadow: { ...reporting.shadow, status: 'not-answered', detail: 'Sent.' },
+      },
+    });
+    expect(failing['cloud.reporting']).toBe(
+      [
+        'Telemetrie: 96 Nachrichten angenommen, 2 ausgelassen, GESTÖRT: full',
+        'Störungen: 0 gemeldet, 3 NICHT GEMELDET (zu viele), GESTÖRT: not read yet',
+        'Gerätezustand: noch nicht beantwortet (Sent.)',
+      ].join('\n'),
+    );
+    expect(failing['cloud.stop']).toContain('Kennungen NICHT GESPEICHERT: ENOSPC');
+    expect(failing['cloud.remedy']).toContain('Free space.');
+    expect(textsOf({ ...connectedView, reporting: null })['cloud.reporting']).toBe('nicht geprüft');
+  });
+
+  it('shows why messages are held back', () => {
+    const { outbox } = connectedView;
+    const held = outbox && { ...outbox, detail: '7 messages kept. 1 held back: why.', remedy: 'Check the topics.' };
+    const texts = textsOf({ ...connectedView, outbox: held });
+    expect(texts['cloud.outbox']).toMatch(/^ACHTUNG: 7 messages kept\. 1 held back: why\.\n7 /);
+    expect(texts['cloud.remedy']).toContain('Check the topics.');
   });
 
   it('says that the link is lost, when it is tried again, and what to do', () => {
@@ -193,10 +245,10 @@ describe("the section 'Cloud' of the technician page", () => {
   });
 
   it('shows parts that do not run as not checked, never as none', () => {
-    const off = { link: null, outbox: null, received: null, release: null, uploads: [] };
+    const off = { link: null, outbox: null, received: null, seen: null, reporting: null, release: null, uploads: [] };
     const texts = textsOf({ ...lostView, ...off, status: 'not-checked' });
     expect(texts.cloud).toMatch(/^Noch nicht geprüft/);
-    for (const key of ['outbox', 'discarded', 'stop', 'release', 'uploads'])
+    for (const key of ['subscriptions', 'reporting', 'outbox', 'discarded', 'stop', 'release', 'uploads'])
       expect(texts[`cloud.${key}`]).toBe('nicht geprüft');
   });
 

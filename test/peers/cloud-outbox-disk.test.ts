@@ -81,7 +81,7 @@ describe.runIf(hasNamespaces())('the outbox on a real file system', { timeout: 1
       for (const refusal of seen.broken.refusals) expect(refusal).toEqual(unwritable(/the disk does not answer/));
       // 5 s of timers of 50 ms, with every allowance for a busy machine.
       expect(seen.broken.ticks).toBeGreaterThan(20);
-      // It was kept after all, and said so.
+      // It was stored, and its append resolved.
       expect(seen.after.accepted).toHaveLength(7);
       expectKept(seen as never);
     },

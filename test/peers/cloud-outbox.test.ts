@@ -48,7 +48,7 @@ function acceptedIn(stdout: string): Accepted[] {
     });
 }
 
-/** What arrived of one robot: first arrivals per class, and the payload of each id. Fails when copies differ. */
+/** The messages of one robot: the first copy of each per class, and the payload of each id. Fails when copies differ. */
 function firstArrivals(arrivals: readonly Arrival[], serial: string) {
   const payloads = new Map<string, string>();
   const classes = new Map<string, { seq: number; id: string }[]>();
@@ -56,8 +56,8 @@ function firstArrivals(arrivals: readonly Arrival[], serial: string) {
   for (const { topic, text } of arrivals) {
     const [, of, messageClass = ''] = topic.split('/');
     if (of !== serial) continue;
-    const { id, seq, serial: said } = JSON.parse(text) as { id: string; seq: number; serial: string };
-    expect(said).toBe(serial);
+    const { id, seq, serial: sender } = JSON.parse(text) as { id: string; seq: number; serial: string };
+    expect(sender).toBe(serial);
     const before = payloads.get(id);
     if (before !== undefined) {
       duplicates += 1;

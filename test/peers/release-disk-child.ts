@@ -51,7 +51,7 @@ async function runAgent(
   let isRestarted = false;
   const agent = createReleaseAgent({
     release: { keyFile: join(dir, 'key.pem'), dir: releases, healthWithinS: 30 },
-    storageTrust: undefined,
+    storageTrust: () => undefined,
     version: folder ?? '0.1.0',
     launched: { dir: releases, folder },
     clock: systemClock,

@@ -14,10 +14,11 @@ type LinkStatus = Pick<CloudStatus, 'status' | 'detail' | 'remedy'>;
 
 /** `gw cloud status` */
 export function renderCloudStatus(view: CloudStatus): string {
-  const { link, remedy, outbox, received, release, uploads } = view;
+  const { link, remedy, outbox, received, seen, reporting, release, uploads } = view;
   const ask = link?.ask ?? null;
   const lines = [
     statusLine(view),
+    ...(link?.troubles ?? []).map(({ detail }) => chalk.yellow(`  trouble  ${printable(detail)}`)),
     ...(remedy === null ? [] : [`  do next  ${printable(remedy)}`]),
     ...(ask === null ? [] : [`  ask IT   ${printable(ask)}`]),
   ];
@@ -37,11 +38,13 @@ export function renderCloudStatus(view: CloudStatus): string {
             ].join(', '),
           ],
         ]),
+    ...(seen === null ? [] : [['ids of stops', seenText(seen)]]),
+    ...(reporting === null ? [] : reportingRows(reporting)),
     ...(release === null ? [] : [['release', releaseText(release)]]),
     ...(uploads.length === 0 ? [] : [['uploads', uploadsText(uploads)]]),
   ];
   if (rows.length > 0) lines.push('', renderTable(pairs, rows));
-  if (link !== null) lines.push(...failureLines(link), ...differenceLines(link));
+  if (link !== null) lines.push(...failureLines(link));
   return lines.join('\n');
 }
 
@@ -52,8 +55,9 @@ function statusLine({ status, detail, link }: Pick<CloudStatus, 'status' | 'deta
   switch (status) {
     case 'connected': {
       const at = link?.connection;
-      if (!at) return `${chalk.green('connected')}: ${said}`;
-      return `${chalk.green('connected')}: ${placeOf(at)}, for ${ageText(at.forMs)}`;
+      const state =
+        link && link.troubles.length > 0 ? chalk.yellow('connected, with trouble') : chalk.green('connected');
+      return at ? `${state}: ${placeOf(at)}, for ${ageText(at.forMs)}` : `${state}: ${said}`;
     }
     case 'not-connected':
       return chalk.red.bold(said.startsWith('not connected') ? said : `not connected: ${said}`);
@@ -70,19 +74,20 @@ function placeOf({ host, port, alpn }: Pick<NonNullable<Link['connection']>, 'ho
   return `${printable(host)}:${port}${alpn === null ? '' : ` with ALPN ${printable(alpn)}`}`;
 }
 
-function linkRows({ connection, connects, losses, retryInMs }: Link): string[][] {
+function linkRows({ connection, connects, losses, retryInMs, troubles }: Link): string[][] {
   const count = `${plural(connects, 'connection')}, ${plural(losses, 'loss', 'losses')} since the start of gw`;
   if (connection === null) {
     const next = retryInMs === null ? 'an attempt is under way' : `next attempt in ${ageText(retryInMs)}`;
     return [['link', `${next}; ${count}`]];
   }
   const { path, tls, since, sessionPresent, certificate } = connection;
+  const qos0 = troubles.find(({ kind }) => kind === 'qos-0');
   return [
     ['path', path === 'direct' ? 'direct' : 'fallback, with ALPN'],
     ['since', `${printable(since)}; ${count}`],
     ['TLS', printable(tls)],
     ['session', sessionPresent ? 'kept by the broker' : 'new'],
-    ['subscriptions', 'all accepted by the broker'],
+    ['subscriptions', qos0 === undefined ? 'all accepted by the broker' : chalk.yellow(printable(qos0.detail))],
     ['certificate', `until ${printable(certificate.notAfter)}, SHA-256 ${printable(certificate.fingerprintSha256)}`],
   ];
 }
@@ -100,20 +105,36 @@ function failureLines({ failures }: Link): string[] {
   return ['', renderTable(columns, rows)];
 }
 
-function differenceLines({ hostDifference }: Link): string[] {
-  if (hostDifference === null) return [];
-  const { site, enrolment } = hostDifference;
-  return [
-    '',
-    chalk.yellow(`The site file has the broker ${printable(site)}, the enrolment gave ${printable(enrolment)}.`),
-  ];
-}
-
-function outboxText({ status, detail, kept, oldestAt }: NonNullable<CloudStatus['outbox']>): string {
+function outboxText({ status, detail, remedy, kept, oldestAt }: NonNullable<CloudStatus['outbox']>): string {
   if (status !== 'open') return chalk.red(`${status}: ${printable(detail)}`);
+  if (remedy !== null) return chalk.yellow(`${printable(detail)} ${printable(remedy)}`);
   if (kept === null) return 'not checked';
   const oldest = oldestAt === null ? '' : `, the oldest of ${printable(oldestAt)}`;
   return `${plural(sumOf(kept), 'message')} kept${oldest}`;
+}
+
+function seenText({ status, detail, remedy }: NonNullable<CloudStatus['seen']>): string {
+  if (status === 'saved') return status;
+  const text = `${status}: ${printable(detail)}${remedy === null ? '' : ` ${printable(remedy)}`}`;
+  return status === 'failing' ? chalk.red(text) : text;
+}
+
+function reportingRows({ telemetry, faults, shadow }: NonNullable<CloudStatus['reporting']>): string[][] {
+  const troubleText = (trouble: string | null) =>
+    trouble === null ? '' : chalk.yellow(`; trouble: ${printable(trouble)}`);
+  const { intervalS, accepted, skipped } = telemetry;
+  const states = (['present', 'gone', 'not-checked'] as const).flatMap((state) => {
+    const count = faults.raised.filter((fault) => fault.state === state).length;
+    return count === 0 ? [] : [`${count} ${state.replace('-', ' ')}`];
+  });
+  const unreported = faults.unreported === 0 ? '' : chalk.yellow(`, ${faults.unreported} not reported: too many`);
+  const raised = `${faults.raised.length} raised${states.length === 0 ? '' : `: ${states.join(', ')}`}`;
+  const shadowState = `${shadow.status.replace('-', ' ')}: ${printable(shadow.detail)}`;
+  return [
+    ['telemetry', `every ${intervalS} s, ${accepted} accepted, ${skipped} skipped${troubleText(telemetry.trouble)}`],
+    ['faults', `${raised}${unreported}${troubleText(faults.trouble)}`],
+    ['shadow', shadow.status === 'rejected' ? chalk.red(shadowState) : shadowState],
+  ];
 }
 
 function releaseText({ status, detail, runningVersion, run }: NonNullable<CloudStatus['release']>): string {
@@ -143,7 +164,7 @@ export function renderCloudOutbox({ link, outbox }: CloudOutbox): string {
   if (outbox === null) return noPart('outbox', link);
   const { status, detail, remedy, kept, bytes, maxBytes, oldestAt, accepted, acknowledged, refused, thinned } = outbox;
   const lines = [outboxLine(outbox, link), ...(remedy === null ? [] : [`  do next  ${printable(remedy)}`])];
-  if (status !== 'open' && kept !== null) lines.push(`  reason   ${printable(detail)}`);
+  if (remedy !== null || (status !== 'open' && kept !== null)) lines.push(`  reason   ${printable(detail)}`);
   if (kept !== null) {
     const columns = [{ title: 'Class' }, { title: 'Kept', align: 'right' as const }];
     lines.push(

@@ -6,7 +6,7 @@ import type { CloudOutbox as Result } from '../../lib/toolkit/cloud/outbox.resul
 export default class CloudOutbox extends GwCommand<Result> {
   static override summary = 'Show the messages that the gateway keeps until the broker has acknowledged them.';
   static override description =
-    'Counts per class, size on the disk, the oldest message, refused messages and thinned telemetry. Asks the operator server of the gateway; shows no content of messages. Exits with 1 when the outbox refuses messages, or is not open although a cloud is configured.';
+    'Counts per class, size on the disk, the oldest message, refused messages and thinned telemetry. Asks the operator server of the gateway; shows no content of messages. Exits with 1 when the outbox refuses messages, is not open although a cloud is configured, holds a message back, or had to set a damaged file aside.';
   static override examples = [
     '<%= config.bin %> cloud outbox',
     '<%= config.bin %> cloud outbox --via technician@192.0.2.2 --json',

@@ -4,7 +4,7 @@ import type { Alert, Battery, LiveValue, LiveValues, Positioning, StaleReason, W
 export const conditionIds = ['emergency-stop', 'control-mode', 'positioning', 'battery', 'power', 'alerts'] as const;
 export type ConditionId = (typeof conditionIds)[number];
 
-/** Why a condition was not checked. */
+/** Why there is no current value. */
 export type NotChecked = 'not-received' | 'rejected' | StaleReason;
 
 type Cause =
@@ -61,12 +61,13 @@ export function judgeCondition(values: LiveValues): readonly JudgedCondition[] {
 type Judged = Omit<Condition, 'missing' | 'id'> & Cause;
 
 function judge<T>(id: ConditionId, live: LiveValue<T>, by: (value: T) => Judged): JudgedCondition {
-  const missing = missingOf(live);
+  const missing = missingReason(live);
   if (missing !== null) return { id, state: 'missing', verdict: 'not-checked', missing };
   return { ...by((live as { readonly value: T }).value), missing: null };
 }
 
-function missingOf(live: LiveValue<unknown>): NotChecked | null {
+/** Why a live value is not current; null when it is. */
+export function missingReason(live: LiveValue<unknown>): NotChecked | null {
   if (live.status === 'not-received') return live.rejected === undefined ? 'not-received' : 'rejected';
   return live.stale ? (live.staleReason ?? 'too-old') : null;
 }

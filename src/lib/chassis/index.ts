@@ -10,6 +10,7 @@ export {
   type JudgedCondition,
   judgeCondition,
   LOW_BATTERY_PERCENT,
+  missingReason,
   type NotChecked,
 } from './condition.ts';
 export { connectionFailureOf, failureDetail } from './failure.ts';

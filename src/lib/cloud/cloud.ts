@@ -14,6 +14,7 @@ import { createRecords } from './records.ts';
 import { createReleaseAgent } from './release/agent.ts';
 import { createReporting } from './reporting/reporting.ts';
 import { download } from './storage/download.ts';
+import { UPLOADS_FOLDER } from './storage/spool.ts';
 import { createUploads } from './storage/uploads.ts';
 import { subscribedFilters, topicsOf } from './topics.ts';
 
@@ -52,9 +53,7 @@ export function createCloud(options: CloudOptions): Cloud {
   const agent = createReleaseAgent({
     ...options,
     release: cloud.release,
-    get storageTrust() {
-      return requireTrust();
-    },
+    storageTrust: requireTrust,
     requester,
     topics,
     health: options.releaseHealth,
@@ -71,13 +70,11 @@ export function createCloud(options: CloudOptions): Cloud {
     onMessage: inbound.receive,
   });
   const uploads = createUploads({
-    dir: join(stateDir, 'cloud', 'uploads'),
+    dir: join(stateDir, UPLOADS_FOLDER),
     requester,
     topic: topics.storage,
     storageUrl: cloud.storageUrl,
-    get trust() {
-      return requireTrust();
-    },
+    trust: requireTrust,
     connected: () => link.connection() !== null,
     clock,
     log,
@@ -267,6 +264,8 @@ export function createCloud(options: CloudOptions): Cloud {
       link: link.view(),
       outbox: outboxView(),
       received: inbound.view(),
+      seen: seen.view(),
+      reporting: reporting.view(),
       release: agent.view(),
       uploads: uploads.view(),
     }),

@@ -5,14 +5,15 @@
 
 export { createCloud } from './cloud.ts';
 export { discardReasons } from './gate/model.ts';
-export type { LinkIdentity, LinkPath, PathCheck } from './link/model.ts';
+export { type LinkIdentity, type LinkPath, linkTroubleKinds, type PathCheck } from './link/model.ts';
 export type * from './model.ts';
 export { messageClasses } from './outbox/model.ts';
 export { isThere } from './release/folder.ts';
 export { releasePhases } from './release/model.ts';
-export { keyFingerprint, planRollback, readReleaseFolder, rollBackOnSite } from './release/on-site.ts';
+export { carryOutRollback, keyFingerprint, planRollback, readReleaseFolder } from './release/on-site.ts';
 export { readReleaseKey, verifyPackage } from './release/read-package.ts';
 export { writePackage } from './release/write-package.ts';
+export type { CurrentFaults, PresentFault } from './reporting/model.ts';
 export { addUpload, type SpoolEntry, UPLOADS_FOLDER } from './storage/spool.ts';
 export { subscribedFilters, topicsOf } from './topics.ts';
 export type { TunnelNotificationWire } from './wire.ts';

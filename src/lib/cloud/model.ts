@@ -1,11 +1,12 @@
 import type { Clock, Log, Service } from '../lifecycle/index.ts';
 import type { Dialer } from '../net/index.ts';
 import type { Site } from '../site/index.ts';
-import type { DiscardReason } from './gate/model.ts';
+import type { DiscardReason, SeenView } from './gate/model.ts';
 import type { LinkIdentity, LinkPath, LinkView, PathCheck } from './link/model.ts';
 import type { OutboxView } from './outbox/model.ts';
 import type { ReleaseAgentOptions } from './release/agent-model.ts';
 import type { ReleaseHealth, ReleaseView } from './release/model.ts';
+import type { CurrentFaults, ReportingView } from './reporting/model.ts';
 import type { UploadView } from './storage/model.ts';
 import type { StopWire, TunnelNotificationWire } from './wire.ts';
 
@@ -27,10 +28,8 @@ export interface CloudOptions {
   readonly onTunnelNotification: (notification: TunnelNotificationWire) => void;
   /** Values of the robot for the next telemetry message; see docs/cloud.md. */
   readonly telemetry: () => Readonly<Record<string, unknown>>;
-  /** Faults that are present now, by a key that stays the same while the fault does. */
-  readonly faults: () => readonly PresentFault[];
-  /** Starts of the keys of faults that cannot be checked now: they are neither raised nor cleared. */
-  readonly uncheckedFaults?: () => readonly string[];
+  /** The faults at one moment. */
+  readonly faults: () => CurrentFaults;
   /** The state for the shadow. */
   readonly shadow: () => Readonly<Record<string, unknown>>;
   /** Whether the robot moves; null: not known. */
@@ -38,15 +37,6 @@ export interface CloudOptions {
   readonly releaseHealth: () => ReleaseHealth;
   /** Ends gw in order, so that its supervisor starts the current version. */
   readonly restart: (reason: string) => void;
-}
-
-export interface PresentFault {
-  /** `service.chassis`, `alert.1024`. */
-  readonly key: string;
-  readonly text: string;
-  /** Number that the chassis gives, passed through; null: none. */
-  readonly number: number | null;
-  readonly mark: 'BELEGT' | 'HINWEIS' | 'VORSICHT' | 'OFFEN';
 }
 
 /** A discarded message, without its payload. */
@@ -76,6 +66,10 @@ export interface CloudView {
     /** The last ones, newest first. */
     readonly lastDiscarded: readonly DiscardedMessage[];
   } | null;
+  /** Whether the ids of accepted stops and notifications would survive a restart. */
+  readonly seen: SeenView | null;
+  /** Telemetry, faults and shadow of this robot. */
+  readonly reporting: ReportingView | null;
   readonly release: ReleaseView | null;
   readonly uploads: readonly UploadView[];
 }

@@ -33,6 +33,14 @@ export async function writeStateFile(path: string, value: object): Promise<void>
   await replaceFile(path, `${JSON.stringify(value)}\n`, ownerOnly);
 }
 
+/** Access to state files; the promises of a disk that does not answer stay pending. */
+export interface StateFiles {
+  readonly read: typeof readStateFile;
+  readonly write: typeof writeStateFile;
+}
+
+export const stateFiles: StateFiles = { read: readStateFile, write: writeStateFile };
+
 function unreadable(path: string, why: string, cause?: unknown): GwError {
   return new GwError('FILE_UNREADABLE', `${path} cannot be read: ${why}.`, {
     remedy: 'Move the file away if it is damaged; gw then makes a new one.',

@@ -53,6 +53,8 @@ export const noCloud: CloudView = {
   link: null,
   outbox: null,
   received: null,
+  seen: null,
+  reporting: null,
   release: null,
   uploads: [],
 };

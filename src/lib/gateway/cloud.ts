@@ -36,8 +36,7 @@ export async function openCloud(site: Site, parts: CloudParts): Promise<Cloud | 
       void motion.stopRobot(reason ?? 'Stop from the cloud', by === undefined ? 'cloud' : `cloud, ${by}`);
     },
     telemetry: () => telemetryOf(sources()),
-    faults: () => faultsOf(sources()).present,
-    uncheckedFaults: () => faultsOf(sources()).unchecked,
+    faults: () => faultsOf(sources()),
     shadow() {
       const { link: cloudLink, release } = cloud.view();
       return shadowOf({ version, site, ...sources(), link: cloudLink, release });

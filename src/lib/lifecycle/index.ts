@@ -10,7 +10,7 @@ export { ensureFolder } from './ensure-folder.ts';
 export { createFoldedLog, type EmittedEvent, writeEvent } from './folded-log.ts';
 export { assertOwnFolder, type FolderProblem, folderProblem, privateFolderProblem } from './folder-owner.ts';
 export { type Log, silentLog } from './log.ts';
-export { openExisting } from './open-existing.ts';
+export { openExisting, UnsuitableFile } from './open-existing.ts';
 export { orAfter } from './or-after.ts';
 export { type BoundedRead, readBounded, readWhole } from './read-bounded.ts';
 export { openFresh, removeLeftDrafts, replaceFile } from './replace-file.ts';

@@ -3,17 +3,19 @@ import { constants, type FileHandle, open } from 'node:fs/promises';
 /**
  * Opens an existing regular file without following a link, which another user may have placed; for writing, only one
  * without a second hard link. Does not wait for the other end of a pipe. Rejects with the error of the operating
- * system, or with one whose `code` gives the reason.
+ * system, or with UnsuitableFile.
  */
 export async function openExisting(path: string, flags: number = constants.O_RDWR): Promise<FileHandle> {
   const file = await open(path, flags | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch((cause) => {
-    throw cause.code === 'ELOOP' ? wrong(path, 'it is a symbolic link', cause) : cause;
+    throw cause.code === 'ELOOP' ? new UnsuitableFile(path, 'it is a symbolic link', cause) : cause;
   });
   try {
     const stats = await file.stat();
-    if (!stats.isFile()) throw wrong(path, 'it is not a regular file');
+    if (!stats.isFile()) throw new UnsuitableFile(path, 'it is not a regular file');
     const isWriting = (flags & (constants.O_WRONLY | constants.O_RDWR)) !== 0;
-    if (isWriting && stats.nlink > 1) throw wrong(path, `it has ${stats.nlink} hard links; replace it by a copy`);
+    if (isWriting && stats.nlink > 1) {
+      throw new UnsuitableFile(path, `it has ${stats.nlink} hard links; replace it by a copy`);
+    }
     return file;
   } catch (error) {
     await file.close();
@@ -21,6 +23,13 @@ export async function openExisting(path: string, flags: number = constants.O_RDW
   }
 }
 
-function wrong(path: string, code: string, cause?: unknown): Error {
-  return Object.assign(new Error(`${path}: ${code}`, { cause }), { code });
+/** Something else has the name of the file: a link, a pipe, a folder; or it has further names. */
+export class UnsuitableFile extends Error {
+  override readonly name = 'UnsuitableFile';
+  /** The reason, in words. */
+  readonly code: string;
+  constructor(path: string, code: string, cause?: unknown) {
+    super(`${path}: ${code}`, { cause });
+    this.code = code;
+  }
 }

@@ -76,7 +76,7 @@ describe('ids of accepted messages', () => {
     expect(readdirSync(dir)).toEqual([]);
   });
 
-  it('are bounded: the oldest is forgotten first, and a repeated one is young again', async () => {
+  it('are limited in number: the least recently received id is removed first', async () => {
     const seen = await opened();
     for (let i = 0; i < MAX_SEEN; i += 1) seen.add(stop(`s${i}`));
     seen.add(stop('s0'));

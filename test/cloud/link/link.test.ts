@@ -89,7 +89,11 @@ describe('the cloud link connects', () => {
     });
     await using running = runLink({ readIdentity, port: broker.port, fallbackPort: await freePort() });
     await running.connected();
-    expect(running.view().detail).toContain(`QoS 0 only for ${FILTERS[0]}, ${FILTERS[8]}, so messages`);
+    const { detail, remedy, connection, troubles } = running.view();
+    expect(detail).toContain(`QoS 0 only for ${FILTERS[0]}, ${FILTERS[8]}, so messages`);
+    expect(remedy).toContain('QoS 1');
+    expect(connection?.withQos0).toEqual([FILTERS[0], FILTERS[8]]);
+    expect(troubles).toMatchObject([{ kind: 'qos-0' }]);
   });
 
   it('and says that it is not enrolled, then connects without a restart', async () => {
@@ -120,7 +124,7 @@ describe('the cloud link connects', () => {
     const elsewhere = { ...identity, endpoint: 'broker.us-east-1.example.com' };
     await using running = runLink({ readIdentity, port: broker.port, fallbackPort: await freePort() });
     await running.connected();
-    expect(running.view()).toMatchObject({ hostDifference: null, regionDifference: null });
+    expect(running.view()).toMatchObject({ hostDifference: null, regionDifference: null, troubles: [], remedy: null });
     await using other = runLink({
       readIdentity: async () => elsewhere,
       port: broker.port,
@@ -131,6 +135,9 @@ describe('the cloud link connects', () => {
     expect(other.view()).toMatchObject({
       hostDifference: { site: '127.0.0.1', enrolment: 'broker.us-east-1.example.com' },
       regionDifference: null,
+      troubles: [{ kind: 'host-difference' }],
+      detail: expect.stringMatching(/^connected to .*; the site file has the broker 127\.0\.0\.1/),
+      remedy: expect.stringContaining('cloud.mqtt.host'),
     });
     await using named = runLink({
       readIdentity: async () => elsewhere,
@@ -145,6 +152,8 @@ describe('the cloud link connects', () => {
       status: 'connecting',
       regionDifference: { host: 'broker.us-east-1.example.com', region: 'us-east-1', expected: 'eu-central-1' },
       failures: { direct: { step: 'name' }, fallback: { step: 'name' } },
+      troubles: [{ kind: 'region-difference' }],
+      remedy: expect.stringContaining('cloud.region'),
     });
     expect(view.ask).toContain('resolve broker.us-east-1.example.com');
   });
@@ -167,6 +176,7 @@ describe('the kept session', () => {
       ],
     ]);
     expect(packets.find(({ cmd }) => cmd === 'unsubscribe')).toMatchObject({ unsubscriptions: ['gw/old/stop'] });
+    await second.stop();
     const remembered = JSON.parse(readFileSync(join(first.dir, 'cloud-link.json'), 'utf8'));
     expect(remembered).toEqual({ format: 'gw/cloud-link/1', path: 'direct', filters: ['gw/new/stop', 'gw/x'] });
   });

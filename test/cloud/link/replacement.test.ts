@@ -174,7 +174,10 @@ describe('a renewed certificate', () => {
       connection: { certificate: { fingerprintSha256: identity.fingerprintSha256 } },
       renewalFailure: { step: 'mqtt', outcome: { detail: 'CONNACK refused: return code 5, not authorized' } },
     });
-    expect(view.detail).toContain('with the certificate before the renewal');
+    expect(view.detail).toContain('the certificate before the renewal is in use');
+    expect(view.troubles).toMatchObject([
+      { kind: 'renewal-failed', detail: expect.stringContaining('the new one failed') },
+    ]);
     expect(old.ended.aborted).toBe(false);
     await old.publish('t', Buffer.from('still here'));
 

@@ -58,7 +58,7 @@ export interface FakeBroker extends Peer {
 /** Answers a packet; true: the default answer is not sent. */
 export type Hook = (packet: Packet, client: Client) => boolean | undefined;
 
-/** A broker of our own code that accepts everything, except what the hook decides. */
+/** A minimal broker for tests: accepts each packet unless the hook answers it. */
 export async function fakeBroker(
   authority: CertificateAuthority,
   hook: Hook = () => false,

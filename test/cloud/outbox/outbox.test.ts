@@ -87,7 +87,7 @@ describe('the outbox', () => {
     expect(second.view().oldestAt).toBeNull();
   });
 
-  it('belongs to this user alone', async () => {
+  it('is readable and writable by its owner only', async () => {
     const path = freshPath();
     await using outbox = await open({ path });
     await outbox.append(fault(1));
@@ -111,7 +111,7 @@ describe('the outbox', () => {
     await expect.poll(() => publisher.published[0]?.json).toEqual({ clientToken: id, ...body });
   });
 
-  it('refuses at the door what no broker would take or what is no message, and keeps nothing of it', async () => {
+  it('refuses messages that a broker rejects or that JSON cannot represent, and stores nothing of them', async () => {
     await using outbox = await open();
     const circle: Record<string, unknown> = {};
     circle.circle = circle;
@@ -250,7 +250,7 @@ describe('a drain', () => {
     expect((times.at(-1) ?? 0) - (times[0] ?? 0)).toBeLessThan(90_000 / 17);
   });
 
-  it('rejects when a PUBACK stays away although the connection stands', async () => {
+  it('rejects when no PUBACK is received on an open connection', async () => {
     const clock = createFakeClock();
     await using outbox = await open({ clock });
     await outbox.append(fault(1));
@@ -282,12 +282,12 @@ describe('a drain', () => {
   });
 
   /** A broker that ends the connection when it receives a message with this number, acknowledging all before. */
-  const strict = (poison: number, received: number[], onEnd: () => void = () => {}) => {
+  const strict = (rejected: number, received: number[], onEnd: () => void = () => {}) => {
     let isEnded = false;
     return {
       async publish(_topic: string, payload: Uint8Array) {
         const { n } = JSON.parse(Buffer.from(payload).toString()) as { n: number };
-        if (n === poison) {
+        if (n === rejected) {
           isEnded = true;
           onEnd();
         }
@@ -355,7 +355,7 @@ describe('a drain', () => {
   });
 });
 
-describe('on a bad disk the outbox', () => {
+describe('the outbox on a failing disk', () => {
   it('opens, refuses with the reason, and recovers by itself', async () => {
     const path = freshPath();
     const clock = createFakeClock();

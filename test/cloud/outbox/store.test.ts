@@ -201,7 +201,7 @@ describe('the store of the outbox', () => {
     store.close();
   });
 
-  it('gives the disk back when it is empty', () => {
+  it('shrinks its file when it is empty', () => {
     const path = fresh();
     const store = open(path, 40_000_000);
     for (let batch = 0; batch < 30; batch += 1)
@@ -213,7 +213,7 @@ describe('the store of the outbox', () => {
     expect(statSync(path).size).toBeLessThan(1_000_000);
   });
 
-  it('belongs to this user alone, also its log', () => {
+  it('is readable and writable by its owner only, and so is its write-ahead log', () => {
     const path = fresh();
     const store = open(path);
     store.append([message('fault')]);

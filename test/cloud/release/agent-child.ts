@@ -25,7 +25,7 @@ export async function runVersion(version: string, isHealthy: boolean): Promise<v
   const ending = new AbortController();
   const agent = createReleaseAgent({
     release: { keyFile, dir, healthWithinS },
-    storageTrust: undefined,
+    storageTrust: () => undefined,
     version,
     launched: { dir: process.env.GW_RELEASES ?? '', folder: process.env.GW_RELEASE || null },
     clock: systemClock,

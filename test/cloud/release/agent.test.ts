@@ -1,6 +1,8 @@
-import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { copyFile, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { carryOutRollback, planRollback } from '../../../src/lib/cloud/release/on-site.ts';
 import { verifyInstalled } from '../../../src/lib/cloud/release/unpack.ts';
 import { GwError } from '../../../src/lib/error/index.ts';
 import { notConnected } from './job-service.ts';
@@ -116,7 +118,7 @@ describe('the release agent', () => {
     await robot.boot({
       health: () => {
         polls += 1;
-        // Every fourth time the link is away: never five seconds in a row.
+        // Every fourth time the link is not connected: never five seconds in a row.
         return isSteady.now || polls % 4 !== 0
           ? { isHealthy: true, missing: null }
           : { isHealthy: false, missing: 'the cloud link' };
@@ -172,6 +174,63 @@ describe('the release agent', () => {
     await robot.until(ended(robot, 'job-0-2-0', 'FAILED'));
   });
 
+  it('restarts no moving robot for a rollback whose link was restored already, as by a rollback on site', async () => {
+    await using robot = await createRobot();
+    const { execution } = await queueRelease(robot, '0.2.0');
+    robot.start().offer(execution);
+    await robot.until(() => robot.restarts.length > 0);
+    robot.restarts.length = 0;
+    robot.robot.health = { isHealthy: false, missing: 'the cloud link' };
+    await robot.boot();
+    await robot.until(() => robot.agent().view().run?.detail?.includes('the cloud link') === true);
+    robot.robot.moving = true;
+    const wish = { toBase: false, baseVersion: BASE };
+    const plan = await planRollback(robot.dir, { ...wish, publicKey: robot.keys.publicKey });
+    await carryOutRollback(robot.dir, plan, { ...wish, at: '2026-01-31T12:00:00.000Z' });
+    expect(await robot.current()).toBeNull();
+    // The agent learns of it at the end of the health check.
+    await robot.until(() => robot.agent().view().run?.detail?.includes('until the robot stands') === true);
+    for (let round = 0; round < 20; round += 1) await robot.clock.advance(10_000);
+    expect(robot.restarts).toEqual([]);
+    robot.robot.moving = false;
+    await robot.until(() => robot.restarts.length > 0);
+    // The order to restart had no effect, and is not repeated under way.
+    robot.robot.moving = true;
+    for (let round = 0; round < 20; round += 1) await robot.clock.advance(10_000);
+    expect(robot.restarts).toEqual([`rollback to ${BASE}`]);
+    robot.robot.moving = null;
+    await robot.until(() => robot.restarts.length > 1);
+  });
+
+  it('restores the link of a rollback while the robot moves, so that any start of gw starts the old version', async () => {
+    await using robot = await createRobot();
+    const { execution } = await queueRelease(robot, '0.2.0');
+    robot.start().offer(execution);
+    await robot.until(() => robot.restarts.length > 0);
+    robot.robot.health = { isHealthy: false, missing: 'the cloud link' };
+    await robot.boot();
+    robot.robot.moving = true;
+    await robot.until(async () => (await robot.current()) === null);
+    expect(robot.restarts).toEqual(['release 0.2.0']);
+  });
+
+  it('does not restart for a switch when the robot started to move while the link was replaced', async () => {
+    await using robot = await createRobot();
+    const { execution } = await queueRelease(robot, '0.2.0');
+    robot
+      .start({
+        onStep: (step) => {
+          if (step === 'link-switched') robot.robot.moving = true;
+        },
+      })
+      .offer(execution);
+    await robot.until(() => robot.robot.moving === true);
+    for (let round = 0; round < 20; round += 1) await robot.clock.advance(10_000);
+    expect(robot.restarts).toEqual([]);
+    robot.robot.moving = false;
+    await robot.until(() => robot.restarts.length > 0);
+  });
+
   it('does not switch when the robot starts to move while the switch is announced', async () => {
     await using robot = await createRobot();
     const { execution } = await queueRelease(robot, '0.2.0');
@@ -203,7 +262,7 @@ describe('the release agent', () => {
     await robot.until(() => robot.agent().view().run?.phase === 'rejected');
     expect(robot.restarts).toEqual([]);
     expect(robot.agent().view()).toMatchObject({
-      run: { isReported: true, detail: expect.stringContaining('ended in the cloud') },
+      run: { isReported: false, hasJobEnded: true, detail: expect.stringContaining('ended in the cloud') },
     });
     expect(robot.service.job('job-0-2-0')?.status).toBe('CANCELED');
     // The next job is taken from the queue without a notification.
@@ -233,9 +292,44 @@ describe('the release agent', () => {
     await robot.until(() => robot.restarts.length > 0);
     robot.service.set('job-0-2-0', { status: 'CANCELED' });
     await robot.boot();
-    await robot.until(() => robot.agent().view().run?.isReported === true);
+    await robot.until(async () => (await robot.state()).run?.isReported === true);
     expect((await robot.state()).run).toMatchObject({ phase: 'confirmed', outcome: 'SUCCEEDED' });
     expect(robot.service.job('job-0-2-0')?.status).toBe('CANCELED');
+    await robot.until(() => robot.agent().view().run?.hasJobEnded === true);
+    expect(robot.agent().view()).toMatchObject({
+      detail: expect.stringContaining('had ended in the cloud before'),
+      run: { phase: 'confirmed', isReported: false },
+    });
+  });
+
+  it('has reported its end when only the acknowledgement of an earlier report was lost', async () => {
+    await using robot = await createRobot();
+    const { execution } = await queueRelease(robot, '0.2.0');
+    robot.start().offer(execution);
+    await robot.until(() => robot.restarts.length > 0);
+    let lost = 0;
+    const requester = robot.service.requester({
+      after: ({ body }) => {
+        if (body.status !== 'SUCCEEDED' || lost > 0) return;
+        lost += 1;
+        throw new GwError('CLOUD_NO_ANSWER', 'no answer');
+      },
+    });
+    await robot.boot({ requester });
+    await robot.until(() => robot.agent().view().run?.isReported === true);
+    expect(lost).toBe(1);
+    expect(robot.agent().view().run).toMatchObject({ phase: 'confirmed', hasJobEnded: false });
+  });
+
+  it('takes a job that was removed in the cloud for ended', async () => {
+    await using robot = await createRobot();
+    const { execution } = await queueRelease(robot, '0.2.0');
+    robot.start().offer(execution);
+    await robot.until(() => robot.restarts.length > 0);
+    robot.service.set('job-0-2-0', { jobId: 'another' });
+    await robot.boot();
+    await robot.until(() => robot.agent().view().run?.hasJobEnded === true);
+    expect(robot.agent().view().run).toMatchObject({ phase: 'confirmed', isReported: false });
   });
 
   it.each([
@@ -310,6 +404,59 @@ describe('the release agent', () => {
     expect(lastDetails(robot, 'job')?.reason).toContain('replaces version 2.0.0 or newer; 0.1.0 runs');
   });
 
+  it.each([
+    ['once when it was damaged', { minimumVersion: '0.0.1', isDamaged: true }, 2, 'ready'],
+    ['never when its manifest refuses it', { minimumVersion: '2.0.0', isDamaged: false }, 1, 'rejected'],
+  ] as const)('downloads a package that is there already again %s', async (_what, made, downloads, phase) => {
+    await using robot = await createRobot();
+    robot.robot.moving = true;
+    const { path, bytes, sha256 } = await makePackage(join(robot.dir, '..'), robot.keys.privateKey, {
+      version: '3.0.0',
+      minimumVersion: made.minimumVersion,
+    });
+    const content = await readFile(path);
+    // Left by a power cut.
+    const there = join(robot.dir, `${sha256.slice(0, 16)}.tar`);
+    await writeFile(there, made.isDamaged ? content.fill(0x55, 600, 700) : content);
+    let count = 0;
+    robot
+      .start({
+        download: async (target) => {
+          count += 1;
+          if (!existsSync(target.path)) await copyFile(path, target.path);
+        },
+      })
+      .offer(robot.service.add('job', documentOf({ path, bytes, sha256 }, '3.0.0')));
+    await robot.until(async () => (await robot.state()).run?.phase === phase);
+    expect(count).toBe(downloads);
+  });
+
+  it('reports each phase before the switch, and does not unpack for a job that was cancelled', async () => {
+    await using robot = await createRobot();
+    const { execution } = await queueRelease(robot, '0.2.0');
+    robot.start().offer(execution);
+    await robot.until(() => robot.restarts.length > 0);
+    const phases = robot.service.job('job-0-2-0')?.history.map(({ details }) => details.phase);
+    expect(phases).toEqual(['downloading', 'unpacking', 'ready', 'ready']);
+    robot.service.set('job-0-2-0', { status: 'CANCELED' });
+    await robot.stop();
+    await rm(robot.dir, { recursive: true });
+    await mkdir(robot.dir);
+    robot.steps.length = 0;
+
+    const next = await queueRelease(robot, '0.3.0');
+    robot
+      .start({
+        onStep: (step) => {
+          robot.steps.push(step);
+          if (step === 'verified') robot.service.set('job-0-3-0', { status: 'CANCELED' });
+        },
+      })
+      .offer(next.execution);
+    await robot.until(() => robot.agent().view().run?.hasJobEnded === true);
+    expect(robot.steps).not.toContain('file-unpacked');
+  });
+
   it('fails for a wrong signature, a wrong hash, and a key that is not there', async () => {
     await using robot = await createRobot();
     const foreign = await queueRelease(robot, '0.2.0', {}, makeKeys().privateKey);
@@ -346,8 +493,9 @@ describe('the release agent', () => {
     await robot.until(ended(robot, 'job-0-2-0', 'FAILED'));
     expect(lastDetails(robot, 'job-0-2-0')?.reason).toContain(`needed are ${2 * made.bytes - 1_000 + 1_000_000}`);
     expect(robot.steps).not.toContain('downloaded');
-    expect(await readdir(robot.dir)).toEqual(['state.json']);
+    // Only then is no draft of the state being written.
     await robot.until(() => robot.agent().view().run?.isReported === true);
+    expect(await readdir(robot.dir)).toEqual(['state.json']);
 
     robot.robot.freeBytes += 1_001;
     robot.agent().offer(robot.service.add('again', documentOf(made, '0.2.0')));
@@ -381,6 +529,24 @@ describe('the release agent', () => {
       ...Array(3).fill('https://storage.example.com/package'),
       'https://storage.example.com/new',
     ]);
+  });
+
+  it('waits with the download until the CA file of the storage can be used', async () => {
+    await using robot = await createRobot();
+    const { execution } = await queueRelease(robot, '0.2.0');
+    const trust = { isUsable: false };
+    robot
+      .start({
+        storageTrust: () => {
+          if (!trust.isUsable) throw new GwError('STORAGE_NOT_REACHABLE', 'ca.pem holds no valid certificate.');
+          return 'PEM';
+        },
+      })
+      .offer(execution);
+    await robot.until(() => lastDetails(robot, 'job-0-2-0')?.detail === 'ca.pem holds no valid certificate.');
+    expect(robot.steps).not.toContain('downloaded');
+    trust.isUsable = true;
+    await robot.until(() => robot.restarts.length > 0);
   });
 
   it('refuses a job whose document was changed during the download', async () => {

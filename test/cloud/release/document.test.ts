@@ -59,9 +59,34 @@ describe('the document of a release job', () => {
       `unresolved placeholder "${path}" in "package.url"`,
       `unresolved placeholder "${two}" in "package.url"`,
       `unresolved placeholder "${field}" in "a field name"`,
-      `unresolved placeholder "${unclosed}" in "more.0.deep"`,
+      'unresolved placeholder "${never…" in "more.0.deep"',
     ]);
     expect(problemsOf(two)[0]).toBe(`unresolved placeholder "${two}" in the document`);
+  });
+
+  it('names an unresolved placeholder in a pre-signed URL without the rest of it', () => {
+    const signature = '0123456789abcdef'.repeat(4);
+    const query = `X-Signature=${signature}`;
+    const starts = ['gw:path', 'gw:path}', '', 'gw:signed-url:https://storage.example.com/a', 'a~b'].map(
+      (name) => `\${${name}`,
+    );
+    for (const start of starts) {
+      for (const url of [
+        `https://storage.example.com/${start}?${query}`,
+        `https://storage.example.com/a?${query}&k=${start}&more=1`,
+      ]) {
+        const problems = problemsOf({ ...document, package: { ...document.package, url } });
+        expect(problems, url).toEqual([expect.stringMatching(/^unresolved placeholder "\$\{.*" in "package.url"$/)]);
+        expect(problems.join(), url).not.toContain(signature.slice(0, 8));
+        expect(problems.join(), url).not.toContain('more');
+      }
+    }
+    // As the name, the start of a signature that follows without a separator is limited.
+    const long = `\${${signature.repeat(10)}}`;
+    expect(
+      String(problemsOf({ ...document, package: { ...document.package, url: `https://a.example.com/${long}` } }))
+        .length,
+    ).toBeLessThan(140);
   });
 
   it('is never accepted with a placeholder, and never throws', () => {

@@ -3,9 +3,10 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { releasePhases } from '../../../src/lib/cloud/release/model.ts';
+import { readReleaseFolder } from '../../../src/lib/cloud/release/on-site.ts';
 import { type ReleaseState, type RunState, readState, writeState } from '../../../src/lib/cloud/release/state.ts';
 import { runProcess, startProcess } from '../../process.ts';
-import { scratch, writeTree } from './packages.ts';
+import { makeKeys, scratch, writeTree } from './packages.ts';
 import { bootProgram } from './robot.ts';
 
 const packaging = new URL('../../../packaging/', import.meta.url).pathname;
@@ -26,6 +27,7 @@ const run: RunState = {
   failure: null,
   outcome: null,
   isReported: false,
+  hasJobEnded: false,
 };
 const stateOf = (change: Partial<RunState>): ReleaseState => ({
   schema: 'gw/release-state/1',
@@ -144,6 +146,24 @@ describe('boot.js', () => {
       }),
       { numRuns: 10 },
     );
+  });
+
+  it('starts what `gw release status` shows as the next one, in every phase', async () => {
+    const { publicKey } = makeKeys();
+    for (const phase of releasePhases) {
+      for (const [starts, link] of [
+        [0, '1.0.0'],
+        [2, '2.0.0'],
+        [3, '2.0.0'],
+        [3, '1.0.0'],
+      ] as const) {
+        await using at = await createInstallation();
+        await at.link(link);
+        await writeState(at.dir, stateOf({ phase, starts }));
+        const { current } = await readReleaseFolder(at.dir, publicKey);
+        expect((await at.boot()).split(' ')[1], `${phase} ${starts} ${link}`).toBe(current.folder);
+      }
+    }
   });
 
   it('starts the version before when the start cannot be counted', async () => {

@@ -53,7 +53,7 @@ export async function createRobot(change: Partial<ReleaseAgentOptions> = {}) {
     const version = robot.launched?.folder?.replace(/_\d+$/, '') ?? BASE;
     const agent = createReleaseAgent({
       release: { keyFile, dir, healthWithinS: 180 },
-      storageTrust: undefined,
+      storageTrust: () => undefined,
       version,
       launched: robot.launched,
       clock,

@@ -23,6 +23,9 @@ const alert = (code: number): PresentFault => ({
   ...{ key: `alert.${code}`, text: `alert ${code}`, number: code, mark: 'HINWEIS' },
 });
 
+/** The state file is written in real time. */
+const settled = () => new Promise((resolve) => setTimeout(resolve, 20));
+
 async function opened(memory = createMemoryOutbox(), clock = createFakeClock()) {
   let present: readonly PresentFault[] = [];
   let unchecked: readonly string[] = [];
@@ -30,10 +33,10 @@ async function opened(memory = createMemoryOutbox(), clock = createFakeClock()) 
   const make = () =>
     createFaultReports({
       ...{ topic: 'f', path: path(), outbox: memory.outbox, clock, log: silentLog },
-      present: () => present,
-      unchecked: () => unchecked,
+      faults: () => ({ present, unchecked }),
       newId: () => `fault-${++ids}`,
     });
+  const ticks: Promise<void>[] = [];
   let reports = make();
   await reports.load();
   return {
@@ -53,6 +56,17 @@ async function opened(memory = createMemoryOutbox(), clock = createFakeClock()) 
     async restart() {
       reports = make();
       await reports.load();
+    },
+    /** Waits for the reports of `hungFor`, which write their file in real time. */
+    ended: () => Promise.all(ticks),
+    /** Seconds in which a report that has begun does not end. */
+    async hungFor(seconds: number, faults: readonly PresentFault[], starts: readonly string[] = []) {
+      [present, unchecked] = [faults, starts];
+      for (let i = 0; i < seconds; i += 1) {
+        await clock.advance(1_000);
+        ticks.push(reports.tick());
+        await settled();
+      }
     },
   };
 }
@@ -194,6 +208,72 @@ describe('a fault', () => {
     },
   );
 
+  it('that is present again is shown as present while its clear is being written, and is raised anew after it', async () => {
+    const { over, hungFor, ended, holdUntil, bodies, events, view } = await opened();
+    await over(61, [alert(1)]);
+    const hold = Promise.withResolvers<void>();
+    holdUntil(hold.promise);
+    await hungFor(3, []);
+    expect(view().raised).toMatchObject([{ faultId: 'fault-1', state: 'gone' }]);
+    await hungFor(3, [alert(1)]);
+    expect(view().raised).toMatchObject([{ faultId: 'fault-1', state: 'present' }]);
+    await hungFor(2, [], ['alert.']);
+    expect(view().raised).toMatchObject([{ faultId: 'fault-1', state: 'not-checked' }]);
+    // Short, and over before the clear is accepted: the cloud gets it all the same.
+    await hungFor(2, []);
+    hold.resolve();
+    holdUntil(null);
+    await ended();
+    expect(view().raised).toMatchObject([{ faultId: 'fault-2', state: 'gone' }]);
+    await over(70, []);
+    expect(events()).toEqual([
+      'raised alert.1 fault-1',
+      'cleared alert.1 fault-1',
+      'raised alert.1 fault-2',
+      'cleared alert.1 fault-2',
+    ]);
+    // The clear says what was known when it was made.
+    expect(bodies()[1]).toMatchObject({ occurrences: 1, goneAt: '2026-01-31T12:01:02.000Z' });
+  });
+
+  it('is never missing from the view while it is present, over its clear', async () => {
+    const { over, refuse, view } = await opened();
+    await over(61, [alert(1)]);
+    refuse(new GwError('OUTBOX_REFUSED', 'full'));
+    await over(2, []);
+    refuse(null);
+    for (let second = 0; second < 20; second += 1) {
+      await over(1, [alert(1)]);
+      expect(view().raised).toMatchObject([{ key: 'alert.1', state: 'present' }]);
+    }
+  });
+
+  it('says the same in each repetition of its clear, also after a restart', async () => {
+    const { over, bodies, refuse, restart } = await opened();
+    await over(61, [alert(1)]);
+    refuse(new GwError('FILE_UNWRITABLE', 'No space left.'));
+    await over(30, []);
+    await restart();
+    refuse(null);
+    await over(30, []);
+    expect(bodies()[1]).toMatchObject({ event: 'cleared', occurrences: 1, goneAt: '2026-01-31T12:01:02.000Z' });
+    expect(bodies()).toHaveLength(2);
+  });
+
+  it('has trouble in the view while the disk or the outbox does not answer, and none afterwards', async () => {
+    const { over, hungFor, ended, holdUntil, view } = await opened();
+    await over(1, []);
+    const hold = Promise.withResolvers<void>();
+    holdUntil(hold.promise);
+    await hungFor(10, [alert(1)]);
+    expect(view().trouble).toBeNull();
+    await hungFor(2, [alert(1)]);
+    expect(view().trouble).toBe('The disk or the outbox has not answered for 11 s.');
+    hold.resolve();
+    await ended();
+    expect(view().trouble).toBeNull();
+  });
+
   it('beyond the limit is counted and not reported', async () => {
     const { over, events, view } = await opened();
     const all = Array.from({ length: MAX_RAISED + 3 }, (_, i) => alert(i));
@@ -210,10 +290,10 @@ describe('a fault', () => {
     const clock = createFakeClock();
     let isBroken = false;
     const reports = createFaultReports({
-      ...{ topic: 'f', path: path(), outbox: memory.outbox, clock, log: silentLog, unchecked: () => [] },
-      present: () => {
+      ...{ topic: 'f', path: path(), outbox: memory.outbox, clock, log: silentLog },
+      faults: () => {
         if (isBroken) throw new Error('no state');
-        return [alert(1)];
+        return { present: [alert(1)], unchecked: [] };
       },
     });
     expect(reports.view().trouble).toContain('not read yet');
@@ -222,7 +302,7 @@ describe('a fault', () => {
     isBroken = true;
     await clock.advance(100_000);
     await reports.tick();
-    expect(reports.view().trouble).toBe('no state');
+    expect(reports.view()).toMatchObject({ trouble: 'no state', raised: [{ state: 'not-checked' }] });
     expect(memory.of('fault')).toHaveLength(1);
   });
 

@@ -32,7 +32,7 @@ cloud: { mqtt: { host: mqtt.example.com, alpn: x-example-mqtt-ca }, telemetryS: 
     const reporting = createReporting({
       ...{ site: { ...rest, stateDir: join(dir, 'state'), cloud }, topics, outbox, clock, log: silentLog },
       telemetry: () => ({ batteryPercent: 50 }),
-      faults: () => [{ key: 'alert.1', text: 'x', number: 1, mark: 'HINWEIS' }],
+      faults: () => ({ present: [{ key: 'alert.1', text: 'x', number: 1, mark: 'HINWEIS' }], unchecked: [] }),
       shadow: () => ({ gw: '1.0.0' }),
     });
     const ending = new AbortController();

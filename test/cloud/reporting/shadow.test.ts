@@ -26,6 +26,7 @@ async function opened(memory = createMemoryOutbox()) {
       ...{ topic: 's/update', path: join(dir, 'cloud-shadow.json'), outbox: memory.outbox, clock, log: silentLog },
       state: () => state,
     });
+  const ticks: Promise<void>[] = [];
   let reports = make();
   await reports.load();
   return {
@@ -49,6 +50,17 @@ async function opened(memory = createMemoryOutbox()) {
         state = next(i);
         await clock.advance(1_000);
         await reports.tick();
+      }
+    },
+    /** Waits for the updates of `hungFor`, which write their file in real time. */
+    ended: () => Promise.all(ticks),
+    /** Seconds in which an update that has begun does not end. */
+    async hungFor(seconds: number, next: State = state) {
+      state = next;
+      for (let i = 0; i < seconds; i += 1) {
+        await clock.advance(1_000);
+        ticks.push(reports.tick());
+        await new Promise((resolve) => setTimeout(resolve, 10));
       }
     },
     async restart(next: State = state) {
@@ -109,7 +121,7 @@ describe('the shadow', () => {
     const { over, sent, setOpen, refuse, reports } = await opened();
     setOpen(false);
     await over(20);
-    expect(reports().view().status).toBe('not-sent');
+    expect(reports().view()).toMatchObject({ status: 'not-sent', detail: 'The outbox is not open.' });
     setOpen(true);
     refuse(new GwError('OUTBOX_REFUSED', 'full'));
     await over(20);
@@ -157,6 +169,96 @@ describe('the shadow', () => {
     expect(reports().view().status).toBe('rejected');
     answer('m4', accepted(3));
     expect(reports().view()).toMatchObject({ status: 'accepted', version: 3, rejected: null });
+  });
+
+  it('is sent as a whole when an update is rejected while the next one is being written', async () => {
+    const { over, hungFor, holdUntil, ended, answer, reports, sent } = await opened();
+    await over(10, { a: 1, b: 1 });
+    answer('m1', accepted(1));
+    await over(10, { a: 2, b: 1 });
+    const hold = Promise.withResolvers<void>();
+    holdUntil(hold.promise);
+    await hungFor(1, { a: 2, b: 2 });
+    answer('m2', rejected(500));
+    hold.resolve();
+    holdUntil(null);
+    await ended();
+    await over(1);
+    expect(sent()).toEqual([{ a: 1, b: 1 }, { a: 2 }, { b: 2 }]);
+    // The service has accepted b, and does not have the new a.
+    answer('m3', accepted(2));
+    expect(reports().view()).toMatchObject({ status: 'rejected', version: 2 });
+    await over(61);
+    expect(sent()[3]).toEqual({ a: 2, b: 2 });
+    answer('m4', accepted(3));
+    expect(reports().view()).toMatchObject({ status: 'accepted', version: 3, rejected: null });
+  });
+
+  it('stays rejected while only later changes are accepted', async () => {
+    const { over, answer, reports, sent } = await opened();
+    await over(10, { a: 1, b: 1 });
+    await over(6, { a: 2, b: 1 });
+    await over(6, { a: 2, b: 2 });
+    answer('m2', rejected(500));
+    answer('m3', accepted(2));
+    expect(reports().view().status).toBe('rejected');
+    await over(61);
+    expect(sent().at(-1)).toEqual({ a: 2, b: 2 });
+  });
+
+  it('is due as a whole again when the outbox refuses the whole', async () => {
+    const { over, answer, refuse, sent } = await opened();
+    await over(10, { a: 1, b: 1 });
+    await over(6, { a: 2, b: 1 });
+    answer('m2', rejected(500));
+    refuse(new GwError('OUTBOX_REFUSED', 'full'));
+    await over(70);
+    refuse(null);
+    await over(20);
+    expect(sent().at(-1)).toEqual({ a: 2, b: 1 });
+  });
+
+  it('shows the version of the newest update also after the service has begun a new document', async () => {
+    const { over, answer, reports } = await opened();
+    await over(10);
+    answer('m1', accepted(800));
+    await over(10, { n: 1 });
+    answer('m2', accepted(1));
+    expect(reports().view()).toMatchObject({ status: 'accepted', version: 1 });
+  });
+
+  it('is not shown as sent before it has left the outbox', async () => {
+    const { cutFor, over, reports } = await opened();
+    await cutFor(10, () => ({ n: 1 }));
+    expect(reports().view()).toMatchObject({
+      status: 'not-answered',
+      detail: expect.stringContaining('in the outbox'),
+    });
+    await over(1);
+    expect(reports().view()).toMatchObject({ status: 'not-answered', detail: expect.stringMatching(/^Sent/) });
+  });
+
+  it('is not shown as accepted while the disk or the outbox does not answer', async () => {
+    const { over, hungFor, holdUntil, answer, reports } = await opened();
+    await over(10);
+    answer('m1', accepted(1));
+    const hold = Promise.withResolvers<void>();
+    holdUntil(hold.promise);
+    await hungFor(12, { n: 1 });
+    expect(reports().view()).toMatchObject({
+      status: 'not-sent',
+      detail: 'The disk or the outbox has not answered for 11 s.',
+    });
+    hold.resolve();
+    await expect.poll(() => reports().view().status).toBe('not-answered');
+  });
+
+  it('is not shown as sent while the state that was sent before is not read', () => {
+    const { outbox } = createMemoryOutbox();
+    const path = join(dir, 'cloud-shadow.json');
+    const clock = createFakeClock();
+    const unread = createShadowReports({ topic: 's', path, outbox, clock, log: silentLog, state: () => ({}) });
+    expect(unread.view()).toMatchObject({ status: 'not-sent', detail: 'What was sent before is not read yet.' });
   });
 
   it('recognises the answer to an update of before the restart', async () => {

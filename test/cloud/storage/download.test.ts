@@ -9,6 +9,7 @@ import type { TransferLimits, TransferOptions } from '../../../src/lib/cloud/sto
 import { GwError } from '../../../src/lib/error/index.ts';
 import { systemClock } from '../../../src/lib/lifecycle/index.ts';
 import { createFakeClock } from '../../lifecycle/fake-clock.ts';
+import { runProcess } from '../../process.ts';
 import { answering, cutting, SECRET, serving, storageServer, trust } from './storage-server.ts';
 
 const quick: Partial<TransferLimits> = { firstBackoffMs: 1, maxBackoffMs: 2, progressBytes: 1_000 };
@@ -82,7 +83,7 @@ describe('a download', () => {
     expect(await readFile(at.path)).toEqual(content);
   });
 
-  it('begins anew where Range is not honoured (200), with the same answer', async () => {
+  it('starts from the beginning where the storage ignores Range (200), with the same answer', async () => {
     await using server = await storageServer(answering(200, {}, content));
     await using at = await folder();
     await writeFile(`${at.path}.partial`, content.subarray(0, 5));
@@ -96,9 +97,9 @@ describe('a download', () => {
     ['no Content-Range', undefined],
     ['a malformed Content-Range', 'bytes 5-299999'],
     ['a part beyond the end', 'bytes 5-300000/300001'],
-  ])('begins anew without Range after a 206 with %s', async (_what, contentRange) => {
-    const lying = answering(206, contentRange === undefined ? {} : { 'content-range': contentRange }, content);
-    await using server = await storageServer(lying, serving(content));
+  ])('restarts without Range after a 206 with %s', async (_what, contentRange) => {
+    const mismatched = answering(206, contentRange === undefined ? {} : { 'content-range': contentRange }, content);
+    await using server = await storageServer(mismatched, serving(content));
     await using at = await folder();
     await writeFile(`${at.path}.partial`, content.subarray(0, 5));
     await download(target(at.path), optionsFor(server.url));
@@ -106,7 +107,7 @@ describe('a download', () => {
     expect(await readFile(at.path)).toEqual(content);
   });
 
-  it('takes nothing of a 206 that begins at another byte', async () => {
+  it('uses nothing of a 206 that starts at another byte', async () => {
     const shifted = answering(206, { 'content-range': 'bytes 10-299999/300000' }, content.subarray(10));
     await using server = await storageServer(shifted, serving(content));
     await using at = await folder();
@@ -123,7 +124,7 @@ describe('a download', () => {
     expect(await readFile(at.path)).toEqual(content);
   });
 
-  it('begins anew after 416', async () => {
+  it('restarts after 416', async () => {
     await using server = await storageServer(answering(416), serving(content));
     await using at = await folder();
     await writeFile(`${at.path}.partial`, content.subarray(0, 299_999));
@@ -151,7 +152,7 @@ describe('a download', () => {
     expect(await readFile(at.path)).toEqual(content);
   });
 
-  it('asks for another URL after 403 and 400, and says that the old one expired', async () => {
+  it('asks for another URL after 403 and 400, and reports the old one as expired', async () => {
     await using server = await storageServer(answering(403), answering(400), serving(content));
     await using at = await folder();
     const asked: boolean[] = [];
@@ -163,7 +164,7 @@ describe('a download', () => {
     expect(asked).toEqual([false, true, true]);
   });
 
-  it('waits while the cloud gives no URL, and passes every other error on', async () => {
+  it('waits while the cloud gives no URL, and rejects with every other error', async () => {
     await using server = await storageServer(serving(content));
     await using at = await folder();
     let calls = 0;
@@ -199,6 +200,18 @@ describe('a download', () => {
     await download(target(at.path), optionsFor(server.url, { limits: { ...quick, maxTries: 3 } }));
     expect(await readFile(at.path)).toEqual(content);
     expect(server.received.length).toBeGreaterThan(10);
+  });
+
+  it('trusts the CA certificates of this machine where there is no CA file', { timeout: 30_000 }, async () => {
+    await using server = await storageServer(serving(content));
+    await using at = await folder();
+    await writeFile(join(at.dir, 'ca.pem'), trust);
+    const call = `download(${JSON.stringify(target(at.path))}, {
+      url: async () => ({ url: ${JSON.stringify(server.url)} }), trust: undefined, signal: AbortSignal.timeout(20_000),
+    })`;
+    const { stdout } = await inProcess(call, { NODE_EXTRA_CA_CERTS: join(at.dir, 'ca.pem') });
+    expect(stdout).toBe('resolved\n');
+    expect(await readFile(at.path)).toEqual(content);
   });
 });
 
@@ -346,7 +359,7 @@ describe('a download fails as not reachable', () => {
     expect(error.message).toContain('no data was transferred for 30 s');
   });
 
-  it('when it is kept alive by single bytes', async () => {
+  it('when only single bytes arrive', async () => {
     const clock = createFakeClock();
     const dripping = (_request: unknown, response: import('node:http').ServerResponse) => {
       response.writeHead(200, { 'content-length': content.length });
@@ -367,7 +380,7 @@ describe('a download fails as not reachable', () => {
 });
 
 describe('a download that cannot be written', () => {
-  it('says so with the reason of the operating system', async () => {
+  it('rejects with the reason of the operating system', async () => {
     await using server = await storageServer(serving(content));
     await using at = await folder();
     await writeFile(join(at.dir, 'file'), '');
@@ -378,6 +391,43 @@ describe('a download that cannot be written', () => {
     const second = await failureOf(download(target(at.path), optionsFor(server.url)));
     expect(second).toMatchObject({ code: 'FILE_UNWRITABLE' });
     expect(server.received).toEqual([]);
+  });
+
+  it.each([
+    ['package.tar.partial', 'the partial file'],
+    ['package.tar', 'the finished file'],
+  ])('keeps %s that it may not open, and asks for no URL', { timeout: 30_000 }, async (name) => {
+    await using at = await folder();
+    await writeFile(join(at.dir, name), content.subarray(0, 1_000));
+    const call = `(async () => {
+      const { chmod, chown } = await import('node:fs/promises');
+      await chmod(${JSON.stringify(join(at.dir, name))}, 0);
+      if (process.getuid() === 0) {
+        await chown(${JSON.stringify(at.dir)}, 65534, 65534);
+        process.seteuid(65534);
+      }
+      const url = async () => { throw new Error('asked for a URL'); };
+      await download(${JSON.stringify(target(at.path))}, { url, trust: '', signal: AbortSignal.timeout(20_000) });
+    })()`;
+    const { stdout } = await inProcess(call);
+    expect(stdout).toContain('FILE_UNWRITABLE');
+    expect(stdout).toContain(`${name} in`);
+    expect(stdout).toContain('EACCES');
+    expect(await readdir(at.dir)).toEqual([name]);
+    expect((await stat(join(at.dir, name))).size).toBe(1_000);
+  });
+
+  it('keeps the partial file while this process has too many open files', { timeout: 30_000 }, async () => {
+    await using at = await folder();
+    await writeFile(`${at.path}.partial`, content.subarray(0, 1_000));
+    const call = `(async () => {
+      const { openSync } = await import('node:fs');
+      try { for (;;) openSync('/dev/null'); } catch {}
+      await openPartial(${JSON.stringify(at.path)}, 300_000);
+    })()`;
+    const { stdout } = await inProcess(call, {}, 60);
+    expect(stdout).toContain('EMFILE');
+    expect((await stat(`${at.path}.partial`)).size).toBe(1_000);
   });
 
   it('ends with the signal at once, also while it waits', async () => {
@@ -396,6 +446,25 @@ describe('a download that cannot be written', () => {
     );
   });
 });
+
+/** Evaluates an expression in a process of its own, where it can be run as another user or with few open files. */
+async function inProcess(expression: string, env: Readonly<Record<string, string>> = {}, maxOpenFiles?: number) {
+  const folderUrl = new URL('../../../src/lib/cloud/storage/', import.meta.url).href;
+  const program = `
+    const { download } = await import('${folderUrl}download.ts');
+    const { openPartial } = await import('${folderUrl}partial-file.ts');
+    await ${expression}.then(
+      () => console.log('resolved'),
+      (error) => console.log(String(error.code), error.message));
+    process.exit(0);`;
+  const limit = maxOpenFiles === undefined ? '' : `ulimit -n ${maxOpenFiles}; `;
+  const shell = `${limit}exec "$0" --no-warnings --input-type=module -e "$1"`;
+  const ended = await runProcess('sh', ['-c', shell, process.execPath, program], {
+    env: { PATH: process.env.PATH, ...env },
+  });
+  if (ended.stdout === '') throw new Error(ended.stderr);
+  return ended;
+}
 
 async function closedServer() {
   await using server = await storageServer(answering(200));

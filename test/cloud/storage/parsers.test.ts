@@ -18,7 +18,7 @@ describe('Content-Range', () => {
     );
   });
 
-  it('gives nothing but a part that fits in its whole, for any text', () => {
+  it('returns only a range within its file, for any text', () => {
     const part = fc.oneof(fc.nat().map(String), fc.constantFrom('*', '-', '', '1e3', '0x10', ' 1', '9'.repeat(20)));
     const text = fc.oneof(
       fc.string(),

@@ -8,9 +8,10 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Answer, CloudRequest, Requester } from '../../../src/lib/cloud/gate/model.ts';
 import { addUpload, parseMeta, readSpool, tidySpool, writeEntry } from '../../../src/lib/cloud/storage/spool.ts';
+import { uploadOnce } from '../../../src/lib/cloud/storage/upload.ts';
 import { createUploads } from '../../../src/lib/cloud/storage/uploads.ts';
 import { GwError } from '../../../src/lib/error/index.ts';
-import type { Log } from '../../../src/lib/lifecycle/index.ts';
+import { type Log, systemClock } from '../../../src/lib/lifecycle/index.ts';
 import { createFakeClock } from '../../lifecycle/fake-clock.ts';
 import { answering, SECRET, storageServer, trust } from './storage-server.ts';
 
@@ -20,10 +21,12 @@ interface World {
   /** Answers to the requests for a URL, in order; the last one for all further ones. */
   readonly answers?: readonly (Answer | GwError)[];
   readonly storageUrl?: string;
+  /** Called at every request for a URL, before its answer. */
+  readonly onAsk?: () => Promise<unknown>;
 }
 
 /** A spool in a new folder, uploads over it, and what they asked for and logged. */
-async function worldWith(url: string, { answers, storageUrl }: World = {}) {
+async function worldWith(url: string, { answers, storageUrl, onAsk }: World = {}) {
   const home = await mkdtemp(join(tmpdir(), 'gw-uploads-'));
   const dir = join(home, 'cloud', 'uploads');
   const clock = createFakeClock();
@@ -34,12 +37,13 @@ async function worldWith(url: string, { answers, storageUrl }: World = {}) {
   const requester: Requester = {
     async ask(request) {
       asked.push(request);
+      await onAsk?.();
       const given = answers?.[Math.min(asked.length, answers.length) - 1];
       if (given instanceof GwError) throw given;
       return given ?? { kind: 'storage', storage: { url, headers: { 'x-meta-serial': 'SN0007' } } };
     },
   };
-  const state = { connected: true };
+  const state = { connected: true, caFileProblem: null as string | null, trustReads: 0 };
   const ending = new AbortController();
   const start = () =>
     createUploads({
@@ -47,7 +51,11 @@ async function worldWith(url: string, { answers, storageUrl }: World = {}) {
       requester,
       topic: 'gw/SN0007/storage',
       storageUrl,
-      trust,
+      trust: () => {
+        state.trustReads += 1;
+        if (state.caFileProblem !== null) throw new GwError('STORAGE_NOT_REACHABLE', state.caFileProblem);
+        return trust;
+      },
       connected: () => state.connected,
       clock,
       log,
@@ -124,7 +132,7 @@ describe('the spool', () => {
     expect((await readdir(world.dir)).length).toBe(2);
   });
 
-  it('tries a refused archive anew when it is added again', async () => {
+  it('retries a refused archive when it is added again', async () => {
     await using world = await worldWith('');
     const { entry } = await world.add('one');
     await writeEntry(world.dir, { ...entry, state: 'refused', detail: 'no' });
@@ -177,6 +185,20 @@ describe('the spool', () => {
     expect((await readdir(world.dir)).sort()).toEqual([`${entry.id}.data`, `${entry.id}.json`]);
   });
 
+  it('removes a refused entry whose replacement was added before a power cut', async () => {
+    await using world = await worldWith('');
+    const { entry: old } = await world.add('one');
+    await writeEntry(world.dir, { ...old, state: 'refused', detail: 'no' });
+    const { entry: other } = await world.add('two', 'maps/b');
+    await writeEntry(world.dir, { ...other, state: 'refused', detail: 'no' });
+    const left = await readFile(join(world.dir, `${old.id}.json`));
+    const { entry } = await world.add('one');
+    await writeFile(join(world.dir, `${old.id}.json`), left);
+    const kept = await tidySpool(world.dir, (await readSpool(world.dir)).entries, new Date());
+    expect(kept.map(({ id }) => id)).toEqual([other.id, entry.id]);
+    expect((await readSpool(world.dir)).entries).toEqual(kept);
+  });
+
   it('keeps the last 20 records of uploaded archives', async () => {
     await using world = await worldWith('');
     for (let i = 0; i < 25; i += 1) {
@@ -188,7 +210,7 @@ describe('the spool', () => {
     expect(entries.map(({ name }) => name)).toEqual(Array.from({ length: 20 }, (_, i) => `maps/${i + 5}`));
   });
 
-  it('reads no record but a whole one, from any text', () => {
+  it('accepts only complete records, from any text', () => {
     const value = fc.oneof(
       fc.string(),
       fc.integer(),
@@ -248,6 +270,21 @@ describe('uploads', () => {
     expect(world.logged.join()).not.toContain(SECRET);
   });
 
+  it('read an archive in pieces that a slow connection can send one by one', async () => {
+    const bodies: Buffer[] = [];
+    await using server = await storageServer(keeping(bodies));
+    await using world = await worldWith(server.url);
+    const path = join(world.home, 'archive');
+    await writeFile(path, randomBytes(100_000));
+    const sent: number[] = [];
+    await uploadOnce({
+      ...{ path, bytes: 100_000, signed: { url: server.url }, storageUrl: undefined, trust, clock: systemClock },
+      signal: AbortSignal.timeout(10_000),
+      onProgress: (bytes) => sent.push(bytes),
+    });
+    expect(sent).toEqual([16_384, 32_768, 49_152, 65_536, 81_920, 98_304, 100_000]);
+  });
+
   it('find what another process added while they run, and go oldest first, one at a time', async () => {
     let concurrent = 0;
     let most = 0;
@@ -272,7 +309,7 @@ describe('uploads', () => {
     expect(most).toBe(1);
   });
 
-  it('wait for the link, and say so', async () => {
+  it('wait for the link, and report it', async () => {
     const bodies: Buffer[] = [];
     await using server = await storageServer(keeping(bodies));
     await using world = await worldWith(server.url);
@@ -381,7 +418,7 @@ describe('uploads', () => {
 
   it.each<[string, (data: string) => Promise<void>, string]>([
     ['changed', (data) => writeFile(data, 'other content'), 'has changed'],
-    ['is gone', (data) => rm(data), 'is missing'],
+    ['was removed', (data) => rm(data), 'is missing'],
     ['was replaced by a link', (data) => rm(data).then(() => symlink('/etc/hostname', data)), 'is missing'],
   ])('name an archive in the spool that %s, and never send it', async (_what, damage, text) => {
     const bodies: Buffer[] = [];
@@ -438,6 +475,68 @@ describe('uploads', () => {
     await world.clock.advance(30_000);
     expect(bodies.map(String)).toEqual(['content']);
     expect((await readSpool(world.dir)).entries[0]).toMatchObject({ state: 'uploaded' });
+  });
+
+  it('wait for a CA file that cannot be read, without reading the archive or asking for a URL', async () => {
+    const bodies: Buffer[] = [];
+    await using server = await storageServer(keeping(bodies));
+    await using world = await worldWith(server.url);
+    const { entry } = await world.add('content');
+    // An archive that was read would be refused now.
+    await writeFile(join(world.dir, `${entry.id}.data`), 'damaged');
+    world.state.caFileProblem = '/etc/gw/ca.pem (cloud.caFile) cannot be read (EACCES).';
+    world.run();
+    await world.until('failed', () => world.uploads.view()[0]?.detail?.includes('the last attempt failed') === true);
+    for (let i = 0; i < 600; i += 1) await world.clock.advance(1_000);
+    expect(world.uploads.view()[0]).toMatchObject({ state: 'waiting' });
+    expect(world.uploads.view()[0]?.detail).toContain(
+      'the last attempt failed: /etc/gw/ca.pem (cloud.caFile) cannot be read (EACCES); tried again in',
+    );
+    expect(world.state.trustReads).toBeLessThan(12);
+    expect([world.asked, server.received]).toEqual([[], []]);
+    await writeFile(join(world.dir, `${entry.id}.data`), 'content');
+    world.state.caFileProblem = null;
+    await world.until('uploaded', () => world.uploads.view()[0]?.state === 'uploaded');
+    expect(bodies.map(String)).toEqual(['content']);
+  });
+
+  it('do not restore an entry that was replaced while it was refused', async () => {
+    await using server = await storageServer(answering(200));
+    const refused: Answer = { kind: 'storage', storage: { error: 'quota exceeded' } };
+    let isReplaced = false;
+    const onAsk = async () => {
+      if (isReplaced) return;
+      isReplaced = true;
+      await writeEntry(world.dir, { ...entry, state: 'refused', detail: 'quota exceeded' });
+      await world.add('content');
+    };
+    await using world = await worldWith(server.url, { answers: [refused], onAsk });
+    const { entry } = await world.add('content');
+    world.run();
+    await world.until('second one refused', () => world.asked.length === 2);
+    await world.until('refused', () => world.uploads.view()[0]?.state === 'refused');
+    const { entries } = await readSpool(world.dir);
+    expect(entries).toHaveLength(1);
+    expect(entries[0]?.id).not.toBe(entry.id);
+    expect(world.uploads.view()).toHaveLength(1);
+    expect(world.logged.filter((line) => line.startsWith('upload refused'))).toHaveLength(1);
+  });
+
+  it('do not restore an entry that was removed while it was uploaded', async () => {
+    const bodies: Buffer[] = [];
+    const keep = keeping(bodies);
+    await using server = await storageServer(async (request, response) => {
+      for (const name of await readdir(world.dir)) await rm(join(world.dir, name));
+      await keep(request, response);
+    });
+    await using world = await worldWith(server.url);
+    await world.add('content');
+    world.run();
+    await world.until('uploaded', () => world.logged.some((line) => line.startsWith('archive uploaded')));
+    await world.clock.advance(30_000);
+    expect(await readdir(world.dir)).toEqual([]);
+    expect(world.uploads.view()).toEqual([]);
+    expect(bodies.map(String)).toEqual(['content']);
   });
 
   it('go on after a restart of gw with what was left', async () => {

@@ -55,7 +55,7 @@ describe('the reported state of the shadow', () => {
     const run = {
       phase: 'ready' as const,
       ...{ jobId: 'j1', executionNumber: 1, fromVersion: '1.4.0', toVersion: '1.5.0', stage: null },
-      ...{ since: '', detail: null, starts: 0, isReported: false },
+      ...{ since: '', detail: null, starts: 0, isReported: false, hasJobEnded: false },
     } as const;
     const release: NonNullable<ShadowSources['release']> = {
       status: 'ready',

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { getCACertificates } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { systemCertificates } from '../../../src/lib/net/probe/index.ts';
 import { type CertificateAuthority, createCa } from '../../../src/lib/sim/cloud/certificates.ts';
 import { runProcess } from '../../process.ts';
 import { established, type Peer, probe, tlsPeer } from './world.ts';
@@ -40,6 +41,17 @@ async function found(env: Readonly<Record<string, string>>) {
   if (stdout === '') throw new Error(stderr);
   return JSON.parse(stdout);
 }
+
+describe('the certificates of all trust lists', () => {
+  it('are valid PEM, each of them: Node ignores all that follow an invalid one', async () => {
+    const { X509Certificate } = await import('node:crypto');
+    const found = systemCertificates().match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
+    const names = found.map((pem) => new X509Certificate(pem).fingerprint256);
+    const bundled = getCACertificates('bundled').map((pem) => new X509Certificate(pem).fingerprint256);
+    expect(names).toEqual(expect.arrayContaining(bundled));
+    expect(systemCertificates()).not.toContain('\n\n');
+  });
+});
 
 describe('the trust lists that verify a chain', () => {
   it('distinguish the list of the operating system and NODE_EXTRA_CA_CERTS from the list of Node', {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { subscribedFilters, topicsOf } from '../../../src/lib/cloud/index.ts';
+import type { LinkTrouble } from '../../../src/lib/cloud/link/model.ts';
 import { loadIdentity } from '../../../src/lib/enrolment/index.ts';
 import { noCloud } from '../../../src/lib/gateway/cloud-health.ts';
 import { siteSchema } from '../../../src/lib/site/index.ts';
@@ -104,6 +105,7 @@ describe('the outbox of the gateway', () => {
       { outbox: connectedView.outbox && { ...connectedView.outbox, status: 'not-open', kept: null } },
       false,
     ],
+    ['holds a message back', { outbox: connectedView.outbox && { ...connectedView.outbox, remedy: 'Check.' } }, false],
     ['is missing although a cloud is configured', { outbox: null }, false],
   ])('that %s is fine: %s', async (_what, change, isFine) => {
     await using gateway = await gatewayWith({ ...connectedView, ...change });
@@ -132,7 +134,7 @@ describe("the check 'cloud link'", () => {
   const linkWith = (subscribed: readonly string[]) => {
     const { link } = connectedView;
     const connection = link?.connection ? { ...link.connection, filters: subscribed } : null;
-    return { ...connectedView, link: link && { ...link, connection, hostDifference: null } };
+    return { ...connectedView, link: link && { ...link, connection, hostDifference: null, troubles: [] } };
   };
   const sound = linkWith(filters);
 
@@ -216,6 +218,36 @@ describe("the check 'cloud link'", () => {
     const data = await checkCloudLink(gateway.toolkit, { withinMs: 0 }, context());
     expect(findings(data)).toMatchObject({ host: 'wrong', certificate: 'wrong', outbox: 'wrong', connected: 'ok' });
     expect(data.verdict).toBe('wrong');
+  });
+
+  it.each<[LinkTrouble['kind'], string]>([
+    ['qos-0', 'subscriptions'],
+    ['renewal-failed', 'certificate'],
+    ['identity-broken', 'certificate'],
+    ['host-difference', 'host'],
+    ['region-difference', 'host'],
+  ])('is wrong for a connected link with the trouble %s, in its finding %s', async (kind, id) => {
+    const trouble = { kind, detail: 'as the link says', remedy: 'Do this.', ask: null };
+    await using gateway = await gatewayWith({ ...sound, link: sound.link && { ...sound.link, troubles: [trouble] } });
+    // Over SSH the certificate cannot be compared; what the link itself says is known all the same.
+    const toolkit = { ...gateway.toolkit, ssh: {} as NonNullable<Toolkit['ssh']> };
+    const data = await checkCloudLink(toolkit, { withinMs: 0 }, context());
+    expect(data.verdict).toBe('wrong');
+    expect(data.findings.filter(({ verdict }) => verdict === 'wrong')).toMatchObject([
+      { id, detail: expect.stringContaining('as the link says'), remedy: 'Do this.' },
+    ]);
+  });
+
+  it('is wrong for an outbox that is open and has something that a person must do', async () => {
+    const { outbox } = sound;
+    const held = outbox && { ...outbox, detail: '7 messages kept. 1 held back.', remedy: 'Check the topics.' };
+    await using gateway = await gatewayWith({ ...sound, outbox: held });
+    const data = await checkCloudLink(gateway.toolkit, { withinMs: 0 }, context());
+    expect(data.findings.find(({ id }) => id === 'outbox')).toMatchObject({
+      verdict: 'wrong',
+      detail: '7 messages kept. 1 held back.',
+      remedy: 'Check the topics.',
+    });
   });
 
   it('compares the certificate of the link with the installed one, on the gateway only', async () => {

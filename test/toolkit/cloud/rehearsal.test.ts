@@ -24,13 +24,15 @@ async function startGateway() {
   const gateway = {
     operator,
     view: { ...connectedView } as object,
-    latch: { ...free, reason: null as string | null, repeated: null as { by: string[] } | null },
+    latch: { ...free, reason: null as string | null, repeated: null as { by: string[]; last: { by: string } } | null },
     /** Requests of the check to the person at the cloud account. */
     asked: [] as string[],
     /** What happens then. */
     onAsked: () => {},
     /** Called at every request for the state of the cloud. */
     onView: () => {},
+    /** Called at every other request, before its answer: `METHOD path`. */
+    onRequest: (_request: string) => {},
     set(received: Partial<Received>) {
       const before = (gateway.view as typeof connectedView).received;
       gateway.view = { ...gateway.view, received: { ...before, ...received } };
@@ -58,6 +60,7 @@ async function startGateway() {
       gateway.onView();
       return [200, gateway.view];
     }
+    gateway.onRequest(`${method} ${url}`);
     if (url !== '/api/stopp') return undefined;
     if (method === 'DELETE') {
       if (!operator.sessions.has(request.headers.cookie ?? '')) return [401, { error: { code: 'NOT_SIGNED_IN' } }];
@@ -149,13 +152,114 @@ describe('a stop from the cloud, rehearsed on site', () => {
       await using gateway = await startGateway();
       gateway.onAsked = () => {
         gateway.set({ stops: 3 });
-        gateway.stop(by, { repeated: { by: [...repeated] } });
+        gateway.stop(by, { repeated: { by: [...repeated], last: { by: 'cloud' } } });
       };
       const data = await rehearse(gateway);
       expect(verdicts(data)).toMatchObject({ received: 'ok', cleared: 'not-checked' });
       expect(verdicts(data).latched).toBe(by === 'cloud' ? 'ok' : 'not-checked');
       expect(gateway.latch.latched).toBe(true);
     }
+  });
+
+  const person = 'operator surface, 192.0.2.7';
+  const also = (by: string) => ({ repeated: { by: [by], last: { by } } });
+  it.each<[string, (gateway: Gateway) => void]>([
+    [
+      'during the sign-in',
+      (gateway) => {
+        let signIns = 0;
+        gateway.onRequest = (request) => {
+          if (request !== 'POST /api/anmeldung') return;
+          signIns += 1;
+          if (signIns === 2) gateway.stop('cloud', also(person));
+        };
+      },
+    ],
+    [
+      'during the request without a session',
+      (gateway) => {
+        gateway.onRequest = (request) => {
+          if (request === 'DELETE /api/stopp') gateway.stop('cloud', also(person));
+        };
+      },
+    ],
+    [
+      'after another person had cleared that of the cloud',
+      (gateway) => {
+        gateway.onRequest = (request) => {
+          if (request === 'DELETE /api/stopp') gateway.stop(person);
+        };
+      },
+    ],
+  ])('is not cleared where a person on site stops the robot %s', async (_when, setUp) => {
+    await using gateway = await startGateway();
+    setUp(gateway);
+    gateway.onAsked = () => {
+      gateway.set({ stops: 3 });
+      gateway.stop('cloud');
+    };
+    const data = await rehearse(gateway);
+    expect(verdicts(data)).toMatchObject({ received: 'ok', latched: 'ok', cleared: 'not-checked' });
+    expect(details(data)).toContain(`not cleared: also stopped by ${person}`);
+    expect(gateway.latch.latched).toBe(true);
+    expect(gateway.operator.sessions.size).toBe(0);
+  });
+
+  it('is not cleared where the last of many stops is that of a person, whom the list does not name', async () => {
+    await using gateway = await startGateway();
+    const by = Array.from({ length: 16 }, (_, i) => `cloud, user ${i}`);
+    gateway.onAsked = () => {
+      gateway.set({ stops: 3 });
+      gateway.stop('cloud', { repeated: { by, last: { by: person } } });
+    };
+    expect(details(await rehearse(gateway))).toContain(`not cleared: also stopped by ${person}`);
+    expect(gateway.latch.latched).toBe(true);
+  });
+
+  it('sends nothing that could clear it before the sign-in, and does not clear it where that fails', async () => {
+    await using gateway = await startGateway();
+    gateway.onAsked = () => {
+      gateway.set({ stops: 3 });
+      gateway.stop('cloud');
+      const answer = gateway.operator.override;
+      const failed = { error: { code: 'SIGN_IN_FAILED', message: 'Too many attempts.' } };
+      gateway.operator.override = (request, body) =>
+        request.url === '/api/anmeldung' ? [429, failed] : answer(request, body);
+    };
+    await expect(rehearse(gateway)).rejects.toMatchObject({ code: 'SIGN_IN_FAILED' });
+    expect(gateway.operator.requests).not.toContain('DELETE /api/stopp');
+    expect(gateway.latch.latched).toBe(true);
+  });
+
+  it.each(['POST /api/anmeldung', 'DELETE /api/stopp'])(
+    'is not checked where another person clears it before the answer to %s',
+    async (at) => {
+      await using gateway = await startGateway();
+      let requests = 0;
+      gateway.onRequest = (request) => {
+        if (request !== at) return;
+        requests += 1;
+        const isBeforeClearing = at.startsWith('DELETE') ? requests === 1 : requests === 2;
+        if (isBeforeClearing) gateway.latch = { ...gateway.latch, latched: false, by: null, reason: null };
+      };
+      gateway.onAsked = () => {
+        gateway.set({ stops: 3 });
+        gateway.stop('cloud');
+      };
+      const data = await rehearse(gateway);
+      expect(verdicts(data)).toMatchObject({ received: 'ok', latched: 'ok', cleared: 'not-checked' });
+      expect(details(data)).toContain('cleared from another place meanwhile');
+    },
+  );
+
+  it('is refused where a stop arrives while the check begins, before it asks for one', async () => {
+    await using gateway = await startGateway();
+    gateway.onView = () => {
+      gateway.set({ stops: 3 });
+      gateway.stop('cloud');
+    };
+    await expect(rehearse(gateway)).rejects.toMatchObject({ code: 'MOTION_STOPPED' });
+    expect([gateway.asked, gateway.latch.latched]).toEqual([[], true]);
   });
 
   it('is wrong where a new message is discarded; older ones, and those of other topics, are not meant', async () => {
@@ -210,13 +314,13 @@ describe('a stop from the cloud, rehearsed on site', () => {
       open.set({ stops: 3 });
       open.stop('cloud');
     };
-    const before = open.operator.override;
+    const answer = open.operator.override;
     open.operator.override = (request, body) => {
       if (request.method === 'DELETE' && request.url === '/api/stopp') {
         open.latch = { ...open.latch, latched: false };
         return [200, { stop: open.latch }];
       }
-      return before(request, body);
+      return answer(request, body);
     };
     expect(verdicts(await rehearse(open))).toEqual({ received: 'ok', latched: 'ok', cleared: 'wrong' });
   });
@@ -232,6 +336,7 @@ describe('a release from the cloud, rehearsed on site', () => {
     toVersion: '1.3.0',
     detail: null,
     isReported: false,
+    hasJobEnded: false,
   };
   const rehearse = async ({ toolkit, context }: Pick<Gateway, 'toolkit' | 'context'>) =>
     releaseRehearsalSchema.parse(await rehearseRelease(toolkit, { withinMs: 4_000 }, context));
@@ -302,6 +407,12 @@ describe('a release from the cloud, rehearsed on site', () => {
       { installed: 'wrong' },
     ],
     ['confirmed and not acknowledged', { phase: 'confirmed', isReported: false }, {}, { reported: 'not-checked' }],
+    [
+      'confirmed, and its job had been cancelled',
+      { phase: 'confirmed', isReported: false, hasJobEnded: true },
+      {},
+      { installed: 'ok', reported: 'not-checked' },
+    ],
     ['still waiting for the robot to stand', { phase: 'ready' }, {}, { installed: 'not-checked' }],
   ] as const)('is never ok when it is %s', async (_what, change, release, expected) => {
     await using gateway = await startGateway();

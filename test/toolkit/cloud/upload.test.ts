@@ -59,7 +59,7 @@ async function gateway({ answer, hasCloud = true, isConnected = true }: World = 
     requester: { ask: async () => answer ?? { kind: 'storage', storage: { url: storage.url } } },
     topic: 'gw/SN0007/storage',
     storageUrl: undefined,
-    trust,
+    trust: () => trust,
     connected: () => isConnected,
     clock,
     log: silentLog,

@@ -40,7 +40,17 @@ describe('changes of the cloud link', () => {
     });
     expect(changes(lost, again)).toEqual([
       'link connected to mqtt.example.test:443 with ALPN x-example-mqtt-ca, TLSv1.3',
+      `link ${connected.link?.troubles[0]?.detail}`,
     ]);
+  });
+
+  it('name a trouble of the link when it begins and when it is over', () => {
+    const sound = with_(connected, ({ link }) => {
+      if (link) link.troubles = [];
+    });
+    const detail = connected.link?.troubles[0]?.detail;
+    expect(changes(sound, connected)).toEqual([`link ${detail}`]);
+    expect(changes(connected, sound)).toEqual([`link over: ${detail}`]);
   });
 
   it('name a loss that was over before anybody asked', () => {

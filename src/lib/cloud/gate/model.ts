@@ -91,3 +91,11 @@ export interface CloudRequest {
   /** Without `clientToken`, which the requester adds. */
   readonly body: Readonly<Record<string, unknown>>;
 }
+
+/** Whether the ids of accepted messages would survive a restart. */
+export interface SeenView {
+  readonly status: 'saved' | 'saving' | 'failing' | 'not-checked';
+  /** One sentence for a person. */
+  readonly detail: string;
+  readonly remedy: string | null;
+}

@@ -4,7 +4,7 @@ import { isRecord } from '../../json/index.ts';
 import type { Clock, Log } from '../../lifecycle/index.ts';
 import { sha256 } from '../../lifecycle/index.ts';
 import { readStateFile, writeStateFile } from '../state-file.ts';
-import type { Decision, GateContext } from './model.ts';
+import type { Decision, GateContext, SeenView } from './model.ts';
 
 const FILE = 'cloud-seen.json';
 const FORMAT = 'gw/cloud-seen/1';
@@ -15,14 +15,6 @@ const SAVE_EVERY_MS = 1_000;
 /** The same after a failure. */
 const RETRY_MS = 10_000;
 const ID = /^[A-Za-z0-9_-]{1,64}$/;
-
-/** Whether the ids of accepted messages would survive a restart. */
-interface SeenView {
-  readonly status: 'saved' | 'saving' | 'failing' | 'not-checked';
-  /** One sentence for a person. */
-  readonly detail: string;
-  readonly remedy: string | null;
-}
 
 export interface Seen extends Pick<GateContext, 'hasSeenStop' | 'hasSeenNotification' | 'hasSeenExecution'> {
   /** Adds the ids of earlier runs. Never rejects: without them a repeated stop is accepted once more, which is safe. */

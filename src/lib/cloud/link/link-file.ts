@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { asGwError } from '../../error/index.ts';
 import { isRecord } from '../../json/index.ts';
 import type { Log } from '../../lifecycle/index.ts';
-import { readStateFile, writeStateFile } from '../state-file.ts';
+import { type StateFiles, stateFiles } from '../state-file.ts';
 import type { LinkPath } from './model.ts';
 
 const FILE = 'cloud-link.json';
@@ -25,19 +25,11 @@ export interface LinkMemory {
   settled(): Promise<void>;
 }
 
-/** Access to the file; a disk that does not answer lets the promises pending. */
-export interface LinkFiles {
-  readonly read: typeof readStateFile;
-  readonly write: typeof writeStateFile;
-}
-
-const stateFiles: LinkFiles = { read: readStateFile, write: writeStateFile };
-
 /** `loaded` resolves when the file has been read, or could not be; what is remembered before goes before its content. */
 export function openLinkMemory(
   stateDir: string,
   log: Log,
-  { read, write }: LinkFiles = stateFiles,
+  { read, write }: StateFiles = stateFiles,
 ): { readonly memory: LinkMemory; readonly loaded: Promise<void> } {
   const file = join(stateDir, FILE);
   let current: Remembered = { path: null, filters: [] };

@@ -4,7 +4,7 @@ import type { PathOutcome } from '../../net/path/index.ts';
 import type { Site } from '../../site/index.ts';
 import type { InboundMessage } from '../gate/model.ts';
 import type { Publisher } from '../outbox/model.ts';
-import type { LinkFiles } from './link-file.ts';
+import type { StateFiles } from '../state-file.ts';
 import type { LinkTiming } from './timing.ts';
 
 /** The two ports of the broker: without ALPN (8883), and with it (443). */
@@ -31,10 +31,33 @@ export interface PathCheck {
   readonly outcome: PathOutcome;
 }
 
+/** Something wrong with the link that does not end the connection. */
+export interface LinkTrouble {
+  readonly kind: (typeof linkTroubleKinds)[number];
+  /** A clause for a person. */
+  readonly detail: string;
+  readonly remedy: string | null;
+  /** What to ask the customer's IT; null when there is nothing to ask. */
+  readonly ask: string | null;
+}
+
+/**
+ * 'renewal-failed': the certificate before the renewal is in use. 'identity-broken': the installed identity cannot be
+ * used. 'qos-0': messages to some topics can be lost. 'host-difference', 'region-difference': the broker may be another
+ * one than expected.
+ */
+export const linkTroubleKinds = [
+  'renewal-failed',
+  'identity-broken',
+  'qos-0',
+  'host-difference',
+  'region-difference',
+] as const;
+
 export interface LinkView {
   /** 'not-checked': the first attempt has no result yet. */
   readonly status: 'connected' | 'connecting' | 'not-checked';
-  /** One sentence for a person: the broker and the path, or the last failure. */
+  /** One sentence for a person: the broker, the path and the troubles, or the last failure. */
   readonly detail: string;
   readonly remedy: string | null;
   /** What to ask the customer's IT; null when there is nothing to ask. */
@@ -52,6 +75,8 @@ export interface LinkView {
     readonly sessionPresent: boolean;
     /** Topic filters that the broker has acknowledged on this connection. */
     readonly filters: readonly string[];
+    /** Those that it granted with QoS 0: a message sent there while the gateway is not connected is lost. */
+    readonly withQos0: readonly string[];
     /** UTC, for people. */
     readonly since: string;
     readonly forMs: number;
@@ -75,6 +100,8 @@ export interface LinkView {
   readonly identity: 'enrolled' | 'none' | 'broken' | 'not-checked';
   /** Why the present certificate of this device is not the one in use; null: it is, or there is no connection. */
   readonly renewalFailure: FailedAttempt | null;
+  /** Everything wrong with it beside a missing connection. */
+  readonly troubles: readonly LinkTrouble[];
 }
 
 /** An established connection whose subscriptions are acknowledged. */
@@ -133,7 +160,7 @@ export interface CloudLinkOptions {
   readonly lookup?: Lookup;
   readonly timing?: LinkTiming;
   /** The files of `stateDir` by default. */
-  readonly files?: LinkFiles;
+  readonly files?: StateFiles;
   /** Called for each received message, in order; the message is acknowledged to the broker after it returns. */
   readonly onMessage: (message: InboundMessage) => void;
 }

@@ -1,9 +1,10 @@
 import { formatEndpoint } from '../../net/index.ts';
 import { regionOfHost, sameHost } from '../../site/index.ts';
 import { decisiveFailure } from './failures.ts';
-import type { CloudLinkOptions, FailedAttempt, LinkView } from './model.ts';
+import type { CloudLinkOptions, FailedAttempt, LinkTrouble, LinkView } from './model.ts';
 import { brokerHost } from './plans.ts';
 import type { LinkState } from './state.ts';
+import { linkTroubles } from './troubles.ts';
 
 /** The state of the link as a person and the API see it. */
 export function linkView(
@@ -14,8 +15,16 @@ export function linkView(
   const identity = state.identity.kind === 'enrolled' ? state.identity.identity : null;
   // The connection in use may be that of an earlier identity.
   const host = session?.plan.plan.host ?? (identity === null ? (cloud.mqtt.host ?? null) : brokerHost(cloud, identity));
+  const differences = {
+    hostDifference:
+      identity !== null && cloud.mqtt.host !== undefined && !sameHost(cloud.mqtt.host, identity.endpoint)
+        ? { site: cloud.mqtt.host, enrolment: identity.endpoint }
+        : null,
+    regionDifference: host === null ? null : regionDifference(host, cloud.region),
+  };
+  const troubles = linkTroubles(state, differences);
   return {
-    ...headline(state),
+    ...withTroubles(headline(state), troubles),
     connection:
       session === null
         ? null
@@ -27,6 +36,7 @@ export function linkView(
             tls: session.tls,
             sessionPresent: session.mqtt.sessionPresent,
             filters,
+            withQos0: session.withQos0,
             since: session.since,
             forMs: Math.round(clock.monotonicMs() - session.sinceMs),
             lastPacketAgoMs: Math.round(clock.monotonicMs() - session.mqtt.lastPacketMs()),
@@ -39,48 +49,38 @@ export function linkView(
     connects,
     losses,
     retryInMs: retryAtMs === null ? null : Math.max(0, Math.round(retryAtMs - clock.monotonicMs())),
-    hostDifference:
-      identity !== null && cloud.mqtt.host !== undefined && !sameHost(cloud.mqtt.host, identity.endpoint)
-        ? { site: cloud.mqtt.host, enrolment: identity.endpoint }
-        : null,
-    regionDifference: host === null ? null : regionDifference(host, cloud.region),
+    ...differences,
     identity: state.identity.kind,
     renewalFailure,
+    troubles,
   };
 }
 
-function headline(state: LinkState): Pick<LinkView, 'status' | 'detail' | 'remedy' | 'ask'> {
-  const { session, renewalFailure, identity } = state;
+type Headline = Pick<LinkView, 'status' | 'detail' | 'remedy' | 'ask'>;
+
+/** A failure to connect says what it is about; the troubles stand beside it. */
+function withTroubles(head: Headline, troubles: readonly LinkTrouble[]): Headline {
+  const { status, detail, remedy, ask } = head;
+  return {
+    status,
+    detail: status === 'connected' ? [detail, ...troubles.map((trouble) => trouble.detail)].join('; ') : detail,
+    remedy: joined([remedy, ...troubles.map((trouble) => trouble.remedy)]),
+    ask: joined([ask, ...troubles.map((trouble) => trouble.ask)]),
+  };
+}
+
+function joined(texts: readonly (string | null)[]): string | null {
+  const known = [...new Set(texts.filter((text) => text !== null))];
+  return known.length === 0 ? null : known.join(' ');
+}
+
+function headline(state: LinkState): Headline {
+  const { session, identity } = state;
   if (session !== null) {
     const { path, plan } = session.plan;
     const how = path === 'fallback' ? `, the fallback port with ALPN ${session.alpn}` : '';
-    const connected = `connected to ${formatEndpoint(plan)}${how}`;
-    if (renewalFailure !== null) {
-      return {
-        status: 'connected',
-        detail: `${connected}, with the certificate before the renewal: the new one failed at ${placeOf(renewalFailure)}: ${renewalFailure.outcome.detail}`,
-        remedy: renewalFailure.outcome.remedy ?? null,
-        ask: renewalFailure.outcome.ask ?? null,
-      };
-    }
-    if (identity.kind === 'broken') {
-      const { message, remedy } = identity.error;
-      return {
-        status: 'connected',
-        detail: `${connected}; the installed identity is broken: ${message}`,
-        remedy,
-        ask: null,
-      };
-    }
-    if (session.withQos0.length > 0) {
-      return {
-        status: 'connected',
-        detail: `${connected}; the broker granted QoS 0 only for ${session.withQos0.join(', ')}, so messages sent there while the gateway is away are lost`,
-        remedy: 'Ask the cloud operator to allow QoS 1.',
-        ask: null,
-      };
-    }
-    return { status: 'connected', detail: connected, remedy: null, ask: null };
+    const detail = `connected to ${formatEndpoint(plan)}${how}`;
+    return { status: 'connected', detail, remedy: null, ask: null };
   }
   const none = { remedy: null, ask: null };
   if (identity.kind === 'none') {

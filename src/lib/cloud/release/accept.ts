@@ -33,6 +33,7 @@ export async function acceptExecution(
     starts: 0,
     healthWithinS: release.healthWithinS,
     isReported: false,
+    hasJobEnded: false,
   };
   const reject = (reason: string, version: string | null, stage: number | null): Acceptance => ({
     ok: false,

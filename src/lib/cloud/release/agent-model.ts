@@ -39,8 +39,11 @@ export type ReleaseStep = (typeof releaseSteps)[number];
 export interface ReleaseAgentOptions {
   /** `cloud.release` of the site file; undefined: every release is rejected. */
   readonly release: NonNullable<Site['cloud']>['release'] | undefined;
-  /** PEM of the CA certificates to trust for the object storage; undefined: those of Node and the operating system. */
-  readonly storageTrust: string | undefined;
+  /**
+   * PEM of the CA certificates to trust for the object storage; undefined: those of Node and the operating system. Throws
+   * STORAGE_NOT_REACHABLE while they cannot be used: a download waits for them, and no other phase asks.
+   */
+  readonly storageTrust: () => string | undefined;
   /** Version of gw that runs. */
   readonly version: string;
   /** What the launcher started; null: gw was not started by the launcher, so that a switch would have no effect. */

@@ -114,11 +114,12 @@ export function createReleaseAgent(options: ReleaseAgentOptions): ReleaseAgent {
       return;
     }
     repeated = { jobId: last.jobId, executionNumber: last.executionNumber };
-    await store?.change(last.phase, { isReported: false });
+    await store?.change(last.phase, { isReported: false, hasJobEnded: false });
   }
 
   async function reportEnd(context: PhaseContext, run: RunState): Promise<void> {
     const { outcome, failure, stage, from, to, phase } = run;
+    let hasJobEnded = false;
     if (outcome !== null && outcome !== 'CANCELED') {
       const result = await jobs.report(
         run,
@@ -134,11 +135,15 @@ export function createReleaseAgent(options: ReleaseAgentOptions): ReleaseAgent {
         },
         context.signal,
       );
-      if (result === 'ended')
-        log.warn({ jobId: run.jobId, outcome }, 'the job had ended in the cloud before its report');
+      if (result === 'ended') {
+        const execution = await jobs.get(run.jobId, context.signal);
+        // With this status it was an earlier report that arrived, and its acknowledgement that was lost.
+        hasJobEnded = execution === null || !isSame(execution, run) || execution.status !== outcome;
+        if (hasJobEnded) log.warn({ jobId: run.jobId, outcome }, 'the job had ended in the cloud before its report');
+      }
       await step('reported');
     }
-    await context.store.change(phase, { isReported: true });
+    await context.store.change(phase, { isReported: true, hasJobEnded });
     await step('report-recorded');
     document = null;
     isQueueDue = true;

@@ -65,9 +65,11 @@ function placeholderProblems(value: unknown): string[] {
   return left > 0 ? [...texts.slice(0, MAX_PLACEHOLDERS), `and ${left} more placeholders`] : texts;
 }
 
-/** `${name}` and, for a start without an end, the text from it. */
+/** `${name}`; of any other text that begins so only its start, because the rest may be the signature of a URL. */
 function placeholdersIn(text: string): string[] {
-  return [...text.matchAll(/\$\{[^}]*\}?/g)].map(([whole]) => whole);
+  return [...text.matchAll(/\$\{[A-Za-z0-9_.:-]{0,64}(\}?)/g)].map(([start, end]) =>
+    end === '}' ? start : `${start}…`,
+  );
 }
 
 function join(path: string, key: string): string {

@@ -29,7 +29,8 @@ export async function downloadPhase(context: PhaseContext, run: RunState): Promi
       signal.throwIfAborted();
       // A file that a power cut has damaged is downloaded again; a fresh one is wrong at its source.
       await rm(path, { force: true });
-      if (!isResumed) throw error;
+      const isRefused = error instanceof GwError && error.code === 'RELEASE_REFUSED';
+      if (!isResumed || isRefused) throw error;
     }
   }
   await step('verified');
@@ -73,7 +74,7 @@ async function downloadPackage(context: PhaseContext, run: RunState, path: strin
         { path, bytes, sha256 },
         {
           url: url.next,
-          trust: options.storageTrust,
+          trust: options.storageTrust(),
           signal,
           onProgress: (received) => onProgress(`Downloads the package: ${received} of ${bytes} bytes.`),
         },

@@ -36,6 +36,8 @@ export interface ReleaseRun {
   readonly starts: number;
   /** Whether the cloud has acknowledged the final status. */
   readonly isReported: boolean;
+  /** Whether the job had ended in the cloud before (cancelled, timed out, removed), so that it takes no final status. */
+  readonly hasJobEnded: boolean;
 }
 
 export interface ReleaseView {

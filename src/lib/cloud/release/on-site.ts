@@ -1,9 +1,10 @@
 import { createHash, type KeyObject } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import { asGwError, GwError } from '../../error/index.ts';
 import { assertOwnFolder } from '../../lifecycle/index.ts';
 import { installedFolders, readCurrent, switchCurrent, versionOfFolder } from './folder.ts';
 import type { ReleaseRun } from './model.ts';
-import { type Installation, isFinal, type ReleaseState, readState, writeState } from './state.ts';
+import { type Installation, isFinal, MAX_STARTS, type ReleaseState, readState, writeState } from './state.ts';
 import { verifyInstalled } from './unpack.ts';
 import { previousOf, viewRun } from './view.ts';
 
@@ -19,9 +20,9 @@ interface InstalledVersion {
 
 /** A release folder, read without the running gateway. */
 export interface ReleaseFolder {
-  /** What the launcher starts next. */
+  /** What the launcher starts next; the link `current` may still name a version that is being rolled back. */
   readonly current: InstalledVersion;
-  /** What a rollback would restore; null: none. */
+  /** What a rollback would restore, once a rollback that is in progress has ended; null: none. */
   readonly previous: InstalledVersion | null;
   readonly installed: readonly InstalledVersion[];
   readonly run: ReleaseRun | null;
@@ -37,9 +38,11 @@ export async function readReleaseFolder(dir: string, publicKey: KeyObject): Prom
     folder === null
       ? { folder, version, problem: null }
       : (installed.find((each) => each.folder === folder) ?? (await inspect(dir, folder, publicKey)));
-  const previous = targetOf(state, current);
+  const next = startsNext(state, current);
+  const isRollingBack = state.run?.phase === 'rolling-back';
+  const previous = isRollingBack ? other(state.previous, next) : targetOf(state, current);
   return {
-    current: await view({ folder: current, version: current === null ? baseVersionOf(state) : null }),
+    current: await view({ folder: next, version: next === null ? baseVersionOf(state) : null }),
     previous: previous === null ? null : await view(previous),
     installed,
     run: state.run === null ? null : viewRun(state.run, null),
@@ -57,6 +60,17 @@ async function inspect(dir: string, folder: string, publicKey: KeyObject): Promi
   }
 }
 
+/** What `packaging/boot.js` starts next. */
+function startsNext({ run }: ReleaseState, current: string | null): string | null {
+  if (run === null) return current;
+  const isGivenUp = run.phase === 'switched' && run.to.folder === current && run.starts >= MAX_STARTS;
+  return run.phase === 'rolling-back' || isGivenUp ? run.from.folder : current;
+}
+
+function other(installation: Installation | null, folder: string | null): Installation | null {
+  return installation?.folder === folder ? null : installation;
+}
+
 /** The version before the current one. After an interrupted rollback on site, the other one of it. */
 function targetOf(state: ReleaseState, current: string | null): Installation | null {
   const { onSite } = state;
@@ -70,7 +84,14 @@ function baseVersionOf({ previous, run, onSite }: ReleaseState): string | null {
   return known.find((each) => each?.folder === null)?.version ?? null;
 }
 
-export interface RollbackPlan {
+/** What is wanted of a rollback. `toBase`: back to the base installation. */
+interface RollbackWish {
+  readonly toBase: boolean;
+  /** Of the base installation, where the release folder does not record it. */
+  readonly baseVersion: string;
+}
+
+interface RollbackPlan {
   readonly from: Installation;
   readonly to: Installation;
   /** Whether a release is waiting for its confirmation: its job is reported as failed. */
@@ -78,31 +99,16 @@ export interface RollbackPlan {
 }
 
 /**
- * What a rollback on site would do. `toBase`: back to the base installation. Throws RELEASE_REFUSED when a release is in
- * progress, when there is nothing to go back to, and when the files of the target are not those that were signed.
+ * What a rollback on site would do. Throws RELEASE_REFUSED when a release is in progress, when there is nothing to go
+ * back to, and when the files of the target are not those that were signed.
  */
 export async function planRollback(
   dir: string,
-  { publicKey, toBase, baseVersion }: { publicKey: KeyObject; toBase: boolean; baseVersion: string },
+  { publicKey, ...wish }: RollbackWish & { readonly publicKey: KeyObject },
 ): Promise<RollbackPlan> {
   await assertOwnFolder(dir);
-  const [state, current] = await Promise.all([readState(dir), readCurrent(dir)]);
-  const { run } = state;
-  if (run !== null && !isFinal(run.phase) && run.phase !== 'switched') {
-    throw new GwError('RELEASE_REFUSED', `Release ${run.to.version} is in progress (${run.phase}).`, {
-      remedy:
-        run.phase === 'rolling-back'
-          ? 'It is being rolled back: restart gw, then see `gw release status`.'
-          : 'Wait for its end, or have its job cancelled in the cloud; then see `gw release status`.',
-    });
-  }
-  const known = baseVersionOf(state) ?? baseVersion;
-  const base: Installation = { folder: null, version: known };
-  const to = toBase ? base : targetOf(state, current);
-  if (to === null || to.folder === current) {
-    const problem = toBase ? 'The base installation is the current version.' : 'There is no version to go back to.';
-    throw new GwError('RELEASE_REFUSED', problem, { remedy: 'See the versions with `gw release status`.' });
-  }
+  const plan = decide(await readState(dir), await readCurrent(dir), wish);
+  const { to } = plan;
   if (to.folder !== null) {
     await verifyInstalled(dir, to.folder, { publicKey }).catch((cause) => {
       const reason = asGwError(cause).message;
@@ -112,31 +118,68 @@ export async function planRollback(
       });
     });
   }
+  return plan;
+}
+
+function decide(state: ReleaseState, current: string | null, { toBase, baseVersion }: RollbackWish): RollbackPlan {
+  const { run } = state;
+  if (run !== null && !isFinal(run.phase) && run.phase !== 'switched') {
+    throw new GwError('RELEASE_REFUSED', `Release ${run.to.version} is in progress (${run.phase}).`, {
+      remedy:
+        run.phase === 'rolling-back'
+          ? 'It is being rolled back: restart gw, then see `gw release status`.'
+          : 'Wait for its end, or have its job cancelled in the cloud; then see `gw release status`.',
+    });
+  }
+  const base: Installation = { folder: null, version: baseVersionOf(state) ?? baseVersion };
+  const to = toBase ? base : targetOf(state, current);
+  if (to === null || to.folder === current) {
+    const problem = toBase ? 'The base installation is the current version.' : 'There is no version to go back to.';
+    throw new GwError('RELEASE_REFUSED', problem, { remedy: 'See the versions with `gw release status`.' });
+  }
   const from = current === null ? base : { folder: current, version: versionOfFolder(current) ?? current };
   return { from, to, isUnconfirmed: run?.phase === 'switched' && run.to.folder === current };
 }
 
-/** Switches, and records it. The running gw is not restarted. Throws as `planRollback`, and FILE_UNWRITABLE. */
-export async function rollBackOnSite(
+/**
+ * Switches as planned, and records it. The running gw is not restarted. Throws RELEASE_REFUSED when the running gw has
+ * changed the state since the plan was made, because verifying the files takes time; FILE_UNWRITABLE.
+ */
+export async function carryOutRollback(
   dir: string,
-  options: Parameters<typeof planRollback>[1] & { readonly at: string },
-): Promise<RollbackPlan> {
-  const plan = await planRollback(dir, options);
-  const { from, to, isUnconfirmed } = plan;
+  plan: RollbackPlan,
+  { at, ...wish }: RollbackWish & { readonly at: string },
+): Promise<void> {
   const state = await readState(dir);
+  const now = decide(state, await readCurrent(dir), wish);
+  if (!isDeepStrictEqual(now, plan)) {
+    throw new GwError('RELEASE_REFUSED', 'The running gw has changed the release folder meanwhile; nothing was done.', {
+      remedy: 'See `gw release status`, then repeat the rollback if it is still wanted.',
+    });
+  }
+  const { from, to, isUnconfirmed } = plan;
   const { run } = state;
   const reason = 'Rolled back on site before the new version was confirmed.';
   await writeState(dir, {
     ...state,
-    previous: isUnconfirmed ? state.previous : from,
-    onSite: { at: options.at, from, to },
+    previous: previousAfter(state, plan),
+    onSite: { at, from, to },
     run:
       isUnconfirmed && run !== null
         ? { ...run, phase: 'rolling-back', from: to, failure: { phase: 'switched', reason } }
         : run,
   });
   await switchCurrent(dir, to.folder);
-  return plan;
+}
+
+/** The version to go back to after a rollback; one that was never confirmed is none. */
+function previousAfter(
+  { previous, run }: ReleaseState,
+  { from, to, isUnconfirmed }: RollbackPlan,
+): Installation | null {
+  if (!isUnconfirmed || run === null) return from;
+  // The last confirmed version, unless it is the target itself.
+  return run.from.folder === to.folder ? previous : run.from;
 }
 
 /** SHA-256 of the public key (SPKI), upper-case hex pairs with colons. */

@@ -12,6 +12,7 @@ export async function unpackPhase(context: PhaseContext, run: RunState): Promise
   const { store, step, options, signal, onProgress } = context;
   const { folder } = run.to;
   if (folder === null) throw new GwError('INTERNAL', 'A release without a folder.');
+  await announce(context, run, 'The package was verified; it is unpacked.');
   onProgress('Unpacks the package.');
   const { sha256 } = expectedPackage(run);
   const path = packagePath(store.dir, sha256);
@@ -49,7 +50,7 @@ export async function switchPhase(context: PhaseContext, run: RunState): Promise
   await step('phase-switched');
   await switchCurrent(store.dir, folder);
   await step('link-switched');
-  await restartForever(context, `release ${run.to.version}`);
+  await restartForever(context, `release ${run.to.version}`, 'Switched; the restart waits until the robot stands.');
 }
 
 async function untilAtRest(context: PhaseContext, run: RunState): Promise<void> {
@@ -69,8 +70,15 @@ async function untilAtRest(context: PhaseContext, run: RunState): Promise<void> 
 
 const RESTART_AGAIN_MS = 60_000;
 
-async function restartForever({ options, signal }: PhaseContext, reason: string): Promise<never> {
+/** Waits only for a robot that is known to move: a version without its chassis link could never be left otherwise. */
+async function restartForever(context: PhaseContext, reason: string, waiting: string): Promise<never> {
+  const { options, limits, signal, onProgress } = context;
   for (;;) {
+    while (options.isMoving() === true) {
+      onProgress(waiting);
+      await options.clock.sleep(limits.pollMs, signal);
+    }
+    onProgress(null);
     options.restart(reason);
     await options.clock.sleep(RESTART_AGAIN_MS, signal);
     options.log.warn({ reason }, 'gw was not restarted for a release; it is tried again');
@@ -130,21 +138,23 @@ async function beginRollback({ store, step }: PhaseContext, run: RunState, reaso
   await step('phase-rolling-back');
 }
 
-/** Restores the old version, restarts when another one runs, and records the end in the old version. */
+/**
+ * Restores the old version, restarts when the new one runs and the robot does not move, and records the end in the old
+ * version.
+ */
 export async function rollbackPhase(context: PhaseContext, run: RunState): Promise<void> {
-  const { store, step, options, limits, signal, onProgress } = context;
+  const { store, step, options } = context;
   const { from, to } = run;
+  // A rollback on site has restored it already.
   if ((await readCurrent(store.dir)) !== from.folder) {
-    // Only a robot that moves is waited for: without its chassis link it could never be left.
-    while (options.isMoving() === true) {
-      onProgress('The rollback waits until the robot stands.');
-      await options.clock.sleep(limits.pollMs, signal);
-    }
     await switchCurrent(store.dir, from.folder);
     await step('link-restored');
   }
   const { launched, version } = options;
-  if (launched?.folder === to.folder) await restartForever(context, `rollback to ${from.version}`);
+  if (launched?.folder === to.folder) {
+    const waiting = 'The rollback waits until the robot stands.';
+    await restartForever(context, `rollback to ${from.version}`, waiting);
+  }
   const reason = run.failure?.reason ?? 'The new version was not confirmed.';
   const instead = launched?.folder === from.folder ? '' : ` ${from.version} could not be started; ${version} runs.`;
   await store.change('rolling-back', { phase: 'rolled-back', outcome: 'FAILED', detail: `${reason}${instead}` });
@@ -158,7 +168,13 @@ export async function endBeforeSwitch(context: PhaseContext, run: RunState, erro
   await removeUnfinished(store.dir).catch(() => {});
   if (error instanceof JobEnded) {
     const detail = 'The job ended in the cloud before the switch; nothing was changed.';
-    await store.change(run.phase, { phase: 'rejected', outcome: 'CANCELED', detail, isReported: true });
+    await store.change(run.phase, {
+      phase: 'rejected',
+      outcome: 'CANCELED',
+      detail,
+      isReported: true,
+      hasJobEnded: true,
+    });
   } else {
     const { code, message } = asGwError(error);
     if (code === 'INTERNAL') options.log.error({ err: error }, 'a release failed for an internal error');

@@ -12,6 +12,8 @@ import { releasePhases } from './model.ts';
  */
 const STATE_NAME = 'state.json';
 const STATE_SCHEMA = 'gw/release-state/1';
+/** Starts of an unconfirmed version before `packaging/boot.js` restores the version before it. */
+export const MAX_STARTS = 3;
 const MAX_STATE_BYTES = 1024 * 1024;
 
 const installation = z.object({
@@ -45,7 +47,10 @@ const runState = z.object({
   failure: z.object({ phase: z.enum(releasePhases), reason: z.string() }).nullable(),
   /** Final status for the job; CANCELED: the job ended in the cloud, and nothing is reported. */
   outcome: z.enum(['SUCCEEDED', 'FAILED', 'REJECTED', 'CANCELED']).nullable(),
+  /** Whether nothing is left to report: the status was acknowledged, or the job had ended before. */
   isReported: z.boolean(),
+  /** Whether the job had ended in the cloud with another status before this one was reported. */
+  hasJobEnded: z.boolean().default(false),
 });
 export type RunState = z.infer<typeof runState>;
 

@@ -56,7 +56,7 @@ export function previousOf({ run, previous }: ReleaseState) {
 }
 
 export function viewRun(run: RunState, progress: string | null): ReleaseRun {
-  const { jobId, executionNumber, phase, from, to, stage, since, detail, starts, isReported } = run;
+  const { jobId, executionNumber, phase, from, to, stage, since, detail, starts, isReported, hasJobEnded } = run;
   const shown = isFinal(phase) ? detail : (progress ?? detail);
   return {
     jobId,
@@ -68,7 +68,8 @@ export function viewRun(run: RunState, progress: string | null): ReleaseRun {
     since,
     detail: shown,
     starts,
-    isReported,
+    isReported: isReported && !hasJobEnded,
+    hasJobEnded,
   };
 }
 
@@ -78,8 +79,12 @@ function detailOf(state: ReleaseState | null, version: string, progress: string 
   if (!isFinal(run.phase)) {
     return `Version ${version} runs; release ${run.to.version} is in progress (${run.phase})${progress === null ? '' : `: ${progress}`}`;
   }
-  const report = run.isReported ? '' : ' The cloud has not acknowledged its final status yet.';
-  return `Version ${version} runs; the last release, ${run.to.version}, ended: ${run.phase}.${report}`;
+  return `Version ${version} runs; the last release, ${run.to.version}, ended: ${run.phase}.${reportText(run)}`;
+}
+
+function reportText({ isReported, hasJobEnded }: RunState): string {
+  if (hasJobEnded) return ' Its job had ended in the cloud before, which took no final status.';
+  return isReported ? '' : ' The cloud has not acknowledged its final status yet.';
 }
 
 /** Why a switch would have no effect. */

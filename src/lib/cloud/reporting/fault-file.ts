@@ -1,6 +1,6 @@
 import { isRecord } from '../../json/index.ts';
-import type { PresentFault } from '../model.ts';
 import { readStateFile, writeStateFile } from '../state-file.ts';
+import type { PresentFault } from './model.ts';
 
 const FORMAT = 'gw/cloud-faults/1';
 const marks = ['BELEGT', 'HINWEIS', 'VORSICHT', 'OFFEN'] as const;
@@ -11,6 +11,8 @@ export interface KeptFault extends PresentFault {
   /** 'raising' and 'clearing' are written before the message is given to the outbox. */
   readonly phase: 'raising' | 'raised' | 'clearing';
   readonly occurrences: number;
+  /** When it was first seen to be gone since it was present last, UTC; null: it was not. */
+  readonly goneAt: string | null;
 }
 
 /** Throws FILE_UNREADABLE. */
@@ -20,8 +22,8 @@ export async function readFaultFile(path: string): Promise<readonly KeptFault[]>
 
 /** Throws FILE_UNWRITABLE. */
 export async function writeFaultFile(path: string, faults: readonly KeptFault[]): Promise<void> {
-  const kept = faults.map(({ key, text, number, mark, faultId, phase, occurrences }) => {
-    return { key, text, number, mark, faultId, phase, occurrences };
+  const kept = faults.map(({ key, text, number, mark, faultId, phase, occurrences, goneAt }) => {
+    return { key, text, number, mark, faultId, phase, occurrences, goneAt };
   });
   await writeStateFile(path, { format: FORMAT, faults: kept });
 }
@@ -34,12 +36,13 @@ function parse(value: unknown): readonly KeptFault[] | null {
 
 function isKept(value: unknown): value is KeptFault {
   if (!isRecord(value)) return false;
-  const { key, text, number, mark, faultId, phase, occurrences } = value;
+  const { key, text, number, mark, faultId, phase, occurrences, goneAt } = value;
   return (
     [key, text, faultId].every((each) => typeof each === 'string') &&
     (number === null || typeof number === 'number') &&
     marks.some((each) => each === mark) &&
     ['raising', 'raised', 'clearing'].some((each) => each === phase) &&
-    Number.isSafeInteger(occurrences)
+    Number.isSafeInteger(occurrences) &&
+    (goneAt === null || typeof goneAt === 'string')
   );
 }

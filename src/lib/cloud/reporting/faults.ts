@@ -1,9 +1,9 @@
 import { asGwError } from '../../error/index.ts';
 import type { Clock, Log } from '../../lifecycle/index.ts';
-import type { PresentFault } from '../model.ts';
 import type { Outbox } from '../outbox/model.ts';
 import { type KeptFault, readFaultFile, writeFaultFile } from './fault-file.ts';
-import type { FaultsView } from './model.ts';
+import type { CurrentFaults, FaultsView, PresentFault } from './model.ts';
+import { createSingleRun } from './single-run.ts';
 
 /** A fault is cleared this long after it was raised at the earliest, so a flapping one has one pair of messages a minute. */
 const MIN_RAISED_MS = 60_000;
@@ -16,15 +16,19 @@ interface Row extends KeptFault {
   phase: KeptFault['phase'];
   text: string;
   occurrences: number;
+  /** By the last comparison; after a restart, until it is checked, by the file. */
   isPresent: boolean;
   isChecked: boolean;
-  /** When it was last seen to be gone, UTC; null while present. */
   goneAt: string | null;
+  /** Whether it was present again after its 'cleared' message was made. */
+  isRecurring: boolean;
   readonly raisedAtMs: number;
   /** Why its message was not accepted; null: it was, or was not given to the outbox yet. */
   refusal: string | null;
   retryAtMs: number;
 }
+
+const asPresent = { isPresent: true, isChecked: true };
 
 /**
  * Publishes raised and cleared faults. A fault is raised at once and cleared late rather than early: the cloud may show
@@ -34,19 +38,17 @@ interface Row extends KeptFault {
 export function createFaultReports(options: {
   readonly topic: string;
   readonly path: string;
-  readonly present: () => readonly PresentFault[];
-  /** Starts of keys that cannot be checked now. */
-  readonly unchecked: () => readonly string[];
+  readonly faults: () => CurrentFaults;
   readonly outbox: Pick<Outbox, 'append'>;
   readonly clock: Clock;
   readonly log: Log;
   readonly newId?: () => string;
 }) {
-  const { topic, path, present, unchecked, outbox, clock, log, newId = () => crypto.randomUUID() } = options;
+  const { topic, path, faults, outbox, clock, log, newId = () => crypto.randomUUID() } = options;
   const rows = new Map<string, Row>();
   let unreported = 0;
   let isLoaded = false;
-  let isBusy = false;
+  const reporting = createSingleRun(clock);
   /** Why the present faults are unknown. */
   let unknownBecause: string | null = null;
   let unsavedBecause: string | null = null;
@@ -61,38 +63,59 @@ export function createFaultReports(options: {
 
   function add(
     { key, text, number, mark }: PresentFault,
-    { faultId, phase, occurrences }: Pick<KeptFault, 'faultId' | 'phase' | 'occurrences'>,
-    isChecked: boolean,
+    { faultId, phase, occurrences, goneAt }: Pick<KeptFault, 'faultId' | 'phase' | 'occurrences' | 'goneAt'>,
+    { isPresent, isChecked }: Pick<Row, 'isPresent' | 'isChecked'>,
   ): void {
     rows.set(key, {
-      ...{ key, text, number, mark, faultId, phase, occurrences, isChecked },
-      ...{ isPresent: true, goneAt: null, raisedAtMs: clock.monotonicMs(), refusal: null, retryAtMs: 0 },
+      ...{ key, text, number, mark, faultId, phase, occurrences, goneAt, isPresent, isChecked },
+      ...{ isRecurring: false, raisedAtMs: clock.monotonicMs(), refusal: null, retryAtMs: 0 },
     });
   }
 
-  /** Compares with the present faults. Returns whether a message is to be sent. */
-  function compare(faults: readonly PresentFault[], starts: readonly string[]): boolean {
-    const now = new Map(faults.map((fault) => [fault.key, fault]));
-    const nowMs = clock.monotonicMs();
+  /** What is shown follows the faults also while a message is being written. */
+  function compare({ present, unchecked }: CurrentFaults): void {
+    const now = new Map(present.map((fault) => [fault.key, fault]));
     unreported = 0;
     for (const fault of now.values()) {
       const row = rows.get(fault.key);
-      if (row !== undefined) {
-        if (!row.isPresent && row.phase !== 'clearing') row.occurrences += 1;
-        if (row.phase !== 'clearing')
-          Object.assign(row, { isPresent: true, isChecked: true, goneAt: null, text: fault.text });
-      } else if (rows.size < MAX_RAISED) add(fault, { faultId: newId(), phase: 'raising', occurrences: 1 }, true);
+      if (row !== undefined) seePresent(row, fault);
+      else if (rows.size < MAX_RAISED) raise(fault);
       else unreported += 1;
     }
     for (const row of rows.values()) {
       if (now.has(row.key)) continue;
-      row.isChecked = !starts.some((start) => row.key.startsWith(start));
+      row.isChecked = !unchecked.some((start) => row.key.startsWith(start));
       if (!row.isChecked) continue;
       row.isPresent = false;
       row.goneAt ??= clock.wall().toISOString();
-      if (row.phase === 'raised' && nowMs - row.raisedAtMs >= MIN_RAISED_MS) row.phase = 'clearing';
     }
-    return [...rows.values()].some(({ phase, retryAtMs }) => phase !== 'raised' && retryAtMs <= nowMs);
+  }
+
+  function raise(fault: PresentFault, state: Pick<Row, 'isPresent' | 'isChecked'> = asPresent): void {
+    const goneAt = state.isPresent ? null : clock.wall().toISOString();
+    add(fault, { faultId: newId(), phase: 'raising', occurrences: 1, goneAt }, state);
+  }
+
+  function seePresent(row: Row, { text }: PresentFault): void {
+    const isBack = !row.isPresent;
+    Object.assign(row, { isPresent: true, isChecked: true, text });
+    // The 'cleared' message is the same in each repetition, so what it says is not changed any more.
+    if (row.phase === 'clearing') {
+      row.isRecurring = true;
+      return;
+    }
+    if (isBack) row.occurrences += 1;
+    row.goneAt = null;
+  }
+
+  /** Begins the clears that are due; the faults with a message to send. */
+  function due(): readonly Row[] {
+    const nowMs = clock.monotonicMs();
+    for (const row of rows.values()) {
+      const isGone = row.isChecked && !row.isPresent;
+      if (row.phase === 'raised' && isGone && nowMs - row.raisedAtMs >= MIN_RAISED_MS) row.phase = 'clearing';
+    }
+    return [...rows.values()].filter(({ phase, retryAtMs }) => phase !== 'raised' && retryAtMs <= nowMs);
   }
 
   /** A fault is reported all the same when the file cannot be written; after a restart it is raised once more. */
@@ -116,7 +139,10 @@ export function createFaultReports(options: {
       await outbox.append({ class: 'fault', topic, body });
       row.refusal = null;
       if (row.phase === 'raising') row.phase = 'raised';
-      else rows.delete(key);
+      else {
+        rows.delete(key);
+        if (row.isRecurring) raise(row, row);
+      }
     } catch (error) {
       row.retryAtMs = clock.monotonicMs() + RETRY_MS;
       row.refusal = failure(error, row.refusal, 'a fault could not be reported');
@@ -124,48 +150,45 @@ export function createFaultReports(options: {
   }
 
   async function report(): Promise<void> {
-    let isDue: boolean;
-    try {
-      isDue = compare(present(), unchecked());
-      unknownBecause = null;
-    } catch (error) {
-      unknownBecause = failure(error, unknownBecause, 'the present faults could not be determined');
-      return;
-    }
-    const nowMs = clock.monotonicMs();
-    if (isDue || (unsavedBecause !== null && saveAtMs <= nowMs)) await save();
-    if (!isDue) return;
+    const messages = due();
+    if (messages.length > 0 || (unsavedBecause !== null && saveAtMs <= clock.monotonicMs())) await save();
+    if (messages.length === 0) return;
     // One after the other: the outbox keeps the order in which it is given them.
-    for (const row of [...rows.values()]) if (row.phase !== 'raised' && row.retryAtMs <= nowMs) await send(row);
+    for (const row of messages) await send(row);
     await save();
   }
 
   function trouble(): string | null {
     if (!isLoaded) return 'The faults that were raised before are not read yet.';
     const refused = [...rows.values()].find(({ refusal }) => refusal !== null);
-    return unknownBecause ?? refused?.refusal ?? unsavedBecause;
+    return unknownBecause ?? reporting.stall() ?? refused?.refusal ?? unsavedBecause;
   }
 
   return {
     /** Reads what was raised before. Never rejects: without the file, present faults are raised again. */
     async load(): Promise<void> {
       try {
-        for (const fault of await readFaultFile(path)) add(fault, fault, false);
+        for (const fault of await readFaultFile(path)) {
+          add(fault, fault, { isPresent: fault.goneAt === null, isChecked: false });
+        }
       } catch (error) {
         unsavedBecause = failure(error, null, 'the raised faults could not be read');
       }
       isLoaded = true;
     },
 
-    /** Reports what has changed. Never rejects; a call during another one does nothing. */
+    /** Reports what has changed. Never rejects; a call during another one only compares. */
     async tick(): Promise<void> {
-      if (isBusy || !isLoaded) return;
-      isBusy = true;
+      if (!isLoaded) return;
       try {
-        await report();
-      } finally {
-        isBusy = false;
+        compare(faults());
+        unknownBecause = null;
+      } catch (error) {
+        unknownBecause = failure(error, unknownBecause, 'the present faults could not be determined');
+        for (const row of rows.values()) row.isChecked = false;
+        return;
       }
+      await reporting.run(report);
     },
 
     view(): FaultsView {

@@ -1,4 +1,18 @@
-import type { PresentFault } from '../model.ts';
+export interface CurrentFaults {
+  /** Faults that are present now, by a key that stays the same while the fault does. */
+  readonly present: readonly PresentFault[];
+  /** Starts of the keys of faults that cannot be checked now: they are neither raised nor cleared. */
+  readonly unchecked: readonly string[];
+}
+
+export interface PresentFault {
+  /** `service.chassis`, `alert.1024`. */
+  readonly key: string;
+  readonly text: string;
+  /** Number that the chassis gives, passed through; null: none. */
+  readonly number: number | null;
+  readonly mark: 'BELEGT' | 'HINWEIS' | 'VORSICHT' | 'OFFEN';
+}
 
 /** State of the reports of this robot to the cloud. */
 export interface ReportingView {

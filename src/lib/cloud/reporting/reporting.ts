@@ -12,8 +12,7 @@ import { createTelemetryReports } from './telemetry.ts';
 /** How often faults and shadow are compared with what was reported. */
 const CHECK_MS = 1_000;
 
-export interface ReportingOptions
-  extends Pick<CloudOptions, 'site' | 'telemetry' | 'faults' | 'uncheckedFaults' | 'shadow'> {
+export interface ReportingOptions extends Pick<CloudOptions, 'site' | 'telemetry' | 'faults' | 'shadow'> {
   readonly topics: Topics;
   readonly outbox: Pick<Outbox, 'append' | 'view'>;
   readonly clock: Clock;
@@ -44,8 +43,7 @@ export function createReporting(options: ReportingOptions): Reporting {
     ...parts,
     topic: topics.faults,
     path: join(site.stateDir, 'cloud-faults.json'),
-    present: options.faults,
-    unchecked: options.uncheckedFaults ?? (() => []),
+    faults: options.faults,
   });
   const shadow = createShadowReports({
     ...parts,

@@ -6,6 +6,7 @@ import type { Outbox } from '../outbox/model.ts';
 import { readStateFile, writeStateFile } from '../state-file.ts';
 import type { ShadowUpdateWire } from '../wire.ts';
 import type { ShadowView } from './model.ts';
+import { createSingleRun } from './single-run.ts';
 import { changesOf, type State, shadowState, wholeState } from './state-diff.ts';
 
 const FORMAT = 'gw/cloud-shadow/1';
@@ -44,7 +45,7 @@ export function createShadowReports(options: {
   let rejected: ShadowView['rejected'] = null;
   let trouble: string | null = null;
   let isLoaded = false;
-  let isBusy = false;
+  const reporting = createSingleRun(clock);
 
   function wait(ms: number): void {
     notBeforeMs = Math.max(notBeforeMs, clock.monotonicMs() + ms);
@@ -64,13 +65,22 @@ export function createShadowReports(options: {
       trouble = null;
       return;
     }
-    // null: the outbox is not open.
-    if (outbox.view().kept?.shadow !== 0) return;
+    const { kept } = outbox.view();
+    if (kept === null) return fail('The outbox is not open.');
+    if (kept.shadow > 0) return;
     const bytes = Buffer.byteLength(JSON.stringify(state));
     if (bytes > MAX_BYTES) return fail(`The state has ${bytes} bytes; a shadow holds ${MAX_BYTES}.`);
     const body = { state: { reported } } satisfies Omit<ShadowUpdateWire, 'clientToken'>;
-    const { id } = await outbox.append({ class: 'shadow', topic, body, idField: 'clientToken' });
-    [sent, isWholeDue, trouble, newestToken] = [state, false, null, id];
+    const wasWholeDue = isWholeDue;
+    // Before the wait: an earlier update that is rejected meanwhile makes the whole state due again.
+    isWholeDue = false;
+    const { id } = await outbox
+      .append({ class: 'shadow', topic, body, idField: 'clientToken' })
+      .catch((error: unknown) => {
+        isWholeDue ||= wasWholeDue;
+        throw error;
+      });
+    [sent, trouble, newestToken] = [state, null, id];
     remember(id);
     wait(MIN_INTERVAL_MS);
     await save();
@@ -111,15 +121,10 @@ export function createShadowReports(options: {
 
     /** Sends what has changed. Never rejects; a call during another one does nothing. */
     async tick(): Promise<void> {
-      if (isBusy || !isLoaded) return;
-      isBusy = true;
-      try {
-        await report();
-      } catch (error) {
-        fail(asGwError(error).message);
-      } finally {
-        isBusy = false;
-      }
+      if (!isLoaded) return;
+      await reporting.run(async () => {
+        await report().catch((error: unknown) => fail(asGwError(error).message));
+      });
     },
 
     /** The update with this id, for the gate. It waits as long as the outbox may keep it. */
@@ -133,10 +138,12 @@ export function createShadowReports(options: {
       if (tokens.get(clientToken) !== 'pending') return;
       tokens.set(clientToken, 'answered');
       if (answer.kind === 'shadow') {
+        const isNewest = clientToken === newestToken;
         // Answers can arrive out of order.
-        if (version !== null && answer.version <= version) return;
+        if (!isNewest && version !== null && answer.version <= version) return;
         version = answer.version;
-        if (clientToken === newestToken) [rejected, resendMs] = [null, RESEND.firstMs];
+        // Changes that are accepted after a rejection do not bring what was rejected.
+        if (isNewest && !isWholeDue) [rejected, resendMs] = [null, RESEND.firstMs];
       } else if (answer.kind === 'rejected') {
         rejected = { ...answer.rejected, at: clock.wall().toISOString() };
         log.warn({ ...answer.rejected, retryInMs: resendMs }, 'the shadow was rejected');
@@ -149,15 +156,22 @@ export function createShadowReports(options: {
 
     view(): ShadowView {
       const base = { version, rejected };
-      if (trouble !== null) return { ...base, status: 'not-sent', detail: trouble };
+      if (!isLoaded) return { ...base, status: 'not-sent', detail: 'What was sent before is not read yet.' };
+      const why = reporting.stall() ?? trouble;
+      if (why !== null) return { ...base, status: 'not-sent', detail: why };
       if (rejected !== null) {
         const { code, message } = rejected;
         return { ...base, status: 'rejected', detail: `Rejected (${code}): ${message} It is sent again as a whole.` };
       }
       if (newestToken === null) return { ...base, status: 'not-sent', detail: 'Not sent since the start of gw.' };
-      return tokens.get(newestToken) === 'answered'
-        ? { ...base, status: 'accepted', detail: `Version ${version} is accepted.` }
-        : { ...base, status: 'not-answered', detail: 'Sent; the shadow service has not answered yet.' };
+      if (tokens.get(newestToken) === 'answered') {
+        return { ...base, status: 'accepted', detail: `Version ${version} is accepted.` };
+      }
+      const detail =
+        outbox.view().kept?.shadow === 0
+          ? 'Sent; the shadow service has not answered yet.'
+          : 'It waits in the outbox until the broker has acknowledged it.';
+      return { ...base, status: 'not-answered', detail };
     },
   };
 }

@@ -5,7 +5,7 @@ import { type StorageAddress, signedHeaders, storageAddress } from './address.ts
 import { parseContentRange } from './content-range.ts';
 import { transferLimits } from './limits.ts';
 import type { DownloadTarget, TransferOptions } from './model.ts';
-import { describeFile, openPartial, type PartialFile } from './partial-file.ts';
+import { describeFile, onDisk, openPartial, type PartialFile } from './partial-file.ts';
 import { AttemptFailure, type StorageReply, statusFailure, storageRequest } from './request.ts';
 
 /**
@@ -17,7 +17,7 @@ import { AttemptFailure, type StorageReply, statusFailure, storageRequest } from
 export async function download(target: DownloadTarget, options: TransferOptions): Promise<void> {
   const { clock = systemClock, signal, onProgress } = options;
   const limits = { ...transferLimits, ...options.limits };
-  const present = await describeFile(target.path, signal);
+  const present = await onDisk(target.path, () => describeFile(target.path, signal));
   if (present?.bytes === target.bytes && present.sha256 === target.sha256) return;
   await using partial = await openPartial(target.path, target.bytes);
   const beganMs = clock.monotonicMs();

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { constants, type FileHandle, rename, rm } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { GwError } from '../../error/index.ts';
-import { ensureFolder, openExisting, openFresh, syncFolder } from '../../lifecycle/index.ts';
+import { ensureFolder, openExisting, openFresh, syncFolder, UnsuitableFile } from '../../lifecycle/index.ts';
 
 /** A download under way: `<path>.partial`, readable by its owner only. All methods throw FILE_UNWRITABLE. */
 export interface PartialFile extends AsyncDisposable {
@@ -24,7 +24,7 @@ export async function openPartial(path: string, maxBytes: number): Promise<Parti
   const partial = `${path}.partial`;
   const file = await onDisk(partial, async () => {
     await ensureFolder(dirname(path), 0o700);
-    const left = await openExisting(partial).catch(() => null);
+    const left = await openIfThere(partial);
     if (left !== null) return left;
     // A link or a pipe in its place, or none.
     await rm(partial, { force: true });
@@ -82,17 +82,30 @@ export async function openPartial(path: string, maxBytes: number): Promise<Parti
   };
 }
 
-/** Size and SHA-256 of a regular file, read in bounded pieces; null when there is none. */
+/**
+ * Size and SHA-256 of a regular file, read in bounded pieces; null when there is none. Rejects with the error of the
+ * operating system.
+ */
 export async function describeFile(
   path: string,
   signal: AbortSignal,
 ): Promise<{ bytes: number; sha256: string } | null> {
-  const file = await openExisting(path, constants.O_RDONLY).catch(() => null);
+  const file = await openIfThere(path, constants.O_RDONLY);
   if (file === null) return null;
   try {
     return { bytes: (await file.stat()).size, sha256: await hashOf(file, signal) };
   } finally {
     await file.close();
+  }
+}
+
+/** null without a file; one that cannot be opened at the moment is there. */
+async function openIfThere(path: string, flags?: number): Promise<FileHandle | null> {
+  try {
+    return await openExisting(path, flags);
+  } catch (error) {
+    if (error instanceof UnsuitableFile || (error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
   }
 }
 
@@ -108,7 +121,8 @@ async function hashOf(file: FileHandle, signal: AbortSignal): Promise<string> {
   }
 }
 
-async function onDisk<T>(path: string, work: () => Promise<T>): Promise<T> {
+/** Turns an error of the operating system into FILE_UNWRITABLE. */
+export async function onDisk<T>(path: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (cause) {

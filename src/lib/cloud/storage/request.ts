@@ -1,7 +1,7 @@
-import { getCACertificates } from 'node:tls';
 import type { Dispatcher } from 'undici';
 import { type Clock, firstOf } from '../../lifecycle/index.ts';
 import { dialFailureOf, dialFailureText } from '../../net/index.ts';
+import { systemCertificates } from '../../net/path/index.ts';
 import { MIN_TLS_VERSION } from '../../site/index.ts';
 import type { StorageAddress } from './address.ts';
 import type { TransferLimits } from './model.ts';
@@ -41,8 +41,8 @@ export interface StorageReply {
 const MAX_HEADER_BYTES = 16 * 1024;
 
 /**
- * One HTTPS request over a connection of its own, without proxy, redirects and decompression; `work` receives its answer
- * and `moved`, which it calls with the bytes that it transferred. Rejects with an AttemptFailure, with the reason of
+ * One HTTPS request over a connection of its own, without proxy, redirects and decompression; `work` receives its
+ * answer and `moved`, which it calls with the bytes that it transferred. Rejects with an AttemptFailure, with the reason of
  * the signal, or with the error of `work`.
  */
 export async function storageRequest<T>(
@@ -52,7 +52,7 @@ export async function storageRequest<T>(
   const { address, method, headers, body, trust, clock, limits, signal } = request;
   const { Client } = await import('undici');
   const client = new Client(address.origin, {
-    connect: { ca: trust ?? systemTrust(), minVersion: MIN_TLS_VERSION, timeout: limits.idleMs },
+    connect: { ca: trust ?? systemCertificates(), minVersion: MIN_TLS_VERSION, timeout: limits.idleMs },
     maxHeaderSize: MAX_HEADER_BYTES,
     pipelining: 1,
     allowH2: false,
@@ -182,12 +182,4 @@ function connectionFailure(error: unknown): AttemptFailure {
     `${dialFailureText[failure]}${failure === 'other' && code ? ` (${code})` : ''}`,
     error,
   );
-}
-
-let systemList: string[] | undefined;
-
-/** The lists of Node and the operating system. */
-function systemTrust(): string[] {
-  systemList ??= [...new Set((['bundled', 'extra', 'system'] as const).flatMap((list) => getCACertificates(list)))];
-  return systemList;
 }

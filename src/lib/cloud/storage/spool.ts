@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
-import { readdir, realpath, rename, rm, stat, statfs } from 'node:fs/promises';
+import { lstat, readdir, realpath, rename, rm, stat, statfs } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { GwError } from '../../error/index.ts';
 import {
@@ -19,8 +19,8 @@ import {
 export const UPLOADS_FOLDER = join('cloud', 'uploads');
 
 /**
- * An entry of the spool: `<id>.json`, and `<id>.data` with the archive until it is uploaded. The data is complete before
- * the JSON exists, and goes after the JSON says 'uploaded'.
+ * An entry of the spool: `<id>.json`, and `<id>.data` with the archive until it is uploaded. The data is complete
+ * before the JSON exists, and goes after the JSON says 'uploaded'.
  */
 export interface SpoolEntry {
   /** Digits in the order of adding, and random ones. */
@@ -135,10 +135,7 @@ export async function openFolder(dir: string): Promise<void> {
 
 /** The entries, the oldest first, and files that are damaged. Rejects with the error of the operating system. */
 export async function readSpool(dir: string): Promise<{ entries: SpoolEntry[]; broken: BrokenEntry[] }> {
-  const names = await readdir(dir).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return [];
-    throw error;
-  });
+  const names = (await readdir(dir).catch(nullIfMissing)) ?? [];
   const entries: SpoolEntry[] = [];
   const broken: BrokenEntry[] = [];
   for (const name of names.sort()) {
@@ -176,10 +173,24 @@ function metaText({ id: _id, ...meta }: SpoolEntry): string {
   return `${JSON.stringify(meta)}\n`;
 }
 
-/** Replaces the JSON of an entry; durable when it resolves. An uploaded entry loses its data. Throws FILE_UNWRITABLE. */
+/**
+ * Replaces the JSON of an entry; durable when it resolves. An uploaded entry loses its data. An entry that was removed
+ * stays removed. Throws FILE_UNWRITABLE.
+ */
 export async function writeEntry(dir: string, entry: SpoolEntry): Promise<void> {
+  if (!(await isInSpool(dir, entry.id))) return;
   await replaceFile(metaPath(dir, entry.id), metaText(entry), { mode: 0o600, folderMode: 0o700, durable: true });
   if (entry.state === 'uploaded') await rm(dataPath(dir, entry.id), { force: true }).catch(() => {});
+}
+
+/** False once the entry was removed. Throws FILE_UNWRITABLE. */
+export async function isInSpool(dir: string, id: string): Promise<boolean> {
+  return (await onDisk(dir, () => lstat(metaPath(dir, id)).catch(nullIfMissing))) !== null;
+}
+
+function nullIfMissing(error: NodeJS.ErrnoException): null {
+  if (error.code === 'ENOENT') return null;
+  throw error;
 }
 
 async function removeEntry(dir: string, id: string): Promise<void> {
@@ -187,10 +198,21 @@ async function removeEntry(dir: string, id: string): Promise<void> {
   await rm(dataPath(dir, id), { force: true }).catch(() => {});
 }
 
-/** Removes what a crash left, and uploaded entries beyond the bound. Never rejects. */
-export async function tidySpool(dir: string, entries: readonly SpoolEntry[], now: Date): Promise<void> {
+/**
+ * Removes what a crash left, refused entries that were replaced, and uploaded entries beyond the bound. Returns the
+ * entries that are left. Never rejects.
+ */
+export async function tidySpool(
+  dir: string,
+  entries: readonly SpoolEntry[],
+  now: Date,
+): Promise<readonly SpoolEntry[]> {
   const uploaded = entries.filter(({ state }) => state === 'uploaded');
-  for (const { id } of uploaded.slice(0, -spoolLimits.maxUploaded)) await removeEntry(dir, id);
+  const removed = new Set([
+    ...uploaded.slice(0, -spoolLimits.maxUploaded),
+    ...entries.filter((entry, at) => entry.state === 'refused' && isReplaced(entry, entries.slice(at + 1))),
+  ]);
+  for (const { id } of removed) await removeEntry(dir, id);
   for (const { id } of uploaded) await rm(dataPath(dir, id), { force: true }).catch(() => {});
   await removeLeftDrafts(dir, now);
   const names = new Set(await readdir(dir).catch(() => []));
@@ -200,6 +222,12 @@ export async function tidySpool(dir: string, entries: readonly SpoolEntry[], now
     const { mtimeMs } = await stat(join(dir, name)).catch(() => ({ mtimeMs: Number.POSITIVE_INFINITY }));
     if (now.getTime() - mtimeMs > ORPHAN_LEFT_MS) await rm(join(dir, name), { force: true }).catch(() => {});
   }
+  return entries.filter((entry) => !removed.has(entry));
+}
+
+/** The command that adds an archive anew writes the new entry before it removes the refused one. */
+function isReplaced({ name, sha256 }: SpoolEntry, later: readonly SpoolEntry[]): boolean {
+  return later.some((entry) => entry.name === name && entry.sha256 === sha256);
 }
 
 async function assertCapacity(dir: string, file: string, entries: readonly SpoolEntry[], limits: typeof spoolLimits) {

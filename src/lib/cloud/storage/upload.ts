@@ -18,7 +18,8 @@ export interface UploadOptions {
   readonly limits?: Partial<TransferLimits> | undefined;
 }
 
-const CHUNK_BYTES = 256 * 1024;
+/** Several of them are in memory at a time; a slow connection still sends one within the idle time. */
+const CHUNK_BYTES = 16 * 1024;
 /** Project decision: a storage may check a large object before it answers. */
 const ANSWER_MS = 120_000;
 

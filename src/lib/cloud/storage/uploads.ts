@@ -7,7 +7,16 @@ import { asFailure } from './download.ts';
 import type { SignedUrl, TransferLimits, UploadView } from './model.ts';
 import { describeFile } from './partial-file.ts';
 import { AttemptFailure } from './request.ts';
-import { type BrokenEntry, dataPath, openFolder, readSpool, type SpoolEntry, tidySpool, writeEntry } from './spool.ts';
+import {
+  type BrokenEntry,
+  dataPath,
+  isInSpool,
+  openFolder,
+  readSpool,
+  type SpoolEntry,
+  tidySpool,
+  writeEntry,
+} from './spool.ts';
 import { uploadOnce } from './upload.ts';
 
 export interface UploadsOptions {
@@ -18,8 +27,11 @@ export interface UploadsOptions {
   readonly topic: string;
   /** `cloud.storageUrl` */
   readonly storageUrl: string | undefined;
-  /** PEM of the CA certificates to trust; undefined: those of Node and the operating system. */
-  readonly trust: string | undefined;
+  /**
+   * Returns the PEM of the CA certificates to trust; undefined: those of Node and the operating system. Its error
+   * STORAGE_NOT_REACHABLE counts as a failed attempt.
+   */
+  readonly trust: () => string | undefined;
   readonly connected: () => boolean;
   readonly clock: Clock;
   readonly log: Log;
@@ -41,7 +53,10 @@ const REFUSED_RETRY = { firstMs: 3_600_000, maxMs: 24 * 3_600_000 };
 const MAX_EXPIRED = 3;
 const MAX_DETAIL = 200;
 
-/** Uploads of the archives in the spool by pre-signed URLs, which are asked for over the link. Nothing starts before `run`. */
+/**
+ * Uploads of the archives in the spool by pre-signed URLs, which are asked for over the link. Nothing starts before
+ * `run`.
+ */
 export function createUploads(options: UploadsOptions): Uploads {
   const { dir, requester, topic, clock, log, connected } = options;
   const retry = createBackoff(RETRY, clock);
@@ -86,7 +101,7 @@ export function createUploads(options: UploadsOptions): Uploads {
       log.error({ id }, detail);
     }
     for (const entry of spool.entries) if (entry.state !== 'uploaded' && confirmed.has(entry.id)) await settle(entry);
-    await tidySpool(dir, spool.entries, clock.wall());
+    spool = { ...spool, entries: await tidySpool(dir, spool.entries, clock.wall()) };
     trouble = null;
   }
 
@@ -112,8 +127,10 @@ export function createUploads(options: UploadsOptions): Uploads {
     active = { id, sentBytes: 0 };
     const beganMs = clock.monotonicMs();
     try {
+      // First, since hashing an archive takes minutes and a URL expires.
+      const trust = options.trust();
       await assertUnchanged(entry, signal);
-      await transfer(entry, signal);
+      await transfer(entry, trust, signal);
     } catch (error) {
       const failure = asRefusal(error, signal);
       if (failure.kind === 'again') return onFailed(entry, failure.message);
@@ -142,7 +159,7 @@ export function createUploads(options: UploadsOptions): Uploads {
     throw new AttemptFailure('refused', `${entry.id}.data in the spool has changed since it was added`);
   }
 
-  async function transfer(entry: SpoolEntry, signal: AbortSignal): Promise<void> {
+  async function transfer(entry: SpoolEntry, trust: string | undefined, signal: AbortSignal): Promise<void> {
     const { id, name, bytes, sha256 } = entry;
     for (let expired = 0; ; ) {
       const body: Omit<StorageRequestWire, 'clientToken'> = { method: 'PUT', name, bytes, sha256 };
@@ -150,6 +167,7 @@ export function createUploads(options: UploadsOptions): Uploads {
       try {
         return await uploadOnce({
           ...options,
+          trust,
           path: dataPath(dir, id),
           bytes,
           signed,
@@ -174,6 +192,12 @@ export function createUploads(options: UploadsOptions): Uploads {
   }
 
   async function onRefused(entry: SpoolEntry, text: string): Promise<void> {
+    if (!(await isInSpool(dir, entry.id))) {
+      // A person removed it or added it anew.
+      refused.delete(entry.id);
+      spool = await readSpool(dir);
+      return;
+    }
     const known = refused.get(entry.id) ?? { backoff: createBackoff(REFUSED_RETRY, clock), againAtMs: 0 };
     const waitMs = known.backoff.nextMs();
     known.againAtMs = clock.monotonicMs() + waitMs;
@@ -242,8 +266,10 @@ function signedUrl(answer: Answer): SignedUrl {
 
 /** 'again' for what may pass by itself, 'refused' for what needs a person. Other errors are thrown. */
 function asRefusal(error: unknown, signal: AbortSignal): AttemptFailure {
-  if (error instanceof GwError && error.code === 'STORAGE_REFUSED' && !signal.aborted) {
-    return new AttemptFailure('refused', error.message.replace(/\.$/, ''), error);
+  if (error instanceof GwError && !signal.aborted) {
+    const text = error.message.replace(/\.$/, '');
+    if (error.code === 'STORAGE_NOT_REACHABLE') return new AttemptFailure('again', text, error);
+    if (error.code === 'STORAGE_REFUSED') return new AttemptFailure('refused', text, error);
   }
   // An archive that cannot be read must not keep the others from being uploaded.
   if (error instanceof Error && 'syscall' in error && 'code' in error && !signal.aborted) {

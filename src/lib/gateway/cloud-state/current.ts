@@ -1,12 +1,10 @@
-import type { LiveValue, StaleReason } from '../../chassis/index.ts';
+import { type LiveValue, missingReason, type NotChecked } from '../../chassis/index.ts';
 import type { Known } from '../../evidence/index.ts';
 import { isFiniteThroughout } from './finite.ts';
 
 /** Why there is no value. */
 export type MissingReason =
-  | StaleReason
-  | 'not-received'
-  | 'rejected'
+  | NotChecked
   /** The chassis sent a number that is none. */
   | 'not-a-number'
   /** The unit of the heading is contradicted, or in doubt. */
@@ -25,12 +23,6 @@ export interface Reported {
   readonly ageMs: number | null;
   /** Why the value is null; null where it is not. */
   readonly reason: MissingReason | null;
-}
-
-/** The reason why a live value is not current; null when it is. */
-export function missingReason(live: LiveValue<unknown>): MissingReason | null {
-  if (live.status === 'not-received') return live.rejected === undefined ? 'not-received' : 'rejected';
-  return live.stale ? (live.staleReason ?? 'too-old') : null;
 }
 
 /** A part of a live value; `part` names it where the parts have marks of their own. */

@@ -1,22 +1,21 @@
-import { type ChassisSnapshot, type ConditionId, judgeCondition, type LiveValues } from '../../chassis/index.ts';
-import type { PresentFault } from '../../cloud/index.ts';
+import {
+  type ChassisSnapshot,
+  type ConditionId,
+  judgeCondition,
+  type LiveValues,
+  missingReason,
+} from '../../chassis/index.ts';
+import type { CurrentFaults } from '../../cloud/index.ts';
 import { formatTried } from '../../error/index.ts';
 import type { Mark } from '../../evidence/index.ts';
 import type { MotionStatus } from '../../motion/index.ts';
 import type { GatewayHealth } from '../../operator/index.ts';
 import { shorten } from '../../text/index.ts';
-import { missingReason } from './current.ts';
 
 export interface FaultSources {
   readonly snapshot: ChassisSnapshot;
   readonly motion: Pick<MotionStatus, 'stop' | 'keepingTrouble'>;
   readonly health: Pick<GatewayHealth, 'services' | 'disk' | 'evidence'>;
-}
-
-interface Faults {
-  readonly present: readonly PresentFault[];
-  /** Starts of the keys of faults that cannot be checked now. */
-  readonly unchecked: readonly string[];
 }
 
 const MAX_TEXT_CHARACTERS = 300;
@@ -27,7 +26,7 @@ const MEASURED_FAIL_REASON = 103;
  * The faults of this robot. A latched stop is a state and no fault. What gw observes of itself has mark BELEGT; what the
  * chassis reports has the mark of its topic, and its numbers are passed through.
  */
-export function faultsOf({ snapshot, motion, health }: FaultSources): Faults {
+export function faultsOf({ snapshot, motion, health }: FaultSources): CurrentFaults {
   const parts = [
     ...health.services.map(serviceFault),
     linkFault(snapshot),
@@ -42,20 +41,20 @@ export function faultsOf({ snapshot, motion, health }: FaultSources): Faults {
   return { present: parts.flatMap((part) => part.present), unchecked: parts.flatMap((part) => part.unchecked) };
 }
 
-const none: Faults = { present: [], unchecked: [] };
-const uncheckedFrom = (start: string): Faults => ({ present: [], unchecked: [start] });
+const none: CurrentFaults = { present: [], unchecked: [] };
+const uncheckedFrom = (start: string): CurrentFaults => ({ present: [], unchecked: [start] });
 
 function fault(
   key: string,
   text: string,
   { number = null, mark = 'BELEGT' }: { number?: number | null; mark?: Mark } = {},
-): Faults {
+): CurrentFaults {
   const short = shorten(text.toWellFormed(), MAX_TEXT_CHARACTERS);
   const passed = number !== null && Number.isFinite(number) ? number : null;
   return { present: [{ key, text: short, number: passed, mark }], unchecked: [] };
 }
 
-function serviceFault({ name, status, lastError }: GatewayHealth['services'][number]): Faults {
+function serviceFault({ name, status, lastError }: GatewayHealth['services'][number]): CurrentFaults {
   const key = `service.${name}`;
   switch (status) {
     case 'running':
@@ -71,7 +70,7 @@ function serviceFault({ name, status, lastError }: GatewayHealth['services'][num
 }
 
 /** Connecting is neither a fault nor the end of one. */
-function linkFault({ link }: ChassisSnapshot): Faults {
+function linkFault({ link }: ChassisSnapshot): CurrentFaults {
   switch (link.kind) {
     case 'connected':
       return none;
@@ -90,7 +89,7 @@ function linkFault({ link }: ChassisSnapshot): Faults {
   }
 }
 
-function unitFault({ unitContradicted, poseUnit }: ChassisSnapshot): Faults {
+function unitFault({ unitContradicted, poseUnit }: ChassisSnapshot): CurrentFaults {
   if (unitContradicted)
     return fault('chassis.pose-unit', `The pose is in radians, measured were degrees: ${poseUnit.reason}`);
   return poseUnit.doubt === null
@@ -121,7 +120,7 @@ const topicOf: Readonly<Record<ConditionId, keyof LiveValues>> = {
 };
 
 /** Each alert is a fault of its own. */
-function conditionFaults(values: LiveValues): Faults[] {
+function conditionFaults(values: LiveValues): CurrentFaults[] {
   return judgeCondition(values)
     .filter(({ id }) => id !== 'alerts')
     .map(({ id, state, verdict }) => {
@@ -135,7 +134,7 @@ function conditionFaults(values: LiveValues): Faults[] {
     });
 }
 
-function alertFaults({ alerts }: LiveValues): Faults {
+function alertFaults({ alerts }: LiveValues): CurrentFaults {
   if (missingReason(alerts) !== null || alerts.status !== 'received') return uncheckedFrom('alert.');
   const mark = markOf(alerts);
   // Level `none` is no fault by the words of the vendor, and what else it is is not known.
@@ -150,7 +149,7 @@ function alertFaults({ alerts }: LiveValues): Faults {
 }
 
 /** The last move, until the next one begins. */
-function moveFault({ planning }: LiveValues): Faults {
+function moveFault({ planning }: LiveValues): CurrentFaults {
   if (missingReason(planning) !== null || planning.status !== 'received') return uncheckedFrom('move.');
   const { moveState, failReason, failReasonText } = planning.value;
   if (moveState !== 'failed') return none;
@@ -164,7 +163,7 @@ function moveFault({ planning }: LiveValues): Faults {
   );
 }
 
-function diskFaults(disk: GatewayHealth['disk']): Faults[] {
+function diskFaults(disk: GatewayHealth['disk']): CurrentFaults[] {
   return Object.entries(disk).map(([name, { status, path, detail }]) => {
     const start = `disk.${name}.`;
     if (status === 'ok') return none;
@@ -172,11 +171,11 @@ function diskFaults(disk: GatewayHealth['disk']): Faults[] {
   });
 }
 
-function evidenceFault({ status, detail }: GatewayHealth['evidence']): Faults {
+function evidenceFault({ status, detail }: GatewayHealth['evidence']): CurrentFaults {
   return status === 'as-read' ? none : fault(`evidence.${status}`, detail);
 }
 
-function stopFaults({ stop, keepingTrouble }: FaultSources['motion']): Faults[] {
+function stopFaults({ stop, keepingTrouble }: FaultSources['motion']): CurrentFaults[] {
   return [
     stop.saved === false ? fault('stop.not-saved', stop.unsavedBecause ?? 'The stop is not saved.') : none,
     keepingTrouble === null ? none : fault('stop.cannot-be-saved', keepingTrouble.reason),

@@ -1,9 +1,8 @@
-import type { ChassisSnapshot } from '../../chassis/index.ts';
+import { type ChassisSnapshot, missingReason } from '../../chassis/index.ts';
 import type { CloudView } from '../../cloud/index.ts';
 import type { MotionStatus } from '../../motion/index.ts';
 import type { Site } from '../../site/index.ts';
 import { shorten } from '../../text/index.ts';
-import { missingReason } from './current.ts';
 
 export interface ShadowSources {
   /** Version of gw. */

@@ -3,7 +3,7 @@
  * result in words that a customer's IT can act on. The network check and the cloud link use the same functions. A separate
  * entry point, as that of the probes.
  */
-export { createConnackReader, type MqttProbe, type TlsFailure } from '../probe/index.ts';
+export { createConnackReader, type MqttProbe, systemCertificates, type TlsFailure } from '../probe/index.ts';
 export { httpsOutcome, mqttOutcome } from './application-outcome.ts';
 export { readCaFile, readSiteCa } from './ca-file.ts';
 export { nameOutcome, tcpOutcome } from './dial-outcome.ts';

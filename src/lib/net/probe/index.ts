@@ -17,4 +17,4 @@ export {
 } from './open-sockets.ts';
 export { type ConnectionInfo, parseConnectionInfo } from './path-mtu.ts';
 export { probeTls, type TlsFailure, type TlsProbe, tlsFailureOf } from './tls-probe.ts';
-export { type VerifiedBy, verifiedByText } from './trust-lists.ts';
+export { systemCertificates, type VerifiedBy, verifiedByText } from './trust-lists.ts';

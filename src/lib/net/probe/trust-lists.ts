@@ -20,6 +20,7 @@ type List = Exclude<VerifiedBy, 'file'>;
 
 /** By certificate (base64 of its DER encoding). */
 let listOf: ReadonlyMap<string, List> | undefined;
+let pem: string | undefined;
 let context: SecureContext | undefined;
 
 /** The lists of Node and the operating system, read once: the system's takes some 50 ms. */
@@ -37,9 +38,11 @@ function certificates(): ReadonlyMap<string, List> {
 
 /** The certificates of all lists, in PEM. */
 export function systemCertificates(): string {
-  return [...certificates().keys()]
-    .map((der) => `-----BEGIN CERTIFICATE-----\n${der.replace(/(.{64})/g, '$1\n')}\n-----END CERTIFICATE-----\n`)
+  pem ??= [...certificates().keys()]
+    // An empty line makes a certificate invalid, and Node ignores all that follow it.
+    .map((der) => `-----BEGIN CERTIFICATE-----\n${der.replace(/.{1,64}/g, '$&\n')}-----END CERTIFICATE-----\n`)
     .join('');
+  return pem;
 }
 
 /** A cached secure context with all lists. */

@@ -3,7 +3,8 @@ import { num, spanText, timeText } from './number-text.ts';
 
 export type CloudKey =
   | 'cloud'
-  | `cloud.${'failures' | 'remedy' | 'ask' | 'certificate' | 'outbox' | 'discarded' | 'stop' | 'release' | 'uploads'}`;
+  | `cloud.${'failures' | 'remedy' | 'ask' | 'subscriptions' | 'certificate'}`
+  | `cloud.${'reporting' | 'outbox' | 'discarded' | 'stop' | 'release' | 'uploads'}`;
 
 /** The state of the cloud module, and the wall clock of the gateway for the age of a message. */
 export interface CloudNow {
@@ -20,16 +21,18 @@ const NOT_CHECKED = 'nicht geprüft';
 
 /** The section 'Cloud' of the technician page. What is not known is said, and never left empty. */
 export function cloudTexts({ view, now }: CloudNow): Record<CloudKey, string> {
-  const { link, outbox, received, release, uploads } = view;
+  const { link, outbox, received, seen, reporting, release, uploads } = view;
   return {
     cloud: statusText(view),
     'cloud.failures': link === null ? NOTHING : failuresText(link),
-    'cloud.remedy': lines([view.remedy, link?.remedy, outbox?.remedy, release?.remedy]),
+    'cloud.remedy': lines([view.remedy, link?.remedy, outbox?.remedy, seen?.remedy, release?.remedy]),
     'cloud.ask': link?.ask ?? NOTHING,
+    'cloud.subscriptions': subscriptionsText(view),
     'cloud.certificate': certificateText(link),
+    'cloud.reporting': reporting === null ? offText(view) : reportingText(reporting),
     'cloud.outbox': outbox === null ? offText(view) : outboxText(outbox, now),
     'cloud.discarded': received === null ? offText(view) : discardedText(received),
-    'cloud.stop': received === null ? offText(view) : `${received.stops} empfangen seit dem Start von gw`,
+    'cloud.stop': received === null ? offText(view) : stopText(received, seen),
     'cloud.release': release === null ? offText(view) : releaseText(release),
     'cloud.uploads': uploads.length === 0 ? noUploads(view) : uploadsText(uploads),
   };
@@ -42,21 +45,17 @@ function statusText({ status, detail, link }: CloudView): string {
     case 'connected': {
       const at = link?.connection;
       if (!at) return `Verbunden (${detail})`;
-      const difference =
-        link.hostDifference === null
-          ? []
-          : [
-              `Die Namen des Brokers weichen ab: Standortdatei ${link.hostDifference.site}, Gerätezertifikat ${link.hostDifference.enrolment}.`,
-            ];
+      const state = link.troubles.length === 0 ? 'Verbunden' : 'Verbunden MIT STÖRUNG';
       return [
-        `Verbunden über Port ${at.port} (${pathWords[at.path]}) seit ${spanText(at.forMs)}`,
+        `${state} über Port ${at.port} (${pathWords[at.path]}) seit ${spanText(at.forMs)}`,
         `${at.host}, ${at.tls}${at.alpn === null ? '' : `, ALPN ${at.alpn}`}`,
-        ...difference,
+        ...troubleTexts(link),
       ].join('\n');
     }
     case 'not-connected': {
       const retry = link?.retryInMs;
-      return `NICHT VERBUNDEN${retry ? `, nächster Versuch in ${spanText(retry)}` : ''}\n${detail}`;
+      const state = `NICHT VERBUNDEN${retry ? `, nächster Versuch in ${spanText(retry)}` : ''}`;
+      return [state, detail, ...(link === null ? [] : troubleTexts(link))].join('\n');
     }
     case 'not-checked':
       return `Noch nicht geprüft\n${detail}`;
@@ -65,6 +64,25 @@ function statusText({ status, detail, link }: CloudView): string {
     case 'not-configured':
       return 'Keine Cloud: In der Standortdatei steht kein Abschnitt cloud.';
   }
+}
+
+const troubleWords: Readonly<Record<Link['troubles'][number]['kind'], string>> = {
+  'renewal-failed': 'Das erneuerte Gerätezertifikat wird nicht verwendet',
+  'identity-broken': 'Das installierte Gerätezertifikat ist unbrauchbar',
+  'qos-0': 'Nachrichten aus der Cloud können verloren gehen',
+  'host-difference': 'Die Namen des Brokers weichen ab',
+  'region-difference': 'Die Region des Brokers weicht ab',
+};
+
+function troubleTexts({ troubles }: Link): string[] {
+  return troubles.map(({ kind, detail }) => `${troubleWords[kind]}: ${detail}`);
+}
+
+function subscriptionsText(view: CloudView): string {
+  const { link } = view;
+  if (!link?.connection) return offText(view);
+  const trouble = link.troubles.find(({ kind }) => kind === 'qos-0');
+  return trouble?.detail ?? `alle ${link.connection.filters.length} vom Broker angenommen`;
 }
 
 /** Without a link, the spool is not read. */
@@ -92,13 +110,13 @@ function certificateText(link: Link | null): string {
 }
 
 const outboxWords: Readonly<Record<Outbox['status'], string>> = {
-  open: '',
+  open: 'ACHTUNG: ',
   failing: 'NEUE NACHRICHTEN WERDEN ABGELEHNT: ',
   'not-open': 'nicht geöffnet: ',
 };
 
-function outboxText({ status, detail, kept, bytes, maxBytes, oldestAt, thinned }: Outbox, now: Date): string {
-  const trouble = status === 'open' ? [] : [`${outboxWords[status]}${detail}`];
+function outboxText({ status, detail, remedy, kept, bytes, maxBytes, oldestAt, thinned }: Outbox, now: Date): string {
+  const trouble = status === 'open' && remedy === null ? [] : [`${outboxWords[status]}${detail}`];
   if (kept === null) return lines([...trouble, ...(trouble.length === 0 ? [NOT_CHECKED] : [])]);
   const all = Object.values(kept).reduce((sum, count) => sum + count, 0);
   const parts = `Aufzeichnungen ${kept.record}, Störungen ${kept.fault}, Gerätezustand ${kept.shadow}, Telemetrie ${kept.telemetry}`;
@@ -124,6 +142,35 @@ function discardedText({ discarded, lastDiscarded }: NonNullable<CloudView['rece
   return lines([
     counts.map(([reason, count]) => `${reason} ${count}`).join(', '),
     ...(last === undefined ? [] : [`zuletzt: ${last.reason}, ${last.topic}, ${last.bytes} Byte, ${timeText(last.at)}`]),
+  ]);
+}
+
+/** A stop acts in any case; without the file one that is delivered again acts again. */
+function stopText({ stops }: NonNullable<CloudView['received']>, seen: CloudView['seen']): string {
+  const count = `${stops} empfangen seit dem Start von gw`;
+  return seen?.status === 'failing' ? `${count}; Kennungen NICHT GESPEICHERT: ${seen.detail}` : count;
+}
+
+const faultWords = { present: 'vorhanden', gone: 'behoben', 'not-checked': 'nicht geprüft' } as const;
+const shadowWords = {
+  accepted: 'angenommen',
+  'not-answered': 'noch nicht beantwortet',
+  rejected: 'ABGELEHNT',
+  'not-sent': 'nicht gesendet',
+} as const;
+
+function reportingText({ telemetry, faults, shadow }: NonNullable<CloudView['reporting']>): string {
+  const troubleText = (trouble: string | null) => (trouble === null ? '' : `, GESTÖRT: ${trouble}`);
+  const states = Object.entries(faultWords).flatMap(([state, word]) => {
+    const count = faults.raised.filter((fault) => fault.state === state).length;
+    return count === 0 ? [] : [`${count} ${word}`];
+  });
+  const raised = `${faults.raised.length} gemeldet${states.length === 0 ? '' : ` (${states.join(', ')})`}`;
+  const unreported = faults.unreported === 0 ? '' : `, ${faults.unreported} NICHT GEMELDET (zu viele)`;
+  return lines([
+    `Telemetrie: ${telemetry.accepted} Nachrichten angenommen, ${telemetry.skipped} ausgelassen${troubleText(telemetry.trouble)}`,
+    `Störungen: ${raised}${unreported}${troubleText(faults.trouble)}`,
+    `Gerätezustand: ${shadowWords[shadow.status]} (${shadow.detail})`,
   ]);
 }
 

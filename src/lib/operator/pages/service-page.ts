@@ -102,7 +102,9 @@ ${neighbours.robots.map(
 <div><dt>Zuletzt fehlgeschlagen</dt><dd class="lines">${live(view, 'cloud.failures')}</dd></div>
 <div><dt>Abhilfe</dt><dd class="lines" lang="en">${live(view, 'cloud.remedy')}</dd></div>
 <div><dt>An die IT des Kunden</dt><dd lang="en">${live(view, 'cloud.ask')}</dd></div>
+<div><dt>Abonnements</dt><dd>${live(view, 'cloud.subscriptions')}</dd></div>
 <div><dt>Zertifikat</dt><dd>${live(view, 'cloud.certificate')}</dd></div>
+<div><dt>Meldungen an die Cloud</dt><dd class="lines">${live(view, 'cloud.reporting')}</dd></div>
 <div><dt>Ungesendete Nachrichten</dt><dd class="lines">${live(view, 'cloud.outbox')}</dd></div>
 <div><dt>Verworfene Nachrichten</dt><dd class="lines">${live(view, 'cloud.discarded')}</dd></div>
 <div><dt>Stopp aus der Cloud</dt><dd>${live(view, 'cloud.stop')}</dd></div>

@@ -33,6 +33,11 @@ function linkChanges(before: CloudStatus, after: CloudStatus): Change[] {
     const { host, port, alpn, tls } = is.connection;
     changes.push(of(`connected to ${host}:${port}${alpn === null ? '' : ` with ALPN ${alpn}`}, ${tls}`));
   } else if (after.status !== before.status) changes.push(of(after.detail));
+  const [old, present] = [detailsOf(was), detailsOf(is)];
+  for (const detail of present) if (!old.includes(detail)) changes.push(of(detail));
+  // Without a connection some are unknown, and not over.
+  const isKnown = is?.connection != null;
+  for (const detail of old) if (isKnown && !present.includes(detail)) changes.push(of(`over: ${detail}`));
   for (const path of ['direct', 'fallback'] as const) {
     const failure = is?.failures[path] ?? null;
     const known = was?.failures[path] ?? null;
@@ -42,6 +47,10 @@ function linkChanges(before: CloudStatus, after: CloudStatus): Change[] {
     changes.push(of(`port ${failure.port}: ${failure.outcome.detail}`));
   }
   return changes;
+}
+
+function detailsOf(link: CloudStatus['link']): readonly string[] {
+  return link?.troubles.map(({ detail }) => detail) ?? [];
 }
 
 function receivedChanges({ received: before }: CloudStatus, { received: after }: CloudStatus): Change[] {

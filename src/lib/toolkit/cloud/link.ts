@@ -6,6 +6,7 @@ import type { Finding } from '../finding.result.ts';
 import { type FindingStart, notChecked, ok, wrong } from '../finding.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
 import type { CloudLinkCheck } from './link.result.ts';
+import { isAccepting } from './outbox.ts';
 import { readCloudStatus } from './status.ts';
 import type { CloudStatus } from './view.result.ts';
 
@@ -39,9 +40,9 @@ export async function checkCloudLink(
   const findings = [
     connectedFinding(view, connection),
     pathFinding(view, connection),
-    subscriptionsFinding(toolkit, connection),
+    subscriptionsFinding(toolkit, view, connection),
     hostFinding(view),
-    await certificateFinding(toolkit, connection),
+    await certificateFinding(toolkit, view, connection),
     outboxFinding(view),
   ];
   return {
@@ -84,7 +85,15 @@ function pathFinding({ link }: CloudStatus, connection: Connection | null): Find
   return ok(start, `port ${port} with ALPN ${alpn ?? 'none'}, ${tls}${why}`);
 }
 
-function subscriptionsFinding({ site }: Toolkit, connection: Connection | null): Finding {
+type Trouble = NonNullable<CloudStatus['link']>['troubles'][number];
+
+/** The first trouble of these kinds as a finding; null: the link has none of them. */
+function troubleFinding(start: FindingStart, { link }: CloudStatus, kinds: readonly Trouble['kind'][]): Finding | null {
+  const trouble = link?.troubles.find(({ kind }) => kinds.includes(kind));
+  return trouble === undefined ? null : wrong(start, trouble.detail, trouble.remedy ?? 'See `gw cloud status`.');
+}
+
+function subscriptionsFinding({ site }: Toolkit, view: CloudStatus, connection: Connection | null): Finding {
   const start: FindingStart = {
     id: 'subscriptions',
     title: 'The broker accepted every subscription of this robot',
@@ -106,33 +115,25 @@ function subscriptionsFinding({ site }: Toolkit, connection: Connection | null):
       'Restart `gw serve`, which reads the site file at its start.',
     );
   }
-  return ok(start, `${plural(filters.length, 'topic filter')} of ${site.chassis.serial} acknowledged`);
+  const trouble = troubleFinding(start, view, ['qos-0']);
+  return trouble ?? ok(start, `${plural(filters.length, 'topic filter')} of ${site.chassis.serial} acknowledged`);
 }
 
-function hostFinding({ link }: CloudStatus): Finding {
+function hostFinding(view: CloudStatus): Finding {
   const start: FindingStart = { id: 'host', title: 'The broker is that of the enrolment', spec: 'Enrolment' };
+  const { link } = view;
   if (link === null) return notChecked(start, 'the gateway has no link');
-  const { hostDifference: difference } = link;
-  if (difference !== null) {
-    return wrong(
-      start,
-      `the site file has ${difference.site}, the enrolment gave ${difference.enrolment}`,
-      'Correct cloud.mqtt.host, or enrol the device again: gw enrol --renew',
-    );
-  }
-  const { regionDifference } = link;
-  if (regionDifference !== null) {
-    return wrong(
-      start,
-      `${regionDifference.host} is in ${regionDifference.region}; the site file expects ${regionDifference.expected}`,
-      'Compare cloud.mqtt.host and cloud.region with the cloud operator.',
-    );
-  }
+  const trouble = troubleFinding(start, view, ['host-difference', 'region-difference']);
+  if (trouble !== null) return trouble;
   return link.connection === null ? notChecked(start, NOT_CONNECTED) : ok(start, link.connection.host);
 }
 
 /** After `gw enrol --renew` a link may still use the certificate before. */
-async function certificateFinding({ site, ssh, clock }: Toolkit, connection: Connection | null): Promise<Finding> {
+async function certificateFinding(
+  { site, ssh, clock }: Toolkit,
+  view: CloudStatus,
+  connection: Connection | null,
+): Promise<Finding> {
   const start: FindingStart = {
     id: 'certificate',
     title: 'The link uses the installed certificate',
@@ -145,6 +146,9 @@ async function certificateFinding({ site, ssh, clock }: Toolkit, connection: Con
   if (endMs <= clock.wall().getTime()) {
     return wrong(start, `${shown}: expired by the clock of this machine`, 'Run `gw enrol --renew` on the gateway.');
   }
+  // The link knows these also where the installed certificate cannot be read.
+  const trouble = troubleFinding(start, view, ['renewal-failed', 'identity-broken']);
+  if (trouble !== null) return trouble;
   if (ssh !== undefined) return notChecked(start, `${shown}; the installed one is read on the gateway only`);
   if (site.enrolment === undefined) return notChecked(start, `${shown}; no enrolment in the site file`);
   const installed = await loadIdentity(site.enrolment.identityDir).catch((error: unknown) => asGwError(error));
@@ -160,9 +164,14 @@ function plain(fingerprint: string): string {
 }
 
 function outboxFinding({ outbox }: CloudStatus): Finding {
-  const start: FindingStart = { id: 'outbox', title: 'The outbox accepts messages', spec: 'Events' };
+  const start: FindingStart = {
+    id: 'outbox',
+    title: 'The outbox accepts messages and holds none back',
+    spec: 'Events',
+  };
   if (outbox === null) return notChecked(start, 'the gateway has no outbox');
-  if (outbox.status === 'open') return ok(start, outbox.detail);
-  const remedy = outbox.remedy ?? 'See `gw cloud outbox`.';
-  return outbox.status === 'failing' ? wrong(start, outbox.detail, remedy) : notChecked(start, outbox.detail, remedy);
+  const { status, detail, remedy } = outbox;
+  if (isAccepting(outbox)) return ok(start, detail);
+  const next = remedy ?? 'See `gw cloud outbox`.';
+  return status === 'not-open' ? notChecked(start, detail, next) : wrong(start, detail, next);
 }

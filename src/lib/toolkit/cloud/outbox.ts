@@ -14,5 +14,13 @@ export async function readCloudOutbox(
 
 /** A gateway without a cloud needs no outbox. */
 export function isOutboxFine({ link, outbox }: CloudOutbox): boolean {
-  return outbox === null ? link.status === 'not-configured' && link.remedy === null : outbox.status === 'open';
+  return outbox === null ? link.status === 'not-configured' && link.remedy === null : isAccepting(outbox);
+}
+
+/** Whether it is open and nothing is to be done about it: no message is held back, and the file was not damaged. */
+export function isAccepting({
+  status,
+  remedy,
+}: Pick<NonNullable<CloudOutbox['outbox']>, 'status' | 'remedy'>): boolean {
+  return status === 'open' && remedy === null;
 }

@@ -85,10 +85,14 @@ function isSame(run: Run, other: Run | null): boolean {
   return other !== null && run.jobId === other.jobId && run.executionNumber === other.executionNumber;
 }
 
-/** No more can follow. A confirmed release has ended when the cloud knows of it. */
+/** No more can follow. A confirmed release has ended when the cloud knows of it, or takes no status any more. */
 function hasEnded(run: Run | null): boolean {
   if (run === null) return false;
-  return run.phase === 'rolled-back' || run.phase === 'rejected' || (run.phase === 'confirmed' && run.isReported);
+  return (
+    run.phase === 'rolled-back' ||
+    run.phase === 'rejected' ||
+    (run.phase === 'confirmed' && (run.isReported || run.hasJobEnded))
+  );
 }
 
 function readyFinding({ site }: Toolkit, { release, detail, remedy }: CloudStatus): Finding {
@@ -121,7 +125,7 @@ function judge(run: Run | null, release: Release | null, waitedMs: number): Find
     title: 'It is installed, healthy and confirmed',
     spec: 'Versioning',
   };
-  const reported: FindingStart = { id: 'reported', title: 'The cloud knows of its end', spec: 'Versioning' };
+  const reported: FindingStart = { id: 'reported', title: 'The cloud has acknowledged its end', spec: 'Versioning' };
   if (run === null || release === null) {
     const remedy = 'Release a version to this robot in the cloud account, then run this step again.';
     const detail = waitedMs === 0 ? 'not waited for' : `none began within ${Math.round(waitedMs / 1_000)} s`;
@@ -131,10 +135,14 @@ function judge(run: Run | null, release: Release | null, waitedMs: number): Find
   return [
     ok(received, `job ${run.jobId}, ${run.fromVersion} to ${run.toVersion}`),
     installedFinding(installed, run, release),
-    run.isReported
-      ? ok(reported, `acknowledged: ${run.phase}`)
-      : notChecked(reported, 'not acknowledged yet', 'See `gw cloud status`, and the job in the cloud account.'),
+    reportedFinding(reported, run),
   ];
+}
+
+function reportedFinding(start: FindingStart, { phase, isReported, hasJobEnded }: Run): Finding {
+  const remedy = 'See `gw cloud status`, and the job in the cloud account.';
+  if (hasJobEnded) return notChecked(start, 'the job had ended in the cloud before, and took no final status', remedy);
+  return isReported ? ok(start, `acknowledged: ${phase}`) : notChecked(start, 'not acknowledged yet', remedy);
 }
 
 function installedFinding(start: FindingStart, run: Run, { runningVersion }: Release): Finding {

@@ -27,7 +27,8 @@ const latchSchema = z.looseObject({
     saved: z.union([z.boolean(), z.literal('pending')]),
     by: z.string().nullable(),
     reason: z.string().nullable(),
-    repeated: z.looseObject({ by: z.array(z.string()) }).nullable(),
+    /** `by` has the first 16 names only. */
+    repeated: z.looseObject({ by: z.array(z.string()), last: z.looseObject({ by: z.string() }) }).nullable(),
   }),
 });
 type Latch = z.infer<typeof latchSchema>['stop'];
@@ -40,9 +41,9 @@ type Wait =
 
 /**
  * Waits for a stop that arrives from the cloud during this call, and clears it as the signed-in person on site. A stop
- * from before, from another place, or one that the gateway discards does not count and is not cleared. After an
- * interruption the robot stays stopped. Throws OPERATOR_NOT_REACHABLE, CLOUD_NOT_CONNECTED, MOTION_STOPPED, the error of
- * the sign-in.
+ * from before, from another place, or one that the gateway discards does not count and is not cleared; nor is that of
+ * the cloud where a person stopped the robot as well. After an interruption the robot stays stopped. Throws
+ * OPERATOR_NOT_REACHABLE, CLOUD_NOT_CONNECTED, MOTION_STOPPED, the error of the sign-in.
  */
 export async function rehearseCloudStop(
   toolkit: Toolkit,
@@ -54,12 +55,13 @@ export async function rehearseCloudStop(
   const operator = operatorAccess(toolkit, context);
   // Before the robot is stopped: with a wrong password the stop could not be cleared.
   await (await operator.signIn(password)).signOut();
+  // Before the latch: a stop that arrives between the two is found there.
+  const before = await readCloudStatus(toolkit, {}, context);
   if ((await readLatch(operator)).latched) {
     throw new GwError('MOTION_STOPPED', 'The robot is stopped already, so a stop from the cloud cannot be rehearsed.', {
       remedy: 'Find out the reason of the stop, clear it with `gw motion clear`, then run this again.',
     });
   }
-  const before = await readCloudStatus(toolkit, {}, context);
   if (before.status !== 'connected' || before.received === null) {
     throw new GwError('CLOUD_NOT_CONNECTED', `No stop can arrive: ${before.detail}`, {
       remedy: before.remedy ?? 'See `gw cloud status`.',
@@ -183,21 +185,37 @@ interface Clearing {
   readonly password: string;
 }
 
+const CLEARED: FindingStart = { id: 'cleared', title: 'Only a signed-in person on site clears it', spec: null };
+const SEE_LOG = 'See the log of `gw serve`; do not hand the robot over.';
+
 async function clearedFinding(operator: OperatorAccess, { wait, latch, password }: Clearing): Promise<Finding> {
-  const start: FindingStart = { id: 'cleared', title: 'Only a signed-in person on site clears it', spec: null };
-  if (wait.kind !== 'received' || !latch.latched) return notChecked(start, 'no stop from the cloud was latched');
-  const others = [latch.by ?? 'unknown', ...(latch.repeated?.by ?? [])].filter((by) => !isFromCloud(by));
-  if (others.length > 0) {
-    // The stop of a person who may have seen a danger is theirs to judge.
-    const remedy = 'Ask for the reason of that stop, clear it with `gw motion clear`, then run this step again.';
-    return notChecked(start, `not cleared: also stopped by ${others.join(', ')}`, remedy);
-  }
-  const stranger = await operator.answerTo('DELETE', STOP_PATH);
-  const held = (await readLatch(operator)).latched;
+  if (wait.kind !== 'received' || !latch.latched) return notChecked(CLEARED, 'no stop from the cloud was latched');
+  // Before the latch is read again, because it takes a while.
   await using session = await operator.signIn(password);
+  const atFirst = noClearing(await readLatch(operator));
+  if (atFirst !== null) return atFirst;
+  const stranger = await operator.answerTo('DELETE', STOP_PATH);
+  const held = await readLatch(operator);
+  const without = `without a session ${stranger.status}`;
+  const isDenied = stranger.status === 401;
+  if (!isDenied && !held.latched) return wrong(CLEARED, `${without}; cleared`, SEE_LOG);
+  const late = noClearing(held);
+  if (late !== null) return late;
   const cleared = await session.answerTo('DELETE', STOP_PATH);
   const { latched } = await readLatch(operator);
-  const detail = `without a session ${stranger.status}, with one ${cleared.status}; ${latched ? 'still latched' : 'cleared'}`;
-  if (stranger.status === 401 && held && cleared.status === 200 && !latched) return ok(start, detail);
-  return wrong(start, detail, 'See the log of `gw serve`; do not hand the robot over.');
+  const detail = `${without}, with one ${cleared.status}; ${latched ? 'still latched' : 'cleared'}`;
+  return isDenied && cleared.status === 200 && !latched ? ok(CLEARED, detail) : wrong(CLEARED, detail, SEE_LOG);
+}
+
+/**
+ * Why the stop must not be cleared by this step; null while the robot is stopped by the cloud alone. The stop of a
+ * person who may have seen a danger is theirs to judge.
+ */
+function noClearing({ latched, by, repeated }: Latch): Finding | null {
+  if (!latched) return notChecked(CLEARED, 'cleared from another place meanwhile', 'Run this step again.');
+  const all = [by ?? 'unknown', ...(repeated === null ? [] : [...repeated.by, repeated.last.by])];
+  const others = new Set(all.filter((each) => !isFromCloud(each)));
+  if (others.size === 0) return null;
+  const remedy = 'Ask for the reason of that stop, clear it with `gw motion clear`, then run this step again.';
+  return notChecked(CLEARED, `not cleared: also stopped by ${[...others].join(', ')}`, remedy);
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { discardReasons, messageClasses, releasePhases } from '../../cloud/index.ts';
+import { discardReasons, linkTroubleKinds, messageClasses, releasePhases } from '../../cloud/index.ts';
 
 const failedAttempt = z
   .strictObject({
@@ -32,6 +32,9 @@ const linkSchema = z.strictObject({
       tls: z.string(),
       sessionPresent: z.boolean(),
       filters: z.array(z.string()).describe('Topic filters that the broker has acknowledged.'),
+      withQos0: z
+        .array(z.string())
+        .describe('Those that it granted with QoS 0: a message sent there while the gateway is not connected is lost.'),
       since: z.string().describe('UTC of the gateway, for people.'),
       forMs: z.number(),
       lastPacketAgoMs: z.number().describe('Since the last packet of the broker.'),
@@ -55,6 +58,16 @@ const linkSchema = z.strictObject({
     .describe('The region in the host name of the broker when it is not cloud.region.'),
   identity: z.enum(['enrolled', 'none', 'broken', 'not-checked']),
   renewalFailure: failedAttempt.describe('Why the installed certificate is not the one in use.'),
+  troubles: z
+    .array(
+      z.strictObject({
+        kind: z.enum(linkTroubleKinds),
+        detail: z.string(),
+        remedy: z.string().nullable(),
+        ask: z.string().nullable().describe("What to ask the customer's IT; null: nothing."),
+      }),
+    )
+    .describe('What is wrong with the link beside a missing connection.'),
 });
 
 const kept = z.record(z.enum(messageClasses), z.int());
@@ -100,9 +113,51 @@ const releaseSchema = z.strictObject({
       since: z.string(),
       detail: z.string().nullable(),
       starts: z.int(),
-      isReported: z.boolean(),
+      isReported: z.boolean().describe('Whether the cloud has acknowledged the final status.'),
+      hasJobEnded: z.boolean().describe('Whether the job had ended in the cloud before, and took no final status.'),
     })
     .nullable(),
+});
+
+const seenSchema = z.strictObject({
+  status: z.enum(['saved', 'saving', 'failing', 'not-checked']),
+  detail: z.string(),
+  remedy: z.string().nullable(),
+});
+
+const reportingSchema = z.strictObject({
+  telemetry: z.strictObject({
+    intervalS: z.number(),
+    accepted: z.int().describe('Messages that the outbox accepted since the start of gw.'),
+    skipped: z.int().describe('Messages that were not made or were refused since the start of gw.'),
+    trouble: z.string().nullable().describe('Why the last one was skipped; null: it was not.'),
+  }),
+  faults: z.strictObject({
+    raised: z
+      .array(
+        z.strictObject({
+          key: z.string(),
+          text: z.string(),
+          number: z.number().nullable().describe('Number of the chassis, passed through.'),
+          mark: z.enum(['BELEGT', 'HINWEIS', 'VORSICHT', 'OFFEN']),
+          faultId: z.string(),
+          state: z.enum(['present', 'gone', 'not-checked']),
+          occurrences: z.int().describe('How often it appeared since it was raised.'),
+        }),
+      )
+      .describe('Faults that the cloud has as raised, or will have.'),
+    unreported: z.int().describe('Present faults that are not reported, because too many are raised.'),
+    trouble: z.string().nullable().describe('Why something could not be reported or saved; null: nothing.'),
+  }),
+  shadow: z.strictObject({
+    status: z.enum(['accepted', 'not-answered', 'rejected', 'not-sent']).describe('Of the last update.'),
+    detail: z.string(),
+    version: z.int().nullable().describe('Of the newest accepted state; null: none since the start of gw.'),
+    rejected: z
+      .strictObject({ code: z.union([z.string(), z.number()]), message: z.string(), at: z.string() })
+      .nullable()
+      .describe('The last rejection since the last accepted state.'),
+  }),
 });
 
 export const uploadViewSchema = z.strictObject({
@@ -135,6 +190,8 @@ export const cloudViewSchema = z.strictObject({
     })
     .nullable()
     .describe('Since the start of gw.'),
+  seen: seenSchema.nullable().describe('Whether the ids of accepted stops and notifications would survive a restart.'),
+  reporting: reportingSchema.nullable().describe('Telemetry, faults and shadow of this robot.'),
   release: releaseSchema.nullable(),
   uploads: z.array(uploadViewSchema),
 });

@@ -98,9 +98,9 @@ async function until<T>(
   withinMs: number,
   read: () => Promise<T>,
   satisfies: (value: T) => boolean,
+  beganMs = toolkit.clock.monotonicMs(),
 ): Promise<{ readonly value: T; readonly tookMs: number }> {
   const { clock } = toolkit;
-  const beganMs = clock.monotonicMs();
   for (;;) {
     // A gateway that restarts does not answer for a moment.
     const value = await read().catch((error: unknown) => {
@@ -141,8 +141,12 @@ async function outage(tools: Tools): Promise<string> {
   const { cloud, toolkit, context } = tools;
   const { site, clock } = toolkit;
   const topic = site.cloud?.topics.telemetry.replace('<serial>', site.chassis.serial) ?? '';
+  const telemetry = async () =>
+    (await cloud.received(topic)).map((text) => telemetrySchema.parse(JSON.parse(text ?? '')));
+  const lastNumber = async () => Math.max(0, ...(await telemetry()).map(({ seq }) => seq));
   const before = await statusOf(tools);
   let kept = 0;
+  let lastKept = 0;
   await cloud.cut(true);
   try {
     await until(
@@ -152,32 +156,47 @@ async function outage(tools: Tools): Promise<string> {
       () => statusOf(tools),
       (now) => !isConnected(now),
     );
+    const lastReceived = await lastNumber();
     await clock.sleep(CUT_FOR_MS, context.signal);
     const { value } = await until(
       tools,
       'nothing was kept in the outbox',
       CONNECTED_WITHIN_MS,
       () => statusOf(tools),
-      ({ outbox }) => keptIn(outbox) > 0,
+      ({ outbox }) => (outbox?.kept?.telemetry ?? 0) > 0,
     );
     kept = keptIn(value.outbox);
+    // Numbers have no gap, so the last kept one is not above this; one above it, when an acknowledgement was lost.
+    lastKept = lastReceived + (value.outbox?.kept?.telemetry ?? 0);
   } finally {
     await cloud.cut(false);
   }
-  const { tookMs } = await until(
+  const { value: after, tookMs } = await until(
     tools,
     'the outbox was not emptied after the outage',
     CONNECTED_WITHIN_MS,
     () => statusOf(tools),
     (now) => isConnected(now) && (now.outbox?.acknowledged ?? 0) >= (before.outbox?.acknowledged ?? 0) + kept,
   );
-  const messages = (await cloud.received(topic)).map((text) => telemetrySchema.parse(JSON.parse(text ?? '')));
+  await until(
+    tools,
+    `telemetry message ${lastKept}, the last one of the outage, was not received`,
+    CONNECTED_WITHIN_MS + (site.cloud?.telemetryS ?? 0) * 1_000,
+    lastNumber,
+    (last) => last >= lastKept,
+  );
+  const messages = await telemetry();
   const ids = new Set(messages.map(({ id }) => id));
   const numbers = [...new Set(messages.map(({ seq }) => seq))].sort((one, other) => one - other);
   const first = numbers[0] ?? 0;
   const missing = (numbers.at(-1) ?? 0) - first + 1 - numbers.length;
-  if (missing > 0 || ids.size !== numbers.length || numbers.length < kept) {
+  if (missing > 0 || ids.size !== numbers.length) {
     throw new GwError('CHECK_FAILED', `${missing} of ${numbers.length + missing} telemetry messages are missing.`, {
+      remedy: 'Run `gw cloud outbox`, and read the log of the gateway.',
+    });
+  }
+  if (after.outbox?.refused !== before.outbox?.refused || after.outbox?.thinned !== before.outbox?.thinned) {
+    throw new GwError('CHECK_FAILED', 'The outbox refused or thinned messages during the outage.', {
       remedy: 'Run `gw cloud outbox`, and read the log of the gateway.',
     });
   }
@@ -188,20 +207,36 @@ function keptIn(outbox: CloudStatus['outbox']): number {
   return Object.values(outbox?.kept ?? {}).reduce((sum, count) => sum + count, 0);
 }
 
-const stopSchema = z.looseObject({ stop: z.looseObject({ latched: z.boolean(), by: z.string().nullable() }) });
+const stopSchema = z.looseObject({
+  stop: z.looseObject({
+    latched: z.boolean(),
+    by: z.string().nullable(),
+    repeated: z.looseObject({ by: z.array(z.string()) }).nullable(),
+  }),
+});
+const STOPPED_BY = 'gw demo';
 
 async function stop(tools: Tools): Promise<string> {
   const { cloud, toolkit, context } = tools;
-  const { site } = toolkit;
-  const latch = () => operatorAccess(toolkit, context).ask('GET', '/api/stopp', stopSchema);
-  const { id } = await cloud.stop('Rehearsal of a stop', 'gw demo');
+  const { site, clock } = toolkit;
+  const latch = async () => (await operatorAccess(toolkit, context).ask('GET', '/api/stopp', stopSchema)).stop;
+  const before = await latch();
+  if (before.latched) {
+    throw new GwError('CHECK_FAILED', `The robot was stopped already by '${before.by}'; no stop was sent.`, {
+      remedy: 'Find out the reason of that stop, and clear it with `gw motion clear`.',
+    });
+  }
+  const beganMs = clock.monotonicMs();
+  const { id } = await cloud.stop('Rehearsal of a stop', STOPPED_BY);
   const { value, tookMs } = await until(
     tools,
     'the stop is not latched',
     STOPPED_WITHIN_MS,
     latch,
-    ({ stop: now }) => now.latched,
+    ({ latched }) => latched,
+    beganMs,
   );
+  assertOnlyBy(`cloud, ${STOPPED_BY}`, value);
   const records = site.cloud?.topics.records.replace('<serial>', site.chassis.serial) ?? '';
   await until(
     tools,
@@ -210,10 +245,21 @@ async function stop(tools: Tools): Promise<string> {
     () => cloud.received(records),
     (texts) => texts.some((text) => text?.includes(`"stopId":"${id}"`)),
   );
+  // The stop of a person who may have seen a danger is theirs to clear.
+  assertOnlyBy(`cloud, ${STOPPED_BY}`, await latch());
   const { cleared } = await clearStop(toolkit, {}, context);
   if (!cleared)
     throw new GwError('CHECK_FAILED', 'The stop was not cleared on site.', { remedy: 'Run `gw motion clear`.' });
-  return `latched after ${tookMs} ms by '${value.stop.by}', recorded in the cloud, cleared on site`;
+  return `latched ${tookMs} ms after it was sent, by '${value.by}', recorded in the cloud, cleared on site`;
+}
+
+/** Throws CHECK_FAILED unless the robot is stopped by this sender alone. */
+function assertOnlyBy(expected: string, { by, repeated }: z.infer<typeof stopSchema>['stop']): void {
+  const other = [by, ...(repeated?.by ?? [])].find((each) => each !== expected);
+  if (other === undefined) return;
+  throw new GwError('CHECK_FAILED', `The robot was stopped by '${other}' meanwhile; the stop was not cleared.`, {
+    remedy: 'Find out the reason of that stop, and clear it with `gw motion clear`.',
+  });
 }
 
 async function release(tools: Tools): Promise<string> {

@@ -1,10 +1,10 @@
 import { createPrivateKey } from 'node:crypto';
-import { cp, mkdir, mkdtemp, readdir, rm, symlink } from 'node:fs/promises';
+import { cp, mkdtemp, readdir, rm, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { writePackage } from '../../cloud/index.ts';
 import { GwError } from '../../error/index.ts';
 import { isRecord, readJsonBytes } from '../../json/index.ts';
-import { readWhole, replaceFile } from '../../lifecycle/index.ts';
+import { ensureFolder, readWhole, replaceFile } from '../../lifecycle/index.ts';
 import { readSecret } from '../../site/index.ts';
 
 /** What of an installation runs; its libraries are found beside the releases. */
@@ -40,7 +40,8 @@ export async function makeDemoPackage({ root, dir, releasesDir, version }: DemoP
       if (!read.ok || !isRecord(read.value)) throw new GwError('FILE_UNREADABLE', `${path} is not a JSON object.`);
       await replaceFile(path, JSON.stringify({ ...read.value, version }));
     }
-    await mkdir(releasesDir, { recursive: true });
+    // The release agent uses no folder that others may write to, as with umask 002.
+    await ensureFolder(releasesDir, 0o700);
     await rm(join(releasesDir, 'node_modules'), { force: true });
     await symlink(await librariesOf(root), join(releasesDir, 'node_modules'));
     await writePackage(content, { version, minimumVersion: '0.0.0', privateKey, out });

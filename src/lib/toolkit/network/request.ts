@@ -22,8 +22,8 @@ export interface NetworkRequestOptions {
 }
 
 /**
- * Writes the letter to the customer's IT, filled from the site file, and from the identity where that has no broker. Makes no connection. Throws SITE_FILE_NOT_FOUND,
- * SITE_FILE_INVALID, USAGE, FILE_EXISTS, FILE_UNWRITABLE.
+ * Writes the letter to the customer's IT, filled from the site file, and from the identity where that has no broker.
+ * Makes no connection. Throws SITE_FILE_NOT_FOUND, SITE_FILE_INVALID, USAGE, FILE_EXISTS, FILE_UNWRITABLE.
  */
 export async function writeNetworkRequest(options: NetworkRequestOptions): Promise<NetworkRequest> {
   const { lang, format, out, force = false } = options;

@@ -32,7 +32,9 @@ export const releaseStatusSchema = z.strictObject({
   verdict: z.enum(['ok', 'wrong']).describe('wrong: at least one finding is wrong.'),
   dir: z.string(),
   current: installed.nullable().describe('What the launcher starts next; null: the folder cannot be read.'),
-  previous: installed.nullable().describe('What `gw release rollback` restores; null: none.'),
+  previous: installed
+    .nullable()
+    .describe('What `gw release rollback` restores, once no release is in progress; null: none.'),
   installed: z.array(installed),
   run: z
     .strictObject({
@@ -45,7 +47,8 @@ export const releaseStatusSchema = z.strictObject({
       since: z.string().describe('UTC.'),
       detail: z.string().nullable(),
       starts: z.int().describe('Starts of the new version without a confirmation.'),
-      isReported: z.boolean(),
+      isReported: z.boolean().describe('Whether the cloud has acknowledged the final status.'),
+      hasJobEnded: z.boolean().describe('Whether the job had ended in the cloud before, and took no final status.'),
     })
     .nullable()
     .describe('The release in progress, or the last one.'),

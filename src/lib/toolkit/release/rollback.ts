@@ -1,4 +1,4 @@
-import { planRollback, rollBackOnSite } from '../../cloud/index.ts';
+import { carryOutRollback, planRollback } from '../../cloud/index.ts';
 import type { Toolkit } from '../toolkit.ts';
 import { readKey, releaseOf } from './key.ts';
 import type { ReleaseRollback } from './release.result.ts';
@@ -14,10 +14,10 @@ export async function rollBackRelease(
   const { toBase, isConfirmed, gwVersion } = options;
   const { dir, keyFile } = releaseOf(site);
   const { publicKey } = await readKey(keyFile);
-  const wanted = { publicKey, toBase, baseVersion: gwVersion };
-  const { from, to, isUnconfirmed } = isConfirmed
-    ? await rollBackOnSite(dir, { ...wanted, at: clock.wall().toISOString() })
-    : await planRollback(dir, wanted);
+  const wish = { toBase, baseVersion: gwVersion };
+  const plan = await planRollback(dir, { ...wish, publicKey });
+  if (isConfirmed) await carryOutRollback(dir, plan, { ...wish, at: clock.wall().toISOString() });
+  const { from, to, isUnconfirmed } = plan;
   return {
     mode: isConfirmed ? 'switched' : 'dry-run',
     dir,

@@ -66,7 +66,9 @@ function findingsOf({ current, previous, run }: Folder): Finding[] {
     );
   }
   const back = { id: 'previous', title: 'A rollback is possible', spec: null };
-  if (previous === null) findings.push(notChecked(back, 'no version before the current one'));
+  if (run !== null && isRollbackRefused(run)) {
+    findings.push(notChecked(back, `not while release ${run.toVersion} is in progress (${run.phase})`));
+  } else if (previous === null) findings.push(notChecked(back, 'no version before the current one'));
   else if (previous.problem !== null) {
     findings.push(
       wrong(back, previous.problem, 'Only the base installation can be restored: gw release rollback --base'),
@@ -76,6 +78,10 @@ function findingsOf({ current, previous, run }: Folder): Finding[] {
   } else findings.push(ok(back, `to ${previous.version}: signature and every file verified`));
   if (run !== null) findings.push(runFinding(run), reportFinding(run));
   return findings;
+}
+
+function isRollbackRefused({ phase }: NonNullable<Folder['run']>): boolean {
+  return !['switched', 'confirmed', 'rolled-back', 'rejected'].includes(phase);
 }
 
 /** What a phase waits for; how far it is only the running gateway knows. */
@@ -105,8 +111,15 @@ function runFinding({ phase, fromVersion, toVersion, jobId, detail, starts }: No
   }
 }
 
-function reportFinding({ phase, isReported }: NonNullable<Folder['run']>): Finding {
+function reportFinding({ phase, isReported, hasJobEnded }: NonNullable<Folder['run']>): Finding {
   const start = { id: 'report', title: 'The cloud knows how it ended', spec: null };
+  if (hasJobEnded) {
+    return notChecked(
+      start,
+      'the job had ended in the cloud before (cancelled, timed out or removed), and took no final status',
+      'See the job in the cloud account.',
+    );
+  }
   if (isReported) return ok(start, 'the cloud has acknowledged its final status');
   if (phase === 'confirmed' || phase === 'rolled-back' || phase === 'rejected') {
     return notChecked(start, 'its final status was not acknowledged yet; gw repeats it', 'gw cloud status');
