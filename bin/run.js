@@ -20,6 +20,8 @@ const engineFlags = {
   // What is kept of a map is kept until the end, so a large young generation only copies it twice: a small one makes
   // 100,000 features take 310 MB instead of 440, in no more time; see docs/performance.md.
   overlays: ['--semi-space-growth-factor=1'],
+  // An audit keeps almost nothing of millions of lines, so a small young generation is enough.
+  tunnel: ['--semi-space-growth-factor=1'],
 };
 
 if (modern) {

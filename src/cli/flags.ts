@@ -47,10 +47,17 @@ export const simSerialFlag = Flags.string({
 });
 
 /** A number with its bounds in the help; undefined if not given. */
-export function numberFlag(options: { summary: string; min: number; max: number }) {
+export function numberFlag(options: {
+  summary: string;
+  min: number;
+  max: number;
+  /** Names of the flags without which it has no effect, and is refused. Neither they nor this one have a default. */
+  dependsOn?: string[];
+}) {
   return Flags.custom<number>({
     summary: `${options.summary} (${options.min} to ${options.max})`,
     helpValue: 'NUMBER',
+    ...(options.dependsOn && { dependsOn: options.dependsOn }),
     parse: async (input) => {
       const value = Number(input);
       if (input.trim() === '' || !Number.isFinite(value) || value < options.min || value > options.max) {
@@ -62,19 +69,11 @@ export function numberFlag(options: { summary: string; min: number; max: number 
 }
 
 /** A duration in seconds with its bounds in the help. */
-export function secondsFlag(options: {
-  summary: string;
-  default: number;
-  min: number;
-  max: number;
-  /** Names of the flags without which it has no effect, and is refused. */
-  dependsOn?: string[];
-}) {
+export function secondsFlag(options: { summary: string; default: number; min: number; max: number }) {
   return Flags.custom<number>({
     summary: `${options.summary} (${options.min} to ${options.max} seconds)`,
     helpValue: 'SECONDS',
     default: options.default,
-    ...(options.dependsOn && { dependsOn: options.dependsOn }),
     parse: async (input) => {
       const value = Number(input);
       if (!Number.isFinite(value) || value < options.min || value > options.max) {

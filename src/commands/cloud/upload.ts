@@ -1,6 +1,6 @@
 import { Args, Flags } from '@oclif/core';
 import { GwCommand, type Outcome } from '../../cli/command.ts';
-import { siteFlag } from '../../cli/flags.ts';
+import { numberFlag, siteFlag } from '../../cli/flags.ts';
 import { withProgress } from '../../cli/progress.ts';
 import { renderCloudUpload } from '../../cli/render/cloud.ts';
 import { exitCodes } from '../../lib/error/index.ts';
@@ -23,22 +23,15 @@ export default class CloudUpload extends GwCommand<Result> {
       helpValue: 'USER@HOST[:PORT]',
       hidden: true,
     }),
-    wait: Flags.boolean({ summary: 'Wait until the gateway has uploaded it.', default: false }),
-    within: Flags.integer({
-      summary: 'With --wait: for how long.',
-      helpValue: 'SECONDS',
-      min: 1,
-      max: 86_400,
-      default: 600,
-      dependsOn: ['wait'],
-    }),
+    wait: Flags.boolean({ summary: 'Wait until the gateway has uploaded it.' }),
+    within: numberFlag({ summary: 'Seconds to wait, if not 600.', min: 1, max: 86_400, dependsOn: ['wait'] }),
   };
   static override readonly schema = 'gw/cloud-upload/1';
 
   protected override async execute(): Promise<Outcome<Result>> {
     const { args, flags } = await this.parse(CloudUpload);
     const { uploadArchive } = await import('../../lib/toolkit/cloud/upload.ts');
-    const { site, via, wait, within } = flags;
+    const { site, via, wait, within = 600 } = flags;
     const options = { file: args.file, via, waitMs: wait ? within * 1_000 : undefined };
     const data = await this.withToolkit({ site }, (toolkit, signal) =>
       withProgress({ quiet: this.jsonEnabled() }, (progress) =>
@@ -47,7 +40,7 @@ export default class CloudUpload extends GwCommand<Result> {
     );
     const { state } = data.upload;
     if (state === 'refused') return { data, ok: false, exitCode: exitCodes.refused };
-    return { data, ok: !wait || state === 'uploaded', exitCode: exitCodes.notReachable };
+    return { data, ok: wait !== true || state === 'uploaded', exitCode: exitCodes.notReachable };
   }
 
   protected override render(data: Result): string {

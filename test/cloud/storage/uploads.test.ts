@@ -534,8 +534,8 @@ describe('uploads', () => {
     world.run();
     await world.until('uploaded', () => world.logged.some((line) => line.startsWith('archive uploaded')));
     await world.clock.advance(30_000);
+    await world.until('removed', () => world.uploads.view().length === 0);
     expect(await readdir(world.dir)).toEqual([]);
-    expect(world.uploads.view()).toEqual([]);
     expect(bodies.map(String)).toEqual(['content']);
   });
 

@@ -1,6 +1,6 @@
 import { Args, Flags } from '@oclif/core';
 import { GwCommand, type Outcome } from '../../../cli/command.ts';
-import { secondsFlag, simDirFlag, simSerialFlag } from '../../../cli/flags.ts';
+import { numberFlag, simDirFlag, simSerialFlag } from '../../../cli/flags.ts';
 import { withProgress } from '../../../cli/progress.ts';
 import { renderSimCloudRelease } from '../../../cli/render/sim-cloud.ts';
 import type { SimCloudRelease as Result } from '../../../lib/sim/control/cloud.result.ts';
@@ -23,7 +23,12 @@ export default class SimCloudRelease extends GwCommand<Result> {
     stage: Flags.integer({ summary: 'Number of the rollout stage.', helpValue: 'N', min: 0 }),
     'allow-downgrade': Flags.boolean({ summary: 'Allow an older version than the running one.', default: false }),
     wait: Flags.boolean({ summary: 'Wait for the end of the job.' }),
-    timeout: secondsFlag({ summary: 'How long to wait.', default: 600, min: 1, max: 86_400, dependsOn: ['wait'] }),
+    timeout: numberFlag({
+      summary: 'Seconds to wait, if not 600.',
+      min: 1,
+      max: 86_400,
+      dependsOn: ['wait'],
+    }),
     serial: simSerialFlag,
     dir: simDirFlag,
   };
@@ -31,7 +36,7 @@ export default class SimCloudRelease extends GwCommand<Result> {
 
   protected override async execute(): Promise<Outcome<Result>> {
     const { args, flags } = await this.parse(SimCloudRelease);
-    const { dir, version, stage, serial, wait, timeout } = flags;
+    const { dir, version, stage, serial, wait, timeout = 600 } = flags;
     const { simCloudRelease } = await import('../../../lib/sim/control/cloud-commands.ts');
     const data = await withProgress({ quiet: this.jsonEnabled() }, (progress) =>
       simCloudRelease(

@@ -1,0 +1,69 @@
+import { constants } from 'node:fs/promises';
+import { GwError } from '../../error/index.ts';
+import { openExisting } from '../../lifecycle/index.ts';
+import { readChunks } from './chunks.ts';
+import type { Findings, Place } from './findings.ts';
+import type { SessionTotals } from './sessions.ts';
+import { findToken } from './tokens.ts';
+
+/** Reads a file of lines in a stream. `line` is without its line end. Throws FILE_UNREADABLE. */
+export async function readLinesOf(
+  path: string,
+  take: (line: Buffer | null, at: Place) => void,
+  signal: AbortSignal | undefined,
+): Promise<number> {
+  try {
+    await using file = await openExisting(path, constants.O_RDONLY);
+    const { size } = await file.stat();
+    let line = 0;
+    for await (const { buffer, end, rest } of readChunks(file, size)) {
+      signal?.throwIfAborted();
+      for (let from = 0; from < end; ) {
+        const next = buffer.indexOf(0x0a, from) + 1;
+        line += 1;
+        take(buffer.subarray(from, next - 1), { file: path, line });
+        from = next;
+      }
+      if (rest === null) continue;
+      line += 1;
+      // A last line without a line end is whole in the buffer; a longer one is not.
+      const isHere = rest.isTorn && rest.bytes === buffer.byteLength;
+      take(isHere ? buffer : null, { file: path, line });
+    }
+    return size;
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    if (cause instanceof GwError || typeof code !== 'string') throw cause;
+    const why = code === 'ENOENT' ? 'it does not exist' : code;
+    throw new GwError('FILE_UNREADABLE', `${path} cannot be read: ${why}.`, { cause });
+  }
+}
+
+/** Searches a log file for tokens. Returns whether every line was searched. Throws FILE_UNREADABLE. */
+export async function searchLog(
+  path: string,
+  { tokens, channelIds }: Pick<SessionTotals, 'tokens' | 'channelIds'>,
+  findings: Findings,
+  signal: AbortSignal | undefined,
+): Promise<boolean> {
+  let isWhole = true;
+  await readLinesOf(
+    path,
+    (line, at) => {
+      if (line === null) {
+        isWhole = false;
+        return;
+      }
+      const hit = findToken(
+        line.toString('latin1'),
+        (own) => tokens.has(own),
+        (run) => channelIds.has(run),
+      );
+      if (hit === null) return;
+      const { isCertain, column, length } = hit;
+      findings.add(isCertain ? 'token-in-log' : 'token-like-in-log', at, { values: { column, length } });
+    },
+    signal,
+  );
+  return isWhole;
+}

@@ -1,0 +1,95 @@
+import { hash } from 'node:crypto';
+
+/** A run of these may be a token. */
+const CANDIDATE = /[A-Za-z0-9+/_=.~:?&-]{16,4096}/g;
+const LONG_RUN = /[A-Za-z0-9+/_=.~:?&-]{16}/;
+const SEPARATOR = /[=:?&]/g;
+const MAX_PIECES = 8;
+const MIN_TOKEN_CHARS = 16;
+/** Of a text that only looks like a token. Project decision, with the share of changes below. */
+const MIN_LIKE_CHARS = 32;
+const LIKE = /[A-Za-z0-9+/_-]{32,}/g;
+const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi;
+const HEX = /^(?:[0-9a-f]+|[0-9A-F]+)$/;
+/** Lengths of hashes in hexadecimal digits: half a SHA-256, SHA-1, SHA-256. */
+const HASH_DIGITS = new Set([32, 40, 64]);
+/**
+ * Share of neighbours of another class (upper case, lower case, digit): 0.63 in random base64, below 0.3 in words, names
+ * of files and identifiers.
+ */
+const MIN_CHANGES = 0.4;
+
+export interface TokenHit {
+  /** Its SHA-256 is that of a token in the records, so it is that token. */
+  readonly isCertain: boolean;
+  /** From 1, in characters. */
+  readonly column: number;
+  readonly length: number;
+}
+
+/** Whether a text has a chance to hold a token, so that the search is worth its time. */
+export function mayHoldToken(text: string): boolean {
+  return text.length >= MIN_TOKEN_CHARS && LONG_RUN.test(text);
+}
+
+/**
+ * Finds the first token in a text: one whose hash is known, else one that looks like a token. `isKnown` compares the first
+ * 32 digits of the SHA-256, `isId` names texts that are ids.
+ */
+export function findToken(
+  text: string,
+  isKnown: (tokenHash: string) => boolean,
+  isId: (text: string) => boolean = () => false,
+): TokenHit | null {
+  for (const match of text.matchAll(CANDIDATE)) {
+    for (const [from, piece] of piecesOf(match[0])) {
+      if (isKnown(hash('sha256', piece, 'hex').slice(0, 32))) {
+        return { isCertain: true, column: match.index + from + 1, length: piece.length };
+      }
+    }
+  }
+  if (text.length < MIN_LIKE_CHARS) return null;
+  for (const match of text.replace(UUID, (id) => ' '.repeat(id.length)).matchAll(LIKE)) {
+    const [run] = match;
+    if (isTokenLike(run) && !isId(run)) return { isCertain: false, column: match.index + 1, length: run.length };
+  }
+  return null;
+}
+
+/** The run, and what follows a separator in it: `token=…` in an address. */
+function* piecesOf(run: string): Generator<readonly [number, string]> {
+  yield [0, run];
+  let count = 0;
+  for (const { index } of run.matchAll(SEPARATOR)) {
+    count += 1;
+    if (count > MAX_PIECES) return;
+    const rest = run.slice(index + 1);
+    if (rest.length < MIN_TOKEN_CHARS) return;
+    yield [index + 1, rest];
+    const piece = /^[^=:?&]*/.exec(rest)?.[0] ?? '';
+    if (piece.length >= MIN_TOKEN_CHARS && piece !== rest) yield [index + 1, piece];
+  }
+  const end = run.replace(/[.:?&=]+$/, '');
+  if (end !== run && end.length >= MIN_TOKEN_CHARS) yield [0, end];
+}
+
+function isTokenLike(run: string): boolean {
+  if (HEX.test(run)) return !HASH_DIGITS.has(run.length) && /\d/.test(run) && /[a-f]/i.test(run);
+  let [changes, chars] = [0, 0];
+  let last = 0;
+  for (let at = 0; at < run.length; at += 1) {
+    const own = classOf(run.charCodeAt(at));
+    if (own === 0) continue;
+    if (last !== 0 && own !== last) changes += 1;
+    last = own;
+    chars += 1;
+  }
+  return chars >= MIN_LIKE_CHARS - 4 && changes / chars >= MIN_CHANGES;
+}
+
+/** 0 for the signs between words. */
+function classOf(code: number): number {
+  if (code >= 0x61 && code <= 0x7a) return 1;
+  if (code >= 0x41 && code <= 0x5a) return 2;
+  return code >= 0x30 && code <= 0x39 ? 3 : 0;
+}
