@@ -43,7 +43,13 @@ const ended: SessionEntry = {
   region: 'eu-central-1',
   services: ['web'],
   maxS: 3_600,
-  end: { at: '2026-11-21T10:30:00.000Z', reason: 'own-clock', detail: 'The own clock expired.', durationS: 1_800 },
+  end: {
+    at: '2026-11-21T10:30:00.000Z',
+    reason: 'own-clock',
+    detail: 'The own clock expired.',
+    durationS: 1_800,
+    connections: 4,
+  },
 };
 
 export function standInSupport(state: SupportView = waitingSupport): StandInSupport {

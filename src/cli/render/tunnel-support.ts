@@ -18,7 +18,7 @@ export function renderTunnelStatus(view: TunnelStatus): string {
   const rows = [
     ...(running === null ? [] : sessionRows(running)),
     ['records', recordsText(records)],
-    ['last ended', lastEnded === undefined ? 'not remembered' : lastText(lastEnded)],
+    ['last ended', lastText(lastEnded)],
     ['last refused', lastText(lastRefused)],
     ['cloud link', `${cloud.status}: ${printable(cloud.detail)}`],
   ];
@@ -73,7 +73,7 @@ function recordsText({ status, detail, notSentYet }: TunnelStatus['records']): s
   return status === 'failing' ? chalk.red(text) : text;
 }
 
-function lastText(last: TunnelStatus['lastRefused'] | NonNullable<TunnelStatus['lastEnded']> | null): string {
+function lastText(last: TunnelStatus['lastRefused'] | TunnelStatus['lastEnded']): string {
   if (last === null) return 'none since the start of gw';
   return `${printable(last.at)}  ${last.reason}: ${printable(last.detail)}`;
 }

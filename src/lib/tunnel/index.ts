@@ -3,4 +3,5 @@
  * itself. Checks of the notification, the session with its own clock, the proxy as a child process, and the records.
  */
 export type * from './model.ts';
+export { endReasons, refusalReasons } from './model.ts';
 export { createSupport } from './session/support.ts';

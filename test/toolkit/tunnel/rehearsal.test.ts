@@ -293,6 +293,7 @@ describe('a session of remote support, rehearsed', () => {
   it.each<[string, Partial<SupportView['records']>, string]>([
     ['wait for the outbox', { notSentYet: 2 }, 'wrong'],
     ['fail', { status: 'failing' }, 'wrong'],
+    ['were not checked', { status: 'not-checked' }, 'not-checked'],
     ['are of unknown number', { notSentYet: null }, 'not-checked'],
   ])('is never ok where its records %s', async (_what, records, sent) => {
     await using gateway = await startFakeSupport();

@@ -38,15 +38,6 @@ describe('the state of remote support', () => {
     });
   });
 
-  it('takes a gateway that does not remember the last end, and reports no count as null', async () => {
-    await using gateway = await startFakeSupport();
-    const { lastEnded: _, ...view } = runningView('s-1');
-    const { connections: __, ...running } = view.running ?? {};
-    Object.assign(gateway, { view: { ...view, running } });
-    const data = await readTunnelStatus(gateway.toolkit, {}, gateway.context);
-    expect([data.lastEnded, data.running?.connections]).toEqual([undefined, null]);
-  });
-
   it('says to restart a gateway that was started without the cloud.tunnel of the site file', async () => {
     await using gateway = await startFakeSupport();
     gateway.view = { ...waiting, status: 'not-configured', remedy: 'Add cloud.tunnel.' };

@@ -97,7 +97,6 @@ const endWords: Readonly<Record<EndReason, string>> = {
 };
 
 function endedText(ended: SupportView['lastEnded']): string {
-  if (ended === undefined) return 'nicht gemerkt';
   return ended === null
     ? 'keine Sitzung beendet seit dem Start von gw'
     : `${timeText(ended.at)}: ${endWords[ended.reason]} (${ended.reason})`;

@@ -81,7 +81,7 @@ export function readyFinding(site: Pick<Site, 'cloud'>, view: SupportState): Fin
   if (site.cloud?.tunnel === undefined) {
     return wrong(start, 'the running gateway has a cloud.tunnel that this site file lacks', 'Restart `gw serve`.');
   }
-  return ok(start, 'no session runs, records are written');
+  return ok(start, `no session runs; records: ${records.detail}`);
 }
 
 /** The findings of a session; null where no person was asked to open one, or where none started. */
@@ -206,7 +206,8 @@ function recordedFinding(start: FindingStart, { entry, running }: Measured): Fin
 
 function sentFinding(start: FindingStart, { entry, records: { status, detail, notSentYet } }: Measured): Finding {
   if (entry === null || entry.end === null) return notChecked(start, 'start and end are not both recorded');
-  if (status !== 'ok') return wrong(start, `${status}: ${detail}`, 'See the log of `gw serve`.');
+  if (status === 'failing') return wrong(start, `failing: ${detail}`, 'See the log of `gw serve`.');
+  if (status === 'not-checked') return notChecked(start, detail, 'See the log of `gw serve`.');
   if (notSentYet === null) return notChecked(start, 'their number is not known', 'See the log of `gw serve`.');
   if (notSentYet > 0) return wrong(start, `${plural(notSentYet, 'record')} not taken yet`, 'Run `gw cloud outbox`.');
   return ok(start, 'all records were taken');

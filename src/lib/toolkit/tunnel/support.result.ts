@@ -11,7 +11,7 @@ export const runningSessionSchema = z.strictObject({
   leftMs: z.number().describe('Until the own clock of the gateway ends it.'),
   state: z.enum(['connecting', 'connected']).describe('connecting: no connection to the tunnel service at the moment.'),
   open: z.int().nullable().describe('Open connections at the last report of the proxy; null: no report yet.'),
-  connections: z.int().nullable().default(null).describe('Connections since the start; null: no report yet.'),
+  connections: z.int().nullable().describe('Connections since the start; null: no report yet.'),
 });
 
 /** `GET /api/wartung/sitzung`: the state of remote support of a running gateway. */
@@ -34,8 +34,7 @@ export const supportViewSchema = z.strictObject({
   lastEnded: z
     .strictObject({ session: z.string(), reason: z.enum(endReasons), at: utc, detail: z.string() })
     .nullable()
-    .optional()
-    .describe('Since the start of gw; absent: not remembered.'),
+    .describe('Since the start of gw.'),
 });
 export type SupportState = z.infer<typeof supportViewSchema>;
 
@@ -53,7 +52,7 @@ export const sessionEntrySchema = z.discriminatedUnion('kind', [
         reason: z.enum(endReasons),
         detail: z.string(),
         durationS: z.number().nullable(),
-        connections: z.int().nullable().default(null).describe('To the read-only socket; null: not known.'),
+        connections: z.int().nullable().describe('To the read-only socket; null: not known.'),
       })
       .nullable()
       .describe('null: it runs, or its end is not recorded.'),
