@@ -69,6 +69,8 @@ const extraEntries = {
   'net/path/index.ts': '^src/lib/(toolkit|cloud|tunnel)/',
   // Only the maps module uses writes that were never measured, and it makes a backup first.
   'chassis/map-writes.ts': '^src/lib/maps/',
+  // The daemon makes no audit.
+  'tunnel/audit/index.ts': '^src/lib/toolkit/',
   // The simulator shares the wire types only.
   'chassis/wire.ts': '^src/lib/sim/',
   'cloud/wire.ts': '^src/lib/sim/',

@@ -70,6 +70,7 @@ export const resultSchemas: Readonly<Record<string, () => Promise<ZodType>>> = {
   'site check': async () => (await import('../lib/toolkit/site/check.result.ts')).siteCheckSchema,
   'site init': async () => (await import('../lib/toolkit/site/init.result.ts')).siteInitSchema,
   'tour run': async () => (await import('../lib/toolkit/tour/run.result.ts')).tourRunSchema,
+  'tunnel audit': async () => (await import('../lib/toolkit/tunnel/audit.result.ts')).tunnelAuditSchema,
   'tunnel end': async () => (await import('../lib/toolkit/tunnel/end.result.ts')).tunnelEndSchema,
   'tunnel sessions': async () => (await import('../lib/toolkit/tunnel/sessions.result.ts')).tunnelSessionsSchema,
   'tunnel status': async () => (await import('../lib/toolkit/tunnel/status.result.ts')).tunnelStatusSchema,

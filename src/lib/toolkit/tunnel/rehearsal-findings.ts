@@ -2,6 +2,7 @@ import type { Site } from '../../site/index.ts';
 import { plural } from '../../text/index.ts';
 import type { Finding } from '../finding.result.ts';
 import { type FindingStart, notChecked, ok, wrong } from '../finding.ts';
+import type { TunnelAudit } from './audit.result.ts';
 import type { RecordedSession, SupportState } from './support.result.ts';
 
 type Running = NonNullable<SupportState['running']>;
@@ -39,7 +40,13 @@ export interface Measured {
   /** null: not in the records. */
   readonly entry: SessionEntry | null;
   readonly records: SupportState['records'];
+  readonly audit: AuditResult;
 }
+
+/** The audit of the records on this machine, or why there is none. */
+export type AuditResult =
+  | Pick<TunnelAudit, 'verdict' | 'recordsPath' | 'records' | 'lastAt' | 'counts'>
+  | { readonly why: string };
 
 /** Processes of the proxy: those of the session, and those of them that are left after its end; null: unknown. */
 export interface Proxies {
@@ -107,6 +114,7 @@ const parts: readonly (readonly [FindingStart, Judge])[] = [
   [{ id: 'proxy', title: 'The process of the tunnel is gone', spec: SPEC }, proxyFinding],
   [{ id: 'recorded', title: 'Its start and its end are recorded', spec: SPEC }, recordedFinding],
   [{ id: 'sent', title: 'Its records are in the outbox to the cloud', spec: SPEC }, sentFinding],
+  [{ id: 'audit', title: 'The records pass their audit', spec: null }, auditFinding],
 ];
 
 function openedFinding(site: Pick<Site, 'cloud'>, wait: Wait | null): Finding {
@@ -211,4 +219,20 @@ function sentFinding(start: FindingStart, { entry, records: { status, detail, no
   if (notSentYet === null) return notChecked(start, 'their number is not known', 'See the log of `gw serve`.');
   if (notSentYet > 0) return wrong(start, `${plural(notSentYet, 'record')} not taken yet`, 'Run `gw cloud outbox`.');
   return ok(start, 'all records were taken');
+}
+
+function auditFinding(start: FindingStart, { audit, entry }: Measured): Finding {
+  const end = entry?.end ?? null;
+  if (end === null) return notChecked(start, 'start and end are not both recorded');
+  if ('why' in audit) return notChecked(start, audit.why, ON_GATEWAY);
+  const { verdict, records, recordsPath, lastAt, counts } = audit;
+  // The state folder of the site file may be another one than that of the running gateway.
+  if (lastAt === null || lastAt < end.at) {
+    const next = 'Restart `gw serve` with this site file, then run this step again.';
+    return notChecked(start, `${recordsPath} does not have the end of this session`, next);
+  }
+  if (verdict === 'ok') return ok(start, `${plural(records, 'record')} without a finding, this session among them`);
+  if (verdict === 'not-decided') return notChecked(start, 'a part of it could not be made', 'Run `gw tunnel audit`.');
+  const found = counts.map(({ code, count }) => `${code} ${count}`).join(', ');
+  return wrong(start, found, 'Run `gw tunnel audit` for the lines, and keep a copy of the records.');
 }

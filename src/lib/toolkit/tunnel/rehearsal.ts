@@ -6,6 +6,7 @@ import { endedSchema } from './end.ts';
 import { readProxyProcesses } from './proxy-processes.ts';
 import type { TunnelRehearsal } from './rehearsal.result.ts';
 import {
+  type AuditResult,
   type EndOnSite,
   type Measured,
   namedServices,
@@ -33,7 +34,7 @@ const LIST_PATH = '/api/wartung/sitzungen?limit=100';
 
 /**
  * Waits for a session that a person opens in the cloud console during this call, and for a connection through it; then
- * ends it as a person on site and reads its records. A session that runs already does not count and is not ended, nor is
+ * ends it as a person on site, and reads and audits its records. A session that runs already does not count and is not ended, nor is
  * one that follows. After an interruption a session goes on until its own clock ends it. Throws OPERATOR_NOT_REACHABLE,
  * CLOUD_NOT_CONNECTED, the error of the sign-in.
  */
@@ -79,7 +80,20 @@ export async function rehearseTunnel(
   const left = (await readProxies(toolkit))?.filter((pid) => pids?.includes(pid) === true) ?? null;
   const entry = await recordOf(toolkit, { session: running.session, password }, context);
   const records = await untilSent(toolkit, context);
-  return resultOf(wait, { running, page, end, proxies: { pids, left }, entry, records });
+  const audit = await auditHere(toolkit, context);
+  return resultOf(wait, { running, page, end, proxies: { pids, left }, entry, records, audit });
+}
+
+/** By the function of `gw tunnel audit`, with the limits of the site file; the records are on the gateway. */
+async function auditHere({ site, ssh, clock }: Toolkit, { signal }: CheckContext): Promise<AuditResult> {
+  if (ssh !== undefined) return { why: 'the records are on another machine' };
+  try {
+    const { auditSessions } = await import('./audit.ts');
+    return await auditSessions({ sitePath: site.path, lang: 'en', now: () => clock.wall(), signal });
+  } catch (error) {
+    signal.throwIfAborted();
+    return { why: asGwError(error).message };
+  }
 }
 
 /** null: the gateway is on another machine, or its process cannot be seen. */

@@ -92,7 +92,8 @@ export function createSessions(findings: Findings, limits: AuditLimits | null): 
     // A part of a text keeps the whole: harmless for a few.
     const keep = open.size < 4 ? (text: string) => text : copied;
     open.set(keep(session), { at: keep(fields.at), place: at, seq: fields.seq, maxS });
-    if (open.size > MAX_OPEN) for (const [oldest, about] of open) return leaveOpen(oldest, about);
+    const [oldest] = open;
+    if (open.size > MAX_OPEN && oldest !== undefined) leaveOpen(...oldest);
   }
 
   function leaveOpen(session: string, { place, seq, at, maxS }: OpenSession): void {

@@ -4,6 +4,7 @@ import { hash } from 'node:crypto';
 const CANDIDATE = /[A-Za-z0-9+/_=.~:?&-]{16,4096}/g;
 const LONG_RUN = /[A-Za-z0-9+/_=.~:?&-]{16}/;
 const SEPARATOR = /[=:?&]/g;
+const SEPARATORS = /[=:?&]/;
 const MAX_PIECES = 8;
 const MIN_TOKEN_CHARS = 16;
 /** Of a text that only looks like a token. Project decision, with the share of changes below. */
@@ -56,21 +57,14 @@ export function findToken(
   return null;
 }
 
-/** The run, and what follows a separator in it: `token=…` in an address. */
+/** The run and its parts between separators, such as `token=…` in an address; `=` may also end a token. */
 function* piecesOf(run: string): Generator<readonly [number, string]> {
-  yield [0, run];
-  let count = 0;
-  for (const { index } of run.matchAll(SEPARATOR)) {
-    count += 1;
-    if (count > MAX_PIECES) return;
-    const rest = run.slice(index + 1);
-    if (rest.length < MIN_TOKEN_CHARS) return;
-    yield [index + 1, rest];
-    const piece = /^[^=:?&]*/.exec(rest)?.[0] ?? '';
-    if (piece.length >= MIN_TOKEN_CHARS && piece !== rest) yield [index + 1, piece];
+  const starts = [0, ...[...run.matchAll(SEPARATOR)].slice(0, MAX_PIECES).map(({ index }) => index + 1)];
+  for (const start of starts) {
+    const rest = run.slice(start);
+    const ends = [rest.length, rest.search(/[:?&]/), rest.search(SEPARATORS), rest.search(/[.:?&=]+$/)];
+    for (const end of new Set(ends)) if (end >= MIN_TOKEN_CHARS) yield [start, rest.slice(0, end)];
   }
-  const end = run.replace(/[.:?&=]+$/, '');
-  if (end !== run && end.length >= MIN_TOKEN_CHARS) yield [0, end];
 }
 
 function isTokenLike(run: string): boolean {
