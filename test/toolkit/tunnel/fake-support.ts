@@ -1,7 +1,11 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { siteSchema } from '../../../src/lib/site/index.ts';
 import type { Toolkit } from '../../../src/lib/toolkit/toolkit.ts';
 import type { SessionEntry, SupportView } from '../../../src/lib/tunnel/index.ts';
 import { connectedView } from '../../cloud/views.ts';
+import { endOf, idOf, linesOf, startOf } from '../../tunnel/records/bodies.ts';
 import { startFakeOperator } from '../operator/fake-operator.ts';
 
 export const waiting: SupportView = {
@@ -59,9 +63,26 @@ export function recorded(session: string, end: Partial<NonNullable<Recorded['end
   };
 }
 
+/** The records of that session on the disk, by the description of their format, as `recorded` lists it. */
+export function writeRecords(stateDir: string, change: (lines: readonly string[]) => readonly string[] = (all) => all) {
+  const folder = join(stateDir, 'support');
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const bodies = [startOf(1), endOf(1, 'ended-on-site', { durationS: 720 })];
+  const lines = linesOf(bodies, { serial: 'SN0007', at: AT, stepS: 720 });
+  const { seq, hash } = JSON.parse(lines.at(-1) ?? '') as { seq: number; hash: string };
+  writeFileSync(join(folder, 'sessions.jsonl'), change(lines).join(''), { mode: 0o600 });
+  const head = { format: 'gw/support-session-head/1', seq, hash, firstSeq: 1 };
+  writeFileSync(join(folder, 'head.json'), `${JSON.stringify(head)}\n`, { mode: 0o600 });
+}
+
+/** The id of the session in those records. */
+export const RECORDED_ID = idOf(1);
+
 /** A gateway that a test changes while a check asks it, without code of gw behind its routes. */
 export async function startFakeSupport(tunnel: object | null = { host: 'tunnel.example.test' }) {
   const operator = await startFakeOperator();
+  const dir = mkdtempSync(join(tmpdir(), 'gw-fake-support-'));
+  const stateDir = join(dir, 'state');
   const gateway = {
     operator,
     cloud: connectedView as object,
@@ -94,7 +115,10 @@ export async function startFakeSupport(tunnel: object | null = { host: 'tunnel.e
         gateway.onAsked(text);
       },
     },
-    [Symbol.asyncDispose]: () => operator[Symbol.asyncDispose](),
+    async [Symbol.asyncDispose]() {
+      await operator[Symbol.asyncDispose]();
+      rmSync(dir, { recursive: true, force: true });
+    },
   };
   operator.override = ({ method, url = '', headers }) => {
     if (url === '/api/cloud') return [200, gateway.cloud];
@@ -108,16 +132,17 @@ export async function startFakeSupport(tunnel: object | null = { host: 'tunnel.e
     gateway.views += 1;
     return [200, gateway.view];
   };
-  const file = siteSchema.parse({
+  const written = {
     name: 'Test',
     chassis: { host: '127.0.0.1', serial: 'SN0007' },
     operator: { port: operator.toolkit.site.operator.port },
     cloud: { mqtt: { host: 'mqtt.example.test', alpn: 'x-example-mqtt-ca' }, ...(tunnel !== null && { tunnel }) },
-  });
-  const toolkit = {
-    ...operator.toolkit,
-    site: { ...file, path: '/nowhere/site.yaml', dir: '/nowhere', stateDir: '/nowhere/state' },
-  } as Toolkit;
+  };
+  // JSON is YAML.
+  const path = join(dir, 'site.yaml');
+  writeFileSync(path, JSON.stringify({ ...written, stateDir: 'state' }));
+  const site = { ...siteSchema.parse(written), path, dir, stateDir };
+  const toolkit = { ...operator.toolkit, site } as Toolkit;
   return Object.assign(gateway, { toolkit });
 }
 export type FakeSupport = Awaited<ReturnType<typeof startFakeSupport>>;

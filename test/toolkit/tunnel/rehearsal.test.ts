@@ -8,7 +8,15 @@ import { rehearseTunnel } from '../../../src/lib/toolkit/tunnel/rehearsal.ts';
 import type { SupportView } from '../../../src/lib/tunnel/index.ts';
 import { lostView } from '../../cloud/views.ts';
 import { startProcess } from '../../process.ts';
-import { type FakeSupport, recorded, runningView, startFakeSupport, waiting } from './fake-support.ts';
+import {
+  type FakeSupport,
+  RECORDED_ID,
+  recorded,
+  runningView,
+  startFakeSupport,
+  waiting,
+  writeRecords,
+} from './fake-support.ts';
 
 const OPEN = 'Open a tunnel for SN0007 naming web in the cloud console now';
 const PAGE = 'Open the page of the robot through the tunnel now';
@@ -33,13 +41,14 @@ function play(gateway: FakeSupport, more: { page?: Partial<NonNullable<SupportVi
   gateway.onAsked = (text) => {
     if (text === OPEN) {
       proxies.push(startProxy());
-      gateway.view = runningView('s-1', { state: 'connecting', open: null, connections: null });
+      gateway.view = runningView(RECORDED_ID, { state: 'connecting', open: null, connections: null });
     }
-    if (text === PAGE) gateway.view = runningView('s-1', more.page ?? { open: 0, connections: 4 });
+    if (text === PAGE) gateway.view = runningView(RECORDED_ID, more.page ?? { open: 0, connections: 4 });
   };
   const end = gateway.onEnd;
   gateway.onEnd = () => {
     for (const proxy of proxies) proxy.child.kill('SIGKILL');
+    writeRecords(gateway.toolkit.site.stateDir);
     return end();
   };
   return {
@@ -58,6 +67,7 @@ const allOk = {
   proxy: 'ok',
   recorded: 'ok',
   sent: 'ok',
+  audit: 'ok',
 };
 const none = Object.fromEntries(Object.keys(allOk).map((id) => [id, 'not-checked']));
 
@@ -67,7 +77,7 @@ describe('a session of remote support, rehearsed', () => {
     await using _ = play(gateway);
     const data = await rehearse(gateway);
     expect(verdicts(data)).toEqual(allOk);
-    expect(data).toMatchObject({ serial: 'SN0007', session: 's-1', services: ['web'], connections: 4 });
+    expect(data).toMatchObject({ serial: 'SN0007', session: RECORDED_ID, services: ['web'], connections: 4 });
     expect(gateway.asked).toEqual([OPEN, PAGE]);
     expect(detailOf(data, 'proxy')).toMatch(/^process \d+ ran during the session and has ended$/);
     expect(gateway.operator.sessions.size).toBe(0);
@@ -169,7 +179,7 @@ describe('a session of remote support, rehearsed', () => {
   it('is wrong where a service is accepted that the site file does not have', async () => {
     await using gateway = await startFakeSupport();
     gateway.onAsked = () => {
-      gateway.view = runningView('s-1', { services: ['web', 'ssh'], connections: 1 });
+      gateway.view = runningView(RECORDED_ID, { services: ['web', 'ssh'], connections: 1 });
     };
     const data = await rehearse(gateway);
     expect(verdicts(data)).toMatchObject({ opened: 'wrong', ended: 'ok' });
@@ -182,7 +192,7 @@ describe('a session of remote support, rehearsed', () => {
   ])('is wrong where the own clock is %s', async (_what, running) => {
     await using gateway = await startFakeSupport();
     gateway.onAsked = () => {
-      gateway.view = runningView('s-1', { connections: 1, ...running });
+      gateway.view = runningView(RECORDED_ID, { connections: 1, ...running });
     };
     expect(verdicts(await rehearse(gateway))).toMatchObject({ 'own-clock': 'wrong', connected: 'ok' });
   });
@@ -216,10 +226,11 @@ describe('a session of remote support, rehearsed', () => {
   ] as const)('ends nothing where the session ended before as %s', async (reason, connected) => {
     await using gateway = await startFakeSupport();
     gateway.onAsked = (text) => {
-      if (text === OPEN) gateway.view = runningView('s-1', { state: 'connecting', open: null, connections: null });
+      if (text === OPEN)
+        gateway.view = runningView(RECORDED_ID, { state: 'connecting', open: null, connections: null });
       else {
         gateway.view = waiting;
-        gateway.entries = [recorded('s-1', { reason, detail: 'Because.' })];
+        gateway.entries = [recorded(RECORDED_ID, { reason, detail: 'Because.' })];
       }
     };
     const data = await rehearse(gateway);
@@ -231,8 +242,8 @@ describe('a session of remote support, rehearsed', () => {
   it('does not end a session that replaced it', async () => {
     await using gateway = await startFakeSupport();
     gateway.onAsked = (text) => {
-      gateway.view = runningView(text === OPEN ? 's-1' : 's-2', { connections: text === OPEN ? 0 : 7 });
-      if (text === PAGE) gateway.entries = [recorded('s-1', { reason: 'replaced' })];
+      gateway.view = runningView(text === OPEN ? RECORDED_ID : 's-2', { connections: text === OPEN ? 0 : 7 });
+      if (text === PAGE) gateway.entries = [recorded(RECORDED_ID, { reason: 'replaced' })];
     };
     const data = await rehearse(gateway);
     expect(verdicts(data)).toMatchObject({ connected: 'not-checked', ended: 'not-checked' });
@@ -244,8 +255,8 @@ describe('a session of remote support, rehearsed', () => {
     const withEnd = async (end: (gateway: FakeSupport) => readonly [number, object]) => {
       await using gateway = await startFakeSupport();
       gateway.onAsked = () => {
-        gateway.view = runningView('s-1', { connections: 1 });
-        gateway.entries = [recorded('s-1', null)];
+        gateway.view = runningView(RECORDED_ID, { connections: 1 });
+        gateway.entries = [recorded(RECORDED_ID, null)];
       };
       gateway.onEnd = () => end(gateway);
       return await rehearse(gateway);
@@ -263,7 +274,7 @@ describe('a session of remote support, rehearsed', () => {
     expect(verdicts(unrecorded)).toMatchObject({ ended: 'wrong', recorded: 'wrong', sent: 'not-checked' });
     const other = await withEnd((gateway) => {
       gateway.view = waiting;
-      gateway.entries = [recorded('s-1', { reason: 'closed-by-cloud' })];
+      gateway.entries = [recorded(RECORDED_ID, { reason: 'closed-by-cloud' })];
       return [200, { ended: false }];
     });
     expect(verdicts(other)).toMatchObject({ ended: 'not-checked', recorded: 'ok' });
@@ -275,7 +286,7 @@ describe('a session of remote support, rehearsed', () => {
     gateway.onList = () => [200, { sessions: [recorded('s-0')], hasMore: false }];
     const data = await rehearse(gateway);
     expect(verdicts(data)).toMatchObject({ ended: 'wrong', recorded: 'wrong', sent: 'not-checked' });
-    expect(detailOf(data, 'recorded')).toBe('session s-1 is not in the records');
+    expect(detailOf(data, 'recorded')).toBe(`session ${RECORDED_ID} is not in the records`);
   });
 
   it('waits for an end record that is written a moment later', async () => {
@@ -285,7 +296,7 @@ describe('a session of remote support, rehearsed', () => {
     const list = gateway.onList;
     gateway.onList = () => {
       reads += 1;
-      return reads < 4 ? [200, { sessions: [recorded('s-1', null)], hasMore: false }] : list();
+      return reads < 4 ? [200, { sessions: [recorded(RECORDED_ID, null)], hasMore: false }] : list();
     };
     expect(verdicts(await rehearse(gateway))).toEqual(allOk);
   });
@@ -307,12 +318,34 @@ describe('a session of remote support, rehearsed', () => {
     expect(verdicts(await rehearse(gateway))).toEqual({ ...allOk, sent });
   });
 
+  it.each<[string, ((lines: readonly string[]) => readonly string[]) | null, string, RegExp]>([
+    ['a changed line', (lines) => lines.map((line) => line.replace('"web"', '"ssh"')), 'wrong', /changed-line 1/],
+    ['a missing start', (lines) => lines.slice(1), 'wrong', /missing-records 1/],
+    ['the end of another session', (lines) => lines.slice(0, 1), 'not-checked', /does not have the end/],
+    ['no records', null, 'not-checked', /./],
+  ])('is never ok with %s on the disk of the gateway', async (_what, change, audit, detail) => {
+    await using gateway = await startFakeSupport();
+    await using _ = play(gateway);
+    const end = gateway.onEnd;
+    gateway.onEnd = () => {
+      const answer = end();
+      const { stateDir } = gateway.toolkit.site;
+      if (change === null) rmSync(join(stateDir, 'support'), { recursive: true });
+      else writeRecords(stateDir, change);
+      return answer;
+    };
+    const data = await rehearse(gateway);
+    expect(verdicts(data)).toEqual({ ...allOk, audit });
+    expect(detailOf(data, 'audit')).toMatch(detail);
+  });
+
   it('is wrong where the process of the proxy outlives the session, and not checked where none was seen', async () => {
     await using gateway = await startFakeSupport();
+    writeRecords(gateway.toolkit.site.stateDir);
     // One that was there before is not of this session.
     await using old = startProxy();
     gateway.onAsked = () => {
-      gateway.view = runningView('s-1', { connections: 1 });
+      gateway.view = runningView(RECORDED_ID, { connections: 1 });
     };
     const unseen = await rehearse(gateway);
     expect(verdicts(unseen)).toEqual({ ...allOk, proxy: 'not-checked' });
@@ -342,7 +375,8 @@ describe('a session of remote support, rehearsed', () => {
     >;
     Object.assign(gateway.toolkit, { ssh });
     const data = await rehearse(gateway);
-    expect(verdicts(data)).toEqual({ ...allOk, proxy: 'not-checked' });
+    expect(verdicts(data)).toEqual({ ...allOk, proxy: 'not-checked', audit: 'not-checked' });
+    expect(detailOf(data, 'audit')).toBe('the records are on another machine');
     expect(detailOf(data, 'proxy')).toBe('the process of the gateway is not visible here');
   });
 });

@@ -30,6 +30,8 @@ type Running = NonNullable<SupportState['running']>;
 const POLL_MS = 250;
 /** For the end record to be written, and for the outbox to take it. */
 const RECORDED_WITHIN_MS = 10_000;
+/** For the process of an ended session to disappear. */
+const GONE_WITHIN_MS = 2_000;
 const LIST_PATH = '/api/wartung/sitzungen?limit=100';
 
 /**
@@ -77,7 +79,7 @@ export async function rehearseTunnel(
   const pids = (await readProxies(toolkit))?.filter((pid) => others?.includes(pid) === false) ?? null;
   const end = await endOnSite(toolkit, running.session, context);
   if (end.kind === 'answered') context.onProgress('Ended on site; close the tunnel in the cloud console, too');
-  const left = (await readProxies(toolkit))?.filter((pid) => pids?.includes(pid) === true) ?? null;
+  const left = pids === null ? null : await leftProxies(toolkit, pids, context);
   const entry = await recordOf(toolkit, { session: running.session, password }, context);
   const records = await untilSent(toolkit, context);
   const audit = await auditHere(toolkit, context);
@@ -99,6 +101,21 @@ async function auditHere({ site, ssh, clock }: Toolkit, { signal }: CheckContext
 /** null: the gateway is on another machine, or its process cannot be seen. */
 async function readProxies({ ssh, site }: Toolkit): Promise<readonly number[] | null> {
   return ssh === undefined ? await readProxyProcesses(site.operator.port) : null;
+}
+
+/** Those that are still there after a moment; null: unknown. */
+async function leftProxies(
+  toolkit: Toolkit,
+  pids: readonly number[],
+  context: CheckContext,
+): Promise<readonly number[] | null> {
+  const { clock } = toolkit;
+  const untilMs = clock.monotonicMs() + GONE_WITHIN_MS;
+  for (;;) {
+    const left = (await readProxies(toolkit))?.filter((pid) => pids.includes(pid)) ?? null;
+    if (left === null || left.length === 0 || clock.monotonicMs() >= untilMs) return left;
+    await clock.sleep(POLL_MS, context.signal);
+  }
 }
 
 async function waitForSession(
