@@ -35,11 +35,22 @@ describe('a support session', () => {
     expect(support.view()).toMatchObject({
       status: 'running',
       records: { status: 'ok' },
-      running: { session: start.session, since: start.at, forMs: 90_000, leftMs: 3_510_000, state: 'connected' },
+      running: {
+        session: start.session,
+        since: start.at,
+        forMs: 90_000,
+        leftMs: 3_510_000,
+        state: 'connected',
+        connections: 3,
+      },
     });
     expect(await support.endOnSite('Kim\n at the reception')).toBe(true);
     expect(isKnown(pid)).toBe(false);
-    expect(support.view()).toMatchObject({ status: 'waiting', running: null });
+    expect(support.view()).toMatchObject({
+      status: 'waiting',
+      running: null,
+      lastEnded: { session: start.session, reason: 'ended-on-site', detail: 'Ended on site by Kim at the reception.' },
+    });
     expect((await world.untilRecords(2))[1]).toMatchObject({
       kind: 'end',
       session: start.session,

@@ -140,6 +140,7 @@ export function beginSession(options: SessionOptions): Session {
         leftMs: Math.round(ownClock.leftMs()),
         state: reported.state,
         open: reported.counts?.open ?? null,
+        connections: reported.counts?.connections ?? null,
       };
     },
   };

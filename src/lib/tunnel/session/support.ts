@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { TunnelNotificationWire } from '../../cloud/index.ts';
 import { asGwError, GwError } from '../../error/index.ts';
 import { createWakeup, onAbort, orAfter, untilAborted } from '../../lifecycle/index.ts';
-import type { Support, SupportOptions, SupportView } from '../model.ts';
+import type { RecordBody, Support, SupportOptions, SupportView } from '../model.ts';
 import { openRecords, type Records } from '../records/index.ts';
 import { checkNotification } from './check.ts';
 import { entriesOf, recordsFor } from './entries.ts';
@@ -55,6 +55,7 @@ export function createSupport(options: SupportOptions, open: OpenRecords = openR
   let handled: Waiting | null = null;
   let session: Session | null = null;
   let lastRefused: SupportView['lastRefused'] = null;
+  let lastEnded: SupportView['lastEnded'] = null;
 
   /** One after the other, so that there is never a second proxy. */
   async function handle(item: Waiting): Promise<void> {
@@ -91,7 +92,7 @@ export function createSupport(options: SupportOptions, open: OpenRecords = openR
       replaces,
       program,
       settings,
-      writer,
+      writer: { start: writer.start, keep: keepEnd },
       clock,
       log,
     });
@@ -121,6 +122,14 @@ export function createSupport(options: SupportOptions, open: OpenRecords = openR
     if (skipped === null) return;
     const more = skipped === 0 ? '' : ` ${skipped} refusals before it are not recorded: there were too many.`;
     writer.keep({ ...record, detail: `${detail}${more}` });
+  }
+
+  function keepEnd(record: RecordBody): void {
+    if (record.kind === 'end') {
+      const { session: id, reason, detail } = record;
+      lastEnded = { session: id, reason, at: clock.wall().toISOString(), detail };
+    }
+    writer.keep(record);
   }
 
   function next(): void {
@@ -237,7 +246,7 @@ export function createSupport(options: SupportOptions, open: OpenRecords = openR
       return true;
     },
 
-    view: () => ({ ...stateOf(), records: recordsView(), lastRefused }),
+    view: () => ({ ...stateOf(), records: recordsView(), lastRefused, lastEnded }),
 
     async sessions(limit) {
       const unreadable = (why: string) => new GwError('FILE_UNREADABLE', `The session records cannot be read: ${why}`);
