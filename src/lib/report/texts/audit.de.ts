@@ -269,6 +269,7 @@ export const auditDe: typeof auditEn = {
   infoTitle: 'Zur Kenntnis',
   info: {
     refused: (reasons) => `Abgelehnte Anfragen: ${reasons}.`,
+    onlyJudged: 'Die Zahlen der Sitzungen und Ablehnungen umfassen nur die prüfbaren Einträge.',
     noRefused: 'Es wurde keine Anfrage abgelehnt.',
     unusual: (day, count) => `Auffällig: ${count} abgelehnte Anfragen am ${day} (UTC).`,
     unclean: (count) =>

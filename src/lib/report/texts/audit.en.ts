@@ -277,6 +277,7 @@ export const auditEn = {
   infoTitle: 'For information',
   info: {
     refused: (reasons: string) => `Refused requests: ${reasons}.`,
+    onlyJudged: 'Numbers of sessions and refusals count only the records that could be judged.',
     noRefused: 'No request was refused.',
     unusual: (day: string, count: number) => `Unusual: ${count} refused requests on ${day} (UTC).`,
     unclean: (count: number) =>
