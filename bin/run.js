@@ -21,7 +21,7 @@ const engineFlags = {
   // 100,000 features take 310 MB instead of 440, in no more time; see docs/performance.md.
   overlays: ['--semi-space-growth-factor=1'],
   // An audit keeps almost nothing of millions of lines, so a small young generation is enough.
-  tunnel: ['--semi-space-growth-factor=1'],
+  'tunnel audit': ['--semi-space-growth-factor=1'],
 };
 
 if (modern) {
@@ -31,10 +31,11 @@ if (modern) {
   // With them the file and line of a source file stands in a stack; reading the maps takes too long for every start.
   if (process.env.GW_DEBUG) process.setSourceMapsEnabled(true);
   // The only flag that may stand before the command.
-  const command = argv.find((arg) => arg !== '--no-color') ?? '';
-  if (Object.hasOwn(engineFlags, command)) {
+  const [topic = '', command = ''] = argv.filter((arg) => arg !== '--no-color');
+  const known = [topic, `${topic} ${command}`].find((name) => Object.hasOwn(engineFlags, name));
+  if (known !== undefined) {
     const { setFlagsFromString } = await import('node:v8');
-    for (const flag of engineFlags[command]) setFlagsFromString(flag);
+    for (const flag of engineFlags[known]) setFlagsFromString(flag);
   }
   // After the flags, since compiled code is kept for each set of them.
   module.enableCompileCache?.();
