@@ -71,6 +71,8 @@ const extraEntries = {
   'chassis/map-writes.ts': '^src/lib/maps/',
   // The daemon makes no audit.
   'tunnel/audit/index.ts': '^src/lib/toolkit/',
+  // The daemon loads neither the protocol nor the audit.
+  'tunnel/session/index.ts': '^src/lib/gateway/',
   // The simulator shares the wire types only.
   'chassis/wire.ts': '^src/lib/sim/',
   'cloud/wire.ts': '^src/lib/sim/',
@@ -162,7 +164,7 @@ module.exports = {
         path: '^src/lib/',
         pathNot: [
           '^src/lib/[^/]+/index\\.ts$',
-          '^src/lib/[^/]+/[^/]+\\.result\\.ts$',
+          '^src/lib/[^/]+/([^/]+/)?[^/]+\\.result\\.ts$',
           '^src/lib/toolkit/[^/]+/',
           '^src/lib/toolkit/(via|remote-run)\\.ts$',
           '^src/lib/sim/',

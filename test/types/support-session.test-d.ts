@@ -12,6 +12,7 @@ import {
   type Running,
   refuse,
   run,
+  type SessionState,
   type StartRecord,
 } from '../../src/lib/tunnel/session/state.ts';
 
@@ -34,6 +35,10 @@ describe('a support session', () => {
     expectTypeOf(end(running, figures)).toEqualTypeOf<Ended>();
     expectTypeOf(refuse(received, why)).toEqualTypeOf<Refused>();
     expectTypeOf(refuse(checked, why)).toEqualTypeOf<Refused>();
+  });
+
+  it('has no other state', () => {
+    expectTypeOf<SessionState['state']>().toEqualTypeOf<'notified' | 'checked' | 'running' | 'ended' | 'refused'>();
   });
 
   it('skips no state', () => {

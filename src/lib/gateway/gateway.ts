@@ -16,7 +16,7 @@ import type { OutputState } from './line-writer.ts';
 import { logHealth } from './log-health.ts';
 import { coarseState, neighboursView, notListening } from './neighbours.ts';
 import type { ServeEvent } from './serve.result.ts';
-import { openSupport } from './support.ts';
+import { openSupport, supportHealth } from './support.ts';
 
 export interface GatewayOptions {
   readonly sitePath: string;
@@ -115,6 +115,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       ...{ stop, keepingTrouble },
       cloud: cloudHealth.view(),
       cloudIsDown: cloudHealth.isDown(),
+      support: supportHealth(support),
       operatorTrouble: operator.trouble(),
       disk: { state: disks.state.view(), media: disks.media.view() },
       log: logHealth(options.logState?.()),
@@ -133,6 +134,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     neighbours: () => (fleet === null ? notListening : neighboursView(fleet.view(), lastErrorOf(fleet.name))),
     cloud: cloudView,
     checkCloudPath: cloud === null ? null : (path) => cloud.checkPath(path),
+    support,
     clock,
     log,
     assetsDir: options.assetsDir,

@@ -1,4 +1,5 @@
 import type { Cloud } from '../cloud/index.ts';
+import { noSupport, type SupportHealth } from '../operator/index.ts';
 import type { Site } from '../site/index.ts';
 import type { Support, SupportOptions } from '../tunnel/index.ts';
 
@@ -12,6 +13,12 @@ export async function openSupport(
   parts: Pick<SupportOptions, 'program' | 'clock' | 'log'>,
 ): Promise<Support | null> {
   if (cloud === null) return null;
-  const { createSupport } = await import('../tunnel/index.ts');
+  const { createSupport } = await import('../tunnel/session/index.ts');
   return createSupport({ ...parts, site, sendRecord: cloud.sendRecord });
+}
+
+/** The part of remote support in the health of the gateway; records that fail come first. */
+export function supportHealth(support: Pick<Support, 'view'> | null): SupportHealth {
+  const { status, detail, records } = support?.view() ?? noSupport;
+  return { status, records: records.status, detail: records.status === 'failing' ? records.detail : detail };
 }

@@ -168,6 +168,13 @@ export interface SupportView {
   };
   /** The last refusal since the start of gw; null: none. */
   readonly lastRefused: { readonly reason: RefusalReason; readonly at: string; readonly detail: string } | null;
+  /** The last session that ended since the start of gw; null: none. */
+  readonly lastEnded: {
+    readonly session: string;
+    readonly reason: EndReason;
+    readonly at: string;
+    readonly detail: string;
+  } | null;
 }
 
 export interface RunningSession {
@@ -182,6 +189,8 @@ export interface RunningSession {
   readonly state: 'connecting' | 'connected';
   /** Open TCP connections at the last report of the proxy; null: none yet. */
   readonly open: number | null;
+  /** TCP connections since the start of the session at the last report of the proxy; null: none yet. */
+  readonly connections: number | null;
 }
 
 /** One session or refusal of the records, as `GET /api/wartung/sitzungen` returns it. */
@@ -199,6 +208,8 @@ export type SessionEntry =
         readonly reason: EndReason;
         readonly detail: string;
         readonly durationS: number | null;
+        /** TCP connections to the read-only socket; null: not known. */
+        readonly connections: number | null;
       } | null;
     }
   | {

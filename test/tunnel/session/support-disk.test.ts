@@ -150,6 +150,7 @@ describe('an end', () => {
     const stopped = world.support.stop();
     await world.clock.advance(600);
     await expect.poll(() => isAlive(pid)).toBe(false);
+    await expect.poll(() => world.support.view().running).toBeNull();
     await world.clock.advance(900);
     await stopped;
     expect(world.records().map(({ kind }) => kind)).toEqual(['start']);

@@ -1,9 +1,10 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import type { Clock } from '../../../src/lib/lifecycle/index.ts';
-import { createSupport } from '../../../src/lib/tunnel/index.ts';
+import { auditRecords } from '../../../src/lib/tunnel/audit/index.ts';
+import { createSupport } from '../../../src/lib/tunnel/session/index.ts';
 import type { SessionRecord, Support, SupportOptions } from '../../../src/lib/tunnel/model.ts';
 import type { OpenRecords } from '../../../src/lib/tunnel/session/support.ts';
 import { createFakeClock, type FakeClock } from '../../lifecycle/fake-clock.ts';
@@ -52,6 +53,21 @@ export function supportWorld(options: WorldOptions = {}) {
     return support;
   }
 
+  async function audited() {
+    if (!existsSync(join(stateDir, 'support'))) return [];
+    const logFile = join(dir, 'gw.log');
+    writeFileSync(logFile, logged.map((line) => `${JSON.stringify(line)}\n`).join(''));
+    const { region, tunnel } = site.cloud ?? {};
+    const limits = {
+      serial: site.chassis.serial,
+      region: region ?? '',
+      services: tunnel?.services ?? [],
+      maxMinutes: tunnel?.maxMinutes ?? 0,
+    };
+    const records = join(stateDir, 'support');
+    return (await auditRecords({ records, logs: [logFile], limits, now: clock.wall() })).findings;
+  }
+
   const support = make();
   return {
     dir,
@@ -97,17 +113,20 @@ export function supportWorld(options: WorldOptions = {}) {
           for (let ms = 2_000; !(await Promise.race([stopped, within(ms)])); ms = 10) await fake.advance(100);
         }),
       );
+      const findings = await audited();
       const left = proxy.spawned().filter(({ pid }) => isAlive(pid));
       for (const { pid } of left) process.kill(pid, 'SIGKILL');
       rmSync(dir, { recursive: true, force: true });
       expect(left.map(({ pid }) => pid)).toEqual([]);
       expect(fake.pending).toBe(0);
       expect(failures).toEqual([]);
+      // Whatever a test does, its records and its log pass the audit of the product.
+      expect(findings).toEqual([]);
     },
   };
 }
 
-export function readRecords(path: string): SessionRecord[] {
+function readRecords(path: string): SessionRecord[] {
   let text: string;
   try {
     text = readFileSync(path, 'utf8');

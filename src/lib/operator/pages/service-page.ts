@@ -33,7 +33,8 @@ export function servicePage({ site, view, health, neighbours, readOnly }: Servic
     current: 'service',
     readOnly,
     view,
-    body: markup`<section class="state">
+    body: markup`${supportBanner(view, readOnly)}
+<section class="state">
 ${headlineBlock(view)}
 <p>Versuchte Adresse: <code>${live(view, 'link.tried')}</code>, ${live(view, 'link.for')}</p>
 <p>${live(view, 'link.detail')}</p>
@@ -110,8 +111,36 @@ ${neighbours.robots.map(
 <div><dt>Version aus der Cloud</dt><dd class="lines">${live(view, 'cloud.release')}</dd></div>
 <div><dt>Archive für die Cloud</dt><dd class="lines">${live(view, 'cloud.uploads')}</dd></div>
 </dl>
+</section>
+<section>
+<h2>Fernwartung</h2>
+<dl>
+<div><dt>Zustand</dt><dd class="lines">${live(view, 'support')} <small lang="en">${live(view, 'support.detail')}</small></dd></div>
+<div><dt>Zuletzt beendet</dt><dd>${live(view, 'support.ended')}</dd></div>
+<div><dt>Zuletzt abgelehnt</dt><dd>${live(view, 'support.refused')}</dd></div>
+<div><dt>Aufzeichnungen</dt><dd>${live(view, 'support.records')}</dd></div>
+</dl>
 </section>`,
   });
+}
+
+/** A running session of remote support, which anyone at the robot may end. Hidden by the style sheet while none runs. */
+function supportBanner(view: PageView, readOnly: boolean): Markup {
+  return markup`<section class="support when-support">
+<h2 aria-live="polite">${live(view, 'support.title')}</h2>
+<p>${live(view, 'support.state')}</p>
+<dl>
+<div><dt>Seit</dt><dd>${live(view, 'support.since')}</dd></div>
+<div><dt>Endet spätestens</dt><dd>${live(view, 'support.until')}</dd></div>
+<div><dt>Dienste</dt><dd>${live(view, 'support.services')}</dd></div>
+<div><dt>Offene Verbindungen</dt><dd>${live(view, 'support.open')}</dd></div>
+</dl>
+${
+  readOnly
+    ? markup`<p>Beenden kann die Fernwartung jeder am Roboter, auf der Seite „Technik“ des Tablets.</p>`
+    : markup`<form method="post" action="/api/wartung/sitzung/ende"><button>Fernwartung beenden <small>ohne Anmeldung; der Roboter fährt und hält davon unabhängig</small></button></form>`
+}
+</section>`;
 }
 
 function neighboursText({ fleet }: Site, view: NeighboursView): string {

@@ -24,6 +24,6 @@ function entryOf(record: SessionRecord, ends: ReadonlyMap<string, EndRecord>): S
   return [{ kind: 'session', session, at, region, services, maxS, end: end === undefined ? null : pickEnd(end) }];
 }
 
-function pickEnd({ at, reason, detail, durationS }: EndRecord) {
-  return { at, reason, detail, durationS };
+function pickEnd({ at, reason, detail, durationS, connections }: EndRecord) {
+  return { at, reason, detail, durationS, connections };
 }

@@ -1,5 +1,4 @@
-import { type ChildProcessByStdio, spawn } from 'node:child_process';
-import type { Readable, Writable } from 'node:stream';
+import { type ChildProcess, spawn } from 'node:child_process';
 import type { Clock, Log } from '../../lifecycle/index.ts';
 import { CLIENT_TOKEN_VARIABLE, type ProxyEvent, type ProxySettings, TOKEN_VARIABLE } from '../model.ts';
 import type { AccessToken } from './access-token.ts';
@@ -13,8 +12,10 @@ const MAX_STDERR_BYTES = 4_096;
 /** After the exit, until its pipes count as closed: a program that inherited them may hold them open. */
 const CLOSE_WITHIN_MS = 500;
 const SHELL = '/bin/sh';
-/** No core file; and where the system pipes core dumps to a program, no memory in them. */
-const WITHOUT_CORE = 'ulimit -c 0; echo 0 2>/dev/null >/proc/self/coredump_filter; exec "$@"';
+/**
+ * No core file; where the system pipes core dumps to a program, no memory in them; and no variables of the shell itself.
+ */
+const WITHOUT_CORE = 'ulimit -c 0; echo 0 2>/dev/null >/proc/self/coredump_filter; unset PWD OLDPWD SHLVL; exec "$@"';
 const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
 export interface ProxyProcessOptions {
@@ -50,8 +51,6 @@ export interface ProxyClosed {
   readonly stderr: string;
 }
 
-type Child = ChildProcessByStdio<Writable, Readable, Readable>;
-
 /**
  * Starts the proxy of a running session. Its environment consists of PATH and the two tokens; its arguments contain no
  * secret. It ends when its stdin closes, so also with a gateway that is killed. In a session of its own, so that Ctrl-C at
@@ -66,12 +65,12 @@ export function startProxy(options: ProxyProcessOptions): ProxyProcess {
   let stderr: Buffer = Buffer.alloc(0);
   let startError: string | null = null;
 
-  const child: Child = spawn(SHELL, ['-c', WITHOUT_CORE, 'sh', ...program, ...argumentsOf(options.settings)], {
-    cwd: '/',
-    env: environmentOf(tokens),
-    stdio: ['pipe', 'pipe', 'pipe'],
-    detached: true,
-  });
+  const child = spawnQuietly([...program, ...argumentsOf(options.settings)], environmentOf(tokens));
+  if (child instanceof Error) {
+    const startError = scrub(child.message);
+    resolve({ code: null, signal: null, startError, ended: null, stderr: '' });
+    return { pid: undefined, closed, stop: async () => {} };
+  }
 
   const reader = createLineReader((line) => {
     const event = line === null ? null : parseProxyEvent(line);
@@ -84,18 +83,19 @@ export function startProxy(options: ProxyProcessOptions): ProxyProcess {
     if (shown.event === 'ended') ended = shown;
     options.onEvent(shown);
   });
-  child.stdout.on('data', (bytes: Buffer) => reader.push(bytes));
-  child.stderr.on('data', (bytes: Buffer) => {
+  const { stdin, stdout, stderr: errors } = child;
+  stdout?.on('data', (bytes: Buffer) => reader.push(bytes));
+  errors?.on('data', (bytes: Buffer) => {
     stderr = Buffer.concat([stderr, bytes.subarray(-MAX_STDERR_BYTES)]).subarray(-MAX_STDERR_BYTES);
   });
   // Errors of the pipes say nothing beyond the exit.
-  const pipes = [child.stdin, child.stdout, child.stderr];
-  for (const pipe of pipes) pipe.on('error', () => {});
+  const pipes = [stdin, stdout, errors];
+  for (const pipe of pipes) pipe?.on('error', () => {});
 
   const close = () => {
     // The tail may begin within a token, which `scrub` removes too.
     const tail = scrub(stderr.toString('utf8'));
-    for (const pipe of pipes) pipe.destroy();
+    for (const pipe of pipes) pipe?.destroy();
     resolve({ code: child.exitCode, signal: child.signalCode, startError, ended, stderr: tail });
   };
   child.once('error', ({ message }) => {
@@ -124,6 +124,21 @@ export function startProxy(options: ProxyProcessOptions): ProxyProcess {
       await closed;
     },
   };
+}
+
+/** Without enough memory, or with too long arguments, the system's error is thrown; others come as an event. */
+function spawnQuietly(words: readonly string[], env: NodeJS.ProcessEnv): ChildProcess | Error {
+  try {
+    const child: ChildProcess = spawn(SHELL, ['-c', WITHOUT_CORE, 'sh', ...words], {
+      cwd: '/',
+      env,
+      stdio: ['pipe', 'pipe', 'pipe'],
+      detached: true,
+    });
+    return child;
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
+  }
 }
 
 /** The service may return the token in its texts. */

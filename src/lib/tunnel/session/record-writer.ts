@@ -5,7 +5,7 @@ import type { Records } from '../records/index.ts';
 import type { StartBody, StartRecord } from './state.ts';
 
 /** Within this time a start is on the disk, or there is no session. Project decision. */
-export const START_WITHIN_MS = 5_000;
+const START_WITHIN_MS = 5_000;
 /** Between two attempts while the disk fails; a start is an attempt of its own. */
 const RETRY_MS = 5_000;
 /** Refusals that wait in memory; beyond that new ones are lost. Ends are never lost. Project decision. */

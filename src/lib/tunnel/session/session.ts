@@ -89,7 +89,7 @@ export function beginSession(options: SessionOptions): Session {
     }
     running = run(checked, start);
     logStart(log, running);
-    const figures = cause === null ? await withProxy(running) : withoutProxy(cause);
+    const figures = cause === null ? await withProxy(running).catch(failedFigures) : withoutProxy(cause);
     const { record } = end(running, figures);
     running = null;
     writer.keep(record);
@@ -140,6 +140,7 @@ export function beginSession(options: SessionOptions): Session {
         leftMs: Math.round(ownClock.leftMs()),
         state: reported.state,
         open: reported.counts?.open ?? null,
+        connections: reported.counts?.connections ?? null,
       };
     },
   };
@@ -174,16 +175,16 @@ function stoppedEnd({ reason, detail }: EndCause, { signal }: ProxyClosed): Pick
 }
 
 /**
- * Counts are known only from a proxy that reported its end; what one that was killed has reported before is a minimum, and
- * goes into the detail.
+ * Counts are known only from a proxy that reported its end, before which it reports every change; what one that was killed
+ * has reported before is a minimum, and goes into the detail.
  */
 function figuresOf(
   { channelId, counts }: Reported,
   { ended }: ProxyClosed,
   { reason, detail }: Pick<EndFigures, 'reason' | 'detail'>,
 ): EndFigures {
-  if (counts !== null && ended !== null) {
-    const { connections, bytesIn, bytesOut } = counts;
+  if (ended !== null) {
+    const { connections, bytesIn, bytesOut } = counts ?? { connections: 0, bytesIn: 0, bytesOut: 0 };
     return { reason, detail, connections, bytesIn, bytesOut, channelId };
   }
   const last =
@@ -191,6 +192,12 @@ function figuresOf(
       ? ''
       : ` Last report of the proxy: ${counts.connections} connections, ${counts.bytesIn} bytes in, ${counts.bytesOut} bytes out.`;
   return { reason, detail: `${detail}${last}`, connections: null, bytesIn: null, bytesOut: null, channelId };
+}
+
+/** An error of gw itself must not leave a session without its end. */
+function failedFigures(error: unknown): EndFigures {
+  const unknown = { connections: null, bytesIn: null, bytesOut: null, channelId: null };
+  return { reason: 'proxy-failed', detail: `Internal error: ${textOf(error)}`, ...unknown };
 }
 
 /** Ended before the proxy was started. */

@@ -2,14 +2,14 @@ import { join } from 'node:path';
 import type { TunnelNotificationWire } from '../../cloud/index.ts';
 import { asGwError, GwError } from '../../error/index.ts';
 import { createWakeup, onAbort, orAfter, untilAborted } from '../../lifecycle/index.ts';
-import type { Support, SupportOptions, SupportView } from '../model.ts';
+import type { RecordBody, Support, SupportOptions, SupportView } from '../model.ts';
 import { openRecords, type Records } from '../records/index.ts';
 import { checkNotification } from './check.ts';
 import { entriesOf, recordsFor } from './entries.ts';
 import { forwardRecords } from './forwarder.ts';
 import { oneLine } from './proxy-events.ts';
+import { createRecordLimit } from './record-limit.ts';
 import { createRecordWriter } from './record-writer.ts';
-import { createRefusalLimit } from './refusals.ts';
 import { beginSession, type EndCause, type Session } from './session.ts';
 import { type EndBody, type Notified, notified, type Refusal, type Refused, refuse } from './state.ts';
 
@@ -41,7 +41,8 @@ export function createSupport(options: SupportOptions, open: OpenRecords = openR
   const { site, clock, log } = options;
   const tunnel = site.cloud?.tunnel;
   const wakeup = createWakeup();
-  const refusals = createRefusalLimit(clock);
+  const refusals = createRecordLimit(clock);
+  const starts = createRecordLimit(clock);
   const writer = createRecordWriter({ clock, log, onLateStart: closeLate, onWritten: wakeup.wake });
   let records: Records | null = null;
   let openError: GwError | null = null;
@@ -54,6 +55,7 @@ export function createSupport(options: SupportOptions, open: OpenRecords = openR
   let handled: Waiting | null = null;
   let session: Session | null = null;
   let lastRefused: SupportView['lastRefused'] = null;
+  let lastEnded: SupportView['lastEnded'] = null;
 
   /** One after the other, so that there is never a second proxy. */
   async function handle(item: Waiting): Promise<void> {
@@ -63,6 +65,10 @@ export function createSupport(options: SupportOptions, open: OpenRecords = openR
     if (refusal !== null || tunnel === undefined) {
       if (refusal !== null) keepRefusal(refuse(item.notified, refusal));
       return;
+    }
+    if (starts.admit() === null) {
+      const detail = 'Too many sessions began within a short time; wait a minute.';
+      return keepRefusal(refuse(item.notified, { reason: 'not-recorded', detail }));
     }
     const id = crypto.randomUUID();
     let untilMs = clock.monotonicMs() + tunnel.maxMinutes * 60_000;
@@ -86,7 +92,7 @@ export function createSupport(options: SupportOptions, open: OpenRecords = openR
       replaces,
       program,
       settings,
-      writer,
+      writer: { start: writer.start, keep: keepEnd },
       clock,
       log,
     });
@@ -116,6 +122,14 @@ export function createSupport(options: SupportOptions, open: OpenRecords = openR
     if (skipped === null) return;
     const more = skipped === 0 ? '' : ` ${skipped} refusals before it are not recorded: there were too many.`;
     writer.keep({ ...record, detail: `${detail}${more}` });
+  }
+
+  function keepEnd(record: RecordBody): void {
+    if (record.kind === 'end') {
+      const { session: id, reason, detail } = record;
+      lastEnded = { session: id, reason, at: clock.wall().toISOString(), detail };
+    }
+    writer.keep(record);
   }
 
   function next(): void {
@@ -232,7 +246,7 @@ export function createSupport(options: SupportOptions, open: OpenRecords = openR
       return true;
     },
 
-    view: () => ({ ...stateOf(), records: recordsView(), lastRefused }),
+    view: () => ({ ...stateOf(), records: recordsView(), lastRefused, lastEnded }),
 
     async sessions(limit) {
       const unreadable = (why: string) => new GwError('FILE_UNREADABLE', `The session records cannot be read: ${why}`);
