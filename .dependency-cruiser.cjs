@@ -71,6 +71,8 @@ const extraEntries = {
   'chassis/map-writes.ts': '^src/lib/maps/',
   // The daemon makes no audit.
   'tunnel/audit/index.ts': '^src/lib/toolkit/',
+  // The daemon loads neither the protocol nor the audit.
+  'tunnel/session/index.ts': '^src/lib/gateway/',
   // The simulator shares the wire types only.
   'chassis/wire.ts': '^src/lib/sim/',
   'cloud/wire.ts': '^src/lib/sim/',

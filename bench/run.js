@@ -25,6 +25,7 @@ const names = [
   'stop-latency',
   'outbox',
   'cloud-links',
+  'audit',
 ];
 const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => !names.includes(name));

@@ -13,7 +13,7 @@ export async function openSupport(
   parts: Pick<SupportOptions, 'program' | 'clock' | 'log'>,
 ): Promise<Support | null> {
   if (cloud === null) return null;
-  const { createSupport } = await import('../tunnel/index.ts');
+  const { createSupport } = await import('../tunnel/session/index.ts');
   return createSupport({ ...parts, site, sendRecord: cloud.sendRecord });
 }
 

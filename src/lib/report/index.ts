@@ -5,7 +5,6 @@
  * stays text.
  */
 export { auditDocument, auditInformation } from './audit/document.ts';
-export type { AuditReport } from './audit/model.ts';
 export type { DocumentModel, Language } from './document.ts';
 export { toJson } from './json.ts';
 export { recordToJUnit, toJUnit } from './junit.ts';

@@ -1,7 +1,8 @@
 /**
  * Remote support: a technician in the cloud reads the read-only page of the robot through a tunnel that this device opens
- * itself. Checks of the notification, the session with its own clock, the proxy as a child process, and the records.
+ * itself. Checks of the notification, the session with its own clock, the proxy as a child process, the wire protocol,
+ * the records and their audit. The daemon uses `session/index.ts`, which loads neither the protocol nor the audit.
  */
-export type * from './model.ts';
-export { endReasons, refusalReasons } from './model.ts';
-export { createSupport } from './session/support.ts';
+export * from './model.ts';
+export { withoutTokens } from './proxy/redaction.ts';
+export { type ProxyResult, type RunProxyOptions, runProxy } from './proxy/run.ts';

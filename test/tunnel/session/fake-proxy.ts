@@ -58,7 +58,8 @@ if (stderr) process.stderr.write(expand(stderr));
 for (const one of says) say(one);
 if (signal) process.kill(process.pid, signal);
 if (code !== undefined) process.exit(code);
-setInterval(() => {}, 1000);
+// For a test that was killed before it could end this program.
+setTimeout(() => process.exit(99), 120_000);
 `;
 
 /** Writes a program in place of the proxy into a folder; `program` are the words that start it. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { openRecords } from '../../../src/lib/tunnel/records/index.ts';
-import { MAX_BURST } from '../../../src/lib/tunnel/session/refusals.ts';
+import { MAX_BURST } from '../../../src/lib/tunnel/session/record-limit.ts';
 import { MAX_WAITING_NOTIFICATIONS } from '../../../src/lib/tunnel/session/support.ts';
 import { isAlive } from './fake-proxy.ts';
 import { supportWorld, TOKEN } from './support-world.ts';
@@ -108,6 +108,26 @@ describe('a notification', () => {
 });
 
 describe('notifications', () => {
+  it('in a flood of valid ones do not displace the records: further ones are refused for a while', async () => {
+    await using world = supportWorld();
+    const support = world.make({ program: ['/bin/false'] });
+    await world.start(support);
+    for (let i = 1; i <= MAX_BURST; i += 1) {
+      world.offer({ token: `${TOKEN}${i}` }, support);
+      await world.untilRecords(2 * i);
+    }
+    world.offer({ token: `${TOKEN}a` }, support);
+    const records = await world.untilRecords(2 * MAX_BURST + 1);
+    expect(records.at(-1)).toMatchObject({
+      kind: 'refused',
+      reason: 'not-recorded',
+      detail: expect.stringContaining('Too many sessions'),
+    });
+    await world.clock.advance(60_000);
+    world.offer({ token: `${TOKEN}b` }, support);
+    expect((await world.untilRecords(2 * MAX_BURST + 3)).at(-1)).toMatchObject({ kind: 'end' });
+  });
+
   it('beyond those that can wait are refused at once', async () => {
     await using world = supportWorld({
       openRecords: async (options) => ({ ...(await openRecords(options)), append: never }),

@@ -1,6 +1,6 @@
 // Runs a support session until it is killed, with a program in place of the proxy.
 import { silentLog, systemClock } from '../../../src/lib/lifecycle/index.ts';
-import { createSupport } from '../../../src/lib/tunnel/index.ts';
+import { createSupport } from '../../../src/lib/tunnel/session/index.ts';
 import { siteOf, TOKEN } from './support-site.ts';
 
 const [dir = '', program = '[]'] = process.argv.slice(2);

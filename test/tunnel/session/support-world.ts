@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import type { Clock } from '../../../src/lib/lifecycle/index.ts';
 import { auditRecords } from '../../../src/lib/tunnel/audit/index.ts';
-import { createSupport } from '../../../src/lib/tunnel/index.ts';
+import { createSupport } from '../../../src/lib/tunnel/session/index.ts';
 import type { SessionRecord, Support, SupportOptions } from '../../../src/lib/tunnel/model.ts';
 import type { OpenRecords } from '../../../src/lib/tunnel/session/support.ts';
 import { createFakeClock, type FakeClock } from '../../lifecycle/fake-clock.ts';

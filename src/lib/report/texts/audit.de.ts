@@ -244,6 +244,9 @@ export const auditDe: typeof auditEn = {
     findings: ({ count }) => plural(Number(count), 'Befund', 'Befunde'),
     'no-records': () => 'es gibt keine Einträge',
     rotated: ({ first }) => `Einträge vor ${first} sind nicht vorhanden: Sie wurden planmäßig entfernt`,
+    unjudged: () => 'nicht jeder Eintrag war prüfbar, siehe Befunde',
+    'unknown-durations': ({ unknown }) =>
+      `bei ${plural(Number(unknown), 'Sitzung', 'Sitzungen')} ist die Dauer nicht bekannt`,
     'no-head': () => 'das Ende der Kette wurde nicht geprüft: head.json fehlt',
     'no-first': ({ first }) => `Einträge vor ${first} sind nicht vorhanden; ohne head.json ist der Grund unbekannt`,
     torn: () => 'die letzte Zeile ist unvollständig: gw schreibt sie gerade oder wurde dabei beendet',

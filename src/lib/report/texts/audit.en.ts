@@ -250,6 +250,9 @@ export const auditEn = {
     findings: ({ count }: AuditValues) => plural(Number(count), 'finding'),
     'no-records': () => 'there are no records',
     rotated: ({ first }: AuditValues) => `records before ${first} are not present: they were removed by rotation`,
+    unjudged: () => 'not every record could be judged, see the findings',
+    'unknown-durations': ({ unknown }: AuditValues) =>
+      `the duration of ${plural(Number(unknown), 'session')} is not known`,
     'no-head': () => 'the end of the chain was not checked: there is no head.json',
     'no-first': ({ first }: AuditValues) =>
       `records before ${first} are not present, and without head.json the reason is unknown`,

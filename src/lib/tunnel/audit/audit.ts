@@ -52,7 +52,17 @@ export async function auditRecords(options: AuditOptions): Promise<AuditFacts> {
 
   const { starts, refused, tokens: _tokens, channelIds: _ids, ...rest } = totals;
   const [firstSeq, lastSeq] = [first?.seq ?? null, chain.last()?.seq ?? null];
-  const about = { records, firstSeq, lastSeq, running: totals.running, logs, cloud };
+  const { running, unknownDurations } = totals;
+  const about = {
+    records,
+    firstSeq,
+    lastSeq,
+    headFirstSeq: head?.firstSeq ?? null,
+    running,
+    unknownDurations,
+    logs,
+    cloud,
+  };
   const checks = checksOf(
     { ...about, hasHead: sources.head.kind !== 'missing', isTorn: torn !== null, hasLimits: limits !== null },
     findings,

@@ -3,7 +3,7 @@ import type { Head } from '../records/pointers.ts';
 import { copied, type Findings, type Place } from './findings.ts';
 
 /** A line whose hash is right. */
-export interface Link {
+interface Link {
   readonly seq: number;
   readonly prev: string;
   readonly hash: string;

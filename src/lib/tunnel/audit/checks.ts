@@ -27,6 +27,16 @@ const codesOf: Readonly<Record<CheckId, readonly FindingCode[]>> = {
   cloud: ['missing-in-cloud', 'missing-locally', 'cloud-differs', 'cloud-invalid'],
 };
 
+/** With one of these a record was not judged. */
+const UNJUDGED: readonly FindingCode[] = [
+  'changed-line',
+  'unreadable-line',
+  'invalid-record',
+  'foreign-field',
+  'missing-records',
+  'missing-end',
+];
+
 /** Without these a verdict is not reached; the others are named in it. */
 const REQUIRED: ReadonlySet<CheckId> = new Set(['chain', 'end', 'pairs']);
 
@@ -35,16 +45,19 @@ export interface CheckFacts {
   readonly firstSeq: number | null;
   readonly lastSeq: number | null;
   readonly hasHead: boolean;
+  /** First record that rotation has left, by head.json; null: not known. */
+  readonly headFirstSeq: number | null;
   readonly isTorn: boolean;
   readonly hasLimits: boolean;
   readonly running: AuditFacts['running'];
+  readonly unknownDurations: number;
   readonly logs: { readonly files: number; readonly isWhole: boolean } | null;
   readonly cloud: { readonly records: number; readonly newer: number } | null;
 }
 
 /** One row for each check. */
 export function checksOf(facts: CheckFacts, findings: Findings): AuditCheck[] {
-  const { records, firstSeq, lastSeq, running, logs, cloud } = facts;
+  const { records, firstSeq, lastSeq, headFirstSeq, running, unknownDurations, logs, cloud } = facts;
 
   function row(
     id: CheckId,
@@ -58,10 +71,13 @@ export function checksOf(facts: CheckFacts, findings: Findings): AuditCheck[] {
   }
 
   const none: CheckDetail | null = records === 0 ? 'no-records' : null;
-  const unlimited = none ?? (facts.hasLimits ? null : 'no-limits');
+  // What is said of all sessions is not known when records were not judged.
+  const unjudged = none ?? (findings.count(...UNJUDGED) > 0 ? 'unjudged' : null);
+  const unlimited = unjudged ?? (facts.hasLimits ? null : 'no-limits');
   const beginning = (): CheckDetail | null => {
     if (firstSeq === 1) return null;
-    return facts.hasHead ? 'rotated' : 'no-first';
+    if (headFirstSeq === null || firstSeq === null) return 'no-first';
+    return headFirstSeq >= firstSeq ? 'rotated' : 'unjudged';
   };
   const cloudDetail = (): CheckDetail | null => {
     if (cloud === null) return 'no-cloud';
@@ -71,15 +87,15 @@ export function checksOf(facts: CheckFacts, findings: Findings): AuditCheck[] {
     row('chain', none, { records }),
     row('beginning', none ?? beginning(), { first: firstSeq ?? 0 }),
     row('end', facts.hasHead ? (facts.isTorn ? 'torn' : none) : 'no-head', { last: lastSeq ?? 0 }),
-    row('pairs', none ?? (running === null ? null : 'running'), {
+    row('pairs', unjudged ?? (running === null ? null : 'running'), {
       session: running?.session ?? '',
       at: running?.at ?? '',
       untilAt: running?.untilAt ?? '',
     }),
-    row('durations', none),
+    row('durations', unjudged ?? (unknownDurations > 0 ? 'unknown-durations' : null), { unknown: unknownDurations }),
     row('configured', unlimited),
     row('scope', unlimited),
-    row('overlap', none),
+    row('overlap', unjudged),
     row('tokens-records', none),
     row('tokens-logs', logs?.isWhole ? null : 'no-logs', { files: logs?.files ?? 0 }),
     row('cloud', none ?? cloudDetail(), { records: cloud?.records ?? 0, newer: cloud?.newer ?? 0 }),

@@ -83,6 +83,10 @@ export const checkDetails = [
   'no-records',
   /** Records before the first present one were removed by rotation. */
   'rotated',
+  /** Lines could not be read or records are missing, so that not every session was judged. */
+  'unjudged',
+  /** Sessions without a duration. */
+  'unknown-durations',
   /** Without head.json, or of a single file. */
   'no-head',
   'no-first',

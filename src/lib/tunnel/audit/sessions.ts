@@ -173,7 +173,8 @@ export function createSessions(findings: Findings, limits: AuditLimits | null): 
       const last = [...open.keys()].at(-1);
       for (const [session, start] of [...open]) {
         const until = Date.parse(start.at) + (start.maxS + CLOCK_TOLERANCE_S) * 1_000;
-        if (session === last && until > now.getTime() && Date.parse(start.at) <= now.getTime()) {
+        // A start in the future is one by another clock: it is not green either way.
+        if (session === last && until > now.getTime()) {
           running = { session, at: start.at, untilAt: new Date(until).toISOString() };
         } else leaveOpen(session, start);
       }

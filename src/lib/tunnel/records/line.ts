@@ -35,7 +35,7 @@ export function encodeRecord(body: RecordBody, { seq, at, serial, prev }: Record
 }
 
 /** What is wrong with a line by itself. */
-export type LineProblem =
+type LineProblem =
   /** Not the layout of a record: `prev` and `hash` are not the last keys. */
   | 'no-record'
   /** The SHA-256 of the line is not its `hash`. */
@@ -60,7 +60,7 @@ export function linksOf(line: Buffer): { readonly prev: string; readonly hash: s
 }
 
 /** SHA-256 of the part of a line that its hash covers. */
-export function hashOfLine(line: Buffer): string {
+function hashOfLine(line: Buffer): string {
   return hash('sha256', line.subarray(0, line.byteLength - HASH_PART_BYTES), 'hex');
 }
 

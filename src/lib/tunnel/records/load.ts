@@ -7,7 +7,7 @@ import { FIRST_PREV, parseLine } from './line.ts';
 import { type Head, readHead } from './pointers.ts';
 
 /** Older hashes are forgotten: a notification is delivered again within hours at most. Project decision. */
-export const MAX_TOKENS = 10_000;
+const MAX_TOKENS = 10_000;
 
 /** State of the records, read from their folder. */
 export interface Loaded {

@@ -7,8 +7,8 @@ import { readWhole, replaceFile } from '../../lifecycle/index.ts';
 const MAX_BYTES = 4_096;
 const ownerOnly = { mode: 0o600, folderMode: 0o700, durable: true };
 
-export const HEAD_FORMAT = 'gw/support-session-head/1';
-export const SENT_FORMAT = 'gw/support-session-sent/1';
+const HEAD_FORMAT = 'gw/support-session-head/1';
+const SENT_FORMAT = 'gw/support-session-sent/1';
 
 /** The last record, and the first that was not removed by rotation. */
 export interface Head {

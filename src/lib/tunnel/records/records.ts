@@ -18,7 +18,7 @@ import { type Head, readSent, setAside, writeHead, writeSent } from './pointers.
 import { createUnsent, newestOfFile, newestRecords } from './read.ts';
 
 /** Size of a file at which the next record goes to a new one. Project decision. */
-export const DEFAULT_MAX_FILE_BYTES = 8 * 1024 * 1024;
+const DEFAULT_MAX_FILE_BYTES = 8 * 1024 * 1024;
 const DEFAULT_BATCH = 100;
 /** Files with records that the cloud does not have are kept longer, up to so many. Project decision. */
 const MAX_UNSENT_FILES = 2 * MAX_ROTATED_FILES;

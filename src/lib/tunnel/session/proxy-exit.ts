@@ -13,7 +13,7 @@ const reasons: Readonly<Record<ProxyExit, EndReason>> = {
 };
 
 const sentences: Readonly<Record<ProxyExit, string>> = {
-  closed: 'The tunnel service closed the tunnel.',
+  closed: 'Closed in the cloud.',
   configuration: 'The proxy rejected its settings or the services of the tunnel.',
   'network-lost': 'The tunnel service could not be reached any more.',
   refused: 'The tunnel service refused the token.',
@@ -28,9 +28,8 @@ export interface ProxyEnd {
 }
 
 /**
- * Why the session ended, by the exit of a proxy that gw did not stop. An exit code of 0 counts only together with the
- * event that says so, since a program that never became the proxy may end with 0; so does a code that contradicts the
- * event.
+ * Why the session ended, by the exit of a proxy that gw did not stop. An exit code counts only together with the event that
+ * says the same, since a program that never became the proxy has exit codes too.
  */
 export function endOfProxy({ code, signal, startError, ended, stderr }: ProxyClosed): ProxyEnd {
   const failed = (text: string) => ({ reason: 'proxy-failed' as const, detail: withCause(text, stderr) });
@@ -38,10 +37,7 @@ export function endOfProxy({ code, signal, startError, ended, stderr }: ProxyClo
   if (code === null) return failed(`The proxy was ended by ${signal ?? 'an unknown signal'}, and not by gw.`);
   const exit = exitOfCode(code);
   if (exit === null) return failed(`The proxy ended with exit code ${code}.`);
-  if (ended === null) {
-    if (exit === 'closed') return failed('The proxy ended with exit code 0 without saying why.');
-    return { reason: reasons[exit], detail: withCause(sentences[exit], stderr) };
-  }
+  if (ended === null) return failed(`The proxy ended with exit code ${code} without saying why.`);
   if (ended.exit !== exit) return failed(`The proxy reported '${ended.exit}' and ended with exit code ${code}.`);
   return { reason: reasons[exit], detail: withCause(sentences[exit], ended.detail) };
 }
@@ -51,5 +47,5 @@ function exitOfCode(code: number): ProxyExit | null {
 }
 
 function withCause(sentence: string, cause: string): string {
-  return cause === '' ? sentence : `${sentence} ${cause}`;
+  return cause === '' ? sentence : `${sentence.replace(/\.$/, '')}: ${cause}`;
 }

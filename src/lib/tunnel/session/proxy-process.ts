@@ -12,8 +12,10 @@ const MAX_STDERR_BYTES = 4_096;
 /** After the exit, until its pipes count as closed: a program that inherited them may hold them open. */
 const CLOSE_WITHIN_MS = 500;
 const SHELL = '/bin/sh';
-/** No core file; and where the system pipes core dumps to a program, no memory in them. */
-const WITHOUT_CORE = 'ulimit -c 0; echo 0 2>/dev/null >/proc/self/coredump_filter; exec "$@"';
+/**
+ * No core file; where the system pipes core dumps to a program, no memory in them; and no variables of the shell itself.
+ */
+const WITHOUT_CORE = 'ulimit -c 0; echo 0 2>/dev/null >/proc/self/coredump_filter; unset PWD OLDPWD SHLVL; exec "$@"';
 const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
 export interface ProxyProcessOptions {

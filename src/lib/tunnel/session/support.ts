@@ -8,8 +8,8 @@ import { checkNotification } from './check.ts';
 import { entriesOf, recordsFor } from './entries.ts';
 import { forwardRecords } from './forwarder.ts';
 import { oneLine } from './proxy-events.ts';
+import { createRecordLimit } from './record-limit.ts';
 import { createRecordWriter } from './record-writer.ts';
-import { createRefusalLimit } from './refusals.ts';
 import { beginSession, type EndCause, type Session } from './session.ts';
 import { type EndBody, type Notified, notified, type Refusal, type Refused, refuse } from './state.ts';
 
@@ -41,7 +41,8 @@ export function createSupport(options: SupportOptions, open: OpenRecords = openR
   const { site, clock, log } = options;
   const tunnel = site.cloud?.tunnel;
   const wakeup = createWakeup();
-  const refusals = createRefusalLimit(clock);
+  const refusals = createRecordLimit(clock);
+  const starts = createRecordLimit(clock);
   const writer = createRecordWriter({ clock, log, onLateStart: closeLate, onWritten: wakeup.wake });
   let records: Records | null = null;
   let openError: GwError | null = null;
@@ -64,6 +65,10 @@ export function createSupport(options: SupportOptions, open: OpenRecords = openR
     if (refusal !== null || tunnel === undefined) {
       if (refusal !== null) keepRefusal(refuse(item.notified, refusal));
       return;
+    }
+    if (starts.admit() === null) {
+      const detail = 'Too many sessions began within a short time; wait a minute.';
+      return keepRefusal(refuse(item.notified, { reason: 'not-recorded', detail }));
     }
     const id = crypto.randomUUID();
     let untilMs = clock.monotonicMs() + tunnel.maxMinutes * 60_000;

@@ -1,19 +1,19 @@
 import type { Clock } from '../../lifecycle/index.ts';
 
-/** Refusals that are recorded at once, and then one in each interval. Project decision. */
+/** Recorded at once, and then one in each interval. Project decision. */
 export const MAX_BURST = 30;
 const INTERVAL_MS = 60_000;
 
 /**
- * Limits the records of refusals: whoever can publish notifications must not be able to displace the records of sessions
- * from the disk. The next record names how many refusals are not recorded.
+ * Limits the records of one kind: whoever can publish notifications must not be able to displace older records from the
+ * disk, whose space is limited.
  */
-export function createRefusalLimit(clock: Pick<Clock, 'monotonicMs'>) {
+export function createRecordLimit(clock: Pick<Clock, 'monotonicMs'>) {
   let left = MAX_BURST;
   let refilledMs = clock.monotonicMs();
   let skipped = 0;
   return {
-    /** The number of refusals before this one that are not recorded; null: this one is not recorded either. */
+    /** The number of records left out since the last one; null: this one is left out too. */
     admit(): number | null {
       const refill = Math.floor((clock.monotonicMs() - refilledMs) / INTERVAL_MS);
       left = Math.min(MAX_BURST, left + refill);
