@@ -166,7 +166,7 @@ async function waitForPage(
   }
 }
 
-/** Ends this session only: one that follows belongs to somebody else. */
+/** Ends this session only: one that follows was opened by another person. */
 async function endOnSite(toolkit: Toolkit, session: string, context: CheckContext): Promise<EndOnSite> {
   if ((await readSupport(toolkit, {}, context)).running?.session !== session) return { kind: 'ended-before' };
   const { clock } = toolkit;
