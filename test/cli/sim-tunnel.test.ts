@@ -93,7 +93,7 @@ describe('gw sim tunnel', () => {
   it('close and list', () => {
     const closed = tunnel({ status: 'CLOSED', closedBy: 'lifetime', leftMs: 0, tunnelId: 't-2' });
     expect(renderSimTunnelClose({ dir, tunnel: closed })).toBe(
-      'Tunnel t-2 for SN0007 is closed; connected sides received a close frame.',
+      'Tunnel t-2 for SN0007 is closed at the service; whether connected sides received the close frame is not checked.',
     );
     expect(renderSimTunnelList({ dir, tunnels: [], handshakes: [] })).toBe('No tunnel.');
     const about = { at: '2026-01-31T12:00:00.000Z', tunnelId: null, hasClientToken: false };

@@ -132,7 +132,7 @@ it('gw sim tunnel opens tunnels, fetches pages through them, and prints the toke
 
     for (const destination of destinations) destination[Symbol.dispose]();
     expect((await tunnel('rotate', data.tunnel.tunnelId)).stdout).toContain('the destination has a new token');
-    expect((await tunnel('close', data.tunnel.tunnelId)).stdout).toContain('is closed; ');
+    expect((await tunnel('close', data.tunnel.tunnelId)).stdout).toContain('is closed at the service; ');
     expect((await tunnel('close', data.tunnel.tunnelId)).code).toBe(2);
     await device.client.endAsync(true);
     const nobody = await tunnel('browse', '--timeout', '1');

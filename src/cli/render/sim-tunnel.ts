@@ -39,7 +39,7 @@ export function renderSimTunnelRotate({ tunnel, side, sourceToken, connected, ..
 
 /** `gw sim tunnel close` */
 export function renderSimTunnelClose({ tunnel }: SimTunnelClose): string {
-  return `Tunnel ${printable(tunnel.tunnelId)} for ${printable(tunnel.serial)} is closed; connected sides received a close frame.`;
+  return `Tunnel ${printable(tunnel.tunnelId)} for ${printable(tunnel.serial)} is closed at the service; whether connected sides received the close frame is not checked.`;
 }
 
 /** `gw sim tunnel list` */

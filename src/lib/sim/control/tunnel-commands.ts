@@ -97,6 +97,8 @@ export async function simTunnelBrowse(target: SimTarget, options: SimTunnelBrows
     throw new GwError('USAGE', `'${path}' is not a path of a page: it begins with / and has no spaces.`);
   }
   if (tunnelId !== null) {
+    const given = (await simTunnelList(target)).tunnels.find((tunnel) => tunnel.tunnelId === tunnelId);
+    if (given !== undefined) assertService(given, options.service);
     const rotated = await simTunnelRotate(target, { tunnelId, side: 'source' });
     return browse({ ...rotated, opened: false }, options);
   }
@@ -113,6 +115,11 @@ export async function simTunnelBrowse(target: SimTarget, options: SimTunnelBrows
   }
 }
 
+function assertService({ services }: SimTunnel, service: string | undefined): void {
+  if (service === undefined || services.includes(service)) return;
+  throw new GwError('USAGE', `The tunnel has no service '${service}'; it has ${services.join(', ')}.`);
+}
+
 /** The tunnel to browse through, and where it is. */
 interface Browsed extends Omit<SimTunnelOpen, 'sourceToken' | 'connected'> {
   readonly sourceToken: string | null;
@@ -124,9 +131,6 @@ async function browse(browsed: Browsed, options: SimTunnelBrowseOptions): Promis
   const { timeoutMs, signal, onProgress = () => {}, clock = systemClock } = options;
   const service = options.service ?? tunnel.services[0] ?? '';
   const about = { dir, tunnelId: tunnel.tunnelId, service, opened };
-  if (!tunnel.services.includes(service)) {
-    throw new GwError('USAGE', `The tunnel has no service '${service}'; it has ${tunnel.services.join(', ')}.`);
-  }
   onProgress('Waiting for the destination');
   const missing = await untilDestination(about, timeoutMs, signal, clock);
   if (missing !== null) return { ...about, problem: missing, pages: [] };

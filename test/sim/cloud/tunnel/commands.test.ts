@@ -175,8 +175,14 @@ describe('gw sim tunnel', () => {
     expect((await simTunnelList(world)).tunnels).toMatchObject([{ status: 'OPEN', source: { connects: 1 } }]);
     const service = { place: world.cloud.tunnel.place, caPem: world.ca().caPem };
     expect(await dial(service, 'source', { token: sourceToken })).toMatchObject({ status: 400 });
+    const { sourceToken: token } = await simTunnelRotate(world, { side: 'source' });
     await expect(simTunnelBrowse(world, browseOptions({ tunnelId, service: 'ssh' }))).rejects.toThrow(
       "The tunnel has no service 'ssh'; it has status, web.",
+    );
+    // Refused before its token was replaced.
+    expect(await dial(service, 'source', { token: token ?? '' })).toHaveProperty('ws');
+    await expect(simTunnelBrowse(world, browseOptions({ tunnelId: 'none' }))).rejects.toThrow(
+      "There is no tunnel 'none'",
     );
   });
 
@@ -207,6 +213,16 @@ describe('gw sim tunnel', () => {
     expect(refused).toMatchObject({ problem: 'the tunnel service refused the source: 403 Forbidden', pages: [] });
     const unreachable = await simTunnelBrowse(world, browseOptions({ timeoutMs: 300 }));
     expect(unreachable.problem).toContain('its last handshake: 403 Forbidden');
+  });
+
+  it('browse: a destination that is lost during an answer is a problem of that page', async () => {
+    await using world = await startCloudSim();
+    await using device = await withDestination(world);
+    const { tunnel } = await simTunnelOpen(world, { services: ['web'], minutes: 1 });
+    const browsing = simTunnelBrowse(world, browseOptions({ tunnelId: tunnel.tunnelId, paths: ['/never'] }));
+    await until(() => device.destinations[0]?.connections() === 1);
+    expect(world.cloud.tunnel.cut(tunnel.tunnelId, 'destination')).toBe(true);
+    expect((await browsing).pages).toMatchObject([{ status: null, problem: 'the stream was reset' }]);
   });
 
   it('browse: a signal ends it and closes the tunnel; an invalid path opens none', async () => {
