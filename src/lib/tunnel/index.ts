@@ -6,10 +6,8 @@ export {
   CLIENT_TOKEN_VARIABLE,
   type ProxyEvent,
   type ProxyExit,
-  type ProxySettings,
   proxyExits,
   TOKEN_VARIABLE,
-  TUNNEL_TARGET,
 } from './model.ts';
 export { withoutTokens } from './proxy/redaction.ts';
-export { type ProxyResult, type RunProxyOptions, runProxy } from './proxy/run.ts';
+export { type ProxyResult, runProxy } from './proxy/run.ts';
