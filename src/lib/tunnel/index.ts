@@ -5,4 +5,4 @@
  */
 export * from './model.ts';
 export { withoutTokens } from './proxy/redaction.ts';
-export { type ProxyResult, type RunProxyOptions, runProxy } from './proxy/run.ts';
+export { type ProxyResult, runProxy } from './proxy/run.ts';

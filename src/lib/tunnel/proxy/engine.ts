@@ -12,7 +12,7 @@ import { createTurns } from './turns.ts';
 const MAX_NOTES = 20;
 
 /** The WebSocket, as the engine sees it. */
-export interface TunnelWire {
+interface TunnelWire {
   send(message: PartialMessage): void;
   /** Bytes that are not sent yet, with their overhead. */
   unsentBytes(): number;
@@ -42,7 +42,7 @@ export interface EngineOptions {
 }
 
 /** What the WebSocket must be closed for. */
-export type EngineEnd = { readonly kind: 'configuration' | 'protocol'; readonly detail: string };
+type EngineEnd = { readonly kind: 'configuration' | 'protocol'; readonly detail: string };
 
 /** The destination of one WebSocket: no state outlives it. */
 export interface Engine {
@@ -84,7 +84,7 @@ export function createEngine(options: EngineOptions): Engine {
 
   const resetStream = (stream: Stream) => send({ ...idsOf(stream, 0), type: 'stream-reset', connectionId: 0 });
 
-  /** Tells the peer that a connection is over: versions 1 and 2 can only reset the whole stream. */
+  /** Reports the end of a connection to the peer: versions 1 and 2 can only reset the whole stream. */
   const resetConnection = (stream: Stream, id: number) => {
     stream.connections.delete(id);
     if (stream.version === 3) {
