@@ -223,6 +223,12 @@ export const errorTable = {
     'Check cloud.storageUrl in the site file and run `gw network check` on the gateway; a transfer is resumed.',
   ),
 
+  TUNNEL_PROTOCOL: row(
+    exitCodes.notReachable,
+    'Invalid message from the tunnel service.',
+    'Check cloud.tunnel in the site file (host, port, subprotocol), and that no proxy of this network answers in its place.',
+  ),
+
   SSH_NOT_CONNECTED: row(
     exitCodes.notReachable,
     'not connected: SSH host does not answer.',
