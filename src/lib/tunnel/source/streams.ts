@@ -1,0 +1,248 @@
+import type { Socket } from 'node:net';
+import type { Clock } from '../../lifecycle/index.ts';
+import {
+  createTurns,
+  type LocalConnection,
+  openConnection,
+  type ProxyLimits,
+  type TunnelSocket,
+} from '../link/index.ts';
+import type { TunnelMessage } from '../wire.ts';
+import type { ConnectionEndReason, SourceEvent } from './model.ts';
+
+/** A browser shows nothing for so long before the command says that there is no answer. Project decision. */
+export const NO_ANSWER_MS = 10_000;
+
+/** A local client and its bytes. */
+interface Client {
+  readonly local: LocalConnection;
+  readonly noAnswer: Disposable;
+  bytesUp: number;
+  bytesDown: number;
+}
+
+/** One service: its stream and the connections on it. */
+interface Line {
+  readonly service: string;
+  /** Raised before each STREAM_START; counts over the WebSockets of this run. */
+  streamId: number;
+  /** Whether the other side has the stream, so that a further client is a CONNECTION_START. */
+  isStarted: boolean;
+  /** Counts for the whole run, so that a late message never meets a new connection. */
+  nextConnectionId: number;
+  readonly clients: Map<number, Client>;
+  hasAnswered: boolean;
+  hasWarned: boolean;
+}
+
+export interface SourceStreamsOptions {
+  readonly services: readonly string[];
+  readonly clock: Clock;
+  readonly limits: ProxyLimits;
+  readonly onEvent: (event: SourceEvent) => void;
+}
+
+/** Counts of the whole run. */
+export interface SourceCounts {
+  readonly connections: number;
+  readonly bytesUp: number;
+  readonly bytesDown: number;
+}
+
+/** The WebSocket, as the streams see it. */
+export type SourceWire = Pick<TunnelSocket, 'send' | 'pendingBytes'>;
+
+/**
+ * The streams of the source mode: ids, starts and resets, over the WebSockets of one run. The first client of a service is
+ * a STREAM_START, every further one a CONNECTION_START on the same stream, also when no connection is open any more.
+ * @source vendor (HINWEIS)
+ */
+export function createSourceStreams({ services, clock, limits, onEvent }: SourceStreamsOptions) {
+  const counts = { connections: 0, bytesUp: 0, bytesDown: 0 };
+  const total = { queuedBytes: 0 };
+  const lines = new Map<string, Line>(
+    services.map((service) => [
+      service,
+      {
+        service,
+        streamId: 0,
+        isStarted: false,
+        nextConnectionId: 1,
+        clients: new Map(),
+        hasAnswered: false,
+        hasWarned: false,
+      },
+    ]),
+  );
+  let wire: SourceWire | undefined;
+  let turns = createTurns(() => 0, limits.unsentPauseBytes);
+
+  /** Takes a client out of the table, so that nothing is sent for it any more. */
+  function forget(line: Line, connection: number, reason: ConnectionEndReason): Client | undefined {
+    const client = line.clients.get(connection);
+    if (client === undefined) return undefined;
+    line.clients.delete(connection);
+    client.noAnswer[Symbol.dispose]();
+    const { bytesUp, bytesDown } = client;
+    const { service, clients } = line;
+    onEvent({ event: 'closed', service, connection, open: clients.size, reason, bytesUp, bytesDown });
+    return client;
+  }
+
+  function drop(line: Line, reason: ConnectionEndReason): void {
+    line.isStarted = false;
+    for (const connection of [...line.clients.keys()]) {
+      const client = forget(line, connection, reason);
+      if (reason === 'lost') client?.local.destroy();
+      else client?.local.finish();
+    }
+  }
+
+  function resetStream({ service, streamId }: Line): void {
+    wire?.send({ type: 'stream-reset', streamId, serviceId: service });
+  }
+
+  function resetConnection({ service, streamId }: Line, connectionId: number): void {
+    wire?.send({ type: 'connection-reset', streamId, serviceId: service, connectionId });
+  }
+
+  function stall(line: Line, connection: number): void {
+    forget(line, connection, 'stalled')?.local.destroy();
+    resetConnection(line, connection);
+  }
+
+  /** The client that reads least, where too much waits for all of them together. */
+  function stallLongest(): void {
+    const all = [...lines.values()].flatMap((line) => [...line.clients].map(([id, client]) => ({ line, id, client })));
+    const [longest] = all.toSorted((a, b) => b.client.local.queuedBytes() - a.client.local.queuedBytes());
+    if (longest !== undefined) stall(longest.line, longest.id);
+  }
+
+  function isCurrent(line: Line | undefined, { streamId }: TunnelMessage): line is Line {
+    return line?.isStarted === true && line.streamId === streamId;
+  }
+
+  function receiveData(line: Line, { connectionId, payload }: TunnelMessage): void {
+    const client = line.clients.get(connectionId);
+    if (client === undefined) return;
+    client.noAnswer[Symbol.dispose]();
+    if (!line.hasAnswered) {
+      line.hasAnswered = true;
+      onEvent({ event: 'answered', service: line.service });
+    }
+    client.bytesDown += payload.length;
+    counts.bytesDown += payload.length;
+    if (!client.local.write(payload)) stall(line, connectionId);
+    else if (total.queuedBytes > limits.queueTotalBytes) stallLongest();
+  }
+
+  return {
+    counts: counts as SourceCounts,
+
+    /** A new WebSocket: the other side knows no stream of an earlier one. */
+    attach(opened: SourceWire): void {
+      wire = opened;
+      turns = createTurns(() => opened.pendingBytes(), limits.unsentPauseBytes);
+      for (const line of lines.values()) {
+        line.isStarted = false;
+        line.hasAnswered = false;
+        line.hasWarned = false;
+      }
+    },
+
+    /** The WebSocket is lost: every connection through it is reset, so that no cut answer looks complete. */
+    detach(): void {
+      wire = undefined;
+      for (const line of lines.values()) drop(line, 'lost');
+    },
+
+    /** Orderly end: the other side learns of it before the WebSocket is closed. */
+    resetAll(): void {
+      for (const line of lines.values()) {
+        if (line.isStarted) resetStream(line);
+        drop(line, 'lost');
+      }
+    },
+
+    /** Something was sent: local connections may go on. */
+    sent: () => turns.run(),
+
+    /** A local client of a service. Without a WebSocket its connection is reset. */
+    accept(service: string, socket: Socket): void {
+      const line = lines.get(service);
+      if (line === undefined || wire === undefined || line.clients.size >= limits.connectionsPerService) {
+        socket.on('error', () => {});
+        socket.resetAndDestroy();
+        return;
+      }
+      const connectionId = line.nextConnectionId;
+      line.nextConnectionId += 1;
+      counts.connections += 1;
+      const type = line.isStarted ? 'connection-start' : 'stream-start';
+      if (!line.isStarted) line.streamId += 1;
+      line.isStarted = true;
+      const ids = { streamId: line.streamId, serviceId: service, connectionId };
+      const mine = turns;
+      // In a WebSocket message of its own: some destinations leave out what follows a start in the same one.
+      wire.send({ type, ...ids });
+      const client: Client = {
+        local: openConnection({
+          connect: () => socket,
+          limits,
+          clock,
+          total,
+          onReady: (sender) => mine.add(sender),
+          send(payload) {
+            client.bytesUp += payload.length;
+            counts.bytesUp += payload.length;
+            wire?.send({ type: 'data', ...ids, payload });
+          },
+          onEnded() {
+            forget(line, connectionId, 'local');
+            resetConnection(line, connectionId);
+          },
+          onClosed() {},
+        }),
+        noAnswer: clock.after(NO_ANSWER_MS, () => {
+          if (line.hasAnswered || line.hasWarned) return;
+          line.hasWarned = true;
+          onEvent({ event: 'no-answer', service, forMs: NO_ANSWER_MS });
+        }),
+        bytesUp: 0,
+        bytesDown: 0,
+      };
+      line.clients.set(connectionId, client);
+      onEvent({ event: 'opened', service, connection: connectionId, open: line.clients.size });
+    },
+
+    /** A message of the other side or of the service, in order. Messages of unknown connections are left out. */
+    handle(message: TunnelMessage): void {
+      const line = lines.get(message.serviceId);
+      switch (message.type) {
+        case 'data':
+          if (isCurrent(line, message)) receiveData(line, message);
+          return;
+        case 'connection-reset':
+          if (isCurrent(line, message)) forget(line, message.connectionId, 'remote')?.local.finish();
+          return;
+        case 'stream-reset':
+          if (isCurrent(line, message)) drop(line, 'reset');
+          return;
+        case 'session-reset':
+          for (const each of lines.values()) drop(each, 'reset');
+          return;
+        case 'unknown':
+          if (message.ignorable || !isCurrent(line, message)) return;
+          // What it means for the stream is unknown, so the stream cannot go on.
+          resetStream(line);
+          drop(line, 'reset');
+          return;
+        case 'stream-start':
+        case 'connection-start':
+        case 'service-ids':
+          // No message of a destination; the caller compares the services.
+          return;
+      }
+    },
+  };
+}
