@@ -1,0 +1,144 @@
+import type { Socket } from 'node:net';
+import type { Clock } from '../../lifecycle/index.ts';
+import { PIECE_OVERHEAD_BYTES, type ProxyLimits } from './limits.ts';
+import type { Sender } from './turns.ts';
+
+/** Pieces of one connection that wait for the WebSocket: many small ones take more memory than their bytes. */
+const MAX_READ_PIECES = 64;
+
+export interface ConnectionOptions {
+  /** Begins a TCP connection to the target. */
+  readonly connect: () => Socket;
+  readonly limits: ProxyLimits;
+  readonly clock: Clock;
+  /** Bytes that wait for the target, of all connections together; kept by each of them. */
+  readonly total: { queuedBytes: number };
+  /** There is something to send: the connection wants turns. */
+  readonly onReady: (connection: Sender) => void;
+  /** Sends one DATA message. */
+  readonly send: (payload: Uint8Array) => void;
+  /** The target has ended it, or could not be reached, and everything before is sent. Called at most once. */
+  readonly onEnded: (isConnected: boolean) => void;
+  /** The socket is closed, after whichever end. Called once. */
+  readonly onClosed: () => void;
+}
+
+/** One TCP connection to the target. */
+export interface LocalConnection extends Sender {
+  /** Writes data of the technician, also before the connection is established. False: the queue is full. */
+  write(payload: Uint8Array): boolean;
+  /** Bytes that the target has not taken, with their overhead. */
+  queuedBytes(): number;
+  /** The technician has closed it: what waits is written within the limit of time, then it is closed. Silent from now on. */
+  finish(): void;
+  /** Closes it at once. Silent from now on. */
+  destroy(): void;
+}
+
+/**
+ * Opens a connection to the target. The protocol has no half-close: the end of the target's data ends the connection.
+ * Until it is connected, the socket itself keeps what is written.
+ */
+export function openConnection(options: ConnectionOptions): LocalConnection {
+  const { limits, clock, total } = options;
+  const read: Uint8Array[] = [];
+  let readBytes = 0;
+  let queued = 0;
+  /** The target has ended it. */
+  let isOver = false;
+  /** The technician has closed it, or its end was reported. */
+  let isSilent = false;
+  let isConnected = false;
+  let flushing: Disposable | undefined;
+
+  const socket = options.connect();
+  const connecting = clock.after(limits.connectMs, () => socket.destroy());
+  socket.setNoDelay(true);
+  socket.once('connect', () => {
+    isConnected = true;
+    connecting[Symbol.dispose]();
+  });
+  socket.on('data', (bytes: Uint8Array) => {
+    if (isSilent) return;
+    read.push(bytes);
+    readBytes += bytes.length;
+    if (readBytes >= limits.readAheadBytes || read.length >= MAX_READ_PIECES) socket.pause();
+    options.onReady(connection);
+  });
+  const onOver = () => {
+    if (isOver || isSilent) return;
+    isOver = true;
+    options.onReady(connection);
+  };
+  socket.once('end', onOver);
+  socket.on('error', () => {});
+  socket.once('close', () => {
+    connecting[Symbol.dispose]();
+    flushing?.[Symbol.dispose]();
+    settle(queued);
+    onOver();
+    options.onClosed();
+  });
+
+  /** Written, or given up with the socket. */
+  const settle = (bytes: number) => {
+    const settled = Math.min(bytes, queued);
+    queued -= settled;
+    total.queuedBytes -= settled;
+  };
+  const becomeSilent = () => {
+    isSilent = true;
+    read.length = 0;
+    readBytes = 0;
+  };
+
+  const close = () => {
+    // Both ends of the data must be consumed for the socket to close.
+    socket.resume();
+    socket.destroySoon();
+    flushing ??= clock.after(limits.flushMs, () => socket.destroy());
+  };
+
+  const connection: LocalConnection = {
+    write(payload) {
+      if (isSilent || isOver || payload.length === 0 || !socket.writable) return true;
+      const cost = payload.length + PIECE_OVERHEAD_BYTES;
+      if (queued + cost > limits.queueBytes) return false;
+      queued += cost;
+      total.queuedBytes += cost;
+      socket.write(payload, () => settle(cost));
+      return true;
+    },
+    queuedBytes: () => queued,
+    sendOne() {
+      if (isSilent) return false;
+      const [first] = read;
+      if (first !== undefined) {
+        const chunk = first.subarray(0, limits.chunkBytes);
+        if (chunk.length === first.length) read.shift();
+        else read[0] = first.subarray(chunk.length);
+        readBytes -= chunk.length;
+        options.send(chunk);
+        if (readBytes < limits.readAheadBytes / 2 && read.length < MAX_READ_PIECES / 2) socket.resume();
+      }
+      if (read.length > 0) return true;
+      if (isOver) {
+        becomeSilent();
+        close();
+        options.onEnded(isConnected);
+      }
+      return false;
+    },
+    finish() {
+      if (isSilent) return;
+      becomeSilent();
+      if (isConnected || queued > 0) close();
+      else socket.destroy();
+    },
+    destroy() {
+      becomeSilent();
+      socket.destroy();
+    },
+  };
+  return connection;
+}

@@ -1,0 +1,288 @@
+import type { Socket } from 'node:net';
+import type { Clock } from '../../lifecycle/index.ts';
+import { shorten } from '../../text/index.ts';
+import { encodeFrame } from '../wire/codec.ts';
+import type { TunnelMessage } from '../wire.ts';
+import { type LocalConnection, openConnection } from './connection.ts';
+import type { ProxyLimits } from './limits.ts';
+import { connectionIdOf, idsOf, isSameSet, type Stream, serviceOf, versionOf } from './streams.ts';
+import { createTurns } from './turns.ts';
+
+/** Different notes of one WebSocket: some contain what the peer sent. */
+const MAX_NOTES = 20;
+
+/** The WebSocket, as the engine sees it. */
+export interface TunnelWire {
+  send(frame: Uint8Array): void;
+  /** Bytes that are not sent yet, with their overhead. */
+  unsentBytes(): number;
+}
+
+/** Kept over all WebSockets of a session. */
+export interface ProxyCounts {
+  /** Open TCP connections to the target. */
+  open: number;
+  /** All since the start. */
+  connections: number;
+  /** From the technician to the target. */
+  bytesIn: number;
+  bytesOut: number;
+}
+
+export interface EngineOptions {
+  readonly services: readonly string[];
+  readonly wire: TunnelWire;
+  /** Begins a TCP connection to the target. */
+  readonly connect: () => Socket;
+  readonly limits: ProxyLimits;
+  readonly clock: Clock;
+  readonly counts: ProxyCounts;
+  /** For the log; each text at most once. */
+  readonly onNote: (text: string) => void;
+}
+
+/** What the WebSocket must be closed for. */
+export type EngineEnd = { readonly kind: 'configuration' | 'protocol'; readonly detail: string };
+
+/** The destination of one WebSocket: no state outlives it. */
+export interface Engine {
+  /** Handles one message. Not null: the WebSocket must be closed. */
+  receive(message: TunnelMessage): EngineEnd | null;
+  /** Whether SERVICE_IDS was received. */
+  isReady(): boolean;
+  /** Something was sent: connections may go on. */
+  sent(): void;
+  /** Resets every open stream, and closes all local connections. */
+  shutDown(): void;
+  /** The WebSocket is lost: closes all local connections. */
+  destroy(): void;
+}
+
+/**
+ * The rules of the destination.
+ * @source vendor (HINWEIS), and project decisions where it says nothing: see docs/remote-support.md
+ */
+export function createEngine(options: EngineOptions): Engine {
+  const { services, wire, limits, clock, counts } = options;
+  const streams = new Map<string, Stream>();
+  const turns = createTurns(wire.unsentBytes, limits.unsentPauseBytes);
+  /** Sockets that are not closed yet, including those that write their rest. */
+  const sockets = new Map<string, number>();
+  const total = { queuedBytes: 0 };
+  const noted = new Set<string>();
+  let isReady = false;
+
+  const note = (text: string) => {
+    if (noted.has(text) || noted.size >= MAX_NOTES) return;
+    noted.add(text);
+    options.onNote(text);
+  };
+
+  const send = (message: Parameters<typeof encodeFrame>[0]) => wire.send(encodeFrame(message));
+
+  const resetStream = (stream: Stream) => send({ ...idsOf(stream, 0), type: 'stream-reset', connectionId: 0 });
+
+  /** Tells the peer that a connection is over: versions 1 and 2 can only reset the whole stream. */
+  const resetConnection = (stream: Stream, id: number) => {
+    stream.connections.delete(id);
+    if (stream.version === 3) {
+      send({ ...idsOf(stream, id), type: 'connection-reset' });
+      return;
+    }
+    if (streams.get(stream.service) === stream) streams.delete(stream.service);
+    resetStream(stream);
+  };
+
+  const openIn = (stream: Stream, id: number) => {
+    const { service } = stream;
+    const open = sockets.get(service) ?? 0;
+    if (open >= limits.connectionsPerService || counts.open >= limits.connectionsTotal) {
+      note('a connection was refused: too many are open');
+      resetConnection(stream, id);
+      return;
+    }
+    sockets.set(service, open + 1);
+    counts.open += 1;
+    counts.connections += 1;
+    const connection: LocalConnection = openConnection({
+      connect: options.connect,
+      limits,
+      clock,
+      total,
+      onReady: (sender) => turns.add(sender),
+      send(payload) {
+        counts.bytesOut += payload.length;
+        send({ ...idsOf(stream, id), type: 'data', payload });
+      },
+      onEnded(isConnected) {
+        if (!isConnected) note('a connection to the target could not be established');
+        resetConnection(stream, id);
+      },
+      onClosed() {
+        sockets.set(service, (sockets.get(service) ?? 1) - 1);
+        counts.open -= 1;
+      },
+    });
+    stream.connections.set(id, connection);
+  };
+
+  const dropAll = (stream: Stream) => {
+    for (const connection of stream.connections.values()) connection.destroy();
+    stream.connections.clear();
+  };
+
+  const finishAll = (stream: Stream) => {
+    for (const connection of stream.connections.values()) connection.finish();
+    stream.connections.clear();
+  };
+
+  const activeOf = (message: TunnelMessage): Stream | undefined => {
+    const service = serviceOf(message, services);
+    const stream = service === undefined ? undefined : streams.get(service);
+    return stream?.streamId === message.streamId ? stream : undefined;
+  };
+
+  const startStream = (message: TunnelMessage) => {
+    const service = serviceOf(message, services);
+    const { streamId, serviceId } = message;
+    if (service === undefined) {
+      note(`a stream was refused: no service ${serviceId === '' ? 'is named' : `'${shorten(serviceId, 128)}'`}`);
+      send({ type: 'stream-reset', streamId, serviceId });
+      return;
+    }
+    const old = streams.get(service);
+    // Its source is gone, also where the id is the same: a source that starts again counts from 1.
+    if (old) dropAll(old);
+    const stream: Stream = { service, streamId, version: versionOf(message), connections: new Map() };
+    streams.set(service, stream);
+    openIn(stream, connectionIdOf(message));
+  };
+
+  const startConnection = (message: TunnelMessage) => {
+    const stream = activeOf(message);
+    if (stream === undefined) {
+      note('a CONNECTION_START of a stream that is not active was ignored');
+      return;
+    }
+    const id = connectionIdOf(message);
+    const open = stream.connections.get(id);
+    if (stream.version !== 3) {
+      note(`a CONNECTION_START in a stream of version ${stream.version}, which has none: the stream was reset`);
+      dropAll(stream);
+      streams.delete(stream.service);
+      resetStream(stream);
+    } else if (open) {
+      open.destroy();
+      resetConnection(stream, id);
+    } else {
+      openIn(stream, id);
+    }
+  };
+
+  const receiveData = (message: TunnelMessage) => {
+    const stream = activeOf(message);
+    const id = connectionIdOf(message);
+    const connection = stream?.connections.get(id);
+    if (stream === undefined || connection === undefined) {
+      note('DATA for a connection that is not open was dropped');
+      return;
+    }
+    counts.bytesIn += message.payload.length;
+    if (!connection.write(message.payload)) {
+      note('a connection was reset: the target does not read');
+      connection.destroy();
+      resetConnection(stream, id);
+    } else if (total.queuedBytes > limits.queueTotalBytes) {
+      resetLongestQueue();
+    }
+  };
+
+  const resetLongestQueue = () => {
+    const all = [...streams.values()].flatMap((stream) =>
+      [...stream.connections].map(([id, connection]) => ({ stream, id, connection })),
+    );
+    const longest = all.toSorted((a, b) => b.connection.queuedBytes() - a.connection.queuedBytes())[0];
+    if (longest === undefined) return;
+    note('a connection was reset: the target reads too slowly');
+    longest.connection.destroy();
+    resetConnection(longest.stream, longest.id);
+  };
+
+  const receiveServices = ({ availableServiceIds }: TunnelMessage): EngineEnd | null => {
+    if (isSameSet(availableServiceIds, services)) {
+      isReady = true;
+      return null;
+    }
+    const named = availableServiceIds.length === 0 ? 'none' : shorten(availableServiceIds.join(', '), 400);
+    return {
+      kind: 'configuration',
+      detail: `the service names other services: ${named} instead of ${services.join(', ')}`,
+    };
+  };
+
+  const receiveUnknown = (message: TunnelMessage) => {
+    if (message.ignorable) return;
+    const stream = activeOf(message);
+    note(`a message of the unknown type ${message.typeNumber}${stream ? ': its stream was reset' : ' was ignored'}`);
+    if (stream === undefined) return;
+    dropAll(stream);
+    streams.delete(stream.service);
+    resetStream(stream);
+  };
+
+  const receive = (message: TunnelMessage): EngineEnd | null => {
+    if (!isReady && message.type !== 'service-ids' && !(message.type === 'unknown' && message.ignorable))
+      return { kind: 'protocol', detail: `the first message is not SERVICE_IDS, but of type ${message.typeNumber}` };
+    switch (message.type) {
+      case 'service-ids':
+        return receiveServices(message);
+      case 'stream-start':
+        startStream(message);
+        return null;
+      case 'connection-start':
+        startConnection(message);
+        return null;
+      case 'data':
+        receiveData(message);
+        return null;
+      case 'stream-reset': {
+        const stream = activeOf(message);
+        if (stream === undefined) return null;
+        finishAll(stream);
+        streams.delete(stream.service);
+        return null;
+      }
+      case 'connection-reset': {
+        const stream = activeOf(message);
+        const id = connectionIdOf(message);
+        stream?.connections.get(id)?.finish();
+        stream?.connections.delete(id);
+        return null;
+      }
+      case 'session-reset':
+        for (const stream of streams.values()) finishAll(stream);
+        streams.clear();
+        return null;
+      case 'unknown':
+        receiveUnknown(message);
+        return null;
+    }
+  };
+
+  const destroy = () => {
+    for (const stream of streams.values()) dropAll(stream);
+    streams.clear();
+  };
+
+  return {
+    receive,
+    isReady: () => isReady,
+    sent: () => turns.run(),
+    shutDown() {
+      const open = [...streams.values()];
+      destroy();
+      for (const stream of open) resetStream(stream);
+    },
+    destroy,
+  };
+}
