@@ -7,7 +7,7 @@ import type { Sender } from './turns.ts';
 const MAX_READ_PIECES = 64;
 
 export interface ConnectionOptions {
-  /** A TCP connection, established or just begun. */
+  /** A TCP connection: established, or just begun. */
   readonly connect: () => Socket;
   readonly limits: ProxyLimits;
   readonly clock: Clock;

@@ -1,8 +1,11 @@
 /**
- * What source and destination share: the WebSocket to the tunnel service with its handshake and keep-alive, and the flow
- * control of local TCP connections through it.
+ * What destination and source share: one WebSocket to the tunnel service from its handshake to its end, and the flow
+ * control of local TCP connections through it. What the messages mean is decided by an engine.
  */
 export { type LocalConnection, openConnection } from './connection.ts';
+export type { Engine, EngineEnd, TunnelWire } from './engine.ts';
 export { type ProxyLimits, proxyLimits } from './limits.ts';
-export { openTunnelSocket, type TunnelSocket, type TunnelSocketEnd } from './tunnel-socket.ts';
-export { createTurns, type Sender, type Turns } from './turns.ts';
+export { redacted, withoutTokens } from './redaction.ts';
+export { type SocketEnd, serveSocket } from './serve-socket.ts';
+export { openTunnelSocket, type ProxyTokens, type SocketResult, secretsOf, type TunnelSocket } from './socket.ts';
+export { createTurns } from './turns.ts';

@@ -1,22 +1,21 @@
 import type { Socket } from 'node:net';
 import type { Clock } from '../../lifecycle/index.ts';
 import { shorten } from '../../text/index.ts';
+import {
+  createTurns,
+  type Engine,
+  type EngineEnd,
+  type LocalConnection,
+  openConnection,
+  type ProxyLimits,
+  type TunnelWire,
+} from '../link/index.ts';
 import { encodeFrame } from '../wire/codec.ts';
 import type { TunnelMessage } from '../wire.ts';
-import { type LocalConnection, openConnection } from './connection.ts';
-import type { ProxyLimits } from './limits.ts';
 import { connectionIdOf, idsOf, isSameSet, type Stream, serviceOf, versionOf } from './streams.ts';
-import { createTurns } from './turns.ts';
 
 /** Different notes of one WebSocket: some contain what the peer sent. */
 const MAX_NOTES = 20;
-
-/** The WebSocket, as the engine sees it. */
-export interface TunnelWire {
-  send(frame: Uint8Array): void;
-  /** Bytes that are not sent yet, with their overhead. */
-  unsentBytes(): number;
-}
 
 /** Kept over all WebSockets of a session. */
 export interface ProxyCounts {
@@ -41,25 +40,8 @@ export interface EngineOptions {
   readonly onNote: (text: string) => void;
 }
 
-/** What the WebSocket must be closed for. */
-export type EngineEnd = { readonly kind: 'configuration' | 'protocol'; readonly detail: string };
-
-/** The destination of one WebSocket: no state outlives it. */
-export interface Engine {
-  /** Handles one message. Not null: the WebSocket must be closed. */
-  receive(message: TunnelMessage): EngineEnd | null;
-  /** Whether SERVICE_IDS was received. */
-  isReady(): boolean;
-  /** Something was sent: connections may go on. */
-  sent(): void;
-  /** Resets every open stream, and closes all local connections. */
-  shutDown(): void;
-  /** The WebSocket is lost: closes all local connections. */
-  destroy(): void;
-}
-
 /**
- * The rules of the destination.
+ * The rules of the destination, on one WebSocket: no state outlives it.
  * @source vendor (HINWEIS), and project decisions where it says nothing: see docs/remote-support.md
  */
 export function createEngine(options: EngineOptions): Engine {

@@ -1,12 +1,17 @@
 import type { Socket } from 'node:net';
+import { quote } from '../../json/index.ts';
 import type { Clock } from '../../lifecycle/index.ts';
+import { shorten } from '../../text/index.ts';
 import {
   createTurns,
+  type Engine,
+  type EngineEnd,
   type LocalConnection,
   openConnection,
   type ProxyLimits,
-  type TunnelSocket,
+  type TunnelWire,
 } from '../link/index.ts';
+import { encodeFrame } from '../wire/codec.ts';
 import type { TunnelMessage } from '../wire.ts';
 import type { ConnectionEndReason, SourceEvent } from './model.ts';
 
@@ -49,8 +54,13 @@ export interface SourceCounts {
   readonly bytesDown: number;
 }
 
-/** The WebSocket, as the streams see it. */
-export type SourceWire = Pick<TunnelSocket, 'send' | 'pendingBytes'>;
+/** What belongs to one WebSocket. */
+interface Link {
+  readonly wire: TunnelWire;
+  readonly turns: ReturnType<typeof createTurns>;
+  /** SERVICE_IDS; null before. */
+  offered: readonly string[] | null;
+}
 
 /**
  * The streams of the source mode: ids, starts and resets, over the WebSockets of one run. The first client of a service is
@@ -74,8 +84,11 @@ export function createSourceStreams({ services, clock, limits, onEvent }: Source
       },
     ]),
   );
-  let wire: SourceWire | undefined;
-  let turns = createTurns(() => 0, limits.unsentPauseBytes);
+  let link: Link | null = null;
+
+  function send(message: Parameters<typeof encodeFrame>[0]): void {
+    link?.wire.send(encodeFrame(message));
+  }
 
   /** Takes a client out of the table, so that nothing is sent for it any more. */
   function forget(line: Line, connection: number, reason: ConnectionEndReason): Client | undefined {
@@ -99,11 +112,11 @@ export function createSourceStreams({ services, clock, limits, onEvent }: Source
   }
 
   function resetStream({ service, streamId }: Line): void {
-    wire?.send({ type: 'stream-reset', streamId, serviceId: service });
+    send({ type: 'stream-reset', streamId, serviceId: service });
   }
 
   function resetConnection({ service, streamId }: Line, connectionId: number): void {
-    wire?.send({ type: 'connection-reset', streamId, serviceId: service, connectionId });
+    send({ type: 'connection-reset', streamId, serviceId: service, connectionId });
   }
 
   function stall(line: Line, connection: number): void {
@@ -136,41 +149,96 @@ export function createSourceStreams({ services, clock, limits, onEvent }: Source
     else if (total.queuedBytes > limits.queueTotalBytes) stallLongest();
   }
 
+  function receiveServices(mine: Link, { availableServiceIds: now }: TunnelMessage): EngineEnd | null {
+    const before = mine.offered;
+    if (before !== null) {
+      if (before.length === now.length && before.every((id) => now.includes(id))) return null;
+      const detail = `the tunnel changed its services during the session, from ${listOf(before)} to ${listOf(now)}`;
+      return { kind: 'configuration', detail };
+    }
+    const missing = services.filter((id) => !now.includes(id));
+    if (missing.length > 0) {
+      return { kind: 'configuration', detail: `the tunnel has the services ${listOf(now)}, not ${listOf(missing)}` };
+    }
+    mine.offered = now;
+    return null;
+  }
+
+  /** A message of the other side or of the service. Messages of unknown streams and connections are left out. */
+  function receive(message: TunnelMessage): void {
+    const line = lines.get(message.serviceId);
+    switch (message.type) {
+      case 'data':
+        if (isCurrent(line, message)) receiveData(line, message);
+        return;
+      case 'connection-reset':
+        if (isCurrent(line, message)) forget(line, message.connectionId, 'remote')?.local.finish();
+        return;
+      case 'stream-reset':
+        if (isCurrent(line, message)) drop(line, 'reset');
+        return;
+      case 'session-reset':
+        for (const each of lines.values()) drop(each, 'reset');
+        return;
+      case 'unknown':
+        if (message.ignorable || !isCurrent(line, message)) return;
+        // What it means for the stream is unknown, so the stream cannot go on.
+        resetStream(line);
+        drop(line, 'reset');
+        return;
+      case 'stream-start':
+      case 'connection-start':
+      case 'service-ids':
+        // No message of a destination; the caller compares the services.
+        return;
+    }
+  }
+
   return {
     counts: counts as SourceCounts,
 
-    /** A new WebSocket: the other side knows no stream of an earlier one. */
-    attach(opened: SourceWire): void {
-      wire = opened;
-      turns = createTurns(() => opened.pendingBytes(), limits.unsentPauseBytes);
+    /** The source on a new WebSocket: the other side knows no stream of an earlier one. */
+    engine(wire: TunnelWire): Engine {
+      const mine: Link = { wire, turns: createTurns(wire.unsentBytes, limits.unsentPauseBytes), offered: null };
+      link = mine;
       for (const line of lines.values()) {
         line.isStarted = false;
         line.hasAnswered = false;
         line.hasWarned = false;
       }
+      const leave = () => {
+        for (const line of lines.values()) drop(line, 'lost');
+        link = null;
+      };
+      return {
+        receive(message) {
+          if (message.type === 'service-ids') return receiveServices(mine, message);
+          if (mine.offered !== null) receive(message);
+          else if (!message.ignorable) {
+            return {
+              kind: 'protocol',
+              detail: `the first message is not SERVICE_IDS, but of type ${message.typeNumber}`,
+            };
+          }
+          return null;
+        },
+        isReady: () => mine.offered !== null,
+        sent: () => mine.turns.run(),
+        shutDown() {
+          for (const line of lines.values()) if (line.isStarted) resetStream(line);
+          leave();
+        },
+        destroy: leave,
+      };
     },
 
-    /** The WebSocket is lost: every connection through it is reset, so that no cut answer looks complete. */
-    detach(): void {
-      wire = undefined;
-      for (const line of lines.values()) drop(line, 'lost');
-    },
-
-    /** Orderly end: the other side learns of it before the WebSocket is closed. */
-    resetAll(): void {
-      for (const line of lines.values()) {
-        if (line.isStarted) resetStream(line);
-        drop(line, 'lost');
-      }
-    },
-
-    /** Something was sent: local connections may go on. */
-    sent: () => turns.run(),
+    /** Services of the tunnel by the last SERVICE_IDS; empty before. */
+    offered: (): readonly string[] => link?.offered ?? [],
 
     /** A local client of a service. Without a WebSocket its connection is reset. */
     accept(service: string, socket: Socket): void {
       const line = lines.get(service);
-      if (line === undefined || wire === undefined || line.clients.size >= limits.connectionsPerService) {
+      if (line === undefined || !link?.offered || line.clients.size >= limits.connectionsPerService) {
         socket.on('error', () => {});
         socket.resetAndDestroy();
         return;
@@ -182,20 +250,20 @@ export function createSourceStreams({ services, clock, limits, onEvent }: Source
       if (!line.isStarted) line.streamId += 1;
       line.isStarted = true;
       const ids = { streamId: line.streamId, serviceId: service, connectionId };
-      const mine = turns;
+      const { turns } = link;
       // In a WebSocket message of its own: some destinations leave out what follows a start in the same one.
-      wire.send({ type, ...ids });
+      send({ type, ...ids });
       const client: Client = {
         local: openConnection({
           connect: () => socket,
           limits,
           clock,
           total,
-          onReady: (sender) => mine.add(sender),
+          onReady: (sender) => turns.add(sender),
           send(payload) {
             client.bytesUp += payload.length;
             counts.bytesUp += payload.length;
-            wire?.send({ type: 'data', ...ids, payload });
+            send({ type: 'data', ...ids, payload });
           },
           onEnded() {
             forget(line, connectionId, 'local');
@@ -214,35 +282,9 @@ export function createSourceStreams({ services, clock, limits, onEvent }: Source
       line.clients.set(connectionId, client);
       onEvent({ event: 'opened', service, connection: connectionId, open: line.clients.size });
     },
-
-    /** A message of the other side or of the service, in order. Messages of unknown connections are left out. */
-    handle(message: TunnelMessage): void {
-      const line = lines.get(message.serviceId);
-      switch (message.type) {
-        case 'data':
-          if (isCurrent(line, message)) receiveData(line, message);
-          return;
-        case 'connection-reset':
-          if (isCurrent(line, message)) forget(line, message.connectionId, 'remote')?.local.finish();
-          return;
-        case 'stream-reset':
-          if (isCurrent(line, message)) drop(line, 'reset');
-          return;
-        case 'session-reset':
-          for (const each of lines.values()) drop(each, 'reset');
-          return;
-        case 'unknown':
-          if (message.ignorable || !isCurrent(line, message)) return;
-          // What it means for the stream is unknown, so the stream cannot go on.
-          resetStream(line);
-          drop(line, 'reset');
-          return;
-        case 'stream-start':
-        case 'connection-start':
-        case 'service-ids':
-          // No message of a destination; the caller compares the services.
-          return;
-      }
-    },
   };
+}
+
+function listOf(services: readonly string[]): string {
+  return services.length === 0 ? 'none' : shorten(services.map(quote).join(', '), 400);
 }

@@ -1,8 +1,7 @@
-import type { Socket } from 'node:net';
 import { GwError } from '../../error/index.ts';
 import { type Clock, onAbort } from '../../lifecycle/index.ts';
 import { createFrameReader } from '../wire/frames.ts';
-import { createEngine, type ProxyCounts } from './engine.ts';
+import type { Engine, TunnelWire } from './engine.ts';
 import { startKeepAlive } from './keep-alive.ts';
 import { PIECE_OVERHEAD_BYTES, type ProxyLimits } from './limits.ts';
 import { redacted } from './redaction.ts';
@@ -20,16 +19,14 @@ const closeCodes = { normal: 1000, protocolError: 1002, unsupportedData: 1003 } 
 const ABNORMAL_CLOSURE = 1006;
 
 export interface ServeOptions {
-  readonly services: readonly string[];
-  readonly connect: () => Socket;
+  readonly createEngine: (wire: TunnelWire) => Engine;
   readonly limits: ProxyLimits;
   readonly clock: Clock;
-  readonly counts: ProxyCounts;
   readonly secrets: readonly string[];
   /** Ends it in order. */
   readonly signal: AbortSignal;
+  /** The engine has accepted the services. */
   readonly onServices: () => void;
-  readonly onNote: (text: string) => void;
 }
 
 /** How a WebSocket ended. `isReady`: after SERVICE_IDS. */
@@ -52,7 +49,7 @@ export async function serveSocket(socket: TunnelSocket, options: ServeOptions): 
   const { promise, resolve, reject } = Promise.withResolvers<SocketEnd>();
   let unsentFrames = 0;
   const unsentBytes = () => ws.bufferedAmount + unsentFrames * PIECE_OVERHEAD_BYTES;
-  const wire = {
+  const wire: TunnelWire = {
     unsentBytes,
     send(frame: Uint8Array) {
       if (ws.readyState !== ws.OPEN) return;
@@ -64,7 +61,7 @@ export async function serveSocket(socket: TunnelSocket, options: ServeOptions): 
       if (unsentBytes() > limits.unsentMaxBytes) end('lost', 'the service reads nothing');
     },
   };
-  const engine = createEngine({ ...options, wire });
+  const engine = options.createEngine(wire);
   const end = (kind: SocketEnd['kind'], detail: string) => resolve({ kind, detail, isReady: engine.isReady() });
   const reader = createFrameReader((message) => {
     const wasReady = engine.isReady();

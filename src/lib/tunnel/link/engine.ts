@@ -1,0 +1,26 @@
+import type { TunnelMessage } from '../wire.ts';
+
+/** The WebSocket, as an engine sees it. */
+export interface TunnelWire {
+  /** One frame, in a WebSocket message of its own. */
+  send(frame: Uint8Array): void;
+  /** Bytes that are not sent yet, with their overhead. */
+  unsentBytes(): number;
+}
+
+/** What the WebSocket must be closed for. */
+export type EngineEnd = { readonly kind: 'configuration' | 'protocol'; readonly detail: string };
+
+/** One side of the tunnel on one WebSocket. */
+export interface Engine {
+  /** Handles one message. Not null: the WebSocket must be closed. */
+  receive(message: TunnelMessage): EngineEnd | null;
+  /** Whether SERVICE_IDS was received. */
+  isReady(): boolean;
+  /** Something was sent: connections may go on. */
+  sent(): void;
+  /** Resets every open stream, and closes all local connections. */
+  shutDown(): void;
+  /** The WebSocket is lost: closes all local connections. */
+  destroy(): void;
+}
