@@ -70,6 +70,7 @@ export const resultSchemas: Readonly<Record<string, () => Promise<ZodType>>> = {
   'site check': async () => (await import('../lib/toolkit/site/check.result.ts')).siteCheckSchema,
   'site init': async () => (await import('../lib/toolkit/site/init.result.ts')).siteInitSchema,
   'tour run': async () => (await import('../lib/toolkit/tour/run.result.ts')).tourRunSchema,
+  'tunnel connect': async () => (await import('../lib/toolkit/tunnel/connect.result.ts')).tunnelConnectSchema,
   version: async () => (await import('./version.result.ts')).versionSchema,
 };
 

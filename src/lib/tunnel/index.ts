@@ -4,6 +4,7 @@
  */
 export {
   CLIENT_TOKEN_VARIABLE,
+  MAX_SERVICES,
   type ProxyEvent,
   type ProxyExit,
   type ProxySettings,
@@ -12,3 +13,5 @@ export {
   TUNNEL_TARGET,
 } from './model.ts';
 export { type ProxyResult, type RunProxyOptions, runProxy } from './proxy/run.ts';
+export type { ConnectionEndReason, SourceEvent, SourceListener, SourceSettings } from './source/model.ts';
+export { runSource } from './source/source.ts';
