@@ -9,6 +9,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
  * another user, a link or a pipe in place of a file is a trap.
  */
 const exceptions: Readonly<Record<string, string>> = {
+  'src/cli/core-dump.ts': 'a file of the kernel about this process',
   'src/cli/hidden-prompt.ts': 'the terminal of the person',
   'src/lib/gateway/output-sink.ts': 'its own stderr and stdout anew, without waiting for their reader',
   'src/lib/kiosk/setup/package-step.ts': 'reads a package that the person named',

@@ -27,6 +27,7 @@ const elsewhere: Readonly<Record<string, string>> = {
   'sim/cloud/stop': 'sim/control/cloud-commands.ts',
   'sim/fault': 'sim/control/switch-fault.ts',
   'sim/index': 'sim/sim.ts',
+  'tunnel/proxy': 'tunnel/proxy/run.ts',
   version: '../cli/platform.ts',
 };
 

@@ -2,6 +2,8 @@
  * Remote support: the support session with its two clocks, the proxy between the tunnel service and the read-only socket,
  * the wire protocol of the tunnel, and the records.
  */
+
+export { withoutTokens } from './link/index.ts';
 export {
   CLIENT_TOKEN_VARIABLE,
   MAX_SERVICES,

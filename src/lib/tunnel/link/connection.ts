@@ -137,10 +137,22 @@ export function openConnection(options: ConnectionOptions): LocalConnection {
     },
     destroy() {
       becomeSilent();
-      // A reset, so that a program does not take what it received for complete; a socket that connects would wait for it.
-      if (socket.connecting) socket.destroy();
-      else socket.resetAndDestroy();
+      reset(socket);
     },
   };
   return connection;
+}
+
+/**
+ * Closes a socket at once, with a reset where that is possible, so that a program does not take what it received for
+ * complete. The library would wait for a connect and for what is not written, and cannot reset a socket that sends a FIN.
+ */
+export function reset(socket: Socket): void {
+  if (socket.connecting || socket.writableLength > 0 || socket.writableEnded) {
+    socket.destroy();
+    return;
+  }
+  // The library's own sends a FIN before the reset.
+  socket._final = (done) => done();
+  socket.resetAndDestroy();
 }

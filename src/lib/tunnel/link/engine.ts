@@ -19,8 +19,8 @@ export interface Engine {
   isReady(): boolean;
   /** Something was sent: connections may go on. */
   sent(): void;
-  /** Resets every open stream, and closes all local connections. */
-  shutDown(): void;
-  /** The WebSocket is lost: closes all local connections. */
-  destroy(): void;
+  /** Resets every open stream, and closes all local connections at once; resolves when they are closed. */
+  shutDown(): Promise<void>;
+  /** The WebSocket is lost: ends all local connections; resolves when the next WebSocket may begin. */
+  destroy(): Promise<void>;
 }

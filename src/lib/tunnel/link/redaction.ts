@@ -9,7 +9,7 @@ const REMOVED = '[removed]';
  * and without words so long that one could be a token in another coding.
  */
 export function redacted(text: string, tokens: readonly string[], maxCharacters: number): string {
-  const printable = withoutTokens(text, tokens).replace(/[^\x20-\x7e]+/g, ' ');
+  const printable = withoutTokens(text, tokens).replace(/[^\x21-\x7e]+/g, ' ');
   const words = printable.replaceAll(LONG_WORD, REMOVED).trim();
   // What is cut off may leave the beginning of a word.
   return words.length <= maxCharacters ? words : `${words.slice(0, maxCharacters).replace(/ [^ ]*$/, '')} ...`;

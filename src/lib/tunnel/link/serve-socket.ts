@@ -122,9 +122,8 @@ export async function serveSocket(socket: TunnelSocket, options: ServeOptions): 
     return await promise;
   } finally {
     isOver = true;
-    if (ws.readyState === ws.OPEN) engine.shutDown();
-    else engine.destroy();
-    await closed(socket, closeCode, clock);
+    const local = ws.readyState === ws.OPEN ? engine.shutDown() : engine.destroy();
+    await Promise.all([local, closed(socket, closeCode, clock)]);
   }
 }
 

@@ -49,7 +49,9 @@ export function createEngine(options: EngineOptions): Engine {
   const streams = new Map<string, Stream>();
   const turns = createTurns(wire.unsentBytes, limits.unsentPauseBytes);
   /** Sockets that are not closed yet, including those that write their rest. */
-  const sockets = new Map<string, number>();
+  const sockets = new Map<string, Set<LocalConnection>>(services.map((service) => [service, new Set()]));
+  const { promise: allClosed, resolve: onAllClosed } = Promise.withResolvers<void>();
+  let isOver = false;
   const total = { queuedBytes: 0 };
   const noted = new Set<string>();
   let isReady = false;
@@ -76,14 +78,12 @@ export function createEngine(options: EngineOptions): Engine {
   };
 
   const openIn = (stream: Stream, id: number) => {
-    const { service } = stream;
-    const open = sockets.get(service) ?? 0;
-    if (open >= limits.connectionsPerService || counts.open >= limits.connectionsTotal) {
+    const open = sockets.get(stream.service) ?? new Set();
+    if (open.size >= limits.connectionsPerService || counts.open >= limits.connectionsTotal) {
       note('a connection was refused: too many are open');
       resetConnection(stream, id);
       return;
     }
-    sockets.set(service, open + 1);
     counts.open += 1;
     counts.connections += 1;
     const connection: LocalConnection = openConnection({
@@ -101,10 +101,12 @@ export function createEngine(options: EngineOptions): Engine {
         resetConnection(stream, id);
       },
       onClosed() {
-        sockets.set(service, (sockets.get(service) ?? 1) - 1);
+        open.delete(connection);
         counts.open -= 1;
+        if (isOver && counts.open === 0) onAllClosed();
       },
     });
+    open.add(connection);
     stream.connections.set(id, connection);
   };
 
@@ -252,8 +254,11 @@ export function createEngine(options: EngineOptions): Engine {
   };
 
   const destroy = () => {
-    for (const stream of streams.values()) dropAll(stream);
+    isOver = true;
     streams.clear();
+    for (const open of sockets.values()) for (const connection of open) connection.destroy();
+    if (counts.open === 0) onAllClosed();
+    return allClosed;
   };
 
   return {
@@ -262,8 +267,9 @@ export function createEngine(options: EngineOptions): Engine {
     sent: () => turns.run(),
     shutDown() {
       const open = [...streams.values()];
-      destroy();
+      const closed = destroy();
       for (const stream of open) resetStream(stream);
+      return closed;
     },
     destroy,
   };

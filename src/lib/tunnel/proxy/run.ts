@@ -1,4 +1,4 @@
-import { connect, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { GwError } from '../../error/index.ts';
 import { type Clock, createBackoff, type Log, onAbort, silentLog } from '../../lifecycle/index.ts';
 import { readSiteCa } from '../../net/path/index.ts';
@@ -13,9 +13,10 @@ import {
   type TunnelSocket,
   withoutTokens,
 } from '../link/index.ts';
-import { MAX_SERVICES, type ProxyEvent, type ProxyExit, type ProxySettings, TUNNEL_TARGET } from '../model.ts';
+import { MAX_SERVICES, type ProxyEvent, type ProxyExit, type ProxySettings } from '../model.ts';
 import { createEngine, type ProxyCounts } from './engine.ts';
 import { NETWORK_LOST_MS, type NetworkReadings, systemNetwork, watchNetwork } from './network-watch.ts';
+import { connectTarget } from './target.ts';
 
 /** Waits between attempts. Project decision. */
 const RETRY_MS = { firstMs: 500, maxMs: 30_000 } as const;
@@ -166,7 +167,7 @@ async function serveOne(socket: TunnelSocket, settings: ProxySettings, tools: Ru
       createEngine({
         services: settings.services,
         wire,
-        connect: tools.connect ?? (() => connect(TUNNEL_TARGET)),
+        connect: tools.connect ?? connectTarget,
         limits,
         clock,
         counts,

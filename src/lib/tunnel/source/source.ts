@@ -55,6 +55,7 @@ export async function runSource(options: SourceOptions): Promise<SourceEnd> {
       await clock.sleep(retryInMs, signal).catch(() => {});
     }
   } finally {
+    streams.closeAll();
     const open = await listening?.catch(() => undefined);
     await open?.[Symbol.asyncDispose]();
   }

@@ -9,6 +9,7 @@ import {
   type LocalConnection,
   openConnection,
   type ProxyLimits,
+  reset,
   type TunnelWire,
 } from '../link/index.ts';
 import { encodeFrame } from '../wire/codec.ts';
@@ -85,6 +86,8 @@ export function createSourceStreams({ services, clock, limits, onEvent }: Source
     ]),
   );
   let link: Link | null = null;
+  /** Local connections that are not closed yet, including those that write their rest. */
+  const unclosed = new Set<LocalConnection>();
 
   function send(message: Parameters<typeof encodeFrame>[0]): void {
     link?.wire.send(encodeFrame(message));
@@ -206,7 +209,8 @@ export function createSourceStreams({ services, clock, limits, onEvent }: Source
         line.hasAnswered = false;
         line.hasWarned = false;
       }
-      const leave = () => {
+      // Connections that ended before write their rest: it came through completely.
+      const leave = async () => {
         for (const line of lines.values()) drop(line, 'lost');
         link = null;
       };
@@ -226,10 +230,15 @@ export function createSourceStreams({ services, clock, limits, onEvent }: Source
         sent: () => mine.turns.run(),
         shutDown() {
           for (const line of lines.values()) if (line.isStarted) resetStream(line);
-          leave();
+          return leave();
         },
         destroy: leave,
       };
+    },
+
+    /** The end of the run: also those that still write their rest. */
+    closeAll(): void {
+      for (const local of unclosed) local.destroy();
     },
 
     /** Services of the tunnel by the last SERVICE_IDS; empty before. */
@@ -240,7 +249,7 @@ export function createSourceStreams({ services, clock, limits, onEvent }: Source
       const line = lines.get(service);
       if (line === undefined || !link?.offered || line.clients.size >= limits.connectionsPerService) {
         socket.on('error', () => {});
-        socket.resetAndDestroy();
+        reset(socket);
         return;
       }
       const connectionId = line.nextConnectionId;
@@ -269,7 +278,7 @@ export function createSourceStreams({ services, clock, limits, onEvent }: Source
             forget(line, connectionId, 'local');
             resetConnection(line, connectionId);
           },
-          onClosed() {},
+          onClosed: () => void unclosed.delete(client.local),
         }),
         noAnswer: clock.after(NO_ANSWER_MS, () => {
           if (line.hasAnswered || line.hasWarned) return;
@@ -280,6 +289,7 @@ export function createSourceStreams({ services, clock, limits, onEvent }: Source
         bytesDown: 0,
       };
       line.clients.set(connectionId, client);
+      unclosed.add(client.local);
       onEvent({ event: 'opened', service, connection: connectionId, open: line.clients.size });
     },
   };
