@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { systemClock } from '../../../src/lib/lifecycle/index.ts';
 import { proxyLimits } from '../../../src/lib/tunnel/link/index.ts';
 import { createSourceStreams } from '../../../src/lib/tunnel/source/streams.ts';
+import { encodeFrame } from '../../../src/lib/tunnel/wire/codec.ts';
 import { type Frame, kinds, unpack } from '../second-opinion/codec.ts';
 import { client, createWorld, type World } from '../second-opinion/world.ts';
 
@@ -22,7 +23,8 @@ async function setUp(limits = proxyLimits) {
   const streams = createSourceStreams({ services: ['web'], clock: systemClock, limits, onEvent: () => {} });
   const engine = streams.engine({
     unsentBytes: () => pending,
-    send(bytes) {
+    send(message) {
+      const bytes = encodeFrame(message);
       sent.push(unpack(Buffer.from(bytes).subarray(2)));
       pending += bytes.length;
       highest = Math.max(highest, pending);

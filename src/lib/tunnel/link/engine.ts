@@ -1,9 +1,10 @@
+import type { PartialMessage } from '../wire/codec.ts';
 import type { TunnelMessage } from '../wire.ts';
 
 /** The WebSocket, as an engine sees it. */
 export interface TunnelWire {
-  /** One frame, in a WebSocket message of its own. */
-  send(frame: Uint8Array): void;
+  /** One message, in a WebSocket message of its own. */
+  send(message: PartialMessage): void;
   /** Bytes that are not sent yet, with their overhead. */
   unsentBytes(): number;
 }

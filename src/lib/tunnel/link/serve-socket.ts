@@ -1,5 +1,6 @@
 import { GwError } from '../../error/index.ts';
 import { type Clock, onAbort } from '../../lifecycle/index.ts';
+import type { PartialMessage } from '../wire/codec.ts';
 import { createFrameReader } from '../wire/frames.ts';
 import type { Engine, TunnelWire } from './engine.ts';
 import { startKeepAlive } from './keep-alive.ts';
@@ -51,10 +52,10 @@ export async function serveSocket(socket: TunnelSocket, options: ServeOptions): 
   const unsentBytes = () => ws.bufferedAmount + unsentFrames * PIECE_OVERHEAD_BYTES;
   const wire: TunnelWire = {
     unsentBytes,
-    send(frame: Uint8Array) {
+    send(message: PartialMessage) {
       if (ws.readyState !== ws.OPEN) return;
       unsentFrames += 1;
-      ws.send(frame, () => {
+      socket.send(message, () => {
         unsentFrames -= 1;
         engine.sent();
       });

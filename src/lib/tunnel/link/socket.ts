@@ -11,6 +11,8 @@ import {
   tlsOutcome,
 } from '../../net/path/index.ts';
 import type { ProxySettings } from '../model.ts';
+import type { PartialMessage } from '../wire/codec.ts';
+import { encodeBinaryMessage, releaseMessage } from './binary-message.ts';
 import { redacted, withoutTokens } from './redaction.ts';
 
 /** Largest WebSocket message that the service may send. @source vendor (HINWEIS) */
@@ -50,6 +52,8 @@ export interface TunnelSocket {
   readonly channelId: string | null;
   readonly localAddress: string;
   bytesRead(): number;
+  /** Sends one message of the tunnel as one WebSocket message; `onSent` is called also when that fails. */
+  send(message: PartialMessage, onSent: () => void): void;
 }
 
 export type SocketResult =
@@ -129,7 +133,15 @@ async function upgrade(connection: PathConnection, options: SocketOptions): Prom
   ws.once('open', () => {
     ws.pause();
     const { localAddress = '' } = socket;
-    resolve({ kind: 'open', socket: { ws, channelId, localAddress, bytesRead: () => socket.bytesRead } });
+    const send = (message: PartialMessage, onSent: () => void) => {
+      // Without compression the library writes whole frames at once, so that none of its own is split.
+      const bytes = encodeBinaryMessage(message);
+      socket.write(bytes, () => {
+        releaseMessage(bytes);
+        onSent();
+      });
+    };
+    resolve({ kind: 'open', socket: { ws, channelId, localAddress, bytesRead: () => socket.bytesRead, send } });
   });
   ws.once('close', () => failed('connection closed during the WebSocket handshake'));
   ws.once('unexpected-response', (_request, response: IncomingMessage) => {

@@ -10,7 +10,7 @@ import {
   type ProxyLimits,
   type TunnelWire,
 } from '../link/index.ts';
-import { encodeFrame } from '../wire/codec.ts';
+import type { PartialMessage } from '../wire/codec.ts';
 import type { TunnelMessage } from '../wire.ts';
 import { connectionIdOf, idsOf, isSameSet, type Stream, serviceOf, versionOf } from './streams.ts';
 
@@ -62,7 +62,7 @@ export function createEngine(options: EngineOptions): Engine {
     options.onNote(text);
   };
 
-  const send = (message: Parameters<typeof encodeFrame>[0]) => wire.send(encodeFrame(message));
+  const send = (message: PartialMessage) => wire.send(message);
 
   const resetStream = (stream: Stream) => send({ ...idsOf(stream, 0), type: 'stream-reset', connectionId: 0 });
 

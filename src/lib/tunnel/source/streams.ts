@@ -12,7 +12,7 @@ import {
   reset,
   type TunnelWire,
 } from '../link/index.ts';
-import { encodeFrame } from '../wire/codec.ts';
+import type { PartialMessage } from '../wire/codec.ts';
 import type { TunnelMessage } from '../wire.ts';
 import type { ConnectionEndReason, SourceEvent } from './model.ts';
 
@@ -89,8 +89,8 @@ export function createSourceStreams({ services, clock, limits, onEvent }: Source
   /** Local connections that are not closed yet, including those that write their rest. */
   const unclosed = new Set<LocalConnection>();
 
-  function send(message: Parameters<typeof encodeFrame>[0]): void {
-    link?.wire.send(encodeFrame(message));
+  function send(message: PartialMessage): void {
+    link?.wire.send(message);
   }
 
   /** Takes a client out of the table, so that nothing is sent for it any more. */

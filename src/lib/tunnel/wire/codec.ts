@@ -46,12 +46,26 @@ const EMPTY: Uint8Array = new Uint8Array(0);
 /** A payload of fewer bytes is copied, so that a queued one does not hold the memory of a whole WebSocket message. */
 const MIN_SHARED_BYTES = 16_384;
 
+export type PartialMessage = Partial<TunnelMessage> & Pick<TunnelMessage, 'type'>;
+
 /**
  * Encodes a message with its length in front. Fields that are absent, 0 or empty are left out. The payload is copied once.
  * Throws RangeError for a payload or a message above the limits: the sender has to split it.
  * @source vendor (HINWEIS)
  */
-export function encodeFrame(message: Partial<TunnelMessage> & Pick<TunnelMessage, 'type'>): Uint8Array {
+export function encodeFrame(message: PartialMessage): Uint8Array {
+  return encodeFrameBehind(0, message);
+}
+
+/**
+ * The same with free bytes in front, whose content is not defined, so that a lower layer can add its own header.
+ * `allocate` returns a buffer of exactly so many bytes.
+ */
+export function encodeFrameBehind(
+  freeBytes: number,
+  message: PartialMessage,
+  allocate: (bytes: number) => Buffer<ArrayBuffer> = Buffer.allocUnsafe,
+): Buffer<ArrayBuffer> {
   const { payload = EMPTY } = message;
   if (payload.length > MAX_PAYLOAD_BYTES) throw new RangeError(`payload of ${payload.length} bytes`);
   // Everything before the payload, including its length, and everything behind it.
@@ -70,11 +84,11 @@ export function encodeFrame(message: Partial<TunnelMessage> & Pick<TunnelMessage
   const length = before.length + payload.length + behind.length;
   if (length > MAX_MESSAGE_BYTES) throw new RangeError(`message of ${length} bytes`);
 
-  const frame = Buffer.allocUnsafe(LENGTH_BYTES + length);
-  frame.writeUInt16BE(length, 0);
-  frame.set(before, LENGTH_BYTES);
-  frame.set(payload, LENGTH_BYTES + before.length);
-  frame.set(behind, LENGTH_BYTES + before.length + payload.length);
+  const frame = allocate(freeBytes + LENGTH_BYTES + length);
+  frame.writeUInt16BE(length, freeBytes);
+  frame.set(before, freeBytes + LENGTH_BYTES);
+  frame.set(payload, freeBytes + LENGTH_BYTES + before.length);
+  frame.set(behind, freeBytes + LENGTH_BYTES + before.length + payload.length);
   return frame;
 }
 
