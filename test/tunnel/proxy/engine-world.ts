@@ -37,7 +37,7 @@ export function engineWorld(
   const reader = createFrameReader((each) => sent.push(each));
   const engine = createEngine({
     services,
-    wire: { send: (each) => reader.push(encodeFrame(each)), unsentBytes: () => world.unsent },
+    wire: { send: (each) => reader.push(encodeFrame(each)), unsentBytes: () => world.unsent, setHeld: () => {} },
     connect,
     limits: { ...proxyLimits, ...about.limits },
     clock: systemClock,

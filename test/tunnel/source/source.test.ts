@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { proxyLimits } from '../../../src/lib/tunnel/link/index.ts';
 import { kinds, pack } from '../second-opinion/codec.ts';
 import { startDestination } from '../second-opinion/destination.ts';
 import { client, createWorld, echo, sameBack, seeded, tokens, type World } from '../second-opinion/world.ts';
@@ -198,7 +199,7 @@ test('a client that does not read loses its own connection, above the limit; oth
     });
   });
   const { relay } = await setUp({ web: port });
-  const source = startOurSource(world, relay);
+  const source = startOurSource(world, relay, undefined, { limits: { ...proxyLimits, holdMs: 50 } });
   const { web } = await source.ports();
   const stalled = client(web as number);
   stalled.socket.pause();

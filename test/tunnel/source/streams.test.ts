@@ -18,11 +18,13 @@ const message = { typeNumber: 0, streamId: 0, ignorable: false, payload: new Uin
 /** Streams of one service over a wire that keeps what is sent until the test takes it. */
 async function setUp(limits = proxyLimits) {
   const sent: Frame[] = [];
+  const held: boolean[] = [];
   let pending = 0;
   let highest = 0;
   const streams = createSourceStreams({ services: ['web'], clock: systemClock, limits, onEvent: () => {} });
   const engine = streams.engine({
     unsentBytes: () => pending,
+    setHeld: (isHeld) => void held.push(isHeld),
     send(message) {
       const bytes = encodeFrame(message);
       sent.push(unpack(Buffer.from(bytes).subarray(2)));
@@ -35,6 +37,7 @@ async function setUp(limits = proxyLimits) {
   world.onClose(() => engine.destroy());
   return {
     engine,
+    held,
     port,
     sent,
     highest: () => highest,

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import type { Clock } from '../../lifecycle/index.ts';
+import type { Brake } from './brake.ts';
 import { PIECE_OVERHEAD_BYTES, type ProxyLimits } from './limits.ts';
 import type { Sender } from './turns.ts';
 
@@ -11,8 +12,10 @@ export interface ConnectionOptions {
   readonly connect: () => Socket;
   readonly limits: ProxyLimits;
   readonly clock: Clock;
-  /** Bytes that wait for the target, of all connections together; kept by each of them. */
-  readonly total: { queuedBytes: number };
+  /** Of all connections of the WebSocket. */
+  readonly brake: Brake;
+  /** The target has not read for too long: the connection must be reset. */
+  readonly onStalled: () => void;
   /** There is something to send: the connection wants turns. */
   readonly onReady: (connection: Sender) => void;
   /** Sends one DATA message. */
@@ -40,7 +43,7 @@ export interface LocalConnection extends Sender {
  * Until it is connected, the socket itself keeps what is written.
  */
 export function openConnection(options: ConnectionOptions): LocalConnection {
-  const { limits, clock, total } = options;
+  const { limits, clock, brake } = options;
   const read: Uint8Array[] = [];
   let readBytes = 0;
   let queued = 0;
@@ -84,10 +87,12 @@ export function openConnection(options: ConnectionOptions): LocalConnection {
   const settle = (bytes: number) => {
     const settled = Math.min(bytes, queued);
     queued -= settled;
-    total.queuedBytes -= settled;
+    brake.settled(connection, queued, settled);
   };
   const becomeSilent = () => {
     isSilent = true;
+    // Nothing more comes for it, so that nobody has to wait for it.
+    brake.leave(connection);
     read.length = 0;
     readBytes = 0;
   };
@@ -105,7 +110,7 @@ export function openConnection(options: ConnectionOptions): LocalConnection {
       const cost = payload.length + PIECE_OVERHEAD_BYTES;
       if (queued + cost > limits.queueBytes) return false;
       queued += cost;
-      total.queuedBytes += cost;
+      brake.queued(connection, queued, cost, options.onStalled);
       socket.write(payload, () => settle(cost));
       return true;
     },

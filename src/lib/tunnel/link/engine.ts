@@ -7,6 +7,8 @@ export interface TunnelWire {
   send(message: PartialMessage): void;
   /** Bytes that are not sent yet, with their overhead. */
   unsentBytes(): number;
+  /** Stops and continues reading. */
+  setHeld(isHeld: boolean): void;
 }
 
 /** What the WebSocket must be closed for. */

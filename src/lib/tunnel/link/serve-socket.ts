@@ -52,6 +52,10 @@ export async function serveSocket(socket: TunnelSocket, options: ServeOptions): 
   const unsentBytes = () => ws.bufferedAmount + unsentFrames * PIECE_OVERHEAD_BYTES;
   const wire: TunnelWire = {
     unsentBytes,
+    setHeld(isHeld) {
+      if (isHeld) ws.pause();
+      else ws.resume();
+    },
     send(message: PartialMessage) {
       if (ws.readyState !== ws.OPEN) return;
       unsentFrames += 1;

@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import type { Clock } from '../../lifecycle/index.ts';
 import { shorten } from '../../text/index.ts';
 import {
+  createBrake,
   createTurns,
   type Engine,
   type EngineEnd,
@@ -52,7 +53,7 @@ export function createEngine(options: EngineOptions): Engine {
   const sockets = new Map<string, Set<LocalConnection>>(services.map((service) => [service, new Set()]));
   const { promise: allClosed, resolve: onAllClosed } = Promise.withResolvers<void>();
   let isOver = false;
-  const total = { queuedBytes: 0 };
+  const brake = createBrake({ limits, clock, setHeld: wire.setHeld, onTotalLate: () => resetLongestQueue() });
   const noted = new Set<string>();
   let isReady = false;
 
@@ -90,7 +91,10 @@ export function createEngine(options: EngineOptions): Engine {
       connect: options.connect,
       limits,
       clock,
-      total,
+      brake,
+      onStalled() {
+        if (stream.connections.get(id) === connection) stall(stream, id, connection, 'the target does not read');
+      },
       onReady: (sender) => turns.add(sender),
       send(payload) {
         counts.bytesOut += payload.length;
@@ -173,12 +177,16 @@ export function createEngine(options: EngineOptions): Engine {
     }
     counts.bytesIn += message.payload.length;
     if (!connection.write(message.payload)) {
-      note('a connection was reset: the target does not read');
-      connection.destroy();
-      resetConnection(stream, id);
-    } else if (total.queuedBytes > limits.queueTotalBytes) {
+      stall(stream, id, connection, 'the target does not read');
+    } else if (brake.queuedBytes > limits.queueTotalBytes) {
       resetLongestQueue();
     }
+  };
+
+  const stall = (stream: Stream, id: number, connection: LocalConnection, why: string) => {
+    note(`a connection was reset: ${why}`);
+    connection.destroy();
+    resetConnection(stream, id);
   };
 
   const resetLongestQueue = () => {
@@ -186,10 +194,7 @@ export function createEngine(options: EngineOptions): Engine {
       [...stream.connections].map(([id, connection]) => ({ stream, id, connection })),
     );
     const longest = all.toSorted((a, b) => b.connection.queuedBytes() - a.connection.queuedBytes())[0];
-    if (longest === undefined) return;
-    note('a connection was reset: the target reads too slowly');
-    longest.connection.destroy();
-    resetConnection(longest.stream, longest.id);
+    if (longest !== undefined) stall(longest.stream, longest.id, longest.connection, 'the target reads too slowly');
   };
 
   const receiveServices = ({ availableServiceIds }: TunnelMessage): EngineEnd | null => {

@@ -1,4 +1,5 @@
 import type { Clock } from '../../lifecycle/index.ts';
+import type { ProxyLimits } from '../link/index.ts';
 
 /** What the source mode is given; the tokens come apart from it. */
 export interface SourceSettings {
@@ -21,6 +22,8 @@ export interface SourceOptions {
   readonly onEvent: (event: SourceEvent) => void;
   /** Time without a working connection after which it gives up; `DEFAULT_GIVE_UP_MS` when absent. */
   readonly giveUpMs?: number;
+  /** Smaller ones for tests; `proxyLimits` when absent. */
+  readonly limits?: ProxyLimits;
 }
 
 export interface SourceTokens {

@@ -23,11 +23,11 @@ type Over = { readonly kind: 'closed' | 'lost'; readonly detail: string };
  * @source vendor (HINWEIS)
  */
 export async function runSource(options: SourceOptions): Promise<SourceEnd> {
-  const { settings, tokens, clock, onEvent, giveUpMs = DEFAULT_GIVE_UP_MS } = options;
+  const { settings, tokens, clock, onEvent, giveUpMs = DEFAULT_GIVE_UP_MS, limits = proxyLimits } = options;
   const streams = createSourceStreams({
     services: settings.services.map(({ id }) => id),
     clock,
-    limits: proxyLimits,
+    limits,
     onEvent,
   });
   const backoff = createBackoff(RETRY_MS, clock);
@@ -77,7 +77,7 @@ export async function runSource(options: SourceOptions): Promise<SourceEnd> {
     const openedMs = clock.monotonicMs();
     const over = await serveSocket(opened.socket, {
       createEngine: streams.engine,
-      limits: proxyLimits,
+      limits,
       clock,
       secrets: secretsOf(tokens),
       signal,

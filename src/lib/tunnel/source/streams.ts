@@ -3,6 +3,8 @@ import { quote } from '../../json/index.ts';
 import type { Clock } from '../../lifecycle/index.ts';
 import { shorten } from '../../text/index.ts';
 import {
+  type Brake,
+  createBrake,
   createTurns,
   type Engine,
   type EngineEnd,
@@ -59,6 +61,7 @@ export interface SourceCounts {
 interface Link {
   readonly wire: TunnelWire;
   readonly turns: ReturnType<typeof createTurns>;
+  readonly brake: Brake;
   /** SERVICE_IDS; null before. */
   offered: readonly string[] | null;
 }
@@ -70,7 +73,6 @@ interface Link {
  */
 export function createSourceStreams({ services, clock, limits, onEvent }: SourceStreamsOptions) {
   const counts = { connections: 0, bytesUp: 0, bytesDown: 0 };
-  const total = { queuedBytes: 0 };
   const lines = new Map<string, Line>(
     services.map((service) => [
       service,
@@ -149,7 +151,7 @@ export function createSourceStreams({ services, clock, limits, onEvent }: Source
     client.bytesDown += payload.length;
     counts.bytesDown += payload.length;
     if (!client.local.write(payload)) stall(line, connectionId);
-    else if (total.queuedBytes > limits.queueTotalBytes) stallLongest();
+    else if ((link?.brake.queuedBytes ?? 0) > limits.queueTotalBytes) stallLongest();
   }
 
   function receiveServices(mine: Link, { availableServiceIds: now }: TunnelMessage): EngineEnd | null {
@@ -202,7 +204,12 @@ export function createSourceStreams({ services, clock, limits, onEvent }: Source
 
     /** The source on a new WebSocket: the other side knows no stream of an earlier one. */
     engine(wire: TunnelWire): Engine {
-      const mine: Link = { wire, turns: createTurns(wire.unsentBytes, limits.unsentPauseBytes), offered: null };
+      const mine: Link = {
+        wire,
+        turns: createTurns(wire.unsentBytes, limits.unsentPauseBytes),
+        brake: createBrake({ limits, clock, setHeld: wire.setHeld, onTotalLate: stallLongest }),
+        offered: null,
+      };
       link = mine;
       for (const line of lines.values()) {
         line.isStarted = false;
@@ -259,7 +266,7 @@ export function createSourceStreams({ services, clock, limits, onEvent }: Source
       if (!line.isStarted) line.streamId += 1;
       line.isStarted = true;
       const ids = { streamId: line.streamId, serviceId: service, connectionId };
-      const { turns } = link;
+      const { turns, brake } = link;
       // In a WebSocket message of its own: some destinations leave out what follows a start in the same one.
       send({ type, ...ids });
       const client: Client = {
@@ -267,7 +274,10 @@ export function createSourceStreams({ services, clock, limits, onEvent }: Source
           connect: () => socket,
           limits,
           clock,
-          total,
+          brake,
+          onStalled() {
+            if (line.clients.get(connectionId) === client) stall(line, connectionId);
+          },
           onReady: (sender) => turns.add(sender),
           send(payload) {
             client.bytesUp += payload.length;
