@@ -23,7 +23,7 @@ export const resultSchemas: Readonly<Record<string, () => Promise<ZodType>>> = {
   demo: async () => (await import('../lib/toolkit/demo/demo.result.ts')).demoSchema,
   enrol: async () => (await import('../lib/toolkit/enrol/enrol.result.ts')).enrolSchema,
   'enrol status': async () => (await import('../lib/toolkit/enrol/enrol.result.ts')).enrolStatusSchema,
-  'tunnel proxy': async () => (await import('../lib/tunnel/proxy/proxy.result.ts')).proxyEventSchema,
+  'tunnel proxy': async () => (await import('../lib/tunnel/proxy.result.ts')).proxyEventSchema,
   serve: async () => (await import('../lib/gateway/serve.result.ts')).serveEventSchema,
   'evidence adopt': async () => (await import('../lib/toolkit/evidence/verify.result.ts')).evidenceAdoptedSchema,
   'evidence list': async () => (await import('../lib/toolkit/evidence/list.result.ts')).evidenceListSchema,

@@ -5,7 +5,8 @@ import { emptyCoreDumps } from '../../cli/core-dump.ts';
 import { LongRunningCommand } from '../../cli/long-running.ts';
 import { onParentLoss } from '../../cli/parent-loss.ts';
 import { asGwError, GwError } from '../../lib/error/index.ts';
-import type { LineWriter } from '../../lib/gateway/index.ts';
+// Not with `await import()`: that would load the whole gateway.
+import { type LineWriter, openEventOutput } from '../../lib/gateway/index.ts';
 import type { ProxyEvent, ProxyExit, ProxyResult } from '../../lib/tunnel/index.ts';
 
 /** Deadline for the last lines at the end, in case the reader stalls. */
@@ -44,7 +45,6 @@ Ends at the end of stdin, which the gateway holds open, and on SIGTERM, in order
     const tokens = { access: take(TOKEN_VARIABLE) ?? '', client: take(CLIENT_TOKEN_VARIABLE) };
     this.#secrets = [tokens.access, tokens.client ?? ''];
     this.#withoutTokens = withoutTokens;
-    const { openEventOutput } = await import('../../lib/gateway/index.ts');
     this.#stdout = openEventOutput(process.stdout.fd, () => '');
     this.#stderr = openEventOutput(process.stderr.fd, () => '');
     const { flags } = await this.parse(TunnelProxy);

@@ -9,11 +9,9 @@ export {
   MAX_SERVICES,
   type ProxyEvent,
   type ProxyExit,
-  type ProxySettings,
   proxyExits,
   TOKEN_VARIABLE,
-  TUNNEL_TARGET,
 } from './model.ts';
-export { type ProxyResult, type RunProxyOptions, runProxy } from './proxy/run.ts';
-export type { ConnectionEndReason, SourceEvent, SourceListener, SourceSettings } from './source/model.ts';
+export { type ProxyResult, runProxy } from './proxy/run.ts';
+export type { SourceEvent, SourceListener } from './source/model.ts';
 export { runSource } from './source/source.ts';

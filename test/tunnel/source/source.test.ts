@@ -1,5 +1,9 @@
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { GwError } from '../../../src/lib/error/index.ts';
+import { createCa } from '../../../src/lib/sim/cloud/certificates.ts';
 import { proxyLimits } from '../../../src/lib/tunnel/link/index.ts';
+import { freePort } from '../../free-port.ts';
 import { kinds, pack } from '../second-opinion/codec.ts';
 import { startDestination } from '../second-opinion/destination.ts';
 import { client, createWorld, echo, sameBack, seeded, tokens, type World } from '../second-opinion/world.ts';
@@ -295,4 +299,139 @@ test('no answer of the other side is said once, and an answer too', async () => 
   two.socket.write('go');
   await Promise.all([one.until(4), two.until(4)]);
   expect(source.events.filter(({ event }) => event === 'answered')).toEqual([{ event: 'answered', service: 'web' }]);
+});
+
+describe('a service that is not reachable, or is none', () => {
+  const settled = async (source: ReturnType<typeof startOurSource>) =>
+    source.done.then(
+      (end) => Promise.reject(new Error(JSON.stringify(end))),
+      (error: GwError) => error,
+    );
+
+  test('nothing listens: given up after the limit, with address, duration and the last reason', async () => {
+    const clock = scriptedClock();
+    const port = await freePort();
+    const source = startOurSource(world, { port }, undefined, { clock, giveUpMs: 60_000 });
+    const error = await settled(source);
+    expect(error).toMatchObject({
+      code: 'TUNNEL_NOT_REACHABLE',
+      message: expect.stringMatching(/^No connection to the tunnel service for \d+ s\. Last attempt: .*refused/),
+      tried: { address: 'localhost', port, action: expect.stringContaining('/tunnel') },
+    });
+    expect(error.tried?.forMs).toBeLessThanOrEqual(60_000);
+    // Backoff: doubling up to the maximum, here without jitter.
+    expect(clock.slept.slice(0, 6)).toEqual([750, 1_500, 3_000, 6_000, 11_250, 11_250]);
+    expect(source.events.every(({ event }) => event === 'lost')).toBe(true);
+  });
+
+  test('5xx is tried again, then it works', async () => {
+    const { relay } = await setUp({ web: 9 });
+    relay.answers.push({ status: 503, body: 'busy' }, { status: 500, body: '' });
+    const clock = scriptedClock();
+    const source = startOurSource(world, relay, undefined, { clock });
+    await source.ports();
+    expect(source.events.map(({ event }) => event)).toEqual(['lost', 'lost', 'connected', 'listening']);
+    expect(source.events[0]).toMatchObject({ detail: expect.stringMatching(/503.*busy/) });
+  });
+
+  test.each([
+    [400, `token ${tokens.source} was previously used`, /a token works once/, /rotated/],
+    [400, 'The client token does not match', /a token works once/, /rotated/],
+    [400, 'Invalid path', /status 400 'Invalid path'/, /open tunnel/],
+    [403, 'Forbidden', /status 403 'Forbidden'/, /open tunnel/],
+    [404, '', /status 404\./, /open tunnel/],
+    [302, 'elsewhere', /status 302/, /open tunnel/],
+    [429, 'slow down', /too many requests.*429/, /Wait/],
+  ])('%i %j is refused at once, in words and without the token', async (status, body, message, remedy) => {
+    const { relay } = await setUp({ web: 9 });
+    relay.answers.push({ status, body });
+    const source = startOurSource(world, relay);
+    const error = await settled(source);
+    expect(error).toMatchObject({
+      code: 'TUNNEL_REFUSED',
+      message: expect.stringMatching(message),
+      remedy: expect.stringMatching(remedy),
+      details: { status },
+      tried: { address: 'localhost', port: relay.port },
+    });
+    expect(JSON.stringify(error.toJSON())).not.toContain(tokens.source);
+    expect(relay.handshakes.filter(({ mode }) => mode === 'source')).toHaveLength(1);
+  });
+
+  test('an untrusted certificate: no token is sent', async () => {
+    const { relay } = await setUp({ web: 9 });
+    const foreign = await createCa({ commonName: 'Another CA' });
+    const source = startOurSource(world, relay, undefined, {
+      clock: scriptedClock(),
+      settings: { caPem: foreign.caPem },
+    });
+    expect((await settled(source)).message).toMatch(/certificate/i);
+    expect(relay.handshakes.filter(({ mode }) => mode === 'source')).toEqual([]);
+  });
+
+  test('a service that is silent, or speaks before SERVICE_IDS, or in text, or nonsense', async () => {
+    for (const what of ['silent', 'data', 'text', 'zero', 'nonsense'] as const) {
+      const relay = await world.relay({ services: ['web'], announces: false });
+      const clock = scriptedClock();
+      const source = startOurSource(world, relay, undefined, { clock, giveUpMs: 500 });
+      await relay.connected('source');
+      if (what === 'silent') await expect.poll(() => clock.fire(20_000)).toBeGreaterThan(0);
+      if (what === 'data') relay.inject('source', pack({ type: kinds.data, stream: 1, service: 'web', connection: 1 }));
+      if (what === 'text') relay.text('source', 'hello');
+      if (what === 'zero') relay.inject('source', Buffer.from([0, 2, 8, 0]));
+      if (what === 'nonsense') relay.inject('source', Buffer.from([0, 3, 255, 255, 255]));
+      const error = await settled(source);
+      expect([what, error.code]).toEqual([what, 'TUNNEL_NOT_REACHABLE']);
+    }
+  });
+
+  test('services: an asked one is missing, none, changed later; more than asked is fine', async () => {
+    const missing = await world.relay({ services: ['api'] });
+    expect(await settled(startOurSource(world, missing))).toMatchObject({
+      code: 'USAGE',
+      message: 'The tunnel has the services "api", not "web".',
+      remedy: expect.stringContaining('rotated'),
+    });
+    const none = await world.relay({ services: [] });
+    expect((await settled(startOurSource(world, none))).message).toContain('has the services none');
+    const more = await world.relay({ services: ['api', 'web'] });
+    const source = startOurSource(world, more);
+    await source.ports();
+    more.inject('source', pack({ type: kinds.serviceIds, offered: ['web', 'api'] }));
+    more.inject('source', pack({ type: kinds.serviceIds, offered: ['web'] }));
+    expect(await settled(source)).toMatchObject({ code: 'USAGE', message: expect.stringContaining('changed') });
+  });
+
+  test('a port in use ends the run and names it', async () => {
+    const { relay } = await setUp({ web: 9 });
+    const taken = await world.service(() => {});
+    const source = startOurSource(world, relay, [{ id: 'web', port: taken.port }]);
+    expect(await settled(source)).toMatchObject({
+      code: 'PORT_IN_USE',
+      tried: { address: '127.0.0.1', port: taken.port },
+    });
+    await expect.poll(() => relay.isConnected('source')).toBe(false);
+  });
+});
+
+test('property: whatever bytes the service sends, the run goes on or says why; no client gets a byte of them', async () => {
+  const { relay } = await setUp({ web: 9 });
+  const source = startOurSource(world, relay, undefined, {
+    clock: scriptedClock(),
+    giveUpMs: Number.POSITIVE_INFINITY,
+  });
+  await source.ports();
+  await fc.assert(
+    fc.asyncProperty(fc.uint8Array({ minLength: 1, maxLength: 300 }), async (bytes) => {
+      await relay.connected('source');
+      relay.inject('source', Buffer.from(bytes));
+    }),
+    { numRuns: 50 },
+  );
+  // Whatever is half received is not joined with a later WebSocket.
+  relay.cut('source');
+  await source.event('connected', true);
+  expect(source.events.filter(({ event }) => event === 'answered')).toEqual([]);
+  source.end();
+  expect(await source.done).toMatchObject({ reason: 'interrupted' });
 });

@@ -24,7 +24,7 @@ export interface ProxyLimits {
 
 export const proxyLimits: ProxyLimits = {
   chunkBytes: 32 * 1024,
-  readAheadBytes: 64 * 1024,
+  readAheadBytes: 32 * 1024,
   unsentPauseBytes: 1024 * 1024,
   unsentMaxBytes: 8 * 1024 * 1024,
   queueBytes: 4 * 1024 * 1024,

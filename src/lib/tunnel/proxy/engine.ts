@@ -67,7 +67,7 @@ export function createEngine(options: EngineOptions): Engine {
 
   const resetStream = (stream: Stream) => send({ ...idsOf(stream, 0), type: 'stream-reset', connectionId: 0 });
 
-  /** Tells the peer that a connection is over: versions 1 and 2 can only reset the whole stream. */
+  /** Reports the end of a connection to the peer: versions 1 and 2 can only reset the whole stream. */
   const resetConnection = (stream: Stream, id: number) => {
     stream.connections.delete(id);
     if (stream.version === 3) {
