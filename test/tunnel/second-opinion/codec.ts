@@ -49,7 +49,7 @@ export function framed(body: Buffer): Buffer {
   return Buffer.concat([head, body]);
 }
 
-export function varint(value: number): Buffer {
+function varint(value: number): Buffer {
   const out: number[] = [];
   let rest = value;
   while (rest > 127) {

@@ -85,7 +85,7 @@ export async function sameBack(port: number, bytes: number): Promise<boolean> {
   return hashOf(back) === hashOf(sent);
 }
 
-export function hashOf(bytes: Buffer): string {
+function hashOf(bytes: Buffer): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 

@@ -51,7 +51,7 @@ export function startOurSource(
   world: World,
   relay: Pick<Relay, 'port'>,
   services: SourceSettings['services'] = [{ id: 'web', port: 0 }],
-  options: Partial<SourceOptions> & { readonly settings?: Partial<SourceSettings> } = {},
+  options: Omit<Partial<SourceOptions>, 'settings'> & { readonly settings?: Partial<SourceSettings> } = {},
 ) {
   const ending = new AbortController();
   const events: SourceEvent[] = [];

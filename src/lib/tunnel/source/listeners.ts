@@ -3,7 +3,7 @@ import { GwError } from '../../error/index.ts';
 import type { SourceListener, SourceSettings } from './model.ts';
 
 /** The only address of local ports: what comes through the tunnel is for this machine. */
-export const LISTEN_HOST = '127.0.0.1';
+const LISTEN_HOST = '127.0.0.1';
 
 /**
  * Opens a port on 127.0.0.1 for each service. `onSocket` gets every connection. Throws PORT_IN_USE or PORT_UNUSABLE, and

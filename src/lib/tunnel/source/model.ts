@@ -26,7 +26,7 @@ export interface SourceOptions {
   readonly limits?: ProxyLimits;
 }
 
-export interface SourceTokens {
+interface SourceTokens {
   readonly access: string;
   /** Makes the access token usable again by this process, for reconnects. */
   readonly client: string;

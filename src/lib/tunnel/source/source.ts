@@ -6,7 +6,7 @@ import type { SourceEnd, SourceOptions } from './model.ts';
 import { createSourceStreams } from './streams.ts';
 
 /** Project decision: a person waits at the terminal. */
-export const DEFAULT_GIVE_UP_MS = 120_000;
+const DEFAULT_GIVE_UP_MS = 120_000;
 const RETRY_MS = { firstMs: 1_000, maxMs: 15_000 } as const;
 /** A WebSocket that lived so long begins the waits anew. */
 const STABLE_MS = 30_000;

@@ -19,7 +19,7 @@ import type { TunnelMessage } from '../wire.ts';
 import type { ConnectionEndReason, SourceEvent } from './model.ts';
 
 /** A browser shows nothing for so long before the command says that there is no answer. Project decision. */
-export const NO_ANSWER_MS = 10_000;
+const NO_ANSWER_MS = 10_000;
 
 /** A local client and its bytes. */
 interface Client {
@@ -51,7 +51,7 @@ export interface SourceStreamsOptions {
 }
 
 /** Counts of the whole run. */
-export interface SourceCounts {
+interface SourceCounts {
   readonly connections: number;
   readonly bytesUp: number;
   readonly bytesDown: number;
