@@ -77,6 +77,7 @@ export const resultSchemas: Readonly<Record<string, () => Promise<ZodType>>> = {
   'site init': async () => (await import('../lib/toolkit/site/init.result.ts')).siteInitSchema,
   'tour run': async () => (await import('../lib/toolkit/tour/run.result.ts')).tourRunSchema,
   'tunnel audit': async () => (await import('../lib/toolkit/tunnel/audit.result.ts')).tunnelAuditSchema,
+  'tunnel connect': async () => (await import('../lib/toolkit/tunnel/connect.result.ts')).tunnelConnectSchema,
   'tunnel end': async () => (await import('../lib/toolkit/tunnel/end.result.ts')).tunnelEndSchema,
   'tunnel sessions': async () => (await import('../lib/toolkit/tunnel/sessions.result.ts')).tunnelSessionsSchema,
   'tunnel status': async () => (await import('../lib/toolkit/tunnel/status.result.ts')).tunnelStatusSchema,

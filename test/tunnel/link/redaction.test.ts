@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { redacted, withoutTokens } from '../../../src/lib/tunnel/proxy/redaction.ts';
+import { redacted, withoutTokens } from '../../../src/lib/tunnel/link/redaction.ts';
 
 const token = fc.string({ unit: fc.constantFrom(...'ABCDEFabcdef0123456789+/=_-.'), minLength: 8, maxLength: 200 });
 
