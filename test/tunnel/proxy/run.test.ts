@@ -240,7 +240,7 @@ describe('what the service answers', () => {
   });
 
   test('a channel id with the token in it is not passed on', async () => {
-    await using service = await fakeService({ headers: [`channel-id: ${ACCESS}`] });
+    await using service = await fakeService({ channelId: `id-${ACCESS.slice(4)}` });
     await using proxy = startProxy(service);
     await until('connected', () => proxy.events.length > 0);
     expect(proxy.events[0]).toMatchObject({ event: 'connected', channelId: null });
