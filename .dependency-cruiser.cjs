@@ -164,7 +164,8 @@ module.exports = {
         path: '^src/lib/',
         pathNot: [
           '^src/lib/[^/]+/index\\.ts$',
-          '^src/lib/[^/]+/([^/]+/)?[^/]+\\.result\\.ts$',
+          '^src/lib/[^/]+/[^/]+\\.result\\.ts$',
+          '^src/lib/[^/]+/[^/]+/[^/]+\\.result\\.ts$',
           '^src/lib/toolkit/[^/]+/',
           '^src/lib/toolkit/(via|remote-run)\\.ts$',
           '^src/lib/sim/',

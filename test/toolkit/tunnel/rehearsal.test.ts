@@ -107,6 +107,18 @@ describe('a session of remote support, rehearsed', () => {
     expect(gateway.view.status).toBe('running');
   });
 
+  it('does not count a session that begins while the check does', async () => {
+    await using gateway = await startFakeSupport();
+    const before = gateway.operator.override;
+    gateway.operator.override = (request, body) => {
+      if (request.url === '/api/cloud') gateway.view = runningView('s-0', { connections: 9 });
+      return before(request, body);
+    };
+    const data = await rehearse(gateway);
+    expect(verdicts(data)).toEqual(none);
+    expect([gateway.asked, gateway.view.status]).toEqual([[], 'running']);
+  });
+
   it.each<[string, object | null, SupportView, string, RegExp]>([
     ['the site file has no tunnel', null, { ...waiting, status: 'not-configured' }, 'not-checked', /Add cloud\.tunnel/],
     ['gw serve has not read it', {}, { ...waiting, status: 'not-configured' }, 'wrong', /restart `gw serve`/],

@@ -33,14 +33,14 @@ export function servicePage({ site, view, health, neighbours, readOnly }: Servic
     current: 'service',
     readOnly,
     view,
-    body: markup`${supportBanner(view, readOnly)}
-<section class="state">
+    body: markup`<section class="state">
 ${headlineBlock(view)}
 <p>Versuchte Adresse: <code>${live(view, 'link.tried')}</code>, ${live(view, 'link.for')}</p>
 <p>${live(view, 'link.detail')}</p>
 <p class="when-running">${live(view, 'tour')}</p>
 <p class="alarm when-latched">${live(view, 'stop')}</p>
 </section>
+${supportBanner(view, readOnly)}
 <section>
 <h2>Fahrgestell</h2>
 <dl>
@@ -127,7 +127,7 @@ ${neighbours.robots.map(
 /** A running session of remote support, which anyone at the robot may end. Hidden by the style sheet while none runs. */
 function supportBanner(view: PageView, readOnly: boolean): Markup {
   return markup`<section class="support when-support">
-<h2 aria-live="polite">${live(view, 'support.title')}</h2>
+<h2 aria-live="polite">Fernwartung: ${live(view, 'support.title')}</h2>
 <p>${live(view, 'support.state')}</p>
 <dl>
 <div><dt>Seit</dt><dd>${live(view, 'support.since')}</dd></div>
@@ -138,7 +138,7 @@ function supportBanner(view: PageView, readOnly: boolean): Markup {
 ${
   readOnly
     ? markup`<p>Beenden kann die Fernwartung jeder am Roboter, auf der Seite „Technik“ des Tablets.</p>`
-    : markup`<form method="post" action="/api/wartung/sitzung/ende"><button>Fernwartung beenden <small>ohne Anmeldung; der Roboter fährt und hält davon unabhängig</small></button></form>`
+    : markup`<form method="post" action="/api/wartung/sitzung/ende"><button>Fernwartung beenden <small>trennt nur den Fernzugriff; den Roboter betrifft es nicht</small></button></form>`
 }
 </section>`;
 }

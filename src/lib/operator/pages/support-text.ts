@@ -30,7 +30,7 @@ const noBanner: Record<BannerKey, string> = {
 };
 
 function bannerTexts(running: RunningSession | null, now: Date): Record<BannerKey, string> {
-  const title = { ...noBanner, 'support.title': 'Fernwartung läuft' };
+  const title = { ...noBanner, 'support.title': 'läuft' };
   if (running === null) return title;
   const { state, services, since, forMs, leftMs, open } = running;
   return {

@@ -50,6 +50,9 @@ export async function rehearseTunnel(
   const operator = operatorAccess(toolkit, context);
   // Before a person is asked: with a wrong password the records could not be read.
   await (await operator.signIn(password)).signOut();
+  const cloud = await readCloudStatus(toolkit, {}, context);
+  const others = await readProxies(toolkit);
+  // The last before the person is asked: a session that began until then does not count.
   const before = await readSupport(toolkit, {}, context);
   const ready = readyFinding(site, before);
   const resultOf = (wait: Wait | null, measured: Measured | null): TunnelRehearsal => ({
@@ -61,13 +64,11 @@ export async function rehearseTunnel(
     findings: [ready, ...sessionFindings(site, wait, measured)],
   });
   if (ready.verdict !== 'ok') return resultOf(null, null);
-  const cloud = await readCloudStatus(toolkit, {}, context);
   if (cloud.status !== 'connected') {
     throw new GwError('CLOUD_NOT_CONNECTED', `No tunnel notification can arrive: ${cloud.detail}`, {
       remedy: cloud.remedy ?? 'See `gw cloud status`.',
     });
   }
-  const others = await readProxies(toolkit);
   context.onProgress(`Open a tunnel for ${serial} naming ${namedServices(site).join(', ')} in the cloud console now`);
   const withinMs = waitS * 1_000;
   const wait = await waitForSession(toolkit, { before, withinMs }, context);
@@ -165,7 +166,7 @@ async function waitForPage(
   }
 }
 
-/** Ends this session only: one that follows belongs to somebody else. */
+/** Ends this session only: one that follows was opened by another person. */
 async function endOnSite(toolkit: Toolkit, session: string, context: CheckContext): Promise<EndOnSite> {
   if ((await readSupport(toolkit, {}, context)).running?.session !== session) return { kind: 'ended-before' };
   const { clock } = toolkit;
