@@ -21,7 +21,7 @@ const engineFlags = {
   // 100,000 features take 310 MB instead of 440, in no more time; see docs/performance.md.
   overlays: ['--semi-space-growth-factor=1'],
   // An audit keeps almost nothing of millions of lines, so a small young generation is enough.
-  tunnel: ['--semi-space-growth-factor=1'],
+  'tunnel audit': ['--semi-space-growth-factor=1'],
   // A tunnel carries bytes that are garbage at once: a small young generation keeps it at 110 MB instead of 180, and is
   // twice as fast as with the other two flags of the daemon (measured).
   'tunnel proxy': ['--semi-space-growth-factor=1'],

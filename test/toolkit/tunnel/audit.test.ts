@@ -59,6 +59,18 @@ describe('gw tunnel audit', () => {
     expect(shown(data)).toContain('- Refused requests: other-region 1.');
   });
 
+  it('does not say that nothing was refused when a record could not be judged, or when there is none', async () => {
+    const folder = place(lines.with(2, 'damaged\n'));
+    const text = shown(await audit());
+    expect(text).toContain('- Numbers of sessions and refusals count only the records that could be judged.');
+    expect(text).not.toContain('No request was refused');
+    rmSync(folder, { recursive: true });
+    place([], null);
+    expect(shown(await audit())).not.toContain('No request was refused');
+    place(linesOf([startOf(1), endOf(1)]));
+    expect(shown(await audit())).toContain('No request was refused');
+  });
+
   it('with the same copy of the cloud says so', async () => {
     place();
     const cloud = join(dir, 'cloud.jsonl');

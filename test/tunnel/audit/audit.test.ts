@@ -178,7 +178,7 @@ describe('what was not checked', () => {
     }
   });
 
-  it('a duration that nobody knows is not green', async () => {
+  it('an unknown duration is not green', async () => {
     const facts = await auditOf([startOf(1), endOf(1, 'unclean-shutdown', { durationS: null })]);
     expect(check(facts, 'durations')).toMatchObject({ verdict: 'not-checked', detail: 'unknown-durations' });
     expect(facts.verdict).toBe('ok');

@@ -38,7 +38,7 @@ function changed(all: readonly string[], index: number, moved: number) {
 }
 const anyLine = fc.nat({ max: lines.length - 1 });
 
-describe('records that nobody changed', () => {
+describe('unchanged records', () => {
   it('are whole, over rotated files and by head.json', async () => {
     using folder = recordFolder(filesOf(lines), head);
     const facts = await folder.audit();

@@ -1,5 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
+import { symlinkSync, writeFileSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { findToken } from '../../../src/lib/tunnel/audit/tokens.ts';
@@ -104,10 +105,30 @@ describe('the audit', () => {
     expect(JSON.stringify(facts)).not.toContain(token.slice(0, 12));
   });
 
-  it('a line too long to search is not green', async () => {
+  it.each<[string, Buffer]>([
+    ['a line too long to search', Buffer.from(`${' '.repeat(900_000)}\n`)],
+    ['a compressed file', gzipSync(`{"token":"${token}"}\n`)],
+    ['UTF-16', Buffer.from(`${token}\n`, 'utf16le')],
+  ])('%s is not green', async (_name, content) => {
     using folder = recordFolder({ 'sessions.jsonl': linesOf([body, endOf(1)]) });
-    writeFileSync(folder.path('gw.log'), `${' '.repeat(900_000)}\n`);
+    writeFileSync(folder.path('gw.log'), content);
     const facts = await folder.audit({ logs: [folder.path('gw.log')] });
     expect(facts.checks.find(({ id }) => id === 'tokens-logs')).toMatchObject({ verdict: 'not-checked' });
+  });
+
+  it('follows a link to a log, and refuses what is no file', async () => {
+    using folder = recordFolder({ 'sessions.jsonl': linesOf([body, endOf(1)]) });
+    writeFileSync(folder.path('gw-1.log'), `${token}\n`);
+    symlinkSync('gw-1.log', folder.path('gw.log'));
+    expect((await folder.audit({ logs: [folder.path('gw.log')] })).verdict).toBe('findings');
+    await expect(folder.audit({ logs: [folder.dir] })).rejects.toMatchObject({ code: 'FILE_UNREADABLE' });
+  });
+
+  it('a line of the records that was not searched is not green', async () => {
+    const lines = linesOf([body, endOf(1)]);
+    using folder = recordFolder({ 'sessions.jsonl': lines });
+    writeFileSync(folder.path('sessions.jsonl'), `${lines.join('')}${' '.repeat(70_000)}${token}\n`);
+    const facts = await folder.audit();
+    expect(facts.checks.find(({ id }) => id === 'tokens-records')).toMatchObject({ verdict: 'not-checked' });
   });
 });

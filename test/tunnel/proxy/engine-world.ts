@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { systemClock } from '../../../src/lib/lifecycle/index.ts';
-import { createEngine, type Engine, type ProxyCounts } from '../../../src/lib/tunnel/proxy/engine.ts';
-import { type ProxyLimits, proxyLimits } from '../../../src/lib/tunnel/proxy/limits.ts';
+import { type Engine, type ProxyLimits, proxyLimits } from '../../../src/lib/tunnel/link/index.ts';
+import { createEngine, type ProxyCounts } from '../../../src/lib/tunnel/proxy/engine.ts';
 import { encodeFrame } from '../../../src/lib/tunnel/wire/codec.ts';
 import { createFrameReader } from '../../../src/lib/tunnel/wire/frames.ts';
 import type { TunnelMessage } from '../../../src/lib/tunnel/wire.ts';
@@ -37,7 +37,7 @@ export function engineWorld(
   const reader = createFrameReader((each) => sent.push(each));
   const engine = createEngine({
     services,
-    wire: { send: (each) => reader.push(encodeFrame(each)), unsentBytes: () => world.unsent },
+    wire: { send: (each) => reader.push(encodeFrame(each)), unsentBytes: () => world.unsent, setHeld: () => {} },
     connect,
     limits: { ...proxyLimits, ...about.limits },
     clock: systemClock,

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { GwError } from '../../../src/lib/error/index.ts';
 import { createCa } from '../../../src/lib/sim/cloud/certificates.ts';
-import { proxyLimits } from '../../../src/lib/tunnel/proxy/limits.ts';
+import { proxyLimits } from '../../../src/lib/tunnel/link/index.ts';
 import { connectTarget } from '../../../src/lib/tunnel/proxy/target.ts';
 import { createPacedClock } from '../../lifecycle/paced-clock.ts';
 import { plainPeer } from '../../net/probe/world.ts';
@@ -240,7 +240,7 @@ describe('what the service answers', () => {
   });
 
   test('a channel id with the token in it is not passed on', async () => {
-    await using service = await fakeService({ headers: [`channel-id: ${ACCESS}`] });
+    await using service = await fakeService({ channelId: `id-${ACCESS.slice(4)}` });
     await using proxy = startProxy(service);
     await until('connected', () => proxy.events.length > 0);
     expect(proxy.events[0]).toMatchObject({ event: 'connected', channelId: null });
@@ -539,7 +539,8 @@ test('neither side that stalls makes memory grow', async () => {
     socket.pause();
     socket.write(Buffer.alloc(100_000_000));
   });
-  await using proxy = startProxy(service, { connect: stalled.connect });
+  const limits = { ...proxyLimits, holdMs: 100 };
+  await using proxy = startProxy(service, { connect: stalled.connect, limits });
   const client = await service.client();
   client.send(START);
   await until('connected', () => stalled.sockets.length === 1);
@@ -555,5 +556,5 @@ test('neither side that stalls makes memory grow', async () => {
   }
   // 60 MB were sent to a target that takes nothing, and 100 MB wait for a service that takes nothing.
   expect(process.memoryUsage.rss() - before).toBeLessThan(200_000_000);
-  expect(proxy.notes).toContain('a connection was reset: the target does not read');
+  await until('reset', () => proxy.notes.includes('a connection was reset: the target does not read'));
 });

@@ -54,6 +54,8 @@ export interface FakeServiceOptions {
   /** Of the answer 101; null: none. */
   readonly subprotocol?: string | null;
   readonly headers?: readonly string[];
+  /** `channel-1` by default. */
+  readonly channelId?: string;
   readonly names?: readonly [string];
   readonly notAfter?: Date;
   readonly onClient?: (client: Client, count: number) => void;
@@ -86,7 +88,9 @@ export async function fakeService(options: FakeServiceOptions = {}): Promise<Fak
     perMessageDeflate: false,
     handleProtocols: (offered) => (subprotocol !== null && offered.has(subprotocol) ? subprotocol : false),
   });
-  upgrades.on('headers', (headers) => headers.push('channel-id: channel-1', ...(options.headers ?? [])));
+  upgrades.on('headers', (headers) =>
+    headers.push(`channel-id: ${options.channelId ?? 'channel-1'}`, ...(options.headers ?? [])),
+  );
   const clients: Client[] = [];
   const requests: IncomingMessage[] = [];
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {

@@ -295,7 +295,7 @@ describe('damage', () => {
 });
 
 describe('while it is open', () => {
-  it('a file that somebody removed costs its records and never the next one', async () => {
+  it('a removed file costs its records and never the next one', async () => {
     await using records = await open();
     await records.append(startOf(1));
     const second = await records.append(endOf(1));

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { TunnelMessage, TunnelMessageType } from '../../../src/lib/tunnel/wire.ts';
 
-export const EMPTY_MESSAGE: TunnelMessage = {
+const EMPTY_MESSAGE: TunnelMessage = {
   type: 'unknown',
   typeNumber: 0,
   streamId: 0,

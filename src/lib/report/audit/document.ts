@@ -116,10 +116,11 @@ export function auditInformation(report: AuditReport, texts: AuditTexts): string
     running,
   } = report;
   const place = firstClockStep === null ? '' : texts.place(basename(firstClockStep.file), firstClockStep.line);
+  const isWhole = report.checks.every(({ id, verdict }) => id !== 'chain' || verdict === 'ok');
+  const reasons = refused.map(({ reason, count }) => `${reason} ${count}`).join(', ');
   return [
-    refused.length === 0
-      ? info.noRefused
-      : info.refused(refused.map(({ reason, count }) => `${reason} ${count}`).join(', ')),
+    ...(isWhole ? [] : [info.onlyJudged]),
+    ...(reasons === '' ? (isWhole ? [info.noRefused] : []) : [info.refused(reasons)]),
     ...(unusualRefusals === null ? [] : [info.unusual(unusualRefusals.day, unusualRefusals.count)]),
     ...(running === null ? [] : [info.running(running.session, running.untilAt)]),
     ...(uncleanShutdowns === 0 ? [] : [info.unclean(uncleanShutdowns)]),

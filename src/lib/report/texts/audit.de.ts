@@ -244,7 +244,7 @@ export const auditDe: typeof auditEn = {
     findings: ({ count }) => plural(Number(count), 'Befund', 'Befunde'),
     'no-records': () => 'es gibt keine Einträge',
     rotated: ({ first }) => `Einträge vor ${first} sind nicht vorhanden: Sie wurden planmäßig entfernt`,
-    unjudged: () => 'nicht jeder Eintrag war prüfbar, siehe Befunde',
+    unjudged: () => 'nicht jede Zeile war prüfbar',
     'unknown-durations': ({ unknown }) =>
       `bei ${plural(Number(unknown), 'Sitzung', 'Sitzungen')} ist die Dauer nicht bekannt`,
     'no-head': () => 'das Ende der Kette wurde nicht geprüft: head.json fehlt',
@@ -253,7 +253,10 @@ export const auditDe: typeof auditEn = {
     running: ({ session, at, untilAt }) =>
       `Sitzung ${session} vom ${at} hat noch kein Ende; nach ihrer eigenen Uhr kann sie bis ${untilAt} laufen`,
     'no-limits': () => 'keine Standortdatei mit cloud.tunnel angegeben',
-    'no-logs': ({ files }) => (files === 0 ? 'keine Logdatei angegeben' : 'eine Zeile war zu lang für die Suche'),
+    'no-logs': ({ files }) =>
+      files === 0
+        ? 'keine Logdatei angegeben'
+        : 'nicht alles war durchsuchbar: eine Zeile ist zu lang, oder die Datei ist kein Text (komprimiert?)',
     'no-cloud': () => 'keine Kopie der Cloud angegeben',
     'cloud-behind': ({ newer }) => `die ${newer} neuesten Einträge stehen noch nicht in der Kopie der Cloud`,
   },
@@ -266,6 +269,7 @@ export const auditDe: typeof auditEn = {
   infoTitle: 'Zur Kenntnis',
   info: {
     refused: (reasons) => `Abgelehnte Anfragen: ${reasons}.`,
+    onlyJudged: 'Die Zahlen der Sitzungen und Ablehnungen umfassen nur die prüfbaren Einträge.',
     noRefused: 'Es wurde keine Anfrage abgelehnt.',
     unusual: (day, count) => `Auffällig: ${count} abgelehnte Anfragen am ${day} (UTC).`,
     unclean: (count) =>

@@ -250,7 +250,7 @@ export const auditEn = {
     findings: ({ count }: AuditValues) => plural(Number(count), 'finding'),
     'no-records': () => 'there are no records',
     rotated: ({ first }: AuditValues) => `records before ${first} are not present: they were removed by rotation`,
-    unjudged: () => 'not every record could be judged, see the findings',
+    unjudged: () => 'not every line could be judged',
     'unknown-durations': ({ unknown }: AuditValues) =>
       `the duration of ${plural(Number(unknown), 'session')} is not known`,
     'no-head': () => 'the end of the chain was not checked: there is no head.json',
@@ -261,7 +261,9 @@ export const auditEn = {
       `session ${session} of ${at} has no end yet; by its own clock it may run until ${untilAt}`,
     'no-limits': () => 'no site file with cloud.tunnel was given',
     'no-logs': ({ files }: AuditValues): string =>
-      files === 0 ? 'no log file was given' : 'a line was too long to be searched',
+      files === 0
+        ? 'no log file was given'
+        : 'not all of them could be searched: a line is too long, or the file is no text (compressed?)',
     'no-cloud': () => 'no copy of the cloud was given',
     'cloud-behind': ({ newer }: AuditValues) => `${newer} newest records are not in the copy of the cloud yet`,
   },
@@ -275,6 +277,7 @@ export const auditEn = {
   infoTitle: 'For information',
   info: {
     refused: (reasons: string) => `Refused requests: ${reasons}.`,
+    onlyJudged: 'Numbers of sessions and refusals count only the records that could be judged.',
     noRefused: 'No request was refused.',
     unusual: (day: string, count: number) => `Unusual: ${count} refused requests on ${day} (UTC).`,
     unclean: (count: number) =>

@@ -12,7 +12,7 @@ import type {
   SimCloudStop,
 } from './cloud.result.ts';
 import type { CloudAction } from './cloud-actions.ts';
-import { controlCloud, controlSim, DEFAULT_DIR, defaultPointerFile } from './request.ts';
+import { controlCloud, DEFAULT_DIR, defaultPointerFile } from './request.ts';
 
 /** The simulator to control: by default that of ./gw-sim, or the last started one. */
 export interface SimTarget {
@@ -145,25 +145,4 @@ async function readPayload(path: string): Promise<Uint8Array> {
     const { code } = error as NodeJS.ErrnoException;
     throw new GwError('FILE_UNREADABLE', `${path} cannot be read (${code}).`, { cause: error });
   }
-}
-
-/** The cloud of a running simulator, as a program plays its side. All throw SIM_NOT_RUNNING, USAGE. */
-export function cloudOfSim(dir: string) {
-  const target = { dir };
-  return {
-    async cut(on: boolean): Promise<void> {
-      await controlSim(dir, { set: { name: 'cloud-cut', on } });
-    },
-    stop: (reason: string, by: string) => simCloudStop(target, { reason, by }),
-    async release(file: string): Promise<SimCloudJob> {
-      const signal = new AbortController().signal;
-      return (await simCloudRelease(target, { file, allowDowngrade: false, signal })).job;
-    },
-    async job(jobId: string): Promise<SimCloudJob | null> {
-      return (await simCloudJobs(target)).jobs.findLast((job) => job.jobId === jobId) ?? null;
-    },
-    async received(topic: string): Promise<readonly (string | null)[]> {
-      return (await simCloudReceived(target, { topic, last: 1_000 })).messages.map(({ text }) => text);
-    },
-  };
 }

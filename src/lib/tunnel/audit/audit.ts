@@ -39,10 +39,12 @@ export async function auditRecords(options: AuditOptions): Promise<AuditFacts> {
   const local = options.cloud === undefined ? null : createLocalIndex();
   let records = 0;
   let torn: Place | null = null;
+  let isSearched = true;
   for (const file of sources.files) {
     const read = await readRecordFile(file, { findings, chain, sessions, local, signal });
     records += read.lines - (read.torn === null ? 0 : 1);
     torn = read.torn ?? torn;
+    isSearched &&= read.isSearched;
   }
   chain.finish(head, torn);
   const first = chain.first();
@@ -64,7 +66,13 @@ export async function auditRecords(options: AuditOptions): Promise<AuditFacts> {
     cloud,
   };
   const checks = checksOf(
-    { ...about, hasHead: sources.head.kind !== 'missing', isTorn: torn !== null, hasLimits: limits !== null },
+    {
+      ...about,
+      hasHead: sources.head.kind !== 'missing',
+      isTorn: torn !== null,
+      isSearched,
+      hasLimits: limits !== null,
+    },
     findings,
   );
   const listed = findings.listed();

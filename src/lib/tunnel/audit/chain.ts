@@ -71,7 +71,7 @@ export function createChain(findings: Findings, head: Head | null): Chain {
         return;
       }
       if (seq <= last.seq) {
-        // With nothing before it the first line cannot be told from a foreign one but by the second.
+        // With nothing before it, only the second line shows that the first is foreign.
         if (followed === 1 && firstAt !== null && between === 0) {
           findings.add('out-of-order', firstAt, { seq: last.seq, values: { after: seq } });
           first = { seq, prev: copied(link.prev), hash: copied(link.hash) };

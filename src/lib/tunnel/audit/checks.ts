@@ -48,6 +48,8 @@ export interface CheckFacts {
   /** First record that rotation has left, by head.json; null: not known. */
   readonly headFirstSeq: number | null;
   readonly isTorn: boolean;
+  /** Whether every byte of the records was searched for tokens. */
+  readonly isSearched: boolean;
   readonly hasLimits: boolean;
   readonly running: AuditFacts['running'];
   readonly unknownDurations: number;
@@ -96,7 +98,7 @@ export function checksOf(facts: CheckFacts, findings: Findings): AuditCheck[] {
     row('configured', unlimited),
     row('scope', unlimited),
     row('overlap', unjudged),
-    row('tokens-records', none),
+    row('tokens-records', none ?? (facts.isSearched ? null : 'unjudged')),
     row('tokens-logs', logs?.isWhole ? null : 'no-logs', { files: logs?.files ?? 0 }),
     row('cloud', none ?? cloudDetail(), { records: cloud?.records ?? 0, newer: cloud?.newer ?? 0 }),
   ];

@@ -1,6 +1,6 @@
-import { constants } from 'node:fs/promises';
+import { isUtf8 } from 'node:buffer';
+import { constants, open } from 'node:fs/promises';
 import { GwError } from '../../error/index.ts';
-import { openExisting } from '../../lifecycle/index.ts';
 import { readChunks } from './chunks.ts';
 import type { Findings, Place } from './findings.ts';
 import type { SessionTotals } from './sessions.ts';
@@ -13,8 +13,11 @@ export async function readLinesOf(
   signal: AbortSignal | undefined,
 ): Promise<number> {
   try {
-    await using file = await openExisting(path, constants.O_RDONLY);
-    const { size } = await file.stat();
+    // A log is often a link to the newest file. O_NONBLOCK: opening a pipe would wait for its other end.
+    await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    const stats = await file.stat();
+    if (!stats.isFile()) throw new GwError('FILE_UNREADABLE', `${path} is not a regular file.`);
+    const { size } = stats;
     let line = 0;
     for await (const { buffer, end, rest } of readChunks(file, size)) {
       signal?.throwIfAborted();
@@ -39,7 +42,10 @@ export async function readLinesOf(
   }
 }
 
-/** Searches a log file for tokens. Returns whether every line was searched. Throws FILE_UNREADABLE. */
+/**
+ * Searches a log file for tokens. Returns whether all of it was searched: not a line that is too long, nor bytes that are no
+ * text, such as those of a compressed file. Throws FILE_UNREADABLE.
+ */
 export async function searchLog(
   path: string,
   { tokens, channelIds }: Pick<SessionTotals, 'tokens' | 'channelIds'>,
@@ -54,6 +60,7 @@ export async function searchLog(
         isWhole = false;
         return;
       }
+      if (line.includes(0) || !isUtf8(line)) isWhole = false;
       const hit = findToken(
         line.toString('latin1'),
         (own) => tokens.has(own),

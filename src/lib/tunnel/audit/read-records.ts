@@ -27,19 +27,22 @@ export interface ReadParts {
 
 /**
  * Reads the lines of one file in a stream: the hash over the bytes as they are, one expression for the layout, a parser
- * only for lines that differ from it. Returns the number of lines, and the place of a last line without its line end.
+ * only for lines that differ from it. Returns the number of lines, the place of a last line without its line end, and whether
+ * all bytes were searched for tokens.
  */
 export async function readRecordFile(
   file: SourceFile,
   { findings, chain, sessions, local, signal }: ReadParts,
-): Promise<{ readonly lines: number; readonly torn: Place | null }> {
+): Promise<{ readonly lines: number; readonly torn: Place | null; readonly isSearched: boolean }> {
   let line = 0;
   let torn: Place | null = null;
+  let isSearched = true;
 
   /** A line that is not canonical, or whose hash is wrong; with its line end. */
   function judge(bytes: Buffer, own: string): void {
     const at = { file: file.path, line };
     const content = bytes.subarray(0, -1);
+    if (content.byteLength > MAX_SEARCHED_BYTES) isSearched = false;
     const links = linksOf(content);
     if (links === null) {
       findings.add('unreadable-line', at);
@@ -73,6 +76,7 @@ export async function readRecordFile(
     signal?.throwIfAborted();
     if (rest !== null) {
       line += 1;
+      isSearched = false;
       const at = { file: file.path, line };
       if (rest.isTorn && file.isCurrent) torn = at;
       else {
@@ -101,5 +105,5 @@ export async function readRecordFile(
       from = next;
     }
   }
-  return { lines: line, torn };
+  return { lines: line, torn, isSearched };
 }

@@ -1,22 +1,22 @@
 import type { Socket } from 'node:net';
 import type { Clock } from '../../lifecycle/index.ts';
 import { shorten } from '../../text/index.ts';
+import {
+  createBrake,
+  createTurns,
+  type Engine,
+  type EngineEnd,
+  type LocalConnection,
+  openConnection,
+  type ProxyLimits,
+  type TunnelWire,
+} from '../link/index.ts';
 import type { PartialMessage } from '../wire/codec.ts';
 import type { TunnelMessage } from '../wire.ts';
-import { type LocalConnection, openConnection } from './connection.ts';
-import type { ProxyLimits } from './limits.ts';
 import { connectionIdOf, idsOf, isSameSet, type Stream, serviceOf, versionOf } from './streams.ts';
-import { createTurns } from './turns.ts';
 
 /** Different notes of one WebSocket: some contain what the peer sent. */
 const MAX_NOTES = 20;
-
-/** The WebSocket, as the engine sees it. */
-export interface TunnelWire {
-  send(message: PartialMessage): void;
-  /** Bytes that are not sent yet, with their overhead. */
-  unsentBytes(): number;
-}
 
 /** Kept over all WebSockets of a session. */
 export interface ProxyCounts {
@@ -41,25 +41,8 @@ export interface EngineOptions {
   readonly onNote: (text: string) => void;
 }
 
-/** What the WebSocket must be closed for. */
-export type EngineEnd = { readonly kind: 'configuration' | 'protocol'; readonly detail: string };
-
-/** The destination of one WebSocket: no state outlives it. */
-export interface Engine {
-  /** Handles one message. Not null: the WebSocket must be closed. */
-  receive(message: TunnelMessage): EngineEnd | null;
-  /** Whether SERVICE_IDS was received. */
-  isReady(): boolean;
-  /** Something was sent: connections may go on. */
-  sent(): void;
-  /** Resets every open stream, and closes all local connections at once; resolves when they are closed. */
-  shutDown(): Promise<void>;
-  /** The WebSocket is lost: closes all local connections at once; resolves when they are closed. */
-  destroy(): Promise<void>;
-}
-
 /**
- * The rules of the destination.
+ * The rules of the destination, on one WebSocket: no state outlives it.
  * @source vendor (HINWEIS), and project decisions where it says nothing: see docs/remote-support.md
  */
 export function createEngine(options: EngineOptions): Engine {
@@ -70,7 +53,7 @@ export function createEngine(options: EngineOptions): Engine {
   const sockets = new Map<string, Set<LocalConnection>>(services.map((service) => [service, new Set()]));
   const { promise: allClosed, resolve: onAllClosed } = Promise.withResolvers<void>();
   let isOver = false;
-  const total = { queuedBytes: 0 };
+  const brake = createBrake({ limits, clock, setHeld: wire.setHeld, onTotalLate: () => resetLongestQueue() });
   const noted = new Set<string>();
   let isReady = false;
 
@@ -84,7 +67,7 @@ export function createEngine(options: EngineOptions): Engine {
 
   const resetStream = (stream: Stream) => send({ ...idsOf(stream, 0), type: 'stream-reset', connectionId: 0 });
 
-  /** Tells the peer that a connection is over: versions 1 and 2 can only reset the whole stream. */
+  /** Reports the end of a connection to the peer: versions 1 and 2 can only reset the whole stream. */
   const resetConnection = (stream: Stream, id: number) => {
     stream.connections.delete(id);
     if (stream.version === 3) {
@@ -108,7 +91,10 @@ export function createEngine(options: EngineOptions): Engine {
       connect: options.connect,
       limits,
       clock,
-      total,
+      brake,
+      onStalled() {
+        if (stream.connections.get(id) === connection) stall(stream, id, connection, 'the target does not read');
+      },
       onReady: (sender) => turns.add(sender),
       send(payload) {
         counts.bytesOut += payload.length;
@@ -191,12 +177,16 @@ export function createEngine(options: EngineOptions): Engine {
     }
     counts.bytesIn += message.payload.length;
     if (!connection.write(message.payload)) {
-      note('a connection was reset: the target does not read');
-      connection.destroy();
-      resetConnection(stream, id);
-    } else if (total.queuedBytes > limits.queueTotalBytes) {
+      stall(stream, id, connection, 'the target does not read');
+    } else if (brake.queuedBytes > limits.queueTotalBytes) {
       resetLongestQueue();
     }
+  };
+
+  const stall = (stream: Stream, id: number, connection: LocalConnection, why: string) => {
+    note(`a connection was reset: ${why}`);
+    connection.destroy();
+    resetConnection(stream, id);
   };
 
   const resetLongestQueue = () => {
@@ -204,10 +194,7 @@ export function createEngine(options: EngineOptions): Engine {
       [...stream.connections].map(([id, connection]) => ({ stream, id, connection })),
     );
     const longest = all.toSorted((a, b) => b.connection.queuedBytes() - a.connection.queuedBytes())[0];
-    if (longest === undefined) return;
-    note('a connection was reset: the target reads too slowly');
-    longest.connection.destroy();
-    resetConnection(longest.stream, longest.id);
+    if (longest !== undefined) stall(longest.stream, longest.id, longest.connection, 'the target reads too slowly');
   };
 
   const receiveServices = ({ availableServiceIds }: TunnelMessage): EngineEnd | null => {

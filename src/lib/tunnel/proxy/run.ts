@@ -2,13 +2,20 @@ import type { Socket } from 'node:net';
 import { GwError } from '../../error/index.ts';
 import { type Clock, createBackoff, type Log, onAbort, silentLog } from '../../lifecycle/index.ts';
 import { readSiteCa } from '../../net/path/index.ts';
+import {
+  openTunnelSocket,
+  type ProxyLimits,
+  type ProxyTokens,
+  proxyLimits,
+  type SocketEnd,
+  secretsOf,
+  serveSocket,
+  type TunnelSocket,
+  withoutTokens,
+} from '../link/index.ts';
 import { MAX_SERVICES, type ProxyEvent, type ProxyExit, type ProxySettings } from '../model.ts';
-import type { ProxyCounts } from './engine.ts';
-import { type ProxyLimits, proxyLimits } from './limits.ts';
+import { createEngine, type ProxyCounts } from './engine.ts';
 import { NETWORK_LOST_MS, type NetworkReadings, systemNetwork, watchNetwork } from './network-watch.ts';
-import { withoutTokens } from './redaction.ts';
-import { type SocketEnd, serveSocket } from './serve-socket.ts';
-import { openTunnelSocket, type ProxyTokens, secretsOf, type TunnelSocket } from './socket.ts';
 import { connectTarget } from './target.ts';
 
 /** Waits between attempts. Project decision. */
@@ -117,6 +124,7 @@ async function run(settings: ProxySettings, tools: RunTools): Promise<ProxyResul
     dialing.begin();
     try {
       const attempt = await openTunnelSocket({
+        mode: 'destination',
         settings,
         trusted: trusted ?? 'system',
         tokens,
@@ -153,17 +161,23 @@ async function run(settings: ProxySettings, tools: RunTools): Promise<ProxyResul
 async function serveOne(socket: TunnelSocket, settings: ProxySettings, tools: RunTools): Promise<SocketEnd> {
   const { channelId, localAddress } = socket;
   tools.emit({ event: 'connected', channelId, localAddress });
-  const { log = silentLog } = tools;
+  const { log = silentLog, clock, counts, limits = proxyLimits } = tools;
   return await serveSocket(socket, {
-    services: settings.services,
-    connect: tools.connect ?? connectTarget,
-    limits: tools.limits ?? proxyLimits,
-    clock: tools.clock,
-    counts: tools.counts,
+    createEngine: (wire) =>
+      createEngine({
+        services: settings.services,
+        wire,
+        connect: tools.connect ?? connectTarget,
+        limits,
+        clock,
+        counts,
+        onNote: (text) => log.warn({}, withoutTokens(text, tools.secrets)),
+      }),
+    limits,
+    clock,
     secrets: tools.secrets,
     signal: tools.signal,
     onServices: () => tools.emit({ event: 'services', services: settings.services }),
-    onNote: (text) => log.warn({}, withoutTokens(text, tools.secrets)),
   });
 }
 

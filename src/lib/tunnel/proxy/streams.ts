@@ -1,5 +1,5 @@
+import type { LocalConnection } from '../link/index.ts';
 import type { TunnelMessage } from '../wire.ts';
-import type { LocalConnection } from './connection.ts';
 
 /** Format of the messages of one stream. */
 export type ProtocolVersion = 1 | 2 | 3;

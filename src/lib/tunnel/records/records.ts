@@ -175,7 +175,7 @@ export async function openRecords(options: RecordsOptions): Promise<Records> {
       }
       await current.handle.datasync();
     } catch (error) {
-      // The next append reads the folder again, since after a failed sync nobody knows what is on the disk.
+      // The next append reads the folder again, since after a failed sync the content of the disk is not known.
       await current.handle.truncate(current.bytes).catch(() => {});
       await discard();
       throw error;

@@ -6,10 +6,10 @@ import type { TunnelMessage, TunnelMessageType } from '../wire.ts';
 export const MAX_PAYLOAD_BYTES = 64_512;
 
 /** Maximum length of an encoded message, by its 16-bit length. */
-export const MAX_MESSAGE_BYTES = 65_535;
+const MAX_MESSAGE_BYTES = 65_535;
 
 /** Bytes of the length in front of a message. */
-export const LENGTH_BYTES = 2;
+const LENGTH_BYTES = 2;
 
 /** By their number in the schema. */
 const types = [

@@ -33,6 +33,8 @@ export interface ProxyTokens {
 }
 
 export interface SocketOptions {
+  /** Which side of the tunnel this is. */
+  readonly mode: 'destination' | 'source';
   readonly settings: Pick<ProxySettings, 'host' | 'port' | 'subprotocol'>;
   /** CA certificates (PEM), or those of Node and the operating system. */
   readonly trusted: string | 'system';
@@ -57,7 +59,13 @@ export interface TunnelSocket {
 export type SocketResult =
   | { readonly kind: 'open'; readonly socket: TunnelSocket }
   /** 3xx or 4xx: the same request would be refused again. */
-  | { readonly kind: 'refused'; readonly detail: string }
+  | {
+      readonly kind: 'refused';
+      readonly detail: string;
+      readonly status: number;
+      /** What the service said, without the tokens. */
+      readonly reason: string;
+    }
   /** Everything else: may be tried again. */
   | { readonly kind: 'failed'; readonly detail: string };
 
@@ -99,14 +107,14 @@ export async function openTunnelSocket(options: SocketOptions): Promise<SocketRe
 }
 
 async function upgrade(connection: PathConnection, options: SocketOptions): Promise<SocketResult> {
-  const { settings, tokens, clock, signal } = options;
+  const { mode, settings, tokens, clock, signal } = options;
   const { socket } = connection.tls;
   const { promise, resolve, reject } = Promise.withResolvers<SocketResult>();
   const place = formatEndpoint(settings);
   const secrets = secretsOf(tokens);
   const failed = (why: string) => resolve({ kind: 'failed', detail: `${place}: ${withoutTokens(why, secrets)}` });
 
-  const ws = new WebSocket(`wss://${place}/tunnel?local-proxy-mode=destination`, [settings.subprotocol], {
+  const ws = new WebSocket(`wss://${place}/tunnel?local-proxy-mode=${mode}`, [settings.subprotocol], {
     createConnection: () => socket,
     headers: { 'access-token': tokens.access, ...(tokens.client !== null && { 'client-token': tokens.client }) },
     perMessageDeflate: false,
@@ -141,7 +149,8 @@ async function upgrade(connection: PathConnection, options: SocketOptions): Prom
       const status = response.statusCode ?? 0;
       const text = redacted(body, secrets, MAX_REASON_CHARACTERS);
       const detail = `${place} answered HTTP ${status}${text === '' ? '' : `: ${text}`}`;
-      resolve({ kind: status >= 300 && status < 500 ? 'refused' : 'failed', detail });
+      if (status >= 300 && status < 500) resolve({ kind: 'refused', detail, status, reason: text });
+      else resolve({ kind: 'failed', detail });
     });
   });
   using _aborted = onAbort(signal, () => reject(signal.reason));

@@ -14,6 +14,8 @@ export interface ProxyLimits {
   readonly queueTotalBytes: number;
   readonly connectionsPerService: number;
   readonly connectionsTotal: number;
+  /** How long nothing is read from the WebSocket for connections of which half a limit waits; then they are reset. */
+  readonly holdMs: number;
   /** Timeout of a local connection attempt. */
   readonly connectMs: number;
   /** How long a local connection that the technician has closed may take to accept what waits for it. */
@@ -29,6 +31,7 @@ export const proxyLimits: ProxyLimits = {
   queueTotalBytes: 16 * 1024 * 1024,
   connectionsPerService: 128,
   connectionsTotal: 256,
+  holdMs: 5_000,
   connectMs: 5_000,
   flushMs: 5_000,
 };

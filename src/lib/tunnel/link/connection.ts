@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import type { Clock } from '../../lifecycle/index.ts';
+import type { Brake } from './brake.ts';
 import { PIECE_OVERHEAD_BYTES, type ProxyLimits } from './limits.ts';
 import type { Sender } from './turns.ts';
 
@@ -7,12 +8,14 @@ import type { Sender } from './turns.ts';
 const MAX_READ_PIECES = 64;
 
 export interface ConnectionOptions {
-  /** Begins a TCP connection to the target. */
+  /** A TCP connection: established, or just begun. */
   readonly connect: () => Socket;
   readonly limits: ProxyLimits;
   readonly clock: Clock;
-  /** Bytes that wait for the target, of all connections together; kept by each of them. */
-  readonly total: { queuedBytes: number };
+  /** Of all connections of the WebSocket. */
+  readonly brake: Brake;
+  /** The target has not read for too long: the connection must be reset. */
+  readonly onStalled: () => void;
   /** There is something to send: the connection wants turns. */
   readonly onReady: (connection: Sender) => void;
   /** Sends one DATA message. */
@@ -31,7 +34,7 @@ export interface LocalConnection extends Sender {
   queuedBytes(): number;
   /** The technician has closed it: what waits is written within the limit of time, then it is closed. Silent from now on. */
   finish(): void;
-  /** Closes it at once. Silent from now on. */
+  /** Resets it at once. Silent from now on. */
   destroy(): void;
 }
 
@@ -40,7 +43,7 @@ export interface LocalConnection extends Sender {
  * Until it is connected, the socket itself keeps what is written.
  */
 export function openConnection(options: ConnectionOptions): LocalConnection {
-  const { limits, clock, total } = options;
+  const { limits, clock, brake } = options;
   const read: Uint8Array[] = [];
   let readBytes = 0;
   let queued = 0;
@@ -48,15 +51,15 @@ export function openConnection(options: ConnectionOptions): LocalConnection {
   let isOver = false;
   /** The technician has closed it, or its end was reported. */
   let isSilent = false;
-  let isConnected = false;
   let flushing: Disposable | undefined;
 
   const socket = options.connect();
-  const connecting = clock.after(limits.connectMs, () => socket.destroy());
+  let isConnected = !socket.connecting;
+  const connecting = isConnected ? undefined : clock.after(limits.connectMs, () => socket.destroy());
   socket.setNoDelay(true);
   socket.once('connect', () => {
     isConnected = true;
-    connecting[Symbol.dispose]();
+    connecting?.[Symbol.dispose]();
   });
   socket.on('data', (bytes: Uint8Array) => {
     if (isSilent) return;
@@ -73,7 +76,7 @@ export function openConnection(options: ConnectionOptions): LocalConnection {
   socket.once('end', onOver);
   socket.on('error', () => {});
   socket.once('close', () => {
-    connecting[Symbol.dispose]();
+    connecting?.[Symbol.dispose]();
     flushing?.[Symbol.dispose]();
     settle(queued);
     onOver();
@@ -84,10 +87,12 @@ export function openConnection(options: ConnectionOptions): LocalConnection {
   const settle = (bytes: number) => {
     const settled = Math.min(bytes, queued);
     queued -= settled;
-    total.queuedBytes -= settled;
+    brake.settled(connection, queued, settled);
   };
   const becomeSilent = () => {
     isSilent = true;
+    // Nothing more comes for it, so that nobody has to wait for it.
+    brake.leave(connection);
     read.length = 0;
     readBytes = 0;
   };
@@ -105,7 +110,7 @@ export function openConnection(options: ConnectionOptions): LocalConnection {
       const cost = payload.length + PIECE_OVERHEAD_BYTES;
       if (queued + cost > limits.queueBytes) return false;
       queued += cost;
-      total.queuedBytes += cost;
+      brake.queued(connection, queued, cost, options.onStalled);
       socket.write(payload, () => settle(cost));
       return true;
     },
@@ -137,8 +142,22 @@ export function openConnection(options: ConnectionOptions): LocalConnection {
     },
     destroy() {
       becomeSilent();
-      socket.destroy();
+      reset(socket);
     },
   };
   return connection;
+}
+
+/**
+ * Closes a socket at once, with a reset where that is possible, so that a program does not take what it received for
+ * complete. The library would wait for a connect and for what is not written, and cannot reset a socket that sends a FIN.
+ */
+export function reset(socket: Socket): void {
+  if (socket.connecting || socket.writableLength > 0 || socket.writableEnded) {
+    socket.destroy();
+    return;
+  }
+  // The library's own sends a FIN before the reset.
+  socket._final = (done) => done();
+  socket.resetAndDestroy();
 }

@@ -7,7 +7,7 @@ const HEADER_BYTES = 16;
 const FIN_BINARY = 0x82;
 const MASKED = 0x80;
 
-/** Masking keys must not be predictable (RFC 6455, 5.3); they are drawn in advance, many at a time. */
+/** Masking keys must not be predictable (RFC 6455, 5.3); they are generated in advance, many at a time. */
 const keys = { bytes: Buffer.alloc(8_192), at: 8_192 };
 
 /**

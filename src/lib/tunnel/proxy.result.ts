@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ProxyEvent, ProxyExit } from '../model.ts';
+import type { ProxyEvent, ProxyExit } from './model.ts';
 
 const exits = [
   'closed',

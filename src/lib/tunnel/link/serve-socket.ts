@@ -1,9 +1,8 @@
-import type { Socket } from 'node:net';
 import { GwError } from '../../error/index.ts';
 import { type Clock, onAbort } from '../../lifecycle/index.ts';
 import type { PartialMessage } from '../wire/codec.ts';
 import { createFrameReader } from '../wire/frames.ts';
-import { createEngine, type ProxyCounts } from './engine.ts';
+import type { Engine, TunnelWire } from './engine.ts';
 import { startKeepAlive } from './keep-alive.ts';
 import { PIECE_OVERHEAD_BYTES, type ProxyLimits } from './limits.ts';
 import { redacted } from './redaction.ts';
@@ -21,16 +20,14 @@ const closeCodes = { normal: 1000, protocolError: 1002, unsupportedData: 1003 } 
 const ABNORMAL_CLOSURE = 1006;
 
 export interface ServeOptions {
-  readonly services: readonly string[];
-  readonly connect: () => Socket;
+  readonly createEngine: (wire: TunnelWire) => Engine;
   readonly limits: ProxyLimits;
   readonly clock: Clock;
-  readonly counts: ProxyCounts;
   readonly secrets: readonly string[];
   /** Ends it in order. */
   readonly signal: AbortSignal;
+  /** The engine has accepted the services. */
   readonly onServices: () => void;
-  readonly onNote: (text: string) => void;
 }
 
 /** How a WebSocket ended. `isReady`: after SERVICE_IDS. */
@@ -53,8 +50,12 @@ export async function serveSocket(socket: TunnelSocket, options: ServeOptions): 
   const { promise, resolve, reject } = Promise.withResolvers<SocketEnd>();
   let unsentFrames = 0;
   const unsentBytes = () => ws.bufferedAmount + unsentFrames * PIECE_OVERHEAD_BYTES;
-  const wire = {
+  const wire: TunnelWire = {
     unsentBytes,
+    setHeld(isHeld) {
+      if (isHeld) ws.pause();
+      else ws.resume();
+    },
     send(message: PartialMessage) {
       if (ws.readyState !== ws.OPEN) return;
       unsentFrames += 1;
@@ -65,7 +66,7 @@ export async function serveSocket(socket: TunnelSocket, options: ServeOptions): 
       if (unsentBytes() > limits.unsentMaxBytes) end('lost', 'the service reads nothing');
     },
   };
-  const engine = createEngine({ ...options, wire });
+  const engine = options.createEngine(wire);
   const end = (kind: SocketEnd['kind'], detail: string) => resolve({ kind, detail, isReady: engine.isReady() });
   const reader = createFrameReader((message) => {
     const wasReady = engine.isReady();
