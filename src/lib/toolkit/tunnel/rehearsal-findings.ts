@@ -49,7 +49,7 @@ export type AuditResult =
   | { readonly why: string };
 
 /** Processes of the proxy: those of the session, and those of them that are left after its end; null: unknown. */
-export interface Proxies {
+interface Proxies {
   readonly pids: readonly number[] | null;
   readonly left: readonly number[] | null;
 }
