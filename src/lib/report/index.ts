@@ -1,8 +1,7 @@
 /**
  * Renders reports and letters: JUnit XML, Markdown and JSON of a checklist run, and, from one document model as HTML, PDF
  * or Markdown in German or English, the network request to the customer's IT, the report of a record and that of an audit
- * of the support sessions. Interpolated text
- * stays text.
+ * of the support sessions. Interpolated text stays text.
  */
 export { auditDocument, auditInformation } from './audit/document.ts';
 export type { DocumentModel, Language } from './document.ts';

@@ -13,7 +13,7 @@ const ENDED_WITHIN_MS = 5_000;
 const RECORDED_WITHIN_MS = 15_000;
 /** Copy of the records that the cloud has received, beside the state folder. */
 const CLOUD_COPY = 'support-sessions-of-the-cloud.jsonl';
-/** What the technician may see, what nobody may on this socket, and what is behind sign-in. */
+/** What the technician may see, what the read-only socket refuses, and what is behind sign-in. */
 const EXPECTED = [
   { path: '/service', status: 200 },
   { path: '/anmeldung', status: 403 },

@@ -30,7 +30,7 @@ export const tunnelConnectSchema = z.discriminatedUnion('event', [
       .describe('Whether the tunnel service is in the expected region; a different one is refused before.'),
     robotSide: z
       .literal('not-checked')
-      .describe("The protocol does not tell whether the robot's side is connected: see `answered` and `no-answer`."),
+      .describe("The protocol does not show whether the robot's side is connected; see `answered` and `no-answer`."),
   }),
   z.strictObject({ event: z.literal('reconnected'), at, channelId: z.string().nullable() }),
   z.strictObject({

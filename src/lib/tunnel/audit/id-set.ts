@@ -5,6 +5,8 @@ const FNV_PRIME = 0x01000193;
 /** A set of texts by 64 bits of a hash: eight bytes for each, since a file of gigabytes has millions of sessions. */
 export interface IdSet {
   has(id: string): boolean;
+  /** Whether further ids are not kept. */
+  isFull(): boolean;
   /** False: it was there already. */
   add(id: string): boolean;
 }
@@ -35,6 +37,7 @@ export function createIdSet(): IdSet {
   }
 
   return {
+    isFull: () => count >= MAX_IDS,
     has(id) {
       const [high, low] = hashOf(id);
       return table[2 * place(table, high, low) + 1] !== 0;

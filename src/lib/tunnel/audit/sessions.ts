@@ -81,7 +81,12 @@ export function createSessions(findings: Findings, limits: AuditLimits | null): 
         findings.add('beyond-configured', at, { ...about, values: { maxS, limitS: limits.maxMinutes * 60 } });
       }
     }
-    if (replaces !== null && !seen.has(replaces) && orphans.every((one) => one.session !== replaces)) {
+    if (
+      replaces !== null &&
+      !seen.has(replaces) &&
+      !seen.isFull() &&
+      orphans.every((one) => one.session !== replaces)
+    ) {
       findings.add('replaced-unknown', at, { ...about, values: { replaces: shown(replaces) } });
     }
     for (const other of open.keys()) {

@@ -91,7 +91,7 @@ export function openConnection(options: ConnectionOptions): LocalConnection {
   };
   const becomeSilent = () => {
     isSilent = true;
-    // Nothing more comes for it, so that nobody has to wait for it.
+    // No more data follows for it, so no other connection has to wait.
     brake.leave(connection);
     read.length = 0;
     readBytes = 0;

@@ -6,7 +6,7 @@ export { type Brake, createBrake } from './brake.ts';
 export { type LocalConnection, openConnection, reset } from './connection.ts';
 export type { Engine, EngineEnd, TunnelWire } from './engine.ts';
 export { type ProxyLimits, proxyLimits } from './limits.ts';
-export { redacted, withoutTokens } from './redaction.ts';
+export { withoutTokens } from './redaction.ts';
 export { type SocketEnd, serveSocket } from './serve-socket.ts';
 export { openTunnelSocket, type ProxyTokens, type SocketResult, secretsOf, type TunnelSocket } from './socket.ts';
 export { createTurns } from './turns.ts';

@@ -3,7 +3,7 @@ import { GwError } from '../../error/index.ts';
 import type { TunnelMessage, TunnelMessageType } from '../wire.ts';
 
 /** Maximum payload of one message. @source vendor (HINWEIS) */
-export const MAX_PAYLOAD_BYTES = 64_512;
+const MAX_PAYLOAD_BYTES = 64_512;
 
 /** Maximum length of an encoded message, by its 16-bit length. */
 const MAX_MESSAGE_BYTES = 65_535;

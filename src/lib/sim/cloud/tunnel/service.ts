@@ -235,9 +235,9 @@ export async function startTunnelService(options: TunnelServiceOptions = {}): Pr
     return clientAccessToken;
   }
 
-  const handlerOf = async (authority: CertificateAuthority) =>
+  const handlerOf = async (signer: CertificateAuthority) =>
     createHttpsHandler(
-      authority,
+      signer,
       (request, response) => {
         request.resume();
         const body = 'Not a WebSocket handshake';
