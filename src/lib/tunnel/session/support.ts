@@ -126,7 +126,9 @@ export function createSupport(options: SupportOptions, open: OpenRecords = openR
 
   function keepEnd(record: RecordBody): void {
     if (record.kind === 'end') {
-      const { session: id, reason, detail } = record;
+      const { session: id, reason } = record;
+      // The state is readable without sign-in, also through a tunnel: the record alone names the person and the address.
+      const detail = reason === 'ended-on-site' ? 'Ended on site.' : record.detail;
       lastEnded = { session: id, reason, at: clock.wall().toISOString(), detail };
     }
     writer.keep(record);
