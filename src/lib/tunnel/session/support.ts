@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { TunnelNotificationWire } from '../../cloud/index.ts';
 import { asGwError, GwError } from '../../error/index.ts';
 import { createWakeup, onAbort, orAfter, untilAborted } from '../../lifecycle/index.ts';
-import type { RecordBody, Support, SupportOptions, SupportView } from '../model.ts';
+import { RECORDS_FOLDER, type RecordBody, type Support, type SupportOptions, type SupportView } from '../model.ts';
 import { openRecords, type Records } from '../records/index.ts';
 import { checkNotification } from './check.ts';
 import { entriesOf, recordsFor } from './entries.ts';
@@ -177,7 +177,7 @@ export function createSupport(options: SupportOptions, open: OpenRecords = openR
 
   async function openOnce(signal: AbortSignal): Promise<Records> {
     const { serial } = site.chassis;
-    const opening = open({ dir: join(site.stateDir, 'support'), serial, clock, log });
+    const opening = open({ dir: join(site.stateDir, RECORDS_FOLDER), serial, clock, log });
     try {
       return await untilAborted(signal, opening);
     } catch (error) {
