@@ -18,7 +18,7 @@ const HASH_DIGITS = new Set([32, 40, 64]);
  * Share of neighbours of another class (upper case, lower case, digit): 0.63 in random base64, below 0.3 in words, names
  * of files and identifiers.
  */
-const MIN_CHANGES = 0.4;
+const MIN_CHANGES = 0.35;
 
 export interface TokenHit {
   /** Its SHA-256 is that of a token in the records, so it is that token. */
