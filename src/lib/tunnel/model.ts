@@ -58,6 +58,8 @@ interface RecordBase {
 }
 
 export const RECORD_FORMAT = 'gw/support-session/1';
+/** Folder of the records in the state folder. */
+export const RECORDS_FOLDER = 'support';
 
 /** What a record says. */
 export type RecordBody =
