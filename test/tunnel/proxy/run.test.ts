@@ -278,6 +278,28 @@ describe('what the service does afterwards', () => {
     expect(proxy.lost()[0]).toMatch(/^connection lost/);
   });
 
+  test.each([1001, 1012, 1013])('close code %d says that the service itself stops: opened again', async (code) => {
+    await using service = await fakeService();
+    await using proxy = startProxy(service, { clock: createPacedClock() });
+    (await service.client()).ws.close(code);
+    const second = await service.client(1);
+    expect(second.request.headers).toMatchObject({ 'access-token': ACCESS, 'client-token': CLIENT });
+    expect(proxy.lost()).toEqual([`the service closed the tunnel (code ${code})`]);
+    second.ws.close(1000);
+    expect(await proxy.result).toMatchObject({ exit: 'closed' });
+  });
+
+  test.each([1000, 1005, 1008, 1011, 4000])('close code %d is the end of the tunnel', async (code) => {
+    await using service = await fakeService();
+    await using proxy = startProxy(service, { clock: createPacedClock() });
+    const { ws } = await service.client();
+    await until('services', () => proxy.events.some(({ event }) => event === 'services'));
+    if (code === 1005) ws.close();
+    else ws.close(code);
+    expect(await proxy.result).toMatchObject({ exit: 'closed' });
+    expect(service.requests).toHaveLength(1);
+  });
+
   test('a spent token after a loss ends it', async () => {
     await using service = await fakeService({
       answer: (request, socket, count) => count > 1 && status('400 Bad', 'previously used')(request, socket),

@@ -21,6 +21,8 @@ export interface FakeProxy {
 export interface Spawned {
   readonly pid: number;
   readonly args: readonly string[];
+  /** Flags of Node.js. */
+  readonly flags: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string;
   /** Content of the records at that time. */
@@ -43,7 +45,7 @@ const say = (line) => process.stdout.write(expand(typeof line === 'string' ? lin
 const before = read(journal).split('\\n').filter(Boolean).map((line) => JSON.parse(line).pid);
 const isAlive = (pid) => read('/proc/' + pid + '/stat') !== '' && !/\\) [ZX] /.test(read('/proc/' + pid + '/stat'));
 appendFileSync(journal, JSON.stringify({
-  pid: process.pid, args, env: process.env, cwd: process.cwd(), records: read(recordsFile),
+  pid: process.pid, args, flags: process.execArgv, env: process.env, cwd: process.cwd(), records: read(recordsFile),
   limits: read('/proc/self/limits'), coreFilter: read('/proc/self/coredump_filter').trim(), others: before.filter(isAlive),
 }) + '\\n');
 const end = (exit, code) => {
