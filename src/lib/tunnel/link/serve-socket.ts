@@ -109,7 +109,10 @@ export async function serveSocket(socket: TunnelSocket, options: ServeOptions): 
     else if (code === ABNORMAL_CLOSURE) end('lost', 'connection lost without a close frame');
     else {
       const text = redacted(reason.toString(), options.secrets, MAX_REASON_CHARACTERS);
-      end(SERVICE_STOPS.has(code) ? 'lost' : 'closed', `the service closed the tunnel (code ${code}${text === '' ? '' : `, '${text}'`})`);
+      end(
+        SERVICE_STOPS.has(code) ? 'lost' : 'closed',
+        `the service closed the tunnel (code ${code}${text === '' ? '' : `, '${text}'`})`,
+      );
     }
   };
   ws.on('close', onClose);
