@@ -345,7 +345,9 @@ describe('a service that is not reachable, or is none', () => {
     const cuts = cutEach(relay, source, 'connected');
     expect(await settled(source)).toMatchObject({
       code: 'TUNNEL_NOT_REACHABLE',
-      message: expect.stringMatching(/^No working connection to the tunnel service for \d+ s\. Last attempt: Connection lost/),
+      message: expect.stringMatching(
+        /^No working connection to the tunnel service for \d+ s\. Last attempt: Connection lost/,
+      ),
     });
     expect(cuts()).toBeGreaterThan(3);
   });

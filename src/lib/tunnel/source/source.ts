@@ -128,9 +128,13 @@ export async function runSource(options: SourceOptions): Promise<SourceEnd> {
   function givenUp(detail: string, forMs: number): GwError {
     const seconds = Math.round(forMs / 1_000);
     const what = connects === 0 ? 'No connection' : 'No working connection';
-    return new GwError('TUNNEL_NOT_REACHABLE', `${what} to the tunnel service for ${seconds} s. Last attempt: ${sentence(detail)}`, {
-      tried: tried(forMs),
-    });
+    return new GwError(
+      'TUNNEL_NOT_REACHABLE',
+      `${what} to the tunnel service for ${seconds} s. Last attempt: ${sentence(detail)}`,
+      {
+        tried: tried(forMs),
+      },
+    );
   }
 
   /** A status from 300 to 499 in words. @source vendor (HINWEIS) */
