@@ -5,10 +5,10 @@ import { createCa } from '../../../src/lib/sim/cloud/certificates.ts';
 import { proxyLimits } from '../../../src/lib/tunnel/link/index.ts';
 import type { SourceEvent } from '../../../src/lib/tunnel/source/model.ts';
 import { freePort } from '../../free-port.ts';
+import { client, createWorld, echo, sameBack, seeded, tokens, type World } from '../relay-world.ts';
 import { kinds, pack } from '../second-opinion/codec.ts';
 import { startDestination } from '../second-opinion/destination.ts';
 import type { Relay } from '../second-opinion/relay.ts';
-import { client, createWorld, echo, sameBack, seeded, tokens, type World } from '../second-opinion/world.ts';
 import { clientToken, scriptedClock, startOurSource } from './harness.ts';
 
 let world: World;
