@@ -418,6 +418,84 @@ describe('what the service does afterwards', () => {
   });
 });
 
+describe('while the WebSocket is not read, because a target does not read', () => {
+  /** A proxy that holds: one connection of which half the limit waits, and an echo. */
+  async function held(holdMs: number, about: Parameters<typeof startProxy>[1] = {}) {
+    const service = await fakeService();
+    const mixed = await target((socket) => {
+      if (mixed.sockets.length === 1) socket.pause();
+      else socket.pipe(socket);
+    });
+    const proxy = startProxy(service, { connect: mixed.connect, limits: { ...proxyLimits, holdMs }, ...about });
+    const client = await service.client();
+    client.send(START);
+    await until('stalled target', () => mixed.sockets.length === 1);
+    client.send({ ...START, type: 'connection-start', connectionId: 2 });
+    // More than half of the limit and all buffers of the kernel: what is not read stays in the service.
+    const payload = Buffer.alloc(60_000);
+    for (let count = 0; count < 500; count += 1) client.send({ ...DATA, payload });
+    const unsent: number[] = [];
+    await until('held', () => {
+      unsent.push(client.ws.bufferedAmount);
+      return unsent.slice(-8).every((bytes) => bytes === unsent.at(-8) && bytes > 2_000_000);
+    });
+    return {
+      client,
+      proxy,
+      async [Symbol.asyncDispose]() {
+        await proxy[Symbol.asyncDispose]();
+        await service[Symbol.asyncDispose]();
+        await mixed[Symbol.asyncDispose]();
+      },
+    };
+  }
+
+  test('a stop is as quick as ever, with STREAM_RESET and the close frame', async () => {
+    await using world = await held(600_000);
+    const beganMs = performance.now();
+    world.proxy.stop();
+    expect((await world.proxy.result).exit).toBe('terminated');
+    expect(performance.now() - beganMs).toBeLessThan(1_500);
+    await until('reset', () => world.client.received.at(-1)?.type === 'stream-reset');
+  });
+
+  test('the own deadline ends it', async () => {
+    await using world = await held(600_000, { settings: { maxS: 2 } });
+    expect((await world.proxy.result).exit).toBe('own-clock');
+  });
+
+  test('afterwards that connection is reset, a ping is answered, and another connection goes on', async () => {
+    await using world = await held(1_000);
+    const { client, proxy } = world;
+    let pongs = 0;
+    client.ws.on('pong', () => {
+      pongs += 1;
+    });
+    client.ws.ping();
+    client.send({ ...DATA, connectionId: 2 });
+    await until('echo', () => dataOf(client.received, 2).toString() === 'hello');
+    expect(pongs).toBe(1);
+    expect(client.received.filter(({ type }) => type !== 'data')).toEqual([
+      expect.objectContaining({ type: 'connection-reset', connectionId: 1 }),
+    ]);
+    expect(proxy.lost()).toEqual([]);
+  });
+
+  test('the close frame of the service ends it afterwards', async () => {
+    await using world = await held(1_000);
+    world.client.ws.close(1000);
+    expect((await world.proxy.result).exit).toBe('closed');
+  });
+
+  test('pings are sent, and it is not taken for silence of the service', async () => {
+    const clock = createPacedClock();
+    // Held for longer than the service may be silent is no case: a hold is at most 5 s.
+    await using world = await held(proxyLimits.holdMs, { clock });
+    await until('four pings', () => world.client.pings.length >= 4);
+    expect(world.proxy.lost()).toEqual([]);
+  });
+});
+
 describe('name, TCP and TLS', () => {
   test('nothing listens: given up after 10 s, with what was tried', async () => {
     const port = await closedPort();
