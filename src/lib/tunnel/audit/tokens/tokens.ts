@@ -72,7 +72,7 @@ function* piecesOf(run: string): Generator<readonly [number, string]> {
   const last = lengthWithoutMarks(run);
   let start = 0;
   for (const [at, cut] of cuts.entries()) {
-    const ends = new Set([cut, paddedEnd(run, cut), cut > last ? last : cut]);
+    const ends = new Set([cut, paddedEnd(run, cut), Math.min(cut, last)]);
     if (at < MAX_WHOLE_PIECES) {
       const rest = run.slice(start, start + MAX_TOKEN_CHARS + 1);
       ends
