@@ -103,6 +103,22 @@ describe('without a record of its start', () => {
 });
 
 describe('an end', () => {
+  it('that is not confirmed within 4 s is reported as such, and happens all the same', async () => {
+    const { state, open } = disk();
+    await using world = supportWorld({ openRecords: open });
+    await world.start();
+    state.hangs = true;
+    world.offer();
+    await world.clock.advance(1);
+    const outcome = world.support.endOnSite('Kim').then(String, (error: GwError) => `${error.code}: ${error.message}`);
+    await world.clock.advance(4_000);
+    expect(await outcome).toMatch(/^INTERRUPTED: The end .* not confirmed within 4 s/);
+    state.hangs = false;
+    state.release();
+    expect((await world.untilRecords(2))[1]).toMatchObject({ kind: 'end', reason: 'ended-on-site' });
+    expect(world.proxy.spawned()).toEqual([]);
+  });
+
   it('that cannot be written is kept and written later, before the next start; the session has ended all the same', async () => {
     const { state, open } = disk();
     await using world = supportWorld({ openRecords: open });
