@@ -201,7 +201,7 @@ describe('an end', () => {
 });
 
 // setpriv is of util-linux, as on every Debian; without it a frozen proxy ends when it continues.
-const hasSetpriv = spawnSync('setpriv', ['--pdeathsig', 'KILL', 'true']).status === 0;
+const hasSetpriv = spawnSync('/bin/sh', ['-c', 'setpriv --pdeathsig KILL true']).status === 0;
 
 describe('a gateway that is killed', () => {
   it.runIf(hasSetpriv)('takes a frozen proxy with it', async () => {
