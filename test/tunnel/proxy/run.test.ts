@@ -309,6 +309,29 @@ describe('what the service does afterwards', () => {
     expect(service.requests).toHaveLength(1);
   });
 
+  test('the address of a lost connection may be gone while the service answers: the network stands', async () => {
+    let hasAddress = true;
+    await using service = await fakeService({
+      answer: (request, socket, count) => count > 1 && count < 7 && status('503 Busy')(request, socket),
+      onClient: () => {
+        hasAddress = true;
+      },
+    });
+    const network = {
+      interfaces: () => (hasAddress ? { eth0: [{ address: '127.0.0.1' }] } : { eth0: [{ address: '198.51.100.7' }] }),
+      operState: async () => 'up',
+    };
+    const clock = createPacedClock();
+    await using proxy = startProxy(service, { clock, network });
+    const { socket } = await service.client();
+    const lostMs = clock.monotonicMs();
+    hasAddress = false;
+    socket.destroy();
+    (await service.client(1)).ws.close(1000);
+    expect(await proxy.result).toMatchObject({ exit: 'closed' });
+    expect(clock.monotonicMs() - lostMs).toBeGreaterThan(11_000);
+  });
+
   test('a spent token after a loss ends it', async () => {
     await using service = await fakeService({
       answer: (request, socket, count) => count > 1 && status('400 Bad', 'previously used')(request, socket),

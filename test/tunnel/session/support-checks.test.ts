@@ -205,6 +205,39 @@ describe('a second valid notification', () => {
     expect((await world.untilRecords(3))[2]).toMatchObject({ kind: 'start', replaces: null, maxS: 600 });
   });
 
+  it.each([
+    ['refused', 4],
+    ['closed', 0],
+  ] as const)('just after the first one ended as %s may be its rotation: the clock goes on', async (exit, code) => {
+    await using world = supportWorld({ maxMinutes: 10 });
+    world.proxy.behave({ says: [connected] });
+    await world.start();
+    world.offer({ token: `${TOKEN}1` });
+    await world.untilRunning();
+    await world.clock.advance(9 * 60_000);
+    world.proxy.behave({ says: [connected, { event: 'ended', exit, detail: '' }], code });
+    // A rotation, by the way of a proxy that ends at once: its own start inherits the clock too.
+    world.offer({ token: `${TOKEN}2` });
+    await world.untilRecords(4);
+    await expect.poll(() => world.support.view().running).toBeNull();
+    world.proxy.behave({ says: [connected] });
+    await world.clock.advance(10_000);
+    world.offer({ token: `${TOKEN}3` });
+    expect((await world.untilRecords(5))[4]).toMatchObject({ kind: 'start', replaces: null, maxS: 50 });
+  });
+
+  it('later than 10 s after that is a tunnel of its own', async () => {
+    await using world = supportWorld({ maxMinutes: 10 });
+    world.proxy.behave({ says: [connected, { event: 'ended', exit: 'refused', detail: '' }], code: 4 });
+    await world.start();
+    world.offer({ token: `${TOKEN}1` });
+    await world.untilRecords(2);
+    await expect.poll(() => world.support.view().running).toBeNull();
+    await world.clock.advance(10_001);
+    world.offer({ token: `${TOKEN}2` });
+    expect((await world.untilRecords(3))[2]).toMatchObject({ kind: 'start', maxS: 600 });
+  });
+
   it('among several at once is handled after the first: there is never a second proxy', async () => {
     await using world = supportWorld({ maxMinutes: 10 });
     world.proxy.behave({ says: [connected] });

@@ -103,6 +103,22 @@ describe('without a record of its start', () => {
 });
 
 describe('an end', () => {
+  it('that is not confirmed within 4 s is reported as such, and happens all the same', async () => {
+    const { state, open } = disk();
+    await using world = supportWorld({ openRecords: open });
+    await world.start();
+    state.hangs = true;
+    world.offer();
+    await world.clock.advance(1);
+    const outcome = world.support.endOnSite('Kim').then(String, (error: GwError) => `${error.code}: ${error.message}`);
+    await world.clock.advance(4_000);
+    expect(await outcome).toMatch(/^INTERRUPTED: The end .* not confirmed within 4 s/);
+    state.hangs = false;
+    state.release();
+    expect((await world.untilRecords(2))[1]).toMatchObject({ kind: 'end', reason: 'ended-on-site' });
+    expect(world.proxy.spawned()).toEqual([]);
+  });
+
   it('that cannot be written is kept and written later, before the next start; the session has ended all the same', async () => {
     const { state, open } = disk();
     await using world = supportWorld({ openRecords: open });
@@ -185,7 +201,7 @@ describe('an end', () => {
 });
 
 // setpriv is of util-linux, as on every Debian; without it a frozen proxy ends when it continues.
-const hasSetpriv = spawnSync('setpriv', ['--pdeathsig', 'KILL', 'true']).status === 0;
+const hasSetpriv = spawnSync('/bin/sh', ['-c', 'setpriv --pdeathsig KILL true']).status === 0;
 
 describe('a gateway that is killed', () => {
   it.runIf(hasSetpriv)('takes a frozen proxy with it', async () => {

@@ -123,7 +123,11 @@ async function run(settings: ProxySettings, tools: RunTools): Promise<ProxyResul
         tokens,
         clock,
         signal: ending.signal,
-        onTcp: dialing.succeeded,
+        onTcp() {
+          dialing.succeeded();
+          // The network stands, perhaps with another address than that of the connection before.
+          network.follow(null);
+        },
       });
       if (attempt.kind === 'refused') return { exit: 'refused', detail: attempt.detail };
       if (attempt.kind === 'failed') {

@@ -110,3 +110,14 @@ export function refuse(from: Notified | Checked, { reason, detail }: Refusal): R
 export function startBody({ session, region, services, token, clock, replaces }: Checked): StartBody {
   return { kind: 'start', session, region, services, tokenHash: token.hash, maxS: clock.maxS, replaces };
 }
+
+/** The end of a session of which this gateway only knows the start record. */
+export function unknownEnd(
+  session: string,
+  reason: EndBody['reason'],
+  detail: string,
+  known: Partial<Pick<EndBody, 'durationS' | 'connections' | 'bytesIn' | 'bytesOut'>> = {},
+): EndBody {
+  const unknown = { durationS: null, connections: null, bytesIn: null, bytesOut: null, channelId: null };
+  return { kind: 'end', session, reason, detail, ...unknown, ...known };
+}

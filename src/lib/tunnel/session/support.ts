@@ -7,11 +7,12 @@ import { openRecords, type Records } from '../records/index.ts';
 import { checkNotification } from './check.ts';
 import { entriesOf, recordsFor } from './entries.ts';
 import { forwardRecords } from './forwarder.ts';
+import { createLateRotation } from './late-rotation.ts';
 import { oneLine } from './proxy-events.ts';
 import { createRecordLimit } from './record-limit.ts';
 import { createRecordWriter } from './record-writer.ts';
 import { beginSession, type EndCause, type Session } from './session.ts';
-import { type EndBody, type Notified, notified, type Refusal, type Refused, refuse } from './state.ts';
+import { type Notified, notified, type Refusal, type Refused, refuse, unknownEnd } from './state.ts';
 
 /** Notifications that wait for those before them; more are refused. Project decision. */
 export const MAX_WAITING_NOTIFICATIONS = 16;
@@ -22,6 +23,10 @@ const RECORD_AT_STOP_MS = 500;
 const CLOSE_AT_STOP_MS = 100;
 /** The disk may not answer. */
 const READ_WITHIN_MS = 5_000;
+/** The disk, and a proxy that the kernel cannot kill, may keep an end waiting; `gw tunnel end` waits for 5 s. */
+const CONFIRM_WITHIN_MS = 4_000;
+const UNCONFIRMED_REMEDY =
+  'See `gw tunnel status`; if the session still runs, disconnect the network or restart the gateway.';
 const MAX_NAME_CHARACTERS = 120;
 
 interface Waiting {
@@ -43,6 +48,7 @@ export function createSupport(options: SupportOptions, open: OpenRecords = openR
   const wakeup = createWakeup();
   const refusals = createRecordLimit(clock);
   const starts = createRecordLimit(clock);
+  const lateRotation = createLateRotation(clock);
   const writer = createRecordWriter({ clock, log, onLateStart: closeLate, onWritten: wakeup.wake });
   let records: Records | null = null;
   let openError: GwError | null = null;
@@ -71,7 +77,7 @@ export function createSupport(options: SupportOptions, open: OpenRecords = openR
       return keepRefusal(refuse(item.notified, { reason: 'not-recorded', detail }));
     }
     const id = crypto.randomUUID();
-    let untilMs = clock.monotonicMs() + tunnel.maxMinutes * 60_000;
+    let untilMs = lateRotation.limit(clock.monotonicMs() + tunnel.maxMinutes * 60_000);
     let replaces: string | null = null;
     const before = session;
     if (before !== null && before.view() !== null) {
@@ -106,6 +112,7 @@ export function createSupport(options: SupportOptions, open: OpenRecords = openR
     const result = await current.done;
     if (session === current) session = null;
     if (typeof result === 'object') keepRefusal(result);
+    else lateRotation.ended(result, current.untilMs);
   }
 
   function refusalByState(): Refusal | null {
@@ -173,6 +180,16 @@ export function createSupport(options: SupportOptions, open: OpenRecords = openR
       life.abort();
     })();
     return stopping;
+  }
+
+  async function confirmed(ended: Promise<void>): Promise<boolean> {
+    const { promise: late, reject } = Promise.withResolvers<never>();
+    using _limit = clock.after(CONFIRM_WITHIN_MS, () => {
+      const text = `The end was ordered, but is not confirmed within ${CONFIRM_WITHIN_MS / 1_000} s: the proxy has not ended, or the disk does not answer.`;
+      reject(new GwError('INTERRUPTED', text, { remedy: UNCONFIRMED_REMEDY }));
+    });
+    await Promise.race([ended, late]);
+    return true;
   }
 
   async function openOnce(signal: AbortSignal): Promise<Records> {
@@ -243,9 +260,8 @@ export function createSupport(options: SupportOptions, open: OpenRecords = openR
       const allHandled = handling;
       const who = oneLine(by, MAX_NAME_CHARACTERS);
       log.info({ audit: true, by: who, session: session?.id ?? null }, 'support session ended on site');
-      await endAll({ reason: 'ended-on-site', detail: `Ended on site by ${who}.` });
-      await allHandled;
-      return true;
+      const ended = endAll({ reason: 'ended-on-site', detail: `Ended on site by ${who}.` }).then(() => allHandled);
+      return await confirmed(ended);
     },
 
     view: () => ({ ...stateOf(), records: recordsView(), lastRefused, lastEnded }),
@@ -285,14 +301,4 @@ export function createSupport(options: SupportOptions, open: OpenRecords = openR
     if (records === null) return state('not-checked', 'Not started: no session is possible.');
     return state('waiting', 'No support session is running.');
   }
-}
-
-function unknownEnd(
-  session: string,
-  reason: EndBody['reason'],
-  detail: string,
-  known: Partial<Pick<EndBody, 'durationS' | 'connections' | 'bytesIn' | 'bytesOut'>> = {},
-): EndBody {
-  const unknown = { durationS: null, connections: null, bytesIn: null, bytesOut: null, channelId: null };
-  return { kind: 'end', session, reason, detail, ...unknown, ...known };
 }
