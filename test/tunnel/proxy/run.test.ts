@@ -489,6 +489,22 @@ describe('name, TCP and TLS', () => {
     await until('services', () => proxy.events.at(-1)?.event === 'services');
   });
 
+  test('an interruption of some seconds is not called lost, however long the waits were before', async () => {
+    const authority = await createCa();
+    const clock = createPacedClock();
+    const busy = await fakeService({ authority, answer: status('503 Busy') });
+    const { port } = busy;
+    // Its CA file stays.
+    await using other = await fakeService({ authority });
+    await using proxy = startProxy({ port, caFile: other.caFile }, { clock, settings: { maxS: 86_400 } });
+    await until('waits of 30 s', () => busy.requests.length >= 8, 20_000);
+    await busy[Symbol.asyncDispose]();
+    await until('refused', () => /refused/.test(proxy.lost().at(-1) ?? ''));
+    await using service = await fakeService({ authority, port });
+    await service.client();
+    expect(proxy.events.some(({ event }) => event === 'ended')).toBe(false);
+  });
+
   test('a certificate of another CA: no token is sent, and the network is not called lost', async () => {
     await using service = await fakeService();
     await using other = await fakeService();
