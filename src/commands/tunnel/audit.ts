@@ -8,7 +8,7 @@ const DEFAULT_SITE = 'site.yaml';
 export default class TunnelAudit extends GwCommand<Result> {
   static override summary = 'Audit the records of the support sessions; write the report as HTML or PDF.';
   static override description =
-    'Every record is verified against the one before it, and the first broken line is named; every start needs one end, within the own clock and the configured maximum, region and services. With --cloud the copy of the cloud is compared record by record, with --log the log files are searched for tokens. Without --cloud a complete rewriting of the local records does not show. Reads files of any size in a stream, changes nothing but --report, and may run while gw does. Exits with 0 only when there is no finding and the end of the records was checked, else with 1.';
+    'Every record is verified against the one before it, and the first broken line is named; every start needs one end, within the own clock and the configured maximum, region and services. With --cloud the copy of the cloud is compared record by record, with --log the log files are searched for tokens. Without --cloud a complete rewriting of the local records does not show. Reads files of any size in a stream, changes nothing but --report, and may run while gw does. Exits with 0 for ok only; with 1 for findings, and also when the audit is not decided, such as while a session runs.';
   static override examples = [
     '<%= config.bin %> tunnel audit --site /etc/gw/site.yaml',
     '<%= config.bin %> tunnel audit --site site.yaml --cloud records.jsonl --report Fernwartung.pdf',

@@ -3,7 +3,7 @@ import { symlinkSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { findToken } from '../../../src/lib/tunnel/audit/tokens.ts';
+import { findToken } from '../../../src/lib/tunnel/audit/tokens/tokens.ts';
 import { endOf, linesOf, startOf, tokenHashOf } from '../records/bodies.ts';
 import { recordFolder } from './folder.ts';
 
@@ -69,6 +69,33 @@ describe('a token whose hash is in the records', () => {
         },
       ),
     );
+  });
+
+  it.each([
+    ['behind many other parameters', `GET /x?${'a=b&'.repeat(40)}t=`, '&z=1'],
+    ['behind many lines of a URL-encoded text, at its end', `${'a:b?'.repeat(900)}`, '...'],
+    ['behind a text without blanks of 4,090 characters', `${'a'.repeat(4_090)}&t=`, ''],
+    ['between long texts without blanks', `${'a=b&'.repeat(30_000)}`, `&${'b'.repeat(9_000)}`],
+  ])('is found %s', (_where, before, after) => {
+    for (const token of ['correct-horse-battery-staple', `${'abc+/'.repeat(60)}==`]) {
+      const known = tokenHashOf(token);
+      const hit = findToken(`${before}${token}${after}`, (own) => own === known);
+      expect(hit).toMatchObject({ isCertain: true, length: token.length, column: before.length + 1 });
+    }
+  });
+
+  it('is searched for with work in proportion to the text', () => {
+    for (const part of ['=', 'a=', '.', 'a&', 'ab.=']) {
+      const hashed = (chars: number) => {
+        let count = 0;
+        findToken(`a${part.repeat(chars / part.length)}a`, () => {
+          count += 1;
+          return false;
+        });
+        return count;
+      };
+      expect(hashed(64_000)).toBeLessThanOrEqual((3 * 64_000) / 16 + 64);
+    }
   });
 });
 

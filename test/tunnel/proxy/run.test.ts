@@ -91,6 +91,15 @@ describe('a session', () => {
     await until('echo', () => dataOf(client.received).toString() === 'hello');
   });
 
+  test('reports its counts every second, also when nothing changes: only so a frozen proxy is noticed', async () => {
+    await using service = await fakeService();
+    await using proxy = startProxy(service, { clock: createPacedClock() });
+    await service.client();
+    const reports = () => proxy.events.filter(({ event }) => event === 'counts');
+    await until('three reports', () => reports().length >= 3);
+    expect(reports()[2]).toEqual({ event: 'counts', open: 0, connections: 0, bytesIn: 0, bytesOut: 0 });
+  });
+
   test('a stop resets open streams, closes with 1000, and local connections at once', async () => {
     await using service = await fakeService();
     await using echo = await target();
@@ -276,6 +285,28 @@ describe('what the service does afterwards', () => {
     await until('echo', () => dataOf(second.received, 2).toString() === 'hello');
     expect(dataOf(second.received, 1)).toHaveLength(0);
     expect(proxy.lost()[0]).toMatch(/^connection lost/);
+  });
+
+  test.each([1001, 1012, 1013])('close code %d says that the service itself stops: opened again', async (code) => {
+    await using service = await fakeService();
+    await using proxy = startProxy(service, { clock: createPacedClock() });
+    (await service.client()).ws.close(code);
+    const second = await service.client(1);
+    expect(second.request.headers).toMatchObject({ 'access-token': ACCESS, 'client-token': CLIENT });
+    expect(proxy.lost()).toEqual([`the service closed the tunnel (code ${code})`]);
+    second.ws.close(1000);
+    expect(await proxy.result).toMatchObject({ exit: 'closed' });
+  });
+
+  test.each([1000, 1005, 1008, 1011, 4000])('close code %d is the end of the tunnel', async (code) => {
+    await using service = await fakeService();
+    await using proxy = startProxy(service, { clock: createPacedClock() });
+    const { ws } = await service.client();
+    await until('services', () => proxy.events.some(({ event }) => event === 'services'));
+    if (code === 1005) ws.close();
+    else ws.close(code);
+    expect(await proxy.result).toMatchObject({ exit: 'closed' });
+    expect(service.requests).toHaveLength(1);
   });
 
   test('a spent token after a loss ends it', async () => {
@@ -591,7 +622,7 @@ describe('name, TCP and TLS', () => {
       exit: 'configuration',
       detail: expect.stringContaining('no valid certificate'),
     });
-    expect(invalid.events).toHaveLength(1);
+    expect(invalid.events.map(({ event }) => event)).toEqual(['counts', 'ended']);
   });
 });
 
@@ -611,7 +642,7 @@ test.each([
   const { exit, detail } = await proxy.result;
   expect(exit).toBe('configuration');
   expect(detail).not.toContain(ACCESS.slice(0, 8));
-  expect(proxy.events).toHaveLength(1);
+  expect(proxy.events.filter(({ event }) => event !== 'counts')).toHaveLength(1);
 });
 
 test('the only target is the read-only socket', async () => {

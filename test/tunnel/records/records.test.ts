@@ -295,6 +295,20 @@ describe('damage', () => {
 });
 
 describe('while it is open', () => {
+  it('a missing head.json is logged, since a cut end does not show then', async () => {
+    {
+      await using records = await open();
+      for (const n of [1, 2]) await records.append(refusedOf(n));
+    }
+    expect(errors()).toEqual([]);
+    rmSync(join(dir, 'head.json'));
+    await using records = await open();
+    expect(errors()).toEqual([expect.stringMatching(/^head\.json is missing/)]);
+    await records.append(refusedOf(3));
+    expect(head().seq).toBe(3);
+    expect(errors()).toHaveLength(1);
+  });
+
   it('a removed file costs its records and never the next one', async () => {
     await using records = await open();
     await records.append(startOf(1));

@@ -243,7 +243,7 @@ export const auditDe: typeof auditEn = {
     done: () => '',
     findings: ({ count }) => plural(Number(count), 'Befund', 'Befunde'),
     'no-records': () => 'es gibt keine Einträge',
-    rotated: ({ first }) => `Einträge vor ${first} sind nicht vorhanden: Sie wurden planmäßig entfernt`,
+    rotated: ({ first }) => `Einträge vor ${first} sind nicht vorhanden: Laut head.json wurden sie planmäßig entfernt`,
     unjudged: () => 'nicht jede Zeile war prüfbar',
     'unknown-durations': ({ unknown }) =>
       `bei ${plural(Number(unknown), 'Sitzung', 'Sitzungen')} ist die Dauer nicht bekannt`,

@@ -249,7 +249,7 @@ export const auditEn = {
     done: () => '',
     findings: ({ count }: AuditValues) => plural(Number(count), 'finding'),
     'no-records': () => 'there are no records',
-    rotated: ({ first }: AuditValues) => `records before ${first} are not present: they were removed by rotation`,
+    rotated: ({ first }: AuditValues) => `records before ${first} are not present: removed by rotation, by head.json`,
     unjudged: () => 'not every line could be judged',
     'unknown-durations': ({ unknown }: AuditValues) =>
       `the duration of ${plural(Number(unknown), 'session')} is not known`,

@@ -2,7 +2,7 @@ import { extname, join } from 'node:path';
 import { GwError } from '../../error/index.ts';
 import { auditDocument, auditInformation, auditTexts, type Language, writeDocumentAs } from '../../report/index.ts';
 import { loadSite, type Site } from '../../site/index.ts';
-import { type AuditFacts, type AuditLimits, auditRecords } from '../../tunnel/audit/index.ts';
+import { type AuditFacts, type AuditLimits, auditRecords, RECORDS_FOLDER } from '../../tunnel/audit/index.ts';
 import { writeDocument } from '../document-file.ts';
 import type { TunnelAudit } from './audit.result.ts';
 
@@ -22,9 +22,6 @@ export interface TunnelAuditOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Folder of the records in the state folder. */
-const SUPPORT_FOLDER = 'support';
-
 /**
  * Audits the records of the support sessions. Findings are a result, not an error. Throws SITE_FILE_NOT_FOUND,
  * SITE_FILE_INVALID, USAGE, FILE_UNREADABLE, FILE_EXISTS, FILE_UNWRITABLE.
@@ -33,7 +30,7 @@ export async function auditSessions(options: TunnelAuditOptions): Promise<Tunnel
   const { cloud, logs = [], sitePath, lang, now, signal, force = false } = options;
   const format = options.report === undefined ? null : formatOf(options.report);
   const site = sitePath === undefined ? null : await loadSite(sitePath);
-  const recordsPath = options.records ?? (site === null ? null : join(site.stateDir, SUPPORT_FOLDER));
+  const recordsPath = options.records ?? (site === null ? null : join(site.stateDir, RECORDS_FOLDER));
   if (recordsPath === null) {
     throw new GwError('USAGE', 'Neither records nor a site file given.', {
       remedy: 'Add --records PATH or --site FILE.',

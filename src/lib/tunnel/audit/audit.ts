@@ -1,13 +1,14 @@
-import { type Chain, createChain } from './chain.ts';
 import { checksOf, verdictOf } from './checks.ts';
-import { createCloudCopy } from './cloud.ts';
-import { createLocalIndex, type LocalIndex } from './compare.ts';
+import { createCloudCopy } from './cloud/cloud-copy.ts';
+import { createLocalIndex, type LocalIndex } from './cloud/local-index.ts';
+import { readLinesOf } from './files/lines.ts';
+import { openSources } from './files/sources.ts';
 import { createFindings, type Findings, type Place } from './findings.ts';
-import { readLinesOf, searchLog } from './logs.ts';
 import type { AuditFacts, AuditOptions, CloudFacts, FindingCode } from './model.ts';
-import { readRecordFile } from './read-records.ts';
-import { createSessions, type SessionTotals } from './sessions.ts';
-import { openSources } from './sources.ts';
+import { type Chain, createChain } from './records/chain.ts';
+import { readRecordFile } from './records/read-records.ts';
+import { createSessions, type SessionTotals } from './records/sessions.ts';
+import { searchLog } from './tokens/logs.ts';
 
 /** Findings that break the chain. */
 const CHAIN_CODES: ReadonlySet<FindingCode> = new Set<FindingCode>([

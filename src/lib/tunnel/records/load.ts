@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Log } from '../../lifecycle/index.ts';
 import type { SessionRecord } from '../model.ts';
-import { CURRENT_FILE, HEAD_FILE, listFolder, readLines } from './files.ts';
+import { CURRENT_FILE, HEAD_FILE, listFolder, MAX_ROTATED_FILES, readLines } from './files.ts';
 import { FIRST_PREV, parseLine } from './line.ts';
 import { type Head, readHead } from './pointers.ts';
 
@@ -83,7 +83,13 @@ export async function loadRecords(dir: string, log: Log, known: Head): Promise<L
   }
 
   const read = await readHead(join(dir, HEAD_FILE));
-  const head = read.kind === 'read' ? read.value : { seq: 0, hash: FIRST_PREV, firstSeq: firstRead };
+  // Without a head only as many files as rotation keeps show that it has removed some: otherwise the first are missed.
+  const firstSeq = rotated.length >= MAX_ROTATED_FILES ? firstRead : 1;
+  const head = read.kind === 'read' ? read.value : { seq: 0, hash: FIRST_PREV, firstSeq };
+  // The first record is on the disk before the first head.
+  if (read.kind === 'missing' && lastRead.seq > 1) {
+    log.error({ dir }, 'head.json is missing beside session records: only the copy of the cloud shows a cut end now');
+  }
   const ends = [lastRead, head, known];
   const { seq, hash } = ends.reduce((best, one) => (one.seq > best.seq ? one : best));
   // Not the first that is there: a file that another program removed is to be missed.

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { TunnelNotificationWire } from '../../cloud/index.ts';
 import { asGwError, GwError } from '../../error/index.ts';
 import { createWakeup, onAbort, orAfter, untilAborted } from '../../lifecycle/index.ts';
-import type { RecordBody, Support, SupportOptions, SupportView } from '../model.ts';
+import { RECORDS_FOLDER, type RecordBody, type Support, type SupportOptions, type SupportView } from '../model.ts';
 import { openRecords, type Records } from '../records/index.ts';
 import { checkNotification } from './check.ts';
 import { entriesOf, recordsFor } from './entries.ts';
@@ -126,7 +126,9 @@ export function createSupport(options: SupportOptions, open: OpenRecords = openR
 
   function keepEnd(record: RecordBody): void {
     if (record.kind === 'end') {
-      const { session: id, reason, detail } = record;
+      const { session: id, reason } = record;
+      // The state is readable without sign-in, also through a tunnel: the record alone names the person and the address.
+      const detail = reason === 'ended-on-site' ? 'Ended on site.' : record.detail;
       lastEnded = { session: id, reason, at: clock.wall().toISOString(), detail };
     }
     writer.keep(record);
@@ -175,7 +177,7 @@ export function createSupport(options: SupportOptions, open: OpenRecords = openR
 
   async function openOnce(signal: AbortSignal): Promise<Records> {
     const { serial } = site.chassis;
-    const opening = open({ dir: join(site.stateDir, 'support'), serial, clock, log });
+    const opening = open({ dir: join(site.stateDir, RECORDS_FOLDER), serial, clock, log });
     try {
       return await untilAborted(signal, opening);
     } catch (error) {
@@ -268,7 +270,10 @@ export function createSupport(options: SupportOptions, open: OpenRecords = openR
       ({ status, detail, remedy, running: null }) as const;
     const running = session?.view() ?? null;
     if (running !== null) {
-      const detail = `A support session is running: ${running.services.join(', ')}, ${running.state}.`;
+      const { services, state, reportAgeMs } = running;
+      const tunnel =
+        state === 'not-checked' ? `tunnel not checked: no report for ${Math.round(reportAgeMs / 1_000)} s` : state;
+      const detail = `A support session is running: ${services.join(', ')}, ${tunnel}.`;
       return { status: 'running', detail, remedy: null, running };
     }
     if (tunnel === undefined) {

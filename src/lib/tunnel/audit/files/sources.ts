@@ -1,9 +1,9 @@
 import { constants, type FileHandle, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { GwError } from '../../error/index.ts';
-import { openExisting } from '../../lifecycle/index.ts';
-import { CURRENT_FILE, HEAD_FILE, listFolder } from '../records/files.ts';
-import { type Head, type PointerRead, readHead } from '../records/pointers.ts';
+import { GwError } from '../../../error/index.ts';
+import { openExisting } from '../../../lifecycle/index.ts';
+import { CURRENT_FILE, HEAD_FILE, listFolder } from '../../records/files.ts';
+import { type Head, type PointerRead, readHead } from '../../records/pointers.ts';
 
 const MAX_ATTEMPTS = 20;
 

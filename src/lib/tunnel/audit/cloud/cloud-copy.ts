@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
-import type { SessionRecord } from '../model.ts';
-import { recordSchema } from '../records/schema.ts';
-import { isSameHash, type LocalIndex } from './compare.ts';
-import type { Findings, Place } from './findings.ts';
-import type { CloudFacts } from './model.ts';
+import type { SessionRecord } from '../../model.ts';
+import { recordSchema } from '../../records/schema.ts';
+import type { Findings, Place } from '../findings.ts';
+import type { CloudFacts } from '../model.ts';
+import { isSameHash, type LocalIndex } from './local-index.ts';
 
 /** Compares the copy of the cloud with the local records. */
 export interface CloudCopy {

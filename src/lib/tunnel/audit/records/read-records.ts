@@ -1,13 +1,13 @@
 import { isUtf8 } from 'node:buffer';
 import { hash } from 'node:crypto';
-import { HASH_PART_BYTES, linksOf, PREV_PART_BYTES } from '../records/line.ts';
+import { HASH_PART_BYTES, linksOf, PREV_PART_BYTES } from '../../records/line.ts';
+import type { LocalIndex } from '../cloud/local-index.ts';
+import { readChunks } from '../files/chunks.ts';
+import type { SourceFile } from '../files/sources.ts';
+import type { Findings, Place } from '../findings.ts';
 import type { Chain } from './chain.ts';
-import { readChunks } from './chunks.ts';
-import type { LocalIndex } from './compare.ts';
 import { readCanonical, readFields } from './fields.ts';
-import type { Findings, Place } from './findings.ts';
 import type { Sessions } from './sessions.ts';
-import type { SourceFile } from './sources.ts';
 
 /** Of `"prev":"…"` and `"hash":"…"`, seen from the line end. */
 const HASH_AT = HASH_PART_BYTES + 1 - ',"hash":"'.length;

@@ -1,9 +1,9 @@
-import { MAX_SERVICES, type RefusalReason } from '../model.ts';
+import { MAX_SERVICES, type RefusalReason } from '../../model.ts';
+import { copied, type Findings, type Place } from '../findings.ts';
+import type { AuditLimits } from '../model.ts';
+import { findToken, mayHoldToken } from '../tokens/tokens.ts';
 import type { RecordFields } from './fields.ts';
-import { copied, type Findings, type Place } from './findings.ts';
 import { createIdSet, type IdSet } from './id-set.ts';
-import type { AuditLimits } from './model.ts';
-import { findToken, mayHoldToken } from './tokens.ts';
 
 /** The end of a session takes a moment after its own clock. Project decision. */
 const CLOCK_TOLERANCE_S = 10;

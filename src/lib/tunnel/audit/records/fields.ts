@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
-import { endReasons, type RefusalReason, refusalReasons } from '../model.ts';
-import { recordSchema } from '../records/schema.ts';
+import { endReasons, type RefusalReason, refusalReasons } from '../../model.ts';
+import { recordSchema } from '../../records/schema.ts';
 
 /** The fields of a record that the audit judges. Texts may be parts of a large one: copy what is kept. */
 export interface RecordFields {

@@ -1,12 +1,18 @@
 import { hash } from 'node:crypto';
 
-/** A run of these may be a token. */
-const CANDIDATE = /[A-Za-z0-9+/_=.~:?&-]{16,4096}/g;
+/** A run of these may be a token, or contain one. */
+const CANDIDATE = /[A-Za-z0-9+/_=.~:?&-]{16,}/g;
 const LONG_RUN = /[A-Za-z0-9+/_=.~:?&-]{16}/;
 const SEPARATOR = /[=:?&]/g;
-const SEPARATORS = /[=:?&]/;
-const MAX_PIECES = 8;
+const PARAMETER_END = /[:?&]/;
+const MARKS = '.:?&=';
+/** The first parts of a run, which are also compared as a whole to its end. */
+const MAX_WHOLE_PIECES = 8;
 const MIN_TOKEN_CHARS = 16;
+/** As of a notification: a longer token is discarded by the gate of the cloud. */
+const MAX_TOKEN_CHARS = 4_096;
+/** Characters `=` at the end of base64. */
+const MAX_PADDING = 2;
 /** Of a text that only looks like a token. Project decision, with the share of changes below. */
 const MIN_LIKE_CHARS = 32;
 const LIKE = /[A-Za-z0-9+/_-]{32,}/g;
@@ -18,7 +24,7 @@ const HASH_DIGITS = new Set([32, 40, 64]);
  * Share of neighbours of another class (upper case, lower case, digit): 0.63 in random base64, below 0.3 in words, names
  * of files and identifiers.
  */
-const MIN_CHANGES = 0.4;
+const MIN_CHANGES = 0.35;
 
 export interface TokenHit {
   /** Its SHA-256 is that of a token in the records, so it is that token. */
@@ -57,14 +63,42 @@ export function findToken(
   return null;
 }
 
-/** The run and its parts between separators, such as `token=…` in an address; `=` may also end a token. */
+/**
+ * The run and its parts between separators, such as `token=…` in an address; `=` may also end a token. Only the first parts
+ * are compared up to later ends too, so that the work is in proportion to the run.
+ */
 function* piecesOf(run: string): Generator<readonly [number, string]> {
-  const starts = [0, ...[...run.matchAll(SEPARATOR)].slice(0, MAX_PIECES).map(({ index }) => index + 1)];
-  for (const start of starts) {
-    const rest = run.slice(start);
-    const ends = [rest.length, rest.search(/[:?&]/), rest.search(SEPARATORS), rest.search(/[.:?&=]+$/)];
-    for (const end of new Set(ends)) if (end >= MIN_TOKEN_CHARS) yield [start, rest.slice(0, end)];
+  const cuts = [...Array.from(run.matchAll(SEPARATOR), ({ index }) => index), run.length];
+  const last = lengthWithoutMarks(run);
+  let start = 0;
+  for (const [at, cut] of cuts.entries()) {
+    const ends = new Set([cut, paddedEnd(run, cut), Math.min(cut, last)]);
+    if (at < MAX_WHOLE_PIECES) {
+      const rest = run.slice(start, start + MAX_TOKEN_CHARS + 1);
+      ends
+        .add(run.length)
+        .add(last)
+        .add(start + rest.search(PARAMETER_END));
+    }
+    for (const end of ends) {
+      const length = end - start;
+      if (length >= MIN_TOKEN_CHARS && length <= MAX_TOKEN_CHARS) yield [start, run.slice(start, end)];
+    }
+    start = cut + 1;
   }
+}
+
+function paddedEnd(run: string, cut: number): number {
+  let end = cut;
+  while (end < cut + MAX_PADDING && run[end] === '=') end += 1;
+  return end;
+}
+
+/** Without the marks at its end, as of a sentence. */
+function lengthWithoutMarks(run: string): number {
+  let end = run.length;
+  while (end > 0 && MARKS.includes(run.charAt(end - 1))) end -= 1;
+  return end;
 }
 
 function isTokenLike(run: string): boolean {
