@@ -14,6 +14,7 @@ import {
   dataOf,
   type FakeServiceOptions,
   fakeService,
+  neverConnects,
   type Sent,
   SUBPROTOCOL,
   startProxy,
@@ -127,6 +128,23 @@ describe('a session', () => {
     proxy.stop();
     expect((await proxy.result).exit).toBe('terminated');
     expect(performance.now() - beganMs).toBeLessThan(1_500);
+  });
+
+  test('a stop is not held up by a local connection that does not close', async () => {
+    await using service = await fakeService();
+    const socket = neverConnects();
+    const destroy = socket.destroy.bind(socket);
+    socket.destroy = () => socket;
+    await using proxy = startProxy(service, { connect: () => socket });
+    const client = await service.client();
+    client.send(START);
+    await until('the connection', () => socket.listenerCount('close') > 0);
+    const beganMs = performance.now();
+    setTimeout(destroy, 6_000).unref();
+    proxy.stop();
+    expect((await proxy.result).exit).toBe('terminated');
+    expect(performance.now() - beganMs).toBeLessThan(1_500);
+    destroy();
   });
 
   test('the own deadline ends it, while the service does nothing', async () => {
