@@ -191,6 +191,49 @@ describe('the rules of the destination', () => {
     expect(world.words()).toEqual([]);
   });
 
+  test('SESSION_RESET writes what waits', async () => {
+    const got: string[] = [];
+    await using sink = await target((socket) => socket.on('data', (bytes) => got.push(bytes.toString())));
+    await using world = engineWorld(sink.connect);
+    world.receive(start(), data('last words'), { type: 'session-reset' });
+    await world.idle();
+    await until('last words', () => got.join('') === 'last words');
+    expect(world.sent).toEqual([]);
+  });
+
+  test('a connection id that is used again, while the old connection still writes its rest, is another connection', async () => {
+    const got = new Map<number, string>();
+    await using echo = await target((socket) => {
+      const index = echo.sockets.indexOf(socket);
+      socket.on('data', (bytes) => {
+        got.set(index, (got.get(index) ?? '') + bytes.toString());
+        socket.write(bytes);
+      });
+    });
+    await using world = engineWorld(echo.connect);
+    world.receive(start(), data('old'));
+    world.receive({ type: 'connection-reset', streamId: 1, serviceId: 'web', connectionId: 1 });
+    world.receive(open(1), data('new'));
+    await until('both', () => got.size === 2);
+    await until('old one closed', () => world.counts.open === 1);
+    await until('echo', () => dataOf(world.sent).length > 0);
+    expect([...got.values()].toSorted()).toEqual(['new', 'old']);
+    expect(dataOf(world.sent).toString()).toBe('new');
+    expect(world.words()).toEqual([]);
+  });
+
+  test('a connection id that is used again after the end of the target is another connection', async () => {
+    await using page = await target((socket) => socket.once('data', (bytes) => socket.end(bytes)));
+    await using world = engineWorld(page.connect);
+    world.receive(start(), data('one'));
+    await until('reset', () => world.words().length === 1);
+    world.receive(open(1), data('two'));
+    await until('second reset', () => world.words().length === 2);
+    expect(world.words()).toEqual(['connection-reset web/1/1', 'connection-reset web/1/1']);
+    expect(dataOf(world.sent).toString()).toBe('onetwo');
+    await world.idle();
+  });
+
   test('SERVICE_IDS again: the same set in another order is accepted, another one ends the session', async () => {
     await using world = engineWorld(neverConnects, { services: ['web', 'log'] });
     const ids = (...availableServiceIds: string[]) =>

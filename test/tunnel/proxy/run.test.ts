@@ -14,6 +14,7 @@ import {
   dataOf,
   type FakeServiceOptions,
   fakeService,
+  neverConnects,
   type Sent,
   SUBPROTOCOL,
   startProxy,
@@ -127,6 +128,23 @@ describe('a session', () => {
     proxy.stop();
     expect((await proxy.result).exit).toBe('terminated');
     expect(performance.now() - beganMs).toBeLessThan(1_500);
+  });
+
+  test('a stop is not held up by a local connection that does not close', async () => {
+    await using service = await fakeService();
+    const socket = neverConnects();
+    const destroy = socket.destroy.bind(socket);
+    socket.destroy = () => socket;
+    await using proxy = startProxy(service, { connect: () => socket });
+    const client = await service.client();
+    client.send(START);
+    await until('the connection', () => socket.listenerCount('close') > 0);
+    const beganMs = performance.now();
+    setTimeout(destroy, 6_000).unref();
+    proxy.stop();
+    expect((await proxy.result).exit).toBe('terminated');
+    expect(performance.now() - beganMs).toBeLessThan(1_500);
+    destroy();
   });
 
   test('the own deadline ends it, while the service does nothing', async () => {
@@ -541,6 +559,22 @@ describe('name, TCP and TLS', () => {
     await using service = await fakeService({ authority, port });
     await service.client();
     await until('services', () => proxy.events.at(-1)?.event === 'services');
+  });
+
+  test('an interruption of some seconds is not called lost, however long the waits were before', async () => {
+    const authority = await createCa();
+    const clock = createPacedClock();
+    const busy = await fakeService({ authority, answer: status('503 Busy') });
+    const { port } = busy;
+    // Its CA file stays.
+    await using other = await fakeService({ authority });
+    await using proxy = startProxy({ port, caFile: other.caFile }, { clock, settings: { maxS: 86_400 } });
+    await until('waits of 30 s', () => busy.requests.length >= 8, 20_000);
+    await busy[Symbol.asyncDispose]();
+    await until('refused', () => /refused/.test(proxy.lost().at(-1) ?? ''));
+    await using service = await fakeService({ authority, port });
+    await service.client();
+    expect(proxy.events.some(({ event }) => event === 'ended')).toBe(false);
   });
 
   test('a certificate of another CA: no token is sent, and the network is not called lost', async () => {

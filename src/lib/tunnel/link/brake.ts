@@ -49,7 +49,7 @@ export function createBrake({ limits, clock, setHeld, onTotalLate }: BrakeOption
     holding.delete(key);
     if (holding.size === 0) setHeld(false);
   };
-  /** One of which little waits, such as a page in a hidden tab, holds up nobody. */
+  /** One of which little waits, such as a page in a hidden tab, holds up no other. */
   const isStalled = ({ own, hasTaken }: Waiting) => !hasTaken && own > limits.queueBytes / 64;
   const late = (key: object) => {
     release(key);

@@ -10,7 +10,7 @@ import { bytesOf, type TunnelSocket } from './socket.ts';
 
 /** How long the service may take for SERVICE_IDS. Project decision. */
 const SERVICE_IDS_MS = 20_000;
-/** How long the service may take for its close frame. Project decision: the session has ended before. */
+/** How long the service may take for its close frame, and local sockets to close. Project decision: the session has ended before. */
 const CLOSE_MS = 500;
 const MAX_REASON_CHARACTERS = 120;
 
@@ -48,7 +48,7 @@ export interface SocketEnd {
   readonly detail: string;
 }
 
-/** Serves one open WebSocket until its end. All local connections are closed then. Rejects on an internal error. */
+/** Serves one open WebSocket until its end. All local connections are given up then. Rejects on an internal error. */
 export async function serveSocket(socket: TunnelSocket, options: ServeOptions): Promise<SocketEnd> {
   const { ws } = socket;
   const { clock, signal, limits } = options;
@@ -136,7 +136,9 @@ export async function serveSocket(socket: TunnelSocket, options: ServeOptions): 
   } finally {
     isOver = true;
     const local = ws.readyState === ws.OPEN ? engine.shutDown() : engine.destroy();
-    await Promise.all([local, closed(socket, closeCode, clock)]);
+    const { promise: late, resolve: onLate } = Promise.withResolvers<void>();
+    using _late = clock.after(CLOSE_MS, () => onLate());
+    await Promise.all([Promise.race([local, late]), closed(socket, closeCode, clock)]);
   }
 }
 

@@ -20,6 +20,8 @@ import { connectTarget } from './target.ts';
 
 /** Waits between attempts. Project decision. */
 const RETRY_MS = { firstMs: 500, maxMs: 30_000 } as const;
+/** Longest wait while no TCP connection can be made, so that 10 s of it are never one attempt only. */
+const DIAL_RETRY_MAX_MS = 2_000;
 /** A WebSocket that lived so long after SERVICE_IDS begins the waits anew. */
 const STABLE_MS = 10_000;
 /** So many close frames before SERVICE_IDS, one after the other, are an end and no fault. Project decision. */
@@ -146,7 +148,8 @@ async function run(settings: ProxySettings, tools: RunTools): Promise<ProxyResul
         tools.emit({ event: 'lost', detail: over.detail });
         if (over.isReady && clock.monotonicMs() - openedMs >= STABLE_MS) backoff.reset();
       }
-      await clock.sleep(backoff.nextMs(), ending.signal);
+      const waitMs = backoff.nextMs();
+      await clock.sleep(dialing.isFailing() ? Math.min(waitMs, DIAL_RETRY_MAX_MS) : waitMs, ending.signal);
     } catch (error) {
       if (!ending.signal.aborted) throw error;
     }
@@ -211,6 +214,8 @@ function dialTimer(clock: Clock, onLost: (detail: string) => void) {
     failed(detail: string) {
       last = detail;
     },
+    /** Whether the last attempt made no TCP connection. */
+    isFailing: () => timer !== null,
     [Symbol.dispose]: stop,
   };
 }
