@@ -26,6 +26,7 @@ const names = [
   'outbox',
   'cloud-links',
   'audit',
+  'tunnel',
 ];
 const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => !names.includes(name));

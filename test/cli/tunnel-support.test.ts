@@ -29,6 +29,15 @@ describe('gw tunnel status', () => {
     expect(text).toMatch(/open connections +not reported yet/);
   });
 
+  it('never says connected while its proxy reports nothing, as a frozen one', () => {
+    const silent = { state: 'not-checked', reportAgeMs: 12_000, open: 3, connections: 5 } as const;
+    const text = plain(renderTunnelStatus(statusOf(runningView('s-1', silent))));
+    expect(text.split('\n')[0]).toContain('web, tunnel NOT CHECKED (no report of its proxy for 12.0 s)');
+    expect(text).toMatch(/tunnel +tunnel NOT CHECKED/);
+    expect(text).toMatch(/open connections +3, 5 since the start \(12\.0 s ago\)/);
+    expect(text).not.toMatch(/, connected,|tunnel +connected/);
+  });
+
   it.each<[string, TunnelStatus, RegExp]>([
     ['ready', statusOf({}), /^No support session\. A request from the cloud would be handled\.$/],
     [

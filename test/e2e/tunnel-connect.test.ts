@@ -8,7 +8,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { tunnelConnectSchema } from '../../src/lib/toolkit/tunnel/connect.result.ts';
 import { startProcess } from '../process.ts';
 import { startDestination } from '../tunnel/second-opinion/destination.ts';
-import { createWorld, type World } from '../tunnel/second-opinion/world.ts';
+import { createWorld, type World } from '../tunnel/relay-world.ts';
 
 const gw = fileURLToPath(new URL('../../bin/run.js', import.meta.url));
 const secret = 'SourceToken-7f3a91c04be2d586-abcdefghijklmnop';

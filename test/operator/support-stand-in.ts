@@ -31,6 +31,7 @@ export const runningSupport: SupportView = {
     forMs: 12 * 60_000,
     leftMs: 48 * 60_000,
     state: 'connected',
+    reportAgeMs: 400,
     open: 3,
     connections: 11,
   },

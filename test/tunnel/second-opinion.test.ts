@@ -6,11 +6,11 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/lib/lifecycle/index.ts';
 import type { ProxyEvent } from '../../src/lib/tunnel/model.ts';
 import { runProxy } from '../../src/lib/tunnel/proxy/run.ts';
+import { client, createWorld, echo, sameBack, seeded, tokens, type World } from './relay-world.ts';
 import { kinds, pack } from './second-opinion/codec.ts';
 import { startDestination } from './second-opinion/destination.ts';
 import type { Relay, RelayOptions } from './second-opinion/relay.ts';
 import { startSource } from './second-opinion/source.ts';
-import { client, createWorld, echo, sameBack, seeded, tokens, type World } from './second-opinion/world.ts';
 import { startOurSource } from './source/harness.ts';
 
 let world: World;

@@ -50,20 +50,31 @@ function statusLine({ status, detail, running, records, cloud }: TunnelStatus): 
   }
 }
 
-function runningText({ services, state, forMs, leftMs }: Pick<Running, 'services' | 'state' | 'forMs' | 'leftMs'>) {
+function runningText({ services, forMs, leftMs, ...report }: Running) {
   const names = services.map(printable).join(', ');
-  const tunnel = state === 'connected' ? 'connected' : 'NOT connected at the moment';
-  return `${names}, ${tunnel}, for ${ageText(forMs)}, ends within ${ageText(leftMs)}`;
+  return `${names}, ${tunnelText(report)}, for ${ageText(forMs)}, ends within ${ageText(leftMs)}`;
 }
 
-function sessionRows({ session, since, services, state, open, connections }: Running): string[][] {
+function tunnelText({ state, reportAgeMs }: Pick<Running, 'state' | 'reportAgeMs'>): string {
+  switch (state) {
+    case 'connected':
+      return 'connected';
+    case 'connecting':
+      return 'NOT connected at the moment';
+    case 'not-checked':
+      return `tunnel NOT CHECKED (no report of its proxy for ${ageText(reportAgeMs)})`;
+  }
+}
+
+function sessionRows({ session, since, services, state, reportAgeMs, open, connections }: Running): string[][] {
   const total = connections === null ? '' : `, ${connections} since the start`;
+  const age = state === 'not-checked' ? ` (${ageText(reportAgeMs)} ago)` : '';
   return [
     ['session', printable(session)],
     ['since', printable(since)],
     ['services', services.map(printable).join(', ')],
-    ['tunnel', state],
-    ['open connections', open === null ? 'not reported yet' : `${open}${total}`],
+    ['tunnel', tunnelText({ state, reportAgeMs })],
+    ['open connections', open === null ? 'not reported yet' : `${open}${total}${age}`],
   ];
 }
 

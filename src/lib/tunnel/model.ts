@@ -138,6 +138,9 @@ export type ProxyEvent =
     }
   | { readonly event: 'ended'; readonly exit: ProxyExit; readonly detail: string };
 
+/** Interval at which the proxy reports its counts, also unchanged ones: a proxy that is frozen or hangs reports nothing. */
+export const PROXY_REPORT_MS = 1_000;
+
 /** What the proxy is given on its command line; the tokens come in its environment. */
 export interface ProxySettings {
   readonly host: string;
@@ -187,8 +190,13 @@ export interface RunningSession {
   readonly forMs: number;
   /** Until the own clock ends it. */
   readonly leftMs: number;
-  /** 'connecting': the proxy has no connection to the service at the moment. */
-  readonly state: 'connecting' | 'connected';
+  /**
+   * 'connecting': the proxy has no connection to the service at the moment. 'not-checked': the proxy has not reported for
+   * 5 s, so it may be frozen and its tunnel lost.
+   */
+  readonly state: 'connecting' | 'connected' | 'not-checked';
+  /** Since the last report of the proxy; before the first one since its start. */
+  readonly reportAgeMs: number;
   /** Open TCP connections at the last report of the proxy; null: none yet. */
   readonly open: number | null;
   /** TCP connections since the start of the session at the last report of the proxy; null: none yet. */

@@ -47,6 +47,16 @@ describe('a running session on the pages', () => {
     expect(texts['support.open']).toBe('noch nicht gemeldet');
   });
 
+  it('is not shown as connected while its proxy reports nothing, as a frozen one', () => {
+    const silent = { state: 'not-checked', reportAgeMs: 12_000, open: 3 } as const;
+    const { texts } = viewOf({
+      ...runningSupport,
+      running: { ...runningSupport.running, ...silent } as SupportView['running'],
+    });
+    expect(texts['support.state']).toMatch(/^Nicht geprüft, .* seit 12\u00a0s nichts gemeldet\.$/);
+    expect(texts['support.open']).toBe('3 (vor 12\u00a0s)');
+  });
+
   it('whose time has expired is due now, and no date in the past is given as its end', () => {
     const running = { ...runningSupport.running, leftMs: 0 } as SupportView['running'];
     expect(viewOf({ ...runningSupport, running }).texts['support.until']).toBe(

@@ -13,7 +13,7 @@ import {
   placeOfTunnel,
   servicesOf,
 } from '../../../src/lib/toolkit/tunnel/connect-options.ts';
-import { createWorld, type World } from '../../tunnel/second-opinion/world.ts';
+import { createWorld, type World } from '../../tunnel/relay-world.ts';
 
 const REGION = 'eu-central-1';
 const AMAZON = 'data.tunneling.iot.eu-central-1.amazonaws.com';

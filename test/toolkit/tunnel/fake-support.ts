@@ -32,6 +32,7 @@ export function runningView(session = 's-1', running: Partial<NonNullable<Suppor
       forMs: 1_000,
       leftMs: 3_599_000,
       state: 'connected',
+      reportAgeMs: 400,
       open: 0,
       connections: 0,
       ...running,

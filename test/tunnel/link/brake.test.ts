@@ -38,10 +38,43 @@ test('above half of its limit the WebSocket is not read, until a part is taken; 
 
 test('all together have half of the limit for all', () => {
   const { brake, clock, held, late } = setUp();
-  for (const key of [{}, {}, {}]) brake.queued(key, 600, 600, () => late.push('one'));
+  const keys = [{}, {}, {}];
+  for (const key of keys) brake.queued(key, 600, 600, () => late.push('one'));
   expect(held).toEqual([true]);
+  for (const key of keys) brake.settled(key, 550, 50);
   clock.fire(few.holdMs);
   expect([late, held]).toEqual([['all'], [true, false]]);
+});
+
+test('one hold is enough for all that take nothing: the others are not held up again for each of them', () => {
+  const { brake, clock, held, late } = setUp({ ...few, queueTotalBytes: 6_400 });
+  const queue = (name: string, own: number) => {
+    const key = { name };
+    brake.queued(key, own, own, () => late.push(name));
+    return key;
+  };
+  queue('stalled', 700);
+  const slow = queue('slow', 700);
+  queue('little waits', 25);
+  queue('gone', 700);
+  const left = queue('left', 700);
+  brake.leave(left);
+  queue('first', 801);
+  brake.settled(slow, 650, 50);
+  clock.fire(few.holdMs);
+  expect(late).toEqual(['stalled', 'gone', 'first']);
+  expect(held).toEqual([true, false]);
+});
+
+test('for all together the longest queue goes only where the stalled ones were not enough', () => {
+  const { brake, clock, late } = setUp();
+  const [slow, stalled] = [{}, {}];
+  brake.queued(slow, 790, 790, () => late.push('slow'));
+  brake.queued(stalled, 790, 790, () => late.push('stalled'));
+  brake.queued({}, 25, 25, () => late.push('little'));
+  brake.settled(slow, 780, 10);
+  clock.fire(few.holdMs);
+  expect(late).toEqual(['stalled']);
 });
 
 test('property: it is held exactly while somebody is waited for, and never after all have left and taken everything', () => {

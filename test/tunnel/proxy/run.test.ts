@@ -91,6 +91,15 @@ describe('a session', () => {
     await until('echo', () => dataOf(client.received).toString() === 'hello');
   });
 
+  test('reports its counts every second, also when nothing changes: only so a frozen proxy is noticed', async () => {
+    await using service = await fakeService();
+    await using proxy = startProxy(service, { clock: createPacedClock() });
+    await service.client();
+    const reports = () => proxy.events.filter(({ event }) => event === 'counts');
+    await until('three reports', () => reports().length >= 3);
+    expect(reports()[2]).toEqual({ event: 'counts', open: 0, connections: 0, bytesIn: 0, bytesOut: 0 });
+  });
+
   test('a stop resets open streams, closes with 1000, and local connections at once', async () => {
     await using service = await fakeService();
     await using echo = await target();
@@ -278,6 +287,28 @@ describe('what the service does afterwards', () => {
     expect(proxy.lost()[0]).toMatch(/^connection lost/);
   });
 
+  test.each([1001, 1012, 1013])('close code %d says that the service itself stops: opened again', async (code) => {
+    await using service = await fakeService();
+    await using proxy = startProxy(service, { clock: createPacedClock() });
+    (await service.client()).ws.close(code);
+    const second = await service.client(1);
+    expect(second.request.headers).toMatchObject({ 'access-token': ACCESS, 'client-token': CLIENT });
+    expect(proxy.lost()).toEqual([`the service closed the tunnel (code ${code})`]);
+    second.ws.close(1000);
+    expect(await proxy.result).toMatchObject({ exit: 'closed' });
+  });
+
+  test.each([1000, 1005, 1008, 1011, 4000])('close code %d is the end of the tunnel', async (code) => {
+    await using service = await fakeService();
+    await using proxy = startProxy(service, { clock: createPacedClock() });
+    const { ws } = await service.client();
+    await until('services', () => proxy.events.some(({ event }) => event === 'services'));
+    if (code === 1005) ws.close();
+    else ws.close(code);
+    expect(await proxy.result).toMatchObject({ exit: 'closed' });
+    expect(service.requests).toHaveLength(1);
+  });
+
   test('a spent token after a loss ends it', async () => {
     await using service = await fakeService({
       answer: (request, socket, count) => count > 1 && status('400 Bad', 'previously used')(request, socket),
@@ -384,6 +415,84 @@ describe('what the service does afterwards', () => {
       await new Promise((wake) => setTimeout(wake, 5));
     }
     expect(proxy.lost()[0]).toBe('the service reads nothing');
+  });
+});
+
+describe('while the WebSocket is not read, because a target does not read', () => {
+  /** A proxy that holds: one connection of which half the limit waits, and an echo. */
+  async function held(holdMs: number, about: Parameters<typeof startProxy>[1] = {}) {
+    const service = await fakeService();
+    const mixed = await target((socket) => {
+      if (mixed.sockets.length === 1) socket.pause();
+      else socket.pipe(socket);
+    });
+    const proxy = startProxy(service, { connect: mixed.connect, limits: { ...proxyLimits, holdMs }, ...about });
+    const client = await service.client();
+    client.send(START);
+    await until('stalled target', () => mixed.sockets.length === 1);
+    client.send({ ...START, type: 'connection-start', connectionId: 2 });
+    // More than half of the limit and all buffers of the kernel: what is not read stays in the service.
+    const payload = Buffer.alloc(60_000);
+    for (let count = 0; count < 500; count += 1) client.send({ ...DATA, payload });
+    const unsent: number[] = [];
+    await until('held', () => {
+      unsent.push(client.ws.bufferedAmount);
+      return unsent.slice(-8).every((bytes) => bytes === unsent.at(-8) && bytes > 2_000_000);
+    });
+    return {
+      client,
+      proxy,
+      async [Symbol.asyncDispose]() {
+        await proxy[Symbol.asyncDispose]();
+        await service[Symbol.asyncDispose]();
+        await mixed[Symbol.asyncDispose]();
+      },
+    };
+  }
+
+  test('a stop is as quick as ever, with STREAM_RESET and the close frame', async () => {
+    await using world = await held(600_000);
+    const beganMs = performance.now();
+    world.proxy.stop();
+    expect((await world.proxy.result).exit).toBe('terminated');
+    expect(performance.now() - beganMs).toBeLessThan(1_500);
+    await until('reset', () => world.client.received.at(-1)?.type === 'stream-reset');
+  });
+
+  test('the own deadline ends it', async () => {
+    await using world = await held(600_000, { settings: { maxS: 2 } });
+    expect((await world.proxy.result).exit).toBe('own-clock');
+  });
+
+  test('afterwards that connection is reset, a ping is answered, and another connection goes on', async () => {
+    await using world = await held(1_000);
+    const { client, proxy } = world;
+    let pongs = 0;
+    client.ws.on('pong', () => {
+      pongs += 1;
+    });
+    client.ws.ping();
+    client.send({ ...DATA, connectionId: 2 });
+    await until('echo', () => dataOf(client.received, 2).toString() === 'hello');
+    expect(pongs).toBe(1);
+    expect(client.received.filter(({ type }) => type !== 'data')).toEqual([
+      expect.objectContaining({ type: 'connection-reset', connectionId: 1 }),
+    ]);
+    expect(proxy.lost()).toEqual([]);
+  });
+
+  test('the close frame of the service ends it afterwards', async () => {
+    await using world = await held(1_000);
+    world.client.ws.close(1000);
+    expect((await world.proxy.result).exit).toBe('closed');
+  });
+
+  test('pings are sent, and it is not taken for silence of the service', async () => {
+    const clock = createPacedClock();
+    // Held for longer than the service may be silent is no case: a hold is at most 5 s.
+    await using world = await held(proxyLimits.holdMs, { clock });
+    await until('four pings', () => world.client.pings.length >= 4);
+    expect(world.proxy.lost()).toEqual([]);
   });
 });
 
@@ -497,7 +606,7 @@ describe('name, TCP and TLS', () => {
       exit: 'configuration',
       detail: expect.stringContaining('no valid certificate'),
     });
-    expect(invalid.events).toHaveLength(1);
+    expect(invalid.events.map(({ event }) => event)).toEqual(['counts', 'ended']);
   });
 });
 
@@ -517,7 +626,7 @@ test.each([
   const { exit, detail } = await proxy.result;
   expect(exit).toBe('configuration');
   expect(detail).not.toContain(ACCESS.slice(0, 8));
-  expect(proxy.events).toHaveLength(1);
+  expect(proxy.events.filter(({ event }) => event !== 'counts')).toHaveLength(1);
 });
 
 test('the only target is the read-only socket', async () => {

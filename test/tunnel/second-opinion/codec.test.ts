@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { bodies, framed, kinds, pack, unpack } from './codec.ts';
 
@@ -30,4 +31,14 @@ test('its reader gives whole frames whatever the pieces', () => {
     for (let at = 0; at < all.length; at += size) read(all.subarray(at, at + size));
     expect(found).toEqual([11, 18, 9, 11, 9, 4, 7, 0]);
   }
+});
+
+test('nothing here comes from the product or from its helpers: only Node, the WebSocket library and this folder', () => {
+  const folder = new URL('./', import.meta.url);
+  const sources = readdirSync(folder).flatMap((name) => {
+    const text = readFileSync(new URL(name, folder), 'utf8');
+    return [...text.matchAll(/(?:^import|\bfrom|\bimport\() ?'([^']+)'/gm)].map(([, source]) => `${name}: ${source}`);
+  });
+  expect(sources.length).toBeGreaterThan(10);
+  expect(sources.filter((each) => !/: (node:[a-z:/]+|ws|vitest|\.\/[a-z-]+\.ts)$/.test(each))).toEqual([]);
 });

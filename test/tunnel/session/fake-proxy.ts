@@ -7,6 +7,8 @@ export interface FakeProxy {
   /** Written to stdout at once: events, or lines as they are. */
   readonly says?: readonly (ProxyEvent | string)[];
   readonly stderr?: string;
+  /** Repeats the last of `says` at this interval. */
+  readonly everyMs?: number;
   /** Ends with this code after `says`; otherwise it waits for SIGTERM or the end of stdin. */
   readonly code?: number;
   /** Ends by this signal. */
@@ -21,6 +23,8 @@ export interface FakeProxy {
 export interface Spawned {
   readonly pid: number;
   readonly args: readonly string[];
+  /** Flags of Node.js. */
+  readonly flags: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string;
   /** Content of the records at that time. */
@@ -35,7 +39,7 @@ export interface Spawned {
 const program = `
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 const [behaviourFile, journal, recordsFile, ...args] = process.argv.slice(2);
-const { says = [], stderr = '', code, signal, isStubborn, secondMs } = JSON.parse(readFileSync(behaviourFile, 'utf8'));
+const { says = [], stderr = '', everyMs, code, signal, isStubborn, secondMs } = JSON.parse(readFileSync(behaviourFile, 'utf8'));
 const read = (path) => (existsSync(path) ? readFileSync(path, 'utf8') : '');
 const expand = (text) => text.replaceAll('<TOKEN>', process.env.GW_TUNNEL_TOKEN)
   .replaceAll('<CLIENT-TOKEN>', process.env.GW_TUNNEL_CLIENT_TOKEN);
@@ -43,7 +47,7 @@ const say = (line) => process.stdout.write(expand(typeof line === 'string' ? lin
 const before = read(journal).split('\\n').filter(Boolean).map((line) => JSON.parse(line).pid);
 const isAlive = (pid) => read('/proc/' + pid + '/stat') !== '' && !/\\) [ZX] /.test(read('/proc/' + pid + '/stat'));
 appendFileSync(journal, JSON.stringify({
-  pid: process.pid, args, env: process.env, cwd: process.cwd(), records: read(recordsFile),
+  pid: process.pid, args, flags: process.execArgv, env: process.env, cwd: process.cwd(), records: read(recordsFile),
   limits: read('/proc/self/limits'), coreFilter: read('/proc/self/coredump_filter').trim(), others: before.filter(isAlive),
 }) + '\\n');
 const end = (exit, code) => {
@@ -56,6 +60,7 @@ process.stdin.on('end', () => { if (!isStubborn) end('terminated', 130); }).resu
 if (secondMs) setTimeout(() => end('own-clock', 5), secondMs * Number(args[args.indexOf('--max-s') + 1]));
 if (stderr) process.stderr.write(expand(stderr));
 for (const one of says) say(one);
+if (everyMs) setInterval(() => say(says.at(-1)), everyMs);
 if (signal) process.kill(process.pid, signal);
 if (code !== undefined) process.exit(code);
 // For a test that was killed before it could end this program.

@@ -71,7 +71,7 @@ describe('a notification', () => {
     await world.start();
     world.offer({ clientMode: TOKEN, region: `x${TOKEN}`, services: [TOKEN.slice(3), 'web'] });
     const records = await world.untilRecords(1);
-    expect(records[0]).toMatchObject({ clientMode: '[access token]', region: 'x[access token]' });
+    expect(records[0]).toMatchObject({ clientMode: '[removed]', region: 'x[removed]' });
     expect(JSON.stringify([records, world.logged, world.support.view()])).not.toContain(TOKEN.slice(3, 15));
   });
 

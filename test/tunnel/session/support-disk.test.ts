@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { GwError } from '../../../src/lib/error/index.ts';
@@ -180,6 +181,26 @@ describe('an end', () => {
       connections: null,
     });
     expect(await world.support.sessions(5)).toMatchObject([{ kind: 'session', end: { reason: 'unclean-shutdown' } }]);
+  });
+});
+
+// setpriv is of util-linux, as on every Debian; without it a frozen proxy ends when it continues.
+const hasSetpriv = spawnSync('setpriv', ['--pdeathsig', 'KILL', 'true']).status === 0;
+
+describe('a gateway that is killed', () => {
+  it.runIf(hasSetpriv)('takes a frozen proxy with it', async () => {
+    await using world = supportWorld();
+    const child = fileURLToPath(new URL('./support-child.ts', import.meta.url));
+    world.proxy.behave({ says: [connected] });
+    await using parent = startProcess(process.execPath, [child, world.dir, JSON.stringify(world.proxy.program)]);
+    await parent.untilOutput('running');
+    const { pid } = await world.nth(1);
+    process.kill(pid, 'SIGSTOP');
+    parent.child.kill('SIGKILL');
+    await parent.closed;
+    await expect.poll(() => isAlive(pid), { timeout: 2_000 }).toBe(false);
+    await world.start();
+    expect((await world.untilRecords(2))[1]).toMatchObject({ kind: 'end', reason: 'unclean-shutdown' });
   });
 });
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import type { Clock } from '../../../src/lib/lifecycle/index.ts';
 import { auditRecords } from '../../../src/lib/tunnel/audit/index.ts';
-import type { SessionRecord, Support, SupportOptions } from '../../../src/lib/tunnel/model.ts';
+import type { RunningSession, SessionRecord, Support, SupportOptions } from '../../../src/lib/tunnel/model.ts';
 import { createSupport } from '../../../src/lib/tunnel/session/index.ts';
 import type { OpenRecords } from '../../../src/lib/tunnel/session/support.ts';
 import { createFakeClock, type FakeClock } from '../../lifecycle/fake-clock.ts';
@@ -100,7 +100,7 @@ export function supportWorld(options: WorldOptions = {}) {
       await expect.poll(() => readRecords(recordsFile).length).toBeGreaterThanOrEqual(count);
       return readRecords(recordsFile);
     },
-    async untilRunning(state: 'connecting' | 'connected' = 'connected', one = support) {
+    async untilRunning(state: RunningSession['state'] = 'connected', one = support) {
       await expect.poll(() => one.view().running?.state).toBe(state);
     },
     async [Symbol.asyncDispose]() {

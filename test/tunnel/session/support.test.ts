@@ -40,7 +40,6 @@ describe('a support session', () => {
         since: start.at,
         forMs: 90_000,
         leftMs: 3_510_000,
-        state: 'connected',
         connections: 3,
       },
     });
@@ -84,6 +83,37 @@ describe('a support session', () => {
     await expect.poll(() => world.proxy.spawned().length).toBe(1);
     await world.untilRunning('connecting');
     expect(world.support.view().detail).toContain('connecting');
+  });
+
+  it('is not shown as connected when its proxy reports nothing any more, and again when it does', async () => {
+    await using world = supportWorld();
+    world.proxy.behave({ says: [connected, counts], everyMs: 20 });
+    await world.start();
+    world.offer();
+    await expect.poll(() => world.support.view().running?.open).toBe(1);
+    const { pid } = await world.nth(1);
+    process.kill(pid, 'SIGSTOP');
+    // Real time for what it had written before.
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    await world.clock.advance(5_000);
+    expect(world.support.view().running).toMatchObject({ state: 'connected', reportAgeMs: 5_000 });
+    await world.clock.advance(7_000);
+    const { detail, running } = world.support.view();
+    expect(running).toMatchObject({ state: 'not-checked', reportAgeMs: 12_000, open: 1, connections: 3 });
+    expect(detail).toBe('A support session is running: web, tunnel not checked: no report for 12 s.');
+    process.kill(pid, 'SIGCONT');
+    await world.untilRunning('connected');
+    expect(world.support.view().running?.reportAgeMs).toBe(0);
+  });
+
+  it('is not shown as connecting for long when its proxy never reports', async () => {
+    await using world = supportWorld();
+    await world.start();
+    world.offer();
+    await world.nth(1);
+    await world.untilRunning('connecting');
+    await world.clock.advance(5_001);
+    expect(world.support.view().running).toMatchObject({ state: 'not-checked', open: null });
   });
 
   it.each([

@@ -1,8 +1,8 @@
 import { type Clock, systemClock } from '../../../src/lib/lifecycle/index.ts';
 import type { SourceEnd, SourceEvent, SourceOptions, SourceSettings } from '../../../src/lib/tunnel/source/model.ts';
 import { runSource } from '../../../src/lib/tunnel/source/source.ts';
+import { tokens, type World } from '../relay-world.ts';
 import type { Relay } from '../second-opinion/relay.ts';
-import { tokens, type World } from '../second-opinion/world.ts';
 
 /** A clock whose sleeps are over at once and move its time; its timers fire only when a test says so. */
 export interface ScriptedClock extends Clock {

@@ -3,10 +3,12 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { GwError } from '../../../src/lib/error/index.ts';
 import { createCa } from '../../../src/lib/sim/cloud/certificates.ts';
 import { proxyLimits } from '../../../src/lib/tunnel/link/index.ts';
+import type { SourceEvent } from '../../../src/lib/tunnel/source/model.ts';
 import { freePort } from '../../free-port.ts';
+import { client, createWorld, echo, sameBack, seeded, tokens, type World } from '../relay-world.ts';
 import { kinds, pack } from '../second-opinion/codec.ts';
 import { startDestination } from '../second-opinion/destination.ts';
-import { client, createWorld, echo, sameBack, seeded, tokens, type World } from '../second-opinion/world.ts';
+import type { Relay } from '../second-opinion/relay.ts';
 import { clientToken, scriptedClock, startOurSource } from './harness.ts';
 
 let world: World;
@@ -322,6 +324,46 @@ describe('a service that is not reachable, or is none', () => {
     // Backoff: doubling up to the maximum, here without jitter.
     expect(clock.slept.slice(0, 6)).toEqual([750, 1_500, 3_000, 6_000, 11_250, 11_250]);
     expect(source.events.every(({ event }) => event === 'lost')).toBe(true);
+  });
+
+  /** Cuts each WebSocket of the source when `is` says so; returns how many were cut. */
+  function cutEach(relay: Relay, source: ReturnType<typeof startOurSource>, is: SourceEvent['event']) {
+    const many = () => source.events.filter(({ event }) => event === is).length;
+    let cuts = 0;
+    const timer = setInterval(() => {
+      if (many() === cuts) return;
+      cuts += 1;
+      relay.cut('source');
+    }, 2);
+    world.onClose(() => clearInterval(timer));
+    return () => cuts;
+  }
+
+  test('accepted, and dropped at once, again and again: given up after the same limit', async () => {
+    const { relay } = await setUp({ web: 9 });
+    const source = startOurSource(world, relay, undefined, { clock: scriptedClock(), giveUpMs: 60_000 });
+    const cuts = cutEach(relay, source, 'connected');
+    expect(await settled(source)).toMatchObject({
+      code: 'TUNNEL_NOT_REACHABLE',
+      message: expect.stringMatching(
+        /^No working connection to the tunnel service for \d+ s\. Last attempt: Connection lost/,
+      ),
+    });
+    expect(cuts()).toBeGreaterThan(3);
+  });
+
+  test('a connection that carried an answer, or lasted, begins the limit anew', async () => {
+    const { port } = await world.service((socket) => socket.write('hi'));
+    const { relay } = await setUp({ web: port });
+    const clock = scriptedClock();
+    const source = startOurSource(world, relay, undefined, { clock, giveUpMs: 20_000 });
+    const { web } = await source.ports();
+    const cuts = cutEach(relay, source, 'answered');
+    while (cuts() < 8) await client(web as number).ended;
+    const slept = clock.slept.reduce((sum, ms) => sum + ms, 0);
+    expect(slept).toBeGreaterThan(40_000);
+    source.end();
+    expect(await source.done).toMatchObject({ reason: 'interrupted' });
   });
 
   test('5xx is tried again, then it works', async () => {

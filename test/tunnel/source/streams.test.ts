@@ -4,8 +4,8 @@ import { systemClock } from '../../../src/lib/lifecycle/index.ts';
 import { proxyLimits } from '../../../src/lib/tunnel/link/index.ts';
 import { createSourceStreams } from '../../../src/lib/tunnel/source/streams.ts';
 import { encodeFrame } from '../../../src/lib/tunnel/wire/codec.ts';
+import { client, createWorld, type World } from '../relay-world.ts';
 import { type Frame, kinds, unpack } from '../second-opinion/codec.ts';
-import { client, createWorld, type World } from '../second-opinion/world.ts';
 
 let world: World;
 beforeEach(async () => {

@@ -112,6 +112,21 @@ describe('known messages', () => {
     expect(codeOf(() => decodeMessage(hex(`0804${'7b'.repeat(60_000)}`)))).toBe('TUNNEL_PROTOCOL');
   });
 
+  test.each([300, 16_384, 32_768, 43_000, 64_512])(
+    'a payload of %i bytes holds no more than three times its memory',
+    (size) => {
+      const junk = encodeFrame({ type: 'unknown', typeNumber: 99, ignorable: true, payload: new Uint8Array(60_000) });
+      const frame = encodeFrame({ type: 'data', streamId: 1, payload: new Uint8Array(size).fill(7) });
+      // As long as the service may send one.
+      const whole = new Uint8Array(131_076);
+      whole.set(frame);
+      whole.set(junk, frame.length);
+      const [read] = readAll([whole.subarray(0, frame.length + junk.length)]);
+      expect(read?.payload).toEqual(new Uint8Array(size).fill(7));
+      expect(read?.payload.buffer.byteLength).toBeLessThanOrEqual(3 * size);
+    },
+  );
+
   test('limits of the sender', () => {
     const longest = new Uint8Array(64_512);
     const [read] = readAll([encodeFrame({ type: 'data', streamId: 1, payload: longest })]);

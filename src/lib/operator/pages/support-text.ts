@@ -32,21 +32,30 @@ const noBanner: Record<BannerKey, string> = {
 function bannerTexts(running: RunningSession | null, now: Date): Record<BannerKey, string> {
   const title = { ...noBanner, 'support.title': 'läuft' };
   if (running === null) return title;
-  const { state, services, since, forMs, leftMs, open } = running;
+  const { state, services, since, forMs, leftMs, reportAgeMs, open } = running;
+  const isOld = state === 'not-checked';
   return {
     ...title,
-    'support.state':
-      state === 'connected'
-        ? 'Der Tunnel ist verbunden: Diese Seiten können aus der Ferne gelesen werden.'
-        : 'Der Tunnel ist zurzeit nicht verbunden; das Gateway baut die Verbindung auf.',
+    'support.state': tunnelText(state, reportAgeMs),
     'support.since': `${timeText(since)} (vor ${spanText(forMs)})`,
     'support.until':
       leftMs > 0
         ? `in ${spanText(leftMs)} (${timeText(new Date(now.getTime() + leftMs).toISOString())})`
         : 'jetzt; die Sitzung wird gerade beendet',
     'support.services': services.join(', '),
-    'support.open': open === null ? 'noch nicht gemeldet' : `${open}`,
+    'support.open': open === null ? 'noch nicht gemeldet' : `${open}${isOld ? ` (vor ${spanText(reportAgeMs)})` : ''}`,
   };
+}
+
+function tunnelText(state: RunningSession['state'], reportAgeMs: number): string {
+  switch (state) {
+    case 'connected':
+      return 'Der Tunnel ist verbunden: Diese Seiten können aus der Ferne gelesen werden.';
+    case 'connecting':
+      return 'Der Tunnel ist zurzeit nicht verbunden; das Gateway baut die Verbindung auf.';
+    case 'not-checked':
+      return `Nicht geprüft, ob der Tunnel verbunden ist: Sein Proxy hat seit ${spanText(reportAgeMs)} nichts gemeldet.`;
+  }
 }
 
 function statusText({ status, running }: SupportView, cloud: CloudNow['view']['status']): string {

@@ -9,7 +9,12 @@ export const runningSessionSchema = z.strictObject({
   since: utc,
   forMs: z.number(),
   leftMs: z.number().describe('Until the own clock of the gateway ends it.'),
-  state: z.enum(['connecting', 'connected']).describe('connecting: no connection to the tunnel service at the moment.'),
+  state: z
+    .enum(['connecting', 'connected', 'not-checked'])
+    .describe(
+      'connecting: no connection to the tunnel service at the moment; not-checked: the proxy has not reported for 5 s.',
+    ),
+  reportAgeMs: z.number().describe('Since the last report of the proxy, which reports every second.'),
   open: z.int().nullable().describe('Open connections at the last report of the proxy; null: no report yet.'),
   connections: z.int().nullable().describe('Connections since the start; null: no report yet.'),
 });

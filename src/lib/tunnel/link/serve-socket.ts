@@ -16,6 +16,11 @@ const MAX_REASON_CHARACTERS = 120;
 
 /** Close codes of RFC 6455, 7.4.1. */
 const closeCodes = { normal: 1000, protocolError: 1002, unsupportedData: 1003 } as const;
+/**
+ * Going away, restart, try again later: the service stops, not the tunnel. Every other close frame is the end of the tunnel;
+ * a tunnel that was closed with one of these is found out at the next attempt, which is refused. Project decision.
+ */
+const SERVICE_STOPS: ReadonlySet<number> = new Set([1001, 1012, 1013]);
 /** No close frame was received. */
 const ABNORMAL_CLOSURE = 1006;
 
@@ -34,7 +39,7 @@ export interface ServeOptions {
 export interface SocketEnd {
   readonly kind:
     | 'closed'
-    /** Without a close frame, or closed by us because of what the service sent or did not send. */
+    /** Without a close frame, because the service itself stops, or closed by us because of what it sent or did not send. */
     | 'lost'
     | 'configuration'
     /** By the signal. */
@@ -104,7 +109,10 @@ export async function serveSocket(socket: TunnelSocket, options: ServeOptions): 
     else if (code === ABNORMAL_CLOSURE) end('lost', 'connection lost without a close frame');
     else {
       const text = redacted(reason.toString(), options.secrets, MAX_REASON_CHARACTERS);
-      end('closed', `the service closed the tunnel (code ${code}${text === '' ? '' : `, '${text}'`})`);
+      end(
+        SERVICE_STOPS.has(code) ? 'lost' : 'closed',
+        `the service closed the tunnel (code ${code}${text === '' ? '' : `, '${text}'`})`,
+      );
     }
   };
   ws.on('close', onClose);

@@ -13,7 +13,7 @@ import {
   type TunnelSocket,
   withoutTokens,
 } from '../link/index.ts';
-import { MAX_SERVICES, type ProxyEvent, type ProxyExit, type ProxySettings } from '../model.ts';
+import { MAX_SERVICES, PROXY_REPORT_MS, type ProxyEvent, type ProxyExit, type ProxySettings } from '../model.ts';
 import { createEngine, type ProxyCounts } from './engine.ts';
 import { NETWORK_LOST_MS, type NetworkReadings, systemNetwork, watchNetwork } from './network-watch.ts';
 import { connectTarget } from './target.ts';
@@ -24,7 +24,6 @@ const RETRY_MS = { firstMs: 500, maxMs: 30_000 } as const;
 const STABLE_MS = 10_000;
 /** So many close frames before SERVICE_IDS, one after the other, are an end and no fault. Project decision. */
 const MAX_EARLY_CLOSES = 3;
-const COUNTS_MS = 2_000;
 /** 1 to 4,096 characters without control characters. @source vendor (HINWEIS) */
 const ACCESS_TOKEN = /^[\x20-\x7e]{1,4096}$/;
 /** @source vendor (HINWEIS) */
@@ -59,16 +58,10 @@ export async function runProxy(settings: ProxySettings, options: RunProxyOptions
   const secrets = secretsOf(options.tokens);
   const emit = (event: ProxyEvent) =>
     options.onEvent('detail' in event ? { ...event, detail: withoutTokens(event.detail, secrets) } : event);
-  let lastCounts = JSON.stringify(counts);
-  const emitCounts = () => {
-    const text = JSON.stringify(counts);
-    if (text === lastCounts) return;
-    lastCounts = text;
-    emit({ event: 'counts', ...counts });
-  };
+  const emitCounts = () => emit({ event: 'counts', ...counts });
   let result: ProxyResult;
   try {
-    using _counting = options.clock.every(COUNTS_MS, emitCounts);
+    using _counting = options.clock.every(PROXY_REPORT_MS, emitCounts);
     result = await run(settings, { ...options, counts, emit, secrets });
   } catch (error) {
     // The class only: the text of an unexpected error may contain anything.

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { inspect } from 'node:util';
 import { sha256 } from '../../lifecycle/index.ts';
+// The daemon must not load the WebSocket, as the index would.
+import { withoutTokens } from '../link/redaction.ts';
 
 const SHOWN = '[access token]';
 const HASH_DIGITS = 32;
-/** A shorter piece of a token says nothing about the rest of it. */
-const PIECE_LENGTH = 12;
 const CLIENT_TOKEN_BYTES = 32;
 
 /**
@@ -27,22 +27,9 @@ export class AccessToken {
     return this.#value;
   }
 
-  /** The text without the token and without any piece of it from 12 characters on: a limit may have cut it. */
+  /** The text without the token and without any part of it that a limit may have left. */
   scrub(text: string): string {
-    const length = Math.min(PIECE_LENGTH, this.#value.length);
-    if (length === 0 || text.length < length) return text;
-    const pieces = new Set<string>();
-    for (let at = 0; at + length <= this.#value.length; at += 1) pieces.add(this.#value.slice(at, at + length));
-    let scrubbed = '';
-    let hiddenUntil = 0;
-    for (let at = 0; at < text.length; at += 1) {
-      if (pieces.has(text.slice(at, at + length))) {
-        if (at >= hiddenUntil) scrubbed += SHOWN;
-        hiddenUntil = at + length;
-      }
-      if (at >= hiddenUntil) scrubbed += text[at];
-    }
-    return scrubbed;
+    return withoutTokens(text, [this.#value]);
   }
 
   toString(): string {

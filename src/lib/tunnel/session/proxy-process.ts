@@ -13,16 +13,23 @@ const MAX_STDERR_BYTES = 4_096;
 const CLOSE_WITHIN_MS = 500;
 const SHELL = '/bin/sh';
 /**
- * No core file; where the system pipes core dumps to a program, no memory in them; and no variables of the shell itself.
+ * No core file; where the system pipes core dumps to a program, no memory in them; no variables of the shell itself; and
+ * the kernel kills the proxy with the gateway, even a frozen one, where `setpriv` of util-linux exists.
  */
-const WITHOUT_CORE = 'ulimit -c 0; echo 0 2>/dev/null >/proc/self/coredump_filter; unset PWD OLDPWD SHLVL; exec "$@"';
+export const WRAPPER = [
+  'ulimit -c 0; echo 0 2>/dev/null >/proc/self/coredump_filter; unset PWD OLDPWD SHLVL',
+  // Tried first, since that of BusyBox does not have the option.
+  'if setpriv --pdeathsig KILL true 2>/dev/null; then exec setpriv --pdeathsig KILL "$@"; fi; exec "$@"',
+].join('; ');
+/** The inspector of Node, which SIGUSR1 opens on a TCP port, shows the tokens to every user of this machine. */
+const WITHOUT_INSPECTOR = '--disable-sigusr1';
 const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
 export interface ProxyProcessOptions {
   /** Demanded so that the start is recorded and the clock is armed before. */
   readonly running: Running;
   readonly clientToken: AccessToken;
-  /** Words that start gw. */
+  /** Words that start gw, the first one Node.js. */
   readonly program: readonly string[];
   readonly settings: ProxySettings;
   readonly clock: Pick<Clock, 'after'>;
@@ -53,7 +60,7 @@ export interface ProxyClosed {
 
 /**
  * Starts the proxy of a running session. Its environment consists of PATH and the two tokens; its arguments contain no
- * secret. It ends when its stdin closes, so also with a gateway that is killed. In a session of its own, so that Ctrl-C at
+ * secret. It ends when its stdin closes, so also with a gateway that is killed (a frozen one: see WRAPPER). In a session of its own, so that Ctrl-C at
  * the terminal of the gateway ends it only through the gateway, which records why.
  */
 export function startProxy(options: ProxyProcessOptions): ProxyProcess {
@@ -65,7 +72,11 @@ export function startProxy(options: ProxyProcessOptions): ProxyProcess {
   let stderr: Buffer = Buffer.alloc(0);
   let startError: string | null = null;
 
-  const child = spawnQuietly([...program, ...argumentsOf(options.settings)], environmentOf(tokens));
+  const [node = '', ...script] = program;
+  // Not known to Node 23.0 to 23.6, which would not start with it.
+  const flags = process.allowedNodeEnvironmentFlags.has(WITHOUT_INSPECTOR) ? [WITHOUT_INSPECTOR] : [];
+  const words = [node, ...flags, ...script, ...argumentsOf(options.settings)];
+  const child = spawnQuietly(words, environmentOf(tokens));
   if (child instanceof Error) {
     const startError = scrub(child.message);
     resolve({ code: null, signal: null, startError, ended: null, stderr: '' });
@@ -129,7 +140,7 @@ export function startProxy(options: ProxyProcessOptions): ProxyProcess {
 /** Without enough memory, or with too long arguments, the system's error is thrown; others come as an event. */
 function spawnQuietly(words: readonly string[], env: NodeJS.ProcessEnv): ChildProcess | Error {
   try {
-    const child: ChildProcess = spawn(SHELL, ['-c', WITHOUT_CORE, 'sh', ...words], {
+    const child: ChildProcess = spawn(SHELL, ['-c', WRAPPER, 'sh', ...words], {
       cwd: '/',
       env,
       stdio: ['pipe', 'pipe', 'pipe'],

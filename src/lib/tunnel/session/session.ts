@@ -1,5 +1,5 @@
 import type { Clock, Log } from '../../lifecycle/index.ts';
-import type { EndReason, ProxyEvent, ProxySettings, RunningSession } from '../model.ts';
+import { type EndReason, PROXY_REPORT_MS, type ProxyEvent, type ProxySettings, type RunningSession } from '../model.ts';
 import { newClientToken } from './access-token.ts';
 import { armClock } from './own-clock.ts';
 import { endOfProxy } from './proxy-exit.ts';
@@ -19,6 +19,9 @@ import {
   type StartRecord,
   startBody,
 } from './state.ts';
+
+/** After so long without a report, what was reported before is not shown as the state of now. Project decision. */
+const SILENT_MS = 5 * PROXY_REPORT_MS;
 
 /** Why a session is to end; the first one counts. */
 export interface EndCause {
@@ -56,7 +59,9 @@ export interface Session {
 
 /** What the proxy has reported. */
 interface Reported {
-  state: RunningSession['state'];
+  isConnected: boolean;
+  /** Of the last one, by the monotonic clock; before the first one the time of its start. */
+  atMs: number;
   channelId: string | null;
   counts: Extract<ProxyEvent, { readonly event: 'counts' }> | null;
 }
@@ -66,7 +71,7 @@ export function beginSession(options: SessionOptions): Session {
   const { id, notified, untilMs, replaces, writer, clock, log } = options;
   const { promise: ending, resolve: endBy } = Promise.withResolvers<EndCause>();
   const { promise: begun, resolve: hasBegun } = Promise.withResolvers<void>();
-  const reported: Reported = { state: 'connecting', channelId: null, counts: null };
+  const reported: Reported = { isConnected: false, atMs: clock.monotonicMs(), channelId: null, counts: null };
   let running: Running | null = null;
   let cause: EndCause | null = null;
 
@@ -99,6 +104,7 @@ export function beginSession(options: SessionOptions): Session {
 
   async function withProxy(from: Running): Promise<EndFigures> {
     const clientToken = newClientToken();
+    reported.atMs = clock.monotonicMs();
     const proxy = startProxy({
       running: from,
       clientToken,
@@ -106,7 +112,7 @@ export function beginSession(options: SessionOptions): Session {
       settings: { ...options.settings, services: from.services, maxS: maxSOfProxy(from) },
       clock,
       log,
-      onEvent: (event) => take(event, reported),
+      onEvent: (event) => take(event, reported, clock.monotonicMs()),
     });
     hasBegun();
     const stopped = await Promise.race([proxy.closed.then(() => null), ending]);
@@ -132,13 +138,15 @@ export function beginSession(options: SessionOptions): Session {
     },
     view() {
       if (running === null) return null;
+      const reportAgeMs = Math.round(clock.monotonicMs() - reported.atMs);
       return {
         session: id,
         services: running.services,
         since: running.start.at,
         forMs: Math.round(ownClock.elapsedMs()),
         leftMs: Math.round(ownClock.leftMs()),
-        state: reported.state,
+        state: reportAgeMs > SILENT_MS ? 'not-checked' : reported.isConnected ? 'connected' : 'connecting',
+        reportAgeMs,
         open: reported.counts?.open ?? null,
         connections: reported.counts?.connections ?? null,
       };
@@ -151,14 +159,15 @@ function maxSOfProxy({ clock }: Checked | Running): number {
   return Math.max(1, Math.ceil(clock.leftMs() / 1_000));
 }
 
-function take(event: ProxyEvent, reported: Reported): void {
+function take(event: ProxyEvent, reported: Reported, nowMs: number): void {
+  reported.atMs = nowMs;
   switch (event.event) {
     case 'connected':
-      reported.state = 'connected';
+      reported.isConnected = true;
       reported.channelId = event.channelId ?? reported.channelId;
       return;
     case 'lost':
-      reported.state = 'connecting';
+      reported.isConnected = false;
       return;
     case 'counts':
       reported.counts = event;

@@ -270,7 +270,10 @@ export function createSupport(options: SupportOptions, open: OpenRecords = openR
       ({ status, detail, remedy, running: null }) as const;
     const running = session?.view() ?? null;
     if (running !== null) {
-      const detail = `A support session is running: ${running.services.join(', ')}, ${running.state}.`;
+      const { services, state, reportAgeMs } = running;
+      const tunnel =
+        state === 'not-checked' ? `tunnel not checked: no report for ${Math.round(reportAgeMs / 1_000)} s` : state;
+      const detail = `A support session is running: ${services.join(', ')}, ${tunnel}.`;
       return { status: 'running', detail, remedy: null, running };
     }
     if (tunnel === undefined) {

@@ -2,13 +2,13 @@ import { GwError } from '../../error/index.ts';
 import { createBackoff, firstOf } from '../../lifecycle/index.ts';
 import { openTunnelSocket, proxyLimits, type SocketResult, secretsOf, serveSocket } from '../link/index.ts';
 import { openListeners } from './listeners.ts';
-import type { SourceEnd, SourceOptions } from './model.ts';
+import type { SourceEnd, SourceEvent, SourceOptions } from './model.ts';
 import { createSourceStreams } from './streams.ts';
 
 /** Project decision: a person waits at the terminal. */
 const DEFAULT_GIVE_UP_MS = 120_000;
 const RETRY_MS = { firstMs: 1_000, maxMs: 15_000 } as const;
-/** A WebSocket that lived so long begins the waits anew. */
+/** A WebSocket that lived so long begins the waits and the limit anew. */
 const STABLE_MS = 30_000;
 
 /** How one attempt ended that may be followed by another one. */
@@ -17,13 +17,19 @@ type Over = { readonly kind: 'closed' | 'lost'; readonly detail: string };
 /**
  * The source mode of the tunnel: connects to the service, compares its services with the asked ones, then listens on
  * 127.0.0.1 and passes each TCP client through. A lost WebSocket is opened again with the same client token until
- * `giveUpMs` have passed without one. Resolves when the service closes the tunnel or the signal is aborted. Throws
+ * `giveUpMs` have passed without one that lasted 30 s or carried an answer of the robot's side. Resolves when the service closes the tunnel or the signal is aborted. Throws
  * TUNNEL_REFUSED, TUNNEL_NOT_REACHABLE, USAGE where the tunnel does not have the asked services, PORT_IN_USE,
  * PORT_UNUSABLE.
  * @source vendor (HINWEIS)
  */
 export async function runSource(options: SourceOptions): Promise<SourceEnd> {
-  const { settings, tokens, clock, onEvent, giveUpMs = DEFAULT_GIVE_UP_MS, limits = proxyLimits } = options;
+  const { settings, tokens, clock, giveUpMs = DEFAULT_GIVE_UP_MS, limits = proxyLimits } = options;
+  /** Whether the robot's side has answered on this WebSocket. */
+  let hasAnswered = false;
+  const onEvent = (event: SourceEvent) => {
+    if (event.event === 'answered') hasAnswered = true;
+    options.onEvent(event);
+  };
   const streams = createSourceStreams({
     services: settings.services.map(({ id }) => id),
     clock,
@@ -73,6 +79,7 @@ export async function runSource(options: SourceOptions): Promise<SourceEnd> {
     });
     if (opened.kind === 'refused') throw refusal(opened);
     if (opened.kind === 'failed') return { kind: 'lost', detail: opened.detail };
+    hasAnswered = false;
     const { channelId } = opened.socket;
     const openedMs = clock.monotonicMs();
     const over = await serveSocket(opened.socket, {
@@ -91,8 +98,11 @@ export async function runSource(options: SourceOptions): Promise<SourceEnd> {
     if (over.kind === 'stopped') return 'stopped';
     if (over.kind === 'configuration') throw otherServices(over.detail);
     if (!over.isReady) return { kind: 'lost', detail: `${place()}: ${over.detail}, before SERVICE_IDS` };
-    sinceMs = clock.monotonicMs();
-    if (sinceMs - openedMs >= STABLE_MS) backoff.reset();
+    const nowMs = clock.monotonicMs();
+    const isStable = nowMs - openedMs >= STABLE_MS;
+    if (isStable) backoff.reset();
+    // One that is accepted and dropped at once does not work, however often it happens.
+    if (isStable || hasAnswered) sinceMs = nowMs;
     return { kind: over.kind, detail: over.detail };
   }
 
@@ -117,10 +127,14 @@ export async function runSource(options: SourceOptions): Promise<SourceEnd> {
 
   function givenUp(detail: string, forMs: number): GwError {
     const seconds = Math.round(forMs / 1_000);
-    const what = connects === 0 ? 'No connection to the tunnel service' : 'Connection to the tunnel service lost';
-    return new GwError('TUNNEL_NOT_REACHABLE', `${what} for ${seconds} s. Last attempt: ${sentence(detail)}`, {
-      tried: tried(forMs),
-    });
+    const what = connects === 0 ? 'No connection' : 'No working connection';
+    return new GwError(
+      'TUNNEL_NOT_REACHABLE',
+      `${what} to the tunnel service for ${seconds} s. Last attempt: ${sentence(detail)}`,
+      {
+        tried: tried(forMs),
+      },
+    );
   }
 
   /** A status from 300 to 499 in words. @source vendor (HINWEIS) */

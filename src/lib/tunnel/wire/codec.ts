@@ -43,8 +43,12 @@ const field = {
 
 const EMPTY: Uint8Array = new Uint8Array(0);
 
-/** A payload of fewer bytes is copied, so that a queued one does not hold the memory of a whole WebSocket message. */
+/**
+ * A payload is copied where it has fewer bytes, or is a smaller part of the memory that it shares, so that a queued one
+ * does not hold that of a whole WebSocket message.
+ */
 const MIN_SHARED_BYTES = 16_384;
+const MIN_SHARED_PART = 1 / 3;
 
 export type PartialMessage = Partial<TunnelMessage> & Pick<TunnelMessage, 'type'>;
 
@@ -130,12 +134,13 @@ function read(reader: BinaryReader): TunnelMessage {
   }
   // Not every read of the library checks the end.
   if (reader.pos !== reader.len) throw new RangeError('the message ends within a field');
+  const minSharedBytes = Math.max(MIN_SHARED_BYTES, payload.buffer.byteLength * MIN_SHARED_PART);
   return {
     type: types[typeNumber] ?? 'unknown',
     typeNumber,
     streamId,
     ignorable,
-    payload: payload.length < MIN_SHARED_BYTES ? new Uint8Array(payload) : payload,
+    payload: payload.length < minSharedBytes ? new Uint8Array(payload) : payload,
     serviceId,
     availableServiceIds,
     connectionId,

@@ -14,6 +14,7 @@ import type { FixedAnswer, Handshake, TunnelControl, TunnelSettings, TunnelView 
 import { type ClosedBy, createRegistry, createServiceTime, type Tunnel } from './registry.ts';
 import { createRelay, type Relay } from './relay.ts';
 import type { Side } from './rules.ts';
+import { createUnmasker } from './unmask.ts';
 
 export interface TunnelServiceOptions extends TunnelSettings {
   /** CA of the server certificate; a new one by default. */
@@ -129,6 +130,8 @@ export async function startTunnelService(options: TunnelServiceOptions = {}): Pr
     const channelId = randomUUID();
     chosen.set(request, judged.subprotocol);
     channels.set(request, channelId);
+    // Before the listener of the library: listeners are called in the order in which they were added.
+    socket.on('data', createUnmasker());
     sockets.handleUpgrade(request, socket, head, (ws) => {
       use();
       note(read, tunnel, 101, '');

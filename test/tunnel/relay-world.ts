@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
-import { createCa } from '../../../src/lib/sim/cloud/certificates.ts';
-import { type Relay, type RelayOptions, startRelay } from './relay.ts';
+import { createCa } from '../../src/lib/sim/cloud/certificates.ts';
+import { type Relay, type RelayOptions, startRelay } from './second-opinion/relay.ts';
 
 export const tokens = { source: 'token-of-the-source-side', destination: 'token-of-the-destination-side' } as const;
 
