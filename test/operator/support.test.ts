@@ -168,6 +168,28 @@ describe('DELETE /api/wartung/sitzung', () => {
     expect([status, data.error.code]).toEqual([503, 'INTERRUPTED']);
   });
 
+  it('is not confirmed where the end takes longer than 4 s, and said so', async () => {
+    let calls = 0;
+    const endOnSite = () => {
+      calls += 1;
+      return new Promise<boolean>(() => {});
+    };
+    const support = { ...standInSupport(runningSupport), endOnSite };
+    await using server = await startServer({ more: { support } });
+    for (const [nth, path, more] of [
+      [1, STATE, { method: 'DELETE' }],
+      [2, FORM, { ...asForm, body: '' }],
+    ] as const) {
+      const answer = ask(server.full, path, more);
+      await expect.poll(() => calls).toBe(nth);
+      server.clock.advance(4_000);
+      const { status, data } = await answer;
+      expect(status).toBe(503);
+      expect(typeof data === 'string' ? data : data.error.code).toContain('NOT_CONFIRMED');
+      expect(JSON.stringify(data)).not.toMatch(/Nicht ausgeführt|ist beendet/);
+    }
+  });
+
   it('ends the session also when its body never arrives', async () => {
     const support = standInSupport(runningSupport);
     await using server = await startServer({ more: { support } });

@@ -21,6 +21,8 @@ export const noSupport: SupportView = {
 
 const DEFAULT_SESSIONS = 50;
 const MAX_SESSIONS = 1_000;
+/** For the proxy to be gone: the gateway kills it after 1 s. Less than `gw tunnel end` waits. Project decision. */
+const ENDED_WITHIN_MS = 4_000;
 
 const listQuery = z.strictObject({
   limit: z
@@ -31,15 +33,18 @@ const listQuery = z.strictObject({
     .default(DEFAULT_SESSIONS),
 });
 
-export function supportHandlers({ site, support, supportView, sessions, log }: Parts) {
+export function supportHandlers({ site, support, supportView, sessions, clock, log }: Parts) {
   /** Ends the running session for a person; a refusal where that is impossible. */
   async function endOnSite(request: FastifyRequest): Promise<boolean | Refusal> {
     if (support === null) return notConfigured();
     const address = peerAddress(request);
     const isSignedIn = sessions.has(request.raw);
     log.warn({ audit: true, address, signedIn: isSignedIn }, 'end of remote support requested');
+    const { promise: late, resolve } = Promise.withResolvers<Refusal>();
+    using _limit = clock.after(ENDED_WITHIN_MS, () => resolve(notConfirmed()));
     try {
-      return await support.endOnSite(`${isSignedIn ? 'signed-in person' : 'person without sign-in'}, ${address}`);
+      const by = `${isSignedIn ? 'signed-in person' : 'person without sign-in'}, ${address}`;
+      return await Promise.race([support.endOnSite(by), late]);
     } catch (error) {
       log.error({ address, error }, 'remote support not ended');
       return refusalOf(error);
@@ -75,6 +80,12 @@ export function supportHandlers({ site, support, supportView, sessions, log }: P
       return sendPage(reply, supportEndedPage({ site: site.name, ended, view: supportView() }));
     },
   };
+}
+
+function notConfirmed(): Refusal {
+  const seconds = ENDED_WITHIN_MS / 1_000;
+  const message = `The end of remote support was requested, and not confirmed within ${seconds} s.`;
+  return refuse('NOT_CONFIRMED', { message });
 }
 
 function notConfigured(): Refusal {

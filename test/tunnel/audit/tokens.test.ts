@@ -114,6 +114,17 @@ describe('the audit', () => {
     expect((await other.audit()).findings).toMatchObject([{ code: 'token-like-in-records', line: 2 }]);
   });
 
+  it('finds a token in a record whose hash does not fit, and one in a channel id', async () => {
+    const [start = '', end = ''] = linesOf([body, endOf(1)]);
+    const changed = end.replace('The cloud closed the tunnel.', `refused ${token}`);
+    using folder = recordFolder({ 'sessions.jsonl': [start, changed] });
+    const codes = (await folder.audit()).findings.map(({ code, line }) => `${code} ${line}`);
+    expect(codes).toEqual(expect.arrayContaining(['changed-line 2', 'token-in-records 2']));
+    const echoed = endOf(1, 'token-refused', { channelId: token });
+    using other = recordFolder({ 'sessions.jsonl': linesOf([body, echoed]) });
+    expect((await other.audit()).findings).toMatchObject([{ code: 'token-in-records', line: 2 }]);
+  });
+
   it('finds tokens in log files, and leaves hashes and ids alone', async () => {
     const lines = linesOf([body, endOf(1, 'closed-by-cloud', { channelId: randomBytes(30).toString('base64url') })]);
     using folder = recordFolder({ 'sessions.jsonl': lines });

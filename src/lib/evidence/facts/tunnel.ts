@@ -112,6 +112,6 @@ export const tunnelFacts = [
     mark: 'OFFEN',
     basis: 'not-shown',
     source: "specification, 'Limits'",
-    note: 'Project decision: cloud.tunnel.maxMinutes, by default 60.',
+    note: 'Project decision: the site file sets it, by default 60 minutes.',
   },
 ] as const satisfies readonly Fact[];

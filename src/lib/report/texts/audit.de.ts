@@ -269,7 +269,8 @@ export const auditDe: typeof auditEn = {
   infoTitle: 'Zur Kenntnis',
   info: {
     refused: (reasons) => `Abgelehnte Anfragen: ${reasons}.`,
-    onlyJudged: 'Die Zahlen der Sitzungen und Ablehnungen umfassen nur die prüfbaren Einträge.',
+    onlyJudged:
+      'Die Zahlen der Sitzungen und Ablehnungen umfassen nur die prüfbaren Einträge. Ein Beginn oder ein Ende, das zu fehlen scheint, kann unter den übrigen sein.',
     noRefused: 'Es wurde keine Anfrage abgelehnt.',
     unusual: (day, count) => `Auffällig: ${count} abgelehnte Anfragen am ${day} (UTC).`,
     unclean: (count) =>

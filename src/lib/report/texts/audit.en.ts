@@ -277,7 +277,8 @@ export const auditEn = {
   infoTitle: 'For information',
   info: {
     refused: (reasons: string) => `Refused requests: ${reasons}.`,
-    onlyJudged: 'Numbers of sessions and refusals count only the records that could be judged.',
+    onlyJudged:
+      'Numbers of sessions and refusals count only the records that could be judged. A start or an end that seems to be missing may be one of the others.',
     noRefused: 'No request was refused.',
     unusual: (day: string, count: number) => `Unusual: ${count} refused requests on ${day} (UTC).`,
     unclean: (count: number) =>

@@ -66,7 +66,10 @@ export async function readRecordFile(
       sessions.search(content.toString('latin1', 0, MAX_SEARCHED_BYTES), at);
       return;
     }
-    if (isChanged) return;
+    if (isChanged) {
+      sessions.searchFields(read.fields, at);
+      return;
+    }
     chain.follow({ seq: read.fields.seq, ...links }, at);
     local?.add(read.fields.seq, own);
     sessions.take(read.fields, at);

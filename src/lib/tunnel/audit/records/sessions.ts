@@ -12,6 +12,7 @@ const USUAL_REFUSALS = 20;
 /** One session runs at a time; more are a sign of damage, and memory is bounded. */
 const MAX_OPEN = 1_000;
 const MAX_CHANNEL_IDS = 10_000;
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 interface OpenSession {
   readonly at: string;
@@ -41,7 +42,9 @@ export interface SessionTotals {
 export interface Sessions {
   take(fields: RecordFields, at: Place): void;
   /** Searches a text of a line that is no record for tokens. */
-  search(text: string, at: Place, seq?: number | null): void;
+  search(text: string, at: Place): void;
+  /** Searches the texts of a record that is not judged otherwise. */
+  searchFields(fields: RecordFields, at: Place): void;
   finish(now: Date, hasEarlierRecords: boolean): SessionTotals;
 }
 
@@ -133,16 +136,24 @@ export function createSessions(findings: Findings, limits: AuditLimits | null): 
     if (today.count > USUAL_REFUSALS && today.count > (unusual?.count ?? 0)) unusual = today;
   }
 
-  function search(text: string, at: Place, seq: number | null = null): void {
+  function search(
+    text: string,
+    at: Place,
+    seq: number | null = null,
+    isId = (run: string) => channelIds.has(run),
+  ): void {
     if (!mayHoldToken(text)) return;
-    const hit = findToken(
-      text,
-      (own) => tokens.has(own),
-      (run) => channelIds.has(run),
-    );
+    const hit = findToken(text, (own) => tokens.has(own), isId);
     if (hit === null) return;
     const { isCertain, length } = hit;
     findings.add(isCertain ? 'token-in-records' : 'token-like-in-records', at, { seq, values: { length } });
+  }
+
+  function searchFields({ seq, body, texts }: RecordFields, at: Place): void {
+    for (const text of texts) search(text, at, seq);
+    // It looks like a token, and must not be the one of a session. A UUID is none.
+    if (body.kind !== 'end' || body.channelId === null || UUID.test(body.channelId)) return;
+    search(body.channelId, at, seq, () => true);
   }
 
   return {
@@ -165,10 +176,11 @@ export function createSessions(findings: Findings, limits: AuditLimits | null): 
       if (body.kind === 'start') judgeStart(body, fields, at);
       else if (body.kind === 'end') judgeEnd(body, fields, at);
       else countRefusal(body.reason, fields.at);
-      for (const text of fields.texts) search(text, at, fields.seq);
+      searchFields(fields, at);
     },
 
     search,
+    searchFields,
 
     finish(now, hasEarlierRecords) {
       if (!hasEarlierRecords) {
