@@ -9,7 +9,7 @@ import { startRelays, startTarget, startTunnel } from '../tunnel/ways.js';
 const BYTES = 256_000_000;
 const ROUNDS = 5;
 const CONNECTIONS = 50;
-const SHARES_MS = 6_000;
+const SHARES_MS = 10_000;
 const REQUESTS = 3_000;
 const REQUEST_BYTES = 200;
 const STALLED = 20;
@@ -45,7 +45,12 @@ export default {
       const ratio = (name, ours, theirs, target) => {
         const value = ofPairs(ours, theirs, (a, b) => b / a);
         const holds = target === null || value >= target;
-        return { name, value: `${value.toFixed(2)} ×`, target: target ? `at least ${target} ×` : 'none, for scale', holds };
+        return {
+          name,
+          value: `${value.toFixed(2)} ×`,
+          target: target ? `at least ${target} ×` : 'none, for scale',
+          holds,
+        };
       };
       const atMost = (name, value, limit, unit, digits) => ({
         name,

@@ -46,13 +46,21 @@ export async function upload(port, bytes) {
   return (performance.now() - began) / 1_000;
 }
 
-/** Bytes that each of `count` concurrent downloads received within `ms`. */
+/** Bytes that each of `count` concurrent downloads receives within `ms`, from when all of them have received some. */
 export async function shares(port, count, ms) {
   const sockets = await Promise.all(Array.from({ length: count }, () => open(port, 'send')));
   const received = sockets.map(() => 0);
-  for (const [index, socket] of sockets.entries()) socket.on('data', ({ length }) => (received[index] += length));
+  await Promise.all(
+    sockets.map((socket, index) => {
+      socket.on('data', ({ length }) => (received[index] += length));
+      return new Promise((resolve, reject) => socket.once('data', resolve).once('error', reject));
+    }),
+  );
+  const before = [...received];
   await sleep(ms);
-  const result = [...received];
+  const result = received.map((bytes, index) => bytes - before[index]);
+  const left = sockets.filter((socket) => !socket.destroyed).length;
+  if (left !== count) throw new Error(`${count - left} of ${count} connections ended meanwhile`);
   for (const socket of sockets) socket.on('error', () => {}).destroy();
   return result;
 }

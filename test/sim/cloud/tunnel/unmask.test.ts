@@ -55,9 +55,9 @@ describe('unmask', () => {
     first: fc.constantFrom(0x82, 0x02, 0x80, 0x81, 0x89, 0x8a, 0x88, 0xf7),
     payload: fc.oneof(
       fc.uint8Array({ maxLength: 130 }),
-      fc.constantFrom(0, 125, 126, 127, 32_768, 65_535, 65_536, 131_076).map((length) =>
-        Uint8Array.from({ length }, (_, i) => (i * 7) & 0xff),
-      ),
+      fc
+        .constantFrom(0, 125, 126, 127, 32_768, 65_535, 65_536, 131_076)
+        .map((length) => Uint8Array.from({ length }, (_, i) => (i * 7) & 0xff)),
     ),
     key: fc.option(fc.uint8Array({ minLength: 4, maxLength: 4 }), { freq: 5 }),
   });
