@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 const block = Buffer.alloc(64 * 1024, 'y');
 const LIMIT_MS = 120_000;
 
-/** A connection whose far end does `use` with `bytes`. */
+/** A connection whose remote host does `use` with `bytes`. */
 export async function open(port, use, bytes = 0) {
   const socket = connect({ port, host: '127.0.0.1', noDelay: true });
   socket.setTimeout(LIMIT_MS, () => socket.destroy(new Error('nothing received')));
@@ -25,7 +25,7 @@ export async function download(port, bytes) {
   return (performance.now() - began) / 1_000;
 }
 
-/** Seconds until the far end says that it has received `bytes`. */
+/** Seconds until the remote host reports that it has received `bytes`. */
 export async function upload(port, bytes) {
   const socket = await open(port, 'take', bytes);
   // The first line must not arrive together with data.
@@ -90,7 +90,7 @@ export async function requests(port, bytes) {
 }
 
 /**
- * Keeps `count` connections open for `ms` that read nothing (`use` send) or whose far end reads nothing (`use` stall, to
+ * Keeps `count` connections open for `ms` that read nothing (`use` send) or whose remote host reads nothing (`use` stall, to
  * which they send without end). Those that are reset are opened again. Returns how often.
  */
 export async function stall(port, use, count, ms) {

@@ -1,4 +1,4 @@
-// The server at the far end: 127.0.0.1:PORT. The first line of a connection says what it does with the rest of it.
+// The server behind the tunnel: 127.0.0.1:PORT. The first line of a connection says what it does with the rest of it.
 import { createServer } from 'node:net';
 import { serveRequests } from '../worker.js';
 

@@ -246,7 +246,7 @@ export interface SupportOptions {
 export interface Support extends Service {
   /** A notification that passed the gate of the cloud. Never throws and does not wait. */
   offer(notification: TunnelNotificationWire): void;
-  /** Ends the running session; resolves when its proxy is gone. False: none runs. Throws INTERRUPTED after 4 s without that. */
+  /** Ends the running session; resolves when its proxy is gone, without a limit. False: none runs. */
   endOnSite(by: string): Promise<boolean>;
   view(): SupportView;
   /** Newest first. Throws FILE_UNREADABLE. */

@@ -23,10 +23,6 @@ const RECORD_AT_STOP_MS = 500;
 const CLOSE_AT_STOP_MS = 100;
 /** The disk may not answer. */
 const READ_WITHIN_MS = 5_000;
-/** The disk, and a proxy that the kernel cannot kill, may keep an end waiting; `gw tunnel end` waits for 5 s. */
-const CONFIRM_WITHIN_MS = 4_000;
-const UNCONFIRMED_REMEDY =
-  'See `gw tunnel status`; if the session still runs, disconnect the network or restart the gateway.';
 const MAX_NAME_CHARACTERS = 120;
 
 interface Waiting {
@@ -182,16 +178,6 @@ export function createSupport(options: SupportOptions, open: OpenRecords = openR
     return stopping;
   }
 
-  async function confirmed(ended: Promise<void>): Promise<boolean> {
-    const { promise: late, reject } = Promise.withResolvers<never>();
-    using _limit = clock.after(CONFIRM_WITHIN_MS, () => {
-      const text = `The end was ordered, but is not confirmed within ${CONFIRM_WITHIN_MS / 1_000} s: the proxy has not ended, or the disk does not answer.`;
-      reject(new GwError('INTERRUPTED', text, { remedy: UNCONFIRMED_REMEDY }));
-    });
-    await Promise.race([ended, late]);
-    return true;
-  }
-
   async function openOnce(signal: AbortSignal): Promise<Records> {
     const { serial } = site.chassis;
     const opening = open({ dir: join(site.stateDir, RECORDS_FOLDER), serial, clock, log });
@@ -260,8 +246,9 @@ export function createSupport(options: SupportOptions, open: OpenRecords = openR
       const allHandled = handling;
       const who = oneLine(by, MAX_NAME_CHARACTERS);
       log.info({ audit: true, by: who, session: session?.id ?? null }, 'support session ended on site');
-      const ended = endAll({ reason: 'ended-on-site', detail: `Ended on site by ${who}.` }).then(() => allHandled);
-      return await confirmed(ended);
+      await endAll({ reason: 'ended-on-site', detail: `Ended on site by ${who}.` });
+      await allHandled;
+      return true;
     },
 
     view: () => ({ ...stateOf(), records: recordsView(), lastRefused, lastEnded }),
