@@ -22,11 +22,12 @@ const modules = {
   fleet: ['angle', 'site'],
   enrolment: ['json', 'net', 'site', 'x509'],
   cloud: ['json', 'net', 'site'],
+  tunnel: ['json', 'net', 'site', 'cloud'],
   kiosk: ['document', 'json', 'net'],
-  operator: ['evidence', 'chassis', 'cloud', 'json', 'markup', 'motion', 'site'],
+  operator: ['evidence', 'chassis', 'cloud', 'json', 'markup', 'motion', 'site', 'tunnel'],
   checklist: ['document', 'evidence', 'json', 'png', 'x509'],
   report: ['evidence', 'checklist', 'markup', 'site'],
-  gateway: ['site', 'net', 'chassis', 'cloud', 'enrolment', 'fleet', 'motion', 'operator', 'evidence'],
+  gateway: ['site', 'net', 'chassis', 'cloud', 'enrolment', 'fleet', 'motion', 'operator', 'evidence', 'tunnel'],
   toolkit: [
     'angle',
     'document',
@@ -42,6 +43,7 @@ const modules = {
     'maps',
     'enrolment',
     'cloud',
+    'tunnel',
     'kiosk',
     'operator',
     'checklist',
@@ -64,12 +66,17 @@ const extraEntries = {
   'net/ssh/index.ts': '^src/lib/toolkit/',
   // Network probes; the daemon loads those that opening a path needs.
   'net/probe/index.ts': '^src/lib/(toolkit|enrolment|kiosk)/',
-  'net/path/index.ts': '^src/lib/(toolkit|cloud)/',
+  'net/path/index.ts': '^src/lib/(toolkit|cloud|tunnel)/',
   // Only the maps module uses writes that were never measured, and it makes a backup first.
   'chassis/map-writes.ts': '^src/lib/maps/',
+  // The daemon makes no audit.
+  'tunnel/audit/index.ts': '^src/lib/toolkit/',
+  // The daemon loads neither the protocol nor the audit.
+  'tunnel/session/index.ts': '^src/lib/gateway/',
   // The simulator shares the wire types only.
   'chassis/wire.ts': '^src/lib/sim/',
   'cloud/wire.ts': '^src/lib/sim/',
+  'tunnel/wire.ts': '^src/lib/sim/',
 };
 
 const moduleRules = Object.entries(modules).map(([name, allowed]) => ({
@@ -91,7 +98,8 @@ const moduleRules = Object.entries(modules).map(([name, allowed]) => ({
 /** Client libraries and system modules, each with the modules that may import it. */
 const owned = [
   ['undici', '^src/lib/(chassis|cloud|operator|toolkit)/'],
-  ['ws', '^src/lib/(chassis|sim)/'],
+  ['ws', '^src/lib/(chassis|sim|tunnel)/'],
+  ['@bufbuild/protobuf', '^src/lib/tunnel/wire/'],
   ['fastify', '^src/lib/operator/'],
   ['@fastify/[^/]+', '^src/lib/operator/'],
   ['yaml', '^src/lib/(document|site|sim)/'],
@@ -157,6 +165,7 @@ module.exports = {
         pathNot: [
           '^src/lib/[^/]+/index\\.ts$',
           '^src/lib/[^/]+/[^/]+\\.result\\.ts$',
+          '^src/lib/[^/]+/[^/]+/[^/]+\\.result\\.ts$',
           '^src/lib/toolkit/[^/]+/',
           '^src/lib/toolkit/(via|remote-run)\\.ts$',
           '^src/lib/sim/',
@@ -186,7 +195,10 @@ module.exports = {
       name: 'child-processes',
       comment: 'Only where a child process is supervised, and for the relay to an output that would block the daemon.',
       severity: 'error',
-      from: { path: '^src/', pathNot: ['^src/lib/toolkit/', '^src/lib/gateway/output-relay\\.ts$'] },
+      from: {
+        path: '^src/',
+        pathNot: ['^src/lib/toolkit/', '^src/lib/tunnel/session/', '^src/lib/gateway/output-relay\\.ts$'],
+      },
       to: { path: '^(node:)?child_process$' },
     },
     {

@@ -25,6 +25,8 @@ const names = [
   'stop-latency',
   'outbox',
   'cloud-links',
+  'audit',
+  'tunnel',
 ];
 const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => !names.includes(name));

@@ -9,7 +9,7 @@ const MINIMUM = [22, 19];
 const [major, minor] = process.versions.node.split('.').map(Number);
 const modern = major > MINIMUM[0] || (major === MINIMUM[0] && minor >= MINIMUM[1]);
 
-/** Flags of the JavaScript engine, by command. */
+/** Flags of the JavaScript engine, by command; a topic stands for all of its commands. */
 const engineFlags = {
   // The daemon idles on a small computer beside other programs: its young generation stays small from the first
   // module on, and the HTTP parser (WebAssembly) is not compiled a second time by the optimizing compiler, whose
@@ -20,6 +20,13 @@ const engineFlags = {
   // What is kept of a map is kept until the end, so a large young generation only copies it twice: a small one makes
   // 100,000 features take 310 MB instead of 440, in no more time; see docs/performance.md.
   overlays: ['--semi-space-growth-factor=1'],
+  // An audit keeps almost nothing of millions of lines, so a small young generation is enough.
+  'tunnel audit': ['--semi-space-growth-factor=1'],
+  // A tunnel carries bytes that are garbage at once: a small young generation keeps it at 110 MB instead of 180, and is
+  // twice as fast as with the other two flags of the daemon (measured).
+  'tunnel proxy': ['--semi-space-growth-factor=1'],
+  // The same for its other end: half of the processor time of a transfer (measured).
+  'tunnel connect': ['--semi-space-growth-factor=1'],
 };
 
 if (modern) {
@@ -29,10 +36,11 @@ if (modern) {
   // With them the file and line of a source file stands in a stack; reading the maps takes too long for every start.
   if (process.env.GW_DEBUG) process.setSourceMapsEnabled(true);
   // The only flag that may stand before the command.
-  const command = argv.find((arg) => arg !== '--no-color') ?? '';
-  if (Object.hasOwn(engineFlags, command)) {
+  const [topic = '', verb = ''] = argv.filter((arg) => arg !== '--no-color');
+  const flags = [`${topic} ${verb}`, topic].find((command) => Object.hasOwn(engineFlags, command));
+  if (flags !== undefined) {
     const { setFlagsFromString } = await import('node:v8');
-    for (const flag of engineFlags[command]) setFlagsFromString(flag);
+    for (const flag of engineFlags[flags]) setFlagsFromString(flag);
   }
   // After the flags, since compiled code is kept for each set of them.
   module.enableCompileCache?.();

@@ -44,13 +44,15 @@ const unknown = [
   'folders',
   'evidence',
   'cloud',
+  'support',
+  'support.title',
 ];
 
 /** Marks the page as outdated while no event is received. Orders other than STOPP are disabled. */
 function outdated(): View {
   const keys = [...places.keys()];
   const doubts = keys.filter((key) => key.endsWith('.doubt'));
-  const services = keys.filter((key) => key.startsWith('service.') || key.startsWith('cloud.'));
+  const services = keys.filter((key) => /^(?:service|cloud|support)\./.test(key));
   // An age that no longer grows would make an old value look recent.
   const spans = keys.filter(
     (key) => key.endsWith('.age') || ['link.for', 'headline.why', 'gate.reasons'].includes(key),

@@ -17,7 +17,7 @@ export default class Demo extends GwCommand<Result> {
   static override description =
     `Starts a simulated robot, enrols it, runs the gateway against it, checks the network, sets the tablet up and
 locks it, verifies chassis, address, angle units and both sockets against the specification,
-rehearses the cloud link (an outage, a stop, a release), writes the report and the signed record, and ends the processes it
+rehearses the cloud (an outage, a stop, a support session with its audit, a release), writes the report and the signed record, and ends the processes it
 started: within 90 seconds, usually in 40, with 0 when everything is ok.
 All traffic stays on this machine.`;
   static override examples = [
@@ -42,7 +42,7 @@ All traffic stays on this machine.`;
     const [{ runDemo }, { controlSim }, { cloudOfSim }, { systemClock }] = await Promise.all([
       import('../lib/toolkit/demo/demo.ts'),
       import('../lib/sim/index.ts'),
-      import('../lib/sim/control/cloud-commands.ts'),
+      import('../lib/sim/control/cloud-of-sim.ts'),
       import('../lib/lifecycle/index.ts'),
     ]);
     const signals = listenForSignals();

@@ -1,4 +1,4 @@
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { Flags } from '@oclif/core';
 import { forStderr, forStdout, isStderrColoured } from '../cli/colour.ts';
 import type { Outcome } from '../cli/command.ts';
@@ -56,6 +56,7 @@ SIGTERM, SIGINT or SIGHUP end it in order within 5 seconds, cancelling a move in
       sitePath: flags.site,
       assetsDir: builtPages(this.config.root),
       version: this.config.version,
+      program: [process.execPath, join(this.config.root, 'bin', 'run.js')],
       launched: launchedBy(process.env),
       log,
       logState: () => writer.state(),

@@ -12,6 +12,7 @@ import {
   signInCheckSchema,
   stopCheckSchema,
 } from '../../src/lib/toolkit/gateway/commissioning-checks.result.ts';
+import { tunnelRehearsalSchema } from '../../src/lib/toolkit/tunnel/rehearsal.result.ts';
 
 const builtIn = fileURLToPath(new URL('../../checklists', import.meta.url));
 
@@ -27,6 +28,7 @@ const checklistOnly: Readonly<Record<string, z.ZodType>> = {
   'cloud link': cloudLinkSchema,
   'cloud stop': cloudStopSchema,
   'release rehearsal': releaseRehearsalSchema,
+  'tunnel rehearsal': tunnelRehearsalSchema,
 };
 
 type Node = Readonly<Record<string, unknown>>;

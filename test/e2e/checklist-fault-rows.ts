@@ -469,6 +469,11 @@ export const cloudRows: readonly Row[] = [
     fails: [['premises/release-rehearsal', /findings: expected every finding ok, found 1 of 4 wrong: .*rejected/]],
   },
   {
+    fault: 'the cloud opens tunnels of another region',
+    brings: simFault('cloud-tunnel-wrong-region'),
+    fails: [['premises/support-session', /findings: expected every finding ok, found 1 of 9 wrong: .*other-region/]],
+  },
+  {
     fault: 'a proxy intercepts TLS on the path to the cloud',
     brings: simFault('cloud-inspected'),
     fails: [['site/cloud-reached', /lines: expected every finding .* ok, found \d+ of \d+ wrong: .*inspect/i]],

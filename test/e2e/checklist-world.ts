@@ -12,6 +12,7 @@ import {
   type StepResult,
 } from '../../src/lib/checklist/index.ts';
 import { systemClock } from '../../src/lib/lifecycle/index.ts';
+import { simTunnelBrowse, simTunnelOpen } from '../../src/lib/sim/control/tunnel-commands.ts';
 import { type Sim, type SimOptions, startSim } from '../../src/lib/sim/index.ts';
 import { readSecret } from '../../src/lib/site/index.ts';
 import { createCatalogue } from '../../src/lib/toolkit/catalogue.ts';
@@ -138,6 +139,8 @@ export async function openWorld(
     await mkdir(state);
     // All lists run on the gateway: its socket for local commands is theirs.
     await symlink(join(dir, 'state', 'local'), join(state, 'local'));
+    // So are the records of its support sessions.
+    await symlink(join(dir, 'state', 'support'), join(state, 'support'));
   });
   let gateway: Running | undefined;
   let packed: Promise<string> | undefined;
@@ -146,7 +149,18 @@ export async function openWorld(
     packed ??= makeDemoPackage({ root, dir, releasesDir, version });
     return packed;
   };
+  let tunnel: Promise<string> | undefined;
   const atCloudAccount = (text: string) => {
+    if (text.startsWith('Open a tunnel for ')) {
+      const opened = simTunnelOpen({ dir }, { services: ['web'], minutes: 10 });
+      tunnel = opened.then((one) => one.tunnel.tunnelId);
+      // Its failure is that of the step, which then finds no session.
+      tunnel.catch(() => {});
+    }
+    if (text.startsWith('Open the page of the robot ')) {
+      const options = { minutes: 10, paths: ['/service'], timeoutMs: 20_000, signal: context.signal };
+      void tunnel?.then((tunnelId) => simTunnelBrowse({ dir }, { ...options, tunnelId })).catch(() => {});
+    }
     if (text.startsWith('Send a stop to ')) void sim.cloud?.stop({ reason: 'rehearsal', by: 'control centre' });
     if (text.startsWith('Release a version to ')) {
       void releasePackage().then((file) => sim.cloud?.release({ file }));

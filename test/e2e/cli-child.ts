@@ -2,6 +2,9 @@ import { dirname } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
 
+// Long-running commands keep a listener until the end of their process.
+for (const stream of [process.stdout, process.stderr]) stream.setMaxListeners(0);
+
 /**
  * Runs the built command line once for each argument list on stdin, in this one process, and prints output and exit
  * code of each. Not for commands that end their process themselves.

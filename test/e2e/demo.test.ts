@@ -54,7 +54,7 @@ describe('gw demo', () => {
 
     const lines = stdout.trimEnd().split('\n');
     expect(lines[0]).toMatch(
-      /^ALL OK {2}A robot commissioned: (\d+) of \1 steps are ok\. Cloud rehearsed: 4 of 4 parts are ok\.$/,
+      /^ALL OK {2}A robot commissioned: (\d+) of \1 steps are ok\. Cloud rehearsed: 5 of 5 parts are ok\.$/,
     );
     expect(lines.length).toBeLessThan(40);
     expect(stdout).toContain('SIM-0001');

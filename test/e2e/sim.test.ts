@@ -1,7 +1,11 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import mqtt from 'mqtt';
 import { expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { caOf, certificateOf, SERIAL } from '../sim/cloud/device.ts';
+import { startDestination, startPages } from '../sim/cloud/tunnel/destination.ts';
 import { runGw, startGw } from './gw.ts';
 
 it('gw sim uses a given serial number in all its files and answers', async () => {
@@ -85,3 +89,75 @@ it('gw sim cloud plays the cloud of a running simulator, which ends also while i
     rmSync(dir, { recursive: true, force: true });
   }
 });
+
+it('gw sim tunnel opens tunnels, fetches pages through them, and prints the token on stdout only', async () => {
+  const dir = mkdtempSync(join(tmpdir(), 'gw-sim-tunnel-'));
+  try {
+    await using sim = startGw(['sim', '--dir', dir, '--chassis-port', '0', '--with', 'cloud', '--json']);
+    await sim.untilOutput('"event":"ready"');
+    const tunnel = (...words: string[]) => runGw(['sim', 'tunnel', ...words, '--dir', dir]);
+    await using pages = await startPages();
+    await using device = await connectMqtt(dir);
+    const destinations: Disposable[] = [];
+    const { host, port } = parse(readFileSync(join(dir, 'site.yaml'), 'utf8')).cloud.tunnel;
+    device.client.on('message', (_topic, payload) => {
+      const { clientAccessToken: token, services } = JSON.parse(payload.toString());
+      const ca = caOf(dir).caPem;
+      destinations.push(startDestination({ host, port }, { ca, token, service: services[0], targetPort: pages.port }));
+    });
+    await device.client.subscribeAsync('gw/SIM-0001/tunnels/notify', { qos: 1 });
+
+    const opened = await tunnel('open', '--services', 'status', '--minutes', '10', '--json');
+    const { data } = JSON.parse(opened.stdout);
+    expect([opened.code, opened.stderr, data.tunnel.services]).toEqual([0, '', ['status']]);
+    const text = await tunnel('open');
+    const token = text.stdout.trim().split('\n').at(-1) ?? '';
+    expect([text.code, text.stderr, token.length > 300]).toEqual([0, '', true]);
+    expect(text.stdout).toContain('GW_TUNNEL_TOKEN');
+    const listed = await tunnel('list');
+    expect(listed.stdout).toContain('2 tunnels, 2 open.');
+    expect(listed.stdout).not.toContain(token);
+    expect((await tunnel('close')).code).toBe(2);
+
+    const given = await tunnel('browse', '--tunnel', data.tunnel.tunnelId, '--path', '/', '--path', '/settings');
+    expect([given.code, given.stdout.split('\n')[0]]).toEqual([
+      0,
+      `2 of 2 requests answered through tunnel ${data.tunnel.tunnelId}, service status.`,
+    ]);
+    expect(given.stdout).toContain('title: Robot  SN0007');
+    expect(given.stdout).toContain('GET /settings: 403, ');
+    expect((await tunnel('browse', '--tunnel', data.tunnel.tunnelId, '--minutes', '5')).code).toBe(2);
+    const own = await tunnel('browse', '--path', '/cut', '--json');
+    expect([own.code, JSON.parse(own.stdout)]).toMatchObject([3, { ok: false, data: { opened: true, problem: null } }]);
+
+    for (const destination of destinations) destination[Symbol.dispose]();
+    expect((await tunnel('rotate', data.tunnel.tunnelId)).stdout).toContain('the destination has a new token');
+    expect((await tunnel('close', data.tunnel.tunnelId)).stdout).toContain('is closed at the service; ');
+    expect((await tunnel('close', data.tunnel.tunnelId)).code).toBe(2);
+    await device.client.endAsync(true);
+    const nobody = await tunnel('browse', '--timeout', '1');
+    expect([nobody.code, nobody.stdout]).toMatchObject([
+      3,
+      expect.stringContaining('no destination connected within 1 s'),
+    ]);
+    expect((await sim.end()).code).toBe(0);
+    expect(sim.stdout() + sim.stderr()).not.toContain(token);
+  } finally {
+    rmSync(dir, { recursive: true, force: true });
+  }
+});
+
+async function connectMqtt(dir: string) {
+  const { key, cert, ca } = await certificateOf(dir);
+  const { host, port } = parse(readFileSync(join(dir, 'site.yaml'), 'utf8')).cloud.mqtt;
+  const pair = { key: String(key), cert: String(cert), ca: String(ca) };
+  const client = await mqtt.connectAsync({
+    protocol: 'mqtts',
+    host,
+    port,
+    clientId: SERIAL,
+    reconnectPeriod: 0,
+    ...pair,
+  });
+  return { client, [Symbol.asyncDispose]: () => client.endAsync(true) };
+}

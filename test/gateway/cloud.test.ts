@@ -18,7 +18,7 @@ const parts = () => ({
     clock: systemClock,
     log: silentLog,
   },
-  ...{ version: '1.2.3', launched: null, restart: () => {} },
+  ...{ version: '1.2.3', launched: null, restart: () => {}, onTunnelNotification: () => {} },
 });
 
 async function gatewayWithCloud() {

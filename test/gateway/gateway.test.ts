@@ -50,6 +50,7 @@ const parts = () => ({
   sitePath: sitePath(),
   assetsDir: dir,
   version: '0.0.0',
+  program: ['/none'] as const,
   log,
   dialer: counting,
   onRestart: () => {},

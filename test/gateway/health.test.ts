@@ -27,6 +27,7 @@ describe('the health of the gateway', () => {
     ['evidence that cannot be read', { evidence: { ...evidence, status: 'unreadable' } }],
     ['a cloud that is not connected for too long', { cloudIsDown: true }],
     ['an operator server without a usable password file', { operatorTrouble: 'no one can sign in' }],
+    ['sessions that cannot be recorded', { support: { status: 'waiting', records: 'failing', detail: 'ENOSPC' } }],
     ['one service that is not running', { services: [service, { ...service, name: 'fleet', status: 'restarting' }] }],
   ])('is degraded by %s', (_what, over) => {
     expect(gatewayHealth(partsWith(over)).status).toBe('degraded');
@@ -42,6 +43,13 @@ describe('the health of the gateway', () => {
       remedy: keepingTrouble.remedy,
     });
     expect(health.disk.media).toEqual(disk.media);
+  });
+
+  it('is not degraded by a running session, nor by records that nothing has needed yet', () => {
+    const support = { status: 'running', records: 'ok', detail: 'A session runs.' } as const;
+    expect(gatewayHealth(partsWith({ support }))).toMatchObject({ status: 'ok', support });
+    const none = { status: 'not-configured', records: 'not-checked', detail: 'The site file has no cloud.' } as const;
+    expect(gatewayHealth(partsWith({ support: none })).status).toBe('ok');
   });
 
   it('is not degraded by an unread log', () => {

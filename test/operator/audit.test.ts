@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ask, postJson, signIn, startServer } from './server.ts';
+import { runningSupport, standInSupport } from './support-stand-in.ts';
 
 const conditions = { robotWillMove: true, spaceFree: true, emergencyStopInHand: true };
 
@@ -15,13 +16,15 @@ const acts = [
   ['POST', '/api/versuch', { kind: 'stop', who: 'J. Doe', conditions }, 'trial started'],
   ['DELETE', '/api/versuch', undefined, 'trial cancelled'],
   ['POST', '/api/evidenz/uebernahme', {}, 'evidence adopted'],
+  ['DELETE', '/api/wartung/sitzung', undefined, 'end of remote support requested'],
+  ['POST', '/api/wartung/sitzung/ende', {}, 'end of remote support requested'],
   ['DELETE', '/api/anmeldung/alle', undefined, 'all sessions ended'],
   ['POST', '/api/abmeldung/alle', {}, 'all sessions ended'],
 ] as const;
 
 describe('the audit log', () => {
   it.each(acts)('contains %s %s with the address of its sender', async (method, path, body, message) => {
-    await using server = await startServer({ password: true });
+    await using server = await startServer({ password: true, more: { support: standInSupport(runningSupport) } });
     const cookie = await signIn(server.full);
     const response = await ask(server.full, path, {
       method,

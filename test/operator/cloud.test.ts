@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type CloudView, linkTroubleKinds, type PathCheck } from '../../src/lib/cloud/index.ts';
 import type { LinkTrouble } from '../../src/lib/cloud/link/model.ts';
 import { noCloud } from '../../src/lib/gateway/cloud-health.ts';
+import { noSupport } from '../../src/lib/operator/index.ts';
 import { pageView } from '../../src/lib/operator/pages/view.ts';
 import { connectedView, lostView } from '../cloud/views.ts';
 import { ask, get, postJson, signIn, startServer } from './server.ts';
@@ -12,7 +13,7 @@ const now = new Date('2026-11-22T19:20:00.000Z');
 /** The texts of the section 'Cloud'. */
 function textsOf(view: CloudView): Readonly<Record<string, string>> {
   const link = snapshotWith({ kind: 'connected', tried });
-  return pageView(link, standInMotion().status(), standInHealth(), { view, now }).texts;
+  return pageView(link, standInMotion().status(), standInHealth(), { view, now }, noSupport).texts;
 }
 
 describe('GET /api/cloud', () => {
@@ -269,10 +270,13 @@ describe("the section 'Cloud' of the technician page", () => {
 
 describe('the headline', () => {
   const headline = (health: Parameters<typeof standInHealth>[0]) =>
-    pageView(snapshotWith({ kind: 'connected', tried }), standInMotion().status(), standInHealth(health), {
-      view: lostView,
-      now,
-    }).texts['headline.why'];
+    pageView(
+      snapshotWith({ kind: 'connected', tried }),
+      standInMotion().status(),
+      standInHealth(health),
+      { view: lostView, now },
+      noSupport,
+    ).texts['headline.why'];
   const cloud = { status: 'not-connected', detail: 'x' } as const;
 
   it('names a lost cloud link once it degrades the gateway, and not before', () => {

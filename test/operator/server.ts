@@ -48,6 +48,7 @@ export async function startServer(setUp: SetUp = {}) {
     neighbours: () => notListening,
     cloud: () => noCloud,
     checkCloudPath: null,
+    support: null,
     assetsDir: dir,
     hostName: setUp.hostName ?? 'robot-7',
     ...setUp.more,

@@ -56,6 +56,7 @@ async function startRobot() {
     neighbours: () => notListening,
     cloud: () => noCloud,
     checkCloudPath: null,
+    support: null,
     assetsDir: dir,
   });
   stack.defer(() => application.close());

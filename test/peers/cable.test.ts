@@ -3,38 +3,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { gwBinary } from '../e2e/gw.ts';
+import { layCable } from './cable.ts';
 import { inside, run } from './namespace.ts';
 import { hasNamespaces, ip } from './peer.ts';
 
-// Addresses for documentation, used only inside the two namespaces that this test makes.
-const GATEWAY = '192.0.2.1';
-const CHASSIS = '192.0.2.2';
-const gatewaySide = `gw-a-${process.pid}`;
-const chassisSide = `gw-b-${process.pid}`;
-
-/** Two hosts with a cable between them; removed at the end. */
-function layCable(): Disposable {
-  ip('netns', 'add', gatewaySide);
-  ip('netns', 'add', chassisSide);
-  ip('link', 'add', 'gw0', 'netns', gatewaySide, 'type', 'veth', 'peer', 'name', 'gw1', 'netns', chassisSide);
-  for (const [side, device, address] of [
-    [gatewaySide, 'gw0', GATEWAY],
-    [chassisSide, 'gw1', CHASSIS],
-  ] as const) {
-    ip('-n', side, 'addr', 'add', `${address}/24`, 'dev', device);
-    ip('-n', side, 'link', 'set', 'lo', 'up');
-    ip('-n', side, 'link', 'set', device, 'up');
-  }
-  return {
-    [Symbol.dispose]() {
-      ip('netns', 'del', gatewaySide);
-      ip('netns', 'del', chassisSide);
-    },
-  };
-}
-
 /** Polls the gateway from inside its namespace until the text is there; returns the time, measured inside. */
-async function answerHolds(path: string, text: string, limitMs: number): Promise<{ tookMs: number; body: string }> {
+async function answerHolds(
+  side: string,
+  path: string,
+  text: string,
+  limitMs: number,
+): Promise<{ tookMs: number; body: string }> {
   const script = `
     const began = performance.now();
     let body = '';
@@ -44,13 +23,14 @@ async function answerHolds(path: string, text: string, limitMs: number): Promise
       await new Promise((r) => setTimeout(r, 20));
     }
     console.log(JSON.stringify({ tookMs: performance.now() - began, body }));`;
-  const { stdout } = await run(gatewaySide, ['--input-type=module', '-e', script]);
+  const { stdout } = await run(side, ['--input-type=module', '-e', script]);
   return JSON.parse(stdout) as { tookMs: number; body: string };
 }
 
 describe.skipIf(!hasNamespaces())('a cable between two hosts (network namespaces)', () => {
   it('shows not connected with the address within two seconds when it is cut, and recovers by itself', async () => {
-    using _cable = layCable();
+    using cable = layCable('gw');
+    const { near: gatewaySide, far: chassisSide, farAddress: CHASSIS } = cable;
     const dir = mkdtempSync(join(tmpdir(), 'gw-cable-'));
     try {
       await using sim = inside(chassisSide, [
@@ -83,13 +63,15 @@ describe.skipIf(!hasNamespaces())('a cable between two hosts (network namespaces
       );
       await using serve = inside(gatewaySide, [gwBinary, 'serve', '--site', site, '--json']);
       await serve.untilOutput('"event":"ready"');
-      expect((await answerHolds('/api/chassis/state', '"summary":"connected"', 8_000)).body).toContain('"connected"');
+      expect((await answerHolds(gatewaySide, '/api/chassis/state', '"summary":"connected"', 8_000)).body).toContain(
+        '"connected"',
+      );
 
-      ip('-n', chassisSide, 'link', 'set', 'gw1', 'down');
-      const state = await answerHolds('/api/chassis/state', 'not connected', 5_000);
+      ip('-n', chassisSide, 'link', 'set', cable.farDevice, 'down');
+      const state = await answerHolds(gatewaySide, '/api/chassis/state', 'not connected', 5_000);
       expect(state.body).toContain('not connected');
       expect(state.tookMs).toBeLessThan(2_000);
-      const service = await answerHolds('/service', `${CHASSIS}:8090`, 1_000);
+      const service = await answerHolds(gatewaySide, '/service', `${CHASSIS}:8090`, 1_000);
       expect(service.body).toContain('not connected');
       const address = await run(gatewaySide, [gwBinary, 'chassis', 'address', '--site', site]);
       expect(address.code).toBe(3);
@@ -98,8 +80,8 @@ describe.skipIf(!hasNamespaces())('a cable between two hosts (network namespaces
       // Two seconds to connect, and the start of a program on a machine that may be busy.
       expect(address.tookMs).toBeLessThan(6_000);
 
-      ip('-n', chassisSide, 'link', 'set', 'gw1', 'up');
-      const back = await answerHolds('/api/chassis/state', '"summary":"connected"', 10_000);
+      ip('-n', chassisSide, 'link', 'set', cable.farDevice, 'up');
+      const back = await answerHolds(gatewaySide, '/api/chassis/state', '"summary":"connected"', 10_000);
       expect(back.body).toContain('"summary":"connected"');
       expect((await run(gatewaySide, [gwBinary, 'chassis', 'address', '--site', site])).code).toBe(0);
     } finally {

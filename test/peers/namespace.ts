@@ -2,8 +2,8 @@ import { startProcess } from '../process.ts';
 
 export interface InsideOptions {
   readonly env?: Readonly<Record<string, string>>;
-  /** Empty by default. */
-  readonly input?: string;
+  /** Empty by default; null: stays open. */
+  readonly input?: string | null;
   /** Node by default. */
   readonly program?: string;
 }
@@ -12,7 +12,7 @@ export interface InsideOptions {
 export function inside(side: string, args: readonly string[], options: InsideOptions = {}) {
   const started = startProcess('ip', ['netns', 'exec', side, options.program ?? process.execPath, ...args], {
     env: { PATH: `${process.env.PATH}:/usr/sbin:/sbin`, NO_COLOR: '1', ...options.env },
-    input: options.input ?? '',
+    input: options.input === undefined ? '' : options.input,
   });
   return {
     ...started,

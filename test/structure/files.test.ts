@@ -9,6 +9,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
  * another user, a link or a pipe in place of a file is a trap.
  */
 const exceptions: Readonly<Record<string, string>> = {
+  'src/cli/core-dump.ts': 'a file of the kernel about this process',
   'src/cli/hidden-prompt.ts': 'the terminal of the person',
   'src/lib/gateway/output-sink.ts': 'its own stderr and stdout anew, without waiting for their reader',
   'src/lib/kiosk/setup/package-step.ts': 'reads a package that the person named',
@@ -18,6 +19,8 @@ const exceptions: Readonly<Record<string, string>> = {
   'src/lib/operator/media/media.ts': 'reads what it gives out, with O_NOFOLLOW',
   'src/lib/site/secret.ts': 'reads secrets, with O_NOFOLLOW, and looks whose they are',
   'src/lib/toolkit/demo/release-package.ts': 'copies its own installation into a folder that it has just made',
+  'src/lib/tunnel/audit/files/lines.ts':
+    'reads logs and copies that the person named, often through a link, and prints nothing of them',
   'src/lib/toolkit/demo/child-program.ts': 'a stream for a log, taken away first and made with O_EXCL',
 };
 

@@ -27,6 +27,12 @@ const elsewhere: Readonly<Record<string, string>> = {
   'sim/cloud/stop': 'sim/control/cloud-commands.ts',
   'sim/fault': 'sim/control/switch-fault.ts',
   'sim/index': 'sim/sim.ts',
+  'sim/tunnel/browse': 'sim/control/tunnel-commands.ts',
+  'sim/tunnel/close': 'sim/control/tunnel-commands.ts',
+  'sim/tunnel/list': 'sim/control/tunnel-commands.ts',
+  'sim/tunnel/open': 'sim/control/tunnel-commands.ts',
+  'sim/tunnel/rotate': 'sim/control/tunnel-commands.ts',
+  'tunnel/proxy': 'tunnel/proxy/run.ts',
   version: '../cli/platform.ts',
 };
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 
 const lib = join(import.meta.dirname, '..', '..', 'src', 'lib');
 /** Modules of `gw serve`, which runs for weeks on a machine whose wall clock may be set at any time. */
-const ofTheDaemon = ['gateway', 'operator', 'motion', 'fleet', 'chassis', 'evidence', 'cloud', 'lifecycle'];
+const ofTheDaemon = ['gateway', 'operator', 'motion', 'fleet', 'chassis', 'evidence', 'cloud', 'tunnel', 'lifecycle'];
 
 /** Places where the daemon reads the wall clock: for display only, not for decisions. */
 const allowed = {
@@ -25,6 +25,9 @@ const allowed = {
   'motion/trial/trials.ts': 'the id of a trial, and when its records were made',
   'motion/stop-latch.ts': 'since when the robot is stopped',
   'operator/application.ts': 'the age of the oldest unsent message to the cloud, on the page',
+  'tunnel/link/keep-alive.ts': 'the payload of a ping, as a common proxy sends it',
+  'tunnel/records/records.ts': 'the time in a record, and names of damaged files; the order of records is their number',
+  'tunnel/session/support.ts': 'when a notification was refused, on the page',
   'operator/journal.ts': 'the time of a log event',
 };
 

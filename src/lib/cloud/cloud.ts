@@ -255,6 +255,10 @@ export function createCloud(options: CloudOptions): Cloud {
 
     checkPath: link.checkPath,
 
+    async sendRecord(body) {
+      await append({ class: 'record', topic: topics.records, body });
+    },
+
     view: () => ({
       ...statusOf(),
       link: link.view(),

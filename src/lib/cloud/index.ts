@@ -16,3 +16,4 @@ export { writePackage } from './release/write-package.ts';
 export type { CurrentFaults, PresentFault } from './reporting/model.ts';
 export { addUpload, type SpoolEntry, UPLOADS_FOLDER } from './storage/spool.ts';
 export { subscribedFilters, topicsOf } from './topics.ts';
+export type { TunnelNotificationWire } from './wire.ts';

@@ -76,6 +76,8 @@ export interface CloudView {
 
 export interface Cloud extends Service {
   view(): CloudView;
+  /** Keeps a record for the cloud; resolves when it is in the outbox. Throws OUTBOX_REFUSED, FILE_UNWRITABLE. */
+  sendRecord(body: Readonly<Record<string, unknown>>): Promise<void>;
   /** Proves one path to the broker by the link itself; see `CloudLink`. */
   checkPath(path: LinkPath): Promise<PathCheck>;
 }

@@ -1,7 +1,6 @@
 import { asGwError } from '../error/index.ts';
-import { type Clock, type Log, onAbort, untilAborted } from '../lifecycle/index.ts';
+import { type Clock, createWakeup, type Log, onAbort, untilAborted } from '../lifecycle/index.ts';
 import type { Outbox, OutgoingMessage } from './outbox/model.ts';
-import { createWakeup } from './outbox/wakeup.ts';
 
 /** Records that wait in memory; beyond that new ones are lost. Project decision. */
 export const MAX_WAITING = 100;

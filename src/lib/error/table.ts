@@ -223,6 +223,17 @@ export const errorTable = {
     'Check cloud.storageUrl in the site file and run `gw network check` on the gateway; a transfer is resumed.',
   ),
 
+  TUNNEL_NOT_REACHABLE: row(
+    exitCodes.notReachable,
+    'Tunnel service does not answer.',
+    'Check host and port of the service (cloud.tunnel in the site file, or --host), and that this network allows outgoing HTTPS.',
+  ),
+  TUNNEL_PROTOCOL: row(
+    exitCodes.notReachable,
+    'Invalid message from the tunnel service.',
+    'Check cloud.tunnel in the site file (host, port, subprotocol), and that no proxy of this network answers in its place.',
+  ),
+
   SSH_NOT_CONNECTED: row(
     exitCodes.notReachable,
     'not connected: SSH host does not answer.',
@@ -264,6 +275,11 @@ export const errorTable = {
     exitCodes.refused,
     'Object storage refused the transfer.',
     'Ask the cloud operator to check the pre-signed URLs for this device.',
+  ),
+  TUNNEL_REFUSED: row(
+    exitCodes.refused,
+    'Tunnel service refused the connection.',
+    'Use the token of an open tunnel; a token works once, so let the tokens of the tunnel be rotated for a new one.',
   ),
   RELEASE_REFUSED: row(
     exitCodes.refused,

@@ -9,7 +9,7 @@ import { isMoving, releaseHealth } from './cloud-robot.ts';
 import { faultsOf, shadowOf, telemetryOf } from './cloud-state/index.ts';
 import { createIdentityReader } from './identity.ts';
 
-export interface CloudParts extends Pick<CloudOptions, 'launched' | 'version' | 'restart'> {
+export interface CloudParts extends Pick<CloudOptions, 'launched' | 'version' | 'restart' | 'onTunnelNotification'> {
   readonly link: ChassisLink;
   readonly motion: Motion;
   readonly health: () => GatewayHealth;
@@ -22,7 +22,7 @@ export interface CloudParts extends Pick<CloudOptions, 'launched' | 'version' | 
  * The module is loaded only if used.
  */
 export async function openCloud(site: Site, parts: CloudParts): Promise<Cloud | null> {
-  const { link, motion, health, log, version } = parts;
+  const { link, motion, health, version } = parts;
   const { cloud: config } = site;
   if (config === undefined) return null;
   const { createCloud } = await import('../cloud/index.ts');
@@ -34,9 +34,6 @@ export async function openCloud(site: Site, parts: CloudParts): Promise<Cloud | 
     dialer: directDialer,
     onStop({ reason, by }) {
       void motion.stopRobot(reason ?? 'Stop from the cloud', by === undefined ? 'cloud' : `cloud, ${by}`);
-    },
-    onTunnelNotification({ services }) {
-      log.warn({ audit: true, services }, 'tunnel notification refused: this version has no remote-support tunnel');
     },
     telemetry: () => telemetryOf(sources()),
     faults: () => faultsOf(sources()),

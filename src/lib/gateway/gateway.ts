@@ -16,6 +16,7 @@ import type { OutputState } from './line-writer.ts';
 import { logHealth } from './log-health.ts';
 import { coarseState, neighboursView, notListening } from './neighbours.ts';
 import type { ServeEvent } from './serve.result.ts';
+import { openSupport, supportHealth } from './support.ts';
 
 export interface GatewayOptions {
   readonly sitePath: string;
@@ -31,6 +32,8 @@ export interface GatewayOptions {
   readonly onEvent: (event: ServeEvent) => void;
   /** Asks the caller to stop this gateway, so that its supervisor starts the current release. */
   readonly onRestart: (reason: string) => void;
+  /** Words that start gw: the absolute paths of Node.js and of bin/run.js. */
+  readonly program: readonly [string, ...string[]];
   /** The folders of the launcher; absent or null: gw was not started by it. */
   readonly launched?: CloudParts['launched'];
   /** Aborts the start. */
@@ -96,7 +99,9 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     ...{ link, motion, health, version, clock, log },
     launched: options.launched ?? null,
     restart: options.onRestart,
+    onTunnelNotification: (notification) => support?.offer(notification),
   });
+  const support = await openSupport(site, cloud, { program: options.program, clock, log });
   const cloudView = () => cloud?.view() ?? noCloud;
   const cloudHealth = starting.use(watchCloud(cloudView, clock));
 
@@ -110,6 +115,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       ...{ stop, keepingTrouble },
       cloud: cloudHealth.view(),
       cloudIsDown: cloudHealth.isDown(),
+      support: supportHealth(support),
       operatorTrouble: operator.trouble(),
       disk: { state: disks.state.view(), media: disks.media.view() },
       log: logHealth(options.logState?.()),
@@ -128,6 +134,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     neighbours: () => (fleet === null ? notListening : neighboursView(fleet.view(), lastErrorOf(fleet.name))),
     cloud: cloudView,
     checkCloudPath: cloud === null ? null : (path) => cloud.checkPath(path),
+    support,
     clock,
     log,
     assetsDir: options.assetsDir,
@@ -135,7 +142,15 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     journal,
   });
   const supervisor = createSupervisor(
-    [link, motion, evidence, ...(fleet === null ? [] : [fleet]), operator, ...(cloud === null ? [] : [cloud])],
+    [
+      link,
+      motion,
+      evidence,
+      ...(fleet === null ? [] : [fleet]),
+      operator,
+      ...(cloud === null ? [] : [cloud]),
+      ...(support === null ? [] : [support]),
+    ],
     {
       clock,
       onEvent(event) {

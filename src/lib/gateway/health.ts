@@ -34,6 +34,7 @@ export function gatewayHealth({
     parts.services.every((service) => service.status === 'running') &&
     operatorTrouble === null &&
     !cloudIsDown &&
+    parts.support.records !== 'failing' &&
     stop.saved !== false &&
     Object.values(disk).every(({ status }) => status === 'ok');
   return { ...parts, disk, status: isSound ? 'ok' : 'degraded' };

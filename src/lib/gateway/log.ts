@@ -25,8 +25,6 @@ export interface LogOutput {
 
 /** About 1,000 lines. */
 const MAX_WAITING_LOG_BYTES = 256 * 1024;
-/** Events on stdout are few. */
-const MAX_WAITING_EVENT_BYTES = 64 * 1024;
 
 /**
  * The structured log of the daemon. A line is written at once if the descriptor accepts it (to a file: through the
@@ -61,15 +59,6 @@ export async function openLog({
     error: (fields, message) => logger.error(fields, message),
   };
   return { log, writer };
-}
-
-/** Writer for the events of the daemon on stdout, whose reader may stall. */
-export function openEventOutput(
-  fd: number,
-  notice: (dropped: number) => string,
-  clock: Clock = systemClock,
-): LineWriter {
-  return createLineWriter({ sink: openOutputSink(fd), clock, notice, maxWaitingBytes: MAX_WAITING_EVENT_BYTES });
 }
 
 function loggerTo(level: LogLevel, write: (line: string) => void): Logger {

@@ -18,3 +18,4 @@ export type { Service, ServiceContext, ServiceHealth } from './service.ts';
 export { sha256 } from './sha256.ts';
 export { createSupervisor, type SupervisorEvent } from './supervisor.ts';
 export { syncFolder } from './sync-folder.ts';
+export { createWakeup, type Wakeup } from './wakeup.ts';

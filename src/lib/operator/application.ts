@@ -28,6 +28,7 @@ import { type Route, routeTable } from './routes.ts';
 import { type PasswordHash, parsePasswordHash } from './sign-in/password-hash.ts';
 import { createSessions } from './sign-in/sessions.ts';
 import { createSignIn } from './sign-in/sign-in.ts';
+import { noSupport } from './support-handlers.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -56,6 +57,7 @@ export interface Application {
 export async function createApplication(options: OperatorOptions): Promise<Application> {
   const { site, link, motion, clock, assetsDir, hostName } = options;
   const cloud = () => ({ view: withoutQueries(options.cloud()), now: clock.wall() });
+  const supportView = () => withoutQueries(options.support?.view() ?? noSupport);
   const journal = options.journal ?? createJournal(options.log, clock);
   const { log } = journal;
   let clientAborts = 0;
@@ -105,7 +107,7 @@ export async function createApplication(options: OperatorOptions): Promise<Appli
     clock,
     compose: () => ({
       state: { chassis: chassisState(link), motion: motion.status() },
-      view: pageView(link.snapshot(), motion.status(), options.health(), cloud()),
+      view: pageView(link.snapshot(), motion.status(), options.health(), cloud(), supportView()),
     }),
     subscribe(listener) {
       const subscriptions = new DisposableStack();
@@ -124,6 +126,7 @@ export async function createApplication(options: OperatorOptions): Promise<Appli
       ...options,
       ...peers,
       cloud,
+      supportView,
       log,
       assets,
       journal,

@@ -20,6 +20,7 @@ import { pageView } from './pages/view.ts';
 import type { Parts } from './parts.ts';
 import type { Peer } from './peer.ts';
 import { sessionHandlers, UNREADABLE_PROBLEM } from './sign-in/session-handlers.ts';
+import { supportHandlers } from './support-handlers.ts';
 
 type Handler = (request: FastifyRequest, reply: FastifyReply) => unknown;
 
@@ -39,12 +40,13 @@ export function createHandlers(parts: Parts) {
     evidence: evidenceHandlers(parts),
     media: mediaHandlers(parts),
     cloud: cloudHandlers(parts),
+    support: supportHandlers(parts),
     gateway: gatewayHandlers(parts),
   } satisfies Record<string, Record<string, Handler>>;
 }
 
-function pageHandlers({ site, link, motion, health, neighbours, cloud, sessions, assets }: Parts) {
-  const view = () => pageView(link.snapshot(), motion.status(), health(), cloud());
+function pageHandlers({ site, link, motion, health, neighbours, cloud, supportView, sessions, assets }: Parts) {
+  const view = () => pageView(link.snapshot(), motion.status(), health(), cloud(), supportView());
   const isReadOnly = (request: FastifyRequest) => scopeOf(request.raw) === 'read-only';
   const asset = (name: string) => (request: FastifyRequest, reply: FastifyReply) => {
     const found = assets.get(name);
@@ -148,12 +150,6 @@ function gatewayHandlers({ site, health, neighbours, sessions, journal, clientAb
     neighbours: (_request: FastifyRequest, reply: FastifyReply) => sendJson(reply, neighbours()),
     logs: (_request: FastifyRequest, reply: FastifyReply) =>
       sendJson(reply, { entries: journal.entries(), audit: journal.audit(), clientAborts: clientAborts() }),
-    supportSessions: (_request: FastifyRequest, reply: FastifyReply) =>
-      sendJson(reply, {
-        status: 'not-checked',
-        detail: 'This version of gw has no remote-support tunnel, so it keeps no record of sessions.',
-        sessions: [],
-      }),
     /** Listed explicitly, so that a new key of the site file is not exposed by accident. */
     settings: (_request: FastifyRequest, reply: FastifyReply) =>
       sendJson(reply, {

@@ -11,6 +11,8 @@ export type {
   NeighboursView,
   OperatorOptions,
   OutputHealth,
+  SupportHealth,
 } from './model.ts';
 export { createOperator, READ_ONLY_SOCKET } from './operator.ts';
 export { hashPassword, MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from './sign-in/password-hash.ts';
+export { noSupport } from './support-handlers.ts';

@@ -4,13 +4,15 @@ import type { EvidenceReport } from '../evidence/index.ts';
 import type { Clock, Log, ServiceHealth } from '../lifecycle/index.ts';
 import type { Motion } from '../motion/index.ts';
 import type { Site } from '../site/index.ts';
+import type { Support, SupportView } from '../tunnel/index.ts';
 import type { Journal } from './journal.ts';
 
 /** Health of the whole daemon, as `GET /api/health` reports it. */
 export interface GatewayHealth {
   /**
    * 'degraded': at least one service is not running, evidence was withdrawn or cannot be read, a stop could not be
-   * saved, a folder has too little free space, or the cloud of an enrolled device is not connected for a minute.
+   * saved, a folder has too little free space, the cloud of an enrolled device is not connected for a minute, or the
+   * sessions of remote support cannot be recorded.
    */
   readonly status: 'ok' | 'degraded';
   /** Version of gw. */
@@ -27,8 +29,19 @@ export interface GatewayHealth {
   };
   /** 'not-configured' and 'not-enrolled' do not degrade `status`: a robot may be without a cloud. */
   readonly cloud: Pick<CloudView, 'status' | 'detail'>;
+  /** A running session does not degrade `status`; records that cannot be written do. */
+  readonly support: SupportHealth;
   /** Not part of `status`: an unread log affects neither driving nor stopping. */
   readonly log: OutputHealth;
+}
+
+/** Remote support in the health. */
+export interface SupportHealth {
+  readonly status: SupportView['status'];
+  /** Whether its sessions can be recorded: without a record there is no session. */
+  readonly records: SupportView['records']['status'];
+  /** One sentence for a person, on the records if those fail. */
+  readonly detail: string;
 }
 
 /** A folder of gw and the free space on its file system. */
@@ -133,6 +146,8 @@ export interface OperatorOptions {
   readonly cloud: () => CloudView;
   /** Proves one path to the broker by the cloud link; null without one. */
   readonly checkCloudPath: ((path: LinkPath) => Promise<PathCheck>) | null;
+  /** Remote support; null for a site file without `cloud`. */
+  readonly support: Pick<Support, 'view' | 'sessions' | 'endOnSite'> | null;
   readonly clock: Clock;
   readonly log: Log;
   /** Folder of the built pages: style.css and live.js. */

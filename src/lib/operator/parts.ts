@@ -1,3 +1,4 @@
+import type { SupportView } from '../tunnel/index.ts';
 import type { Assets } from './assets.ts';
 import type { ChassisReads } from './chassis/chassis-reads.ts';
 import type { Outflow } from './connections/outflow.ts';
@@ -12,6 +13,8 @@ import type { Sessions } from './sign-in/sessions.ts';
 /** The dependencies of the handlers, created once per start of the server. */
 export interface Parts extends Omit<OperatorOptions, 'assetsDir' | 'hostName' | 'journal' | 'cloud'> {
   readonly cloud: () => CloudNow;
+  /** State of remote support, also where there is none. */
+  readonly supportView: () => SupportView;
   readonly assets: Assets;
   readonly journal: Journal;
   /** Requests aborted by their clients since the start. */

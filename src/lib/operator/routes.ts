@@ -29,7 +29,7 @@ const MAP_ID_PNG = ':id(^[A-Za-z0-9_-]{1,64}).png';
  * @source specification, 'Operator server', for the routes it names; the others are project decisions
  */
 export function routeTable(handlers: Handlers): readonly Route[] {
-  const { pages, chassis, peers, session, stop, tours, drives, pose, trial, evidence, media, cloud, gateway } =
+  const { pages, chassis, peers, session, stop, tours, drives, pose, trial, evidence, media, cloud, support, gateway } =
     handlers;
   const open = { readOnly: true, signedIn: false } as const;
   const onSite = { readOnly: false, signedIn: false } as const;
@@ -60,7 +60,30 @@ export function routeTable(handlers: Handlers): readonly Route[] {
       path: '/api/wartung/sitzungen',
       ...personal,
       meaning: 'Support sessions',
-      handler: gateway.supportSessions,
+      handler: support.list,
+    },
+    {
+      method: 'GET',
+      path: '/api/wartung/sitzung',
+      ...open,
+      meaning: 'State of remote support',
+      handler: support.state,
+    },
+    {
+      method: 'DELETE',
+      path: '/api/wartung/sitzung',
+      ...onSite,
+      anyBody: true,
+      meaning: 'End the support session',
+      handler: support.end,
+    },
+    {
+      method: 'POST',
+      path: '/api/wartung/sitzung/ende',
+      ...onSite,
+      anyBody: true,
+      meaning: 'End the support session, for forms',
+      handler: support.endForm,
     },
 
     {

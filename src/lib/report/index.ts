@@ -1,8 +1,9 @@
 /**
  * Renders reports and letters: JUnit XML, Markdown and JSON of a checklist run, and, from one document model as HTML, PDF
- * or Markdown in German or English, the network request to the customer's IT and the report of a record. Interpolated text
- * stays text.
+ * or Markdown in German or English, the network request to the customer's IT, the report of a record and that of an audit
+ * of the support sessions. Interpolated text stays text.
  */
+export { auditDocument, auditInformation } from './audit/document.ts';
 export type { DocumentModel, Language } from './document.ts';
 export { toJson } from './json.ts';
 export { recordToJUnit, toJUnit } from './junit.ts';
@@ -12,4 +13,5 @@ export { networkRequestLetter } from './network/letter.ts';
 export { networkRequestFactsSchema } from './network-request.result.ts';
 export { recordDocument } from './record/document.ts';
 export { signatureState, verdictOf } from './record/judgement.ts';
+export { auditTexts } from './texts/audit.ts';
 export { type DocumentFormat, type WrittenDocument, writeDocumentAs } from './write.ts';

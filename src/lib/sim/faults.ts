@@ -178,6 +178,23 @@ export const faultTable = {
   'cloud-storage-cut': row('cloud', 'The object storage closes the connection after half of the bytes of a transfer.'),
   'cloud-storage-slow': row('cloud', 'The object storage transfers 100 kB per second.'),
   'cloud-storage-corrupt': row('cloud', 'One byte of every downloaded object is wrong.'),
+  'cloud-tunnel-refused': row('cloud', 'The tunnel service answers every handshake with 403.'),
+  'cloud-tunnel-not-found': row('cloud', 'The tunnel service answers every handshake with 404.'),
+  'cloud-tunnel-rate-limited': row('cloud', 'The tunnel service answers every handshake with 429.'),
+  'cloud-tunnel-error': row('cloud', 'The tunnel service answers every handshake with 503.'),
+  'cloud-tunnel-drops': row(
+    'cloud',
+    'The tunnel service drops every WebSocket without a close frame: open ones at once, new ones after 2 seconds.',
+  ),
+  'cloud-tunnel-silent': row(
+    'cloud',
+    'The tunnel service sends nothing: no answer to a handshake, no frame, no pong, no close frame. Off: what waits is relayed, and closed tunnels are closed.',
+  ),
+  'cloud-tunnel-clock-stopped': row(
+    'cloud',
+    'The clock of the tunnel service stands still: no tunnel reaches the end of its lifetime.',
+  ),
+  'cloud-tunnel-wrong-region': row('cloud', 'Tunnel notifications name the region xx-nowhere-1.'),
   'tablet-unauthorized': row(
     'tablet',
     'The tablet has lost its allowed keys, and its debugging prompt is not answered. Off: a person allows it.',

@@ -87,7 +87,7 @@ export async function startSim(options: SimOptions = {}): Promise<Sim> {
         if (['cloud-direct-closed', 'cloud-cut', 'cloud-restarting'].includes(name) && cloud) {
           const applied = cloud.applyFault(name, on);
           cloudSettled = cloudSettled.catch(() => {}).then(() => applied);
-        }
+        } else void cloud?.applyFault(name, on);
         // `settled` reports a failure; it must not become an unhandled rejection.
         cloudSettled.catch(() => {});
         onEvent({ event: 'fault', name, on });
@@ -144,6 +144,8 @@ export async function startSim(options: SimOptions = {}): Promise<Sim> {
         serial,
         onClosed: ({ clientId, reason }) =>
           onEvent({ event: 'note', text: `The MQTT broker closed the connection of '${clientId}': ${reason}.` }),
+        onTunnelViolation: (side, reason) =>
+          onEvent({ event: 'note', text: `The tunnel service closed the connection of the ${side}: ${reason}.` }),
       }),
     );
     if (dir !== undefined) releaseKeyFile = await openReleaseKey(dir);
@@ -151,7 +153,7 @@ export async function startSim(options: SimOptions = {}): Promise<Sim> {
     onEvent({ event: 'listening', part: 'mqtt', url: `mqtts://${mqtt.host}:${mqtt.port}` });
     onEvent({ event: 'listening', part: 'mqtt-alpn', url: `mqtts://${mqtt.host}:${mqtt.fallbackPort}` });
     onEvent({ event: 'listening', part: 'storage', url: storageUrl });
-    onEvent({ event: 'listening', part: 'tunnel', url: `tls://${tunnel.host}:${tunnel.port}` });
+    onEvent({ event: 'listening', part: 'tunnel', url: `wss://${tunnel.host}:${tunnel.port}` });
   }
 
   if (parts.has('tablet')) {

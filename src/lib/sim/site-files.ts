@@ -3,7 +3,7 @@ import { stringify } from 'yaml';
 import { GwError } from '../error/index.ts';
 import { replaceFile } from '../lifecycle/index.ts';
 import { dock, stations } from './chassis/floor/floor.ts';
-import { ENROLMENT_CA_FILE } from './cloud/enrolment-files.ts';
+import { CA_FILE } from './cloud/ca-file.ts';
 import type { CloudPlaces } from './cloud/model.ts';
 import type { TopicTemplates } from './cloud/services/topics.ts';
 import { makeFolder, readIfThere } from './files.ts';
@@ -56,12 +56,12 @@ const MAX_ROBOTS = 1000;
 
 /** With enrolment, the CA file of the broker comes from the enrolment answer. */
 function cloudSection({ places, topics, releaseKeyFile }: CloudFiles, isEnrolling: boolean) {
-  const caFile = ENROLMENT_CA_FILE;
+  const caFile = CA_FILE;
   const { mqtt, storageUrl, tunnel } = places;
   return {
     mqtt: { ...mqtt, ...(!isEnrolling && { caFile }) },
     storageUrl,
-    tunnel,
+    tunnel: { ...tunnel, services: ['web'] },
     ...(Object.keys(topics).length > 0 && { topics }),
     // More often than the default, so that an outage of seconds shows.
     telemetryS: 1,
@@ -142,7 +142,7 @@ export async function writeSiteFiles(options: SiteFilesOptions): Promise<SiteFil
       },
     }),
     ...(options.enrolmentUrl !== null && {
-      enrolment: { url: options.enrolmentUrl, caFile: ENROLMENT_CA_FILE, identityDir: 'identity' },
+      enrolment: { url: options.enrolmentUrl, caFile: CA_FILE, identityDir: 'identity' },
     }),
     ...(options.cloud !== null && { cloud: cloudSection(options.cloud, options.enrolmentUrl !== null) }),
     ...(tablet !== null && {

@@ -111,6 +111,34 @@ export const cloud = z
       .strictObject({
         host: host.meta({ description: 'Host of the secure tunnel service.', example: 'tunnel.example.com' }),
         port: port.default(443).describe('TCP port, 1 to 65535.'),
+        subprotocol: z
+          .string()
+          .regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/, 'a name of a WebSocket subprotocol')
+          .default('securetunneling-3.0')
+          .meta({
+            description: 'WebSocket subprotocol required by the service; its vendor puts its own name before it.',
+            example: 'vendor.securetunneling-3.0',
+          }),
+        services: z
+          .array(
+            z
+              .string()
+              .regex(
+                /^[A-Za-z0-9_-]{1,128}$/,
+                'a name of letters, digits, _ and -, without an address: every service leads to 127.0.0.1:5174',
+              ),
+          )
+          .min(1)
+          .max(16)
+          .refine((names) => new Set(names).size === names.length, 'each name once')
+          .default(['web'])
+          .describe('Services that a support session may name; each is the read-only socket 127.0.0.1:5174.'),
+        maxMinutes: z
+          .int()
+          .min(1)
+          .max(720)
+          .default(60)
+          .describe('Minutes after which the gateway ends a support session, whatever the cloud does.'),
       })
       .optional()
       .meta({ description: 'The secure tunnel service of remote support.', example: { host: 'tunnel.example.com' } }),

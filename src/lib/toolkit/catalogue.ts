@@ -116,6 +116,18 @@ export function createCatalogue({
       : [],
   );
 
+  const missingTunnel = lacking(({ cloud }) =>
+    cloud !== undefined && cloud.tunnel === undefined
+      ? [
+          {
+            key: 'cloud.tunnel',
+            what: 'no tunnel service is configured, so remote support is impossible',
+            remedy: 'Add tunnel with host to cloud in the site file.',
+          },
+        ]
+      : [],
+  );
+
   return {
     'site check': entry(
       {
@@ -258,6 +270,28 @@ export function createCatalogue({
       },
       async (options, context) =>
         (await import('./cloud/release-rehearsal.ts')).rehearseRelease(await toolkit(), options, context),
+    ),
+    'tunnel rehearsal': entry(
+      {
+        summary:
+          'A tunnel that a person opens in the cloud console during the check starts a session, the page is opened through it, and it is ended on site and recorded; needs the device password.',
+        with: z.strictObject({
+          waitS: z
+            .int()
+            .min(0)
+            .max(3_600)
+            .default(300)
+            .describe('Wait for the session, and again for a connection through it, in seconds.'),
+        }),
+        given: signedIn,
+        missing: async () => [...(await missingCloud({})), ...(await missingTunnel({})), ...(await passwordFile({}))],
+      },
+      async ({ waitS }, context) =>
+        (await import('./tunnel/rehearsal.ts')).rehearseTunnel(
+          await toolkit(),
+          { waitS, password: thePassword() },
+          context,
+        ),
     ),
     'heartbeat check': entry(
       {

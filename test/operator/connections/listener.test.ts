@@ -89,6 +89,7 @@ describe('opening the listeners', () => {
       neighbours: () => notListening,
       cloud: () => noCloud,
       checkCloudPath: null,
+      support: null,
       assetsDir: dir,
     });
     const context = { signal: new AbortController().signal, fail() {} };

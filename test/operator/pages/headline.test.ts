@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { type ChassisSnapshot, judgeCondition, type LiveValue } from '../../../src/lib/chassis/index.ts';
 import { noCloud } from '../../../src/lib/gateway/cloud-health.ts';
 import type { MotionStatus } from '../../../src/lib/motion/index.ts';
+import { noSupport } from '../../../src/lib/operator/index.ts';
 import { pageView } from '../../../src/lib/operator/pages/view.ts';
 import { ask, startServer } from '../server.ts';
 import { snapshotWith, standInHealth, tried } from '../stand-ins.ts';
@@ -21,7 +22,7 @@ const free: MotionStatus = {
 };
 const closed: MotionStatus = { ...free, gate: { open: false, reasons: ['the gate has a reason'] } };
 const viewOf = (change: Partial<ChassisSnapshot> = {}, motion = free, of = health) =>
-  pageView({ ...connected, ...change }, motion, of, cloud);
+  pageView({ ...connected, ...change }, motion, of, cloud, noSupport);
 const withValues = (values: Partial<ChassisSnapshot['values']>) => ({ values: { ...connected.values, ...values } });
 const stale = <T>(value: LiveValue<T>): LiveValue<T> =>
   value.status === 'received' ? { ...value, stale: true, staleReason: 'no-connection' } : value;
@@ -167,7 +168,7 @@ describe('the headline', () => {
               : null,
           };
           const of = { ...health, status: degraded ? ('degraded' as const) : ('ok' as const) };
-          const { flags, texts } = pageView(snapshot, motion, of, cloud);
+          const { flags, texts } = pageView(snapshot, motion, of, cloud, noSupport);
           const mayGo = open && !latched && link.kind === 'connected';
           const inOrder =
             mayGo &&

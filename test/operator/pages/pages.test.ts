@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { noCloud } from '../../../src/lib/gateway/cloud-health.ts';
 import { escapeMarkup, markup } from '../../../src/lib/markup/index.ts';
+import { noSupport } from '../../../src/lib/operator/index.ts';
 import { spanText } from '../../../src/lib/operator/pages/number-text.ts';
 import { pageView } from '../../../src/lib/operator/pages/view.ts';
 import { ask, startServer } from '../server.ts';
@@ -55,7 +56,8 @@ describe('the pages', () => {
   it('mark an element for every value that live events update, and for no other', async () => {
     await using server = await startServer();
     const cloud = { view: noCloud, now: new Date(0) };
-    const view = pageView(snapshotWith({ kind: 'connected', tried }), server.motion.status(), server.health, cloud);
+    const link = snapshotWith({ kind: 'connected', tried });
+    const view = pageView(link, server.motion.status(), server.health, cloud, noSupport);
     const places = async (path: string) =>
       [...(await ask(server.full, path)).data.matchAll(/data-live="([^"]+)"/g)].map((match) => String(match[1]));
     const all = new Set([...(await places('/')), ...(await places('/service'))]);

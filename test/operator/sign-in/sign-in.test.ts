@@ -233,6 +233,7 @@ describe('an unusable password file', () => {
       neighbours: () => notListening,
       cloud: () => noCloud,
       checkCloudPath: null,
+      support: null,
       assetsDir: server.dir,
     });
     await using _closed = { [Symbol.asyncDispose]: () => application.close() };

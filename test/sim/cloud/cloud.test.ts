@@ -40,7 +40,7 @@ describe('the cloud of a simulated robot', () => {
     expect(site.cloud).toEqual({
       mqtt: { ...placesOf(sim).mqtt, caFile: 'enrolment-ca.pem' },
       storageUrl: placesOf(sim).storageUrl,
-      tunnel: placesOf(sim).tunnel,
+      tunnel: { ...placesOf(sim).tunnel, services: ['web'] },
       telemetryS: 1,
       release: { keyFile: 'release-key.pem' },
       caFile: 'enrolment-ca.pem',
@@ -128,7 +128,7 @@ describe('the cloud of a simulated robot', () => {
     expect(await accepted(mqtt.fallbackPort, { ...(await device()), ALPNProtocols: ['x-other-mqtt-ca'] })).toBe(false);
   });
 
-  it('has a storage that returns 403 with a date, and a tunnel that completes the handshake', async () => {
+  it('has a storage that returns 403 with a date, and a tunnel service that refuses what is no tunnel', async () => {
     await using sim = await running();
     const { storageUrl, tunnel } = placesOf(sim);
     const ca = caOf().caPem;
@@ -136,6 +136,6 @@ describe('the cloud of a simulated robot', () => {
     expect(answer?.toString('latin1')).toMatch(/^HTTP\/1\.1 403 [\s\S]*\r\nDate: \w{3}, /);
     const socket = await secure(tunnel.port, { ca });
     expect(socket.authorized).toBe(true);
-    socket.destroy();
+    expect((await exchange(socket, head))?.toString('latin1')).toMatch(/^HTTP\/1\.1 400 /);
   });
 });

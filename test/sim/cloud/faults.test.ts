@@ -14,6 +14,7 @@ import {
   secure,
   startCloudSim,
 } from './device.ts';
+import { connectSide, dial, frames } from './tunnel/client.ts';
 
 // Every fault of the cloud as observed by clients of their own. A fault without a test fails the last one.
 
@@ -42,6 +43,10 @@ async function withFault(
   // Accepted, with or without a session.
   expect([answer?.at(0), answer?.at(3)]).toEqual([0x20, 0]);
 }
+
+const clientToken = '0f8fad5b-d9cb-469f-a165-70867728950e';
+const tunnelOf = (world: CloudSim) => ({ place: world.cloud.tunnel.place, caPem: world.ca().caPem });
+const openTunnel = ({ cloud }: CloudSim, lifetimeMs = 600_000) => cloud.tunnel.open({ services: ['SSH'], lifetimeMs });
 
 async function upload(world: CloudSim) {
   await using device = await world.connect();
@@ -303,6 +308,99 @@ describe('faults of the cloud', () => {
       const { status, body } = await callStorage(world, world.cloud.storeObject('a', object));
       expect([status, body.length]).toEqual([200, object.length]);
       expect(body.filter((byte, i) => byte !== object[i])).toHaveLength(1);
+    }));
+
+  it.each([
+    ['cloud-tunnel-refused', 403, 'Forbidden'],
+    ['cloud-tunnel-not-found', 404, 'Not found'],
+    ['cloud-tunnel-rate-limited', 429, 'Too many requests'],
+    ['cloud-tunnel-error', 503, 'Service unavailable'],
+  ] as const)('%s: every handshake gets %i, and the token works afterwards', (name, status, body) =>
+    withFault(name, async (world) => {
+      const { sourceToken: token } = await openTunnel(world);
+      expect(await dial(tunnelOf(world), 'source', { token })).toMatchObject({ status, body });
+      world.sim.setFault(name, false);
+      expect(await dial(tunnelOf(world), 'source', { token })).toHaveProperty('ws');
+    }),
+  );
+
+  it('cloud-tunnel-drops: open WebSockets are dropped at once, new ones after 2 seconds, without a close frame', () =>
+    withFault(
+      'cloud-tunnel-drops',
+      async (world, nowMs) => {
+        world.sim.setFault('cloud-tunnel-drops', false);
+        const { sourceToken: token } = await openTunnel(world);
+        const about = { token, clientToken };
+        const first = await connectSide(tunnelOf(world), 'source', about);
+        world.sim.setFault('cloud-tunnel-drops', true);
+        expect((await first.untilClosed()).code).toBe(1006);
+        const began = nowMs();
+        const second = await connectSide(tunnelOf(world), 'source', about);
+        expect((await second.untilClosed()).code).toBe(1006);
+        expect(nowMs() - began).toBeGreaterThanOrEqual(1_900);
+        const third = await connectSide(tunnelOf(world), 'source', about);
+        world.sim.setFault('cloud-tunnel-drops', false);
+        const from = nowMs();
+        await until(() => nowMs() - from > 3_000, 20_000);
+        expect(third.closed()).toBeNull();
+      },
+      'paced',
+    ));
+
+  it('cloud-tunnel-silent: no pong, no frame, no close frame and no answer; what waits follows afterwards', () =>
+    withFault('cloud-tunnel-silent', async (world) => {
+      world.sim.setFault('cloud-tunnel-silent', false);
+      const { tunnel, sourceToken, destinationToken } = await openTunnel(world);
+      const closing = await openTunnel(world);
+      const destination = await connectSide(tunnelOf(world), 'destination', { token: destinationToken });
+      const source = await connectSide(tunnelOf(world), 'source', { token: sourceToken });
+      const closed = await connectSide(tunnelOf(world), 'source', { token: closing.sourceToken });
+      world.sim.setFault('cloud-tunnel-silent', true);
+      source.ws.ping('a');
+      source.send(frames.startSsh);
+      world.cloud.tunnel.close(closing.tunnel.tunnelId);
+      const { sourceToken: token } = await openTunnel(world);
+      const handshake = dial(tunnelOf(world), 'source', { token, options: { handshakeTimeout: 200 } });
+      await expect(handshake).rejects.toThrow('timed out');
+      expect([source.pongs, destination.messages.length, closed.closed()]).toEqual([[], 1, null]);
+      world.sim.setFault('cloud-tunnel-silent', false);
+      expect((await destination.untilBytes(13)).toString('hex')).toBe(frames.startSsh);
+      await until(() => source.pongs.includes('a'));
+      expect(await closed.untilClosed()).toEqual({ code: 1000, reason: 'tunnel closed' });
+      expect(world.cloud.tunnel.list().find(({ tunnelId }) => tunnelId === tunnel.tunnelId)?.status).toBe('OPEN');
+    }));
+
+  it('cloud-tunnel-clock-stopped: a tunnel stays open beyond its lifetime, and ends by what was left afterwards', () =>
+    withFault(
+      'cloud-tunnel-clock-stopped',
+      async (world, nowMs) => {
+        const { sourceToken: token } = await openTunnel(world, 3_000);
+        const source = await connectSide(tunnelOf(world), 'source', { token });
+        const began = nowMs();
+        await until(() => nowMs() - began > 10_000, 20_000);
+        expect(source.closed()).toBeNull();
+        expect(world.cloud.tunnel.list()).toMatchObject([{ status: 'OPEN', leftMs: 3_000 }]);
+        world.sim.setFault('cloud-tunnel-clock-stopped', false);
+        const from = nowMs();
+        expect(await source.untilClosed()).toEqual({ code: 1000, reason: 'tunnel lifetime expired' });
+        expect(nowMs() - from).toBeGreaterThanOrEqual(2_900);
+      },
+      'paced',
+    ));
+
+  it('cloud-tunnel-wrong-region: notifications name another region, by a rotation too', () =>
+    withFault('cloud-tunnel-wrong-region', async (world) => {
+      await using device = await world.connect();
+      await device.client.subscribeAsync(topic('tunnels/notify'), { qos: 1 });
+      const { tunnel } = await openTunnel(world);
+      await world.cloud.tunnel.rotate(tunnel.tunnelId, 'destination');
+      expect([await device.next(topic('tunnels/notify')), await device.next(topic('tunnels/notify'), 1)]).toMatchObject(
+        [{ region: 'xx-nowhere-1' }, { region: 'xx-nowhere-1' }],
+      );
+      expect(tunnel.region).toBe('eu-central-1');
+      world.sim.setFault('cloud-tunnel-wrong-region', false);
+      await world.cloud.tunnel.rotate(tunnel.tunnelId, 'destination');
+      expect(await device.next(topic('tunnels/notify'), 2)).toMatchObject({ region: 'eu-central-1' });
     }));
 
   it('are all in the table, and all tested here', () => {

@@ -6,7 +6,8 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { directDialer } from '../../../src/lib/net/index.ts';
 import { localSocketPath, siteSchema } from '../../../src/lib/site/index.ts';
-import { rehearseCloud, type SimulatedCloud } from '../../../src/lib/toolkit/demo/cloud-rehearsal.ts';
+import { rehearseCloud } from '../../../src/lib/toolkit/demo/cloud-rehearsal.ts';
+import type { SimulatedCloud } from '../../../src/lib/toolkit/demo/rehearsal-tools.ts';
 import type { Toolkit } from '../../../src/lib/toolkit/toolkit.ts';
 import { connectedView, lostView } from '../../cloud/views.ts';
 import { createPacedClock } from '../../lifecycle/paced-clock.ts';
@@ -103,6 +104,9 @@ async function startWorld() {
     },
     release: () => Promise.reject(new Error('not rehearsed here')),
     job: async () => null,
+    openTunnel: () => Promise.reject(new Error('not rehearsed here')),
+    browse: async () => [],
+    closeTunnel: async () => {},
     received: async (topic) =>
       topic.endsWith('telemetry')
         ? world.telemetry.map((seq) => JSON.stringify({ id: `t${seq}`, seq }))

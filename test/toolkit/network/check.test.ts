@@ -250,7 +250,8 @@ describe('the network check, outward', () => {
     const disk = { state: folder, media: folder };
     const log = { status: 'writing', droppedLines: 0, detail: 'The log is being written.' };
     const cloud = { status: 'connected', detail: 'connected' };
-    const health = { status: 'ok', version: '1', upForMs: 1, services, evidence, disk, cloud, log };
+    const support = { status: 'not-configured', records: 'not-checked', detail: 'No cloud is configured.' };
+    const health = { status: 'ok', version: '1', upForMs: 1, services, evidence, disk, cloud, support, log };
     let body: string | undefined = JSON.stringify(health);
     const gateway = createServer((_, response) => (body === undefined ? undefined : response.end(body)));
     await new Promise<void>((resolve) => gateway.listen(0, '127.0.0.1', resolve));

@@ -26,7 +26,7 @@ export const tunnelFacts = [
     basis: 'stated',
     value: { port: 443, alpn: 'x-<vendor>-mqtt-ca', certificate: 'device' },
     source: "specification, 'States and transitions'",
-    note: 'MQTT alone may use 8883 as well (network.path-mqtt); for the notification only 443 is named.',
+    note: 'MQTT alone may use 8883 as well (network.path-mqtt); for the notification only 443 is named. Project decision: gw has one MQTT link, on either port, and accepts the notification on it.',
   },
   {
     id: 'tunnel.destination-checks',
@@ -35,6 +35,7 @@ export const tunnelFacts = [
     mark: 'BELEGT',
     basis: 'stated',
     source: "specification, 'States and transitions'",
+    note: 'gw also refuses a token that it has received before, and a session whose start cannot be recorded: project decisions.',
   },
   {
     id: 'tunnel.token-in-environment',
@@ -66,6 +67,7 @@ export const tunnelFacts = [
     mark: 'BELEGT',
     basis: 'stated',
     source: "specification, 'States and transitions'",
+    note: 'How long and by what it counts as lost is not stated. Project decision: 10 s without a TCP connection to the tunnel service, or without the interface or address of the tunnel.',
   },
   {
     id: 'tunnel.no-inbound',
@@ -88,6 +90,7 @@ export const tunnelFacts = [
     mark: 'OFFEN',
     basis: 'not-shown',
     source: "specification, 'Other records'",
+    note: 'Those of gw are a project decision (docs/remote-support.md).',
   },
   {
     id: 'tunnel.opening-identity',
@@ -109,5 +112,6 @@ export const tunnelFacts = [
     mark: 'OFFEN',
     basis: 'not-shown',
     source: "specification, 'Limits'",
+    note: 'Project decision: the site file sets it, by default 60 minutes.',
   },
 ] as const satisfies readonly Fact[];

@@ -36,6 +36,7 @@ export const refusalTable = {
     'The password file of this gateway cannot be read; sign-in is unavailable.',
     'Correct the file on the gateway (`gw site check` names it), then restart `gw serve`.',
   ],
+  NOT_CONFIRMED: [503, 'Requested, and not confirmed yet.', 'Look at the state: GET /api/wartung/sitzung.'],
   BUSY: [503, 'Too many concurrent requests of this kind.', 'Try again in a moment.'],
   LOOP_DETECTED: [
     508,

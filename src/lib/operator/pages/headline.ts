@@ -116,7 +116,7 @@ function hints(snapshot: ChassisSnapshot, health: GatewayHealth): string[] {
   ];
 }
 
-function gatewayHints({ status, services, disk, evidence, cloud }: GatewayHealth): string[] {
+function gatewayHints({ status, services, disk, evidence, cloud, support }: GatewayHealth): string[] {
   const hints: string[] = [];
   if (evidence.status === 'revoked') hints.push('Nachweise wurden zurückgenommen');
   if (evidence.status === 'unreadable') hints.push('Die Datei mit den Nachweisen ist nicht lesbar');
@@ -124,6 +124,7 @@ function gatewayHints({ status, services, disk, evidence, cloud }: GatewayHealth
   if (Object.values(disk).some((folder) => folder.status !== 'ok')) {
     hints.push('Dem Gateway fehlt Speicherplatz, oder ein Ordner ist nicht verwendbar');
   }
+  if (support.records === 'failing') hints.push('Die Fernwartung kann nicht aufgezeichnet werden');
   // Below the minute that degrades the gateway, a lost link is no news for the people at the robot.
   if (status !== 'ok' && cloud.status === 'not-connected') hints.push('Keine Verbindung zur Cloud');
   if (status !== 'ok' && hints.length === 0) hints.push('Das Gateway ist beeinträchtigt');

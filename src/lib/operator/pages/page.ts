@@ -6,7 +6,7 @@ export interface PageFrame {
   readonly title: string;
   /** Name of the site. */
   readonly site: string;
-  readonly current: 'surface' | 'service' | 'sign-in' | 'refused';
+  readonly current: 'surface' | 'service' | 'sign-in' | 'refused' | 'support';
   /** Omits the parts that the read-only socket refuses. */
   readonly readOnly: boolean;
   /** Present on pages that show live values. */

@@ -5,13 +5,14 @@ import { page } from './page.ts';
 /** The page for a refused form: the content of the JSON answer, with a link back. */
 export function refusedPage(site: string, { error }: ErrorBody): Markup {
   const { code, message, tried, remedy } = error;
+  const title = code === 'NOT_CONFIRMED' ? 'Noch nicht bestätigt' : 'Nicht ausgeführt';
   return page({
-    title: 'Nicht ausgeführt',
+    title,
     site,
     current: 'refused',
     readOnly: false,
     body: markup`<section>
-<h1>Nicht ausgeführt</h1>
+<h1>${title}</h1>
 <p class="alarm" role="alert">${germanReasons[code] ?? message}</p>
 ${tried === undefined ? null : markup`<p>Versuchte Adresse: <code>${tried.address}:${tried.port ?? ''}</code></p>`}
 <p><small>${code}: ${message} ${remedy ?? ''}</small></p>
@@ -29,5 +30,6 @@ const germanReasons: Readonly<Record<string, string>> = {
   TOUR_RUNNING: 'Es fährt schon eine Tour.',
   TOUR_UNKNOWN: 'Diese Tour gibt es nicht.',
   STATION_UNKNOWN: 'Diese Station steht nicht in der Standortdatei.',
+  NOT_CONFIRMED: 'Angefordert, aber noch nicht bestätigt. Den Stand zeigt die Seite „Technik“.',
   NOT_SIGNED_IN: 'Dafür ist eine Anmeldung erforderlich.',
 };

@@ -40,6 +40,7 @@ ${headlineBlock(view)}
 <p class="when-running">${live(view, 'tour')}</p>
 <p class="alarm when-latched">${live(view, 'stop')}</p>
 </section>
+${supportBanner(view, readOnly)}
 <section>
 <h2>Fahrgestell</h2>
 <dl>
@@ -110,8 +111,36 @@ ${neighbours.robots.map(
 <div><dt>Version aus der Cloud</dt><dd class="lines">${live(view, 'cloud.release')}</dd></div>
 <div><dt>Archive für die Cloud</dt><dd class="lines">${live(view, 'cloud.uploads')}</dd></div>
 </dl>
+</section>
+<section>
+<h2>Fernwartung</h2>
+<dl>
+<div><dt>Zustand</dt><dd class="lines">${live(view, 'support')} <small lang="en">${live(view, 'support.detail')}</small></dd></div>
+<div><dt>Zuletzt beendet</dt><dd>${live(view, 'support.ended')}</dd></div>
+<div><dt>Zuletzt abgelehnt</dt><dd>${live(view, 'support.refused')}</dd></div>
+<div><dt>Aufzeichnungen</dt><dd>${live(view, 'support.records')}</dd></div>
+</dl>
 </section>`,
   });
+}
+
+/** A running session of remote support, which anyone at the robot may end. Hidden by the style sheet while none runs. */
+function supportBanner(view: PageView, readOnly: boolean): Markup {
+  return markup`<section class="support when-support">
+<h2 aria-live="polite">Fernwartung: ${live(view, 'support.title')}</h2>
+<p>${live(view, 'support.state')}</p>
+<dl>
+<div><dt>Seit</dt><dd>${live(view, 'support.since')}</dd></div>
+<div><dt>Endet spätestens</dt><dd>${live(view, 'support.until')}</dd></div>
+<div><dt>Dienste</dt><dd>${live(view, 'support.services')}</dd></div>
+<div><dt>Offene Verbindungen</dt><dd>${live(view, 'support.open')}</dd></div>
+</dl>
+${
+  readOnly
+    ? markup`<p>Beenden kann die Fernwartung jeder am Roboter, auf der Seite „Technik“ des Tablets.</p>`
+    : markup`<form method="post" action="/api/wartung/sitzung/ende"><button>Fernwartung beenden <small>trennt nur den Fernzugriff; den Roboter betrifft es nicht</small></button></form>`
+}
+</section>`;
 }
 
 function neighboursText({ fleet }: Site, view: NeighboursView): string {

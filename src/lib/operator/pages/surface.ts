@@ -34,6 +34,7 @@ ${headlineBlock(view)}
 <p class="when-away">${live(view, 'link.detail')}</p>
 <p class="when-running">${live(view, 'tour')}</p>
 <p class="alarm when-latched">${live(view, 'stop')} <small>${live(view, 'stop.by')}</small></p>
+<p class="when-support">Fernwartung: ${live(view, 'support.title')} – siehe Seite <a href="/service">Technik</a>.</p>
 </section>
 ${readOnly ? null : stopForms(signedIn)}
 <section>

@@ -1,5 +1,6 @@
 import { type ChassisSnapshot, moveProgress } from '../../chassis/index.ts';
 import type { MotionStatus } from '../../motion/index.ts';
+import type { SupportView } from '../../tunnel/index.ts';
 import type { GatewayHealth } from '../model.ts';
 import { type CloudKey, type CloudNow, cloudTexts } from './cloud-text.ts';
 import { alertText, positionDoubt, positioningWord } from './condition-text.ts';
@@ -9,6 +10,7 @@ import { linkDetail, linkText, triedText } from './link-text.ts';
 import { type LiveKey, liveTexts } from './live-texts.ts';
 import { num, spanText, timeText } from './number-text.ts';
 import { isRunning, runText } from './run-text.ts';
+import { type SupportKey, supportTexts } from './support-text.ts';
 
 /** The texts of the pages: the server renders them into the page, live events update them in place. */
 export interface PageView {
@@ -18,8 +20,11 @@ export interface PageView {
   readonly texts: Readonly<Record<TextKey, string>>;
 }
 
-/** `go` is 'yes' while a tour may start, `run` 'running' while gw drives the robot; `headline` is its level. */
-type Flag = 'link' | 'stop' | 'run' | 'gate' | 'go' | 'headline';
+/**
+ * `go` is 'yes' while a tour may start, `run` 'running' while gw drives the robot, `support` 'running' during a session of
+ * remote support; `headline` is its level.
+ */
+type Flag = 'link' | 'stop' | 'run' | 'gate' | 'go' | 'support' | 'headline';
 
 export type TextKey =
   | 'headline'
@@ -44,6 +49,7 @@ export type TextKey =
   | 'folders'
   | 'evidence'
   | CloudKey
+  | SupportKey
   | `${LiveKey}`
   | `${LiveKey}.age`
   | `${LiveKey}.mark`
@@ -57,6 +63,7 @@ export function pageView(
   motion: MotionStatus,
   health: GatewayHealth,
   cloud: CloudNow,
+  support: SupportView,
 ): PageView {
   const { link, values, identity } = snapshot;
   const headline = headlineOf(snapshot, motion, health);
@@ -71,6 +78,7 @@ export function pageView(
       run: isRunning(motion) ? 'running' : 'none',
       gate: motion.gate.open ? 'open' : 'closed',
       go: why === '' ? 'yes' : 'no',
+      support: support.status === 'running' ? 'running' : 'none',
       headline: headline.level,
     },
     texts: {
@@ -96,6 +104,7 @@ export function pageView(
       folders: `${folderText('Zustand', health.disk.state)}\n${folderText('Medien', health.disk.media)}`,
       evidence: evidenceText(health),
       ...cloudTexts(cloud),
+      ...supportTexts(support, cloud),
       overall: headline.level === 'good' ? 'in Ordnung' : `beeinträchtigt: ${headline.text}`,
       ...liveTexts('pose', values.pose, ({ xM, yM }) => `x ${num(xM, 2)} m, y ${num(yM, 2)} m`, poseDoubt, 'xM'),
       ...liveTexts(

@@ -3,7 +3,7 @@ import { GwError } from '../../error/index.ts';
 import { type Clock, readWhole } from '../../lifecycle/index.ts';
 import type { FaultName, Faults } from '../faults.ts';
 import { type CertificateAuthority, createCa } from './certificates.ts';
-import { CLOUD_HOST, type ConnectionHandler, createHttpsHandler, createTlsHandler, startListener } from './listener.ts';
+import { CLOUD_HOST, type ConnectionHandler, createHttpsHandler, startListener } from './listener.ts';
 import type { CloudControl, CloudSettings, ReceivedMessage } from './model.ts';
 import { type Broker, type ClientMessage, type ClosedConnection, SLOW_MS, startBroker } from './mqtt/broker.ts';
 import { vendorLimits } from './mqtt/limits.ts';
@@ -13,6 +13,8 @@ import { createShadows } from './services/shadow.ts';
 import { defaultTemplates, restAfter, topicFor } from './services/topics.ts';
 import { createStorage } from './storage/storage.ts';
 import { answerUploadRequest } from './storage/upload-requests.ts';
+import type { Side } from './tunnel/rules.ts';
+import { startTunnelService } from './tunnel/service.ts';
 
 export interface Cloud extends AsyncDisposable, CloudControl {
   /** Must be called on every change of a fault. */
@@ -27,6 +29,8 @@ export interface CloudOptions extends CloudSettings {
   /** The device that commands without a serial number mean. */
   readonly serial: string;
   readonly onClosed?: (closed: ClosedConnection) => void;
+  /** The tunnel service disconnected a client for a message that it must not send. */
+  readonly onTunnelViolation?: (side: Side, reason: string) => void;
 }
 
 /**
@@ -45,8 +49,8 @@ const RESTART_DOWN_MS = 2_000;
 
 /**
  * The cloud of a simulated robot on 127.0.0.1: an MQTT broker on two ports with a job service and device shadows, object
- * storage with pre-signed URLs, and a tunnel service that completes the TLS handshake and sends nothing; all with
- * certificates of one CA. Throws PORT_IN_USE.
+ * storage with pre-signed URLs, and a tunnel service that notifies devices by the broker; all with certificates of one
+ * CA. Throws PORT_IN_USE.
  */
 export async function startCloud(options: CloudOptions): Promise<Cloud> {
   const { ca, faults, clock, serial: ownSerial, answersWithoutSubscription = false } = options;
@@ -120,7 +124,6 @@ export async function startCloud(options: CloudOptions): Promise<Cloud> {
 
   const choose = (own: ConnectionHandler, inspected: ConnectionHandler) => () =>
     faults.is('cloud-silent') ? undefined : faults.is('cloud-inspected') ? inspected : own;
-  const quiet = (socket: { resume(): unknown }) => void socket.resume();
   const storageHandlers = [
     await createHttpsHandler(ca, storage.answer),
     await createHttpsHandler(inspector, storage.answer),
@@ -129,7 +132,20 @@ export async function startCloud(options: CloudOptions): Promise<Cloud> {
   const storageUrl = `https://${CLOUD_HOST}:${storageListener.port}`;
   storage.setBase(storageUrl);
   const tunnel = undo.use(
-    await startListener(choose(await createTlsHandler(ca, {}, quiet), await createTlsHandler(inspector, {}, quiet))),
+    await startTunnelService({
+      ...options.tunnel,
+      ca,
+      inspector,
+      faults,
+      clock,
+      now,
+      serial: ownSerial,
+      onViolation: options.onTunnelViolation ?? (() => {}),
+      async notify(serial, notification) {
+        assertUp();
+        await broker.publish({ topic: topicFor(topics.tunnels, serial), payload: JSON.stringify(notification) });
+      },
+    }),
   );
 
   /** Of two faults that close the broker, the other one counts on. */
@@ -164,10 +180,11 @@ export async function startCloud(options: CloudOptions): Promise<Cloud> {
     places: {
       mqtt: { host: CLOUD_HOST, port: broker.port, fallbackPort: broker.alpnPort, alpn: CLOUD_ALPN },
       storageUrl,
-      tunnel: { host: CLOUD_HOST, port: tunnel.port },
+      tunnel: tunnel.place,
     },
     topics,
     broker,
+    tunnel,
     received: () => [...received],
     async stop({ serial = ownSerial, id = randomUUID(), ...about } = {}) {
       assertUp();
@@ -217,6 +234,7 @@ export async function startCloud(options: CloudOptions): Promise<Cloud> {
     async applyFault(name, on) {
       if (name === 'cloud-direct-closed') await broker.setFirstPortOpen(!on);
       if (name === 'cloud-cut') await comeUp();
+      tunnel.applyFault(name, on);
       if (name !== 'cloud-restarting') return;
       restarting?.abort();
       restarting = on ? new AbortController() : null;

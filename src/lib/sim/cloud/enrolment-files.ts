@@ -3,10 +3,9 @@ import { join } from 'node:path';
 import { replaceFile } from '../../lifecycle/index.ts';
 import { isRecord } from '../chassis/maps/map-store.ts';
 import { makeFolder, readIfThere } from '../files.ts';
+import { CA_FILE } from './ca-file.ts';
 import { type CertificateAuthority, createCa, restoreCa } from './certificates.ts';
 
-/** Relative to the folder of the simulator. */
-export const ENROLMENT_CA_FILE = 'enrolment-ca.pem';
 const CA_KEY_FILE = join('secrets', 'cloud-ca.json');
 const CODE_FILE = join('secrets', 'enrolment-code.txt');
 
@@ -24,7 +23,7 @@ export async function openCa(dir: string | undefined): Promise<CertificateAuthor
     const { caPem, keyPem } = ca;
     await replaceFile(path, `${JSON.stringify({ caPem, keyPem })}\n`, { mode: 0o600 });
   }
-  await replaceFile(join(dir, ENROLMENT_CA_FILE), ca.caPem);
+  await replaceFile(join(dir, CA_FILE), ca.caPem);
   return ca;
 }
 

@@ -1,6 +1,7 @@
-import type { RequestListener } from 'node:http';
+import type { IncomingMessage, RequestListener } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import { createServer, type Server, type Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { createServer as createTlsServer, type TLSSocket, type TlsOptions } from 'node:tls';
 import { closeServer, listenOn } from '../listen.ts';
 import type { CertificateAuthority, Validity } from './certificates.ts';
@@ -35,13 +36,23 @@ export async function createTlsHandler(
   return server;
 }
 
+interface HttpsOptions {
+  /** For requests to upgrade; without it they are handled as others. */
+  readonly onUpgrade?: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
+  /** Limit of request line and headers; 431 above it. */
+  readonly maxRequestBytes?: number;
+}
+
 export async function createHttpsHandler(
   ca: CertificateAuthority,
   onRequest: RequestListener,
   fields: ServerCertificateFields = {},
+  { onUpgrade, maxRequestBytes }: HttpsOptions = {},
 ): Promise<ConnectionHandler> {
   const { keyPem, certificatePem } = await ca.issueServer({ names: CLOUD_NAMES, ...fields });
-  const server = createHttpsServer({ ...MIN_TLS, key: keyPem, cert: certificatePem }, onRequest);
+  const limits = maxRequestBytes === undefined ? {} : { maxHeaderSize: maxRequestBytes };
+  const server = createHttpsServer({ ...MIN_TLS, ...limits, key: keyPem, cert: certificatePem }, onRequest);
+  if (onUpgrade !== undefined) server.on('upgrade', onUpgrade);
   server.on('tlsClientError', () => {});
   return server;
 }

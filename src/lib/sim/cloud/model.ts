@@ -6,6 +6,7 @@ import type { DocumentChanges } from './services/release.ts';
 import type { ShadowView } from './services/shadow.ts';
 import type { TopicTemplates } from './services/topics.ts';
 import type { StorageRequest, Upload } from './storage/storage.ts';
+import type { TunnelControl, TunnelSettings } from './tunnel/model.ts';
 
 /** Addresses of the simulated cloud, as in a site file. */
 export interface CloudPlaces {
@@ -24,6 +25,7 @@ export interface CloudSettings {
   readonly answersWithoutSubscription?: boolean;
   /** Validity of a pre-signed URL; 900 s by default. */
   readonly urlLifetimeS?: number;
+  readonly tunnel?: TunnelSettings;
 }
 
 /** A message that the cloud received from a device. */
@@ -42,6 +44,7 @@ export interface CloudControl {
   readonly places: CloudPlaces;
   readonly topics: TopicTemplates;
   readonly broker: Pick<Broker, 'clients' | 'connected' | 'connectedIds' | 'closed' | 'discarded'>;
+  readonly tunnel: TunnelControl;
   /** Messages and last wills of devices in the order of their arrival, also repeated ones; at most the last 10,000. */
   received(): readonly ReceivedMessage[];
   /** Publishes a stop; returns its id. */

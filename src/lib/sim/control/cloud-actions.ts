@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { GwError } from '../../error/index.ts';
 import type { CloudControl } from '../cloud/model.ts';
 import { topicFor } from '../cloud/services/topics.ts';
+import { runTunnelAction, tunnelActionSchemas } from './tunnel-actions.ts';
 
 /** What a person can have the simulated cloud do, as the control server accepts it. */
 const cloudActionSchema = z.discriminatedUnion('action', [
@@ -30,6 +31,7 @@ const cloudActionSchema = z.discriminatedUnion('action', [
     force: z.boolean(),
     serial: z.string().optional(),
   }),
+  ...tunnelActionSchemas,
 ]);
 export type CloudAction = z.infer<typeof cloudActionSchema>;
 
@@ -73,6 +75,8 @@ export async function runCloudAction(cloud: CloudControl | null, ownSerial: stri
       const { jobId, force, serial = ownSerial } = action;
       return { job: cloud.cancel(jobId, { force, serial }) };
     }
+    default:
+      return runTunnelAction(cloud, action);
   }
 }
 

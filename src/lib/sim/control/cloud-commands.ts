@@ -12,7 +12,7 @@ import type {
   SimCloudStop,
 } from './cloud.result.ts';
 import type { CloudAction } from './cloud-actions.ts';
-import { controlCloud, controlSim, DEFAULT_DIR, defaultPointerFile } from './request.ts';
+import { controlCloud, DEFAULT_DIR, defaultPointerFile } from './request.ts';
 
 /** The simulator to control: by default that of ./gw-sim, or the last started one. */
 export interface SimTarget {
@@ -25,7 +25,7 @@ const POLL_MS = 500;
 const MAX_PAYLOAD_BYTES = 512 * 1024;
 
 /** All throw SIM_NOT_RUNNING, and USAGE when the simulator has no cloud. */
-async function ask<T>({ dir, pointerFile = defaultPointerFile() }: SimTarget, action: CloudAction) {
+export async function askCloud<T>({ dir, pointerFile = defaultPointerFile() }: SimTarget, action: CloudAction) {
   const reply = await controlCloud(dir ?? DEFAULT_DIR, dir === undefined ? pointerFile : undefined, action);
   return { dir: reply.dir, ...(reply.result as T) };
 }
@@ -38,7 +38,7 @@ export function simCloudStop(
     readonly serial?: string | undefined;
   },
 ): Promise<SimCloudStop> {
-  return ask<Omit<SimCloudStop, 'dir'>>(target, { action: 'stop', ...stop });
+  return askCloud<Omit<SimCloudStop, 'dir'>>(target, { action: 'stop', ...stop });
 }
 
 export interface SimReleaseOptions {
@@ -58,7 +58,7 @@ export interface SimReleaseOptions {
 export async function simCloudRelease(target: SimTarget, options: SimReleaseOptions): Promise<SimCloudRelease> {
   const { file, waitMs, signal, onStatus = () => {}, clock = systemClock, ...about } = options;
   const { version, stage, allowDowngrade, serial } = about;
-  const made = await ask<Pick<SimCloudRelease, 'job' | 'connected'>>(target, {
+  const made = await askCloud<Pick<SimCloudRelease, 'job' | 'connected'>>(target, {
     action: 'release',
     file: resolve(file),
     version,
@@ -112,30 +112,30 @@ export async function simCloudSend(
     });
   }
   const payloadBase64 = Buffer.from(bytes).toString('base64');
-  return ask<Omit<SimCloudSend, 'dir'>>(target, { action: 'send', topic, payloadBase64, retain });
+  return askCloud<Omit<SimCloudSend, 'dir'>>(target, { action: 'send', topic, payloadBase64, retain });
 }
 
 export async function simCloudReceived(
   target: SimTarget,
   { topic, last }: { readonly topic?: string | undefined; readonly last: number },
 ): Promise<SimCloudReceived> {
-  const found = await ask<Omit<SimCloudReceived, 'dir' | 'topic'>>(target, { action: 'received', topic, last });
+  const found = await askCloud<Omit<SimCloudReceived, 'dir' | 'topic'>>(target, { action: 'received', topic, last });
   return { ...found, topic: topic ?? null };
 }
 
 export function simCloudRestart(target: SimTarget): Promise<SimCloudRestart> {
-  return ask<Omit<SimCloudRestart, 'dir'>>(target, { action: 'restart' });
+  return askCloud<Omit<SimCloudRestart, 'dir'>>(target, { action: 'restart' });
 }
 
 export function simCloudJobs(target: SimTarget): Promise<SimCloudJobs> {
-  return ask<Omit<SimCloudJobs, 'dir'>>(target, { action: 'jobs' });
+  return askCloud<Omit<SimCloudJobs, 'dir'>>(target, { action: 'jobs' });
 }
 
 export function simCloudCancel(
   target: SimTarget,
   job: { readonly jobId: string; readonly force: boolean; readonly serial?: string | undefined },
 ): Promise<SimCloudCancel> {
-  return ask<Omit<SimCloudCancel, 'dir'>>(target, { action: 'cancel', ...job });
+  return askCloud<Omit<SimCloudCancel, 'dir'>>(target, { action: 'cancel', ...job });
 }
 
 async function readPayload(path: string): Promise<Uint8Array> {
@@ -145,25 +145,4 @@ async function readPayload(path: string): Promise<Uint8Array> {
     const { code } = error as NodeJS.ErrnoException;
     throw new GwError('FILE_UNREADABLE', `${path} cannot be read (${code}).`, { cause: error });
   }
-}
-
-/** The cloud of a running simulator, as a program plays its side. All throw SIM_NOT_RUNNING, USAGE. */
-export function cloudOfSim(dir: string) {
-  const target = { dir };
-  return {
-    async cut(on: boolean): Promise<void> {
-      await controlSim(dir, { set: { name: 'cloud-cut', on } });
-    },
-    stop: (reason: string, by: string) => simCloudStop(target, { reason, by }),
-    async release(file: string): Promise<SimCloudJob> {
-      const signal = new AbortController().signal;
-      return (await simCloudRelease(target, { file, allowDowngrade: false, signal })).job;
-    },
-    async job(jobId: string): Promise<SimCloudJob | null> {
-      return (await simCloudJobs(target)).jobs.findLast((job) => job.jobId === jobId) ?? null;
-    },
-    async received(topic: string): Promise<readonly (string | null)[]> {
-      return (await simCloudReceived(target, { topic, last: 1_000 })).messages.map(({ text }) => text);
-    },
-  };
 }

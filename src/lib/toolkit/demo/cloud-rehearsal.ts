@@ -1,40 +1,15 @@
 import { z } from 'zod';
 import { asGwError, GwError } from '../../error/index.ts';
 import { plural } from '../../text/index.ts';
-import { readCloudStatus } from '../cloud/status.ts';
 import type { CloudStatus } from '../cloud/view.result.ts';
 import type { Finding } from '../finding.result.ts';
 import { type FindingStart, ok, wrong } from '../finding.ts';
 import { clearStop } from '../motion/clear.ts';
 import { operatorAccess } from '../operator/access.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
+import { type RehearsalOptions, statusOf, type Tools, until } from './rehearsal-tools.ts';
+import { support } from './support-rehearsal.ts';
 
-/** The cloud's side, played by the simulator. */
-export interface SimulatedCloud {
-  /** Closes the broker, or opens it again. */
-  cut(on: boolean): Promise<void>;
-  stop(reason: string, by: string): Promise<{ readonly id: string }>;
-  /** Releases a package, and returns its job. */
-  release(file: string): Promise<SimulatedJob>;
-  job(jobId: string): Promise<SimulatedJob | null>;
-  /** Payloads that the cloud received on the topic of this key, oldest first. */
-  received(topic: string): Promise<readonly (string | null)[]>;
-}
-
-interface SimulatedJob {
-  readonly jobId: string;
-  readonly status: string;
-  readonly statusDetails: Readonly<Record<string, string>>;
-}
-
-export interface RehearsalOptions {
-  readonly cloud: SimulatedCloud;
-  /** Makes a signed package of the given version from the running installation; returns its path. */
-  readonly makePackage: (version: string) => Promise<string>;
-  readonly onFinding: (finding: Finding) => void;
-}
-
-const POLL_MS = 100;
 const CONNECTED_WITHIN_MS = 15_000;
 const CUT_FOR_MS = 3_000;
 const STOPPED_WITHIN_MS = 3_000;
@@ -42,7 +17,7 @@ const RELEASED_WITHIN_MS = 60_000;
 const SPEC = 'Core network rule';
 
 /**
- * Rehearses the cloud link of the running gateway: connected, an outage that loses nothing, a stop, a release. Each
+ * Rehearses the cloud link of the running gateway: connected, an outage that loses nothing, a stop, a support session, a release. Each
  * finding is measured at both ends, the gateway and the simulated cloud. A part that fails does not end the others.
  */
 export async function rehearseCloud(
@@ -62,6 +37,11 @@ export async function rehearseCloud(
       outage,
     ],
     [{ id: 'cloud-stop', title: 'A stop from the cloud stops the robot', spec: SPEC }, 'Stopping from the cloud', stop],
+    [
+      { id: 'cloud-support', title: 'A support session shows the read-only view', spec: 'States and transitions' },
+      'Opening a support session',
+      support,
+    ],
     [
       { id: 'cloud-release', title: 'A release from the cloud is installed', spec: 'Versioning' },
       'Releasing a version',
@@ -86,40 +66,6 @@ export async function rehearseCloud(
   return findings;
 }
 
-interface Tools extends RehearsalOptions {
-  readonly toolkit: Toolkit;
-  readonly context: CheckContext;
-}
-
-/** Polls until the state satisfies; throws with what was awaited. */
-async function until<T>(
-  { toolkit, context }: Tools,
-  what: string,
-  withinMs: number,
-  read: () => Promise<T>,
-  satisfies: (value: T) => boolean,
-  beganMs = toolkit.clock.monotonicMs(),
-): Promise<{ readonly value: T; readonly tookMs: number }> {
-  const { clock } = toolkit;
-  for (;;) {
-    // A gateway that restarts does not answer for a moment.
-    const value = await read().catch((error: unknown) => {
-      context.signal.throwIfAborted();
-      if (asGwError(error).code !== 'OPERATOR_NOT_REACHABLE') throw error;
-      return undefined;
-    });
-    const tookMs = Math.round(clock.monotonicMs() - beganMs);
-    if (value !== undefined && satisfies(value)) return { value, tookMs };
-    if (tookMs > withinMs) {
-      throw new GwError('CHECK_FAILED', `${what}: not within ${withinMs / 1000} s.`, {
-        remedy: 'Read the log of the gateway, and run `gw cloud status`.',
-      });
-    }
-    await clock.sleep(POLL_MS, context.signal);
-  }
-}
-
-const statusOf = ({ toolkit, context }: Tools) => readCloudStatus(toolkit, {}, context);
 const isConnected = ({ status }: CloudStatus) => status === 'connected';
 
 async function link(tools: Tools): Promise<string> {

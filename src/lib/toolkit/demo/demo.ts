@@ -23,8 +23,9 @@ import { tryPort } from '../free-port.ts';
 import { setUpKiosk } from '../kiosk/setup.ts';
 import { type CheckContext, openToolkit, type Toolkit } from '../toolkit.ts';
 import { type ChildProgram, startProgram } from './child-program.ts';
-import { rehearseCloud, type SimulatedCloud } from './cloud-rehearsal.ts';
+import { rehearseCloud } from './cloud-rehearsal.ts';
 import type { Demo } from './demo.result.ts';
+import type { SimulatedCloud } from './rehearsal-tools.ts';
 import { makeDemoPackage } from './release-package.ts';
 
 export interface DemoOptions extends Pick<ChecklistRunOptions, 'onStep' | 'onResult' | 'onProgress' | 'signal'> {

@@ -46,6 +46,13 @@ export const gatewayHealthSchema = z.strictObject({
       detail: z.string(),
     })
     .describe('Cloud link. Configured, enrolled and not connected for a minute: degraded.'),
+  support: z
+    .strictObject({
+      status: z.enum(['not-configured', 'waiting', 'running', 'not-checked']),
+      records: z.enum(['ok', 'failing', 'not-checked']).describe('failing: no session can start, degraded.'),
+      detail: z.string(),
+    })
+    .describe('Remote support.'),
   log: z
     .strictObject({
       status: z

@@ -1,10 +1,9 @@
 import { GwError } from '../../../error/index.ts';
-import { type Clock, onAbort } from '../../../lifecycle/index.ts';
+import { type Clock, createWakeup, onAbort } from '../../../lifecycle/index.ts';
 import { MAX_IN_FLIGHT, PUBACK_TIMEOUT_MS } from '../limits.ts';
 import type { Publisher } from '../model.ts';
 import type { createPace } from '../pace.ts';
 import type { StoredMessage } from '../store/model.ts';
-import { createWakeup } from '../wakeup.ts';
 import { createFeed, type Feed, type FeedOptions } from './feed.ts';
 import type { Suspects } from './suspect.ts';
 

@@ -103,6 +103,11 @@ export async function readOnlyRules(
       tries: [
         ...otherMethods.map((method) => ({ what: method, bytes: get('/', { method }), judge: refusedInShape })),
         { what: 'CONNECT', bytes: line('CONNECT 127.0.0.1:22'), judge: exactly(403) },
+        {
+          what: 'DELETE /api/wartung/sitzung',
+          bytes: get('/api/wartung/sitzung', { method: 'DELETE' }),
+          judge: refusedInShape,
+        },
         { what: 'HEAD', bytes: get('/api/nachbarn', { method: 'HEAD' }), judge: exactly(200) },
       ],
     },

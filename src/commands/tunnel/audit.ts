@@ -1,0 +1,62 @@
+import { Flags } from '@oclif/core';
+import { GwCommand, type Outcome } from '../../cli/command.ts';
+import { renderTunnelAudit } from '../../cli/render/tunnel-audit.ts';
+import type { TunnelAudit as Result } from '../../lib/toolkit/tunnel/audit.result.ts';
+
+const DEFAULT_SITE = 'site.yaml';
+
+export default class TunnelAudit extends GwCommand<Result> {
+  static override summary = 'Audit the records of the support sessions; write the report as HTML or PDF.';
+  static override description =
+    'Every record is verified against the one before it, and the first broken line is named; every start needs one end, within the own clock and the configured maximum, region and services. With --cloud the copy of the cloud is compared record by record, with --log the log files are searched for tokens. Without --cloud a complete rewriting of the local records does not show. Reads files of any size in a stream, changes nothing but --report, and may run while gw does. Exits with 0 for ok only; with 1 for findings, and also when the audit is not decided, such as while a session runs.';
+  static override examples = [
+    '<%= config.bin %> tunnel audit --site /etc/gw/site.yaml',
+    '<%= config.bin %> tunnel audit --site site.yaml --cloud records.jsonl --report Fernwartung.pdf',
+    '<%= config.bin %> tunnel audit --records support/ --log gw.log --lang en --report audit.html --force',
+    '<%= config.bin %> tunnel audit --records sessions.jsonl --json',
+  ];
+  static override flags = {
+    records: Flags.string({
+      summary: 'Folder of the records, or one file; by default the one of the site file.',
+      helpValue: 'PATH',
+    }),
+    cloud: Flags.file({
+      summary: 'Copy of the cloud to compare with: JSON lines of records, or of messages that contain them.',
+      helpValue: 'FILE',
+    }),
+    log: Flags.file({
+      summary: 'Log file to search for tokens; may be repeated.',
+      helpValue: 'FILE',
+      multiple: true,
+      multipleNonGreedy: true,
+    }),
+    site: Flags.file({
+      char: 's',
+      summary: `Site file of this robot; without --records ${DEFAULT_SITE} by default.`,
+      helpValue: 'FILE',
+      env: 'GW_SITE',
+    }),
+    report: Flags.file({ summary: 'Write the report to this file, .html or .pdf.', helpValue: 'FILE' }),
+    lang: Flags.option({
+      summary: 'Language of the report.',
+      options: ['de', 'en'] as const,
+      default: 'de' as const,
+    })(),
+    force: Flags.boolean({ summary: 'Replace the file of --report.', dependsOn: ['report'] }),
+  };
+  static override readonly schema = 'gw/tunnel-audit/1';
+
+  protected override async execute(): Promise<Outcome<Result>> {
+    const { flags } = await this.parse(TunnelAudit);
+    const { auditSessions } = await import('../../lib/toolkit/tunnel/audit.ts');
+    const { records, cloud, log: logs, site, report, lang, force } = flags;
+    const sitePath = site ?? (records === undefined ? DEFAULT_SITE : undefined);
+    const where = { records, cloud, logs, sitePath, report };
+    const data = await auditSessions({ ...where, lang, force, now: () => new Date(), signal: this.signal });
+    return { data, ok: data.verdict === 'ok' };
+  }
+
+  protected override render(data: Result): string {
+    return renderTunnelAudit(data);
+  }
+}

@@ -1,0 +1,161 @@
+import { basename } from 'node:path';
+import type { Block, DocumentModel, Language, Row, Tone } from '../document.ts';
+import { type AuditTexts, auditTexts } from '../texts/audit.ts';
+import type { AuditReport } from './model.ts';
+
+/**
+ * The report of an audit of the support sessions: the verdict and what limits it first, then the checks, the findings and
+ * what the audit cannot show.
+ */
+export function auditDocument(
+  report: AuditReport,
+  { lang, madeAt }: { readonly lang: Language; readonly madeAt: Date },
+): DocumentModel {
+  const texts = auditTexts[lang];
+  const title = texts.title(report.serial);
+  return {
+    lang,
+    title,
+    footer: texts.footer(report.serial),
+    madeAt,
+    blocks: [
+      { kind: 'title', text: title, above: texts.above },
+      banner(report, texts),
+      figures(report, texts),
+      { kind: 'heading', text: texts.checksTitle },
+      checks(report, texts),
+      { kind: 'heading', text: texts.findingsTitle },
+      ...findings(report, texts),
+      { kind: 'heading', text: texts.infoTitle },
+      { kind: 'list', items: auditInformation(report, texts) },
+      { kind: 'heading', text: texts.factsTitle },
+      facts(report, texts, madeAt),
+      { kind: 'heading', text: texts.meaningTitle },
+      { kind: 'list', items: texts.meaning },
+    ],
+  };
+}
+
+const tones = { ok: 'good', findings: 'bad', 'not-decided': 'open' } as const satisfies Record<string, Tone>;
+const checkTones = { ok: 'good', wrong: 'bad', 'not-checked': 'open' } as const satisfies Record<string, Tone>;
+
+function countOf({ counts }: AuditReport): number {
+  return counts.reduce((sum, { count }) => sum + count, 0);
+}
+
+function banner(report: AuditReport, texts: AuditTexts): Block {
+  const { verdict, firstBroken, cloud } = report;
+  const open = report.checks.filter((check) => check.verdict === 'not-checked');
+  return {
+    kind: 'banner',
+    tone: tones[verdict],
+    title: verdict === 'findings' ? texts.verdict.findings(countOf(report)) : texts.verdict[verdict],
+    lines: [
+      ...(firstBroken === null
+        ? []
+        : [texts.firstBroken(firstBroken.file === null ? 'head.json' : basename(firstBroken.file), firstBroken.line)]),
+      cloud === null ? [{ text: texts.notCompared, bold: true }] : texts.compared,
+      ...(open.length === 0 ? [] : [texts.notCheckedNames(open.map(({ id }) => texts.check[id]).join('; '))]),
+    ],
+  };
+}
+
+function figures(report: AuditReport, texts: AuditTexts): Block {
+  const refused = report.refused.reduce((sum, { count }) => sum + count, 0);
+  const found = countOf(report);
+  const open = report.checks.filter(({ verdict }) => verdict === 'not-checked').length;
+  return {
+    kind: 'figures',
+    cells: [
+      { value: String(report.records), label: texts.figures.records, tone: null },
+      { value: String(report.sessions), label: texts.figures.sessions, tone: null },
+      { value: String(refused), label: texts.figures.refused, tone: null },
+      { value: String(found), label: texts.figures.findings, tone: found > 0 ? 'bad' : null },
+      { value: String(open), label: texts.figures.open, tone: open > 0 ? 'open' : null },
+    ],
+  };
+}
+
+function checks(report: AuditReport, texts: AuditTexts): Block {
+  const rows = report.checks.map(({ id, verdict, detail, values }): Row => {
+    const tone = checkTones[verdict];
+    return { cells: [texts.check[id], [{ text: texts.mark[verdict], tone }], texts.detail[detail](values)], tone };
+  });
+  return { kind: 'table', columns: columns(texts.checksHead, [9, 4, 9]), rows };
+}
+
+function findings({ findings: list, notListed }: AuditReport, texts: AuditTexts): Block[] {
+  if (list.length === 0) return [{ kind: 'paragraph', text: texts.noFindings }];
+  const rows = list.map(({ code, file, line, seq, session, values }): Row => {
+    const { title, sentence, remedy } = texts.findings[code];
+    const place = texts.place(file === null ? null : basename(file), line);
+    const what = [
+      { text: `${title}. `, bold: true },
+      sentence(values),
+      session === null ? '' : `\n${texts.sessionOf(session)}`,
+    ];
+    return { cells: [place, seq === null ? '--' : String(seq), what, remedy], tone: 'bad' };
+  });
+  return [
+    { kind: 'table', columns: columns(texts.findingsHead, [5, 2, 8, 7]), rows },
+    ...(notListed > 0 ? [{ kind: 'paragraph', text: texts.notListed(notListed) } as const] : []),
+  ];
+}
+
+/** What is no finding and still worth a sentence. */
+export function auditInformation(report: AuditReport, texts: AuditTexts): string[] {
+  const { info } = texts;
+  const {
+    refused,
+    unusualRefusals,
+    uncleanShutdowns,
+    unknownDurations,
+    clockSteps,
+    firstClockStep,
+    tornParts,
+    running,
+  } = report;
+  const place = firstClockStep === null ? '' : texts.place(basename(firstClockStep.file), firstClockStep.line);
+  const isWhole = report.checks.every(({ id, verdict }) => id !== 'chain' || verdict === 'ok');
+  const reasons = refused.map(({ reason, count }) => `${reason} ${count}`).join(', ');
+  return [
+    ...(isWhole ? [] : [info.onlyJudged]),
+    ...(reasons === '' ? (isWhole ? [info.noRefused] : []) : [info.refused(reasons)]),
+    ...(unusualRefusals === null ? [] : [info.unusual(unusualRefusals.day, unusualRefusals.count)]),
+    ...(running === null ? [] : [info.running(running.session, running.untilAt)]),
+    ...(uncleanShutdowns === 0 ? [] : [info.unclean(uncleanShutdowns)]),
+    ...(unknownDurations === 0 ? [] : [info.unknownDurations(unknownDurations)]),
+    ...(clockSteps === 0 ? [] : [info.clock(clockSteps, place)]),
+    ...(tornParts === 0 ? [] : [info.torn(tornParts)]),
+  ];
+}
+
+function facts(report: AuditReport, texts: AuditTexts, madeAt: Date): Block {
+  const { fact } = texts;
+  const { firstSeq, lastSeq, firstAt, lastAt, cloud } = report;
+  const isEmpty = firstSeq === null || lastSeq === null;
+  return {
+    kind: 'facts',
+    rows: [
+      [fact.robot, report.serial ?? texts.unknown],
+      [fact.records, isEmpty ? texts.none : texts.range(firstSeq, lastSeq, report.records)],
+      [fact.time, firstAt === null || lastAt === null ? texts.unknown : `${firstAt} – ${lastAt}`],
+      [fact.files, report.files.length === 0 ? texts.none : report.files.map(({ path }) => path).join('\n')],
+      [
+        fact.cloud,
+        cloud === null
+          ? [{ text: texts.mark['not-checked'], tone: 'open' }]
+          : `${cloud.path}: ${texts.cloudFacts(cloud.records, cloud.copies, cloud.others, cloud.older)}`,
+      ],
+      [
+        fact.logs,
+        report.logs.length === 0 ? [{ text: texts.mark['not-checked'], tone: 'open' }] : report.logs.join('\n'),
+      ],
+      [fact.madeAt, madeAt.toISOString()],
+    ],
+  };
+}
+
+function columns(titles: readonly string[], widths: readonly number[]) {
+  return titles.map((title, at) => ({ title, width: widths[at] ?? 1 }));
+}

@@ -1,0 +1,292 @@
+import { plural } from '../../text/index.ts';
+import type { AuditValues, auditEn } from './audit.en.ts';
+
+const ofRecords = ({ from, to }: AuditValues) => (from === to ? `Eintrag ${from}` : `Die Einträge ${from} bis ${to}`);
+const fehlen = ({ from, to }: AuditValues) => (from === to ? 'fehlt' : 'fehlen');
+
+const COMPARE =
+  'Bewahren Sie die Dateien unverändert auf und vergleichen Sie sie mit der Kopie in der Cloud: `gw tunnel audit --cloud DATEI`.';
+const REPORT = 'Ein Fehler von gw oder ein gefälschter Eintrag: Bewahren Sie die Dateien auf und melden Sie ihn.';
+const REVOKE =
+  'Schließen Sie den Tunnel in der Cloud, falls er noch offen ist, entfernen Sie den Text und klären Sie, wie er dorthin kam.';
+
+/** Die Prüfung der Fernwartungssitzungen, auf Deutsch. */
+export const auditDe: typeof auditEn = {
+  findings: {
+    'changed-line': {
+      title: 'Zeile verändert',
+      sentence: () =>
+        'Die Zeile wurde nachträglich verändert: Ihre SHA-256-Prüfsumme stimmt nicht mit ihrem Hash überein.',
+      remedy: COMPARE,
+    },
+    'unreadable-line': {
+      title: 'kein Eintrag',
+      sentence: () => 'Die Zeile ist kein Eintrag: Sie wurde beschädigt oder eingefügt.',
+      remedy: COMPARE,
+    },
+    'invalid-record': {
+      title: 'ungültiger Eintrag',
+      sentence: ({ what }) => `Der Hash stimmt, der Inhalt ist aber kein Eintrag von gw (${what}).`,
+      remedy: COMPARE,
+    },
+    'foreign-field': {
+      title: 'fremdes Feld',
+      sentence: ({ what }) => `Der Eintrag hat ein Feld, das es in diesem Format nicht gibt: ${what}.`,
+      remedy: COMPARE,
+    },
+    'missing-records': {
+      title: 'Einträge fehlen',
+      sentence: (values) => `${ofRecords(values)} ${fehlen(values)} vor dieser Zeile.`,
+      remedy: COMPARE,
+    },
+    'repeated-line': {
+      title: 'Zeile doppelt',
+      sentence: () => 'Die Zeile ist eine Kopie der Zeile davor.',
+      remedy: COMPARE,
+    },
+    'out-of-order': {
+      title: 'Zeile an falscher Stelle',
+      sentence: ({ after }) => `Die Zeile wurde verschoben oder eingefügt (bei Eintrag ${after}).`,
+      remedy: COMPARE,
+    },
+    forked: {
+      title: 'zwei Einträge mit einer Nummer',
+      sentence: ({ line }) => `Diese Zeile und Zeile ${line} folgen auf denselben Eintrag: Eine davon wurde eingefügt.`,
+      remedy: COMPARE,
+    },
+    'chain-broken': {
+      title: 'Kette unterbrochen',
+      sentence: () => 'Der Eintrag schließt nicht an den vorherigen an: Einer der beiden wurde ersetzt.',
+      remedy: COMPARE,
+    },
+    'missing-end': {
+      title: 'Ende abgeschnitten',
+      sentence: (values) => `${ofRecords(values)} ${fehlen(values)} am Ende, laut head.json.`,
+      remedy: COMPARE,
+    },
+    'end-differs': {
+      title: 'letzter Eintrag ersetzt',
+      sentence: () => 'Der Eintrag ist nicht der, den head.json als letzten nennt.',
+      remedy: COMPARE,
+    },
+    'head-behind': {
+      title: 'Einträge nach head.json',
+      sentence: ({ head }) =>
+        `head.json nennt Eintrag ${head} als letzten, danach folgt mehr als einer: Ein anderes Programm hat sie angefügt, oder head.json ließ sich nicht schreiben.`,
+      remedy:
+        'Suchen Sie im Log von gw nach einer Meldung zu head.json. Gibt es keine, vergleichen Sie mit der Kopie in der Cloud.',
+    },
+    'head-invalid': {
+      title: 'head.json beschädigt',
+      sentence: () => 'head.json ist nicht lesbar; ein abgeschnittenes Ende wäre nicht erkennbar.',
+      remedy: COMPARE,
+    },
+    'other-serial': {
+      title: 'Eintrag eines anderen Roboters',
+      sentence: ({ serial, expected }) => `Der Eintrag gehört zu Roboter ${serial}, nicht zu ${expected}.`,
+      remedy:
+        'Geben Sie mit --site die Standortdatei dieses Roboters an. Ist es die richtige, wurde der Eintrag hierher kopiert.',
+    },
+    'start-without-end': {
+      title: 'Beginn ohne Ende',
+      sentence: ({ at, maxS }) => `Die Sitzung begann am ${at} für höchstens ${maxS} s und hat kein Ende.`,
+      remedy:
+        'Starten Sie gw auf dem Gateway; es schließt solche Sitzungen als unsauberes Ende ab. Läuft es bereits, bewahren Sie die Dateien auf und melden Sie den Fall.',
+    },
+    'end-without-start': {
+      title: 'Ende ohne Beginn',
+      sentence: () => 'Die Sitzung hat ein Ende, aber keinen Beginn.',
+      remedy: COMPARE,
+    },
+    'second-end': { title: 'zweites Ende', sentence: () => 'Die Sitzung endet ein zweites Mal.', remedy: REPORT },
+    'session-repeated': {
+      title: 'Sitzungskennung doppelt',
+      sentence: () => 'Eine Sitzung mit derselben Kennung hat bereits früher begonnen.',
+      remedy: REPORT,
+    },
+    'replaced-unknown': {
+      title: 'ersetzte Sitzung unbekannt',
+      sentence: ({ replaces }) => `Die Sitzung hat ${replaces} ersetzt; dazu gibt es keinen Eintrag.`,
+      remedy: COMPARE,
+    },
+    overlap: {
+      title: 'Sitzungen überschneiden sich',
+      sentence: ({ other }) => `Die Sitzung begann, während ${other} lief, ohne sie zu ersetzen.`,
+      remedy: REPORT,
+    },
+    'beyond-own-clock': {
+      title: 'länger als die eigene Uhr',
+      sentence: ({ durationS, maxS }) => `Die Sitzung dauerte ${durationS} s; die eigene Uhr erlaubte ${maxS} s.`,
+      remedy: REPORT,
+    },
+    'beyond-configured': {
+      title: 'länger als eingestellt',
+      sentence: ({ maxS, limitS }) =>
+        `Die eigene Uhr stand auf ${maxS} s; die Standortdatei erlaubt jetzt ${limitS} s (cloud.tunnel.maxMinutes).`,
+      remedy: 'Klären Sie, ob cloud.tunnel.maxMinutes nach dieser Sitzung verkleinert wurde.',
+    },
+    'other-region': {
+      title: 'andere Region',
+      sentence: ({ region, expected }) => `Die Sitzung gehörte zur Region ${region}, nicht zu ${expected}.`,
+      remedy: 'Klären Sie, ob cloud.region nach dieser Sitzung geändert wurde. Wenn nicht, melden Sie den Fall.',
+    },
+    'services-count': {
+      title: 'Anzahl der Dienste',
+      sentence: ({ count, max }) => `Die Sitzung nennt ${count} Dienste; erlaubt sind 1 bis ${max}, jeder einmal.`,
+      remedy: REPORT,
+    },
+    'service-not-in-list': {
+      title: 'Dienst nicht in der Liste',
+      sentence: ({ service }) => `Die Sitzung nennt den Dienst ${service}, der nicht in der Standortdatei steht.`,
+      remedy:
+        'Klären Sie, ob cloud.tunnel.services nach dieser Sitzung geändert wurde. Wenn nicht, melden Sie den Fall.',
+    },
+    'token-in-records': {
+      title: 'Token in den Einträgen',
+      sentence: ({ length }) => `Ein Text von ${length} Zeichen im Eintrag ist das Zugangstoken einer Sitzung.`,
+      remedy: REVOKE,
+    },
+    'token-like-in-records': {
+      title: 'tokenähnlicher Text in den Einträgen',
+      sentence: ({ length }) => `Ein Text von ${length} Zeichen im Eintrag sieht wie ein Token aus.`,
+      remedy: REVOKE,
+    },
+    'token-in-log': {
+      title: 'Token in einem Log',
+      sentence: ({ column, length }) =>
+        `Der Text von ${length} Zeichen ab Spalte ${column} ist das Zugangstoken einer Sitzung.`,
+      remedy: REVOKE,
+    },
+    'token-like-in-log': {
+      title: 'tokenähnlicher Text in einem Log',
+      sentence: ({ column, length }) => `Der Text von ${length} Zeichen ab Spalte ${column} sieht wie ein Token aus.`,
+      remedy:
+        'Klären Sie, was der Text ist. Ist es ein Token, schließen Sie den Tunnel in der Cloud und entfernen Sie ihn.',
+    },
+    'missing-in-cloud': {
+      title: 'fehlt in der Cloud',
+      sentence: (values) => `${ofRecords(values)} ${fehlen(values)} in der Kopie der Cloud.`,
+      remedy:
+        'Holen Sie eine neue Kopie aus der Cloud. Fehlt der Eintrag weiter, klären Sie, wer ihn entfernt oder nie gespeichert hat.',
+    },
+    'missing-locally': {
+      title: 'fehlt auf dem Gateway',
+      sentence: () => 'Die Kopie der Cloud hat einen Eintrag, den das Gateway nicht hat.',
+      remedy:
+        'Die Einträge auf dem Gateway wurden nach dem Senden verändert oder gekürzt. Bewahren Sie beide auf; maßgeblich ist die Kopie der Cloud.',
+    },
+    'cloud-differs': {
+      title: 'Kopien verschieden',
+      sentence: () =>
+        'Der Eintrag in der Kopie der Cloud ist ein anderer als der auf dem Gateway mit derselben Nummer.',
+      remedy:
+        'Eine der beiden Kopien wurde nach dem Senden verändert. Bewahren Sie beide auf und klären Sie, wer wo schreiben konnte.',
+    },
+    'cloud-invalid': {
+      title: 'Cloud: kein Eintrag',
+      sentence: () => 'Die Zeile der Kopie der Cloud ist weder ein Sitzungseintrag noch eine Nachricht von gw.',
+      remedy: 'Holen Sie eine neue Kopie aus der Cloud, als JSON-Zeilen.',
+    },
+  },
+  title: (serial) => `Prüfung der Fernwartungssitzungen${serial === null ? '' : ` von Roboter ${serial}`}`,
+  above: 'Fernwartung',
+  footer: (serial) => `Prüfung der Fernwartungssitzungen${serial === null ? '' : `, ${serial}`}`,
+  verdict: {
+    ok: 'Kein Befund: Die Einträge auf dem Gateway sind vollständig',
+    findings: (count) => plural(count, 'Befund', 'Befunde'),
+    'not-decided': 'Nicht entschieden: kein Befund, aber nicht alles war prüfbar',
+  },
+  firstBroken: (file, line) => `Erste fehlerhafte Zeile der Kette: ${file}${line === null ? '' : `, Zeile ${line}`}`,
+  notCompared:
+    'Die Kopie der Cloud wurde NICHT VERGLICHEN: Ein vollständiges Neuschreiben der Einträge auf dem Gateway wäre nicht erkennbar.',
+  compared: 'Eintrag für Eintrag mit der Kopie der Cloud verglichen.',
+  notCheckedNames: (names) => `Nicht geprüft: ${names}.`,
+  figures: {
+    records: 'Einträge',
+    sessions: 'Sitzungen',
+    refused: 'abgelehnt',
+    findings: 'Befunde',
+    open: 'nicht geprüfte Punkte',
+  },
+  factsTitle: 'Was geprüft wurde',
+  fact: {
+    robot: 'Roboter',
+    records: 'Einträge',
+    time: 'Zeitraum',
+    files: 'Dateien',
+    cloud: 'Kopie der Cloud',
+    logs: 'Logdateien',
+    madeAt: 'Zeitpunkt der Prüfung',
+  },
+  none: 'keine',
+  unknown: 'nicht bekannt',
+  range: (first, last, count) => `${first} bis ${last} (${plural(count, 'Zeile', 'Zeilen')})`,
+  cloudFacts: (records, copies, others, older) =>
+    `${plural(records, 'Eintrag', 'Einträge')} dieses Roboters, ${copies} weitere Kopien mit gleichem Inhalt, ${older} älter als die auf dem Gateway, ${others} andere Zeilen`,
+  checksTitle: 'Prüfpunkte',
+  checksHead: ['Prüfpunkt', 'Ergebnis', 'Befund'],
+  mark: { ok: 'in Ordnung', wrong: 'FEHLER', 'not-checked': 'nicht geprüft' },
+  check: {
+    chain: 'Jeder Eintrag ist unverändert und schließt an den vorherigen an',
+    beginning: 'Die ersten Einträge sind vorhanden',
+    end: 'Die letzten Einträge sind vorhanden (head.json)',
+    pairs: 'Jeder Beginn hat genau ein Ende',
+    durations: 'Keine Sitzung dauerte länger als ihre eigene Uhr',
+    configured: 'Keine eigene Uhr war länger als eingestellt',
+    scope: 'Nur die eingestellte Region und die eingestellten Dienste',
+    overlap: 'Nie zwei Sitzungen zugleich, außer einer ersetzten',
+    'tokens-records': 'Kein Token in den Einträgen',
+    'tokens-logs': 'Kein Token in den Logdateien',
+    cloud: 'Einträge auf dem Gateway und Kopie der Cloud sind gleich',
+  },
+  detail: {
+    done: () => '',
+    findings: ({ count }) => plural(Number(count), 'Befund', 'Befunde'),
+    'no-records': () => 'es gibt keine Einträge',
+    rotated: ({ first }) => `Einträge vor ${first} sind nicht vorhanden: Laut head.json wurden sie planmäßig entfernt`,
+    unjudged: () => 'nicht jede Zeile war prüfbar',
+    'unknown-durations': ({ unknown }) =>
+      `bei ${plural(Number(unknown), 'Sitzung', 'Sitzungen')} ist die Dauer nicht bekannt`,
+    'no-head': () => 'das Ende der Kette wurde nicht geprüft: head.json fehlt',
+    'no-first': ({ first }) => `Einträge vor ${first} sind nicht vorhanden; ohne head.json ist der Grund unbekannt`,
+    torn: () => 'die letzte Zeile ist unvollständig: gw schreibt sie gerade oder wurde dabei beendet',
+    running: ({ session, at, untilAt }) =>
+      `Sitzung ${session} vom ${at} hat noch kein Ende; nach ihrer eigenen Uhr kann sie bis ${untilAt} laufen`,
+    'no-limits': () => 'keine Standortdatei mit cloud.tunnel angegeben',
+    'no-logs': ({ files }) =>
+      files === 0
+        ? 'keine Logdatei angegeben'
+        : 'nicht alles war durchsuchbar: eine Zeile ist zu lang, oder die Datei ist kein Text (komprimiert?)',
+    'no-cloud': () => 'keine Kopie der Cloud angegeben',
+    'cloud-behind': ({ newer }) => `die ${newer} neuesten Einträge stehen noch nicht in der Kopie der Cloud`,
+  },
+  findingsTitle: 'Befunde',
+  findingsHead: ['Stelle', 'Eintrag', 'Befund', 'Was zu tun ist'],
+  noFindings: 'Keine.',
+  place: (file, line) => (file === null ? '--' : line === null ? file : `${file}, Zeile ${line}`),
+  sessionOf: (session) => `Sitzung ${session}`,
+  notListed: (count) => `${count} weitere Befunde sind gezählt, aber nicht aufgeführt.`,
+  infoTitle: 'Zur Kenntnis',
+  info: {
+    refused: (reasons) => `Abgelehnte Anfragen: ${reasons}.`,
+    onlyJudged:
+      'Die Zahlen der Sitzungen und Ablehnungen umfassen nur die prüfbaren Einträge. Ein Beginn oder ein Ende, das zu fehlen scheint, kann unter den übrigen sein.',
+    noRefused: 'Es wurde keine Anfrage abgelehnt.',
+    unusual: (day, count) => `Auffällig: ${count} abgelehnte Anfragen am ${day} (UTC).`,
+    unclean: (count) =>
+      `${plural(count, 'Sitzung', 'Sitzungen')} erst beim nächsten Start von gw abgeschlossen, weil gw oder das Gateway unvermittelt endete (unclean-shutdown).`,
+    unknownDurations: (count) => `Bei ${plural(count, 'Sitzung', 'Sitzungen')} ist die Dauer nicht bekannt.`,
+    clock: (count, place) =>
+      `Die Uhr des Gateways wurde ${count}-mal zurückgestellt, zuerst bei ${place}. Die Dauer wird mit einer anderen Uhr gemessen.`,
+    torn: (count) =>
+      `${plural(count, 'Rest', 'Reste')} unvollständiger Zeilen neben den Einträgen, nach einem Absturz dorthin verschoben.`,
+    running: (session, until) => `Sitzung ${session} läuft möglicherweise noch bis ${until}.`,
+  },
+  meaningTitle: 'Was diese Prüfung zeigt und was nicht',
+  meaning: [
+    'Jeder Eintrag enthält die SHA-256-Prüfsumme des vorherigen. Wer eine einzelne Zeile ändert, entfernt, einfügt oder verschiebt, kann die übrigen nicht passend machen; die Prüfung nennt die erste Zeile, die nicht passt.',
+    'Wer auf dem Gateway Root-Rechte hat, kann alle Einträge und head.json mit passenden Prüfsummen neu schreiben. Das zeigt nur der Vergleich mit der Kopie der Cloud, denn das Gateway sendet jeden Eintrag dorthin, sobald er entsteht.',
+    'Die Zeiten in den Einträgen sind die der Uhr des Gateways, die falsch gegangen sein kann. Die Dauer wurde unabhängig davon gemessen.',
+    'Die Einträge enthalten die Prüfsumme eines Tokens und nie das Token selbst.',
+  ],
+};

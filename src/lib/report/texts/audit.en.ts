@@ -1,0 +1,300 @@
+import { plural } from '../../text/index.ts';
+
+/** What the sentence of a finding or a check names. */
+export type AuditValues = Readonly<Record<string, string | number>>;
+/** A finding: what is wrong, and what to do. */
+export interface FindingText {
+  readonly title: string;
+  sentence(values: AuditValues): string;
+  readonly remedy: string;
+}
+
+const ofRecords = ({ from, to }: AuditValues) => (from === to ? `Record ${from}` : `Records ${from} to ${to}`);
+const are = ({ from, to }: AuditValues) => (from === to ? 'is' : 'are');
+
+const COMPARE = 'Keep the files as they are. Compare with the copy of the cloud: `gw tunnel audit --cloud FILE`.';
+const REPORT = 'This is a defect of gw or a forged record: keep the files and report it.';
+const REVOKE = 'Close the tunnel in the cloud if it is still open, remove the text, and find out how it got there.';
+
+const findings = {
+  'changed-line': {
+    title: 'line changed',
+    sentence: () => 'The line was changed after it was written: its SHA-256 is not its hash.',
+    remedy: COMPARE,
+  },
+  'unreadable-line': {
+    title: 'not a record',
+    sentence: () => 'The line is not a record: it was damaged or inserted.',
+    remedy: COMPARE,
+  },
+  'invalid-record': {
+    title: 'invalid record',
+    sentence: ({ what }: AuditValues) => `The hash fits, but the content is not a record of gw (${what}).`,
+    remedy: COMPARE,
+  },
+  'foreign-field': {
+    title: 'foreign field',
+    sentence: ({ what }: AuditValues) => `The record has a field that the format does not have: ${what}.`,
+    remedy: COMPARE,
+  },
+  'missing-records': {
+    title: 'records missing',
+    sentence: (values: AuditValues) => `${ofRecords(values)} ${are(values)} missing before this line.`,
+    remedy: COMPARE,
+  },
+  'repeated-line': {
+    title: 'line repeated',
+    sentence: () => 'The line is a copy of the line before it.',
+    remedy: COMPARE,
+  },
+  'out-of-order': {
+    title: 'line out of order',
+    sentence: ({ after }: AuditValues) =>
+      `The line stands at the wrong place: it was moved or inserted (near record ${after}).`,
+    remedy: COMPARE,
+  },
+  forked: {
+    title: 'two records with one number',
+    sentence: ({ line }: AuditValues) =>
+      `This line and line ${line} both follow the same record: one of them was inserted.`,
+    remedy: COMPARE,
+  },
+  'chain-broken': {
+    title: 'chain broken',
+    sentence: () => 'The record does not follow the one before it: that one or this one was replaced.',
+    remedy: COMPARE,
+  },
+  'missing-end': {
+    title: 'end cut off',
+    sentence: (values: AuditValues) => `${ofRecords(values)} ${are(values)} missing at the end, by head.json.`,
+    remedy: COMPARE,
+  },
+  'end-differs': {
+    title: 'last record replaced',
+    sentence: () => 'The record is not the one that head.json names as the last.',
+    remedy: COMPARE,
+  },
+  'head-behind': {
+    title: 'records after head.json',
+    sentence: ({ head }: AuditValues) =>
+      `head.json names record ${head} as the last, and more than one record follows it: they were added by another program, or head.json could not be written.`,
+    remedy: 'Look for the message of gw about head.json in its log. Without one, compare with the copy of the cloud.',
+  },
+  'head-invalid': {
+    title: 'head.json damaged',
+    sentence: () => 'head.json cannot be read, so a cut end would not be found.',
+    remedy: COMPARE,
+  },
+  'other-serial': {
+    title: 'record of another robot',
+    sentence: ({ serial, expected }: AuditValues) => `The record is of robot ${serial}, not of ${expected}.`,
+    remedy: 'Name the site file of this robot with --site. If it is the right one, the record was copied here.',
+  },
+  'start-without-end': {
+    title: 'start without end',
+    sentence: ({ at, maxS }: AuditValues) => `The session started at ${at} for at most ${maxS} s and has no end.`,
+    remedy:
+      'Start gw on the gateway: it closes such sessions as unclean shutdowns. If it runs, keep the files and report it.',
+  },
+  'end-without-start': {
+    title: 'end without start',
+    sentence: () => 'The session ended and has no start.',
+    remedy: COMPARE,
+  },
+  'second-end': { title: 'second end', sentence: () => 'The session ended a second time.', remedy: REPORT },
+  'session-repeated': {
+    title: 'session id repeated',
+    sentence: () => 'A session with the same id started before.',
+    remedy: REPORT,
+  },
+  'replaced-unknown': {
+    title: 'replaced session unknown',
+    sentence: ({ replaces }: AuditValues) => `The session replaced ${replaces}, which has no record.`,
+    remedy: COMPARE,
+  },
+  overlap: {
+    title: 'sessions overlap',
+    sentence: ({ other }: AuditValues) => `The session started while ${other} was running, without replacing it.`,
+    remedy: REPORT,
+  },
+  'beyond-own-clock': {
+    title: 'longer than its own clock',
+    sentence: ({ durationS, maxS }: AuditValues) =>
+      `The session lasted ${durationS} s; its own clock allowed ${maxS} s.`,
+    remedy: REPORT,
+  },
+  'beyond-configured': {
+    title: 'longer than configured',
+    sentence: ({ maxS, limitS }: AuditValues) =>
+      `The own clock was set to ${maxS} s; the site file allows ${limitS} s now (cloud.tunnel.maxMinutes).`,
+    remedy: 'Find out whether cloud.tunnel.maxMinutes was lowered after this session.',
+  },
+  'other-region': {
+    title: 'other region',
+    sentence: ({ region, expected }: AuditValues) => `The session was of region ${region}, not ${expected}.`,
+    remedy: 'Find out whether cloud.region was changed after this session. If not, report it.',
+  },
+  'services-count': {
+    title: 'number of services',
+    sentence: ({ count, max }: AuditValues) =>
+      `The session names ${count} services; 1 to ${max}, each once, are allowed.`,
+    remedy: REPORT,
+  },
+  'service-not-in-list': {
+    title: 'service not in the list',
+    sentence: ({ service }: AuditValues) =>
+      `The session names the service ${service}, which the site file does not list.`,
+    remedy: 'Find out whether cloud.tunnel.services was changed after this session. If not, report it.',
+  },
+  'token-in-records': {
+    title: 'token in the records',
+    sentence: ({ length }: AuditValues) =>
+      `A text of ${length} characters in the record is an access token of a session.`,
+    remedy: REVOKE,
+  },
+  'token-like-in-records': {
+    title: 'token-like text in the records',
+    sentence: ({ length }: AuditValues) => `A text of ${length} characters in the record looks like a token.`,
+    remedy: REVOKE,
+  },
+  'token-in-log': {
+    title: 'token in a log',
+    sentence: ({ column, length }: AuditValues) =>
+      `The text of ${length} characters at column ${column} is an access token of a session.`,
+    remedy: REVOKE,
+  },
+  'token-like-in-log': {
+    title: 'token-like text in a log',
+    sentence: ({ column, length }: AuditValues) =>
+      `The text of ${length} characters at column ${column} looks like a token.`,
+    remedy: 'Find out what the text is. If it is a token, close the tunnel in the cloud and remove it.',
+  },
+  'missing-in-cloud': {
+    title: 'missing in the cloud',
+    sentence: (values: AuditValues) => `${ofRecords(values)} ${are(values)} not in the copy of the cloud.`,
+    remedy: 'Make a new copy of the cloud. If it is the same, find out who removed or never stored it.',
+  },
+  'missing-locally': {
+    title: 'missing locally',
+    sentence: () => 'The copy of the cloud has a record that the gateway does not have.',
+    remedy: 'The local records were changed or cut after it was sent. Keep both, and rely on the copy of the cloud.',
+  },
+  'cloud-differs': {
+    title: 'copies differ',
+    sentence: () => 'The record in the copy of the cloud is another than the local one with its number.',
+    remedy: 'One of the two was changed after it was sent. Keep both, and find out who could write to which.',
+  },
+  'cloud-invalid': {
+    title: 'cloud: not a record',
+    sentence: () => 'The line of the copy of the cloud is neither a session record nor a message of gw.',
+    remedy: 'Make a new copy of the cloud, as JSON lines.',
+  },
+} as const satisfies Readonly<Record<string, FindingText>>;
+
+/** The audit of the support sessions, in English. The German one has the same keys. */
+export const auditEn = {
+  findings: findings as Readonly<Record<keyof typeof findings, FindingText>>,
+  title: (serial: string | null) => `Audit of the support sessions${serial === null ? '' : ` of robot ${serial}`}`,
+  above: 'Remote support',
+  footer: (serial: string | null) => `Audit of the support sessions${serial === null ? '' : `, ${serial}`}`,
+  verdict: {
+    ok: 'No finding: the local records are whole',
+    findings: (count: number) => `${plural(count, 'finding')}`,
+    'not-decided': 'Not decided: no finding, but not everything could be checked',
+  },
+  firstBroken: (file: string, line: number | null) =>
+    `First broken line of the chain: ${file}${line === null ? '' : `, line ${line}`}`,
+  notCompared: 'The copy of the cloud was NOT COMPARED: a complete rewriting of the local records would not show.',
+  compared: 'Compared with the copy of the cloud, record by record.',
+  notCheckedNames: (names: string) => `Not checked: ${names}.`,
+  figures: {
+    records: 'records',
+    sessions: 'sessions',
+    refused: 'refused',
+    findings: 'findings',
+    open: 'checks not made',
+  },
+  factsTitle: 'What was audited',
+  fact: {
+    robot: 'Robot',
+    records: 'Records',
+    time: 'Time',
+    files: 'Files',
+    cloud: 'Copy of the cloud',
+    logs: 'Log files',
+    madeAt: 'Audit made at',
+  },
+  none: 'none',
+  unknown: 'not known',
+  range: (first: number, last: number, count: number) => `${first} to ${last} (${plural(count, 'line')})`,
+  cloudFacts: (records: number, copies: number, others: number, older: number) =>
+    `${plural(records, 'record')} of this robot, ${copies} further copies with the same content, ${older} older than the local ones, ${others} lines of other things`,
+  checksTitle: 'Checks',
+  checksHead: ['Check', 'Result', 'Found'] as readonly string[],
+  mark: { ok: 'ok', wrong: 'FAILED', 'not-checked': 'not checked' },
+  check: {
+    chain: 'Every record is unchanged and follows the one before',
+    beginning: 'The first records are present',
+    end: 'The last records are present (head.json)',
+    pairs: 'Every start has one end',
+    durations: 'No session lasted longer than its own clock',
+    configured: 'No own clock was longer than the configured one',
+    scope: 'Only the configured region and services',
+    overlap: 'No two sessions at once, except a replaced one',
+    'tokens-records': 'No token in the records',
+    'tokens-logs': 'No token in the log files',
+    cloud: 'Local records and copy of the cloud are the same',
+  },
+  detail: {
+    done: () => '',
+    findings: ({ count }: AuditValues) => plural(Number(count), 'finding'),
+    'no-records': () => 'there are no records',
+    rotated: ({ first }: AuditValues) => `records before ${first} are not present: removed by rotation, by head.json`,
+    unjudged: () => 'not every line could be judged',
+    'unknown-durations': ({ unknown }: AuditValues) =>
+      `the duration of ${plural(Number(unknown), 'session')} is not known`,
+    'no-head': () => 'the end of the chain was not checked: there is no head.json',
+    'no-first': ({ first }: AuditValues) =>
+      `records before ${first} are not present, and without head.json the reason is unknown`,
+    torn: () => 'the last line is not complete: gw is writing it, or was ended in the middle of it',
+    running: ({ session, at, untilAt }: AuditValues) =>
+      `session ${session} of ${at} has no end yet; by its own clock it may run until ${untilAt}`,
+    'no-limits': () => 'no site file with cloud.tunnel was given',
+    'no-logs': ({ files }: AuditValues): string =>
+      files === 0
+        ? 'no log file was given'
+        : 'not all of them could be searched: a line is too long, or the file is no text (compressed?)',
+    'no-cloud': () => 'no copy of the cloud was given',
+    'cloud-behind': ({ newer }: AuditValues) => `${newer} newest records are not in the copy of the cloud yet`,
+  },
+  findingsTitle: 'Findings',
+  findingsHead: ['Place', 'Record', 'Finding', 'What to do'] as readonly string[],
+  noFindings: 'None.',
+  place: (file: string | null, line: number | null) =>
+    file === null ? '--' : line === null ? file : `${file}, line ${line}`,
+  sessionOf: (session: string) => `session ${session}`,
+  notListed: (count: number) => `${count} more findings are counted and not listed.`,
+  infoTitle: 'For information',
+  info: {
+    refused: (reasons: string) => `Refused requests: ${reasons}.`,
+    onlyJudged:
+      'Numbers of sessions and refusals count only the records that could be judged. A start or an end that seems to be missing may be one of the others.',
+    noRefused: 'No request was refused.',
+    unusual: (day: string, count: number) => `Unusual: ${count} refused requests on ${day} (UTC).`,
+    unclean: (count: number) =>
+      `${plural(count, 'session')} closed at the next start of gw, since gw or the gateway ended without closing (unclean-shutdown).`,
+    unknownDurations: (count: number) => `The duration of ${plural(count, 'session')} is not known.`,
+    clock: (count: number, place: string) =>
+      `The wall clock of the gateway went backwards ${plural(count, 'time')}, first at ${place}. Durations are measured by another clock.`,
+    torn: (count: number) =>
+      `${plural(count, 'part', 'parts')} of incomplete lines beside the records, moved there after a crash.`,
+    running: (session: string, until: string) => `Session ${session} may be running until ${until}.`,
+  },
+  meaningTitle: 'What this audit shows, and what it does not',
+  meaning: [
+    'Each record holds the SHA-256 of the one before. Whoever changes, removes, inserts or moves a single line cannot make the others fit, and the audit names the first line that does not.',
+    'Whoever has root on the gateway can write all local records and head.json anew, with hashes that fit. Only a comparison with the copy of the cloud finds that, since the gateway sends each record there when it is made.',
+    'The times in the records are those of the wall clock of the gateway, which may have been wrong. Durations were measured independently of it.',
+    'The records hold the hash of a token and never the token.',
+  ],
+};

@@ -1,0 +1,36 @@
+import type { SimCloudJob } from './cloud.result.ts';
+import { simCloudJobs, simCloudReceived, simCloudRelease, simCloudStop } from './cloud-commands.ts';
+import { controlSim } from './request.ts';
+import { simTunnelBrowse, simTunnelClose, simTunnelOpen } from './tunnel-commands.ts';
+
+/** The cloud of a running simulator, as a program plays its side. All throw SIM_NOT_RUNNING, USAGE. */
+export function cloudOfSim(dir: string) {
+  const target = { dir };
+  return {
+    async cut(on: boolean): Promise<void> {
+      await controlSim(dir, { set: { name: 'cloud-cut', on } });
+    },
+    stop: (reason: string, by: string) => simCloudStop(target, { reason, by }),
+    async release(file: string): Promise<SimCloudJob> {
+      const signal = new AbortController().signal;
+      return (await simCloudRelease(target, { file, allowDowngrade: false, signal })).job;
+    },
+    async job(jobId: string): Promise<SimCloudJob | null> {
+      return (await simCloudJobs(target)).jobs.findLast((job) => job.jobId === jobId) ?? null;
+    },
+    async openTunnel(service: string, minutes: number): Promise<{ readonly tunnelId: string }> {
+      return (await simTunnelOpen(target, { services: [service], minutes })).tunnel;
+    },
+    async browse(tunnelId: string, paths: readonly string[]) {
+      const { signal } = new AbortController();
+      const browsed = await simTunnelBrowse(target, { tunnelId, paths, minutes: 1, timeoutMs: 10_000, signal });
+      return browsed.pages.map(({ path, status, problem }) => ({ path, status: problem === null ? status : null }));
+    },
+    async closeTunnel(tunnelId: string): Promise<void> {
+      await simTunnelClose(target, { tunnelId });
+    },
+    async received(topic: string): Promise<readonly (string | null)[]> {
+      return (await simCloudReceived(target, { topic, last: 1_000 })).messages.map(({ text }) => text);
+    },
+  };
+}

@@ -1,0 +1,84 @@
+import { extname, join } from 'node:path';
+import { GwError } from '../../error/index.ts';
+import { auditDocument, auditInformation, auditTexts, type Language, writeDocumentAs } from '../../report/index.ts';
+import { loadSite, type Site } from '../../site/index.ts';
+import { type AuditFacts, type AuditLimits, auditRecords, RECORDS_FOLDER } from '../../tunnel/audit/index.ts';
+import { writeDocument } from '../document-file.ts';
+import type { TunnelAudit } from './audit.result.ts';
+
+export interface TunnelAuditOptions {
+  /** Folder or file of the records; by default that of the site file. */
+  readonly records?: string | undefined;
+  readonly cloud?: string | undefined;
+  readonly logs?: readonly string[] | undefined;
+  /** Absent: the configured limits are not checked. */
+  readonly sitePath?: string | undefined;
+  /** An HTML or PDF file, by its extension. */
+  readonly report?: string | undefined;
+  /** Of the report. */
+  readonly lang: Language;
+  readonly force?: boolean;
+  readonly now: () => Date;
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Audits the records of the support sessions. Findings are a result, not an error. Throws SITE_FILE_NOT_FOUND,
+ * SITE_FILE_INVALID, USAGE, FILE_UNREADABLE, FILE_EXISTS, FILE_UNWRITABLE.
+ */
+export async function auditSessions(options: TunnelAuditOptions): Promise<TunnelAudit> {
+  const { cloud, logs = [], sitePath, lang, now, signal, force = false } = options;
+  const format = options.report === undefined ? null : formatOf(options.report);
+  const site = sitePath === undefined ? null : await loadSite(sitePath);
+  const recordsPath = options.records ?? (site === null ? null : join(site.stateDir, RECORDS_FOLDER));
+  if (recordsPath === null) {
+    throw new GwError('USAGE', 'Neither records nor a site file given.', {
+      remedy: 'Add --records PATH or --site FILE.',
+    });
+  }
+  const limits = site === null ? null : limitsOf(site);
+  const madeAt = now();
+  const facts = await auditRecords({ records: recordsPath, cloud, logs, limits, now: madeAt, signal });
+  const audit = withTexts(facts);
+  const about = { recordsPath, logs: [...logs] };
+  if (options.report === undefined || format === null) return { ...audit, ...about, report: null };
+  const model = auditDocument({ ...facts, logs }, { lang, madeAt });
+  const { content, pages, replacedCharacters } = await writeDocumentAs(model, format);
+  const bytes = await writeDocument(options.report, content, { force });
+  return { ...audit, ...about, report: { path: options.report, format, lang, bytes, pages, replacedCharacters } };
+}
+
+function formatOf(path: string): 'html' | 'pdf' {
+  const extension = extname(path).toLowerCase();
+  if (extension === '.html' || extension === '.htm') return 'html';
+  if (extension === '.pdf') return 'pdf';
+  throw new GwError('USAGE', `The format of the report ${path} is unknown.`, {
+    remedy: 'Name a file that ends in .html or .pdf.',
+  });
+}
+
+function limitsOf({ chassis, cloud }: Site): AuditLimits | null {
+  if (cloud?.tunnel === undefined) return null;
+  const { maxMinutes, services } = cloud.tunnel;
+  return { serial: chassis.serial, maxMinutes, services, region: cloud.region };
+}
+
+/** English sentences, as every command prints them; the report has its own language. */
+function withTexts(facts: AuditFacts): Omit<TunnelAudit, 'recordsPath' | 'logs' | 'report'> {
+  const texts = auditTexts.en;
+  const { files, refused, counts, checks, findings, ...rest } = facts;
+  return {
+    ...rest,
+    files: [...files],
+    refused: [...refused],
+    counts: [...counts],
+    checks: checks.map(({ id, verdict, detail, values }) => {
+      return { id, title: texts.check[id], verdict, detail, text: texts.detail[detail](values), values: { ...values } };
+    }),
+    findings: findings.map(({ values, ...finding }) => {
+      const { title, sentence, remedy } = texts.findings[finding.code];
+      return { ...finding, title, sentence: sentence(values), remedy, values: { ...values } };
+    }),
+    information: auditInformation({ ...facts, logs: [] }, texts),
+  };
+}

@@ -1,0 +1,213 @@
+import { asGwError, GwError } from '../../error/index.ts';
+import { readCloudStatus } from '../cloud/status.ts';
+import { operatorAccess } from '../operator/access.ts';
+import type { CheckContext, Toolkit } from '../toolkit.ts';
+import { endedSchema } from './end.ts';
+import { readProxyProcesses } from './proxy-processes.ts';
+import type { TunnelRehearsal } from './rehearsal.result.ts';
+import {
+  type AuditResult,
+  type EndOnSite,
+  type Measured,
+  namedServices,
+  type Page,
+  readyFinding,
+  sessionFindings,
+  type Wait,
+} from './rehearsal-findings.ts';
+import { readSupport, SUPPORT_PATH } from './status.ts';
+import { type RecordedSession, type SupportState, sessionListSchema } from './support.result.ts';
+
+export interface TunnelRehearsalOptions {
+  /** The device password: the records are behind sign-in. */
+  readonly password: string;
+  /** How long to wait for a session, and then for a connection through it, in seconds. */
+  readonly waitS: number;
+}
+
+type Running = NonNullable<SupportState['running']>;
+
+const POLL_MS = 250;
+/** For the end record to be written, and for the outbox to take it. */
+const RECORDED_WITHIN_MS = 10_000;
+/** For the process of an ended session to disappear. */
+const GONE_WITHIN_MS = 2_000;
+const LIST_PATH = '/api/wartung/sitzungen?limit=100';
+
+/**
+ * Waits for a session that a person opens in the cloud console during this call, and for a connection through it; then
+ * ends it as a person on site, and reads and audits its records. A session that runs already does not count and is not ended, nor is
+ * one that follows. After an interruption a session goes on until its own clock ends it. Throws OPERATOR_NOT_REACHABLE,
+ * CLOUD_NOT_CONNECTED, the error of the sign-in.
+ */
+export async function rehearseTunnel(
+  toolkit: Toolkit,
+  { password, waitS }: TunnelRehearsalOptions,
+  context: CheckContext,
+): Promise<TunnelRehearsal> {
+  const { site } = toolkit;
+  const { serial } = site.chassis;
+  const operator = operatorAccess(toolkit, context);
+  // Before a person is asked: with a wrong password the records could not be read.
+  await (await operator.signIn(password)).signOut();
+  const cloud = await readCloudStatus(toolkit, {}, context);
+  const others = await readProxies(toolkit);
+  // The last before the person is asked: a session that began until then does not count.
+  const before = await readSupport(toolkit, {}, context);
+  const ready = readyFinding(site, before);
+  const resultOf = (wait: Wait | null, measured: Measured | null): TunnelRehearsal => ({
+    serial,
+    session: measured?.running.session ?? null,
+    services: measured?.running.services ?? null,
+    connections: measured?.page.connections ?? null,
+    waitedMs: wait?.waitedMs ?? 0,
+    findings: [ready, ...sessionFindings(site, wait, measured)],
+  });
+  if (ready.verdict !== 'ok') return resultOf(null, null);
+  if (cloud.status !== 'connected') {
+    throw new GwError('CLOUD_NOT_CONNECTED', `No tunnel notification can arrive: ${cloud.detail}`, {
+      remedy: cloud.remedy ?? 'See `gw cloud status`.',
+    });
+  }
+  context.onProgress(`Open a tunnel for ${serial} naming ${namedServices(site).join(', ')} in the cloud console now`);
+  const withinMs = waitS * 1_000;
+  const wait = await waitForSession(toolkit, { before, withinMs }, context);
+  if (wait.kind !== 'started') return resultOf(wait, null);
+
+  const { running } = wait;
+  context.onProgress('Open the page of the robot through the tunnel now');
+  const page = await waitForPage(toolkit, { running, withinMs }, context);
+  const pids = (await readProxies(toolkit))?.filter((pid) => others?.includes(pid) === false) ?? null;
+  const end = await endOnSite(toolkit, running.session, context);
+  if (end.kind === 'answered') context.onProgress('Ended on site; close the tunnel in the cloud console, too');
+  const left = pids === null ? null : await leftProxies(toolkit, pids, context);
+  const entry = await recordOf(toolkit, { session: running.session, password }, context);
+  const records = await untilSent(toolkit, context);
+  const audit = await auditHere(toolkit, context);
+  return resultOf(wait, { running, page, end, proxies: { pids, left }, entry, records, audit });
+}
+
+/** By the function of `gw tunnel audit`, with the limits of the site file; the records are on the gateway. */
+async function auditHere({ site, ssh, clock }: Toolkit, { signal }: CheckContext): Promise<AuditResult> {
+  if (ssh !== undefined) return { why: 'the records are on another machine' };
+  try {
+    const { auditSessions } = await import('./audit.ts');
+    return await auditSessions({ sitePath: site.path, lang: 'en', now: () => clock.wall(), signal });
+  } catch (error) {
+    signal.throwIfAborted();
+    return { why: asGwError(error).message };
+  }
+}
+
+/** null: the gateway is on another machine, or its process cannot be seen. */
+async function readProxies({ ssh, site }: Toolkit): Promise<readonly number[] | null> {
+  return ssh === undefined ? await readProxyProcesses(site.operator.port) : null;
+}
+
+/** Those that are still there after a moment; null: unknown. */
+async function leftProxies(
+  toolkit: Toolkit,
+  pids: readonly number[],
+  context: CheckContext,
+): Promise<readonly number[] | null> {
+  const { clock } = toolkit;
+  const untilMs = clock.monotonicMs() + GONE_WITHIN_MS;
+  for (;;) {
+    const left = (await readProxies(toolkit))?.filter((pid) => pids.includes(pid)) ?? null;
+    if (left === null || left.length === 0 || clock.monotonicMs() >= untilMs) return left;
+    await clock.sleep(POLL_MS, context.signal);
+  }
+}
+
+async function waitForSession(
+  toolkit: Toolkit,
+  { before, withinMs }: { readonly before: SupportState; readonly withinMs: number },
+  context: CheckContext,
+): Promise<Wait> {
+  const { clock } = toolkit;
+  const beganMs = clock.monotonicMs();
+  let repeated: string | null = null;
+  for (;;) {
+    const { running, lastRefused } = await readSupport(toolkit, {}, context);
+    const waitedMs = Math.round(clock.monotonicMs() - beganMs);
+    if (running !== null) return { kind: 'started', running, waitedMs };
+    if (lastRefused !== null && !isSame(lastRefused, before.lastRefused)) {
+      // The broker may deliver an earlier notification again.
+      if (lastRefused.reason !== 'seen-before') return { kind: 'refused', refused: lastRefused, waitedMs };
+      repeated = lastRefused.detail;
+    }
+    if (waitedMs >= withinMs) return { kind: 'none', waitedMs, repeated };
+    await clock.sleep(POLL_MS, context.signal);
+  }
+}
+
+function isSame(refused: NonNullable<SupportState['lastRefused']>, other: SupportState['lastRefused']): boolean {
+  return other !== null && refused.at === other.at && refused.reason === other.reason;
+}
+
+async function waitForPage(
+  toolkit: Toolkit,
+  { running: first, withinMs }: { readonly running: Running; readonly withinMs: number },
+  context: CheckContext,
+): Promise<Page> {
+  const { clock } = toolkit;
+  const beganMs = clock.monotonicMs();
+  let wasConnected = false;
+  let connections: number | null = null;
+  for (;;) {
+    const { running } = await readSupport(toolkit, {}, context);
+    const waitedMs = Math.round(clock.monotonicMs() - beganMs);
+    if (running?.session !== first.session) return { isRunning: false, wasConnected, connections, waitedMs };
+    wasConnected ||= running.state === 'connected';
+    connections = running.connections ?? running.open ?? connections;
+    const isDone = (wasConnected && (connections ?? 0) > 0) || waitedMs >= withinMs;
+    if (isDone) return { isRunning: true, wasConnected, connections, waitedMs };
+    await clock.sleep(POLL_MS, context.signal);
+  }
+}
+
+/** Ends this session only: one that follows was opened by another person. */
+async function endOnSite(toolkit: Toolkit, session: string, context: CheckContext): Promise<EndOnSite> {
+  if ((await readSupport(toolkit, {}, context)).running?.session !== session) return { kind: 'ended-before' };
+  const { clock } = toolkit;
+  const beganMs = clock.monotonicMs();
+  try {
+    const { ended } = await operatorAccess(toolkit, context).ask('DELETE', SUPPORT_PATH, endedSchema);
+    const tookMs = Math.round(clock.monotonicMs() - beganMs);
+    const { running } = await readSupport(toolkit, {}, context);
+    return { kind: 'answered', ended, stillRuns: running?.session === session, tookMs };
+  } catch (error) {
+    context.signal.throwIfAborted();
+    return { kind: 'failed', why: asGwError(error).message };
+  }
+}
+
+type SessionEntry = Extract<RecordedSession, { readonly kind: 'session' }>;
+
+/** The record of the session, as soon as it has an end; null: not in the records. */
+async function recordOf(
+  toolkit: Toolkit,
+  { session, password }: { readonly session: string; readonly password: string },
+  context: CheckContext,
+): Promise<SessionEntry | null> {
+  const { clock } = toolkit;
+  const untilMs = clock.monotonicMs() + RECORDED_WITHIN_MS;
+  await using access = await operatorAccess(toolkit, context).signIn(password);
+  for (;;) {
+    const { sessions } = await access.ask('GET', LIST_PATH, sessionListSchema);
+    const entry = sessions.find((one): one is SessionEntry => one.kind === 'session' && one.session === session);
+    if ((entry !== undefined && entry.end !== null) || clock.monotonicMs() >= untilMs) return entry ?? null;
+    await clock.sleep(POLL_MS, context.signal);
+  }
+}
+
+/** The state of the records, as soon as the outbox has all of them. */
+async function untilSent(toolkit: Toolkit, context: CheckContext): Promise<SupportState['records']> {
+  const { clock } = toolkit;
+  const untilMs = clock.monotonicMs() + RECORDED_WITHIN_MS;
+  for (;;) {
+    const { records } = await readSupport(toolkit, {}, context);
+    if (records.notSentYet === 0 || clock.monotonicMs() >= untilMs) return records;
+    await clock.sleep(POLL_MS, context.signal);
+  }
+}

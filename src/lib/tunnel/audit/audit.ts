@@ -1,0 +1,129 @@
+import { checksOf, verdictOf } from './checks.ts';
+import { createCloudCopy } from './cloud/cloud-copy.ts';
+import { createLocalIndex, type LocalIndex } from './cloud/local-index.ts';
+import { readLinesOf } from './files/lines.ts';
+import { openSources } from './files/sources.ts';
+import { createFindings, type Findings, type Place } from './findings.ts';
+import type { AuditFacts, AuditOptions, CloudFacts, FindingCode } from './model.ts';
+import { type Chain, createChain } from './records/chain.ts';
+import { readRecordFile } from './records/read-records.ts';
+import { createSessions, type SessionTotals } from './records/sessions.ts';
+import { searchLog } from './tokens/logs.ts';
+
+/** Findings that break the chain. */
+const CHAIN_CODES: ReadonlySet<FindingCode> = new Set<FindingCode>([
+  'changed-line',
+  'unreadable-line',
+  'invalid-record',
+  'foreign-field',
+  'missing-records',
+  'repeated-line',
+  'out-of-order',
+  'forked',
+  'chain-broken',
+  'missing-end',
+  'end-differs',
+]);
+
+/**
+ * Audits the records of support sessions in a stream: their chain, their sessions, tokens in them and in logs, and the
+ * copy of the cloud. Changes nothing; gw may be running. Throws FILE_UNREADABLE.
+ */
+export async function auditRecords(options: AuditOptions): Promise<AuditFacts> {
+  const { limits, now, signal } = options;
+  await using sources = await openSources(options.records);
+  const findings = createFindings();
+  const head = sources.head.kind === 'read' ? sources.head.value : null;
+  if (sources.head.kind === 'damaged') findings.add('head-invalid', null);
+  const chain = createChain(findings, head);
+  const sessions = createSessions(findings, limits);
+  const local = options.cloud === undefined ? null : createLocalIndex();
+  let records = 0;
+  let torn: Place | null = null;
+  let isSearched = true;
+  for (const file of sources.files) {
+    const read = await readRecordFile(file, { findings, chain, sessions, local, signal });
+    records += read.lines - (read.torn === null ? 0 : 1);
+    torn = read.torn ?? torn;
+    isSearched &&= read.isSearched;
+  }
+  chain.finish(head, torn);
+  const first = chain.first();
+  const totals = sessions.finish(now, first !== null && first.seq > 1);
+  const cloud = local === null ? null : await compareCloud(options, { findings, local, chain, totals });
+  const logs = await searchLogs(options, findings, totals);
+
+  const { starts, refused, tokens: _tokens, channelIds: _ids, ...rest } = totals;
+  const [firstSeq, lastSeq] = [first?.seq ?? null, chain.last()?.seq ?? null];
+  const { running, unknownDurations } = totals;
+  const about = {
+    records,
+    firstSeq,
+    lastSeq,
+    headFirstSeq: head?.firstSeq ?? null,
+    running,
+    unknownDurations,
+    logs,
+    cloud,
+  };
+  const checks = checksOf(
+    {
+      ...about,
+      hasHead: sources.head.kind !== 'missing',
+      isTorn: torn !== null,
+      isSearched,
+      hasLimits: limits !== null,
+    },
+    findings,
+  );
+  const listed = findings.listed();
+  const broken = listed.find(({ code }) => CHAIN_CODES.has(code));
+  return {
+    verdict: verdictOf(checks, findings),
+    ...rest,
+    files: sources.files.map(({ path, bytes }) => ({ path, bytes })),
+    records,
+    firstSeq,
+    lastSeq,
+    sessions: starts,
+    refused: [...refused].map(([reason, count]) => ({ reason, count })).toSorted((a, b) => b.count - a.count),
+    tornParts: sources.tornParts,
+    cloud,
+    checks,
+    firstBroken: broken === undefined ? null : { file: broken.file, line: broken.line, seq: broken.seq },
+    counts: findings.counts(),
+    findings: listed,
+    notListed: findings.notListed(),
+  };
+}
+
+interface ComparedParts {
+  readonly findings: Findings;
+  readonly local: LocalIndex;
+  readonly chain: Chain;
+  readonly totals: SessionTotals;
+}
+
+async function compareCloud(
+  { cloud: path = '', signal }: AuditOptions,
+  { findings, local, chain, totals }: ComparedParts,
+): Promise<CloudFacts> {
+  const firstPrev = chain.first()?.prev ?? null;
+  const copy = createCloudCopy({ findings, local, serial: totals.serial, firstPrev });
+  await readLinesOf(
+    path,
+    (line, at) => {
+      if (line === null) findings.add('cloud-invalid', at);
+      else if (line.byteLength > 0) copy.take(line, at);
+    },
+    signal,
+  );
+  return { path, ...copy.finish() };
+}
+
+async function searchLogs({ logs = [], signal }: AuditOptions, findings: Findings, totals: SessionTotals) {
+  if (logs.length === 0) return null;
+  let isWhole = true;
+  for (const path of logs) isWhole = (await searchLog(path, totals, findings, signal)) && isWhole;
+  return { files: logs.length, isWhole };
+}

@@ -1,0 +1,142 @@
+import { stripVTControlCharacters } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import {
+  renderSimTunnelBrowse,
+  renderSimTunnelClose,
+  renderSimTunnelList,
+  renderSimTunnelOpen,
+  renderSimTunnelRotate,
+} from '../../src/cli/render/sim-tunnel.ts';
+import type { SimTunnel, SimTunnelBrowse, SimTunnelPage } from '../../src/lib/sim/control/tunnel.result.ts';
+
+const dir = '/tmp/robot';
+const place = { host: '127.0.0.1', port: 4711, caFile: '/tmp/robot/enrolment-ca.pem' };
+const side = { connected: false, channelId: null, connects: 0, bytes: 0 };
+
+function tunnel(values: Partial<SimTunnel> = {}): SimTunnel {
+  return {
+    tunnelId: 't-1',
+    serial: 'SN0007',
+    services: ['web', 'status'],
+    region: 'eu-central-1',
+    status: 'OPEN',
+    closedBy: null,
+    openedAt: '2026-01-31T12:00:00.000Z',
+    leftMs: 599_990,
+    source: side,
+    destination: { ...side, connected: true },
+    ...values,
+  };
+}
+
+const page = (values: Partial<SimTunnelPage> = {}): SimTunnelPage => ({
+  path: '/service',
+  status: 200,
+  problem: null,
+  headers: { 'content-type': 'text/html' },
+  bytes: 1_234,
+  title: 'Service',
+  lines: ['<!doctype html>'],
+  tookMs: 12.4,
+  ...values,
+});
+
+const browsed = (values: Partial<SimTunnelBrowse> = {}): SimTunnelBrowse => ({
+  dir,
+  tunnelId: 't-1',
+  service: 'web',
+  opened: true,
+  problem: null,
+  pages: [page()],
+  ...values,
+});
+
+const linesOf = (text: string) => stripVTControlCharacters(text).split('\n');
+
+describe('gw sim tunnel', () => {
+  it('open claims no delivery, and ends with the token', () => {
+    const lines = linesOf(
+      renderSimTunnelOpen({ dir, tunnel: tunnel(), sourceToken: 'TOKEN', connected: true, ...place }),
+    );
+    expect(lines.slice(0, 2)).toEqual([
+      'Tunnel t-1 for SN0007 is open, 10 min left; whether the device received the notification is not checked.',
+      'The device was connected.',
+    ]);
+    expect(lines).toContain('service   wss://127.0.0.1:4711');
+    expect(lines.slice(-2)).toEqual([
+      'Source token, a secret. Pass it in the environment as GW_TUNNEL_TOKEN, not as an argument:',
+      'TOKEN',
+    ]);
+    const without = renderSimTunnelOpen({ dir, tunnel: tunnel(), sourceToken: 'T', connected: false, ...place });
+    expect(linesOf(without)[1]).toBe(
+      'The device was not connected: the notification waits only in a session with a subscription to it.',
+    );
+  });
+
+  it('rotate names the sides, and prints a token only where there is a new one', () => {
+    const rotate = (about: {
+      side: 'source' | 'destination' | 'all';
+      sourceToken: string | null;
+      connected: boolean | null;
+    }) => linesOf(renderSimTunnelRotate({ dir, tunnel: tunnel(), ...about, ...place }));
+    expect(rotate({ side: 'destination', sourceToken: null, connected: true })).toEqual([
+      'Tunnel t-1: the destination has a new token, the old one is refused; whether the device received the notification is not checked.',
+      'The device was connected.',
+    ]);
+    const source = rotate({ side: 'source', sourceToken: 'TOKEN', connected: null });
+    expect([source[0], source.at(-1)]).toEqual([
+      'Tunnel t-1: the source has a new token, the old one is refused.',
+      'TOKEN',
+    ]);
+  });
+
+  it('close and list', () => {
+    const closed = tunnel({ status: 'CLOSED', closedBy: 'lifetime', leftMs: 0, tunnelId: 't-2' });
+    expect(renderSimTunnelClose({ dir, tunnel: closed })).toBe(
+      'Tunnel t-2 for SN0007 is closed at the service; whether connected sides received the close frame is not checked.',
+    );
+    expect(renderSimTunnelList({ dir, tunnels: [], handshakes: [] })).toBe('No tunnel.');
+    const about = { at: '2026-01-31T12:00:00.000Z', tunnelId: null, hasClientToken: false };
+    const handshakes = [
+      { ...about, mode: 'source' as const, status: 101, reason: '' },
+      { ...about, mode: null, status: 400, reason: 'Invalid path\u001b[2J' },
+    ];
+    const text = renderSimTunnelList({ dir, tunnels: [tunnel(), closed], handshakes });
+    const lines = linesOf(text);
+    expect(lines[0]).toBe('2 tunnels, 1 open.');
+    expect(lines.find((line) => line.includes('t-1'))).toMatch(/OPEN +10 min +disconnected +connected/);
+    expect(lines.find((line) => line.includes('t-2'))).toContain('CLOSED, lifetime over');
+    expect(lines.find((line) => line.includes('(invalid)'))).toMatch(/400 +Invalid path/);
+    expect(text).not.toContain('\u001b[2J');
+  });
+
+  it('browse counts only complete answers, whatever their status', () => {
+    const [first, ...rest] = linesOf(renderSimTunnelBrowse(browsed()));
+    expect(first).toBe('1 of 1 request answered through tunnel t-1, service web.');
+    expect(rest).toEqual([
+      '',
+      'GET /service: 200, 1234 bytes in 12 ms',
+      '  content-type: text/html',
+      '  title: Service',
+      '  | <!doctype html>',
+      '',
+      'The tunnel was opened for this and is closed.',
+    ]);
+    const half = page({ problem: 'aborted', bytes: 5 });
+    const none = page({ status: null, problem: 'the stream was reset', headers: {}, bytes: 0, title: null, lines: [] });
+    const lines = linesOf(
+      renderSimTunnelBrowse(browsed({ opened: false, pages: [page({ status: 403 }), half, none] })),
+    );
+    expect(lines[0]).toBe('FAILED: 1 of 3 requests answered through tunnel t-1, service web.');
+    expect(lines).toContain('GET /service: 200, 5 bytes in 12 ms (aborted)');
+    expect(lines).toContain('GET /service: no answer (the stream was reset)');
+    expect(lines.at(-1)).not.toContain('closed');
+  });
+
+  it('browse without a source or a destination is FAILED', () => {
+    const problem = 'no destination connected within 30 s';
+    expect(linesOf(renderSimTunnelBrowse(browsed({ problem, pages: [] })))[0]).toBe(
+      'FAILED: no page requested through tunnel t-1, service web: no destination connected within 30 s.',
+    );
+  });
+});

@@ -1,0 +1,146 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { decodeMessage, encodeFrame } from '../../../../src/lib/sim/cloud/tunnel/codec.ts';
+import { createFrameSplitter } from '../../../../src/lib/sim/cloud/tunnel/frames.ts';
+import type { TunnelMessage, TunnelMessageType } from '../../../../src/lib/tunnel/wire.ts';
+import { frames, hex } from './client.ts';
+
+const absent = {
+  streamId: 0,
+  ignorable: false,
+  payload: Buffer.alloc(0),
+  serviceId: '',
+  availableServiceIds: [],
+  connectionId: 0,
+};
+const plain = (message: TunnelMessage) => ({ ...message, payload: Buffer.from(message.payload) });
+function decode(frame: Uint8Array): TunnelMessage {
+  const decoded = decodeMessage(frame.subarray(2));
+  if (decoded.kind === 'invalid') throw new Error(decoded.reason);
+  return plain(decoded.message);
+}
+
+/** The vectors of the description, each with its fields. */
+const vectors: readonly (readonly [string, Partial<TunnelMessage> & { type: TunnelMessageType }])[] = [
+  [frames.startSsh, { type: 'stream-start', typeNumber: 2, streamId: 1, serviceId: 'SSH', connectionId: 1 }],
+  [
+    frames.dataHello,
+    { type: 'data', typeNumber: 1, streamId: 1, payload: Buffer.from('hello'), serviceId: 'SSH', connectionId: 1 },
+  ],
+  [frames.connectionStartA2, { type: 'connection-start', typeNumber: 6, streamId: 1, serviceId: 'A', connectionId: 2 }],
+  [
+    frames.connectionResetSsh2,
+    { type: 'connection-reset', typeNumber: 7, streamId: 1, serviceId: 'SSH', connectionId: 2 },
+  ],
+  [frames.streamResetSsh, { type: 'stream-reset', typeNumber: 3, streamId: 1, serviceId: 'SSH' }],
+  [frames.startV1, { type: 'stream-start', typeNumber: 2, streamId: 1 }],
+  [frames.serviceIdsSsh, { type: 'service-ids', typeNumber: 5, availableServiceIds: ['SSH'] }],
+];
+
+describe('the codec of the simulated service', () => {
+  it.each(vectors)('%s', (bytes, message) => {
+    expect(decode(hex(bytes))).toEqual({ ...absent, ...message });
+    expect(encodeFrame(message).toString('hex')).toBe(bytes);
+  });
+
+  it.each([
+    ['a negative stream id as ten bytes', '080110ffffffffffffffffff01', { streamId: -1 }],
+    ['the last of a repeated field', '080110011002', { streamId: 2 }],
+    ['a varint with zeros at its end', '0881808000', { type: 'data', typeNumber: 1 }],
+    ['a connection id above 31 bits', '080138ffffffff0f', { connectionId: 0xffffffff }],
+    ['an unknown type', '08631801', { type: 'unknown', typeNumber: 99, ignorable: true }],
+    ['a negative type', '08ffffffffffffffffff01', { type: 'unknown', typeNumber: -1 }],
+    ['nothing as the type 0', '', { type: 'unknown', typeNumber: 0 }],
+  ])('decodes %s', (_, body, fields) => {
+    const decoded = decodeMessage(hex(body));
+    expect(decoded).toMatchObject({ kind: 'message', message: fields });
+  });
+
+  it.each([
+    ['an unknown field', '08014001', 'the unknown field 8'],
+    ['field 0', '0001', 'the unknown field 0'],
+    ['a group', '0b0801', 'field 1 with wire type 3'],
+    ['a payload as a number', '2001', 'field 4 with wire type 0'],
+    ['a cut varint', '0880', 'a cut varint in field 1'],
+    ['a varint of eleven bytes', '08ffffffffffffffffffff01', 'a cut varint in field 1'],
+    ['a length above the message', '08012205aa', 'a cut field 4'],
+    ['a length above 31 bits', '080122ffffffff0f', 'a cut field 4'],
+    ['a service id that is not UTF-8', '08012a02c328', 'field 5 is not UTF-8'],
+  ])('refuses %s', (_, body, reason) => {
+    expect(decodeMessage(hex(body))).toEqual({ kind: 'invalid', reason });
+  });
+
+  it('never throws, and what it accepts it encodes to an equal message', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 64 }), (body) => {
+        const decoded = decodeMessage(body);
+        if (decoded.kind === 'invalid') return;
+        expect(decode(encodeFrame(decoded.message))).toEqual(plain(decoded.message));
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+
+  it('decodes what it encodes', () => {
+    const types = ['data', 'stream-start', 'stream-reset', 'session-reset', 'service-ids'] as const;
+    const message = fc.record({
+      type: fc.constantFrom(...types),
+      streamId: fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 }),
+      ignorable: fc.boolean(),
+      payload: fc.uint8Array({ maxLength: 300 }),
+      serviceId: fc.string({ maxLength: 20 }),
+      availableServiceIds: fc.array(fc.string({ maxLength: 5 }), { maxLength: 4 }),
+      connectionId: fc.integer({ min: 0, max: 2 ** 32 - 1 }),
+    });
+    fc.assert(
+      fc.property(message, (fields) => {
+        expect(decode(encodeFrame(fields))).toMatchObject({ ...fields, payload: Buffer.from(fields.payload) });
+      }),
+    );
+  });
+});
+
+describe('the frame splitter', () => {
+  it('finds the same frames however the bytes are cut, and keeps less than one frame', () => {
+    const body = fc.uint8Array({ maxLength: 200 });
+    fc.assert(
+      fc.property(
+        fc.array(body, { maxLength: 8 }),
+        fc.array(fc.nat(50), { minLength: 1, maxLength: 30 }),
+        (all, cuts) => {
+          const stream = Buffer.concat(
+            all.map((one) => Buffer.concat([Buffer.from([one.length >> 8, one.length & 0xff]), one])),
+          );
+          const splitter = createFrameSplitter();
+          const found: Buffer[] = [];
+          let at = 0;
+          for (let i = 0; at < stream.length; i++) {
+            const length = 1 + (cuts[i % cuts.length] ?? 0);
+            const { bytes, ends } = splitter.push(stream.subarray(at, at + length));
+            at += length;
+            let start = 0;
+            for (const end of ends) {
+              found.push(Buffer.from(bytes.subarray(start + 2, end)));
+              start = end;
+            }
+          }
+          expect(found).toEqual(all.map((one) => Buffer.from(one)));
+          expect(splitter.waitingBytes()).toBe(0);
+        },
+      ),
+    );
+  });
+
+  it('is bounded for any bytes', () => {
+    fc.assert(
+      fc.property(fc.array(fc.uint8Array({ maxLength: 70_000 }), { maxLength: 5 }), (chunks) => {
+        const splitter = createFrameSplitter();
+        for (const chunk of chunks) {
+          splitter.push(chunk);
+          expect(splitter.waitingBytes()).toBeLessThan(65_537);
+        }
+      }),
+      { numRuns: 50 },
+    );
+  });
+});

@@ -1,0 +1,347 @@
+import { randomUUID } from 'node:crypto';
+import { connect as connectTls } from 'node:tls';
+import { describe, expect, it } from 'vitest';
+import { startTunnelService, type TunnelService } from '../../../../src/lib/sim/cloud/tunnel/service.ts';
+import { createFakeClock } from '../../../lifecycle/fake-clock.ts';
+import { until } from '../../raw-client.ts';
+import { connectSide, dial, frames, hex, SUBPROTOCOL, startTunnel } from './client.ts';
+
+const clientToken = '0f8fad5b-d9cb-469f-a165-70867728950e';
+
+/** One request as bytes; the whole answer as text. */
+async function raw({ place, caPem }: TunnelService, request: string): Promise<string> {
+  const socket = connectTls({ host: place.host, port: place.port, ca: caPem });
+  let text = '';
+  socket.on('data', (chunk) => {
+    text += chunk.toString('latin1');
+  });
+  socket.write(request);
+  await new Promise((resolve) => socket.once('close', resolve));
+  return text;
+}
+
+const upgradeTo = (path: string, more: readonly string[] = []) =>
+  [
+    `GET ${path} HTTP/1.1`,
+    'Host: localhost',
+    'Upgrade: websocket',
+    'Connection: Upgrade',
+    'Sec-WebSocket-Version: 13',
+    'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
+    `Sec-WebSocket-Protocol: ${SUBPROTOCOL}`,
+    ...more,
+    '\r\n',
+  ].join('\r\n');
+
+describe('a handshake with the simulated tunnel service', () => {
+  it('is answered with one subprotocol, a channel id, and SERVICE_IDS first and alone', async () => {
+    await using world = await startTunnel({}, ['SSH', 'web:1']);
+    const peer = await world.connect('destination');
+    expect(peer.ws.protocol).toBe(SUBPROTOCOL);
+    expect(peer.headers['sec-websocket-protocol']).toBe(SUBPROTOCOL);
+    expect(peer.headers['channel-id']).toMatch(/^[0-9a-f-]{36}$/);
+    expect(peer.messages.map((message) => message.toString('hex'))).toEqual([
+      `000e0805${'3203535348'}${'3205'}${Buffer.from('web:1').toString('hex')}`,
+    ]);
+    const [view] = world.service.list();
+    expect(view?.destination).toMatchObject({ connected: true, connects: 1, channelId: peer.headers['channel-id'] });
+    expect(view?.source).toEqual({ connected: false, connects: 0, channelId: null, bytes: 0 });
+  });
+
+  it.each([
+    [['securetunneling-3.0'], 'securetunneling-3.0'],
+    [['vendor.securetunneling-1.0'], 'vendor.securetunneling-1.0'],
+    [['a.securetunneling-2.0', 'a.securetunneling-3.0', 'chat'], 'a.securetunneling-3.0'],
+  ])('with the subprotocols %j chooses %s', async (subprotocols, expected) => {
+    await using world = await startTunnel();
+    expect((await world.connect('destination', { subprotocols })).ws.protocol).toBe(expected);
+  });
+
+  it.each([
+    ['another path', { path: '/tunnels?local-proxy-mode=destination' }, 'Invalid path'],
+    ['no mode', { path: '/tunnel' }, 'Invalid local proxy mode'],
+    ['another mode', { path: '/tunnel?local-proxy-mode=both' }, 'Invalid local proxy mode'],
+    ['two modes', { path: '/tunnel?local-proxy-mode=source&local-proxy-mode=destination' }, 'Invalid local proxy mode'],
+    ['another subprotocol', { subprotocols: ['securetunneling-4.0'] }, 'Invalid subprotocol'],
+    ['no subprotocol', { subprotocols: [] }, 'Invalid subprotocol'],
+    ['an unknown token', { token: 'abc' }, 'Invalid access token'],
+    ['a client token of 31 characters', { clientToken: 'a'.repeat(31) }, 'Invalid client token'],
+    ['a client token with a dot', { clientToken: `${'a'.repeat(40)}.` }, 'Invalid client token'],
+  ])('with %s is refused with 400 in plain text, and the token stays unused', async (_, about, body) => {
+    await using world = await startTunnel();
+    expect(await world.dial('destination', about)).toEqual({ status: 400, type: 'text/plain; charset=utf-8', body });
+    await world.connect('destination');
+    expect(world.service.handshakes().map(({ status, reason }) => [status, reason])).toEqual([
+      [400, body],
+      [101, ''],
+    ]);
+  });
+
+  it('without a token, with two, or with that of the other mode is refused with 400', async () => {
+    await using world = await startTunnel();
+    const { service, tokens } = world;
+    expect(await dial(service, 'source', {})).toMatchObject({ status: 400, body: 'Missing access token' });
+    expect(await dial(service, 'source', { token: tokens.destination })).toMatchObject({
+      status: 400,
+      body: 'Invalid access token: it is for the other mode',
+    });
+    const twice = [`access-token: ${tokens.source}`, `access-token: ${tokens.source}`];
+    expect(await raw(service, upgradeTo('/tunnel?local-proxy-mode=source', twice))).toMatch(
+      /^HTTP\/1\.1 400 Bad Request\r\n[\s\S]*More than one access token$/,
+    );
+  });
+
+  it('that is no upgrade is refused with 400, and a request above 4 KiB with 431', async () => {
+    await using world = await startTunnel();
+    const plain = 'GET /tunnel?local-proxy-mode=source HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n';
+    expect(await raw(world.service, plain)).toMatch(/^HTTP\/1\.1 400 [\s\S]*Not a WebSocket handshake$/);
+    const long = upgradeTo('/tunnel?local-proxy-mode=source', [`access-token: ${'a'.repeat(4_096)}`]);
+    expect(await raw(world.service, long)).toMatch(/^HTTP\/1\.1 431 /);
+  });
+
+  it('that is cut in the middle uses no token', async () => {
+    await using world = await startTunnel();
+    const request = upgradeTo('/tunnel?local-proxy-mode=source', [`access-token: ${world.tokens.source}`]);
+    const { place, caPem } = world.service;
+    const socket = connectTls({ host: place.host, port: place.port, ca: caPem });
+    await new Promise((resolve) => socket.write(request.slice(0, -4), resolve));
+    socket.destroy();
+    await world.connect('source');
+    expect(world.service.handshakes()).toHaveLength(1);
+  });
+
+  it('with too many attempts per second is refused with 429, and accepted a second later', async () => {
+    const clock = createFakeClock();
+    await using world = await startTunnel({ clock, maxHandshakesPerS: 3 });
+    const statuses: number[] = [];
+    for (let i = 0; i < 5; i++) {
+      const answer = await world.dial('source', { token: 'spent' });
+      if ('status' in answer) statuses.push(answer.status);
+    }
+    expect(statuses).toEqual([400, 400, 400, 429, 429]);
+    // Another token is not affected.
+    await world.connect('source');
+    await clock.advance(1_000);
+    expect(await world.dial('source', { token: 'spent' })).toMatchObject({ status: 400 });
+  });
+
+  it('gets the fixed answer of a test, after its delay', async () => {
+    const clock = createFakeClock();
+    await using world = await startTunnel({ clock });
+    const { service } = world;
+    service.setAnswer({ status: 302, body: 'moved', headers: { Location: 'https://localhost:1/' } });
+    expect(await world.dial('source')).toMatchObject({ status: 302, body: 'moved' });
+    service.setAnswer({ status: 500, body: 'later', delayMs: 5_000 });
+    const answer = world.dial('source');
+    await until(() => clock.pending > 1);
+    expect(service.handshakes()).toHaveLength(1);
+    await clock.advance(5_000);
+    expect(await answer).toMatchObject({ status: 500, body: 'later' });
+    service.setAnswer(null);
+    await world.connect('source');
+  });
+});
+
+describe('an access token', () => {
+  it('works once without a client token', async () => {
+    await using world = await startTunnel();
+    const first = await world.connect('destination');
+    first.ws.terminate();
+    const spent = { status: 400, body: 'Invalid access token: it was previously used' };
+    expect(await world.dial('destination')).toMatchObject(spent);
+    expect(await world.dial('destination', { clientToken })).toMatchObject(spent);
+  });
+
+  it('works again with the client token of its first handshake, and with no other', async () => {
+    await using world = await startTunnel();
+    (await world.connect('destination', { clientToken })).ws.terminate();
+    (await world.connect('destination', { clientToken })).ws.terminate();
+    expect(await world.dial('destination', { clientToken: randomUUID() })).toMatchObject({
+      status: 400,
+      body: 'Invalid client token: it does not match the access token',
+    });
+    expect(await world.dial('destination')).toMatchObject({ status: 400 });
+    await world.connect('destination', { clientToken });
+    const { hasClientToken, ...last } = world.service.handshakes().at(-1) ?? {};
+    expect(hasClientToken).toBe(true);
+    expect(last).toMatchObject({ mode: 'destination', tunnelId: world.tunnelId, status: 101 });
+  });
+
+  it('is not paired with the client token of another one while that tunnel is open', async () => {
+    await using world = await startTunnel();
+    await world.connect('destination', { clientToken });
+    expect(await world.dial('source', { clientToken })).toMatchObject({
+      status: 400,
+      body: 'Invalid client token: it belongs to another access token',
+    });
+    const other = await world.service.open({ services: ['SSH'], lifetimeMs: 60_000 });
+    const dialOther = () => dial(world.service, 'source', { token: other.sourceToken, clientToken });
+    expect(await dialOther()).toMatchObject({ status: 400 });
+    world.service.close(world.tunnelId);
+    expect(await dialOther()).toHaveProperty('ws');
+  });
+
+  it('is in no list and no log', async () => {
+    await using world = await startTunnel();
+    const { service, tokens } = world;
+    await world.connect('source');
+    await world.dial('source');
+    const kept = JSON.stringify([service.list(), service.handshakes()]);
+    for (const token of Object.values(tokens)) expect(kept).not.toContain(token);
+    expect(tokens.source).toMatch(/^[\x21-\x7e]{300,4096}$/);
+  });
+});
+
+describe('a notification', () => {
+  it('has exactly the four fields, and goes to the named device', async () => {
+    await using world = await startTunnel({ serial: 'SN0007' }, ['web', 'status']);
+    const other = await world.service.open({
+      services: ['web'],
+      lifetimeMs: 60_000,
+      serial: 'SN0008',
+      region: 'us-east-1',
+    });
+    expect(world.notified).toEqual([
+      {
+        serial: 'SN0007',
+        notification: {
+          clientAccessToken: world.tokens.destination,
+          clientMode: 'destination',
+          region: 'eu-central-1',
+          services: ['web', 'status'],
+        },
+      },
+      {
+        serial: 'SN0008',
+        notification: {
+          clientAccessToken: other.destinationToken,
+          clientMode: 'destination',
+          region: 'us-east-1',
+          services: ['web'],
+        },
+      },
+    ]);
+  });
+
+  it('is sent again with a new token by a rotation, which revokes the old one and ends no connection', async () => {
+    await using world = await startTunnel();
+    const { service, tunnelId, tokens } = world;
+    const first = await world.connect('destination', { clientToken });
+    const { destinationToken, sourceToken } = await service.rotate(tunnelId, 'destination');
+    expect(sourceToken).toBeNull();
+    expect(world.notified[1]).toMatchObject({ notification: { clientAccessToken: destinationToken } });
+    expect(destinationToken).not.toBe(tokens.destination);
+    expect(await world.dial('destination', { clientToken })).toMatchObject({
+      status: 400,
+      body: 'Invalid access token: it was rotated',
+    });
+    // The source is not affected, neither connected nor not.
+    await world.connect('source');
+    expect(first.closed()).toBeNull();
+    await connectSide(service, 'destination', { token: destinationToken ?? '' });
+    expect(await first.untilClosed()).toEqual({ code: 1000, reason: 'replaced by another connection' });
+  });
+
+  it('of the source makes a token and notifies nobody; of both does both', async () => {
+    await using world = await startTunnel();
+    const { service, tunnelId } = world;
+    const source = await service.rotate(tunnelId, 'source');
+    expect([source.destinationToken, world.notified.length]).toEqual([null, 1]);
+    expect(await world.dial('source')).toMatchObject({ status: 400 });
+    await connectSide(service, 'source', { token: source.sourceToken ?? '' });
+    const both = await service.rotate(tunnelId, 'all');
+    expect(world.notified).toHaveLength(2);
+    expect(await dial(service, 'source', { token: source.sourceToken ?? '' })).toMatchObject({ status: 400 });
+    await connectSide(service, 'source', { token: both.sourceToken ?? '' });
+  });
+
+  it('that cannot be published leaves no open tunnel', async () => {
+    await using service = await startTunnelService({ notify: () => Promise.reject(new Error('broker down')) });
+    await expect(service.open({ services: ['web'], lifetimeMs: 60_000 })).rejects.toThrow('broker down');
+    expect(service.list()).toMatchObject([{ status: 'CLOSED' }]);
+  });
+});
+
+describe('opening a tunnel', () => {
+  it.each([
+    [[], 60_000],
+    [['a', 'b', 'c', 'd'], 60_000],
+    [['a', 'a'], 60_000],
+    [['a b'], 60_000],
+    [['a'.repeat(129)], 60_000],
+    [['a'], 0],
+    [['a'], Number.NaN],
+    [['a'], 720 * 60_000 + 1],
+  ])('with the services %j for %s ms is refused', async (services, lifetimeMs) => {
+    await using service = await startTunnelService();
+    await expect(service.open({ services, lifetimeMs })).rejects.toMatchObject({ code: 'USAGE' });
+    expect(service.list()).toEqual([]);
+  });
+});
+
+describe('the end of a tunnel', () => {
+  it('by its lifetime closes both sides with a close frame, and its tokens are refused', async () => {
+    const clock = createFakeClock();
+    await using world = await startTunnel({ clock });
+    const { service } = world;
+    const later = await service.open({ services: ['SSH'], lifetimeMs: 700_000 });
+    const destination = await world.connect('destination', { clientToken });
+    const source = await world.connect('source');
+    await clock.advance(599_999);
+    expect(service.list()[0]).toMatchObject({ status: 'OPEN', leftMs: 1 });
+    await clock.advance(1);
+    for (const peer of [destination, source]) {
+      expect(await peer.untilClosed()).toEqual({ code: 1000, reason: 'tunnel lifetime expired' });
+    }
+    expect(service.list()[0]).toMatchObject({ status: 'CLOSED', closedBy: 'lifetime', leftMs: 0 });
+    expect(service.list()[1]).toMatchObject({ status: 'OPEN', leftMs: 100_000 });
+    expect(await world.dial('destination', { clientToken })).toMatchObject({
+      status: 400,
+      body: 'Invalid access token: the tunnel is closed',
+    });
+    await clock.advance(100_000);
+    expect(service.list()[1]).toMatchObject({ tunnelId: later.tunnel.tunnelId, status: 'CLOSED' });
+  });
+
+  it('by a person closes both sides; a second time is an error', async () => {
+    await using world = await startTunnel();
+    const { service, tunnelId } = world;
+    const destination = await world.connect('destination');
+    expect(service.close(tunnelId)).toMatchObject({ status: 'CLOSED', closedBy: 'person' });
+    expect(await destination.untilClosed()).toEqual({ code: 1000, reason: 'tunnel closed' });
+    expect(() => service.close(tunnelId)).toThrow('is closed');
+    await expect(service.rotate(tunnelId, 'all')).rejects.toMatchObject({ code: 'USAGE' });
+    expect(() => service.close('none')).toThrow("There is no tunnel 'none'");
+  });
+
+  it('is not delayed by a wall clock that changes', async () => {
+    const clock = createFakeClock();
+    await using world = await startTunnel({ clock });
+    clock.setWall(new Date('2020-01-01'));
+    await clock.advance(600_000);
+    expect(world.service.list()[0]).toMatchObject({ status: 'CLOSED' });
+  });
+
+  it('terminates a client that does not answer the close frame', async () => {
+    const clock = createFakeClock();
+    await using world = await startTunnel({ clock });
+    const destination = await world.connect('destination');
+    destination.ws.pause();
+    world.service.close(world.tunnelId);
+    await clock.advance(5_000);
+    destination.ws.resume();
+    await destination.untilClosed();
+    expect(clock.pending).toBe(0);
+  });
+
+  it('of the service ends every connection and timer', async () => {
+    const clock = createFakeClock();
+    const world = await startTunnel({ clock });
+    const source = await world.connect('source');
+    source.send(frames.startSsh);
+    await source.untilBytes(hex(frames.streamResetSsh).length);
+    await world[Symbol.asyncDispose]();
+    expect(await source.untilClosed()).toMatchObject({ code: 1006 });
+    expect(clock.pending).toBe(0);
+  });
+});

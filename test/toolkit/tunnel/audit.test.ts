@@ -1,0 +1,235 @@
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { renderTunnelAudit } from '../../../src/cli/render/tunnel-audit.ts';
+import { auditTexts } from '../../../src/lib/report/index.ts';
+import { tunnelAuditSchema } from '../../../src/lib/toolkit/tunnel/audit.result.ts';
+import { auditSessions, type TunnelAuditOptions } from '../../../src/lib/toolkit/tunnel/audit.ts';
+import { checkDetails, checkIds, findingCodes } from '../../../src/lib/tunnel/audit/index.ts';
+import { elementsOf, readMarkup, textOf } from '../../overlays/render/markup-reader.ts';
+import { readPdf } from '../../report/pdf-reader.ts';
+import { headOf } from '../../tunnel/audit/folder.ts';
+import { endOf, idOf, linesOf, refusedOf, startOf } from '../../tunnel/records/bodies.ts';
+
+let dir: string;
+const now = () => new Date('2026-06-01T12:00:00.000Z');
+const lines = linesOf([startOf(1), endOf(1), refusedOf(1), startOf(2), endOf(2)]);
+const site = (more = '') => `
+name: Lobby
+chassis: { host: 127.0.0.1, serial: SN-1 }
+stateDir: state
+cloud:
+  mqtt: { host: mqtt.example.com, alpn: x-example-mqtt-ca }
+${more}`;
+const withTunnel = '  tunnel: { host: tunnel.example.com, maxMinutes: 60 }\n';
+
+function place(content: readonly string[] = lines, head: object | null = headOf(lines)) {
+  const folder = join(dir, 'state', 'support');
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, 'sessions.jsonl'), content.join(''));
+  if (head !== null) writeFileSync(join(folder, 'head.json'), JSON.stringify(head));
+  return folder;
+}
+const audit = async (more: Partial<TunnelAuditOptions> = {}) => {
+  const data = await auditSessions({ sitePath: join(dir, 'site.yaml'), lang: 'en', now, ...more });
+  expect(tunnelAuditSchema.parse(data)).toEqual(data);
+  return data;
+};
+const shown = (data: Awaited<ReturnType<typeof audit>>) => stripVTControlCharacters(renderTunnelAudit(data));
+const firstLine = (data: Awaited<ReturnType<typeof audit>>) => shown(data).split('\n')[0];
+
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'gw-tunnel-audit-'));
+  writeFileSync(join(dir, 'site.yaml'), site(withTunnel));
+});
+afterEach(() => rmSync(dir, { recursive: true, force: true }));
+
+describe('gw tunnel audit', () => {
+  it('reads the state folder of the site file, and says first what the verdict does not cover', async () => {
+    const folder = place();
+    const data = await audit();
+    expect(firstLine(data)).toBe(
+      `ok: 2 support sessions, no finding, records 1 to 5. Not compared with the copy of the cloud: a complete rewriting would not show. Robot SN-1, ${folder}.`,
+    );
+    expect(shown(data)).toContain(
+      '--   Local records and copy of the cloud are the same: no copy of the cloud was given',
+    );
+    expect(shown(data)).toContain('- Refused requests: other-region 1.');
+  });
+
+  it('does not say that nothing was refused when a record could not be judged, or when there is none', async () => {
+    const folder = place(lines.with(2, 'damaged\n'));
+    const text = shown(await audit());
+    expect(text).toContain(
+      '- Numbers of sessions and refusals count only the records that could be judged. A start or an end that seems to be missing may be one of the others.',
+    );
+    expect(text).not.toContain('No request was refused');
+    rmSync(folder, { recursive: true });
+    place([], null);
+    expect(shown(await audit())).not.toContain('No request was refused');
+    place(linesOf([startOf(1), endOf(1)]));
+    expect(shown(await audit())).toContain('No request was refused');
+  });
+
+  it('with the same copy of the cloud says so', async () => {
+    place();
+    const cloud = join(dir, 'cloud.jsonl');
+    writeFileSync(cloud, lines.join(''));
+    expect(firstLine(await audit({ cloud }))).toContain(
+      'records 1 to 5. The copy of the cloud is the same. Robot SN-1',
+    );
+  });
+
+  it('names the first broken line, and every finding in a table with what to do', async () => {
+    place(lines.toSpliced(1, 1));
+    const data = await audit();
+    expect(data.verdict).toBe('findings');
+    expect(firstLine(data)).toBe(
+      `FAILED: 3 findings. First broken line of the chain: sessions.jsonl:2. Robot SN-1, ${data.recordsPath}.`,
+    );
+    const text = shown(data);
+    expect(text).toMatch(/sessions\.jsonl:2 +3 +-- +Record 2 is missing before this line\./);
+    expect(text).toMatch(
+      new RegExp(`sessions\\.jsonl:3 +4 +${idOf(2)} +The session started while ${idOf(1)} was running`),
+    );
+    expect(text).toContain('do next: Keep the files as they are.');
+  });
+
+  it.each([
+    [
+      'no head.json',
+      lines,
+      null,
+      'Not decided: no finding, but the end of the chain was not checked: there is no head.json.',
+    ],
+    ['an empty folder', [], null, 'Not decided: no finding, but there are no records.'],
+  ])('with %s is not decided', async (_name, content, head, expected) => {
+    place(content, head);
+    const data = await audit();
+    expect(data.verdict).toBe('not-decided');
+    expect(firstLine(data)).toContain(expected);
+  });
+
+  it('a session that may be running is named with the time until which it may', async () => {
+    const running = linesOf([startOf(1)], { at: '2026-06-01T11:30:00.000Z' });
+    place(running, headOf(running));
+    expect(firstLine(await audit())).toBe(
+      `Not decided: no finding, but session ${idOf(1)} of 2026-06-01T11:30:00.000Z has no end yet; by its own clock it may run until 2026-06-01T12:30:10.000Z. Robot SN-1, ${join(dir, 'state', 'support')}.`,
+    );
+  });
+
+  it('records before a rotation are not claimed to be present', async () => {
+    const kept = lines.slice(2);
+    const folder = place(kept, headOf(kept));
+    expect(firstLine(await audit({ records: folder }))).toContain('records 3 to 5, earlier ones are not present.');
+  });
+
+  it('without cloud.tunnel in the site file, or without a site file, limits are not checked', async () => {
+    const folder = place();
+    writeFileSync(join(dir, 'site.yaml'), site());
+    for (const more of [{}, { records: folder, sitePath: undefined }]) {
+      const data = await audit(more);
+      const open = data.checks.filter(({ verdict }) => verdict === 'not-checked').map(({ id }) => id);
+      expect(open).toEqual(['configured', 'scope', 'tokens-logs', 'cloud']);
+    }
+    await expect(audit({ sitePath: undefined })).rejects.toMatchObject({ code: 'USAGE' });
+  });
+
+  it('uses the limits of the site file', async () => {
+    place();
+    writeFileSync(
+      join(dir, 'site.yaml'),
+      site('  tunnel: { host: t.example.com, maxMinutes: 30, services: [other] }\n'),
+    );
+    const data = await audit();
+    expect(data.counts).toEqual([
+      { code: 'service-not-in-list', count: 2 },
+      { code: 'beyond-configured', count: 2 },
+    ]);
+  });
+
+  it('writes no report over a file, nor in an unknown format, and reads nothing before', async () => {
+    place();
+    const report = join(dir, 'audit.html');
+    writeFileSync(report, 'mine');
+    await expect(audit({ report })).rejects.toMatchObject({ code: 'FILE_EXISTS' });
+    await expect(audit({ report: join(dir, 'audit.docx'), records: '/nowhere' })).rejects.toMatchObject({
+      code: 'USAGE',
+    });
+    expect(readFileSync(report, 'utf8')).toBe('mine');
+    expect((await audit({ report, force: true })).report).toMatchObject({ format: 'html', lang: 'en' });
+  });
+});
+
+describe('the report', () => {
+  async function reportOf(lang: 'de' | 'en', name: string, more: Partial<TunnelAuditOptions> = {}) {
+    const report = join(dir, name);
+    const data = await audit({ report, lang, ...more });
+    return { data, bytes: readFileSync(report) };
+  }
+  const mainOf = (bytes: Buffer) => {
+    const main = [...elementsOf(readMarkup(bytes.toString()))].find(({ name }) => name === 'main');
+    return main === undefined ? '' : textOf(main);
+  };
+
+  it.each(['de', 'en'] as const)('in %s shows verdict, checks, findings and what was not compared', async (lang) => {
+    // The start of the second session, so that its end has none.
+    place(lines.with(3, (lines[3] ?? '').replace('"maxS":3600', '"maxS":9600')));
+    const texts = auditTexts[lang];
+    const { bytes, data } = await reportOf(lang, 'audit.html');
+    const text = mainOf(bytes);
+    expect(data.verdict).toBe('findings');
+    expect(text).toContain(texts.firstBroken('sessions.jsonl', 4));
+    expect(text).toContain(texts.notCompared);
+    expect(text).toContain(texts.findings['changed-line'].sentence({}));
+    expect(text).toContain(texts.findings['end-without-start'].sentence({}));
+    for (const id of checkIds) expect(text).toContain(texts.check[id]);
+    for (const line of texts.meaning) expect(text).toContain(line);
+    const pdf = readPdf((await reportOf(lang, 'audit.pdf')).bytes);
+    expect(pdf.pages.join(' ').replace(/\s+/g, ' ')).toContain(texts.findings['changed-line'].title);
+    expect(pdf.active).toEqual([]);
+  });
+
+  it('is green only for a verdict, and names the comparison with the cloud as not checked', async () => {
+    place();
+    const first = (await reportOf('de', 'a.html')).bytes.toString();
+    expect(first).toContain('class="banner good"');
+    expect(mainOf(Buffer.from(first))).toContain('NICHT VERGLICHEN');
+    expect(mainOf(Buffer.from(first))).toMatch(/Kopie der Cloud\s*nicht geprüft/);
+    const cloud = join(dir, 'cloud.jsonl');
+    writeFileSync(cloud, lines.join(''));
+    const compared = (await reportOf('de', 'b.html', { cloud })).bytes;
+    expect(mainOf(compared)).not.toContain('NICHT VERGLICHEN');
+    expect(mainOf(compared)).toContain(auditTexts.de.compared);
+    writeFileSync(cloud, lines.slice(0, 3).join(''));
+    expect((await reportOf('de', 'c.html', { cloud })).bytes.toString()).toContain('class="banner open"');
+    rmSync(join(dir, 'state', 'support', 'head.json'));
+    expect((await reportOf('de', 'd.html')).bytes.toString()).toContain('class="banner open"');
+  });
+
+  it('has every text in both languages, and none of them is the same', () => {
+    const values = { from: 1, to: 2, what: 'x', count: 2, files: 0, first: 2, newer: 1, unknown: 1 };
+    for (const code of findingCodes) {
+      const [de, en] = [auditTexts.de.findings[code], auditTexts.en.findings[code]];
+      expect(de.sentence(values)).not.toBe(en.sentence(values));
+      expect(de.remedy).not.toBe(en.remedy);
+      expect(en.title.length).toBeGreaterThan(3);
+    }
+    for (const id of checkIds) expect(auditTexts.de.check[id]).not.toBe(auditTexts.en.check[id]);
+    for (const detail of checkDetails) {
+      if (detail !== 'done')
+        expect(auditTexts.de.detail[detail](values)).not.toBe(auditTexts.en.detail[detail](values));
+    }
+  });
+
+  it('escapes what a record says', async () => {
+    const forged = linesOf([startOf(1, { region: '<script>alert(1)</script>' }), endOf(1)]);
+    place(forged, headOf(forged));
+    const { bytes } = await reportOf('de', 'x.html');
+    expect(bytes.toString()).not.toContain('<script>alert');
+    expect(mainOf(bytes)).toContain('<script>alert(1)</script>');
+    expect(existsSync(join(dir, 'x.html'))).toBe(true);
+  });
+});

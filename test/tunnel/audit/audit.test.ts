@@ -1,0 +1,318 @@
+import { appendFileSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { auditRecords } from '../../../src/lib/tunnel/audit/index.ts';
+import type { AuditFacts, FindingCode } from '../../../src/lib/tunnel/audit/model.ts';
+import type { RecordBody } from '../../../src/lib/tunnel/model.ts';
+import { endOf, idOf, linesOf, recordOf, refusedOf, startOf } from '../records/bodies.ts';
+import { headOf, limits, now, recordFolder } from './folder.ts';
+
+const codes = (facts: AuditFacts): FindingCode[] => facts.findings.map(({ code }) => code);
+const check = (facts: AuditFacts, id: string) => facts.checks.find((one) => one.id === id);
+
+async function auditOf(bodies: readonly RecordBody[], more = {}, lineOptions = {}) {
+  using folder = recordFolder({ 'sessions.jsonl': linesOf(bodies, lineOptions) });
+  return await folder.audit(more);
+}
+
+describe('the sessions', () => {
+  it.each<[FindingCode, RecordBody[]]>([
+    ['start-without-end', [startOf(1)]],
+    ['end-without-start', [startOf(1), endOf(1), endOf(2)]],
+    ['end-without-start', [endOf(1)]],
+    ['second-end', [startOf(1), endOf(1), endOf(1)]],
+    ['session-repeated', [startOf(1), endOf(1), startOf(1), endOf(1)]],
+    ['overlap', [startOf(1), startOf(2), endOf(1), endOf(2)]],
+    ['overlap', [startOf(1), startOf(2), startOf(3, { replaces: idOf(2) }), endOf(1), endOf(2, 'replaced'), endOf(3)]],
+    ['replaced-unknown', [startOf(1, { replaces: idOf(9) }), endOf(1)]],
+    ['beyond-own-clock', [startOf(1, { maxS: 60 }), endOf(1, 'own-clock', { durationS: 71 })]],
+    ['beyond-configured', [startOf(1, { maxS: 3601 }), endOf(1)]],
+    ['other-region', [startOf(1, { region: 'eu-central-2' }), endOf(1)]],
+    ['service-not-in-list', [startOf(1, { services: ['web', 'ssh'] }), endOf(1)]],
+    ['services-count', [startOf(1, { services: [] }), endOf(1)]],
+    ['services-count', [startOf(1, { services: ['web', 'web'] }), endOf(1)]],
+    ['services-count', [startOf(1, { services: ['web', 'diag', 'a', 'b'] }), endOf(1)]],
+    ['foreign-field', [{ ...startOf(1), clientAccessToken: 'x' } as unknown as RecordBody, endOf(1)]],
+    ['invalid-record', [{ ...startOf(1), maxS: 'long' } as unknown as RecordBody, endOf(1)]],
+    ['invalid-record', [startOf(1), endOf(1, 'because' as 'shutdown')]],
+  ])('%s is a finding', async (code, bodies) => {
+    const facts = await auditOf(bodies);
+    expect(codes(facts)).toContain(code);
+    expect(facts.verdict).toBe('findings');
+  });
+
+  it('with a replacement, at the limits of both clocks, after an unclean shutdown and with a refusal are no findings', async () => {
+    const facts = await auditOf([
+      startOf(1, { services: ['web', 'diag'] }),
+      startOf(2, { replaces: idOf(1) }),
+      endOf(1, 'replaced'),
+      endOf(2, 'own-clock', { durationS: 3_605, detail: 'Die eigene Uhr "60 min" lief ab – ü \\ \n' }),
+      startOf(3),
+      endOf(3, 'replaced'),
+      startOf(4, { replaces: idOf(3), maxS: 3_600 }),
+      endOf(4, 'unclean-shutdown', { durationS: null, connections: null, bytesIn: null, bytesOut: null }),
+      refusedOf(1, { services: ['a"b', 'ü'], region: '', clientMode: 'source' }),
+      refusedOf(2, { reason: 'seen-before' }),
+    ]);
+    expect(facts.findings).toEqual([]);
+    expect(facts).toMatchObject({ verdict: 'ok', sessions: 4, uncleanShutdowns: 1, unknownDurations: 1 });
+    expect(facts.refused).toEqual([
+      { reason: 'other-region', count: 1 },
+      { reason: 'seen-before', count: 1 },
+    ]);
+  });
+
+  it('the last start that may be running is not green, and a finding once its own clock is over', async () => {
+    const bodies = [startOf(1), endOf(1), startOf(2)];
+    const at = (time: string) => auditOf(bodies, { now: new Date(time) }, { at: '2026-06-01T11:00:00.000Z' });
+    const running = await at('2026-06-01T11:30:00.000Z');
+    expect(running).toMatchObject({ verdict: 'not-decided', running: { session: idOf(2) }, findings: [] });
+    expect(check(running, 'pairs')).toMatchObject({ verdict: 'not-checked', detail: 'running' });
+    expect(codes(await at('2026-06-01T12:02:00.000Z'))).toEqual(['start-without-end']);
+    // The clock of the technician may be behind that of the gateway.
+    expect(await at('2026-06-01T10:00:00.000Z')).toMatchObject({ verdict: 'not-decided', findings: [] });
+  });
+
+  it('an earlier start without an end is a finding while a later session may be running', async () => {
+    const options = { at: '2026-06-01T11:50:00.000Z' };
+    const facts = await auditOf([startOf(1), startOf(2, { replaces: idOf(1) })], {}, options);
+    expect(facts.findings.map(({ code, session }) => `${code} ${session}`)).toEqual([`start-without-end ${idOf(1)}`]);
+  });
+
+  it('records of another robot are findings', async () => {
+    expect(codes(await auditOf([startOf(1), endOf(1)], {}, { serial: 'SN-2' }))).toEqual([
+      'other-serial',
+      'other-serial',
+    ]);
+  });
+
+  it('a wall clock that went backwards and many refusals on one day are information', async () => {
+    const refusals = Array.from({ length: 25 }, (_, n) => refusedOf(n));
+    const facts = await auditOf([startOf(1), endOf(1), ...refusals], {}, { stepS: -1 });
+    expect(facts).toMatchObject({ verdict: 'ok', clockSteps: 26, firstClockStep: { line: 2 } });
+    expect(facts.unusualRefusals).toEqual({ day: '2026-01-02', count: 25 });
+  });
+});
+
+describe('what was not checked', () => {
+  const lines = linesOf([startOf(1), endOf(1), startOf(2), endOf(2)]);
+
+  it('without head.json the end is not green', async () => {
+    using folder = recordFolder({ 'sessions.jsonl': lines.slice(0, 2) }, null);
+    const facts = await folder.audit();
+    expect(facts).toMatchObject({ verdict: 'not-decided', findings: [] });
+    expect(check(facts, 'end')).toMatchObject({ verdict: 'not-checked', detail: 'no-head' });
+  });
+
+  it('one file alone, as it was sent by mail, decides neither its beginning nor its end', async () => {
+    using folder = recordFolder({ 'sessions-000002.jsonl': lines.slice(2) });
+    const facts = await folder.audit({ records: folder.path('sessions-000002.jsonl') });
+    expect(facts).toMatchObject({ verdict: 'not-decided', firstSeq: 3, findings: [] });
+    expect(check(facts, 'beginning')).toMatchObject({ detail: 'no-first' });
+    expect(check(facts, 'end')).toMatchObject({ detail: 'no-head' });
+  });
+
+  it('a damaged head.json is a finding', async () => {
+    using folder = recordFolder({ 'sessions.jsonl': lines });
+    writeFileSync(folder.path('head.json'), '{"seq":4}');
+    const facts = await folder.audit();
+    expect(codes(facts)).toEqual(['head-invalid']);
+  });
+
+  it('no records at all are not green', async () => {
+    using folder = recordFolder({}, null);
+    const facts = await folder.audit();
+    expect(facts).toMatchObject({ verdict: 'not-decided', records: 0 });
+    expect(facts.checks.every(({ verdict }) => verdict === 'not-checked')).toBe(true);
+    using emptied = recordFolder({ 'sessions.jsonl': [] }, headOf(lines));
+    expect(codes(await emptied.audit())).toEqual(['missing-end']);
+    await expect(auditRecords({ records: folder.path('none'), limits, now })).rejects.toMatchObject({
+      code: 'FILE_UNREADABLE',
+      remedy: expect.stringContaining('--records'),
+    });
+  });
+
+  it('records that were removed by rotation are named, and the rest is judged', async () => {
+    using folder = recordFolder({ 'sessions-000021.jsonl': lines.slice(1, 3), 'sessions.jsonl': lines.slice(3) });
+    const facts = await folder.audit();
+    // The end of session 1 is here, its start was removed.
+    expect(facts).toMatchObject({ verdict: 'ok', firstSeq: 2, findings: [] });
+    expect(check(facts, 'beginning')).toMatchObject({
+      verdict: 'not-checked',
+      detail: 'rotated',
+      values: { first: 2 },
+    });
+  });
+
+  it('an incomplete last line is not green, and a finding in a rotated file', async () => {
+    using folder = recordFolder({ 'sessions.jsonl': lines.slice(0, 2) });
+    appendFileSync(folder.path('sessions.jsonl'), (lines[2] ?? '').slice(0, 80));
+    const facts = await folder.audit();
+    expect(facts).toMatchObject({ verdict: 'not-decided', records: 2, findings: [] });
+    expect(check(facts, 'end')).toMatchObject({ detail: 'torn' });
+    renameSync(folder.path('sessions.jsonl'), folder.path('sessions-000001.jsonl'));
+    writeFileSync(folder.path('sessions.jsonl'), '');
+    expect(codes(await folder.audit())).toEqual(['unreadable-line']);
+  });
+
+  it('without limits, logs and copy of the cloud these checks are not green, and the verdict is reached', async () => {
+    using folder = recordFolder({ 'sessions.jsonl': lines });
+    const facts = await folder.audit({ limits: null });
+    const open = facts.checks.filter(({ verdict }) => verdict === 'not-checked').map(({ id }) => id);
+    expect(open).toEqual(['configured', 'scope', 'tokens-logs', 'cloud']);
+    expect(facts.verdict).toBe('ok');
+  });
+
+  it('with lines that could not be judged nothing is said of all sessions, nor of a rotation', async () => {
+    for (const changed of [0, 2]) {
+      using folder = recordFolder(
+        { 'sessions.jsonl': lines.with(changed, (lines[changed] ?? '').replace('"maxS":3600', '"maxS":9999')) },
+        headOf(lines),
+      );
+      const facts = await folder.audit();
+      const green = facts.checks.filter(({ verdict }) => verdict === 'ok').map(({ id }) => id);
+      expect(green).toEqual(changed === 0 ? ['end', 'tokens-records'] : ['beginning', 'end', 'tokens-records']);
+      expect(check(facts, 'durations')).toMatchObject({ verdict: 'not-checked', detail: 'unjudged' });
+      if (changed === 0)
+        expect(check(facts, 'beginning')).toMatchObject({ verdict: 'not-checked', detail: 'unjudged' });
+    }
+  });
+
+  it('an unknown duration is not green', async () => {
+    const facts = await auditOf([startOf(1), endOf(1, 'unclean-shutdown', { durationS: null })]);
+    expect(check(facts, 'durations')).toMatchObject({ verdict: 'not-checked', detail: 'unknown-durations' });
+    expect(facts.verdict).toBe('ok');
+  });
+
+  it('one record after head.json is the moment between two writes; two are not', async () => {
+    using one = recordFolder({ 'sessions.jsonl': lines }, headOf(lines.slice(0, 3), 1));
+    expect(await one.audit()).toMatchObject({ verdict: 'ok' });
+    using two = recordFolder({ 'sessions.jsonl': lines }, headOf(lines.slice(0, 2), 1));
+    expect(codes(await two.audit())).toEqual(['head-behind']);
+  });
+});
+
+describe('the copy of the cloud', () => {
+  const bodies = [startOf(1), endOf(1), refusedOf(1), startOf(2), endOf(2), refusedOf(2)];
+  const lines = linesOf(bodies);
+  const envelope = (line: string, n: number, more = {}) =>
+    `${JSON.stringify({ id: idOf(n), seq: 700 + n, at: '2026-01-02T00:00:00.000Z', serial: 'SN-1', kind: 'support-session', record: recordOf(line), ...more })}\n`;
+
+  async function compare(
+    cloud: readonly string[],
+    local: readonly string[] = lines,
+    head: object | 'of-the-last' = 'of-the-last',
+  ) {
+    using folder = recordFolder({ 'sessions.jsonl': local }, head);
+    const path = folder.path('cloud.jsonl');
+    writeFileSync(path, cloud.join(''));
+    return await folder.audit({ cloud: path });
+  }
+
+  it('with messages of the outbox, copies, other messages and other robots is the same', async () => {
+    const other = linesOf([startOf(5)], { serial: 'SN-9' });
+    const stop = `${JSON.stringify({ id: 'x', kind: 'stop', at: '2026-01-02T00:00:00.000Z' })}\n`;
+    const cloud = [
+      ...lines.map((line, n) => envelope(line, n)),
+      lines[1] ?? '',
+      envelope(lines[2] ?? '', 9),
+      stop,
+      ...other,
+    ];
+    const facts = await compare(cloud.toReversed());
+    expect(facts).toMatchObject({ verdict: 'ok', findings: [], cloud: { records: 8, copies: 2, others: 2, newer: 0 } });
+    expect(check(facts, 'cloud')).toMatchObject({ verdict: 'ok' });
+  });
+
+  it('with the keys in another order is the same, since a store may order them', async () => {
+    const reordered = lines.map((line) => {
+      const record = recordOf(line);
+      return `${JSON.stringify(Object.fromEntries(Object.entries(record).toReversed()))}\n`;
+    });
+    expect(await compare(reordered)).toMatchObject({ verdict: 'ok', cloud: { records: 6 } });
+  });
+
+  it('with a record less in the middle, and without the newest', async () => {
+    const missing = await compare(lines.toSpliced(2, 2));
+    expect(missing.findings).toMatchObject([{ code: 'missing-in-cloud', seq: 3, values: { from: 3, to: 4 } }]);
+    const behind = await compare(lines.slice(0, 4));
+    expect(behind).toMatchObject({ verdict: 'not-decided', findings: [], cloud: { newer: 2 } });
+    expect(check(behind, 'cloud')).toMatchObject({ verdict: 'not-checked', detail: 'cloud-behind' });
+    const empty = await compare([]);
+    expect(empty).toMatchObject({ verdict: 'not-decided', cloud: { records: 0, newer: 6 } });
+  });
+
+  it('with a changed field or hash differs', async () => {
+    const changed = lines.with(4, (lines[4] ?? '').replace('"durationS":60', '"durationS":61'));
+    expect((await compare(changed)).findings).toMatchObject([
+      { code: 'cloud-differs', seq: 5, line: 5, session: idOf(2) },
+    ]);
+    const rehashed = lines.with(4, (lines[4] ?? '').replace(/"hash":"..../, '"hash":"0000'));
+    expect(codes(await compare(rehashed))).toEqual(['cloud-differs']);
+    // Two copies, one of them changed.
+    expect(codes(await compare([...lines, changed[4] ?? '']))).toEqual(['cloud-differs']);
+  });
+
+  it('with a line that is no JSON or no record', async () => {
+    const facts = await compare([...lines, 'nonsense\n', '{"record":{"format":1}}\n', '{}\n']);
+    expect(codes(facts)).toEqual(['cloud-invalid', 'cloud-invalid', 'cloud-invalid']);
+    expect(facts.findings[0]).toMatchObject({ line: 7 });
+  });
+
+  it('anchors the first local record after a rotation', async () => {
+    const local = lines.slice(3);
+    expect(await compare(lines, local)).toMatchObject({ verdict: 'ok', cloud: { older: 3 } });
+    const forged = linesOf(bodies.slice(3), { seq: 4, prev: 'ab'.repeat(32), at: recordOf(local[0] ?? '').at });
+    const facts = await compare(lines, forged);
+    expect(codes(facts)[0]).toBe('cloud-differs');
+    expect(facts.findings[0]).toMatchObject({ seq: 3 });
+  });
+
+  it('of any bytes never makes the audit fail', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.oneof(fc.json(), fc.string()), { maxLength: 5 }), async (texts) => {
+        const facts = await compare(texts.map((text) => `${text}\n`));
+        expect(facts.verdict).not.toBe('ok');
+      }),
+      { numRuns: 60 },
+    );
+  });
+});
+
+describe('a file of any bytes', () => {
+  it('never makes the audit fail, and is never green', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.uint8Array({ maxLength: 2_000, size: 'max' }), async (bytes) => {
+        using folder = recordFolder({}, null);
+        writeFileSync(folder.path('sessions.jsonl'), bytes);
+        expect((await folder.audit()).verdict).not.toBe('ok');
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it('with lines longer than any buffer names each of them', async () => {
+    const lines = linesOf([startOf(1), endOf(1)]);
+    using folder = recordFolder({ 'sessions.jsonl': lines });
+    const long = `${'x'.repeat(700_000)}\n`;
+    writeFileSync(folder.path('sessions.jsonl'), [long, lines[0], long, lines[1], long].join(''));
+    const facts = await folder.audit();
+    expect(facts.findings.map(({ code, line }) => `${code} ${line}`)).toEqual([
+      'unreadable-line 1',
+      'unreadable-line 3',
+      'unreadable-line 5',
+    ]);
+    expect(facts.sessions).toBe(1);
+  });
+
+  it('with more findings than are listed counts all', async () => {
+    using folder = recordFolder({ 'sessions.jsonl': Array.from({ length: 1_500 }, () => 'x\n') }, null);
+    expect(await folder.audit()).toMatchObject({
+      counts: [{ code: 'unreadable-line', count: 1_500 }],
+      notListed: 500,
+      firstBroken: { line: 1 },
+    });
+    mkdirSync(folder.path('sessions-000001.jsonl'));
+    await expect(folder.audit()).rejects.toMatchObject({ code: 'FILE_UNREADABLE' });
+  });
+});

@@ -1,0 +1,58 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, it } from 'vitest';
+import { silentLog, systemClock } from '../../../src/lib/lifecycle/index.ts';
+import { auditRecords } from '../../../src/lib/tunnel/audit/index.ts';
+import { openRecords } from '../../../src/lib/tunnel/records/index.ts';
+import { endOf, startOf } from '../records/bodies.ts';
+import { limits } from './folder.ts';
+
+it('an audit while gw writes, rotates and removes files has no finding', { timeout: 60_000 }, async () => {
+  const dir = mkdtempSync(join(tmpdir(), 'gw-audit-running-'));
+  try {
+    await using records = await openRecords({
+      dir,
+      serial: 'SN-1',
+      clock: systemClock,
+      log: silentLog,
+      maxFileBytes: 2_000,
+    });
+    let isOver = false;
+    let n = 0;
+    const write = async () => {
+      n += 1;
+      await records.append(startOf(n));
+      await records.append(endOf(n));
+      await records.markSent(2 * n);
+    };
+    // More than the files that are kept.
+    while (n < 80) await write();
+    const writing = (async () => {
+      while (!isOver) {
+        await write();
+        await sleep(n % 7);
+      }
+    })();
+    const verdicts: string[] = [];
+    for (let round = 0; round < 500 && verdicts.length < 20; round += 1) {
+      const facts = await auditRecords({ records: dir, limits, now: new Date() }).catch((error) => error);
+      // Written faster than the folder can be read at one moment: said, not judged.
+      if (facts instanceof Error) expect(facts).toMatchObject({ code: 'FILE_UNREADABLE' });
+      else {
+        expect(facts.findings).toEqual([]);
+        verdicts.push(facts.verdict);
+      }
+    }
+    isOver = true;
+    await writing;
+    expect(verdicts.length).toBeGreaterThan(5);
+    const after = await auditRecords({ records: dir, limits, now: new Date() });
+    expect(after).toMatchObject({ verdict: 'ok', findings: [] });
+    expect(after.firstSeq).toBeGreaterThan(1);
+    expect(after.checks.find(({ id }) => id === 'beginning')).toMatchObject({ detail: 'rotated' });
+  } finally {
+    rmSync(dir, { recursive: true, force: true });
+  }
+});

@@ -1,0 +1,70 @@
+import type { Socket } from 'node:net';
+import { systemClock } from '../../../src/lib/lifecycle/index.ts';
+import { type Engine, type ProxyLimits, proxyLimits } from '../../../src/lib/tunnel/link/index.ts';
+import { createEngine, type ProxyCounts } from '../../../src/lib/tunnel/proxy/engine.ts';
+import { encodeFrame } from '../../../src/lib/tunnel/wire/codec.ts';
+import { createFrameReader } from '../../../src/lib/tunnel/wire/frames.ts';
+import type { TunnelMessage } from '../../../src/lib/tunnel/wire.ts';
+import { message } from '../wire/messages.ts';
+import { type Sent, until } from './world.ts';
+
+export interface EngineWorld extends AsyncDisposable {
+  readonly engine: Engine;
+  readonly sent: TunnelMessage[];
+  readonly counts: ProxyCounts;
+  readonly notes: string[];
+  /** What the WebSocket has not sent, as the engine is told. */
+  unsent: number;
+  receive(...messages: Sent[]): void;
+  /** Sent messages as short words: `connection-reset web/1/2`. */
+  words(): string[];
+  idle(): Promise<void>;
+}
+
+/** An engine without a WebSocket, after SERVICE_IDS. */
+export function engineWorld(
+  connect: () => Socket,
+  about: {
+    readonly services?: readonly string[];
+    readonly limits?: Partial<ProxyLimits>;
+    readonly isReady?: boolean;
+  } = {},
+): EngineWorld {
+  const { services = ['web'], isReady = true } = about;
+  const sent: TunnelMessage[] = [];
+  const notes: string[] = [];
+  const counts: ProxyCounts = { open: 0, connections: 0, bytesIn: 0, bytesOut: 0 };
+  const reader = createFrameReader((each) => sent.push(each));
+  const engine = createEngine({
+    services,
+    wire: { send: (each) => reader.push(encodeFrame(each)), unsentBytes: () => world.unsent, setHeld: () => {} },
+    connect,
+    limits: { ...proxyLimits, ...about.limits },
+    clock: systemClock,
+    counts,
+    onNote: (text) => notes.push(text),
+  });
+  const world: EngineWorld = {
+    engine,
+    sent,
+    counts,
+    notes,
+    unsent: 0,
+    receive(...messages) {
+      for (const each of messages) {
+        const end = engine.receive(message(each));
+        if (end !== null) throw new Error(end.detail);
+      }
+    },
+    words: () =>
+      sent
+        .filter(({ type }) => type !== 'data')
+        .map(({ type, serviceId, streamId, connectionId }) => `${type} ${serviceId}/${streamId}/${connectionId}`),
+    idle: () => until('no open sockets', () => counts.open === 0),
+    async [Symbol.asyncDispose]() {
+      await engine.destroy();
+    },
+  };
+  if (isReady) world.receive({ type: 'service-ids', availableServiceIds: services });
+  return world;
+}

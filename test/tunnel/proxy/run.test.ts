@@ -1,0 +1,726 @@
+import { writeFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { GwError } from '../../../src/lib/error/index.ts';
+import { createCa } from '../../../src/lib/sim/cloud/certificates.ts';
+import { proxyLimits } from '../../../src/lib/tunnel/link/index.ts';
+import { connectTarget } from '../../../src/lib/tunnel/proxy/target.ts';
+import { createPacedClock } from '../../lifecycle/paced-clock.ts';
+import { plainPeer } from '../../net/probe/world.ts';
+import {
+  ACCESS,
+  CLIENT,
+  type Client,
+  closedPort,
+  dataOf,
+  type FakeServiceOptions,
+  fakeService,
+  neverConnects,
+  type Sent,
+  SUBPROTOCOL,
+  startProxy,
+  target,
+  until,
+} from './world.ts';
+
+const START: Sent = { type: 'stream-start', streamId: 1, serviceId: 'web', connectionId: 1 };
+const DATA: Sent = { ...START, type: 'data', payload: new TextEncoder().encode('hello') };
+
+/** Answers a request for a WebSocket with this status. */
+const status =
+  (line: string, body = '', headers = '') =>
+  (_request: unknown, socket: { end(text: string): void }) => {
+    socket.end(`HTTP/1.1 ${line}\r\n${headers}Content-Length: ${body.length}\r\n\r\n${body}`);
+    return true;
+  };
+
+const drop: FakeServiceOptions['answer'] = (_request, socket) => {
+  socket.destroy();
+  return true;
+};
+const smtp: FakeServiceOptions['answer'] = (_request, socket) => {
+  socket.end('220 smtp\r\n');
+  return true;
+};
+
+describe('a session', () => {
+  test('handshake, services, bytes both ways, close', async () => {
+    await using service = await fakeService();
+    await using echo = await target();
+    await using proxy = startProxy(service, { connect: echo.connect });
+    const client = await service.client();
+    const { headers, url } = client.request;
+    expect(url).toBe('/tunnel?local-proxy-mode=destination');
+    expect(headers).toMatchObject({
+      'access-token': ACCESS,
+      'client-token': CLIENT,
+      'sec-websocket-protocol': SUBPROTOCOL,
+    });
+    expect(headers['sec-websocket-extensions']).toBeUndefined();
+    client.send(START, DATA);
+    await until('echo', () => dataOf(client.received).toString() === 'hello');
+    await until('ping', () => client.pings.length === 1);
+    expect(Math.abs(Number(client.pings[0]) - Date.now())).toBeLessThan(10_000);
+    client.ws.close(4001, 'lifetime over');
+    expect(await proxy.result).toEqual({
+      exit: 'closed',
+      detail: "the service closed the tunnel (code 4001, 'lifetime over')",
+    });
+    expect(proxy.events).toEqual([
+      { event: 'connected', channelId: 'channel-1', localAddress: '127.0.0.1' },
+      { event: 'services', services: ['web'] },
+      { event: 'counts', open: 0, connections: 1, bytesIn: 5, bytesOut: 5 },
+      { event: 'ended', exit: 'closed', detail: "the service closed the tunnel (code 4001, 'lifetime over')" },
+    ]);
+    await until('target closed', () => echo.sockets[0]?.closed === true);
+  });
+
+  test('frames cut and joined at will by the service', async () => {
+    await using service = await fakeService({
+      services: null,
+      onClient: ({ ws }) => {
+        // SERVICE_IDS [web], STREAM_START, DATA 'hello', byte by byte, the length too.
+        const bytes = Buffer.from(
+          '00070805320377656200 0b080210012a037765623801 0012 08011001220568656c6c6f2a037765623801'.replaceAll(' ', ''),
+          'hex',
+        );
+        for (const byte of bytes) ws.send(Buffer.of(byte));
+      },
+    });
+    await using echo = await target();
+    await using _proxy = startProxy(service, { connect: echo.connect });
+    const client = await service.client();
+    await until('echo', () => dataOf(client.received).toString() === 'hello');
+  });
+
+  test('reports its counts every second, also when nothing changes: only so a frozen proxy is noticed', async () => {
+    await using service = await fakeService();
+    await using proxy = startProxy(service, { clock: createPacedClock() });
+    await service.client();
+    const reports = () => proxy.events.filter(({ event }) => event === 'counts');
+    await until('three reports', () => reports().length >= 3);
+    expect(reports()[2]).toEqual({ event: 'counts', open: 0, connections: 0, bytesIn: 0, bytesOut: 0 });
+  });
+
+  test('a stop resets open streams, closes with 1000, and local connections at once', async () => {
+    await using service = await fakeService();
+    await using echo = await target();
+    await using proxy = startProxy(service, { connect: echo.connect });
+    const client = await service.client();
+    client.send(START, DATA);
+    await until('echo', () => client.received.length === 1);
+    proxy.stop();
+    expect(await proxy.result).toEqual({ exit: 'terminated', detail: 'ended by the gateway' });
+    expect(client.received.at(-1)).toMatchObject({ type: 'stream-reset', streamId: 1, serviceId: 'web' });
+    await until('close frame', () => client.closeCode === 1000);
+    await until('target closed', () => echo.sockets[0]?.closed === true);
+  });
+
+  test('a stop is not held up by a service that neither reads nor closes', async () => {
+    await using service = await fakeService();
+    await using source = await target((socket) => socket.write(Buffer.alloc(30_000_000)));
+    await using proxy = startProxy(service, { connect: source.connect });
+    const client = await service.client();
+    client.ws.pause();
+    client.send(START);
+    await until('stalled', () => source.sockets[0] !== undefined);
+    await new Promise((wake) => setTimeout(wake, 200));
+    const beganMs = performance.now();
+    proxy.stop();
+    expect((await proxy.result).exit).toBe('terminated');
+    expect(performance.now() - beganMs).toBeLessThan(1_500);
+  });
+
+  test('a stop is not held up by a local connection that does not close', async () => {
+    await using service = await fakeService();
+    const socket = neverConnects();
+    const destroy = socket.destroy.bind(socket);
+    socket.destroy = () => socket;
+    await using proxy = startProxy(service, { connect: () => socket });
+    const client = await service.client();
+    client.send(START);
+    await until('the connection', () => socket.listenerCount('close') > 0);
+    const beganMs = performance.now();
+    setTimeout(destroy, 6_000).unref();
+    proxy.stop();
+    expect((await proxy.result).exit).toBe('terminated');
+    expect(performance.now() - beganMs).toBeLessThan(1_500);
+    destroy();
+  });
+
+  test('the own deadline ends it, while the service does nothing', async () => {
+    await using service = await fakeService();
+    const clock = createPacedClock();
+    await using proxy = startProxy(service, { clock, settings: { maxS: 20 } });
+    const client = await service.client();
+    expect(await proxy.result).toEqual({ exit: 'own-clock', detail: '20 s are over' });
+    await until('close frame', () => client.closeCode === 1000);
+  });
+
+  test('the own deadline ends it also while it waits for the next attempt', async () => {
+    await using service = await fakeService({ answer: status('503 Busy') });
+    const clock = createPacedClock();
+    await using proxy = startProxy(service, { clock, settings: { maxS: 40 } });
+    expect((await proxy.result).exit).toBe('own-clock');
+    // Exponential: about 6 in 40 s, not hundreds.
+    expect(service.requests.length).toBeGreaterThan(3);
+    expect(service.requests.length).toBeLessThan(12);
+    expect(proxy.lost()[0]).toBe(`127.0.0.1:${service.port} answered HTTP 503`);
+  });
+
+  test('an error of the process is an end of its own', async () => {
+    await using service = await fakeService();
+    await using proxy = startProxy(service);
+    await service.client();
+    proxy.stop(new GwError('INTERNAL', 'internal error (TypeError)'));
+    expect((await proxy.result).exit).toBe('internal');
+    expect(proxy.events.at(-1)).toMatchObject({ event: 'ended', exit: 'internal' });
+  });
+
+  test('stopped before it began', async () => {
+    const proxy = startProxy(
+      { port: 1, caFile: '/nonexistent' },
+      { signal: AbortSignal.abort(), settings: { caFile: null } },
+    );
+    expect((await proxy.result).exit).toBe('terminated');
+  });
+});
+
+describe('what the service answers', () => {
+  test.each([
+    ['400 Bad Request', 'Token was previously used'],
+    ['403 Forbidden', ''],
+    ['404 Not Found', 'nothing here'],
+    ['429 Too Many Requests', 'slow down'],
+    ['302 Found', ''],
+  ])('%s ends it without a second attempt', async (line, body) => {
+    await using service = await fakeService({ answer: status(line, body, 'Location: https://127.0.0.1:1/\r\n') });
+    await using proxy = startProxy(service);
+    const { exit, detail } = await proxy.result;
+    expect(exit).toBe('refused');
+    expect(detail).toBe(`127.0.0.1:${service.port} answered HTTP ${line.slice(0, 3)}${body === '' ? '' : `: ${body}`}`);
+    expect(service.requests).toHaveLength(1);
+  });
+
+  test('the body of a refusal is bounded, printable and without the tokens in any form', async () => {
+    const encoded = Buffer.from(ACCESS).toString('base64');
+    const body = `bad token ${ACCESS}, ${encoded} or ${CLIENT.slice(3, 20)}\r\n\x1b[31mred\x07 ${'word '.repeat(100_000)}`;
+    await using service = await fakeService({ answer: status('400 Bad', body) });
+    await using proxy = startProxy(service);
+    const { detail } = await proxy.result;
+    expect(detail.length).toBeLessThan(400);
+    expect(detail).toMatch(/^[\x20-\x7e]*$/);
+    expect(detail).toMatch(/bad token \[removed\], \[removed\] or \[removed\] \[31mred word/);
+    expect(JSON.stringify(proxy.events)).not.toContain(ACCESS.slice(0, 10));
+  });
+
+  test('a token that is cut off by the bound of the body leaves no part', async () => {
+    await using service = await fakeService({ answer: status('400 Bad', `${'x '.repeat(500)}${ACCESS}`) });
+    await using proxy = startProxy(service);
+    expect((await proxy.result).detail).not.toContain(ACCESS.slice(0, 8));
+  });
+
+  test('a body that never ends', async () => {
+    await using service = await fakeService({
+      answer: (_request, socket) => {
+        socket.write('HTTP/1.1 400 Bad\r\nContent-Length: 1000\r\n\r\nspent');
+        return true;
+      },
+    });
+    await using proxy = startProxy(service, { clock: createPacedClock() });
+    expect(await proxy.result).toEqual({
+      exit: 'refused',
+      detail: `127.0.0.1:${service.port} answered HTTP 400: spent`,
+    });
+  });
+
+  test.each([
+    ['5xx', { answer: status('500 Oops', 'later') }, /answered HTTP 500: later/],
+    ['200', { answer: status('200 OK', '<html>') }, /answered HTTP 200: <html>/],
+    ['101 without a subprotocol', { subprotocol: null }, /handshake failed: Server sent no subprotocol/],
+    [
+      '101 with another subprotocol',
+      { subprotocol: null, headers: ['Sec-WebSocket-Protocol: x-1.0'] },
+      /invalid subprotocol/,
+    ],
+    ['giant headers', { headers: [`x: ${'y'.repeat(70_000)}`] }, /handshake failed: HPE_HEADER_OVERFLOW/],
+    ['the end of the connection', { answer: drop }, /handshake/],
+    ['no HTTP', { answer: smtp }, /HPE_/],
+  ])('%s: tried again', async (_, about, expected) => {
+    await using service = await fakeService(about);
+    await using proxy = startProxy(service, { clock: createPacedClock() });
+    await until('three attempts', () => service.requests.length >= 3);
+    expect(proxy.lost()[0]).toMatch(expected);
+  });
+
+  test('a header that is dripped byte by byte does not hold it up', async () => {
+    await using service = await fakeService({
+      answer: (_request, socket) => {
+        socket.write('HTTP/1.1 101 Switching\r\nX: ');
+        const drip = setInterval(() => socket.write('y'), 5);
+        socket.once('close', () => clearInterval(drip));
+        return true;
+      },
+    });
+    await using proxy = startProxy(service, { clock: createPacedClock() });
+    await until('second attempt', () => service.requests.length >= 2, 20_000);
+    expect(proxy.lost()[0]).toMatch(/no WebSocket within/);
+  });
+
+  test('a channel id with the token in it is not passed on', async () => {
+    await using service = await fakeService({ channelId: `id-${ACCESS.slice(4)}` });
+    await using proxy = startProxy(service);
+    await until('connected', () => proxy.events.length > 0);
+    expect(proxy.events[0]).toMatchObject({ event: 'connected', channelId: null });
+  });
+
+  test.each([
+    ['other services', ['ssh']],
+    ['more services', ['web', 'ssh']],
+    ['no services', []],
+  ])('%s than ours end it', async (_, services) => {
+    await using service = await fakeService({ services });
+    await using proxy = startProxy(service);
+    expect(await proxy.result).toMatchObject({
+      exit: 'configuration',
+      detail: expect.stringContaining('other services'),
+    });
+  });
+});
+
+describe('what the service does afterwards', () => {
+  test('a connection that is cut without a close frame is opened again with the same tokens, and its streams are gone', async () => {
+    await using service = await fakeService();
+    await using echo = await target();
+    await using proxy = startProxy(service, { connect: echo.connect });
+    const first = await service.client();
+    first.send(START, DATA);
+    await until('echo', () => first.received.length === 1);
+    first.socket.destroy();
+    const second = await service.client(1);
+    expect(second.request.headers).toMatchObject({ 'access-token': ACCESS, 'client-token': CLIENT });
+    await until('target closed', () => echo.sockets[0]?.closed === true);
+    second.send({ ...DATA }, { ...START, connectionId: 2 }, { ...DATA, connectionId: 2 });
+    await until('echo', () => dataOf(second.received, 2).toString() === 'hello');
+    expect(dataOf(second.received, 1)).toHaveLength(0);
+    expect(proxy.lost()[0]).toMatch(/^connection lost/);
+  });
+
+  test.each([1001, 1012, 1013])('close code %d says that the service itself stops: opened again', async (code) => {
+    await using service = await fakeService();
+    await using proxy = startProxy(service, { clock: createPacedClock() });
+    (await service.client()).ws.close(code);
+    const second = await service.client(1);
+    expect(second.request.headers).toMatchObject({ 'access-token': ACCESS, 'client-token': CLIENT });
+    expect(proxy.lost()).toEqual([`the service closed the tunnel (code ${code})`]);
+    second.ws.close(1000);
+    expect(await proxy.result).toMatchObject({ exit: 'closed' });
+  });
+
+  test.each([1000, 1005, 1008, 1011, 4000])('close code %d is the end of the tunnel', async (code) => {
+    await using service = await fakeService();
+    await using proxy = startProxy(service, { clock: createPacedClock() });
+    const { ws } = await service.client();
+    await until('services', () => proxy.events.some(({ event }) => event === 'services'));
+    if (code === 1005) ws.close();
+    else ws.close(code);
+    expect(await proxy.result).toMatchObject({ exit: 'closed' });
+    expect(service.requests).toHaveLength(1);
+  });
+
+  test('the address of a lost connection may be gone while the service answers: the network stands', async () => {
+    let hasAddress = true;
+    await using service = await fakeService({
+      answer: (request, socket, count) => count > 1 && count < 7 && status('503 Busy')(request, socket),
+      onClient: () => {
+        hasAddress = true;
+      },
+    });
+    const network = {
+      interfaces: () => (hasAddress ? { eth0: [{ address: '127.0.0.1' }] } : { eth0: [{ address: '198.51.100.7' }] }),
+      operState: async () => 'up',
+    };
+    const clock = createPacedClock();
+    await using proxy = startProxy(service, { clock, network });
+    const { socket } = await service.client();
+    const lostMs = clock.monotonicMs();
+    hasAddress = false;
+    socket.destroy();
+    (await service.client(1)).ws.close(1000);
+    expect(await proxy.result).toMatchObject({ exit: 'closed' });
+    expect(clock.monotonicMs() - lostMs).toBeGreaterThan(11_000);
+  });
+
+  test('a spent token after a loss ends it', async () => {
+    await using service = await fakeService({
+      answer: (request, socket, count) => count > 1 && status('400 Bad', 'previously used')(request, socket),
+    });
+    await using proxy = startProxy(service);
+    (await service.client()).socket.destroy();
+    expect((await proxy.result).exit).toBe('refused');
+  });
+
+  test('a close frame before SERVICE_IDS is tried again, and is an end the third time', async () => {
+    await using service = await fakeService({ services: null, onClient: ({ ws }) => ws.close(1008) });
+    await using proxy = startProxy(service, { clock: createPacedClock() });
+    expect(await proxy.result).toEqual({
+      exit: 'closed',
+      detail: 'the service closed the tunnel (code 1008), 3 times before SERVICE_IDS',
+    });
+    expect(service.requests).toHaveLength(3);
+  });
+
+  test('no SERVICE_IDS at all', async () => {
+    await using service = await fakeService({ services: null });
+    await using proxy = startProxy(service, { clock: createPacedClock() });
+    await service.client(1);
+    expect(proxy.lost()[0]).toBe('no SERVICE_IDS received within 20 s');
+  });
+
+  const faults: [string, (client: Client) => void, number, RegExp][] = [
+    ['type 0', ({ ws }) => ws.send(Buffer.from('0002 0800'.replace(' ', ''), 'hex')), 1002, /type 0/],
+    ['bytes that are no message', ({ ws }) => ws.send(Buffer.from('0003ffffff', 'hex')), 1002, /cannot be decoded/],
+    ['a text frame', ({ ws }) => ws.send('hello'), 1003, /text frame/],
+    [
+      'a text frame that is not UTF-8',
+      ({ ws }) => ws.send(Buffer.of(0xff), { binary: false }),
+      1007,
+      /WS_ERR_INVALID_UTF8/,
+    ],
+    [
+      'a message above the limit',
+      ({ ws }) => ws.send(Buffer.alloc(131_077)),
+      1009,
+      /WS_ERR_UNSUPPORTED_MESSAGE_LENGTH/,
+    ],
+    [
+      'fragments above the limit',
+      ({ ws }) => {
+        for (let count = 0; count < 20; count += 1) ws.send(Buffer.alloc(10_000), { fin: false });
+      },
+      1009,
+      /WS_ERR_UNSUPPORTED_MESSAGE_LENGTH/,
+    ],
+    ['a reserved opcode', ({ socket }) => void socket.write(Buffer.from('8300', 'hex')), 1002, /WS_ERR_INVALID_OPCODE/],
+  ];
+  test.each(faults)('%s closes the WebSocket, and it is opened again', async (_, fault, code, expected) => {
+    await using service = await fakeService({ onClient: (client, count) => count === 1 && fault(client) });
+    await using echo = await target();
+    await using proxy = startProxy(service, { connect: echo.connect });
+    const [first, second] = [await service.client(), await service.client(1)];
+    expect(proxy.lost()[0]).toMatch(expected);
+    expect(first.closeCode).toBe(code);
+    second.send(START, DATA);
+    await until('echo', () => dataOf(second.received).toString() === 'hello');
+  });
+
+  test('a service that always sends nonsense does not make it hurry', async () => {
+    const clock = createPacedClock();
+    await using service = await fakeService({ onClient: ({ ws }) => ws.send(Buffer.from('00020800', 'hex')) });
+    await using proxy = startProxy(service, { clock, settings: { maxS: 40 } });
+    expect((await proxy.result).exit).toBe('own-clock');
+    expect(service.requests.length).toBeLessThan(12);
+  });
+
+  test('silence for three ping intervals', async () => {
+    await using service = await fakeService({ autoPong: false });
+    const clock = createPacedClock();
+    await using proxy = startProxy(service, { clock });
+    const client = await service.client();
+    const beganMs = clock.monotonicMs();
+    await service.client(1);
+    expect(clock.monotonicMs() - beganMs).toBeGreaterThan(55_000);
+    expect(proxy.lost()[0]).toMatch(/^nothing received for 6\d s$/);
+    expect(client.pings.length).toBeGreaterThanOrEqual(3);
+  });
+
+  test('pongs alone keep it', async () => {
+    await using service = await fakeService();
+    const clock = createPacedClock();
+    await using proxy = startProxy(service, { clock, settings: { maxS: 85 } });
+    expect((await proxy.result).exit).toBe('own-clock');
+    expect(service.clients).toHaveLength(1);
+    expect(service.clients[0]?.pings.length).toBeGreaterThanOrEqual(4);
+  });
+
+  test('a service that makes it answer and reads nothing is given up', async () => {
+    await using service = await fakeService();
+    await using proxy = startProxy(service, { limits: { ...proxyLimits, unsentMaxBytes: 600_000 } });
+    const client = await service.client();
+    client.ws.pause();
+    const starts = Array.from(
+      { length: 2_000 },
+      (_, index): Sent => ({ ...START, serviceId: 'none', streamId: index + 1 }),
+    );
+    for (let count = 0; count < 200 && proxy.lost().length === 0; count += 1) {
+      client.send(...starts);
+      await new Promise((wake) => setTimeout(wake, 5));
+    }
+    expect(proxy.lost()[0]).toBe('the service reads nothing');
+  });
+});
+
+describe('while the WebSocket is not read, because a target does not read', () => {
+  /** A proxy that holds: one connection of which half the limit waits, and an echo. */
+  async function held(holdMs: number, about: Parameters<typeof startProxy>[1] = {}) {
+    const service = await fakeService();
+    const mixed = await target((socket) => {
+      if (mixed.sockets.length === 1) socket.pause();
+      else socket.pipe(socket);
+    });
+    const proxy = startProxy(service, { connect: mixed.connect, limits: { ...proxyLimits, holdMs }, ...about });
+    const client = await service.client();
+    client.send(START);
+    await until('stalled target', () => mixed.sockets.length === 1);
+    client.send({ ...START, type: 'connection-start', connectionId: 2 });
+    // More than half of the limit and all buffers of the kernel: what is not read stays in the service.
+    const payload = Buffer.alloc(60_000);
+    for (let count = 0; count < 500; count += 1) client.send({ ...DATA, payload });
+    const unsent: number[] = [];
+    await until('held', () => {
+      unsent.push(client.ws.bufferedAmount);
+      return unsent.slice(-8).every((bytes) => bytes === unsent.at(-8) && bytes > 2_000_000);
+    });
+    return {
+      client,
+      proxy,
+      async [Symbol.asyncDispose]() {
+        await proxy[Symbol.asyncDispose]();
+        await service[Symbol.asyncDispose]();
+        await mixed[Symbol.asyncDispose]();
+      },
+    };
+  }
+
+  test('a stop is as quick as ever, with STREAM_RESET and the close frame', async () => {
+    await using world = await held(600_000);
+    const beganMs = performance.now();
+    world.proxy.stop();
+    expect((await world.proxy.result).exit).toBe('terminated');
+    expect(performance.now() - beganMs).toBeLessThan(1_500);
+    await until('reset', () => world.client.received.at(-1)?.type === 'stream-reset');
+  });
+
+  test('the own deadline ends it', async () => {
+    await using world = await held(600_000, { settings: { maxS: 2 } });
+    expect((await world.proxy.result).exit).toBe('own-clock');
+  });
+
+  test('afterwards that connection is reset, a ping is answered, and another connection goes on', async () => {
+    await using world = await held(1_000);
+    const { client, proxy } = world;
+    let pongs = 0;
+    client.ws.on('pong', () => {
+      pongs += 1;
+    });
+    client.ws.ping();
+    client.send({ ...DATA, connectionId: 2 });
+    await until('echo', () => dataOf(client.received, 2).toString() === 'hello');
+    expect(pongs).toBe(1);
+    expect(client.received.filter(({ type }) => type !== 'data')).toEqual([
+      expect.objectContaining({ type: 'connection-reset', connectionId: 1 }),
+    ]);
+    expect(proxy.lost()).toEqual([]);
+  });
+
+  test('the close frame of the service ends it afterwards', async () => {
+    await using world = await held(1_000);
+    world.client.ws.close(1000);
+    expect((await world.proxy.result).exit).toBe('closed');
+  });
+
+  test('pings are sent, and it is not taken for silence of the service', async () => {
+    const clock = createPacedClock();
+    // Held for longer than the service may be silent is no case: a hold is at most 5 s.
+    await using world = await held(proxyLimits.holdMs, { clock });
+    await until('four pings', () => world.client.pings.length >= 4);
+    expect(world.proxy.lost()).toEqual([]);
+  });
+});
+
+describe('name, TCP and TLS', () => {
+  test('nothing listens: given up after 10 s, with what was tried', async () => {
+    const port = await closedPort();
+    const clock = createPacedClock();
+    const beganMs = clock.monotonicMs();
+    await using proxy = startProxy({ port, caFile: '' }, { clock, settings: { caFile: null } });
+    const { exit, detail } = await proxy.result;
+    expect(exit).toBe('network-lost');
+    expect(detail).toMatch(`no connection for 10 s: 127.0.0.1:${port}: blocked: connection refused`);
+    expect(clock.monotonicMs() - beganMs).toBeLessThan(12_000);
+    expect(proxy.lost().length).toBeGreaterThan(3);
+  });
+
+  test('a service that comes back within 10 s', async () => {
+    const authority = await createCa();
+    await using other = await fakeService({ authority });
+    const port = await closedPort();
+    await using proxy = startProxy({ port, caFile: other.caFile });
+    await until('two attempts', () => proxy.lost().length >= 2);
+    await using service = await fakeService({ authority, port });
+    await service.client();
+    await until('services', () => proxy.events.at(-1)?.event === 'services');
+  });
+
+  test('an interruption of some seconds is not called lost, however long the waits were before', async () => {
+    const authority = await createCa();
+    const clock = createPacedClock();
+    const busy = await fakeService({ authority, answer: status('503 Busy') });
+    const { port } = busy;
+    // Its CA file stays.
+    await using other = await fakeService({ authority });
+    await using proxy = startProxy({ port, caFile: other.caFile }, { clock, settings: { maxS: 86_400 } });
+    await until('waits of 30 s', () => busy.requests.length >= 8, 20_000);
+    await busy[Symbol.asyncDispose]();
+    await until('refused', () => /refused/.test(proxy.lost().at(-1) ?? ''));
+    await using service = await fakeService({ authority, port });
+    await service.client();
+    expect(proxy.events.some(({ event }) => event === 'ended')).toBe(false);
+  });
+
+  test('a certificate of another CA: no token is sent, and the network is not called lost', async () => {
+    await using service = await fakeService();
+    await using other = await fakeService();
+    const clock = createPacedClock();
+    await using proxy = startProxy({ port: service.port, caFile: other.caFile }, { clock, settings: { maxS: 20 } });
+    expect((await proxy.result).exit).toBe('own-clock');
+    expect(service.requests).toHaveLength(0);
+    expect(proxy.lost()[0]).toMatch(/its chain does not end in .*TLS interception/);
+  });
+
+  test('a certificate for another name, and an expired one', async () => {
+    await using named = await fakeService({ names: ['localhost'] });
+    await using expired = await fakeService({ notAfter: new Date(Date.now() - 86_400_000) });
+    await using one = startProxy(named);
+    await using two = startProxy(expired);
+    await until('both', () => one.lost().length > 0 && two.lost().length > 0);
+    expect(one.lost()[0]).toMatch(/hostname mismatch/);
+    expect(two.lost()[0]).toMatch(/the certificate expired/);
+    expect(named.requests.length + expired.requests.length).toBe(0);
+  });
+
+  test('a port that speaks no TLS', async () => {
+    await using peer = await plainPeer((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'));
+    await using proxy = startProxy({ port: peer.port, caFile: '' }, { settings: { caFile: null } });
+    await until('lost', () => proxy.lost().length > 0);
+    expect(proxy.lost()[0]).toMatch(/the response is not TLS/);
+  });
+
+  test('a TLS handshake without an answer is tried again, and the network is not called lost', async () => {
+    await using peer = await plainPeer(() => {});
+    const clock = createPacedClock();
+    await using proxy = startProxy({ port: peer.port, caFile: '' }, { clock, settings: { caFile: null, maxS: 30 } });
+    expect((await proxy.result).exit).toBe('own-clock');
+    expect(proxy.lost()[0]).toMatch(/no answer to the ClientHello/);
+  });
+
+  test('a name that nobody knows', async () => {
+    await using proxy = startProxy(
+      { port: 443, caFile: '' },
+      { clock: createPacedClock(), settings: { caFile: null, host: 'tunnel.invalid' } },
+    );
+    expect(await proxy.result).toMatchObject({
+      exit: 'network-lost',
+      detail: expect.stringContaining('no address for tunnel.invalid'),
+    });
+  });
+
+  test('the interface of the tunnel is down or gone for 10 s: given up, though the connection stands', async () => {
+    await using service = await fakeService();
+    const clock = createPacedClock();
+    let state: string | null = 'unknown';
+    let isThere = true;
+    const network = {
+      interfaces: () => (isThere ? { lo: [{ address: '127.0.0.1' }] } : {}),
+      operState: async () => state,
+    };
+    await using proxy = startProxy(service, { clock, network });
+    await service.client();
+    await clock.sleep(15_000);
+    state = 'down';
+    await clock.sleep(7_000);
+    state = 'up';
+    await clock.sleep(7_000);
+    expect(proxy.events.at(-1)?.event).not.toBe('ended');
+    isThere = false;
+    const goneMs = clock.monotonicMs();
+    expect(await proxy.result).toEqual({
+      exit: 'network-lost',
+      detail: 'no interface has the address 127.0.0.1 of the tunnel any more, for 10 s',
+    });
+    expect(clock.monotonicMs() - goneMs).toBeGreaterThanOrEqual(9_900);
+  });
+
+  test('a CA file that is missing or no certificate', async () => {
+    const missing = startProxy({ port: 1, caFile: '/nonexistent/ca.pem' });
+    expect(await missing.result).toMatchObject({
+      exit: 'configuration',
+      detail: expect.stringContaining('/nonexistent/ca.pem'),
+    });
+    await using service = await fakeService();
+    writeFileSync(service.caFile, 'no certificate');
+    const invalid = startProxy(service);
+    expect(await invalid.result).toMatchObject({
+      exit: 'configuration',
+      detail: expect.stringContaining('no valid certificate'),
+    });
+    expect(invalid.events.map(({ event }) => event)).toEqual(['counts', 'ended']);
+  });
+});
+
+test.each([
+  ['no service', { services: [] }, {}],
+  ['four services', { services: ['a', 'b', 'c', 'd'] }, {}],
+  ['a service twice', { services: ['a', 'a'] }, {}],
+  ['an empty token', {}, { access: '', client: CLIENT }],
+  ['a token with a line break', {}, { access: `${ACCESS}\r\nx: y`, client: CLIENT }],
+  ['a token of 5,000 characters', {}, { access: 'x'.repeat(5_000), client: CLIENT }],
+  ['a client token of another form', {}, { access: ACCESS, client: 'short' }],
+])('invalid settings: %s', async (_, settings, tokens) => {
+  const proxy = startProxy(
+    { port: 1, caFile: '' },
+    { settings: { caFile: null, ...settings }, ...('access' in tokens && { tokens }) },
+  );
+  const { exit, detail } = await proxy.result;
+  expect(exit).toBe('configuration');
+  expect(detail).not.toContain(ACCESS.slice(0, 8));
+  expect(proxy.events.filter(({ event }) => event !== 'counts')).toHaveLength(1);
+});
+
+test('the only target is the read-only socket', async () => {
+  const socket = connectTarget();
+  const end = await new Promise<{ address?: string; port?: number }>((resolve) => {
+    socket.once('connect', () =>
+      resolve({ address: socket.remoteAddress as string, port: socket.remotePort as number }),
+    );
+    // Refused where no gateway runs: the error names what was tried.
+    socket.once('error', resolve);
+  });
+  socket.destroy();
+  expect({ address: end.address, port: end.port }).toEqual({ address: '127.0.0.1', port: 5174 });
+});
+
+test('neither side that stalls makes memory grow', async () => {
+  await using service = await fakeService();
+  await using stalled = await target((socket) => {
+    socket.pause();
+    socket.write(Buffer.alloc(100_000_000));
+  });
+  const limits = { ...proxyLimits, holdMs: 100 };
+  await using proxy = startProxy(service, { connect: stalled.connect, limits });
+  const client = await service.client();
+  client.send(START);
+  await until('connected', () => stalled.sockets.length === 1);
+  client.ws.pause();
+  await new Promise((wake) => setTimeout(wake, 300));
+  const before = process.memoryUsage.rss();
+  for (let count = 0; count < 500; count += 1) {
+    client.send(
+      { ...START, type: 'data', payload: Buffer.alloc(60_000) },
+      { ...START, type: 'data', payload: Buffer.alloc(60_000) },
+    );
+    await new Promise((wake) => setTimeout(wake, 1));
+  }
+  // 60 MB were sent to a target that takes nothing, and 100 MB wait for a service that takes nothing.
+  expect(process.memoryUsage.rss() - before).toBeLessThan(200_000_000);
+  await until('reset', () => proxy.notes.includes('a connection was reset: the target does not read'));
+});

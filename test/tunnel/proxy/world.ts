@@ -1,0 +1,252 @@
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer as createHttpsServer } from 'node:https';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Duplex } from 'node:stream';
+import { type WebSocket, WebSocketServer } from 'ws';
+import { systemClock } from '../../../src/lib/lifecycle/index.ts';
+import { type CertificateAuthority, createCa } from '../../../src/lib/sim/cloud/certificates.ts';
+import type { ProxyEvent, ProxySettings } from '../../../src/lib/tunnel/model.ts';
+import { type ProxyResult, type RunProxyOptions, runProxy } from '../../../src/lib/tunnel/proxy/run.ts';
+import { encodeFrame } from '../../../src/lib/tunnel/wire/codec.ts';
+import { createFrameReader } from '../../../src/lib/tunnel/wire/frames.ts';
+import type { TunnelMessage } from '../../../src/lib/tunnel/wire.ts';
+
+export const SUBPROTOCOL = 'test.securetunneling-3.0';
+export const ACCESS = 'destination-access-token-7f3a19c2b4d8e6f0';
+export const CLIENT = '0f4c1d2e-0000-4000-8000-1234567890ab';
+
+export type Sent = Partial<TunnelMessage> & Pick<TunnelMessage, 'type'>;
+
+/** One WebSocket, seen from the service. */
+export interface Client {
+  readonly ws: WebSocket;
+  readonly request: IncomingMessage;
+  /** TLS socket below it. */
+  readonly socket: Duplex;
+  readonly received: TunnelMessage[];
+  readonly pings: string[];
+  closeCode: number | undefined;
+  send(...messages: Sent[]): void;
+}
+
+export interface FakeService extends AsyncDisposable {
+  readonly port: number;
+  /** Path of its CA file. */
+  readonly caFile: string;
+  readonly clients: Client[];
+  /** Requests for a WebSocket, also those that were refused. */
+  readonly requests: IncomingMessage[];
+  client(index?: number): Promise<Client>;
+}
+
+export interface FakeServiceOptions {
+  readonly authority?: CertificateAuthority;
+  /** A free one by default. */
+  readonly port?: number;
+  /** Sent at once; null: nothing. By default `web`. */
+  readonly services?: readonly string[] | null;
+  /** Answers a request instead of the upgrade; false: it does not. */
+  readonly answer?: (request: IncomingMessage, socket: Duplex, count: number) => boolean;
+  /** Of the answer 101; null: none. */
+  readonly subprotocol?: string | null;
+  readonly headers?: readonly string[];
+  /** `channel-1` by default. */
+  readonly channelId?: string;
+  readonly names?: readonly [string];
+  readonly notAfter?: Date;
+  readonly onClient?: (client: Client, count: number) => void;
+  readonly autoPong?: boolean;
+}
+
+/** A tunnel service that does what the test tells it to. */
+export async function fakeService(options: FakeServiceOptions = {}): Promise<FakeService> {
+  const { services = ['web'], subprotocol = SUBPROTOCOL, answer = () => false, autoPong = true } = options;
+  const authority = options.authority ?? (await createCa());
+  const { keyPem, certificatePem } = await authority.issueServer({
+    names: options.names ?? ['127.0.0.1'],
+    ...(options.notAfter && { notAfter: options.notAfter, notBefore: new Date(0) }),
+  });
+  const dir = mkdtempSync(join(tmpdir(), 'gw-tunnel-'));
+  const caFile = join(dir, 'ca.pem');
+  writeFileSync(caFile, authority.caPem);
+  const server = createHttpsServer({ key: keyPem, cert: certificatePem }, (_request, response: ServerResponse) => {
+    response.writeHead(426).end();
+  });
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {});
+  });
+  server.on('tlsClientError', () => {});
+  const upgrades = new WebSocketServer({
+    noServer: true,
+    autoPong,
+    perMessageDeflate: false,
+    handleProtocols: (offered) => (subprotocol !== null && offered.has(subprotocol) ? subprotocol : false),
+  });
+  upgrades.on('headers', (headers) =>
+    headers.push(`channel-id: ${options.channelId ?? 'channel-1'}`, ...(options.headers ?? [])),
+  );
+  const clients: Client[] = [];
+  const requests: IncomingMessage[] = [];
+  server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    requests.push(request);
+    socket.on('error', () => {});
+    if (answer(request, socket, requests.length)) return;
+    upgrades.handleUpgrade(request, socket, head, (ws) => {
+      const client: Client = {
+        ws,
+        request,
+        socket,
+        received: [],
+        pings: [],
+        closeCode: undefined,
+        send: (...messages) => ws.send(Buffer.concat(messages.map((message) => encodeFrame(message)))),
+      };
+      const reader = createFrameReader((message) => client.received.push(message));
+      ws.on('message', (data: Buffer) => reader.push(data));
+      ws.on('ping', (data: Buffer) => client.pings.push(data.toString()));
+      ws.on('close', (code) => {
+        client.closeCode = code;
+      });
+      ws.on('error', () => {});
+      clients.push(client);
+      if (services !== null) client.send({ type: 'service-ids', availableServiceIds: services });
+      options.onClient?.(client, clients.length);
+    });
+  });
+  const port = await listen(server, options.port);
+  return {
+    port,
+    caFile,
+    clients,
+    requests,
+    async client(index = 0) {
+      await until(`client ${index}`, () => clients.length > index);
+      return clients[index] as Client;
+    },
+    async [Symbol.asyncDispose]() {
+      for (const { ws } of clients) ws.terminate();
+      for (const socket of sockets) socket.destroy();
+      server.close();
+      await once(server, 'close');
+      rmSync(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+async function listen(server: Server, port = 0): Promise<number> {
+  server.listen(port, '127.0.0.1');
+  await once(server, 'listening');
+  return (server.address() as { port: number }).port;
+}
+
+export interface Target extends AsyncDisposable {
+  readonly port: number;
+  readonly sockets: Socket[];
+  connect(): Socket;
+}
+
+/** A local TCP server in place of the read-only socket. */
+export async function target(handle: (socket: Socket) => void = (socket) => socket.pipe(socket)): Promise<Target> {
+  const sockets: Socket[] = [];
+  const server = createServer((socket) => {
+    sockets.push(socket);
+    socket.on('error', () => {});
+    handle(socket);
+  });
+  const port = await listen(server);
+  return {
+    port,
+    sockets,
+    connect: () => connect({ host: '127.0.0.1', port }),
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+/** A connection that is never established and never fails, as to an address whose packets are dropped. */
+export const neverConnects = () => connect({ host: 'silent.invalid', port: 1, lookup: () => {} });
+
+/** A port on which nothing listens. */
+export async function closedPort(): Promise<number> {
+  const server = createServer();
+  const port = await listen(server);
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+export interface RunningProxy extends AsyncDisposable {
+  readonly events: ProxyEvent[];
+  readonly notes: string[];
+  readonly result: Promise<ProxyResult>;
+  stop(reason?: unknown): void;
+  lost(): string[];
+}
+
+export function startProxy(
+  service: Pick<FakeService, 'port' | 'caFile'>,
+  about: Partial<RunProxyOptions> & { readonly settings?: Partial<ProxySettings> } = {},
+): RunningProxy {
+  const ending = new AbortController();
+  const events: ProxyEvent[] = [];
+  const notes: string[] = [];
+  const { settings, ...options } = about;
+  const note = (_fields: object, text: string) => void notes.push(text);
+  const result = runProxy(
+    {
+      host: '127.0.0.1',
+      port: service.port,
+      subprotocol: SUBPROTOCOL,
+      services: ['web'],
+      caFile: service.caFile,
+      maxS: 600,
+      ...settings,
+    },
+    {
+      tokens: { access: ACCESS, client: CLIENT },
+      clock: systemClock,
+      random: () => 0.5,
+      signal: ending.signal,
+      onEvent: (event) => events.push(event),
+      log: { debug: note, info: note, warn: note, error: (fields, text) => note({}, text + JSON.stringify(fields)) },
+      connect: neverConnects,
+      ...options,
+    },
+  );
+  return {
+    events,
+    notes,
+    result,
+    stop: (reason) => ending.abort(reason),
+    lost: () => events.flatMap((event) => (event.event === 'lost' ? [event.detail] : [])),
+    async [Symbol.asyncDispose]() {
+      ending.abort();
+      await result;
+    },
+  };
+}
+
+export async function until(what: string, is: () => boolean, maxMs = 10_000): Promise<void> {
+  const deadline = performance.now() + maxMs;
+  while (!is()) {
+    if (performance.now() > deadline) throw new Error(`not within ${maxMs} ms: ${what}`);
+    await new Promise((wake) => setTimeout(wake, 5));
+  }
+}
+
+/** All DATA of one connection, joined. */
+export function dataOf(messages: readonly TunnelMessage[], connectionId = 1, serviceId = 'web'): Buffer {
+  const parts = messages.filter(
+    (each) => each.type === 'data' && each.connectionId === connectionId && each.serviceId === serviceId,
+  );
+  return Buffer.concat(parts.map(({ payload }) => payload));
+}

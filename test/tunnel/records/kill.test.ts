@@ -1,0 +1,48 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { expect, it } from 'vitest';
+import { silentLog, systemClock } from '../../../src/lib/lifecycle/index.ts';
+import { openRecords } from '../../../src/lib/tunnel/records/index.ts';
+import { startProcess } from '../../process.ts';
+import { recordOf } from './bodies.ts';
+
+const child = fileURLToPath(new URL('./append-child.ts', import.meta.url));
+
+it('kill -9 at any moment loses no acknowledged record, and the chain stays whole', { timeout: 120_000 }, async () => {
+  const dir = mkdtempSync(join(tmpdir(), 'gw-records-kill-'));
+  const acknowledged = new Map<number, string>();
+  try {
+    for (let round = 0; round < 12; round += 1) {
+      await using started = startProcess(process.execPath, [child, dir]);
+      await started.untilOutput('\n');
+      // Another moment of its work each time.
+      await sleep(17 * round);
+      started.child.kill('SIGKILL');
+      const { stdout } = await started.closed;
+      for (const line of stdout.split('\n').slice(0, -1)) {
+        const [seq = '', hash = ''] = line.split(' ');
+        acknowledged.set(Number(seq), hash);
+      }
+    }
+    await using records = await openRecords({ dir, serial: 'SN-1', clock: systemClock, log: silentLog });
+    const names = readdirSync(dir).filter((name) => /^sessions.*\.jsonl$/.test(name));
+    const found = names
+      .flatMap((name) => readFileSync(join(dir, name), 'utf8').split('\n').slice(0, -1).map(recordOf))
+      .toSorted((a, b) => a.seq - b.seq);
+    const first = found[0]?.seq ?? 0;
+    for (const [index, record] of found.entries()) {
+      expect(record.seq).toBe(first + index);
+      if (index > 0) expect(record.prev).toBe(found[index - 1]?.hash);
+    }
+    const hashes = new Map(found.map(({ seq, hash }) => [seq, hash]));
+    const kept = [...acknowledged].filter(([seq]) => seq >= first);
+    expect(kept.length).toBeGreaterThan(20);
+    for (const [seq, hash] of kept) expect(hashes.get(seq)).toBe(hash);
+    expect((await records.last(1))[0]).toEqual(found.at(-1));
+  } finally {
+    rmSync(dir, { recursive: true, force: true });
+  }
+});

@@ -1,0 +1,99 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import { createCa } from '../../src/lib/sim/cloud/certificates.ts';
+import { type Relay, type RelayOptions, startRelay } from './second-opinion/relay.ts';
+
+export const tokens = { source: 'token-of-the-source-side', destination: 'token-of-the-destination-side' } as const;
+
+/** A relay with a certificate of a CA made here, and local TCP services; `close` ends everything. */
+export async function createWorld() {
+  const ca = await createCa({ commonName: 'Second opinion' });
+  const pair = await ca.issueServer({ names: ['localhost', '127.0.0.1'] });
+  const closers: (() => Promise<unknown> | unknown)[] = [];
+  return {
+    caPem: ca.caPem,
+    /** Called in reverse order. */
+    onClose: (fn: () => Promise<unknown> | unknown) => void closers.push(fn),
+    async relay(options: Partial<RelayOptions> & { readonly services: readonly string[] }): Promise<Relay> {
+      const relay = await startRelay({ key: pair.keyPem, cert: pair.certificatePem, tokens, ...options });
+      closers.push(() => relay.close());
+      return relay;
+    },
+    async service(onSocket: (socket: Socket) => void): Promise<{ port: number; sockets: Set<Socket>; server: Server }> {
+      const sockets = new Set<Socket>();
+      const server = createServer((socket) => {
+        sockets.add(socket);
+        socket.on('error', () => {});
+        socket.on('close', () => sockets.delete(socket));
+        onSocket(socket);
+      });
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+      closers.push(async () => {
+        for (const socket of sockets) socket.destroy();
+        await new Promise<void>((resolve) => server.close(() => resolve()));
+      });
+      return { port: (server.address() as AddressInfo).port, sockets, server };
+    },
+    async close() {
+      for (const closer of closers.splice(0).reverse()) await closer();
+    },
+  };
+}
+
+export type World = Awaited<ReturnType<typeof createWorld>>;
+
+export const echo = (socket: Socket): void => void socket.pipe(socket);
+
+/** A client that keeps what it receives. */
+export function client(port: number) {
+  const socket = connect({ host: '127.0.0.1', port });
+  const ended = new Promise<void>((resolve) => socket.on('close', () => resolve()));
+  const pieces: Buffer[] = [];
+  socket.on('error', () => {});
+  socket.on('data', (bytes: Buffer) => pieces.push(bytes));
+  return {
+    socket,
+    /** Resolves when the connection is closed, in whatever way. */
+    ended,
+    received: () => Buffer.concat(pieces),
+    async until(bytes: number): Promise<Buffer> {
+      for (;;) {
+        const size = pieces.reduce((sum, { length }) => sum + length, 0);
+        if (size >= bytes) return Buffer.concat(pieces);
+        if (socket.destroyed) throw new Error(`closed after ${size} of ${bytes} bytes`);
+        await new Promise<void>((resolve) => {
+          const done = () => {
+            socket.off('data', done);
+            socket.off('close', done);
+            resolve();
+          };
+          socket.on('data', done);
+          socket.on('close', done);
+        });
+      }
+    },
+  };
+}
+
+/** Sends random bytes and returns whether the same bytes come back. */
+export async function sameBack(port: number, bytes: number): Promise<boolean> {
+  const sent = randomBytes(bytes);
+  const { socket, until } = client(port);
+  socket.write(sent);
+  const back = await until(bytes);
+  socket.destroy();
+  return hashOf(back) === hashOf(sent);
+}
+
+function hashOf(bytes: Buffer): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}
+
+/** Repeatable random numbers. */
+export function seeded(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}

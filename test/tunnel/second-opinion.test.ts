@@ -1,0 +1,301 @@
+import { writeFile } from 'node:fs/promises';
+import { connect, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { systemClock } from '../../src/lib/lifecycle/index.ts';
+import type { ProxyEvent } from '../../src/lib/tunnel/model.ts';
+import { runProxy } from '../../src/lib/tunnel/proxy/run.ts';
+import { client, createWorld, echo, sameBack, seeded, tokens, type World } from './relay-world.ts';
+import { kinds, pack } from './second-opinion/codec.ts';
+import { startDestination } from './second-opinion/destination.ts';
+import type { Relay, RelayOptions } from './second-opinion/relay.ts';
+import { startSource } from './second-opinion/source.ts';
+import { startOurSource } from './source/harness.ts';
+
+let world: World;
+beforeEach(async () => {
+  world = await createWorld();
+});
+afterEach(() => world.close());
+
+/** Our destination, connected; each service leads to the same port. */
+async function ourDestination(relay: Relay, services: readonly string[], port: number) {
+  const caFile = join(tmpdir(), `gw-second-opinion-${process.pid}-${Math.random()}.pem`);
+  await writeFile(caFile, world.caPem);
+  const ending = new AbortController();
+  const events: ProxyEvent[] = [];
+  const sockets: Socket[] = [];
+  const ready = Promise.withResolvers<void>();
+  const ended = runProxy(
+    { host: 'localhost', port: relay.port, subprotocol: 'securetunneling-3.0', services, caFile, maxS: 600 },
+    {
+      tokens: { access: tokens.destination, client: null },
+      clock: systemClock,
+      signal: ending.signal,
+      random: () => 0.5,
+      connect: () => {
+        const socket = connect({ host: '127.0.0.1', port });
+        sockets.push(socket);
+        return socket;
+      },
+      onEvent(event) {
+        events.push(event);
+        if (event.event === 'services') ready.resolve();
+      },
+    },
+  );
+  world.onClose(async () => {
+    ending.abort();
+    await ended;
+  });
+  await Promise.race([ready.promise, ended.then((end) => Promise.reject(new Error(JSON.stringify(end))))]);
+  return { events, sockets, ended };
+}
+
+async function theirSource(relay: Relay, services: readonly string[], options: { version?: 1 | 2 | 3 } = {}) {
+  const pieces = seeded(5);
+  const source = await startSource({
+    host: 'localhost',
+    port: relay.port,
+    ca: world.caPem,
+    token: tokens.source,
+    services,
+    pieceBytes: () => 1 + Math.floor(pieces() * 64_512),
+    ...options,
+  });
+  world.onClose(() => source.close());
+  return source;
+}
+
+async function theirDestination(relay: Relay, services: readonly string[], port: number) {
+  const pieces = seeded(6);
+  const destination = await startDestination({
+    host: 'localhost',
+    port: relay.port,
+    ca: world.caPem,
+    token: tokens.destination,
+    targets: Object.fromEntries(services.map((service) => [service, port])),
+    pieceBytes: () => 1 + Math.floor(pieces() * 64_512),
+  });
+  world.onClose(() => destination.close());
+  return destination;
+}
+
+async function ourSource(relay: Relay, services: readonly string[]) {
+  const source = startOurSource(
+    world,
+    relay,
+    services.map((id) => ({ id, port: 0 })),
+  );
+  return { ports: await source.ports() };
+}
+
+const rechunked = (seed: number): Partial<RelayOptions> => ({ chunkMax: 131_076, random: seeded(seed) });
+
+const pairs = [
+  { name: 'itself', source: theirSource, destination: theirDestination },
+  { name: 'our destination, its source', source: theirSource, destination: ourDestination },
+  { name: 'our source, its destination', source: ourSource, destination: theirDestination },
+  { name: 'our source, our destination', source: ourSource, destination: ourDestination },
+];
+
+describe.each(pairs)('second implementation: $name', ({ source, destination }) => {
+  const services = ['web', 'api', 'a:b'];
+  async function through(port: number, options: Partial<RelayOptions> = {}) {
+    const relay = await world.relay({ services, ...options });
+    await destination(relay, services, port);
+    const { ports } = await source(relay, services);
+    return { relay, at: (service: string) => ports[service] as number };
+  }
+
+  test('three services with concurrent connections, cut anew into small pieces', async () => {
+    const { port } = await world.service(echo);
+    const { relay, at } = await through(port, { chunkMax: 700, random: seeded(11) });
+    const all = await Promise.all(
+      Array.from({ length: 18 }, (_, index) => sameBack(at(services[index % 3] as string), 1 + index * 1_777)),
+    );
+    expect(all).toEqual(all.map(() => true));
+    expect(relay.breaches).toEqual([]);
+  });
+
+  test('20 MB both ways at the same time, cut anew and joined', async () => {
+    const { port } = await world.service(echo);
+    const { relay, at } = await through(port, rechunked(12));
+    expect(await sameBack(at('web'), 20_000_000)).toBe(true);
+    expect(relay.breaches).toEqual([]);
+  });
+
+  test('an end of the target ends the one connection, with all that was sent before; a client that leaves, too', async () => {
+    const { port, sockets } = await world.service((socket) => {
+      socket.on('data', () => socket.end(Buffer.alloc(300_000, 7)));
+    });
+    const { relay, at } = await through(port, rechunked(13));
+    const [one, two] = [client(at('web')), client(at('web'))];
+    await expect.poll(() => sockets.size).toBe(2);
+    one.socket.write('?');
+    await one.ended;
+    expect(one.received()).toHaveLength(300_000);
+    expect(two.socket.destroyed).toBe(false);
+    two.socket.destroy();
+    await expect.poll(() => sockets.size).toBe(0);
+    expect(await client(at('web')).until(0)).toHaveLength(0);
+    expect(relay.breaches).toEqual([]);
+  });
+
+  test('SESSION_RESET of the service ends all; new clients start anew', async () => {
+    const { port } = await world.service((socket) => socket.write('hi'));
+    const { relay, at } = await through(port);
+    const clients = [client(at('web')), client(at('api'))];
+    await Promise.all(clients.map(({ until }) => until(2)));
+    relay.inject('source', pack({ type: kinds.sessionReset }));
+    relay.inject('destination', pack({ type: kinds.sessionReset }));
+    await Promise.all(clients.map(({ ended }) => ended));
+    expect(await client(at('web')).until(2)).toHaveLength(2);
+    expect(relay.breaches).toEqual([]);
+  });
+});
+
+describe('our destination and the source of the second implementation', () => {
+  test.each([1, 2] as const)(
+    'a source of version %i: one connection at a time, answered in its form',
+    async (version) => {
+      const { port, sockets } = await world.service(echo);
+      const relay = await world.relay({ services: ['web'], ...rechunked(20) });
+      await ourDestination(relay, ['web'], port);
+      const source = await theirSource(relay, ['web'], { version });
+      const at = source.ports.web as number;
+      expect(await sameBack(at, 3_000_000)).toBe(true);
+      // A second client is a new STREAM_START, which replaces the first.
+      const one = client(at);
+      one.socket.write('1');
+      await one.until(1);
+      const two = client(at);
+      two.socket.write('2');
+      expect((await two.until(1)).toString()).toBe('2');
+      await expect.poll(() => sockets.size).toBe(1);
+      // The end of the target is a STREAM_RESET in these versions.
+      for (const socket of sockets) socket.end();
+      await two.ended;
+      const answers = relay.frames.filter(({ from }) => from === 'destination').map(({ frame }) => frame);
+      expect(answers.at(-1)?.type).toBe(kinds.streamReset);
+      for (const { connection, service } of answers) {
+        expect(connection).toBe(0);
+        expect(service).toBe(version === 1 ? '' : 'web');
+      }
+      expect(relay.breaches).toEqual([]);
+    },
+  );
+
+  /** The wire itself, without listening ports. */
+  async function byHand(services: readonly string[], port: number) {
+    const relay = await world.relay({ services });
+    const ours = await ourDestination(relay, services, port);
+    const source = await theirSource(relay, services);
+    const answers = () => relay.frames.filter(({ from }) => from === 'destination').map(({ frame }) => frame);
+    return { relay, ours, source, answers };
+  }
+
+  test('DATA right behind the start, in the same message, before the local connect completes', async () => {
+    const got: Buffer[] = [];
+    const { port } = await world.service((socket) => socket.on('data', (bytes) => got.push(bytes)));
+    const { source } = await byHand(['web'], port);
+    const ids = { stream: 1, service: 'web', connection: 1 };
+    source.link.web.send(
+      Buffer.concat([
+        pack({ type: kinds.streamStart, ...ids }),
+        pack({ type: kinds.data, ...ids, payload: Buffer.from('one ') }),
+        pack({ type: kinds.data, ...ids, payload: Buffer.from('two ') }),
+        pack({ type: kinds.connectionStart, ...ids, connection: 2 }),
+        pack({ type: kinds.data, ...ids, connection: 2, payload: Buffer.from('three ') }),
+        pack({ type: kinds.connectionReset, ...ids, connection: 2 }),
+      ]),
+    );
+    await expect.poll(() => Buffer.concat(got).length).toBe('one two three '.length);
+    expect(Buffer.concat(got).toString()).toMatch(/one two /);
+  });
+
+  test('a source that restarts begins at stream 1 and connection 1 again: the old connections are gone', async () => {
+    const { port, sockets } = await world.service(echo);
+    const { source, relay, answers } = await byHand(['web'], port);
+    const ids = { stream: 1, service: 'web', connection: 1 };
+    source.link.send({ type: kinds.streamStart, ...ids });
+    source.link.send({ type: kinds.data, ...ids, payload: Buffer.from('a') });
+    await expect.poll(() => answers().length).toBe(1);
+    const old = [...sockets];
+    source.link.send({ type: kinds.streamStart, ...ids });
+    source.link.send({ type: kinds.data, ...ids, payload: Buffer.from('b') });
+    await expect.poll(() => answers().filter(({ type }) => type === kinds.data).length).toBe(2);
+    await expect.poll(() => old.every((socket) => socket.destroyed)).toBe(true);
+    expect(sockets.size).toBe(1);
+    // The end of the old connection is not reported as that of the new one, which has the same ids.
+    expect(answers().map(({ type }) => type)).toEqual([kinds.data, kinds.data]);
+    expect(relay.breaches).toEqual([]);
+  });
+
+  test('unknown messages: ignorable ones are left out, others reset their stream; the WebSocket stays', async () => {
+    const { port } = await world.service(echo);
+    const { source, relay, answers, ours } = await byHand(['web', 'api'], port);
+    const ids = { stream: 1, service: 'web', connection: 1 };
+    source.link.send({ type: kinds.streamStart, ...ids });
+    source.link.send({ type: kinds.streamStart, ...ids, service: 'api' });
+    // Both streams are there before the service speaks.
+    await expect.poll(() => ours.sockets.length).toBe(2);
+    relay.inject('destination', pack({ type: 40, ignorable: true, ...ids }));
+    relay.inject('destination', pack({ type: 41, ignorable: true }));
+    relay.inject('destination', pack({ type: 42, ...ids }));
+    await expect
+      .poll(() => answers())
+      .toEqual([expect.objectContaining({ type: kinds.streamReset, stream: 1, service: 'web' })]);
+    source.link.send({ type: kinds.data, ...ids, service: 'api', payload: Buffer.from('still') });
+    await expect.poll(() => answers().at(-1)).toMatchObject({ type: kinds.data, service: 'api', connection: 1 });
+    expect(ours.events.filter(({ event }) => event === 'lost')).toEqual([]);
+  });
+
+  test('what the rules refuse is answered, and nothing else: services not in the list, ids twice, other streams', async () => {
+    const { port, sockets } = await world.service(echo);
+    const { source, answers, ours, relay } = await byHand(['web'], port);
+    const ids = { stream: 3, service: 'web', connection: 5 };
+    relay.inject('destination', pack({ type: kinds.streamStart, stream: 1, service: 'other', connection: 1 }));
+    await expect
+      .poll(() => answers())
+      .toEqual([expect.objectContaining({ type: kinds.streamReset, stream: 1, service: 'other', connection: 0 })]);
+    source.link.send({ type: kinds.streamStart, ...ids });
+    source.link.send({ type: kinds.connectionStart, ...ids, stream: 4, connection: 6 });
+    source.link.send({ type: kinds.data, ...ids, stream: 4, payload: Buffer.from('x') });
+    source.link.send({ type: kinds.data, ...ids, connection: 9, payload: Buffer.from('x') });
+    source.link.send({ type: kinds.streamReset, stream: 4, service: 'web' });
+    source.link.send({ type: kinds.connectionReset, ...ids, connection: 9 });
+    source.link.send({ type: kinds.data, ...ids, payload: Buffer.from('y') });
+    await expect.poll(() => answers().at(-1)).toMatchObject({ type: kinds.data, stream: 3, connection: 5 });
+    expect(answers()).toHaveLength(2);
+    source.link.send({ type: kinds.connectionStart, ...ids });
+    await expect.poll(() => answers().at(-1)).toMatchObject({ type: kinds.connectionReset, stream: 3, connection: 5 });
+    await expect.poll(() => sockets.size).toBe(0);
+    // The stream itself is still there, without a connection.
+    source.link.send({ type: kinds.connectionStart, ...ids, connection: 6 });
+    source.link.send({ type: kinds.data, ...ids, connection: 6, payload: Buffer.from('z') });
+    await expect.poll(() => answers().at(-1)).toMatchObject({ type: kinds.data, stream: 3, connection: 6 });
+    expect(ours.events.filter(({ event }) => event === 'lost')).toEqual([]);
+  });
+
+  test('STREAM_RESET of the source ends that service only; a closed target is a CONNECTION_RESET, and the stream stays', async () => {
+    const { port, sockets, server } = await world.service(echo);
+    const { source, answers } = await byHand(['web', 'api'], port);
+    const ids = { stream: 1, service: 'web', connection: 1 };
+    source.link.send({ type: kinds.streamStart, ...ids });
+    source.link.send({ type: kinds.streamStart, ...ids, service: 'api' });
+    await expect.poll(() => sockets.size).toBe(2);
+    source.link.send({ type: kinds.streamReset, stream: 1, service: 'web' });
+    await expect.poll(() => sockets.size).toBe(1);
+    expect(answers()).toEqual([]);
+    server.close();
+    source.link.send({ type: kinds.streamStart, ...ids, stream: 2, connection: 2 });
+    await expect
+      .poll(() => answers())
+      .toEqual([expect.objectContaining({ type: kinds.connectionReset, stream: 2, service: 'web', connection: 2 })]);
+    source.link.send({ type: kinds.connectionStart, ...ids, stream: 2, connection: 3 });
+    await expect.poll(() => answers().at(-1)).toMatchObject({ type: kinds.connectionReset, stream: 2, connection: 3 });
+    for (const socket of sockets) socket.destroy();
+  });
+});

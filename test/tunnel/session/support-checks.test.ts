@@ -1,0 +1,271 @@
+import { describe, expect, it } from 'vitest';
+import { openRecords } from '../../../src/lib/tunnel/records/index.ts';
+import { MAX_BURST } from '../../../src/lib/tunnel/session/record-limit.ts';
+import { MAX_WAITING_NOTIFICATIONS } from '../../../src/lib/tunnel/session/support.ts';
+import { isAlive } from './fake-proxy.ts';
+import { supportWorld, TOKEN } from './support-world.ts';
+
+const connected = { event: 'connected', channelId: null, localAddress: '127.0.0.1' } as const;
+
+describe('a notification', () => {
+  it.each([
+    [{ clientMode: 'source' }, 'not-destination'],
+    [{ region: 'us-east-1' }, 'other-region'],
+    [{ services: [] }, 'services-count'],
+    [{ services: ['web', 'web'] }, 'service-repeated'],
+    [{ services: ['web', 'ssh'] }, 'service-not-in-list'],
+  ])('with %j is refused as %s: recorded, shown, and no program is started', async (change, reason) => {
+    await using world = supportWorld();
+    await world.start();
+    world.offer(change);
+    const [record, ...more] = await world.untilRecords(1);
+    expect(more).toEqual([]);
+    expect(record).toMatchObject({ kind: 'refused', reason, tokenHash: expect.stringMatching(/^[0-9a-f]{32}$/) });
+    expect(world.support.view()).toMatchObject({ status: 'waiting', lastRefused: { reason } });
+    expect(world.logged).toContainEqual(
+      expect.objectContaining({
+        message: 'tunnel notification refused',
+        fields: expect.objectContaining({ audit: true, reason }),
+      }),
+    );
+    expect(world.proxy.spawned()).toEqual([]);
+  });
+
+  it('is refused without cloud.tunnel, and recorded', async () => {
+    await using world = supportWorld({ tunnel: '' });
+    expect(world.support.view()).toMatchObject({ status: 'not-configured' });
+    await world.start();
+    world.offer();
+    expect((await world.untilRecords(1))[0]).toMatchObject({ kind: 'refused', reason: 'not-configured' });
+    expect(world.support.view()).toMatchObject({ status: 'not-configured' });
+  });
+
+  it('that was received before is refused, also after a restart, and while its record waits for the disk', async () => {
+    await using world = supportWorld();
+    await world.start();
+    world.offer({ token: `${TOKEN}1` });
+    world.offer({ token: `${TOKEN}1` });
+    await world.untilRecords(2);
+    world.offer({ token: `${TOKEN}2`, region: 'other' });
+    await world.untilRecords(3);
+    await world.nth(1);
+    await world.support.stop();
+    const next = world.make();
+    await world.start(next);
+    world.offer({ token: `${TOKEN}1` }, next);
+    world.offer({ token: `${TOKEN}2` }, next);
+    const records = await world.untilRecords(6);
+    expect(records.map((record) => [record.kind, 'reason' in record ? record.reason : ''])).toEqual([
+      ['start', ''],
+      ['refused', 'seen-before'],
+      ['refused', 'other-region'],
+      ['end', 'shutdown'],
+      ['refused', 'seen-before'],
+      ['refused', 'seen-before'],
+    ]);
+    expect(world.proxy.spawned().length).toBe(1);
+  });
+
+  it('puts no token into the record, whichever field contains it', async () => {
+    await using world = supportWorld();
+    await world.start();
+    world.offer({ clientMode: TOKEN, region: `x${TOKEN}`, services: [TOKEN.slice(3), 'web'] });
+    const records = await world.untilRecords(1);
+    expect(records[0]).toMatchObject({ clientMode: '[removed]', region: 'x[removed]' });
+    expect(JSON.stringify([records, world.logged, world.support.view()])).not.toContain(TOKEN.slice(3, 15));
+  });
+
+  it('in a flood of refused ones does not displace the records: some are recorded, the others are counted', async () => {
+    await using world = supportWorld();
+    await world.start();
+    for (let i = 0; i < MAX_BURST + 20; i += 1) {
+      world.offer({ token: `${TOKEN}${i}`, region: 'other' });
+      await world.clock.advance(10);
+    }
+    await world.untilRecords(MAX_BURST);
+    expect(world.records().length).toBe(MAX_BURST);
+    expect(world.logged.filter(({ message }) => message === 'tunnel notification refused').length).toBe(MAX_BURST + 20);
+    await world.clock.advance(60_000);
+    world.offer({ token: `${TOKEN}x`, region: 'other' });
+    const records = await world.untilRecords(MAX_BURST + 1);
+    expect(records.at(-1)).toMatchObject({
+      detail: expect.stringContaining(' 20 refusals before it are not recorded'),
+    });
+  });
+
+  it('before the start, or after the stop, is refused', async () => {
+    await using world = supportWorld();
+    world.offer({ token: `${TOKEN}1` });
+    await expect.poll(() => world.support.view().lastRefused?.reason).toBe('not-recorded');
+    await world.start();
+    await world.support.stop();
+    world.offer({ token: `${TOKEN}2` });
+    await expect.poll(() => world.support.view().lastRefused?.reason).toBe('shutting-down');
+    expect(world.proxy.spawned()).toEqual([]);
+    // The first one was recorded once the records were open.
+    expect(world.records().map((record) => 'reason' in record && record.reason)).toEqual(['not-recorded']);
+  });
+});
+
+describe('notifications', () => {
+  it('in a flood of valid ones do not displace the records: further ones are refused for a while', async () => {
+    await using world = supportWorld();
+    const support = world.make({ program: ['/bin/false'] });
+    await world.start(support);
+    for (let i = 1; i <= MAX_BURST; i += 1) {
+      world.offer({ token: `${TOKEN}${i}` }, support);
+      await world.untilRecords(2 * i);
+    }
+    world.offer({ token: `${TOKEN}a` }, support);
+    const records = await world.untilRecords(2 * MAX_BURST + 1);
+    expect(records.at(-1)).toMatchObject({
+      kind: 'refused',
+      reason: 'not-recorded',
+      detail: expect.stringContaining('Too many sessions'),
+    });
+    await world.clock.advance(60_000);
+    world.offer({ token: `${TOKEN}b` }, support);
+    expect((await world.untilRecords(2 * MAX_BURST + 3)).at(-1)).toMatchObject({ kind: 'end' });
+  });
+
+  it('beyond those that can wait are refused at once', async () => {
+    await using world = supportWorld({
+      openRecords: async (options) => ({ ...(await openRecords(options)), append: never }),
+    });
+    await world.start();
+    for (let i = 0; i < MAX_WAITING_NOTIFICATIONS; i += 1) world.offer({ token: `${TOKEN}${i}` });
+    await world.clock.advance(1);
+    expect(world.support.view().lastRefused).toBeNull();
+    world.offer({ token: `${TOKEN}x` });
+    world.offer({ token: `${TOKEN}y` });
+    expect(world.support.view().lastRefused).toMatchObject({
+      reason: 'not-recorded',
+      detail: expect.stringContaining('Too many'),
+    });
+    const stopped = world.support.stop();
+    await world.clock.advance(6_000);
+    await stopped;
+  });
+});
+
+const never = () => new Promise<never>(() => {});
+
+describe('a second valid notification', () => {
+  it('replaces the session: one proxy at a time, both recorded, and the clock goes on', async () => {
+    await using world = supportWorld({ maxMinutes: 10 });
+    world.proxy.behave({ says: [connected] });
+    await world.start();
+    world.offer({ token: `${TOKEN}1` });
+    await world.untilRunning();
+    await world.clock.advance(9 * 60_000);
+    world.offer({ token: `${TOKEN}2`, services: ['status'] });
+    const second = await world.nth(2);
+    const first = await world.nth(1);
+    expect(second.others).toEqual([]);
+    expect(isAlive(first.pid)).toBe(false);
+    expect(second.args.slice(-2)).toEqual(['--max-s', '60']);
+    expect(second.env.GW_TUNNEL_TOKEN).toBe(`${TOKEN}2`);
+    expect(second.env.GW_TUNNEL_CLIENT_TOKEN).not.toBe(first.env.GW_TUNNEL_CLIENT_TOKEN);
+    const [start, end, next] = await world.untilRecords(3);
+    if (start?.kind !== 'start' || end?.kind !== 'end' || next?.kind !== 'start') throw new Error('other records');
+    expect(end).toMatchObject({ session: start.session, reason: 'replaced', durationS: 540 });
+    expect(next).toMatchObject({ replaces: start.session, maxS: 60, services: ['status'] });
+    await world.untilRunning();
+    await world.clock.advance(60_000);
+    expect((await world.untilRecords(4))[3]).toMatchObject({
+      session: next.session,
+      reason: 'own-clock',
+      durationS: 60,
+    });
+  });
+
+  it('that is refused leaves the running one as it is', async () => {
+    await using world = supportWorld();
+    world.proxy.behave({ says: [connected] });
+    await world.start();
+    world.offer({ token: `${TOKEN}1` });
+    await world.untilRunning();
+    const running = world.support.view().running?.session;
+    world.offer({ token: `${TOKEN}2`, region: 'other' });
+    world.offer({ token: `${TOKEN}1` });
+    await world.untilRecords(3);
+    expect(world.support.view().running).toMatchObject({ session: running, state: 'connected' });
+    expect(world.proxy.spawned().length).toBe(1);
+  });
+
+  it('after the end of the first one is a session of its own', async () => {
+    await using world = supportWorld({ maxMinutes: 10 });
+    world.proxy.behave({ says: [connected] });
+    await world.start();
+    world.offer({ token: `${TOKEN}1` });
+    await world.untilRunning();
+    await world.clock.advance(9 * 60_000);
+    await world.support.endOnSite('Kim');
+    world.offer({ token: `${TOKEN}2` });
+    expect((await world.untilRecords(3))[2]).toMatchObject({ kind: 'start', replaces: null, maxS: 600 });
+  });
+
+  it.each([
+    ['refused', 4],
+    ['closed', 0],
+  ] as const)('just after the first one ended as %s may be its rotation: the clock goes on', async (exit, code) => {
+    await using world = supportWorld({ maxMinutes: 10 });
+    world.proxy.behave({ says: [connected] });
+    await world.start();
+    world.offer({ token: `${TOKEN}1` });
+    await world.untilRunning();
+    await world.clock.advance(9 * 60_000);
+    world.proxy.behave({ says: [connected, { event: 'ended', exit, detail: '' }], code });
+    // A rotation, by the way of a proxy that ends at once: its own start inherits the clock too.
+    world.offer({ token: `${TOKEN}2` });
+    await world.untilRecords(4);
+    await expect.poll(() => world.support.view().running).toBeNull();
+    world.proxy.behave({ says: [connected] });
+    await world.clock.advance(10_000);
+    world.offer({ token: `${TOKEN}3` });
+    expect((await world.untilRecords(5))[4]).toMatchObject({ kind: 'start', replaces: null, maxS: 50 });
+  });
+
+  it('later than 10 s after that is a tunnel of its own', async () => {
+    await using world = supportWorld({ maxMinutes: 10 });
+    world.proxy.behave({ says: [connected, { event: 'ended', exit: 'refused', detail: '' }], code: 4 });
+    await world.start();
+    world.offer({ token: `${TOKEN}1` });
+    await world.untilRecords(2);
+    await expect.poll(() => world.support.view().running).toBeNull();
+    await world.clock.advance(10_001);
+    world.offer({ token: `${TOKEN}2` });
+    expect((await world.untilRecords(3))[2]).toMatchObject({ kind: 'start', maxS: 600 });
+  });
+
+  it('among several at once is handled after the first: there is never a second proxy', async () => {
+    await using world = supportWorld({ maxMinutes: 10 });
+    world.proxy.behave({ says: [connected] });
+    await world.start();
+    for (let i = 1; i <= 5; i += 1) world.offer({ token: `${TOKEN}${i}` });
+    const records = await world.untilRecords(9);
+    expect(records.map(({ kind }) => kind)).toEqual([
+      ...['start', 'end', 'start', 'end', 'start', 'end', 'start', 'end', 'start'],
+    ]);
+    await world.untilRunning();
+    expect(world.proxy.spawned().flatMap(({ others }) => others)).toEqual([]);
+    const last = records.at(-1);
+    expect(world.support.view().running?.session).toBe(last?.kind === 'start' ? last.session : undefined);
+  });
+
+  it('is ended by a person on site who ends support while it waits', async () => {
+    await using world = supportWorld();
+    world.proxy.behave({ says: [connected] });
+    await world.start();
+    world.offer({ token: `${TOKEN}1` });
+    await world.untilRunning();
+    world.offer({ token: `${TOKEN}2` });
+    world.offer({ token: `${TOKEN}3` });
+    expect(await world.support.endOnSite('Kim')).toBe(true);
+    expect(world.support.view()).toMatchObject({ status: 'waiting', running: null });
+    const records = await world.untilRecords(6);
+    const ends = records.filter((record) => record.kind === 'end');
+    expect(ends.slice(1).map(({ reason }) => reason)).toEqual(['ended-on-site', 'ended-on-site']);
+    expect(world.proxy.spawned().length).toBe(1);
+  });
+});
