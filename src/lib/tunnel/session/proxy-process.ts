@@ -60,8 +60,8 @@ export interface ProxyClosed {
 
 /**
  * Starts the proxy of a running session. Its environment consists of PATH and the two tokens; its arguments contain no
- * secret. It ends when its stdin closes, so also with a gateway that is killed (a frozen one: see WRAPPER). In a session of its own, so that Ctrl-C at
- * the terminal of the gateway ends it only through the gateway, which records why.
+ * secret. It ends when its stdin closes, so also with a gateway that is killed (a frozen proxy: see WRAPPER). In a session
+ * of its own, so that Ctrl-C at the terminal of the gateway ends it only through the gateway, which records why.
  */
 export function startProxy(options: ProxyProcessOptions): ProxyProcess {
   const { running, clientToken, program, clock, log } = options;
