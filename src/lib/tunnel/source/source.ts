@@ -17,9 +17,9 @@ type Over = { readonly kind: 'closed' | 'lost'; readonly detail: string };
 /**
  * The source mode of the tunnel: connects to the service, compares its services with the asked ones, then listens on
  * 127.0.0.1 and passes each TCP client through. A lost WebSocket is opened again with the same client token until
- * `giveUpMs` have passed without one that lasted 30 s or carried an answer of the robot's side. Resolves when the service closes the tunnel or the signal is aborted. Throws
- * TUNNEL_REFUSED, TUNNEL_NOT_REACHABLE, USAGE where the tunnel does not have the asked services, PORT_IN_USE,
- * PORT_UNUSABLE.
+ * `giveUpMs` have passed without one that lasted 30 s or carried an answer of the robot's side. Resolves when the service
+ * closes the tunnel or the signal is aborted. Throws TUNNEL_REFUSED, TUNNEL_NOT_REACHABLE, USAGE where the tunnel does not
+ * have the asked services, PORT_IN_USE, PORT_UNUSABLE.
  * @source vendor (HINWEIS)
  */
 export async function runSource(options: SourceOptions): Promise<SourceEnd> {
