@@ -135,8 +135,8 @@ it('gw sim tunnel opens tunnels, fetches pages through them, and prints the toke
     expect((await tunnel('close', data.tunnel.tunnelId)).stdout).toContain('is closed at the service; ');
     expect((await tunnel('close', data.tunnel.tunnelId)).code).toBe(2);
     await device.client.endAsync(true);
-    const nobody = await tunnel('browse', '--timeout', '1');
-    expect([nobody.code, nobody.stdout]).toMatchObject([
+    const unanswered = await tunnel('browse', '--timeout', '1');
+    expect([unanswered.code, unanswered.stdout]).toMatchObject([
       3,
       expect.stringContaining('no destination connected within 1 s'),
     ]);

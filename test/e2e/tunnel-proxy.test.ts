@@ -93,7 +93,7 @@ describe('gw tunnel proxy', () => {
     await refusing[Symbol.asyncDispose]();
   });
 
-  test('nobody reads its output, and the pipe is full: the own deadline ends it nevertheless', async () => {
+  test('its output is not read, and the pipe is full: the own deadline ends it nevertheless', async () => {
     const script = 'sleep 30 | { head -c 65536 /dev/zero; echo "pid $BASHPID" >&2; exec "$@"; } | sleep 30';
     await using shell = startProcess('bash', ['-c', script, 'bash', process.execPath, gwBinary, ...words(3)], {
       env: { PATH: process.env.PATH, ...env },

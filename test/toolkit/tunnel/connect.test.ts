@@ -181,7 +181,7 @@ describe('the text', () => {
   const plain = (event: TunnelConnectEvent) =>
     stripVTControlCharacters(renderTunnelConnect(tunnelConnectSchema.parse(event)));
 
-  test('its first line says what to open; what nobody knows yet is said to be not checked', () => {
+  test('its first line says what to open; what is not known yet is reported as not checked', () => {
     const lines = plain(ready).split('\n');
     expect(lines[0]).toBe('Open http://127.0.0.1:8080/ in a browser: read-only page of the robot, through the tunnel.');
     expect(lines).toContain("Robot's side not checked: whether it is connected shows with its first answer.");

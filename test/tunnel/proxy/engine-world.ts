@@ -13,7 +13,7 @@ export interface EngineWorld extends AsyncDisposable {
   readonly sent: TunnelMessage[];
   readonly counts: ProxyCounts;
   readonly notes: string[];
-  /** What the WebSocket has not sent, as the engine is told. */
+  /** What the WebSocket has not sent, as reported to the engine. */
   unsent: number;
   receive(...messages: Sent[]): void;
   /** Sent messages as short words: `connection-reset web/1/2`. */

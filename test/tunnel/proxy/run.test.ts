@@ -613,7 +613,7 @@ describe('name, TCP and TLS', () => {
     expect(proxy.lost()[0]).toMatch(/no answer to the ClientHello/);
   });
 
-  test('a name that nobody knows', async () => {
+  test('an unknown host name', async () => {
     await using proxy = startProxy(
       { port: 443, caFile: '' },
       { clock: createPacedClock(), settings: { caFile: null, host: 'tunnel.invalid' } },

@@ -49,7 +49,7 @@ describe('an event of the proxy', () => {
   });
 
   it('keeps one line of bounded length of a text', () => {
-    const detail = `status 400\r\n\u001b[31m2026-01-31 ended by nobody\u202e ${'x'.repeat(2_000)}`;
+    const detail = `status 400\r\n\u001b[31m2026-01-31 ended by someone\u202e ${'x'.repeat(2_000)}`;
     const event = parseProxyEvent(JSON.stringify({ event: 'lost', detail }));
     expect(event).toMatchObject({ event: 'lost', detail: expect.stringMatching(/^status 400 \[31m2026[ -~]{400,}…$/) });
   });

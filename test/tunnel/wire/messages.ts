@@ -32,7 +32,7 @@ export const hex = (text: string) => Uint8Array.from(Buffer.from(text.replaceAll
 
 const name = fc.string({ maxLength: 40, unit: 'grapheme' });
 
-/** Any message that may be decoded, including types that nobody knows yet. */
+/** Any message that may be decoded, including unknown types. */
 export const anyMessage: fc.Arbitrary<TunnelMessage> = fc
   .record({
     typeNumber: fc.oneof(fc.integer({ min: 1, max: 7 }), fc.integer({ min: 8, max: 2 ** 31 - 1 })),

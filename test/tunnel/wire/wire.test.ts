@@ -63,7 +63,7 @@ describe('known messages', () => {
   });
 
   test('fields in another order, repeated, and unknown ones', () => {
-    // connectionId 9, then 2; field 15 (bytes), field 99 (fixed64), field 8 (fixed32) and a group that nobody knows.
+    // connectionId 9, then 2; field 15 (bytes), field 99 (fixed64), field 8 (fixed32) and an unknown group.
     const bytes = hex(
       '3809 7a03616263 3802 9906 0102030405060708 4501020304 f30608017a0161f406 2a01 41 1001 0806'.replaceAll(' ', ''),
     );

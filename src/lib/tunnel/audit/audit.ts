@@ -4,26 +4,13 @@ import { createLocalIndex, type LocalIndex } from './cloud/local-index.ts';
 import { readLinesOf } from './files/lines.ts';
 import { openSources } from './files/sources.ts';
 import { createFindings, type Findings, type Place } from './findings.ts';
-import type { AuditFacts, AuditOptions, CloudFacts, FindingCode } from './model.ts';
+import { type AuditFacts, type AuditOptions, type CloudFacts, chainCodes, type FindingCode } from './model.ts';
 import { type Chain, createChain } from './records/chain.ts';
 import { readRecordFile } from './records/read-records.ts';
 import { createSessions, type SessionTotals } from './records/sessions.ts';
 import { searchLog } from './tokens/logs.ts';
 
-/** Findings that break the chain. */
-const CHAIN_CODES: ReadonlySet<FindingCode> = new Set<FindingCode>([
-  'changed-line',
-  'unreadable-line',
-  'invalid-record',
-  'foreign-field',
-  'missing-records',
-  'repeated-line',
-  'out-of-order',
-  'forked',
-  'chain-broken',
-  'missing-end',
-  'end-differs',
-]);
+const CHAIN_CODES: ReadonlySet<FindingCode> = new Set(chainCodes);
 
 /**
  * Audits the records of support sessions in a stream: their chain, their sessions, tokens in them and in logs, and the

@@ -1,8 +1,7 @@
 import type { RefusalReason } from '../model.ts';
 
-/** What is wrong, by kind. Texts in both languages are those of the report module. */
-export const findingCodes = [
-  // The chain
+/** Findings that break the chain. */
+export const chainCodes = [
   'changed-line',
   'unreadable-line',
   'invalid-record',
@@ -14,6 +13,12 @@ export const findingCodes = [
   'chain-broken',
   'missing-end',
   'end-differs',
+] as const;
+
+/** What is wrong, by kind. Texts in both languages are those of the report module. */
+export const findingCodes = [
+  ...chainCodes,
+  // The end of the chain, and whose it is
   'head-behind',
   'head-invalid',
   'other-serial',

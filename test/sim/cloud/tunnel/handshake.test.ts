@@ -242,7 +242,7 @@ describe('a notification', () => {
     expect(await first.untilClosed()).toEqual({ code: 1000, reason: 'replaced by another connection' });
   });
 
-  it('of the source makes a token and notifies nobody; of both does both', async () => {
+  it('of the source makes a token without a notification; of both does both', async () => {
     await using world = await startTunnel();
     const { service, tunnelId } = world;
     const source = await service.rotate(tunnelId, 'source');

@@ -87,7 +87,7 @@ describe('frames', () => {
     },
   );
 
-  it('that nobody receives are dropped, and a STREAM_START without a destination is reset', async () => {
+  it('without a receiver are dropped, and a STREAM_START without a destination is reset', async () => {
     await using world = await startTunnel();
     const source = await world.connect('source');
     source.send(startSsh + dataHello);
