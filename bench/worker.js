@@ -3,10 +3,10 @@ import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { endProcess } from '../test/process.ts';
 
-/** Starts a script of this folder as a worker. Ended by its pid on dispose. */
-export function startWorker(script, argv) {
+/** Starts a script of this folder as a worker, with `execArgv` as flags of Node. Ended by its pid on dispose. */
+export function startWorker(script, argv, execArgv = []) {
   const path = fileURLToPath(new URL(script, import.meta.url));
-  const child = fork(path, argv, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  const child = fork(path, argv, { execArgv, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
   return {
     pid: child.pid,
     /** One request at a time. */

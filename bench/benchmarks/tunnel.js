@@ -7,7 +7,9 @@ import { download, requests, shares, stall, upload } from '../tunnel/clients.js'
 import { startRelays, startTarget, startTunnel } from '../tunnel/ways.js';
 
 const BYTES = 256_000_000;
-const ROUNDS = 5;
+const ROUNDS = 9;
+/** The engine needs about a gigabyte until it has compiled all that a transfer calls. */
+const WARM_UP_ROUNDS = 4;
 const CONNECTIONS = 50;
 const SHARES_MS = 10_000;
 const REQUESTS = 3_000;
@@ -28,9 +30,9 @@ export default {
       await using plain = await startRelays(dir);
       await using tls = await startRelays(dir, { isTls: true });
       const ways = { tunnel, plain, tls };
-      const down = await inTurn(ways, ROUNDS, ({ port }) => download(port, BYTES));
-      const up = await inTurn(ways, ROUNDS, ({ port }) => upload(port, BYTES));
-      const spread = await inTurn({ tunnel, plain }, 3, async ({ port }) => {
+      const down = await inTurn(ways, ROUNDS, WARM_UP_ROUNDS, ({ port }) => download(port, BYTES));
+      const up = await inTurn(ways, ROUNDS, WARM_UP_ROUNDS, ({ port }) => upload(port, BYTES));
+      const spread = await inTurn({ tunnel, plain }, 3, 1, async ({ port }) => {
         const each = await shares(port, CONNECTIONS, SHARES_MS);
         const mean = each.reduce((sum, bytes) => sum + bytes, 0) / each.length;
         return (100 * (Math.max(...each) - Math.min(...each))) / mean;
@@ -95,10 +97,10 @@ export default {
   },
 };
 
-/** Each way once per round, after one round of warm-up. */
-async function inTurn(ways, rounds, measure) {
+/** Each way once per round, after some rounds that do not count. */
+async function inTurn(ways, rounds, warmUpRounds, measure) {
   const samples = Object.fromEntries(Object.keys(ways).map((name) => [name, []]));
-  for (let round = -1; round < rounds; round += 1) {
+  for (let round = -warmUpRounds; round < rounds; round += 1) {
     for (const [name, way] of Object.entries(ways)) {
       const value = await measure(way);
       if (round >= 0) samples[name].push(value);

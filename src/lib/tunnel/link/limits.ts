@@ -25,7 +25,7 @@ export interface ProxyLimits {
 export const proxyLimits: ProxyLimits = {
   chunkBytes: 32 * 1024,
   readAheadBytes: 32 * 1024,
-  unsentPauseBytes: 1024 * 1024,
+  unsentPauseBytes: 128 * 1024,
   unsentMaxBytes: 8 * 1024 * 1024,
   queueBytes: 4 * 1024 * 1024,
   queueTotalBytes: 16 * 1024 * 1024,
