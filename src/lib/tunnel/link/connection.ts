@@ -2,10 +2,12 @@ import type { Socket } from 'node:net';
 import type { Clock } from '../../lifecycle/index.ts';
 import type { Brake } from './brake.ts';
 import { PIECE_OVERHEAD_BYTES, type ProxyLimits } from './limits.ts';
-import type { Sender } from './turns.ts';
+import type { Sender, Sent } from './turns.ts';
 
 /** Pieces of one connection that wait for the WebSocket: many small ones take more memory than their bytes. */
 const MAX_READ_PIECES = 64;
+
+const NOTHING: Sent = { bytes: 0, hasMore: false };
 
 export interface ConnectionOptions {
   /** A TCP connection: established, or just begun. */
@@ -116,23 +118,23 @@ export function openConnection(options: ConnectionOptions): LocalConnection {
     },
     queuedBytes: () => queued,
     sendOne() {
-      if (isSilent) return false;
+      if (isSilent) return NOTHING;
       const [first] = read;
-      if (first !== undefined) {
-        const chunk = first.subarray(0, limits.chunkBytes);
+      const chunk = first?.subarray(0, limits.chunkBytes);
+      if (first !== undefined && chunk !== undefined) {
         if (chunk.length === first.length) read.shift();
         else read[0] = first.subarray(chunk.length);
         readBytes -= chunk.length;
         options.send(chunk);
         if (readBytes < limits.readAheadBytes / 2 && read.length < MAX_READ_PIECES / 2) socket.resume();
       }
-      if (read.length > 0) return true;
-      if (isOver) {
+      const hasMore = read.length > 0;
+      if (!hasMore && isOver) {
         becomeSilent();
         close();
         options.onEnded(isConnected);
       }
-      return false;
+      return { bytes: (chunk?.length ?? 0) + PIECE_OVERHEAD_BYTES, hasMore };
     },
     finish() {
       if (isSilent) return;

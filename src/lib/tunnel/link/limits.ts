@@ -6,6 +6,8 @@ export interface ProxyLimits {
   readonly readAheadBytes: number;
   /** Above it no local connection is read; below half of it they are read again. */
   readonly unsentPauseBytes: number;
+  /** What a connection that had nothing to send for a moment may send before the others. */
+  readonly creditBytes: number;
   /** Above it the service reads nothing while it makes us answer: the WebSocket is given up. */
   readonly unsentMaxBytes: number;
   /** Bytes that wait for one local connection; above it that connection is reset. */
@@ -26,9 +28,10 @@ export const proxyLimits: ProxyLimits = {
   chunkBytes: 32 * 1024,
   readAheadBytes: 32 * 1024,
   unsentPauseBytes: 128 * 1024,
+  creditBytes: 256 * 1024,
   unsentMaxBytes: 8 * 1024 * 1024,
-  queueBytes: 4 * 1024 * 1024,
-  queueTotalBytes: 16 * 1024 * 1024,
+  queueBytes: 2 * 1024 * 1024,
+  queueTotalBytes: 8 * 1024 * 1024,
   connectionsPerService: 128,
   connectionsTotal: 256,
   holdMs: 5_000,

@@ -48,7 +48,11 @@ export interface EngineOptions {
 export function createEngine(options: EngineOptions): Engine {
   const { services, wire, limits, clock, counts } = options;
   const streams = new Map<string, Stream>();
-  const turns = createTurns(wire.unsentBytes, limits.unsentPauseBytes);
+  const turns = createTurns({
+    unsentBytes: wire.unsentBytes,
+    pauseBytes: limits.unsentPauseBytes,
+    creditBytes: limits.creditBytes,
+  });
   /** Sockets that are not closed yet, including those that write their rest. */
   const sockets = new Map<string, Set<LocalConnection>>(services.map((service) => [service, new Set()]));
   const { promise: allClosed, resolve: onAllClosed } = Promise.withResolvers<void>();

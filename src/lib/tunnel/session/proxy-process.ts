@@ -18,8 +18,9 @@ const SHELL = '/bin/sh';
  */
 export const WRAPPER = [
   'ulimit -c 0; echo 0 2>/dev/null >/proc/self/coredump_filter; unset PWD OLDPWD SHLVL',
-  // Tried first, since that of BusyBox does not have the option.
-  'if setpriv --pdeathsig KILL true 2>/dev/null; then exec setpriv --pdeathsig KILL "$@"; fi; exec "$@"',
+  // Tried first, without the tokens, since that of BusyBox does not have the option.
+  `if (unset ${TOKEN_VARIABLE} ${CLIENT_TOKEN_VARIABLE}; exec setpriv --pdeathsig KILL true) 2>/dev/null`,
+  'then exec setpriv --pdeathsig KILL "$@"; fi; exec "$@"',
 ].join('; ');
 /** The inspector of Node, which SIGUSR1 opens on a TCP port, shows the tokens to every user of this machine. */
 const WITHOUT_INSPECTOR = '--disable-sigusr1';

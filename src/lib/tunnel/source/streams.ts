@@ -206,7 +206,11 @@ export function createSourceStreams({ services, clock, limits, onEvent }: Source
     engine(wire: TunnelWire): Engine {
       const mine: Link = {
         wire,
-        turns: createTurns(wire.unsentBytes, limits.unsentPauseBytes),
+        turns: createTurns({
+          unsentBytes: wire.unsentBytes,
+          pauseBytes: limits.unsentPauseBytes,
+          creditBytes: limits.creditBytes,
+        }),
         brake: createBrake({ limits, clock, setHeld: wire.setHeld, onTotalLate: stallLongest }),
         offered: null,
       };

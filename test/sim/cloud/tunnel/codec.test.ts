@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decodeMessage, encodeFrame } from '../../../../src/lib/sim/cloud/tunnel/codec.ts';
-import { createFrameSplitter } from '../../../../src/lib/sim/cloud/tunnel/frames.ts';
+import { createFrameAssembler } from '../../../../src/lib/sim/cloud/tunnel/frames.ts';
 import type { TunnelMessage, TunnelMessageType } from '../../../../src/lib/tunnel/wire.ts';
 import { frames, hex } from './client.ts';
 
@@ -111,21 +111,26 @@ describe('the frame splitter', () => {
           const stream = Buffer.concat(
             all.map((one) => Buffer.concat([Buffer.from([one.length >> 8, one.length & 0xff]), one])),
           );
-          const splitter = createFrameSplitter();
           const found: Buffer[] = [];
+          const groups: Buffer[] = [];
+          const assembler = createFrameAssembler({
+            maxGroupBytes: 131_076,
+            onFrame(body) {
+              found.push(Buffer.from(body));
+              return 'accepted';
+            },
+            onGroup: (group) => groups.push(group),
+          });
           let at = 0;
           for (let i = 0; at < stream.length; i++) {
             const length = 1 + (cuts[i % cuts.length] ?? 0);
-            const { bytes, ends } = splitter.push(stream.subarray(at, at + length));
+            expect(assembler.push(stream.subarray(at, at + length))).toBe(true);
             at += length;
-            let start = 0;
-            for (const end of ends) {
-              found.push(Buffer.from(bytes.subarray(start + 2, end)));
-              start = end;
-            }
           }
           expect(found).toEqual(all.map((one) => Buffer.from(one)));
-          expect(splitter.waitingBytes()).toBe(0);
+          expect(Buffer.concat(groups)).toEqual(stream);
+          expect(groups.every((group) => group.length > 0 && group.length <= 131_076)).toBe(true);
+          expect(assembler.waitingBytes()).toBe(0);
         },
       ),
     );
@@ -134,10 +139,14 @@ describe('the frame splitter', () => {
   it('is bounded for any bytes', () => {
     fc.assert(
       fc.property(fc.array(fc.uint8Array({ maxLength: 70_000 }), { maxLength: 5 }), (chunks) => {
-        const splitter = createFrameSplitter();
+        const assembler = createFrameAssembler({
+          maxGroupBytes: 131_076,
+          onFrame: () => 'accepted',
+          onGroup() {},
+        });
         for (const chunk of chunks) {
-          splitter.push(chunk);
-          expect(splitter.waitingBytes()).toBeLessThan(65_537);
+          assembler.push(chunk);
+          expect(assembler.waitingBytes()).toBeLessThan(65_537);
         }
       }),
       { numRuns: 50 },

@@ -45,33 +45,57 @@ describe('the division into messages', () => {
 });
 
 describe('the request of a handshake', () => {
+  /** @source RFC 6455, 1.3 */
+  const upgrade = {
+    upgrade: 'WebSocket',
+    'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
+    'sec-websocket-version': '13',
+  };
+  const broken = fc
+    .tuple(fc.constantFrom(...(Object.keys(upgrade) as (keyof typeof upgrade)[])), fc.option(fc.string()))
+    .filter(
+      ([name, value]) =>
+        value?.toLowerCase() !== upgrade[name].toLowerCase() && !/^[A-Za-z0-9+/]{22}==$/.test(value ?? ''),
+    )
+    .map(([name, value]) => ({ ...upgrade, [name]: value ?? undefined }));
+
   it('never makes the parser throw, and is valid only with path, mode, subprotocol and one token', () => {
-    const value = fc.oneof(fc.string(), fc.constantFrom('a', SUBPROTOCOL, `${SUBPROTOCOL}, other`));
-    const url = fc.oneof(
-      fc.string(),
-      fc.webPath(),
-      fc.constantFrom(
+    const value = fc.oneof(fc.string(), {
+      weight: 3,
+      arbitrary: fc.constantFrom('a', SUBPROTOCOL, `${SUBPROTOCOL}, other`),
+    });
+    const url = fc.oneof(fc.string(), fc.webPath(), {
+      weight: 4,
+      arbitrary: fc.constantFrom(
         '/tunnel?local-proxy-mode=source',
         '//tunnel?local-proxy-mode=source',
         '/tunnel/?local-proxy-mode=source',
       ),
-    );
+    });
+    let valid = 0;
     fc.assert(
       fc.property(
+        fc.constantFrom('GET', 'GET', 'POST'),
+        fc.oneof({ weight: 4, arbitrary: fc.constant(upgrade) }, broken),
         url,
         value,
         fc.array(fc.constantFrom('access-token', 'Access-Token', 'client-token', 'x')),
-        (target, protocol, names) => {
+        (method, webSocket, target, protocol, names) => {
           const rawHeaders = names.flatMap((name) => [name, 'value']);
-          const headers = { 'sec-websocket-protocol': protocol };
-          const read = readHandshake({ url: target, headers, rawHeaders } as unknown as IncomingMessage);
+          const headers = { ...webSocket, 'sec-websocket-protocol': protocol };
+          const read = readHandshake({ method, url: target, headers, rawHeaders } as unknown as IncomingMessage);
           if (read.kind === 'invalid') return;
+          valid += 1;
+          expect(method).toBe('GET');
+          expect(webSocket).toEqual(upgrade);
           expect(target).toMatch(/^\/tunnel\?/);
           expect(protocol).toContain('securetunneling-');
           expect(names.filter((name) => name.toLowerCase() === 'access-token')).toHaveLength(1);
         },
       ),
+      { numRuns: 2_000 },
     );
+    expect(valid).toBeGreaterThan(0);
   });
 });
 

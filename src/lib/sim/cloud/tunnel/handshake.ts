@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Side } from './rules.ts';
@@ -10,15 +11,20 @@ export type ReadHandshake =
       readonly subprotocol: string;
       readonly accessToken: string;
       readonly clientToken: string | null;
+      /** Of the WebSocket. */
+      readonly key: string;
     }
   | { readonly kind: 'invalid'; readonly side: Side | null; readonly reason: string };
 
 const PATH = '/tunnel';
+/** 16 bytes. @source RFC 6455, 4.1 */
+const KEY = /^[A-Za-z0-9+/]{22}==$/;
+const GUID = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';
 /** A common vendor puts its own name before it. The versions are interoperable. */
 const SUBPROTOCOL = /^(?:[A-Za-z0-9.-]+\.)?securetunneling-[123]\.0$/;
 
 /** Answers are those of a common vendor, in own words (HINWEIS). Its cookie for the access token is not simulated. */
-export function readHandshake({ url = '', headers, rawHeaders }: IncomingMessage): ReadHandshake {
+export function readHandshake({ method, url = '', headers, rawHeaders }: IncomingMessage): ReadHandshake {
   const target = URL.parse(url, 'https://localhost');
   const mode = target?.searchParams.getAll('local-proxy-mode') ?? [];
   const side = mode.length === 1 && (mode[0] === 'source' || mode[0] === 'destination') ? mode[0] : null;
@@ -32,6 +38,9 @@ export function readHandshake({ url = '', headers, rawHeaders }: IncomingMessage
     .toSorted()
     .at(-1);
   if (subprotocol === undefined) return invalid('Invalid subprotocol');
+  const { 'sec-websocket-key': key = '', 'sec-websocket-version': version, upgrade = '' } = headers;
+  const isWebSocket = method === 'GET' && upgrade.toLowerCase() === 'websocket' && version === '13' && KEY.test(key);
+  if (!isWebSocket) return invalid('Invalid WebSocket handshake');
   const accessTokens = valuesOf(rawHeaders, 'access-token');
   const clientTokens = valuesOf(rawHeaders, 'client-token');
   if (accessTokens.length === 0) return invalid('Missing access token');
@@ -39,7 +48,23 @@ export function readHandshake({ url = '', headers, rawHeaders }: IncomingMessage
   if (clientTokens.length > 1) return invalid('More than one client token');
   const [accessToken = ''] = accessTokens;
   const [clientToken = null] = clientTokens;
-  return { kind: 'valid', side, subprotocol, accessToken, clientToken };
+  return { kind: 'valid', side, subprotocol, accessToken, clientToken, key };
+}
+
+/** Accepts an upgrade request. @source RFC 6455, 4.2.2 */
+export function acceptUpgrade(
+  socket: Duplex,
+  { key, subprotocol }: Pick<Extract<ReadHandshake, { kind: 'valid' }>, 'key' | 'subprotocol'>,
+  headers: Readonly<Record<string, string>>,
+): void {
+  const accept = createHash('sha1').update(`${key}${GUID}`).digest('base64');
+  writeHead(socket, 101, {
+    Upgrade: 'websocket',
+    Connection: 'Upgrade',
+    'Sec-WebSocket-Accept': accept,
+    'Sec-WebSocket-Protocol': subprotocol,
+    ...headers,
+  });
 }
 
 function valuesOf(rawHeaders: readonly string[], name: string): readonly string[] {
@@ -53,12 +78,16 @@ export function answerPlain(
   body: string,
   headers: Readonly<Record<string, string>> = {},
 ): void {
-  const lines = [
-    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'Unknown'}`,
-    'Content-Type: text/plain; charset=utf-8',
-    `Content-Length: ${Buffer.byteLength(body)}`,
-    'Connection: close',
-    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
-  ];
-  socket.end(`${lines.join('\r\n')}\r\n\r\n${body}`);
+  writeHead(socket, status, {
+    'Content-Type': 'text/plain; charset=utf-8',
+    'Content-Length': `${Buffer.byteLength(body)}`,
+    Connection: 'close',
+    ...headers,
+  });
+  socket.end(body);
+}
+
+function writeHead(socket: Duplex, status: number, headers: Readonly<Record<string, string>>): void {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.write(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'Unknown'}\r\n${lines.join('')}\r\n`);
 }

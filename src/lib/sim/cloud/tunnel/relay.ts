@@ -1,10 +1,10 @@
-import type { WebSocket } from 'ws';
 import type { Clock } from '../../../lifecycle/index.ts';
 import { type Chunker, type Chunking, createChunker, MAX_MESSAGE_BYTES } from './chunker.ts';
 import { decodeMessage, encodeFrame } from './codec.ts';
-import { bodyOf, createFrameSplitter } from './frames.ts';
+import { createFrameAssembler } from './frames.ts';
 import type { SideView } from './model.ts';
 import { type Side, violation } from './rules.ts';
+import type { ServerSocket, ServerSocketOptions } from './websocket.ts';
 
 export interface RelayOptions {
   readonly services: readonly string[];
@@ -16,15 +16,24 @@ export interface RelayOptions {
   readonly onViolation: (side: Side, reason: string) => void;
 }
 
+/** Opens the WebSocket of a side whose handshake was accepted. */
+export type OpenSocket = (
+  handlers: Pick<ServerSocketOptions, 'onBytes' | 'onText' | 'onClosed' | 'maxMessageBytes'>,
+) => ServerSocket;
+
 type PauseReason = 'backpressure' | 'bandwidth' | 'silent';
 
 interface Connection {
   readonly side: Side;
-  readonly ws: WebSocket;
+  readonly ws: ServerSocket;
   readonly chunker: Chunker;
-  readonly splitter: ReturnType<typeof createFrameSplitter>;
+  readonly assembler: ReturnType<typeof createFrameAssembler>;
   readonly started: Set<string>;
   isWithoutService: boolean;
+  /** Of the frames that are relayed next. */
+  endsWithStart: boolean;
+  /** Why the last frame was refused. */
+  problem: string | null;
   readonly pausedFor: Set<PauseReason>;
 }
 
@@ -33,8 +42,6 @@ const HIGH_WATER_BYTES = 1024 * 1024;
 const LOW_WATER_BYTES = HIGH_WATER_BYTES / 2;
 /** Shorter pauses for the bandwidth are made up for later. */
 const MIN_BANDWIDTH_PAUSE_MS = 10;
-/** Until a close frame is answered. */
-const CLOSE_WAIT_MS = 5_000;
 
 /** Codes of close frames; the vendor documents none, so they are a project decision. */
 const NORMAL = 1000;
@@ -67,84 +74,82 @@ export function createRelay({ services, chunking, bytesPerS, clock, onViolation 
     if (connection.pausedFor.size === 0) connection.ws.resume();
   }
 
-  const bufferedBytes = (connection: Connection) => connection.ws.bufferedAmount + connection.chunker.waitingBytes();
+  const bufferedBytes = (connection: Connection) => connection.ws.bufferedBytes() + connection.chunker.waitingBytes();
 
   function onWritten(connection: Connection): void {
     if (bufferedBytes(connection) <= LOW_WATER_BYTES) resume(current[otherSide[connection.side]], 'backpressure');
   }
 
-  function connect(side: Side, ws: WebSocket, channelId: string): void {
+  function connect(side: Side, open: OpenSocket, channelId: string): ServerSocket {
     const before = current[side];
     if (before !== null) {
       remove(before);
       end(before, NORMAL, 'replaced by another connection');
     }
+    const ws = open({
+      maxMessageBytes: MAX_MESSAGE_BYTES,
+      onBytes: (bytes) => receive(connection, bytes),
+      onText: () => violate(connection, UNSUPPORTED, 'a text message'),
+      onClosed: () => remove(connection),
+    });
     const connection: Connection = {
       side,
       ws,
-      splitter: createFrameSplitter(),
+      assembler: createFrameAssembler({
+        maxGroupBytes: MAX_MESSAGE_BYTES,
+        onFrame: (body) => judge(connection, body),
+        onGroup(frames) {
+          const { endsWithStart } = connection;
+          connection.endsWithStart = false;
+          current[otherSide[side]]?.chunker.send(frames, endsWithStart);
+        },
+      }),
       chunker: createChunker(chunking, clock, (bytes) => ws.send(bytes, () => onWritten(connection))),
       started: new Set(),
       isWithoutService: false,
+      endsWithStart: false,
+      problem: null,
       pausedFor: new Set(),
     };
     current[side] = connection;
     totals[side].channelId = channelId;
     totals[side].connects += 1;
-    ws.on('message', (data: Buffer, isBinary: boolean) => {
-      if (current[side] === connection) receive(connection, data, isBinary);
-    });
-    // The reason follows with 'close'.
-    ws.on('error', () => {});
-    ws.on('close', () => remove(connection));
     // First, and in a message of its own.
     ws.send(encodeFrame({ type: 'service-ids', availableServiceIds: services }));
     pauseIfPeerIsFull(connection);
+    return ws;
   }
 
-  function receive(connection: Connection, data: Buffer, isBinary: boolean): void {
-    if (!isBinary) {
-      violate(connection, UNSUPPORTED, 'a text message');
+  function receive(connection: Connection, bytes: Buffer): void {
+    if (current[connection.side] !== connection) return;
+    totals[connection.side].bytes += bytes.length;
+    if (!connection.assembler.push(bytes)) {
+      violate(connection, POLICY_VIOLATION, connection.problem ?? '');
       return;
     }
-    const { bytes, ends } = connection.splitter.push(data);
-    totals[connection.side].bytes += data.length;
-    const target = () => current[otherSide[connection.side]];
-    /** Start of the frames that are checked and not yet relayed. */
-    let groupStart = 0;
-    let frameStart = 0;
-    const relay = (end: number, isStart = false) => {
-      if (end > groupStart) target()?.chunker.send(bytes.subarray(groupStart, end), isStart);
-      groupStart = end;
-    };
-    for (const frameEnd of ends) {
-      const decoded = decodeMessage(bodyOf(bytes.subarray(frameStart, frameEnd)));
-      const problem =
-        decoded.kind === 'invalid' ? decoded.reason : violation(connection.side, decoded.message, connection);
-      if (decoded.kind === 'invalid' || problem !== null) {
-        relay(frameStart);
-        violate(connection, POLICY_VIOLATION, problem ?? '');
-        return;
-      }
-      if (frameEnd - groupStart > MAX_MESSAGE_BYTES) relay(frameStart);
-      const { type, serviceId, streamId } = decoded.message;
-      if (type === 'stream-start') {
-        const peer = target();
-        noteStart(connection, serviceId);
-        if (peer === null) {
-          // Project decision: without it the source would wait for an answer.
-          reset(connection, serviceId, streamId);
-        } else {
-          noteStart(peer, serviceId);
-          active.set(serviceId, streamId);
-        }
-        relay(frameEnd, true);
-      } else if (type === 'stream-reset' && active.get(serviceId) === streamId) active.delete(serviceId);
-      frameStart = frameEnd;
-    }
-    relay(frameStart);
     pauseIfPeerIsFull(connection);
-    if (bytesPerS !== null) limit(data.length, bytesPerS);
+    if (bytesPerS !== null) limit(bytes.length, bytesPerS);
+  }
+
+  function judge(connection: Connection, body: Uint8Array): 'accepted' | 'group-ends' | 'refused' {
+    const decoded = decodeMessage(body);
+    connection.problem =
+      decoded.kind === 'invalid' ? decoded.reason : violation(connection.side, decoded.message, connection);
+    if (decoded.kind === 'invalid' || connection.problem !== null) return 'refused';
+    const { type, serviceId, streamId } = decoded.message;
+    if (type === 'stream-reset' && active.get(serviceId) === streamId) active.delete(serviceId);
+    if (type !== 'stream-start') return 'accepted';
+    const peer = current[otherSide[connection.side]];
+    noteStart(connection, serviceId);
+    if (peer === null) {
+      // Project decision: without it the source would wait for an answer.
+      reset(connection, serviceId, streamId);
+    } else {
+      noteStart(peer, serviceId);
+      active.set(serviceId, streamId);
+    }
+    connection.endsWithStart = true;
+    return 'group-ends';
   }
 
   function pauseIfPeerIsFull(connection: Connection): void {
@@ -193,8 +198,6 @@ export function createRelay({ services, chunking, bytesPerS, clock, onViolation 
     pausedFor.clear();
     ws.resume();
     ws.close(code, reason.slice(0, 120));
-    const timer = clock.after(CLOSE_WAIT_MS, () => ws.terminate());
-    ws.once('close', () => timer[Symbol.dispose]());
   }
 
   function cut(side: Side): boolean {

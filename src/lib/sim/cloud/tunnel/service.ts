@@ -1,20 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { WebSocketServer } from 'ws';
 import type { TunnelNotificationWire } from '../../../cloud/wire.ts';
 import { GwError } from '../../../error/index.ts';
 import { type Clock, systemClock } from '../../../lifecycle/index.ts';
 import type { FaultName, Faults } from '../../faults.ts';
 import { type CertificateAuthority, createCa } from '../certificates.ts';
 import { CLOUD_HOST, createHttpsHandler, startListener } from '../listener.ts';
-import { MAX_MESSAGE_BYTES } from './chunker.ts';
-import { answerPlain, type ReadHandshake, readHandshake } from './handshake.ts';
+import { acceptUpgrade, answerPlain, type ReadHandshake, readHandshake } from './handshake.ts';
 import type { FixedAnswer, Handshake, TunnelControl, TunnelSettings, TunnelView } from './model.ts';
 import { type ClosedBy, createRegistry, createServiceTime, type Tunnel } from './registry.ts';
 import { createRelay, type Relay } from './relay.ts';
 import type { Side } from './rules.ts';
-import { createUnmasker } from './unmask.ts';
+import { openServerSocket } from './websocket.ts';
 
 export interface TunnelServiceOptions extends TunnelSettings {
   /** CA of the server certificate; a new one by default. */
@@ -45,6 +43,7 @@ interface Accepted {
   readonly tunnel: Tunnel;
   readonly side: Side;
   readonly subprotocol: string;
+  readonly key: string;
   use(): void;
 }
 
@@ -88,18 +87,6 @@ export async function startTunnelService(options: TunnelServiceOptions = {}): Pr
   const timers = new Set<Disposable>();
   let fixed: FixedAnswer | null = null;
   let lifetimeTimer: Disposable | null = null;
-  const sockets = new WebSocketServer({
-    noServer: true,
-    clientTracking: false,
-    perMessageDeflate: false,
-    maxPayload: MAX_MESSAGE_BYTES,
-    // Chosen before: a client that offers several names gets one.
-    handleProtocols: (_offered, request) => chosen.get(request) ?? false,
-  });
-  const chosen = new WeakMap<IncomingMessage, string>();
-  const channels = new WeakMap<IncomingMessage, string>();
-  sockets.on('headers', (headers, request) => headers.push(`channel-id: ${channels.get(request)}`));
-
   function relayOf(tunnel: Tunnel): Relay {
     const known = relays.get(tunnel.tunnelId);
     if (known !== undefined) return known;
@@ -126,22 +113,18 @@ export async function startTunnelService(options: TunnelServiceOptions = {}): Pr
       else after(judged.delayMs, () => refuse(socket, read, judged));
       return;
     }
-    const { tunnel, use } = judged;
+    const { tunnel, side, use } = judged;
     const channelId = randomUUID();
-    chosen.set(request, judged.subprotocol);
-    channels.set(request, channelId);
-    // Before the listener of the library: listeners are called in the order in which they were added.
-    socket.on('data', createUnmasker());
-    sockets.handleUpgrade(request, socket, head, (ws) => {
-      use();
-      note(read, tunnel, 101, '');
-      relayOf(tunnel).connect(judged.side, ws, channelId);
-      if (faults.is('cloud-tunnel-drops')) {
-        after(DROP_AFTER_MS, () => {
-          if (faults.is('cloud-tunnel-drops')) ws.terminate();
-        });
-      }
-    });
+    use();
+    note(read, tunnel, 101, '');
+    acceptUpgrade(socket, judged, { 'channel-id': channelId });
+    if (head.length > 0) socket.unshift(head);
+    const ws = relayOf(tunnel).connect(side, (handlers) => openServerSocket({ socket, clock, ...handlers }), channelId);
+    if (faults.is('cloud-tunnel-drops')) {
+      after(DROP_AFTER_MS, () => {
+        if (faults.is('cloud-tunnel-drops')) ws.terminate();
+      });
+    }
   }
 
   /** The answer that refuses a handshake, or the tunnel that it may connect to. */
@@ -153,7 +136,7 @@ export async function startTunnelService(options: TunnelServiceOptions = {}): Pr
     if (isTooOften(read.accessToken)) return { status: 429, body: 'Too many requests' };
     const check = registry.check(read.accessToken, read.side, read.clientToken);
     if ('reason' in check) return { status: 400, body: check.reason, tunnel: check.tunnel };
-    return { ...check, side: read.side, subprotocol: read.subprotocol };
+    return { ...check, side: read.side, subprotocol: read.subprotocol, key: read.key };
   }
 
   function refuse(

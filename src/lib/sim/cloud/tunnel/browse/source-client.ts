@@ -3,7 +3,7 @@ import { WebSocket } from 'ws';
 import type { TunnelMessage } from '../../../../tunnel/wire.ts';
 import { MAX_MESSAGE_BYTES } from '../chunker.ts';
 import { decodeMessage, encodeFrame } from '../codec.ts';
-import { bodyOf, createFrameSplitter } from '../frames.ts';
+import { createFrameAssembler } from '../frames.ts';
 import { MAX_PAYLOAD_BYTES } from '../rules.ts';
 
 export interface SourceClientOptions {
@@ -35,7 +35,17 @@ export async function connectSource(options: SourceClientOptions): Promise<Sourc
     handshakeTimeout: timeoutMs,
     followRedirects: false,
   });
-  const splitter = createFrameSplitter();
+  const assembler = createFrameAssembler({
+    maxGroupBytes: MAX_MESSAGE_BYTES,
+    onFrame(body) {
+      const decoded = decodeMessage(body);
+      if (decoded.kind === 'message') receive(decoded.message);
+      else fail(`the tunnel service sent ${decoded.reason}`);
+      return decoded.kind === 'message' ? 'accepted' : 'refused';
+    },
+    // Payloads stay in its memory until they are read.
+    onGroup() {},
+  });
   const ready = Promise.withResolvers<readonly string[]>();
   const connections = new Map<number, Duplex>();
   let streamId = 0;
@@ -61,16 +71,7 @@ export async function connectSource(options: SourceClientOptions): Promise<Sourc
   });
   ws.on('error', (error) => fail(`the connection to the tunnel service failed: ${error.message}`));
   ws.on('close', (code, reason) => fail(`the tunnel service closed the connection (${code} ${reason})`));
-  ws.on('message', (data: Buffer) => {
-    const { bytes, ends } = splitter.push(data);
-    let start = 0;
-    for (const end of ends) {
-      const decoded = decodeMessage(bodyOf(bytes.subarray(start, end)));
-      start = end;
-      if (decoded.kind === 'message') receive(decoded.message);
-      else fail(`the tunnel service sent ${decoded.reason}`);
-    }
-  });
+  ws.on('message', (data: Buffer) => void assembler.push(data));
 
   function receive(message: TunnelMessage): void {
     const connection = connections.get(message.connectionId);
