@@ -28,7 +28,6 @@ export default class TunnelConnect extends LongRunningCommand<TunnelConnectEvent
       helpValue: 'NAME=PORT',
       multiple: true,
       multipleNonGreedy: true,
-      default: [],
     }),
     region: Flags.string({
       summary: 'Region in which the tunnel was opened; refused if the site file or the host name has another one.',
@@ -59,7 +58,7 @@ export default class TunnelConnect extends LongRunningCommand<TunnelConnectEvent
 
   protected override async execute(): Promise<Outcome<TunnelConnectEvent>> {
     const { flags } = await this.parse(TunnelConnect);
-    const { service: services, listen, region, host, port, subprotocol } = flags;
+    const { service: services, listen = [], region, host, port, subprotocol } = flags;
     const { openToolkit } = await import('../../lib/toolkit/index.ts');
     const { systemClock } = await import('../../lib/lifecycle/index.ts');
     const { connectTunnel } = await import('../../lib/toolkit/tunnel/connect.ts');
