@@ -24,9 +24,10 @@ const engineFlags = {
   'tunnel audit': ['--semi-space-growth-factor=1'],
   // A tunnel carries bytes that are garbage at once: a small young generation keeps both ends at 110 MB instead of 180.
   // After a pause the engine lets its heap grow by next to nothing before it collects all of it, and buffers count: up
-  // to 200 times in 3 GB, for twice the processor time. With growth by 300 % once (measured).
-  'tunnel proxy': ['--semi-space-growth-factor=1', '--heap-growing-percent=300'],
-  'tunnel connect': ['--semi-space-growth-factor=1', '--heap-growing-percent=300'],
+  // to 200 times in 3 GB, for twice the processor time. With growth by 300 % once. Collections of the young generation
+  // wait for no other thread, which a busy machine would start late: a quarter less time (measured).
+  'tunnel proxy': ['--semi-space-growth-factor=1', '--heap-growing-percent=300', '--no-parallel-scavenge'],
+  'tunnel connect': ['--semi-space-growth-factor=1', '--heap-growing-percent=300', '--no-parallel-scavenge'],
 };
 
 if (modern) {

@@ -15,7 +15,7 @@ const LIMIT_MS = 20_000;
  * For the simulated service, as gw itself starts both ends (bin/run.js), and for the relays alike: these are not faster with
  * them, and not slower.
  */
-const ENGINE_FLAGS = ['--max-semi-space-size=1', '--heap-growing-percent=300'];
+const ENGINE_FLAGS = ['--max-semi-space-size=1', '--heap-growing-percent=300', '--no-parallel-scavenge'];
 
 /** The server at the only place that a tunnel leads to. */
 export async function startTarget() {
