@@ -11,10 +11,7 @@ import { startWorker } from '../worker.js';
 
 const SERVICE = 'web';
 const LIMIT_MS = 20_000;
-/**
- * For the simulated service, as gw itself starts both ends (bin/run.js), and for the relays alike: these are not faster with
- * them, and not slower.
- */
+/** For the simulated service and the relays alike: with them the relays are neither faster nor slower (measured). */
 const ENGINE_FLAGS = ['--max-semi-space-size=1', '--heap-growing-percent=300', '--no-parallel-scavenge'];
 
 /** The server at the only place that a tunnel leads to. */

@@ -118,7 +118,7 @@ describe('turns of local connections', () => {
         const world = createWorld();
         const senders = all.map((sizes, i) => {
           const sender = world.sender(`${i}`, []);
-          sender.push(...Array.from({ length: 4_000 }, (_, at) => sizes[at % sizes.length] ?? 1));
+          sender.push(...Array.from({ length: 400 }, (_, at) => sizes[at % sizes.length] ?? 1));
           return sender;
         });
         const late = world.sender('late', []);
@@ -126,8 +126,6 @@ describe('turns of local connections', () => {
           if (i % (every + 1) === 0) late.push(...other);
           world.drain();
           const bytes = senders.map(({ sent }) => sent.bytes);
-          const isRunOut = bytes.some((sum, at) => sum >= 3_900 * Math.min(...(all[at] ?? [1])));
-          fc.pre(!isRunOut);
           expect(Math.max(...bytes) - Math.min(...bytes)).toBeLessThanOrEqual(2 * CHUNK);
         }
       }),

@@ -100,7 +100,7 @@ describe('the codec of the simulated service', () => {
   });
 });
 
-describe('the frame splitter', () => {
+describe('the frame assembler', () => {
   it('finds the same frames however the bytes are cut, and keeps less than one frame', () => {
     const body = fc.uint8Array({ maxLength: 200 });
     fc.assert(

@@ -9,8 +9,11 @@ export interface FrameHandlers {
    * everything behind it is left out.
    */
   readonly onFrame: (body: Uint8Array) => 'accepted' | 'group-ends' | 'refused';
-  /** Accepted frames with their lengths, without a gap; memory that is the receiver's from now on. */
-  readonly onGroup: (frames: Buffer) => void;
+  /**
+   * Accepted frames with their lengths, without a gap; memory that is the receiver's from now on. `isEnded`: by the last
+   * of them, not by the chunk.
+   */
+  readonly onGroup: (frames: Buffer, isEnded: boolean) => void;
   readonly maxGroupBytes: number;
 }
 
@@ -28,8 +31,8 @@ export function createFrameAssembler({ onFrame, onGroup, maxGroupBytes }: FrameH
   let filled = 0;
   let isRefused = false;
 
-  function flush(): void {
-    if (accepted > 0) onGroup(memory.subarray(0, accepted));
+  function flush(isEnded = false): void {
+    if (accepted > 0) onGroup(memory.subarray(0, accepted), isEnded);
     memory = Buffer.alloc(0);
     accepted = 0;
     filled = 0;
@@ -70,7 +73,8 @@ export function createFrameAssembler({ onFrame, onGroup, maxGroupBytes }: FrameH
     const verdict = onFrame(memory.subarray(accepted + PREFIX_BYTES, end));
     isRefused = verdict === 'refused';
     if (!isRefused) accepted = end;
-    if (isRefused || verdict === 'group-ends' || end === memory.length) flush();
+    const isEnded = verdict === 'group-ends';
+    if (isRefused || isEnded || end === memory.length) flush(isEnded);
   }
 
   return {

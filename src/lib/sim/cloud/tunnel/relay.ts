@@ -30,8 +30,6 @@ interface Connection {
   readonly assembler: ReturnType<typeof createFrameAssembler>;
   readonly started: Set<string>;
   isWithoutService: boolean;
-  /** Of the frames that are relayed next. */
-  endsWithStart: boolean;
   /** Why the last frame was refused. */
   problem: string | null;
   readonly pausedFor: Set<PauseReason>;
@@ -98,16 +96,11 @@ export function createRelay({ services, chunking, bytesPerS, clock, onViolation 
       assembler: createFrameAssembler({
         maxGroupBytes: MAX_MESSAGE_BYTES,
         onFrame: (body) => judge(connection, body),
-        onGroup(frames) {
-          const { endsWithStart } = connection;
-          connection.endsWithStart = false;
-          current[otherSide[side]]?.chunker.send(frames, endsWithStart);
-        },
+        onGroup: (frames, isEnded) => current[otherSide[side]]?.chunker.send(frames, isEnded),
       }),
       chunker: createChunker(chunking, clock, (bytes) => ws.send(bytes, () => onWritten(connection))),
       started: new Set(),
       isWithoutService: false,
-      endsWithStart: false,
       problem: null,
       pausedFor: new Set(),
     };
@@ -148,7 +141,6 @@ export function createRelay({ services, chunking, bytesPerS, clock, onViolation 
       noteStart(peer, serviceId);
       active.set(serviceId, streamId);
     }
-    connection.endsWithStart = true;
     return 'group-ends';
   }
 
