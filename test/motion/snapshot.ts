@@ -2,6 +2,7 @@ import { degrees } from '../../src/lib/angle/index.ts';
 import type { ChassisSnapshot, LiveValue } from '../../src/lib/chassis/index.ts';
 import { type EvidenceRecord, known } from '../../src/lib/evidence/index.ts';
 import { factsOfOrder, type GateInput } from '../../src/lib/motion/gate.ts';
+import { stands } from '../chassis/poses.ts';
 
 export const SERIAL = 'TEST-0001';
 export const SOFTWARE = '2.12.3';
@@ -32,6 +33,8 @@ export function readySnapshot(over: Partial<ChassisSnapshot> = {}): ChassisSnaps
       alerts: notReceived,
       map: notReceived,
     },
+    poses: [],
+    standing: stands,
     poseUnit: { verdict: 'degrees', samples: 10, largest: 179, reason: 'an |ori| beyond 2π was seen', doubt: null },
     unitContradicted: false,
     complaints: [],

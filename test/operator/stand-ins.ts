@@ -12,6 +12,7 @@ import type {
   TrialView,
 } from '../../src/lib/motion/index.ts';
 import type { GatewayHealth } from '../../src/lib/operator/index.ts';
+import { stands } from '../chassis/poses.ts';
 
 /** The answer of the chassis, before any check. */
 export interface StandInReply {
@@ -139,6 +140,8 @@ export function snapshotWith(link: LinkState): ChassisSnapshot {
       alerts: of([]),
       map: of({ name: 'EG', uid: 'u7', mapVersion: 3, overlaysVersion: 9 }),
     },
+    poses: [],
+    standing: stands,
     poseUnit: { verdict: 'not-decided', samples: 0, largest: null, reason: 'no pose was received', doubt: null },
     unitContradicted: false,
     complaints: [],

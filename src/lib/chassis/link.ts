@@ -7,7 +7,9 @@ import { createComplaints } from './complaints.ts';
 import { connectionFailureOf, failureDetail } from './failure.ts';
 import { createLiveValues } from './live-values.ts';
 import type { ChassisIdentity, ChassisLink, LinkState } from './model.ts';
+import type { PoseSample } from './pose-sample.ts';
 import { knownTopics } from './schema.ts';
+import { createTrack } from './standing/track.ts';
 import type { TopicMessage } from './topics/message.ts';
 import { openTopicStream, type StreamEnd } from './topics/stream.ts';
 import { markHeading } from './unit/heading-mark.ts';
@@ -44,6 +46,7 @@ export function createChassisLink(options: ChassisLinkOptions): ChassisLink {
   const client = createChassisClient({ endpoint, dialer, expectedSerial, secret, clock });
   const complaints = createComplaints(clock);
   const values = createLiveValues(clock);
+  const track = createTrack();
   let judge = createUnitJudge();
   const listeners = new Set<() => void>();
   const address: Tried = { address: endpoint.host, port: endpoint.port };
@@ -76,7 +79,10 @@ export function createChassisLink(options: ChassisLinkOptions): ChassisLink {
       log[level]({}, describeLink(next));
     }
     state = next;
-    if (next.kind !== 'connected') values.disconnect();
+    if (next.kind !== 'connected') {
+      values.disconnect();
+      track.interrupt();
+    }
     notify();
   }
 
@@ -102,21 +108,20 @@ export function createChassisLink(options: ChassisLinkOptions): ChassisLink {
         complain(`message of the topic ${quote(message.topic)}, which was not subscribed`);
         return;
       case 'data':
-        if (message.topic === '/tracked_pose') judgeUnit(message.data);
+        if (message.topic === '/tracked_pose') {
+          const { ori, pos } = message.data;
+          const pose = { ori, xM: pos[0], yM: pos[1], atMs: clock.monotonicMs() };
+          track.add(pose);
+          judgeUnit(pose);
+        }
         values.update(message);
         notify();
     }
   }
 
-  function judgeUnit({
-    ori,
-    pos: [xM, yM],
-  }: {
-    readonly ori: number;
-    readonly pos: readonly [number, number, ...unknown[]];
-  }): void {
+  function judgeUnit(pose: PoseSample): void {
     if (unitContradicted) return;
-    judge.add({ ori, xM, yM, atMs: clock.monotonicMs() });
+    judge.add(pose);
     const { verdict, reason, doubt } = judge.verdict();
     if (doubt !== unitDoubt) {
       if (doubt === null) log.info({}, `/tracked_pose carries ${verdict}: ${reason}`);
@@ -240,12 +245,15 @@ export function createChassisLink(options: ChassisLinkOptions): ChassisLink {
       return `${describeLink(state)}${doubt}${flood}`;
     },
     snapshot() {
+      const poseUnit = judge.verdict();
       return {
         link: state,
         linkForMs: Math.round(clock.monotonicMs() - stateSince),
         identity,
-        values: markHeading(values.values(), judge.verdict(), unitContradicted),
-        poseUnit: judge.verdict(),
+        values: markHeading(values.values(), poseUnit, unitContradicted),
+        poses: track.poses(),
+        standing: track.standing(clock.monotonicMs(), poseUnit.verdict),
+        poseUnit,
         unitContradicted,
         complaints: complaints.list(),
       };

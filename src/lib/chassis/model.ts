@@ -3,6 +3,8 @@ import type { Tried } from '../error/index.ts';
 import type { Known } from '../evidence/index.ts';
 import type { Service } from '../lifecycle/index.ts';
 import type { DialFailure, Endpoint } from '../net/index.ts';
+import type { PoseSample } from './pose-sample.ts';
+import type { Standing } from './standing/standing.ts';
 
 /** Why there is no working connection, in addition to the failures of a dial. */
 export type ConnectionFailure =
@@ -152,6 +154,10 @@ export interface ChassisSnapshot {
   readonly linkForMs: number;
   readonly identity: ChassisIdentity | null;
   readonly values: LiveValues;
+  /** The newest poses of this connection, oldest first; times by the monotonic clock. */
+  readonly poses: readonly PoseSample[];
+  /** Whether the robot stands, from these poses; 'not-known' without a connection. */
+  readonly standing: Standing;
   readonly poseUnit: PoseUnitVerdict;
   /** True from the proof of radians until gw is restarted: the motion gate stays closed. */
   readonly unitContradicted: boolean;

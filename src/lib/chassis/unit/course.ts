@@ -1,4 +1,4 @@
-import type { PoseSample } from './sample.ts';
+import type { PoseSample } from '../pose-sample.ts';
 
 /** Two legs of this length, one after the other, make a course. Project decision: well above the noise of positions. */
 const LEG_M = 0.25;

@@ -1,6 +1,6 @@
 import type { PoseUnitVerdict } from '../model.ts';
+import type { PoseSample } from '../pose-sample.ts';
 import { createCourses } from './course.ts';
-import type { PoseSample } from './sample.ts';
 import { createSwiftTurn } from './swift.ts';
 import { createSteadyTurn, createTurnInRange, radianRanges } from './turn.ts';
 

@@ -1,4 +1,4 @@
-import type { PoseSample } from './sample.ts';
+import type { PoseSample } from '../pose-sample.ts';
 
 /**
  * Radians per second. Project decision: no robot turns faster than once a second. Delivery robots turn at 20 to 120

@@ -1,5 +1,5 @@
+import type { PoseSample } from '../pose-sample.ts';
 import { createProgress, type Progress } from './progress.ts';
-import type { PoseSample } from './sample.ts';
 
 const TURN = 2 * Math.PI;
 /** Reported headings may be rounded: 3.15 may still be π. Project decision. */

@@ -1,0 +1,95 @@
+import type { PoseSample } from '../pose-sample.ts';
+import { judgeStanding, type StandingInput } from './standing.ts';
+
+/** What became of a robot whose cancel the chassis acknowledged. */
+export interface AfterStop {
+  /** 'drives-on': it went further than braking explains. 'not-known' is not standing. */
+  readonly verdict: 'stands' | 'drives-on' | 'not-known';
+  /** Why, as a clause. */
+  readonly reason: string;
+}
+
+export interface AfterStopInput extends Omit<StandingInput, 'sinceMs'> {
+  /** When the chassis acknowledged the cancel. */
+  readonly acknowledgedAtMs: number;
+}
+
+/** Project decisions: what a robot that stops may need. The platform states no braking. */
+const REACTION_S = 0.3;
+const BRAKING_M_S2 = 0.6;
+/** Its speed was measured a moment before, while it may have accelerated. */
+const FASTER_BY = 1.2;
+const FASTER_BY_M_S = 0.02;
+/** The speed assumed where it is not known. Project decision. */
+const UNKNOWN_SPEED_M_S = 1.2;
+/** A speed is taken over at least this; a slow one over the longer time, so that noise is not a speed. Project decisions. */
+const SPEED_MS = 500;
+const SLOW_SPEED_MS = 2_000;
+const SLOW_M_S = 0.15;
+/** Poses further apart show no speed. */
+const MAX_SPEED_MS = 4_000;
+/** Two places of a robot that stands, each the mean of two poses, are not further apart by noise. Project decision. */
+const NOISE_M = 0.05;
+/** A robot that stood before is proven to stand by a pose at least this much later: an order under way may begin. */
+const LATER_MS = 1_000;
+
+/**
+ * Judges, pose by pose, whether the robot obeyed. An acknowledged cancel is a word; the way since then is the deed: no
+ * further than its speed and braking explain, and then standing.
+ */
+export function judgeAfterStop(input: AfterStopInput): AfterStop {
+  const { poses, acknowledgedAtMs, nowMs, unit } = input;
+  const newest = poses.at(-1);
+  const standing = judgeStanding({ poses, nowMs, unit });
+  if (newest === undefined || newest.atMs <= acknowledgedAtMs) {
+    return { verdict: 'not-known', reason: 'no pose was received since the cancel' };
+  }
+  if (standing.verdict === 'stands') {
+    if (newest.atMs - acknowledgedAtMs >= LATER_MS) return { verdict: 'stands', reason: standing.reason };
+    return { verdict: 'not-known', reason: 'no pose a second after the cancel was received yet' };
+  }
+  const fromAt = Math.max(
+    0,
+    poses.findLastIndex(({ atMs }) => atMs <= acknowledgedAtMs),
+  );
+  const from = poses[fromAt] ?? newest;
+  const before = speedBefore(poses, from) ?? UNKNOWN_SPEED_M_S;
+  const speedMS = FASTER_BY * before + FASTER_BY_M_S;
+  const brakingS = speedMS / BRAKING_M_S2 + REACTION_S;
+  const beforeS = Math.max(0, acknowledgedAtMs - from.atMs) / 1_000;
+  const allowedM = before * beforeS + speedMS * REACTION_S + (speedMS * speedMS) / (2 * BRAKING_M_S2) + NOISE_M;
+  const [start, end] = [placeAt(poses, fromAt), placeAt(poses, poses.length - 1)];
+  const wayM = start === null || end === null ? 0 : Math.hypot(end.xM - start.xM, end.yM - start.yM);
+  const sinceS = (newest.atMs - acknowledgedAtMs) / 1_000;
+  if (wayM > allowedM) {
+    const reason = `it went ${wayM.toFixed(2)} m, more than braking explains, within ${sinceS.toFixed(1)} s after the cancel`;
+    return { verdict: 'drives-on', reason };
+  }
+  const braked = judgeStanding({ poses, nowMs, unit, sinceMs: acknowledgedAtMs + brakingS * 1_000 });
+  if (braked.verdict === 'moves') return { verdict: 'drives-on', reason: braked.reason };
+  return {
+    verdict: 'not-known',
+    reason: standing.verdict === 'moves' ? `it still moves: ${standing.reason}` : standing.reason,
+  };
+}
+
+/** Mean of this pose and the one before it, where there is one. */
+function placeAt(poses: readonly PoseSample[], at: number): { readonly xM: number; readonly yM: number } | null {
+  const pose = poses[at];
+  if (pose === undefined) return null;
+  const before = poses[at - 1] ?? pose;
+  return { xM: (pose.xM + before.xM) / 2, yM: (pose.yM + before.yM) / 2 };
+}
+
+/** Speed at this pose, from the poses before it; null where they do not show it. */
+function speedBefore(poses: readonly PoseSample[], at: PoseSample): number | null {
+  const speedM_S = speedOver(SPEED_MS, poses, at);
+  if (speedM_S === null || speedM_S > SLOW_M_S) return speedM_S;
+  return speedOver(SLOW_SPEED_MS, poses, at) ?? speedM_S;
+}
+
+function speedOver(leastMs: number, poses: readonly PoseSample[], at: PoseSample): number | null {
+  const before = poses.findLast(({ atMs }) => atMs <= at.atMs - leastMs);
+  if (before === undefined || at.atMs - before.atMs > MAX_SPEED_MS) return null;
+  return (Math.hypot(at.xM - before.xM, at.yM - before.yM) * 1_000) / (at.atMs - before.atMs);
+}

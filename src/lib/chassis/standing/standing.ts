@@ -1,0 +1,269 @@
+import type { PoseUnitVerdict } from '../model.ts';
+import type { PoseSample } from '../pose-sample.ts';
+import { jitterOf } from './jitter.ts';
+import { createLineFit } from './line-fit.ts';
+
+/**
+ * Whether the robot stands, from its poses alone: what the chassis says of its moves (`move_state`) is not evidence of
+ * standing. 'not-known' is not standing.
+ */
+export interface Standing {
+  readonly verdict: 'stands' | 'moves' | 'not-known';
+  /** Why, as a clause. */
+  readonly reason: string;
+  /** Metres per second over `overMs`; null without an estimate. */
+  readonly speedMS: number | null;
+  /** The time that the verdict is about, up to the newest pose. */
+  readonly overMs: number;
+  readonly poses: number;
+}
+
+export interface StandingInput {
+  /** Oldest first. */
+  readonly poses: readonly PoseSample[];
+  /** By the same clock as the poses. */
+  readonly nowMs: number;
+  /** Unit of `ori`: an undecided one is read in both units, and the robot stands only if it does in both. */
+  readonly unit: PoseUnitVerdict['verdict'];
+  /** Only poses from here on count. */
+  readonly sinceMs?: number;
+}
+
+/** Project decisions. A slower robot cannot be told from one that stands. */
+const SLOWEST_M_S = 0.02;
+const SLOWEST_DEG_S = 2;
+/** While the unit is undecided, as radians: five degrees per second. */
+const SLOWEST_UNDECIDED_RAD_S = 0.087;
+/** Project decisions: standing is judged over at least this time and so many poses, and over the longer at most. */
+const MIN_MS = 3_000;
+const MAX_MS = 10_000;
+const MIN_POSES = 4;
+/**
+ * Project decisions: fewer poses never say that it moves, since one jump of the position is no movement. Read as radians,
+ * the noise of a heading in degrees is large, and a few poses underestimate it.
+ */
+const MIN_MOVING_POSES = 3;
+const MIN_UNDECIDED_MOVING_POSES = 6;
+/** Project decisions: an older pose tells nothing about now, and a longer gap nothing about the time in it. */
+export const MAX_AGE_MS = 3_000;
+const MAX_GAP_MS = 3_000;
+/**
+ * Project decisions: noise of a pose is taken as at least this, whatever few poses show, and with more it is not known
+ * whether the robot stands.
+ */
+const NOISE_M = 0.01;
+const MAX_NOISE_M = 0.05;
+const NOISE_DEG = 0.5;
+const MAX_NOISE_DEG = 3;
+/** Neighbouring poses share their error: at most so many per second count as independent. Project decision. */
+const INDEPENDENT_PER_S = 2;
+/** Standard errors between the estimate and the slowest robot, and between standing and a moving robot. */
+const STANDS_SIGMA = 4.5;
+const MOVES_SIGMA = 5;
+/** A scatter beyond this multiple of the noise from pose to pose is a movement to and fro. Project decision. */
+const MAX_SCATTER = 2;
+
+/** One coordinate of a pose: what counts as slow and as noise in it. */
+interface Axis {
+  readonly name: 'place' | 'heading';
+  readonly value: (pose: PoseSample) => number;
+  /** For an angle: its full turn. */
+  readonly circle?: number;
+  readonly slowest: number;
+  readonly noise: number;
+  readonly maxNoise: number;
+  /** What is assumed while too few poses show the noise; at least `noise`. */
+  readonly unknownNoise?: number;
+  readonly minMovingPoses: number;
+  /** Clause for a change per second. */
+  readonly tell: (perS: number) => string;
+}
+
+const placeAxis = (value: Axis['value']): Axis => ({
+  name: 'place',
+  value,
+  slowest: SLOWEST_M_S,
+  noise: NOISE_M,
+  maxNoise: MAX_NOISE_M,
+  minMovingPoses: MIN_MOVING_POSES,
+  tell: (perS) => `it moves at ${perS.toFixed(2)} m/s`,
+});
+
+const inDegrees: Axis = {
+  name: 'heading',
+  value: ({ ori }) => ori,
+  circle: 360,
+  slowest: SLOWEST_DEG_S,
+  noise: NOISE_DEG,
+  maxNoise: MAX_NOISE_DEG,
+  minMovingPoses: MIN_MOVING_POSES,
+  tell: (perS) => `it turns at ${perS.toFixed(1)}°/s`,
+};
+
+const toRad = (deg: number) => (deg * Math.PI) / 180;
+
+const inRadians: Axis = {
+  name: 'heading',
+  value: ({ ori }) => ori,
+  circle: 2 * Math.PI,
+  slowest: toRad(SLOWEST_DEG_S),
+  noise: toRad(NOISE_DEG),
+  maxNoise: toRad(MAX_NOISE_DEG),
+  minMovingPoses: MIN_MOVING_POSES,
+  tell: (perS) => `its heading changes by ${perS.toFixed(2)} per second, which is a turn if it is in radians`,
+};
+
+/** The noise of a heading in degrees, read as radians, must not hide that the robot stands. */
+const perhapsRadians: Axis = {
+  ...inRadians,
+  slowest: SLOWEST_UNDECIDED_RAD_S,
+  maxNoise: MAX_NOISE_DEG,
+  unknownNoise: NOISE_DEG,
+  minMovingPoses: MIN_UNDECIDED_MOVING_POSES,
+};
+
+const headingAxes: Readonly<Record<PoseUnitVerdict['verdict'], readonly Axis[]>> = {
+  degrees: [inDegrees],
+  radians: [inRadians],
+  'not-decided': [inDegrees, perhapsRadians],
+};
+
+const places: readonly Axis[] = [placeAxis(({ xM }) => xM), placeAxis(({ yM }) => yM)];
+
+/**
+ * Judges from the newest poses, over as short a time as decides: first whether the robot moves, and from three seconds
+ * on whether it stands. So a robot that came to rest is said to move until its rest alone decides, and one that sets out
+ * is noticed with its first poses.
+ */
+export function judgeStanding({ poses, nowMs, unit, sinceMs = Number.NEGATIVE_INFINITY }: StandingInput): Standing {
+  const newest = poses.at(-1);
+  if (newest === undefined || newest.atMs < sinceMs) return notKnown('no pose was received', 0, 0);
+  const ageMs = nowMs - newest.atMs;
+  if (ageMs > MAX_AGE_MS) return notKnown(`the newest pose is ${(ageMs / 1_000).toFixed(1)} s old`, 0, 0);
+
+  const rest = usable(poses, newest, sinceMs);
+  const series = [...places, ...headingAxes[unit]].map((axis) => seriesOf(axis, rest, poses));
+  const [x, y, ...headings] = series as [Series, Series, ...Series[]];
+  let doubt = '';
+  for (const [at, pose] of rest.entries()) {
+    for (const one of series) one.extend(at);
+    const seconds = (newest.atMs - pose.atMs) / 1_000;
+    const count = at + 1;
+    if (seconds <= 0) continue;
+    const [alongX, alongY] = [x.read(count, seconds), y.read(count, seconds)];
+    const speedMS = Math.hypot(alongX.perS, alongY.perS);
+    const place = {
+      axis: x.axis,
+      perS: speedMS,
+      error: Math.max(alongX.error, alongY.error),
+      scatter: Math.max(alongX.scatter, alongY.scatter),
+      scatters: alongX.scatters || alongY.scatters,
+    };
+    const all = [place, ...headings.map((one) => ({ axis: one.axis, ...one.read(count, seconds) }))];
+    const about = { speedMS, overMs: seconds * 1_000, poses: count };
+    const moving = all.find(
+      ({ axis, perS, error }) => count >= axis.minMovingPoses && Math.abs(perS) > MOVES_SIGMA * error,
+    );
+    if (moving !== undefined) {
+      const reason = `${moving.axis.tell(Math.abs(moving.perS))}, by ${over(count, seconds)}`;
+      return { verdict: 'moves', reason, ...about };
+    }
+    if (about.overMs < MIN_MS || count < MIN_POSES) continue;
+    const unclear = all.find(
+      (one) => Math.abs(one.perS) + STANDS_SIGMA * one.error >= one.axis.slowest || one.scatters,
+    );
+    if (unclear === undefined) {
+      return {
+        verdict: 'stands',
+        reason: `it moved less than ${SLOWEST_M_S} m/s, by ${over(count, seconds)}`,
+        ...about,
+      };
+    }
+    doubt = doubtAbout(unclear.axis, unclear.scatter, unit);
+  }
+  const overMs = newest.atMs - (rest.at(-1)?.atMs ?? newest.atMs);
+  if (doubt !== '') return notKnown(`${doubt}, by ${over(rest.length, overMs / 1_000)}`, overMs, rest.length);
+  return notKnown(`${over(rest.length, overMs / 1_000)} are too few`, overMs, rest.length);
+}
+
+/** The poses that can be judged together, newest first. */
+function usable(poses: readonly PoseSample[], newest: PoseSample, sinceMs: number): readonly PoseSample[] {
+  const found: PoseSample[] = [newest];
+  for (let at = poses.length - 2; at >= 0; at -= 1) {
+    const pose = poses[at];
+    const later = found.at(-1) ?? newest;
+    if (pose === undefined || pose.atMs < sinceMs || newest.atMs - pose.atMs > MAX_MS) break;
+    if (later.atMs - pose.atMs > MAX_GAP_MS) break;
+    found.push(pose);
+  }
+  return found;
+}
+
+interface Reading {
+  readonly perS: number;
+  /** Standard error of `perS`. */
+  readonly error: number;
+  readonly scatter: number;
+  /** More than noise. */
+  readonly scatters: boolean;
+}
+
+interface Series {
+  readonly axis: Axis;
+  extend(at: number): void;
+  read(count: number, seconds: number): Reading;
+}
+
+function seriesOf(axis: Axis, poses: readonly PoseSample[], known: readonly PoseSample[]): Series {
+  const newest = poses[0];
+  const values = unrolled(axis, poses);
+  // Noise is a property of the robot: poses before the time in question show it too.
+  const jitter = jitterOf(unrolled(axis, known));
+  const fit = createLineFit();
+  return {
+    axis,
+    extend(at) {
+      const pose = poses[at];
+      if (pose !== undefined && newest !== undefined) fit.add((pose.atMs - newest.atMs) / 1_000, values[at] ?? 0);
+    },
+    read(count, seconds) {
+      const { slope, squares, timeSquares } = fit.read();
+      const scatter = count > 2 ? Math.sqrt(squares / (count - 2)) : 0;
+      const noise = Math.max(axis.noise, jitter ?? axis.unknownNoise ?? 0, scatter);
+      const shared = Math.max(1, (count - 1) / seconds / INDEPENDENT_PER_S);
+      const scatters = scatter > axis.maxNoise || scatter > Math.max(2 * axis.noise, MAX_SCATTER * (jitter ?? 0));
+      return { perS: slope, error: noise * Math.sqrt(shared / timeSquares), scatter, scatters };
+    },
+  };
+}
+
+/** Relative to the first of the poses; an angle continues over its full turns. */
+function unrolled({ value, circle }: Axis, poses: readonly PoseSample[]): readonly number[] {
+  const [first] = poses;
+  const values: number[] = [];
+  for (const pose of poses) {
+    const before = values.at(-1);
+    const raw = first === undefined ? 0 : value(pose) - value(first);
+    values.push(before === undefined || circle === undefined ? raw : before + shortWay(raw - before, circle));
+  }
+  return values;
+}
+
+function shortWay(angle: number, circle: number): number {
+  return angle - circle * Math.round(angle / circle);
+}
+
+function over(count: number, seconds: number): string {
+  return `${count} ${count === 1 ? 'pose' : 'poses'} within ${seconds.toFixed(1)} s`;
+}
+
+function doubtAbout({ name }: Axis, scatter: number, unit: PoseUnitVerdict['verdict']): string {
+  if (name === 'place')
+    return `its position scatters by ${scatter.toFixed(3)} m, too much to tell a slow drive from it`;
+  const undecided = unit === 'not-decided' ? ', and its unit is not decided' : '';
+  return `its heading scatters by ${scatter.toFixed(2)}${undecided}, too much to tell a slow turn from it`;
+}
+
+function notKnown(reason: string, overMs: number, poses: number): Standing {
+  return { verdict: 'not-known', reason, speedMS: null, overMs, poses };
+}

@@ -1,0 +1,100 @@
+import { describe, expect, it } from 'vitest';
+import { judgeAfterStop } from '../../../src/lib/chassis/index.ts';
+import { posesOf } from '../poses.ts';
+
+const CANCEL_S = 5;
+const SPEEDS = [0.02, 0.03, 0.05, 0.07, 0.1, 0.2, 0.3, 0.5, 0.7, 1];
+const TRIES = 100;
+/** The way that is not noise; see NOISE_M of after-stop.ts, for two single poses. */
+const NOISE_M = 0.07;
+
+/** Where a robot is that drives at this speed and brakes with 0.8 m/s² from the cancel on. */
+function braking(speed: number) {
+  return (s: number) => {
+    const since = Math.min(Math.max(0, s - CANCEL_S), speed / 0.8);
+    return speed * Math.min(s, CANCEL_S) + speed * since - 0.4 * since * since;
+  };
+}
+
+/** The first time of each verdict after the cancel, in seconds; the robot is judged at most five times a second. */
+function follow(xM: (s: number) => number, hz: number, seed: number) {
+  const poses = posesOf({ xM, hz, seconds: CANCEL_S + 11, noiseM: 0.01, noiseOri: 0.5, seed });
+  const first: Partial<Record<ReturnType<typeof judgeAfterStop>['verdict'], number>> = {};
+  for (const [at, { atMs }] of poses.entries()) {
+    if (atMs <= CANCEL_S * 1_000 || (hz > 5 && at % 2 === 0)) continue;
+    const { verdict } = judgeAfterStop({
+      poses: poses.slice(0, at + 1),
+      nowMs: atMs,
+      unit: 'degrees',
+      acknowledgedAtMs: CANCEL_S * 1_000,
+    });
+    first[verdict] ??= atMs / 1_000 - CANCEL_S;
+  }
+  return first;
+}
+
+describe.each([1, 10])('after an acknowledged cancel, with %d poses per second and noise of 1 cm', (hz) => {
+  it.each(SPEEDS)(
+    'a robot that drives on at %d m/s never stands, and is noticed within 3 s of its way exceeding the noise',
+    (speed) => {
+      for (let seed = 0; seed < TRIES; seed += 1) {
+        const found = follow((s) => speed * s, hz, seed);
+        expect(found.stands, `seed ${seed}`).toBeUndefined();
+        expect(found['drives-on'], `seed ${seed}`).toBeLessThan(NOISE_M / speed + 3);
+      }
+    },
+  );
+
+  it.each(SPEEDS)(
+    'a robot that brakes from %d m/s is found to stand, at least 95 times in 100, without a false alarm',
+    (speed) => {
+      const found = Array.from({ length: TRIES }, (_, seed) => follow(braking(speed), hz, seed));
+      expect(found.filter(({ stands }) => stands !== undefined).length).toBeGreaterThanOrEqual(95);
+      expect(found.filter((one) => one['drives-on'] !== undefined)).toEqual([]);
+    },
+  );
+});
+
+describe('after an acknowledged cancel', () => {
+  const judge = (xM: (s: number) => number, seconds: number, ori = (_s: number) => 0) => {
+    const poses = posesOf({ xM, ori, hz: 10, seconds });
+    const nowMs = poses.at(-1)?.atMs ?? 0;
+    return judgeAfterStop({ poses, nowMs, unit: 'degrees', acknowledgedAtMs: CANCEL_S * 1_000 });
+  };
+
+  it('a robot that coasts for 4 s at 0.3 m/s is noticed while it does, and stands afterwards', () => {
+    const coasting = (s: number) => 0.3 * Math.min(s, CANCEL_S + 4);
+    expect(judge(coasting, CANCEL_S + 2)).toMatchObject({
+      verdict: 'drives-on',
+      reason: expect.stringContaining('more than braking explains'),
+    });
+    expect(judge(coasting, CANCEL_S + 9).verdict).toBe('stands');
+  });
+
+  it('a robot that spins in place is noticed', () => {
+    expect(
+      judge(
+        () => 0,
+        CANCEL_S + 3,
+        (s) => 15 * s,
+      ).verdict,
+    ).toBe('drives-on');
+  });
+
+  it('a robot that stood sets out on an order that was under way: noticed, and not called standing before', () => {
+    const late = (s: number) => 0.5 * Math.max(0, s - CANCEL_S - 0.5);
+    expect(judge(late, CANCEL_S + 0.4)).toMatchObject({
+      verdict: 'not-known',
+      reason: 'no pose a second after the cancel was received yet',
+    });
+    expect(judge(late, CANCEL_S + 3).verdict).toBe('drives-on');
+  });
+
+  it('nothing is known without a pose since the cancel', () => {
+    expect(judge(() => 0, CANCEL_S - 0.2)).toMatchObject({
+      verdict: 'not-known',
+      reason: 'no pose was received since the cancel',
+    });
+    expect(judgeAfterStop({ poses: [], nowMs: 0, unit: 'degrees', acknowledgedAtMs: 0 }).verdict).toBe('not-known');
+  });
+});
