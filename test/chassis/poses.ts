@@ -24,7 +24,7 @@ export const standingNotKnown: Standing = {
 };
 
 /** Numbers in [0, 1), the same for the same seed. */
-export function seeded(seed: number): () => number {
+function seeded(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
     // Numerical Recipes' linear congruential generator; its high bits are good enough for noise.
@@ -34,7 +34,7 @@ export function seeded(seed: number): () => number {
 }
 
 /** Normally distributed with a standard deviation of 1. */
-export function normal(random: () => number): number {
+function normal(random: () => number): number {
   return Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
 }
 

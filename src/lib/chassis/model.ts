@@ -3,7 +3,7 @@ import type { Tried } from '../error/index.ts';
 import type { Known } from '../evidence/index.ts';
 import type { Service } from '../lifecycle/index.ts';
 import type { DialFailure, Endpoint } from '../net/index.ts';
-import type { PoseSample } from './pose-sample.ts';
+import type { PoseSample, PoseUnit } from './pose-sample.ts';
 import type { Standing } from './standing/standing.ts';
 
 /** Why there is no working connection, in addition to the failures of a dial. */
@@ -135,7 +135,7 @@ export interface LiveValues {
  * 'not-decided' is neither green nor an error.
  */
 export interface PoseUnitVerdict {
-  readonly verdict: 'degrees' | 'radians' | 'not-decided';
+  readonly verdict: PoseUnit;
   readonly samples: number;
   /** Largest |ori| seen; null without samples. */
   readonly largest: number | null;

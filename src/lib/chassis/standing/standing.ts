@@ -1,5 +1,4 @@
-import type { PoseUnitVerdict } from '../model.ts';
-import type { PoseSample } from '../pose-sample.ts';
+import type { PoseSample, PoseUnit } from '../pose-sample.ts';
 import { jitterOf } from './jitter.ts';
 import { createLineFit } from './line-fit.ts';
 
@@ -24,7 +23,7 @@ export interface StandingInput {
   /** By the same clock as the poses. */
   readonly nowMs: number;
   /** Unit of `ori`: an undecided one is read in both units, and the robot stands only if it does in both. */
-  readonly unit: PoseUnitVerdict['verdict'];
+  readonly unit: PoseUnit;
   /** Only poses from here on count. */
   readonly sinceMs?: number;
 }
@@ -122,7 +121,7 @@ const perhapsRadians: Axis = {
   minMovingPoses: MIN_UNDECIDED_MOVING_POSES,
 };
 
-const headingAxes: Readonly<Record<PoseUnitVerdict['verdict'], readonly Axis[]>> = {
+const headingAxes: Readonly<Record<PoseUnit, readonly Axis[]>> = {
   degrees: [inDegrees],
   radians: [inRadians],
   'not-decided': [inDegrees, perhapsRadians],
@@ -257,7 +256,7 @@ function over(count: number, seconds: number): string {
   return `${count} ${count === 1 ? 'pose' : 'poses'} within ${seconds.toFixed(1)} s`;
 }
 
-function doubtAbout({ name }: Axis, scatter: number, unit: PoseUnitVerdict['verdict']): string {
+function doubtAbout({ name }: Axis, scatter: number, unit: PoseUnit): string {
   if (name === 'place')
     return `its position scatters by ${scatter.toFixed(3)} m, too much to tell a slow drive from it`;
   const undecided = unit === 'not-decided' ? ', and its unit is not decided' : '';
