@@ -47,11 +47,12 @@ export function renderMotionPose({ pose: { xM, yM, yawDeg }, from, state, reason
 
 /** `gw motion stop` */
 export function renderMotionStop(stop: MotionStop): string {
-  const { ways, moveDetail, by, reason, since, unsavedBecause } = stop;
+  const { ways, moveDetail, standstillDetail, by, reason, since, unsavedBecause } = stop;
   const lines = [stopHeadline(stop), ''];
   if (stop.delivered) {
     lines.push(`by      ${printable(by ?? 'unknown')}: ${printable(reason ?? 'no reason given')}, ${since ?? ''}`);
     lines.push(`move    ${printable(moveDetail)}`);
+    lines.push(`robot   ${printable(standstillDetail)}`);
     if (unsavedBecause !== null) lines.push(`disk    ${printable(unsavedBecause)}`);
     lines.push('clear   gw motion clear, by a signed-in person', '');
   }
@@ -67,16 +68,26 @@ export function renderMotionStop(stop: MotionStop): string {
   return lines.join('\n');
 }
 
-function stopHeadline({ delivered, cancelledAtChassis, saved, move }: MotionStop): string {
+function stopHeadline({ delivered, cancelledAtChassis, saved, move, standstill }: MotionStop): string {
   const press = 'Press the emergency stop of the robot';
   if (!delivered && cancelledAtChassis) {
     return `${chalk.red.bold('NOT STOPPED: CANCELLED AT THE CHASSIS, NOT LATCHED')}: the gateway does not answer, and any client may order the next move. ${press} if it moves.`;
   }
   if (!delivered) return `${chalk.red.bold('NOT STOPPED')}: the stop could not be delivered. ${press} now.`;
   const latch = `latched${savedText(saved)}`;
+  // What the robot does comes before what its chassis says.
+  if (standstill === 'drives-on') {
+    return `${chalk.red.bold('STOP LATCHED, BUT THE ROBOT DOES NOT STOP')}: ${latch}. ${press} now.`;
+  }
+  if (standstill === 'moves') {
+    return `${chalk.red.bold('STOP LATCHED, BUT THE ROBOT IS STILL MOVING')}: ${latch}. ${press} now.`;
+  }
   switch (move) {
     case 'ended':
-      return `${saved === true ? chalk.green('STOPPED') : chalk.yellow('STOPPED')}: ${latch}. The chassis reports no running move.`;
+      if (standstill === 'not-known') {
+        return `${chalk.red.bold('STOP LATCHED, BUT THE ROBOT WAS NOT SEEN TO STAND')}: ${latch}. Check the robot; ${press.toLowerCase()} if it moves.`;
+      }
+      return `${saved === true ? chalk.green('STOPPED') : chalk.yellow('STOPPED')}: ${latch}. The robot stands, and the chassis reports no running move.`;
     case 'drove-on':
       return `${chalk.red.bold('STOP LATCHED, BUT THE ROBOT COMPLETED ITS MOVE')}: ${latch}. Take it out of service until a stop has been verified to stop it.`;
     case 'under-way':

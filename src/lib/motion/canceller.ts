@@ -2,6 +2,7 @@ import type { ChassisLink } from '../chassis/index.ts';
 import type { ChassisMoves } from '../chassis/moves.ts';
 import { asGwError } from '../error/index.ts';
 import { type Clock, createBackoff, type Log } from '../lifecycle/index.ts';
+import type { StopProofs } from './stop-proof.ts';
 
 export interface Canceller {
   /**
@@ -25,10 +26,11 @@ export function createCanceller(options: {
   log: Log;
   /** How often one cancel is sent before it stays pending. */
   tries: number;
+  readonly proofs: Pick<StopProofs, 'requested' | 'acknowledged'>;
   /** Aborts the retries when the service ends. */
   signal: () => AbortSignal;
 }): Canceller {
-  const { link, moves, clock, log } = options;
+  const { link, moves, clock, log, proofs } = options;
   let requested = 0;
   let answered = 0;
   let triesLeft = 0;
@@ -45,6 +47,7 @@ export function createCanceller(options: {
         await cancelOnce(signal);
         answered = upTo;
         answeredAtMs = clock.monotonicMs();
+        proofs.acknowledged();
         log.info({ why }, 'the chassis answered the cancel');
       } catch (error) {
         log.warn({ why, triesLeft, error: asGwError(error).message }, 'the cancel was not delivered to the chassis');
@@ -67,6 +70,7 @@ export function createCanceller(options: {
 
   return {
     async cancel(why) {
+      proofs.requested();
       requested += 1;
       const mine = requested;
       triesLeft = options.tries;

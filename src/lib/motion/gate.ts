@@ -9,7 +9,7 @@ import {
 } from '../evidence/index.ts';
 import { isRecord } from '../json/index.ts';
 import type { Site } from '../site/index.ts';
-import type { GateView, KeepingTrouble, Order, StopLatch, UnownedMove } from './model.ts';
+import type { GateView, KeepingTrouble, Order, StopLatch, StopProof, UnownedMove } from './model.ts';
 import { unownedMoveText } from './unowned-move.ts';
 
 /** Facts that an order may rely on at all. The id of a VORSICHT or OFFEN fact does not fit this type. */
@@ -60,6 +60,10 @@ export interface GateInput {
   readonly keepingTrouble: KeepingTrouble | null;
   /** A cancel is not delivered yet: the chassis may still execute a move that was to be stopped. */
   readonly isCancelPending: boolean;
+  /** What the last cancel still has to show; null when nothing is owed. */
+  readonly stopProof: StopProof | null;
+  /** gw itself drives the robot, so that its movement is no obstacle. */
+  readonly isUnderWay: boolean;
   /** A running move that gw did not order. */
   readonly unownedMove: UnownedMove | null;
   /** Just connected: the chassis has not reported yet whether a move is running. */
@@ -96,6 +100,7 @@ export function judgeState(kind: Order['kind'], input: GateInput, facts: FactJud
     ...judgeLink(input),
     ...judgeUnit(kind, input),
     ...judgeUnownedMove(input),
+    ...judgeStanding(input),
     ...judgeRobot(kind, input),
     ...facts(kind, input),
   ];
@@ -132,7 +137,7 @@ export function refuse(reason: string): Refusal {
   return { code: 'MOTION_REFUSED', reason };
 }
 
-function judgeStop({ stop, keepingTrouble, isCancelPending }: GateInput): Refusal[] {
+function judgeStop({ stop, keepingTrouble, isCancelPending, stopProof }: GateInput): Refusal[] {
   const refusals: Refusal[] = [];
   if (stop.latched) {
     const by = stop.by === null ? '' : ` by ${stop.by}`;
@@ -145,7 +150,16 @@ function judgeStop({ stop, keepingTrouble, isCancelPending }: GateInput): Refusa
   // A robot whose stop would not survive a restart must not be driven.
   if (keepingTrouble !== null) refusals.push(refuse(`${keepingTrouble.reason} ${keepingTrouble.remedy}`));
   if (isCancelPending) refusals.push(refuse('The chassis has not confirmed the cancel of an earlier order yet.'));
+  if (stopProof !== null) refusals.push(refuse(stopProofText(stopProof)));
   return refusals;
+}
+
+/** Text: what the last cancel still has to show. */
+export function stopProofText({ verdict, reason }: StopProof): string {
+  if (verdict === 'drives-on') {
+    return `THE ROBOT DOES NOT STOP although it was cancelled: ${reason}. PRESS THE EMERGENCY STOP. The cancel is repeated.`;
+  }
+  return `The robot was cancelled, and its poses do not show yet that it stands: ${reason}.`;
 }
 
 function judgeLink({ snapshot: { link, identity }, site }: GateInput): Refusal[] {
@@ -207,6 +221,12 @@ function judgeUnownedMove({ unownedMove, isMoveAwaited }: GateInput): Refusal[] 
     return [refuse('The chassis has not reported yet, over this connection, whether a move is running.')];
   }
   return unownedMove === null ? [] : [refuse(unownedMoveText(unownedMove))];
+}
+
+/** A robot that moves takes no order, whatever moves it and whatever it reports; 'not-known' is left to the other rules. */
+function judgeStanding({ snapshot: { link, standing }, isUnderWay }: GateInput): Refusal[] {
+  if (isUnderWay || link.kind !== 'connected' || standing.verdict !== 'moves') return [];
+  return [refuse(`The robot moves: ${standing.reason}. Wait until it stands; press the emergency stop if it should.`)];
 }
 
 /** Vendor values (HINWEIS) may only add refusals here, never remove one; so a value not received is not judged. */

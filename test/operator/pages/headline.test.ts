@@ -14,6 +14,7 @@ const health = standInHealth({ version: '1', upForMs: 1 });
 const free: MotionStatus = {
   gate: { open: true, reasons: [] },
   stop: { latched: false, reason: null, by: null, since: null, saved: true, unsavedBecause: null, repeated: null },
+  standstill: { verdict: 'stands', reason: 'it moved less than 0.02 m/s', isOwed: false },
   keepingTrouble: null,
   tour: null,
   drive: null,

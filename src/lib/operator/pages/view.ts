@@ -5,7 +5,7 @@ import type { GatewayHealth } from '../model.ts';
 import { type CloudKey, type CloudNow, cloudTexts } from './cloud-text.ts';
 import { alertText, positionDoubt, positioningWord } from './condition-text.ts';
 import { evidenceText, folderText, gatewayText, serviceTexts } from './gateway-text.ts';
-import { complaintsText, gateText, headingDoubt, headlineOf, moveProgressOf } from './headline.ts';
+import { complaintsText, gateText, headingDoubt, headlineOf, stoppedState } from './headline.ts';
 import { linkDetail, linkText, triedText } from './link-text.ts';
 import { type LiveKey, liveTexts } from './live-texts.ts';
 import { num, spanText, timeText } from './number-text.ts';
@@ -176,14 +176,15 @@ function poseUnitText({ poseUnit, unitContradicted }: ChassisSnapshot): string {
   return `${word} (${samples} Werte): ${doubt ?? reason}.${latched}`;
 }
 
-function stopText(snapshot: ChassisSnapshot, { stop }: MotionStatus): string {
+function stopText(snapshot: ChassisSnapshot, motion: MotionStatus): string {
+  const { stop } = motion;
   if (!stop.latched) return 'Nicht angehalten';
   const unsaved = {
     true: '',
     false: ' (NICHT gespeichert: nach einem Neustart des Gateways wäre dieser Stopp vergessen)',
     pending: ' (wird noch gespeichert)',
   }[`${stop.saved}`];
-  const word = moveProgressOf(snapshot) === 'ended' ? 'Angehalten' : 'Stopp gesetzt';
+  const word = stoppedState(snapshot, motion) === 'stopped' ? 'Angehalten' : 'Stopp gesetzt';
   return `${stop.reason === null ? word : `${word}: ${stop.reason}`}${unsaved}`;
 }
 
