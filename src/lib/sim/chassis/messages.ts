@@ -1,7 +1,7 @@
 import { topics } from '../../chassis/wire.ts';
 import type { Faults } from '../faults.ts';
 import { dock } from './floor/floor.ts';
-import { type FloorMap, mapPng, pictureDigest } from './maps/map-store.ts';
+import { type FloorMap, mapPng, parseOverlays, pictureDigest } from './maps/map-store.ts';
 import type { PoseRad } from './motion/drive.ts';
 import { headingRad, radOfTurn, reportedDegrees, reportedDegreesOfTurn, wrapRad } from './motion/heading.ts';
 import { failReasonName } from './motion/move-wire.ts';
@@ -134,7 +134,7 @@ function topicBody(topic: string, options: MessageOptions): object | undefined {
           uid: map.uid,
           map_version: map.mapVersion,
           overlays_version: map.overlaysVersion,
-          overlays: JSON.parse(map.overlays) as unknown,
+          overlays: parseOverlays(map.overlays),
         }
       );
     case '/map':
