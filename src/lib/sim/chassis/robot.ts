@@ -115,7 +115,8 @@ export function createRobot(options: RobotOptions) {
   const isRunning = () => !emergencyStop() && !hasWheelError && !faults.is('blocked');
 
   const isFree = (at: Point) => currentPlanner()?.isFree(at) ?? true;
-  const deeds = createDeeds({ drive, faults, mayMove: () => isRunning() && controlMode() !== 'manual', isFree });
+  const mayMove = () => !moves.isMoving() && isRunning() && controlMode() !== 'manual';
+  const deeds = createDeeds({ drive, faults, mayMove, isFree });
 
   const moves = createMoves({
     drive,
@@ -200,8 +201,7 @@ export function createRobot(options: RobotOptions) {
 
   function smallStep(dt: number): void {
     if (faults.is('wheel-error')) hasWheelError = true;
-    const isStirring = () => !moves.isMoving() && deeds.stir(dt);
-    if (!spin(dt) && !remote.step(dt) && !isStirring()) moves.step(dt);
+    if (!spin(dt) && !remote.step(dt) && !deeds.stir(dt)) moves.step(dt);
     followTurn();
     globalPositioning.step(dt);
     trail.add(drive.pose());

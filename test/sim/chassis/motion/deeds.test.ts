@@ -1,5 +1,7 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { dock } from '../../../../src/lib/sim/chassis/floor/floor.ts';
+import { createFloorGrid, dock } from '../../../../src/lib/sim/chassis/floor/floor.ts';
+import { createPlanner } from '../../../../src/lib/sim/chassis/floor/plan.ts';
 import { wrapRad } from '../../../../src/lib/sim/chassis/motion/heading.ts';
 import { createRobot } from '../../../../src/lib/sim/chassis/robot.ts';
 import { createFaults, type FaultName } from '../../../../src/lib/sim/faults.ts';
@@ -181,15 +183,13 @@ describe('creeping', () => {
 
   it('turns back before a wall', () => {
     const trial = newRobot({ on: ['creeping'] });
-    trial.robot.setPose({ xM: 3.7, yM: 1, yawRad: 0 });
-    let furthestM = 0;
-    for (let i = 0; i < 600; i += 1) {
-      trial.robot.step(STEP_S);
-      furthestM = Math.max(furthestM, trial.robot.pose().xM);
-    }
-    // The east wall of the lobby is at 4.4 or the corridor is open: the robot of 0.25 m stays off both.
-    expect(furthestM).toBeLessThan(5);
-    expect(trial.robot.pose().xM).toBeLessThan(furthestM);
+    trial.robot.setPose({ xM: -2, yM: 0, yawRad: Math.PI });
+    const way: number[] = [];
+    trial.until(() => way.push(trial.robot.pose().xM) === 400);
+    // The wall is at -2.75, the radius of the robot 0.25 m.
+    expect(Math.min(...way)).toBeGreaterThan(-2.51);
+    expect(Math.min(...way)).toBeLessThan(-2.4);
+    expect(way.at(-1)).toBeGreaterThan(-1.7);
   });
 
   it('does not keep a move from running, and starts again after it', () => {
@@ -294,5 +294,89 @@ describe('succeeds-early', () => {
     const second = trial.robot.order({ creator: 't', type: 'standard', target_x: 0, target_y: -1 });
     trial.until(() => second.state === 'succeeded');
     trial.until(() => trial.robot.isAtRest() && trial.distanceM({ xM: 0, yM: -1 }) < 0.03);
+  });
+});
+
+describe('in any order with orders and cancels', () => {
+  const names = [
+    'cancel-lies',
+    'cancel-ignored',
+    'coasting',
+    'creeping',
+    'spinning',
+    'misses',
+    'succeeds-early',
+  ] as const satisfies readonly FaultName[];
+  const action = fc.oneof(
+    fc.tuple(fc.constant('fault' as const), fc.constantFrom(...names), fc.boolean()),
+    fc.tuple(fc.constant('order' as const), fc.constantFrom([1.4, 1], [-1.6, 0.4], [3.5, 4], [0, -1.5], [400, 0])),
+    fc.tuple(fc.constant('charge' as const)),
+    fc.tuple(fc.constant('cancel' as const)),
+    fc.tuple(fc.constant('wait' as const), fc.integer({ min: 1, max: 8 })),
+  );
+
+  function play(trial: Trial, actions: readonly (typeof action extends fc.Arbitrary<infer T> ? T : never)[]) {
+    for (const [kind, what, on] of actions) {
+      if (kind === 'fault') trial.faults.set(what, on);
+      else if (kind === 'order')
+        trial.robot.order({ creator: 't', type: 'standard', target_x: what[0] ?? 0, target_y: what[1] ?? 0 });
+      else if (kind === 'charge') trial.robot.order({ creator: 't', type: 'charge' });
+      else if (kind === 'cancel') trial.robot.moves.cancel();
+      else trial.run(what);
+    }
+  }
+  const standsFor = (trial: Trial, seconds: number) => {
+    const before = trial.robot.pose();
+    trial.run(seconds);
+    expect(trial.robot.pose()).toEqual(before);
+  };
+
+  it('the emergency stop stops the robot', () => {
+    fc.assert(
+      fc.property(fc.array(action, { maxLength: 20 }), (actions) => {
+        const trial = newRobot();
+        play(trial, actions);
+        trial.faults.set('emergency-stop', true);
+        trial.run(1.5);
+        standsFor(trial, 3);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it('without the faults it rests after a cancel, and the next order takes it to its goal', () => {
+    fc.assert(
+      fc.property(fc.array(action, { maxLength: 20 }), (actions) => {
+        const trial = newRobot();
+        play(trial, actions);
+        for (const name of names) trial.faults.set(name, false);
+        trial.robot.moves.cancel();
+        trial.run(1.5);
+        standsFor(trial, 3);
+        const move = trial.robot.order({ creator: 't', type: 'standard', target_x: 1.4, target_y: 1 });
+        trial.until(() => move.state !== 'moving');
+        expect([move.state, trial.toGoalM() < 0.03]).toEqual(['succeeded', true]);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it('the robot never touches a wall', () => {
+    fc.assert(
+      fc.property(fc.array(action, { maxLength: 20 }), (actions) => {
+        const trial = newRobot();
+        const planner = createPlanner(createFloorGrid());
+        const run = trial.run;
+        trial.run = (seconds) => {
+          for (let i = 0; i < seconds * 2; i += 1) {
+            run(0.5);
+            expect(planner.isFree(trial.robot.pose())).toBe(true);
+          }
+        };
+        play(trial, actions);
+        trial.run(5);
+      }),
+      { numRuns: 100 },
+    );
   });
 });

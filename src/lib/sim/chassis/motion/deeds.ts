@@ -13,7 +13,7 @@ const MISSED_M = 1;
 export interface DeedsOptions {
   readonly drive: Drive;
   readonly faults: Faults;
-  /** Whether nothing keeps the robot from moving by itself. */
+  /** Whether no move runs and nothing keeps the robot from moving by itself. */
   readonly mayMove: () => boolean;
   readonly isFree: (at: Point) => boolean;
 }
@@ -30,18 +30,24 @@ export function createDeeds({ drive, faults, mayMove, isFree }: DeedsOptions) {
     onwards = { fault, leftS: fault === 'coasting' ? COAST_S : Number.POSITIVE_INFINITY };
   }
 
+  /** Ends what goes on. */
+  function rest(): void {
+    if (onwards) drive.go([]);
+    onwards = undefined;
+  }
+
   return {
+    /** Whether the robot drives although no move runs. */
     goesOn: (): boolean => onwards !== undefined,
     /** Metres per second. */
     speedLimitMS: (): number => (onwards?.fault === 'coasting' ? COAST_M_S : Number.POSITIVE_INFINITY),
 
-    /** What a cancel does: the report, the drive, both or neither; the latter is `cancel-ignored`. */
-    cancel(): 'ignored' | 'reported' | 'done' {
-      if (faults.is('cancel-ignored')) return 'ignored';
+    /** Begins what the robot does after a cancel; whether the cancel is reported. */
+    cancel(): boolean {
+      if (faults.is('cancel-ignored')) return false;
       const fault = (['cancel-lies', 'coasting'] as const).find((name) => faults.is(name));
-      if (!fault) return 'done';
-      goOn(fault);
-      return 'reported';
+      if (fault) goOn(fault);
+      return true;
     },
 
     /** How a move under way ends before its goal, given its whole way in metres. */
@@ -53,21 +59,17 @@ export function createDeeds({ drive, faults, mayMove, isFree }: DeedsOptions) {
       return 'succeeds-early';
     },
 
-    /** Ends what goes on, for a new order. */
-    rest(): void {
-      if (onwards) drive.go([]);
-      onwards = undefined;
-    },
+    rest,
 
     /** One step of what goes on; the drive makes its step itself. */
     step(dt: number): void {
       if (!onwards) return;
       onwards.leftS -= dt;
-      if (onwards.leftS <= 0 || !faults.is(onwards.fault)) this.rest();
+      if (onwards.leftS <= 0 || !faults.is(onwards.fault)) rest();
       else if (!drive.isBusy()) onwards = undefined;
     },
 
-    /** One step of a robot without a move that creeps or spins; false when it does neither. */
+    /** One step of creeping or spinning; false when it does neither. */
     stir(dt: number): boolean {
       const creeps = faults.is('creeping');
       const spins = faults.is('spinning');

@@ -245,7 +245,7 @@ export function createMoves(options: MovesOptions) {
     /** False when no move was running. */
     cancel(): boolean {
       if (!running) return false;
-      if (deeds.cancel() !== 'ignored') end('cancelled');
+      if (deeds.cancel()) end('cancelled');
       return true;
     },
 
