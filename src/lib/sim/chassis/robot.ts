@@ -252,7 +252,6 @@ export function createRobot(options: RobotOptions) {
     },
     setPose(pose: PoseRad): void {
       const yawRad = faults.is('pose-in-degrees') ? (pose.yawRad * Math.PI) / 180 : pose.yawRad;
-      deeds.rest();
       drive.setPose({ ...pose, yawRad });
       followTurn();
       trail.begin(pose);

@@ -230,6 +230,28 @@ describe('spinning', () => {
     expect(turnOver(trial, 5)).toBe(0);
   });
 
+  it('begins, as creeping does, once the robot has braked on its way', () => {
+    const restingPlace = (on: readonly FaultName[]) => {
+      const trial = newRobot({ on });
+      trial.robot.order({ creator: 't', type: 'standard', target_x: 3.5, target_y: 4 });
+      // In a curve, at speed.
+      trial.until(() => trial.robot.speedMS() > 0.5 && Math.abs(trial.robot.pose().yawRad - Math.PI / 2) > 0.3);
+      trial.robot.moves.cancel();
+      trial.until(() => trial.robot.speedMS() === 0);
+      const { xM, yM } = trial.robot.pose();
+      return [xM, yM];
+    };
+    expect(restingPlace(['spinning'])).toEqual(restingPlace([]));
+    expect(restingPlace(['creeping'])).toEqual(restingPlace([]));
+  });
+
+  it('neither spins nor creeps in manual control', () => {
+    const trial = newRobot({ on: ['spinning', 'creeping', 'manual-control'] });
+    const before = trial.robot.pose();
+    trial.run(3);
+    expect(trial.robot.pose()).toEqual(before);
+  });
+
   it('keeps its rate under a fault that reports radians', () => {
     const trial = newRobot({ on: ['spinning', 'radians'] });
     trial.run(1);
@@ -259,9 +281,9 @@ describe('misses', () => {
 
   it('does not report a success under the emergency stop', () => {
     const trial = newRobot({ on: ['misses', 'succeeds-early', 'emergency-stop'] });
-    const move = trial.robot.order({ creator: 't', type: 'standard', target_x: 0, target_y: -1.5 });
+    const move = trial.robot.order({ creator: 't', type: 'standard', target_x: 0, target_y: -1.2 });
     trial.run(5);
-    expect(move.state).toBe('moving');
+    expect([move.state, trial.robot.moves.remainingM() < 1]).toEqual(['moving', true]);
   });
 
   it('misses the dock too, and is not charging', () => {
