@@ -1,6 +1,7 @@
 import chalk from 'chalk';
 import type { MotionClear, MotionGo, MotionPose, MotionStop } from '../../lib/toolkit/motion/motion.result.ts';
 import { printable, renderTable, renderVerdict } from '../output.ts';
+import { endedHeadline } from './drive-end.ts';
 
 /** `gw motion go` and `gw motion dock` */
 export function renderMotionGo(go: MotionGo): string {
@@ -15,7 +16,8 @@ export function renderMotionGo(go: MotionGo): string {
   return lines.join('\n');
 }
 
-function goHeadline(place: string, { state, interrupted, failReason, findings }: MotionGo): string {
+function goHeadline(place: string, go: MotionGo): string {
+  const { state, findings } = go;
   if (state === 'running')
     return `The drive to ${place} ${chalk.red.bold('is not completed: the robot is still driving')}.`;
   if (state === 'succeeded') {
@@ -26,12 +28,7 @@ function goHeadline(place: string, { state, interrupted, failReason, findings }:
     if (!isCompared) return `The chassis reports ${place} reached; ${chalk.yellow('the final pose was not compared')}.`;
     return `The robot ${chalk.green('stands at')} ${place}, according to its reported pose.`;
   }
-  if (state === 'stopped' && interrupted) return `Interrupted: the drive to ${place} was ended and its move cancelled.`;
-  // With a fail_reason the chassis has ended the move; without one its end is not confirmed.
-  if (interrupted && failReason === null) {
-    return `Interrupted, but ${chalk.red.bold('THE ROBOT MAY STILL BE MOVING')}: the end of the drive to ${place} is not confirmed.`;
-  }
-  return `The drive to ${place} ${chalk.red.bold(state)}.`;
+  return endedHeadline(`the drive to ${place}`, go);
 }
 
 /** `gw motion pose` */

@@ -103,6 +103,8 @@ export function judgeState(kind: Order['kind'], input: GateInput, facts: FactJud
     ...judgeStanding(input),
     ...judgeRobot(kind, input),
     ...facts(kind, input),
+    // Last: it resolves itself within seconds.
+    ...(input.stopProof?.verdict === 'awaited' ? [refuse(stopProofText(input.stopProof))] : []),
   ];
 }
 
@@ -150,7 +152,7 @@ function judgeStop({ stop, keepingTrouble, isCancelPending, stopProof }: GateInp
   // A robot whose stop would not survive a restart must not be driven.
   if (keepingTrouble !== null) refusals.push(refuse(`${keepingTrouble.reason} ${keepingTrouble.remedy}`));
   if (isCancelPending) refusals.push(refuse('The chassis has not confirmed the cancel of an earlier order yet.'));
-  if (stopProof !== null) refusals.push(refuse(stopProofText(stopProof)));
+  if (stopProof?.verdict === 'drives-on') refusals.push(refuse(stopProofText(stopProof)));
   return refusals;
 }
 

@@ -13,7 +13,7 @@ export interface GuardOptions {
   readonly latch: { state(): Pick<StopLatch, 'latched'> };
   readonly canceller: Canceller;
   readonly watch: MoveWatch;
-  readonly proofs: Pick<StopProofs, 'current'>;
+  readonly proofs: Pick<StopProofs, 'current' | 'began'>;
   readonly clock: Clock;
 }
 
@@ -24,6 +24,7 @@ export interface GuardOptions {
 export function startGuard({ link, latch, canceller, watch, proofs, clock }: GuardOptions): DisposableStack {
   const stack = new DisposableStack();
   let wasConnected = false;
+  let drivenMoveId: number | null = null;
   let guardedAtMs = Number.NEGATIVE_INFINITY;
   const supervise = () => {
     const snapshot = link.snapshot();
@@ -37,6 +38,9 @@ export function startGuard({ link, latch, canceller, watch, proofs, clock }: Gua
     const nowMs = clock.monotonicMs();
     const isReported = values.planning.status === 'received' && values.planning.value.moveState === 'moving';
     const isDriving = isReported || standing.verdict === 'moves';
+    const moveId = isReported ? values.planning.value.actionId : null;
+    if (moveId !== null && moveId !== drivenMoveId) proofs.began();
+    drivenMoveId = moveId;
     // Asked at every change: a robot that does not stop is noticed with its pose, not when somebody looks.
     const isDisobeying = proofs.current(snapshot)?.verdict === 'drives-on';
     const isDue = nowMs - Math.max(guardedAtMs, canceller.answeredAtMs) >= GUARD_MS;

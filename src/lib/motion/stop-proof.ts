@@ -16,6 +16,8 @@ interface Owed {
 }
 
 export interface StopProofs {
+  /** A move began: the robot sets out, and may gain speed for a while. */
+  began(): void;
   /** A cancel is about to be sent. A repeated one does not begin anew: the way counts from the first. */
   requested(): void;
   /** The chassis answered a cancel. */
@@ -32,12 +34,19 @@ export interface StopProofs {
  */
 export function createStopProofs({ clock, log }: { readonly clock: Clock; readonly log: Log }): StopProofs {
   let owed: Owed | null = null;
+  let beganAtMs: number | null = null;
 
   function detailOf(open: Owed, snapshot: ChassisSnapshot): { readonly proven: boolean; readonly reason: string } {
     if (open.acknowledgedAtMs === null) return { proven: false, reason: 'the chassis has not acknowledged the cancel' };
     const nowMs = clock.monotonicMs();
     const { poses, poseUnit } = snapshot;
-    const input = { poses, nowMs, unit: poseUnit.verdict, acknowledgedAtMs: open.acknowledgedAtMs };
+    const input = {
+      poses,
+      nowMs,
+      unit: poseUnit.verdict,
+      acknowledgedAtMs: open.acknowledgedAtMs,
+      orderedAtMs: beganAtMs,
+    };
     const { verdict, reason } = judgeAfterStop(input);
     if (verdict === 'drives-on' && open.alarm === null) {
       open.alarm = reason;
@@ -47,6 +56,9 @@ export function createStopProofs({ clock, log }: { readonly clock: Clock; readon
   }
 
   return {
+    began() {
+      beganAtMs = clock.monotonicMs();
+    },
     requested() {
       owed ??= { sinceMs: clock.monotonicMs(), acknowledgedAtMs: null, alarm: null };
     },

@@ -1,5 +1,4 @@
 /** Reaching robot-side addresses: dialers, what kind of failure a failed dial is, and what the machine knows. */
-export { COMMAND_AGENT } from './command-agent.ts';
 export {
   DialError,
   type Dialer,

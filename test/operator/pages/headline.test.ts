@@ -218,7 +218,13 @@ describe('a latched stop', () => {
 
   it.each([
     ['cancelled', planning('cancelled'), 'Verbunden – angehalten', 'Angehalten: r', /^$/],
-    ['moving', planning('moving'), 'Stopp gesetzt – Roboter fährt noch', 'Stopp gesetzt: r', /Not-Halt am Roboter/],
+    [
+      'moving',
+      planning('moving'),
+      'Stopp gesetzt – Stillstand nicht bekannt',
+      'Stopp gesetzt: r',
+      /Not-Halt am Roboter/,
+    ],
     [
       'oscillating',
       planning('oscillating'),
@@ -246,6 +252,41 @@ describe('a latched stop', () => {
     expect([texts.headline, texts.stop]).toEqual([headline, stop]);
     expect(texts['headline.why']).toMatch(why);
     expect(texts['stop.by']).toBe('von x, 31.01.2026, 12:00:00 UTC');
+  });
+
+  it.each([
+    [
+      'moves',
+      'Stopp gesetzt – Roboter bewegt sich noch',
+      /bewegt sich noch\. Hält er nicht an: den Not-Halt am Roboter/,
+    ],
+    [
+      'drives-on',
+      'Stopp gesetzt – ROBOTER HÄLT NICHT AN',
+      /hält trotz Abbruch nicht an\. Den Not-Halt am Roboter drücken\./,
+    ],
+    ['not-known', 'Stopp gesetzt – Stillstand nicht bekannt', /Ob der Roboter steht, ist nicht bekannt/],
+  ] as const)(
+    'is no standstill where the chassis reports the end of its move, and the poses say: %s',
+    (verdict, headline, why) => {
+      const motion = { ...latched, standstill: { verdict, reason: 'r', isOwed: true } };
+      const { flags, texts } = viewOf(withValues({ planning: planning('cancelled') }), motion);
+      expect(flags).toMatchObject({ headline: 'bad', go: 'no' });
+      expect([texts.headline, texts.stop]).toEqual([headline, 'Stopp gesetzt: r']);
+      expect(texts['headline.why']).toMatch(why);
+      expect(texts.overall).not.toBe('in Ordnung');
+    },
+  );
+
+  it.each([
+    ['moves', /Der Roboter bewegt sich\. Erst wenn er steht/],
+    ['drives-on', /hält trotz Abbruch nicht an\. Den Not-Halt am Roboter drücken\./],
+    ['not-known', /Ob der Roboter seit dem letzten Abbruch steht, wird noch geprüft/],
+  ] as const)('leaves a closed gate when it is cleared before the robot was seen to stand: %s', (verdict, why) => {
+    const { flags, texts } = viewOf({}, { ...closed, standstill: { verdict, reason: 'r', isOwed: true } });
+    expect(flags).toMatchObject({ headline: 'bad', go: 'no' });
+    expect(texts.headline).toBe('Verbunden – Fahrt gesperrt');
+    expect([texts['headline.why'], texts.gate]).toEqual([expect.stringMatching(why), expect.stringMatching(why)]);
   });
 
   it('is not a standstill while the chassis is disconnected', () => {

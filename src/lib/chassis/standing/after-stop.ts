@@ -12,22 +12,27 @@ export interface AfterStop {
 export interface AfterStopInput extends Omit<StandingInput, 'sinceMs'> {
   /** When the chassis acknowledged the cancel. */
   readonly acknowledgedAtMs: number;
+  /** When the robot was last ordered to drive; null: long before, or unknown. */
+  readonly orderedAtMs: number | null;
 }
 
 /** Project decisions: what a robot that stops may need. The platform states no braking. */
 const REACTION_S = 0.3;
 const BRAKING_M_S2 = 0.6;
-/** Its speed was measured a moment before, while it may have accelerated. */
+/** A speed is an estimate. */
 const FASTER_BY = 1.2;
 const FASTER_BY_M_S = 0.02;
-/** The speed assumed where it is not known. Project decision. */
-const UNKNOWN_SPEED_M_S = 1.2;
+/** Project decisions: so long after its order a robot may still gain speed, until it brakes. */
+const SETS_OUT_MS = 3_000;
+const GAIN_M_S2 = 1;
+/** The fastest robot; also where its speed is not known. Project decision. */
+const MAX_SPEED_M_S = 1.2;
 /** A speed is taken over at least this; a slow one over the longer time, so that noise is not a speed. Project decisions. */
 const SPEED_MS = 500;
 const SLOW_SPEED_MS = 2_000;
 const SLOW_M_S = 0.15;
 /** Poses further apart show no speed. */
-const MAX_SPEED_MS = 4_000;
+const MAX_APART_MS = 4_000;
 /** Two places of a robot that stands, each the mean of two poses, are not further apart by noise. Project decision. */
 const NOISE_M = 0.05;
 /** A robot that stood before is proven to stand by a pose at least this much later: an order under way may begin. */
@@ -48,21 +53,16 @@ export function judgeAfterStop(input: AfterStopInput): AfterStop {
     if (newest.atMs - acknowledgedAtMs >= LATER_MS) return { verdict: 'stands', reason: standing.reason };
     return { verdict: 'not-known', reason: 'no pose a second after the cancel was received yet' };
   }
-  const fromAt = Math.max(
+  const at = Math.max(
     0,
     poses.findLastIndex(({ atMs }) => atMs <= acknowledgedAtMs),
   );
-  const from = poses[fromAt] ?? newest;
-  const before = speedBefore(poses, from) ?? UNKNOWN_SPEED_M_S;
-  const speedMS = FASTER_BY * before + FASTER_BY_M_S;
-  const brakingS = speedMS / BRAKING_M_S2 + REACTION_S;
-  const beforeS = Math.max(0, acknowledgedAtMs - from.atMs) / 1_000;
-  const allowedM = before * beforeS + speedMS * REACTION_S + (speedMS * speedMS) / (2 * BRAKING_M_S2) + NOISE_M;
-  const [start, end] = [placeAt(poses, fromAt), placeAt(poses, poses.length - 1)];
+  const { wayM: allowedM, brakingS } = braking(input, poses[at] ?? newest);
+  const [start, end] = [placeAt(poses, at), placeAt(poses, poses.length - 1)];
   const wayM = start === null || end === null ? 0 : Math.hypot(end.xM - start.xM, end.yM - start.yM);
-  const sinceS = (newest.atMs - acknowledgedAtMs) / 1_000;
-  if (wayM > allowedM) {
-    const reason = `it went ${wayM.toFixed(2)} m, more than braking explains, within ${sinceS.toFixed(1)} s after the cancel`;
+  if (wayM > allowedM + NOISE_M) {
+    const sinceS = ((newest.atMs - acknowledgedAtMs) / 1_000).toFixed(1);
+    const reason = `it went ${wayM.toFixed(2)} m, more than braking explains, within ${sinceS} s after the cancel`;
     return { verdict: 'drives-on', reason };
   }
   const braked = judgeStanding({ poses, nowMs, unit, sinceMs: acknowledgedAtMs + brakingS * 1_000 });
@@ -71,6 +71,18 @@ export function judgeAfterStop(input: AfterStopInput): AfterStop {
     verdict: 'not-known',
     reason: standing.verdict === 'moves' ? `it still moves: ${standing.reason}` : standing.reason,
   };
+}
+
+/** How far the robot goes at most from this pose on, the last one before the cancel, and for how long after the cancel. */
+function braking({ poses, acknowledgedAtMs, orderedAtMs }: AfterStopInput, from: PoseSample) {
+  const beforeS = Math.max(0, acknowledgedAtMs - from.atMs) / 1_000;
+  const measuredMS = speedAt(poses, from);
+  const speedMS = FASTER_BY * (measuredMS ?? MAX_SPEED_M_S) + FASTER_BY_M_S;
+  const setsOut = orderedAtMs !== null && acknowledgedAtMs - orderedAtMs < SETS_OUT_MS;
+  const gainsS = setsOut ? beforeS + REACTION_S : 0;
+  const topMS = Math.max(speedMS, Math.min(MAX_SPEED_M_S, speedMS + GAIN_M_S2 * gainsS));
+  const onM = setsOut ? topMS * gainsS : (measuredMS ?? MAX_SPEED_M_S) * beforeS + speedMS * REACTION_S;
+  return { wayM: onM + (topMS * topMS) / (2 * BRAKING_M_S2), brakingS: topMS / BRAKING_M_S2 + REACTION_S };
 }
 
 /** Mean of this pose and the one before it, where there is one. */
@@ -82,14 +94,14 @@ function placeAt(poses: readonly PoseSample[], at: number): { readonly xM: numbe
 }
 
 /** Speed at this pose, from the poses before it; null where they do not show it. */
-function speedBefore(poses: readonly PoseSample[], at: PoseSample): number | null {
-  const speedM_S = speedOver(SPEED_MS, poses, at);
-  if (speedM_S === null || speedM_S > SLOW_M_S) return speedM_S;
-  return speedOver(SLOW_SPEED_MS, poses, at) ?? speedM_S;
+function speedAt(poses: readonly PoseSample[], at: PoseSample): number | null {
+  const recently = speedOver(SPEED_MS, poses, at);
+  if (recently === null || recently > SLOW_M_S) return recently;
+  return speedOver(SLOW_SPEED_MS, poses, at) ?? recently;
 }
 
 function speedOver(leastMs: number, poses: readonly PoseSample[], at: PoseSample): number | null {
   const before = poses.findLast(({ atMs }) => atMs <= at.atMs - leastMs);
-  if (before === undefined || at.atMs - before.atMs > MAX_SPEED_MS) return null;
+  if (before === undefined || at.atMs - before.atMs > MAX_APART_MS) return null;
   return (Math.hypot(at.xM - before.xM, at.yM - before.yM) * 1_000) / (at.atMs - before.atMs);
 }

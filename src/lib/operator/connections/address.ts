@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import { COMMAND_AGENT } from '../../net/index.ts';
+import { COMMAND_AGENT } from '../../site/index.ts';
 import { plainAddress } from './ip-address.ts';
 import { scopeOf } from './listener.ts';
 

@@ -4,8 +4,8 @@ import type { Agent } from 'undici';
 import type { z } from 'zod';
 import { type ErrorCode, errorTable, GwError, type Tried } from '../../error/index.ts';
 import { withDeadline } from '../../lifecycle/index.ts';
-import { COMMAND_AGENT, DialError, type Dialer, viaOf } from '../../net/index.ts';
-import { localSocketPath } from '../../site/index.ts';
+import { DialError, type Dialer, viaOf } from '../../net/index.ts';
+import { COMMAND_AGENT, localSocketPath } from '../../site/index.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
 import { answeredErrorSchema } from './answered-error.ts';
 
