@@ -58,7 +58,9 @@ describe('the restart story', () => {
     });
     expect(restarted.signs).toContain('start-time');
     expect(restarted.maps.map(({ status }) => status)).toEqual(before.maps.map(() => 'lost'));
-    expect(restarted.restoreCommand).toContain(`gw map restore ${path} --write-although-never-measured --it-stands-still`);
+    expect(restarted.restoreCommand).toContain(
+      `gw map restore ${path} --write-although-never-measured --it-stands-still`,
+    );
     expect(firstLine(renderChassisRestart(restarted))).toContain(`The restart lost 3 of 3 maps`);
     expect((await listMaps(toolkit, context)).maps).toEqual([]);
 
