@@ -22,6 +22,8 @@ export interface FakeOperator extends AsyncDisposable {
   /** Pose of the robot, `ms` after the server started; null: the chassis reports no pose. */
   pose: (ms: number) => FakePose | null;
   moveState: () => string;
+  /** What the gateway judges from its poses. */
+  standing: () => { readonly verdict: 'stands' | 'moves' | 'not-known'; readonly reason: string };
   /** Age of the newest pose. */
   poseAgeMs: () => number;
   readonly password: string;
@@ -51,6 +53,7 @@ export async function startFakeOperator(): Promise<FakeOperator> {
     latched: false,
     pose: () => ({ xM: 0, yM: 0, yawDeg: 0 }),
     moveState: () => 'idle',
+    standing: () => ({ verdict: 'stands', reason: 'it moved less than 0.02 m/s' }),
     poseAgeMs: () => 1,
     password: 'correct horse',
     sessions: new Set(),
@@ -102,6 +105,7 @@ export async function startFakeOperator(): Promise<FakeOperator> {
       case 'GET /api/chassis/state': {
         const pose = fake.pose(nowMs() - fake.poseAgeMs());
         return void send(200, {
+          standing: fake.standing(),
           values: {
             pose:
               pose === null

@@ -16,6 +16,7 @@ const stateSchema = z.looseObject({
     planning: seen(z.looseObject({ moveState: z.string() })),
   }),
   poseUnit: z.looseObject({ verdict: z.enum(['degrees', 'radians', 'not-decided']) }).optional(),
+  standing: z.looseObject({ verdict: z.enum(['stands', 'moves', 'not-known']), reason: z.string() }).optional(),
 });
 
 /** Metres on the map and degrees, as the gateway reports them. */
@@ -32,16 +33,19 @@ export interface LiveRobot {
   readonly moveState: string | null;
   /** Of the heading, as the gateway judges it; 'not-decided' where it does not tell. */
   readonly poseUnit: PoseUnitVerdict['verdict'];
+  /** Why the robot moves by the poses of the gateway; null where they do not say that it does. */
+  readonly moves: string | null;
 }
 
 /** Reads the state once. Throws the errors of the access. */
 export async function readLiveRobot(operator: Pick<OperatorAccess, 'ask'>): Promise<LiveRobot> {
-  const { values, poseUnit } = await operator.ask('GET', '/api/chassis/state', stateSchema);
+  const { values, poseUnit, standing } = await operator.ask('GET', '/api/chassis/state', stateSchema);
   const { pose, planning } = values;
   return {
     pose: pose.status === 'received' && !pose.stale ? { ...onlyPose(pose.value), ageMs: pose.ageMs } : null,
     moveState: planning.status === 'received' && !planning.stale ? planning.value.moveState : null,
     poseUnit: poseUnit?.verdict ?? 'not-decided',
+    moves: standing?.verdict === 'moves' ? standing.reason : null,
   };
 }
 
