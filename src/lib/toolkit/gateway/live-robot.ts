@@ -31,7 +31,7 @@ export interface LiveRobot {
   readonly pose: (ReportedPose & { readonly ageMs: number }) | null;
   /** The move state as the chassis reports it; null when none was received over the current connection. */
   readonly moveState: string | null;
-  /** Of the heading, as the gateway judges it; 'not-decided' where it does not tell. */
+  /** Of the heading, as the gateway judges it; 'not-decided' where the gateway does not report it. */
   readonly poseUnit: PoseUnitVerdict['verdict'];
   /** Why the robot moves by the poses of the gateway; null where they do not say that it does. */
   readonly moves: string | null;
