@@ -129,7 +129,9 @@ describe('gw chassis restart', () => {
       maps: withMap(0, { status: 'not-checked', idNow: null }),
       mapInUse: { before: 1, now: null, verdict: 'not-checked' },
     });
-    expect(text).toContain('standstill  --   nothing received');
+    expect(text).toContain(
+      'standstill  --   not checked before the restart, confirmed by --it-stands-still: nothing received',
+    );
     expect(text).toContain('restart     --   not observed');
     expect(text).toContain('--   map 1 was the current one; the present one was not read');
     expect(text).toMatch(/1 {4}Floor 1 {2}- {4}-- {3}not compared/);

@@ -256,4 +256,9 @@ export function topicsOf({ fake }: MapChassis): TopicAccess {
   return { endpoint: fake.endpoint, dialer: directDialer, clock: time, secret: undefined };
 }
 
+/** From here on the robot reports ten times a second that it is where it was. */
+export function reportsRest({ fake }: MapChassis): Disposable {
+  return time.every(100, () => fake.publish({ topic: '/tracked_pose', pos: [1.5, -2], ori: 90 }));
+}
+
 export const standsStill: StillnessCheck = async () => ({ verdict: 'still', detail: 'a test says so' });

@@ -5,6 +5,7 @@ import { printable, renderTable, renderVerdict, type Verdict } from '../output.t
 import { renderMapRestore } from './map-restore.ts';
 import { differenceLines } from './overlays-difference.ts';
 import { runningClause, runningLines } from './running-map.ts';
+import { stillnessLine } from './stillness.ts';
 
 /** `gw chassis restart` */
 export function renderChassisRestart(data: ChassisRestart): string {
@@ -50,9 +51,7 @@ export function renderChassisRestart(data: ChassisRestart): string {
   lines.push(
     `restart     ${renderVerdict(restarted ? 'ok' : 'not-checked')} ${signs.length === 0 ? 'not observed' : signs.map((sign) => signTexts[sign]).join(', ')}`,
   );
-  lines.push(
-    `standstill  ${renderVerdict(stillness.verdict === 'still' ? 'ok' : 'not-checked')} ${printable(stillness.detail)}`,
-  );
+  lines.push(stillnessLine(stillness, 'before the restart'));
   lines.push(
     `backup      ${printable(backup.file)}, created ${backup.createdAt}`,
     `            sha256 ${backup.sha256}`,

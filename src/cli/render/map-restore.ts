@@ -5,6 +5,7 @@ import type { MapRestore, RestoredMap } from '../../lib/toolkit/map/restore.resu
 import { printable, renderTable, renderVerdict, type Verdict } from '../output.ts';
 import { differenceLines, differenceText } from './overlays-difference.ts';
 import { runningClause, runningLines } from './running-map.ts';
+import { stillnessLine } from './stillness.ts';
 
 /** `gw map restore` */
 export function renderMapRestore(data: MapRestore): string {
@@ -39,11 +40,7 @@ export function renderMapRestore(data: MapRestore): string {
       `            sha256 ${safetyBackup.sha256}`,
     );
   } else if (data.mode === 'write' && stillness !== null) lines.push('safety copy none: the chassis had no maps');
-  if (stillness !== null) {
-    lines.push(
-      `standstill  ${renderVerdict(stillness.verdict === 'still' ? 'ok' : 'not-checked')} ${printable(stillness.detail)}`,
-    );
-  }
+  if (stillness !== null) lines.push(stillnessLine(stillness, 'before the first write'));
   lines.push(...runningLines(data.running));
   lines.push('');
   for (const fact of facts) lines.push(chalk.dim(`${markText(fact)}  ${fact.statement} (${fact.id})`));

@@ -58,7 +58,9 @@ describe('the restart story', () => {
     });
     expect(restarted.signs).toContain('start-time');
     expect(restarted.maps.map(({ status }) => status)).toEqual(before.maps.map(() => 'lost'));
-    expect(restarted.restoreCommand).toContain(`gw map restore ${path} --write-although-never-measured`);
+    expect(restarted.restoreCommand).toContain(
+      `gw map restore ${path} --write-although-never-measured --it-stands-still`,
+    );
     expect(firstLine(renderChassisRestart(restarted))).toContain(`The restart lost 3 of 3 maps`);
     expect((await listMaps(toolkit, context)).maps).toEqual([]);
 
@@ -69,12 +71,19 @@ describe('the restart story', () => {
     expect(dry.next[0]).toContain('--write-although-never-measured');
     expect((await listMaps(toolkit, context)).maps).toEqual([]);
 
-    const restored = await restoreFromBackup(toolkit, { ...options, ids: [], write: true }, context);
+    // Without a map the robot reports no pose.
+    const write = { ...options, ids: [], write: true };
+    await expect(restoreFromBackup(toolkit, write, context)).rejects.toMatchObject({
+      code: 'CHASSIS_MOVING',
+      message: expect.stringContaining('--it-stands-still'),
+    });
+    const restored = await restoreFromBackup(toolkit, { ...write, itStandsStill: true }, context);
     expect(restored).toEqual(mapRestoreSchema.parse(restored));
     expect(restored).toMatchObject({
       verdict: 'restored',
       position: 'must-be-set',
       running: { verdict: 'equal' },
+      stillness: { verdict: 'not-checked' },
     });
     expect(restored.use?.outcome).toBe('set');
     expect(restored.maps.every(({ outcome, afterWrite }) => outcome === 'written' && afterWrite?.sameText)).toBe(true);
@@ -140,14 +149,14 @@ describe('the restart story', () => {
     const { sim, toolkit, options } = robot;
     sim.setFault('map-loss', true);
     const offerRestore = async () => {
-      sim.setFault('stale', true);
+      sim.setFault('cut', true);
       return true;
     };
     const pace = { pollMs: 50, answerMs: 5_000, showsWithinMs: 5_000, settleMs: 300, announceMs: 1_000 };
     const work = { ...context, offerRestore };
     const restarted = await restartWithBackup(toolkit, { ...options, withinMs: 30_000, pace }, work);
     expect(restarted).toMatchObject({ verdict: 'lost', restore: null });
-    expect(restarted.next[0]).toMatch(/^The restore did not start: .*--it-stands-still/);
+    expect(restarted.next[0]).toMatch(/^The restore did not start: .*not connected/i);
     expect(restarted.next[1]).toContain('gw map restore');
   }, 60_000);
 

@@ -14,6 +14,7 @@ import {
   type MapChassis,
   mapChassis,
   quickPace,
+  reportsRest,
   standsStill,
   storedMap,
   time,
@@ -188,7 +189,9 @@ describe('the result of a restore', () => {
     await using chassis = await mapChassis();
     const result = await restored(chassis, empties(chassis), { isConfirmedStill: true });
     expect(result.stillness).toEqual({ verdict: 'not-checked', detail: 'nothing received' });
-    expect(renderMapRestore(result)).toContain('standstill  --   nothing received');
+    expect(renderMapRestore(result)).toContain(
+      'standstill  --   not checked before the first write, confirmed by --it-stands-still: nothing received',
+    );
   });
 
   const failures: readonly (readonly [
@@ -336,6 +339,7 @@ describe('gw map restore', () => {
 
   it('writes the safety backup to a free generated name, and returns it', async () => {
     await using chassis = await mapChassis();
+    using _rest = reportsRest(chassis);
     const archive = { ids: 'all', gwVersion: '0.1.0', clock: time, signal, onProgress: calm } as const;
     const path = join(dir, 'named.tar.gz');
     await writeArchive(path, await backUpMaps(chassis.client, archive), {});
@@ -361,6 +365,7 @@ describe('gw map restore', () => {
 
   it('reports the safety backup before the first write', async () => {
     await using chassis = await mapChassis();
+    using _rest = reportsRest(chassis);
     const archive = { ids: 'all', gwVersion: '0.1.0', clock: time, signal, onProgress: calm } as const;
     const path = join(dir, 'reported.tar.gz');
     await writeArchive(path, await backUpMaps(chassis.client, archive), { force: false });

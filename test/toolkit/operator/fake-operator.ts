@@ -24,6 +24,8 @@ export interface FakeOperator extends AsyncDisposable {
   moveState: () => string;
   /** What the gateway judges from the poses; null: an older gateway, which does not report it. */
   standstill: () => { readonly verdict: string; readonly reason: string } | null;
+  /** What the gateway judges from its poses. */
+  standing: () => { readonly verdict: 'stands' | 'moves' | 'not-known'; readonly reason: string };
   /** Age of the newest pose. */
   poseAgeMs: () => number;
   readonly password: string;
@@ -54,6 +56,7 @@ export async function startFakeOperator(): Promise<FakeOperator> {
     pose: () => ({ xM: 0, yM: 0, yawDeg: 0 }),
     moveState: () => 'idle',
     standstill: () => ({ verdict: 'stands', reason: 'it moved less than 0.02 m/s' }),
+    standing: () => ({ verdict: 'stands', reason: 'it moved less than 0.02 m/s' }),
     poseAgeMs: () => 1,
     password: 'correct horse',
     sessions: new Set(),
@@ -105,6 +108,7 @@ export async function startFakeOperator(): Promise<FakeOperator> {
       case 'GET /api/chassis/state': {
         const pose = fake.pose(nowMs() - fake.poseAgeMs());
         return void send(200, {
+          standing: fake.standing(),
           values: {
             pose:
               pose === null

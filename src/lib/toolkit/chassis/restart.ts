@@ -31,7 +31,10 @@ export interface ChassisRestartOptions {
 }
 
 export interface ChassisRestartContext extends MapRestoreContext {
-  /** Asks a person whether to restore the lost maps now; absent: no question. */
+  /**
+   * Asks a person whether the robot stands still and the lost maps are to be restored now; absent: no question. Without
+   * a map the robot may report no pose that shows it.
+   */
   readonly offerRestore?: ((lost: ChassisRestart) => Promise<boolean>) | undefined;
 }
 
@@ -56,7 +59,7 @@ export async function restartWithBackup(
       client,
       archive: file.archive,
       topics: access,
-      checkStillness: (ending) => checkStillness(access, ending),
+      checkStillness: (ending, progress) => checkStillness(access, ending, progress),
       isConfirmedStill: options.itStandsStill,
       withinMs: options.withinMs,
       pace: options.pace,
@@ -70,7 +73,7 @@ export async function restartWithBackup(
   if (!(await context.offerRestore(result))) return result;
   let restore: MapRestore;
   try {
-    restore = await restoreFromBackup(toolkit, { ...options, ids: [], write: true }, context);
+    restore = await restoreFromBackup(toolkit, { ...options, itStandsStill: true, ids: [], write: true }, context);
   } catch (error) {
     // No map was written yet; the result of the restart must still be returned.
     const { message, remedy } = asGwError(error);
@@ -97,7 +100,9 @@ function viewRestart(run: RestartRun, { file, options, address }: Around): Chass
   const verdict = verdictOf(run);
   const { path, sitePath } = options;
   const site = sitePath === 'site.yaml' ? [] : ['--site', sitePath];
-  const restore = commandText('gw', 'map', 'restore', path, '--write-although-never-measured', ...site);
+  // A robot without a map may report no pose, so that only a person sees that it stands.
+  const confirms = after?.current === null ? ['--it-stands-still'] : [];
+  const restore = commandText('gw', 'map', 'restore', path, '--write-although-never-measured', ...confirms, ...site);
   const compare = commandText('gw', 'map', 'restore', path, ...site);
   return {
     verdict,
@@ -172,7 +177,12 @@ function nextOf(
     case 'brought-back':
       return [...updated, 'Check the position of the robot before it moves.'];
     case 'lost':
-      return [...updated, `Restore them, with the robot standing still: ${restore}`];
+      return [
+        ...updated,
+        after?.current === null
+          ? `Restore them, if you see that the robot stands still (without a map it may report no pose that shows it): ${restore}`
+          : `Restore them, with the robot standing still: ${restore}`,
+      ];
     case 'changed':
       if (after !== null && !isChanged(run))
         return [...updated, ...selectAgain(viewRunningMap(after.running), sitePath)];
