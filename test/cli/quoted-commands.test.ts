@@ -42,13 +42,7 @@ describe('a quoted command', () => {
     const quoted = sources.flatMap((source) => {
       const text = readProjectFile(source);
       const strings = (text.match(/'[^'\n]*'|"[^"\n]*"/g) ?? []).join('\n');
-      const found = [
-        ...strings.matchAll(/`(gw [^`]*)`/g),
-        ...text.matchAll(/\\`(gw [^`]*)\\`/g),
-        // A line of its own, as `gw demo` prints them.
-        ...text.matchAll(/'(gw [a-z][^'\n]*)'/g),
-        ...text.matchAll(/(?<!\\)`(gw [a-z][^`\n]*)(?<!\\)`/g),
-      ];
+      const found = [...strings.matchAll(/`(gw [^`]*)`/g), ...text.matchAll(/\\`(gw [^`]*)\\`/g)];
       return found.map(([, line = '']) => ({
         source,
         line: line.replace(/\$\{(?:[^{}]|\{[^{}]*\})*\}/g, FILLED_IN),
