@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { printedIn, printedPages, readProjectFile, wordsOf } from '../cli/printed-commands.ts';
 import { freePort } from '../free-port.ts';
+import { hasProgram } from '../peers/peer.ts';
 import { type Running, runGw, startGw } from './gw.ts';
 
 /**
@@ -77,7 +78,7 @@ async function typed(line: string, input = '') {
   return { code, text: `${stdout.slice(0, 1_000)}\n${stderr.slice(-1_000)}` };
 }
 
-describe('the commands of the pages', () => {
+describe.skipIf(!hasProgram('adb'))('the commands of the pages', () => {
   let sim: Running;
   let serve: Running;
   beforeAll(async () => {
