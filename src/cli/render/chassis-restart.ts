@@ -114,6 +114,10 @@ const signTexts: Readonly<Record<ChassisRestart['signs'][number], string>> = {
 
 function inUseText({ before, now, verdict }: ChassisRestart['mapInUse']): string {
   const was = before === null ? 'there was no current map' : `map ${before} was the current one`;
+  if (verdict === 'not-checked' && now !== null) {
+    const number = now === before ? '' : ` (now map ${now})`;
+    return `${renderVerdict('not-checked')} ${was}, and the chassis reports it as such again${number}, but does not store it`;
+  }
   if (verdict === 'not-checked') return `${renderVerdict('not-checked')} ${was}; the present one was not read`;
   if (verdict === 'same') return `${renderVerdict('ok')} ${was}, and ${before === null ? 'none is now' : 'is again'}`;
   return `${renderVerdict('wrong')} ${was}, and ${now === null ? 'none is now' : `map ${now} is now`}`;

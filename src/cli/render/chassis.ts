@@ -44,7 +44,7 @@ export function renderChassisProbe(data: ChassisProbe): string {
   lines.push(
     '',
     chalk.dim(
-      `received for ${(data.listenedMs / 1000).toFixed(1)} s; rate and age are ${markText({ mark: 'BELEGT', basis: 'here' })}; age is since arrival: enabling a topic may repeat an old message, which is not counted in the rate`,
+      `received for ${(data.listenedMs / 1000).toFixed(1)} s; rate and age are ${markText(data.latency.median)}; age is since arrival: enabling a topic may repeat an old message, which is not counted in the rate`,
     ),
   );
   for (const { what, count } of complaints)

@@ -49,7 +49,8 @@ export function renderMapRestore(data: MapRestore): string {
   return lines.join('\n');
 }
 
-function firstLine({ mode, verdict, maps, chassis, safetyBackup, interrupted, running }: MapRestore): string {
+function firstLine(data: MapRestore): string {
+  const { mode, verdict, maps, chassis, safetyBackup, interrupted, running, use } = data;
   const of = `of ${printable(chassis.serial)}`;
   const before = safetyBackup === null ? '' : `; the former state is in ${printable(safetyBackup.file)}`;
   const count = (matches: (map: RestoredMap) => boolean) => maps.filter(matches).length;
@@ -65,6 +66,10 @@ function firstLine({ mode, verdict, maps, chassis, safetyBackup, interrupted, ru
     case 'to-do':
       return `Dry run, nothing written: a restore would ${plannedChanges(maps, of)}; now ${runningClause(running)}.`;
     case 'restored':
+      if (planned === 0) {
+        const set = `map ${use?.id ?? '?'} ${of}; the chassis stored ${mapsText(maps.length)} as in the backup, so none was written`;
+        return `${(isKnown ? chalk.green : chalk.yellow)('Current map set')}: ${set}${runningText}${before}${suffix}.`;
+      }
       return `${isKnown ? chalk.green('Restored') : chalk.yellow('Stored')}: ${written} ${of} written, read back and compared${runningText}${before}${suffix}.`;
     case 'stored-only':
       if (planned === 0) {

@@ -11,6 +11,7 @@ import { isRecord } from '../json/index.ts';
 import type { Site } from '../site/index.ts';
 import type { GateView, KeepingTrouble, Order, StopLatch, StopProof, UnownedMove } from './model.ts';
 import { unownedMoveText } from './unowned-move.ts';
+import { verifyRemedy } from './verify-remedy.ts';
 
 /** Facts that an order may rely on at all. The id of a VORSICHT or OFFEN fact does not fit this type. */
 export type ReliableFactId = FactIdMarked<'BELEGT' | 'HINWEIS'>;
@@ -78,6 +79,8 @@ export interface Refusal {
   /** One sentence for the user. */
   readonly reason: string;
   readonly tried?: Tried;
+  /** The fact that only lacks a verification on this device. */
+  readonly unverified?: ReliableFactId;
 }
 
 /** Judges the facts of a kind of order: a trial also accepts the unverified facts that it verifies. */
@@ -123,6 +126,10 @@ export function refusalError(refusals: readonly Refusal[]): GwError | null {
   const others = refusals.filter((refusal) => refusal !== first);
   return new GwError(first.code, [first, ...others].map(({ reason }) => reason).join(' '), {
     tried: first.tried,
+    remedy:
+      first.code === 'MOTION_REFUSED'
+        ? verifyRemedy(refusals.flatMap(({ unverified }) => unverified ?? []))
+        : undefined,
     details: { reasons: refusals.map(({ reason }) => reason) },
   });
 }
@@ -278,7 +285,7 @@ export function judgeReliances(
   const refusals = ids
     .map((id) => ({ id, found: relianceOn(id, device, motion) }))
     .filter(({ id, found }) => !passes(found, id))
-    .map(({ found }) => refuse(found.why));
+    .map(({ id, found }) => ({ ...refuse(found.why), ...(found.lacksVerification && { unverified: id }) }));
   // An unreadable file may contain a contradiction, so not even BELEGT facts are accepted then.
   return evidenceTrouble === null ? refusals : [refuse(evidenceTrouble), ...refusals];
 }

@@ -6,7 +6,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { renderChassisRestart } from '../../../src/cli/render/chassis-restart.ts';
 import { renderMapRestore } from '../../../src/cli/render/map-restore.ts';
 import { readArchive } from '../../../src/lib/maps/index.ts';
+import { directDialer } from '../../../src/lib/net/index.ts';
 import { startSim } from '../../../src/lib/sim/index.ts';
+import { parseSite } from '../../../src/lib/site/index.ts';
 import { chassisRestartSchema } from '../../../src/lib/toolkit/chassis/restart.result.ts';
 import { restartWithBackup } from '../../../src/lib/toolkit/chassis/restart.ts';
 import { backUpMapsToFile } from '../../../src/lib/toolkit/map/backup.ts';
@@ -16,6 +18,7 @@ import { restoreFromBackup } from '../../../src/lib/toolkit/map/restore.ts';
 import { verifyMapBackup } from '../../../src/lib/toolkit/map/verify.ts';
 import { openToolkit } from '../../../src/lib/toolkit/toolkit.ts';
 import { createPacedClock } from '../../lifecycle/paced-clock.ts';
+import { mapChassis, storedMap } from '../../maps/map-chassis.ts';
 
 let dir: string;
 beforeAll(() => {
@@ -116,6 +119,29 @@ describe('the restart story', () => {
     expect(restarted.maps.every(({ status }) => status === 'unchanged')).toBe(true);
     expect(firstLine(renderChassisRestart(restarted))).toMatch(/^Chassis SIM-0001 is back after \d+ s, and all 3 maps/);
   }, 60_000);
+
+  it('does not find a current map the same that the chassis names and does not store any more', async () => {
+    await using chassis = await mapChassis([storedMap(7), storedMap(8)]);
+    const { host, port } = chassis.fake.endpoint;
+    const where = `chassis: { host: ${host}, port: ${port}, serial: ${chassis.fake.serial} }`;
+    const site = parseSite(`name: Test\n${where}\n`, join(dir, 'site.yaml'));
+    const toolkit = { site, dialer: directDialer, clock: createPacedClock() };
+    const path = join(dir, 'named.tar.gz');
+    await backUpMapsToFile(toolkit, { ids: [], path, force: false, gwVersion: '0.1.0' }, context);
+    chassis.onRestart = () => {
+      chassis.startTimeS += 50;
+      chassis.namedCurrent = chassis.maps.get(7) ?? null;
+      chassis.maps.delete(7);
+    };
+    const options = { path, sitePath: 'site.yaml', gwVersion: '0.1.0', itStandsStill: true, withinMs: 10_000 };
+    const pace = { pollMs: 20, answerMs: 300, showsWithinMs: 400, settleMs: 300, announceMs: 300 };
+    const restarted = await restartWithBackup(toolkit, { ...options, pace }, context);
+    expect(restarted).toEqual(chassisRestartSchema.parse(restarted));
+    expect(restarted).toMatchObject({ verdict: 'lost', mapInUse: { before: 7, now: 7, verdict: 'not-checked' } });
+    expect(renderChassisRestart(restarted)).toContain(
+      'map 7 was the current one, and the chassis reports it as such again, but does not store it',
+    );
+  });
 
   it('restores lost maps at once after a confirmation, and asks only then', async () => {
     await using robot = await robotWithBackup('offered');

@@ -137,6 +137,16 @@ describe('the result of a restore', () => {
     );
   });
 
+  it('that only set the current map again does not say that it wrote maps', async () => {
+    await using chassis = await mapChassis();
+    const result = await restored(chassis, () => Object.assign(chassis, { current: null }));
+    expect(result).toMatchObject({ verdict: 'restored', use: { id: 1, outcome: 'set' }, position: 'must-be-set' });
+    expect(result.maps.map(({ outcome }) => outcome)).toEqual(['untouched', 'untouched']);
+    expect(firstLine(renderMapRestore(result))).toMatch(
+      /^Current map set: map 1 of SN-1; the chassis stored 2 maps as in the backup, so none was written; stored and running map 1 have the same overlays; the former state is in .*before-\d+\.tar\.gz\.$/,
+    );
+  });
+
   it('reports stored and running map when the robot keeps driving by the old overlays', async () => {
     await using chassis = await mapChassis();
     const result = await restored(chassis, () => {

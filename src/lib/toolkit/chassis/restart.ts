@@ -136,7 +136,7 @@ function viewRestart(run: RestartRun, { file, options, address }: Around): Chass
     mapInUse: {
       before: before.current?.id ?? null,
       now: after?.current?.id ?? null,
-      verdict: after === null ? 'not-checked' : after.sameCurrent ? 'same' : 'another',
+      verdict: inUseVerdict(after),
     },
     running: after && viewRunningMap(after.running),
     restoreCommand: verdict === 'lost' || (verdict === 'changed' && isChanged(run)) ? restore : null,
@@ -144,6 +144,15 @@ function viewRestart(run: RestartRun, { file, options, address }: Around): Chass
     facts: citeFacts(['chassis.restart-loses-maps', 'chassis.restart-loses-maps-cause', 'vendor.service.restart']),
     next: nextOf(run, verdict, { restore, compare, sitePath }),
   };
+}
+
+/** A current map that the chassis does not store cannot be compared with the one before. */
+function inUseVerdict(after: RestartRun['after']): ChassisRestart['mapInUse']['verdict'] {
+  if (after === null) return 'not-checked';
+  const { current, sameCurrent, maps } = after;
+  if (!sameCurrent) return 'another';
+  const isStored = maps.some(({ status, id }) => status !== 'lost' && id === current?.id);
+  return current === null || isStored ? 'same' : 'not-checked';
 }
 
 function verdictOf({ end, after, restarted }: RestartRun): ChassisRestart['verdict'] {
