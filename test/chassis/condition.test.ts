@@ -19,7 +19,8 @@ function valuesAfter(...messages: object[]): { values: LiveValues; live: ReturnT
   for (const sent of messages) {
     const message = parseTopicMessage(JSON.stringify(sent));
     if (message.kind === 'data') live.update(message);
-    if (message.kind === 'complaint' && message.topic !== undefined) live.reject(message.topic, message.what);
+    if (message.kind === 'complaint' && message.topic !== undefined)
+      live.reject(message.topic, message.what, message.said);
   }
   return { values: live.values(), live };
 }
@@ -82,7 +83,7 @@ describe('the condition that the robot reports', () => {
     expect(judgeCondition(live.values()).map(({ missing }) => missing)).toEqual(
       Array(6).fill('not-received-since-reconnect'),
     );
-    const quoted = { topic: '/alerts', alerts: [{ code: '7005', level: 'error', msg: 'position lost' }] };
+    const quoted = { topic: '/alerts', alerts: [{ code: 'E7005', level: 'error', msg: 'position lost' }] };
     const alertsOf = (values: LiveValues) => judgeCondition(values).find(({ id }) => id === 'alerts');
     expect(alertsOf(valuesAfter(...inOrder, quoted).values)).toMatchObject({ missing: 'newer-rejected' });
     expect(alertsOf(valuesAfter(quoted).values)).toMatchObject({ missing: 'rejected' });

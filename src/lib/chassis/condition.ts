@@ -1,3 +1,4 @@
+import { LOST_QUALITY } from './closing.ts';
 import type { Alert, Battery, LiveValue, LiveValues, Positioning, StaleReason, Wheels } from './model.ts';
 
 /** The conditions the robot reports about its ability to work. */
@@ -35,15 +36,14 @@ export const CRITICAL_BATTERY_PERCENT = 10;
 /** Percent. Project decision: a battery status 'full' below this is contradictory. */
 const MIN_FULL_PERCENT = 90;
 
-/** `position_quality` (vendor SDK, HINWEIS): 0 unknown, 1 lost, 3 poor, 8 good, 10 excellent. */
-const LOST_QUALITY = 1;
+/** `position_quality`, as in closing.ts. */
 const POOR_QUALITY = 3;
 
 const knownPowerStates: readonly string[] = ['charging', 'discharging', 'full'];
 
 /**
  * Judges the reported conditions. A value that was not received or is stale is 'not-checked'; so is a state that no
- * vendor text names.
+ * vendor text names. What is wrong remains so after a rejected message, which may itself have said it (closing.ts).
  * @source topics and states: vendor description (HINWEIS); what counts as wrong: project decision
  */
 export function judgeCondition(values: LiveValues): readonly JudgedCondition[] {
@@ -62,8 +62,12 @@ type Judged = Omit<Condition, 'missing' | 'id'> & Cause;
 
 function judge<T>(id: ConditionId, live: LiveValue<T>, by: (value: T) => Judged): JudgedCondition {
   const missing = missingReason(live);
-  if (missing !== null) return { id, state: 'missing', verdict: 'not-checked', missing };
-  return { ...by((live as { readonly value: T }).value), missing: null };
+  const judged = live.status === 'received' ? by(live.value) : null;
+  const isJudged = missing === null || (missing === 'newer-rejected' && judged?.verdict === 'wrong');
+  if (judged === null || !isJudged) {
+    return { id, state: 'missing', verdict: 'not-checked', missing: missing ?? 'not-received' };
+  }
+  return { ...judged, missing: null };
 }
 
 /** Why a live value is not current; null when it is. */

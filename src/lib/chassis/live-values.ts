@@ -1,5 +1,14 @@
 import { citeFact } from '../evidence/index.ts';
 import type { Clock } from '../lifecycle/index.ts';
+import {
+  alertsAfter,
+  LOST_QUALITY,
+  positioningAfter,
+  type Said,
+  saysLostQuality,
+  saysYes,
+  wheelsAfter,
+} from './closing.ts';
 import { decodeTrackedPoseOri } from './codec.ts';
 import type { LiveValues, StaleReason } from './model.ts';
 import type { KnownTopic } from './schema.ts';
@@ -10,6 +19,7 @@ type Received<F extends Field> = Omit<
   Extract<LiveValues[F], { status: 'received' }>,
   'status' | 'ageMs' | 'stale' | 'staleReason' | 'rejected'
 >;
+type Value<F extends Field> = Extract<LiveValues[F], { status: 'received' }>['value'];
 
 const fieldOf: Readonly<Record<KnownTopic, Field>> = {
   '/tracked_pose': 'pose',
@@ -52,8 +62,9 @@ const isNumber = (value: unknown): value is number => typeof value === 'number';
 export function createLiveValues(clock: Clock) {
   const received: { [F in Field]?: { readonly known: Received<F>; readonly at: number; readonly connection: number } } =
     {};
-  /** Why the newest message of a topic was rejected, until one is accepted again. */
+  /** Why the newest message of a topic was rejected, until one is accepted again, also over a reconnect. */
   const rejected = new Map<Field, string>();
+  let rejectedMoving = false;
   /** Of the steady topics, over this connection: number of intervals, and the longest of them. */
   const intervals = new Map<Field, { readonly count: number; readonly longestMs: number }>();
   let connection = 0;
@@ -67,6 +78,31 @@ export function createLiveValues(clock: Clock) {
     }
     Object.assign(received, { [field]: { known: value, at: clock.monotonicMs(), connection } });
     rejected.delete(field);
+    if (field === 'planning') rejectedMoving = false;
+  }
+
+  function valueOf<F extends Field>(field: F): Value<F> | null {
+    const entry: { readonly known: object } | undefined = received[field];
+    return entry === undefined ? null : (entry.known as { readonly value: Value<F> }).value;
+  }
+
+  /** A value with what a rejected message says against a drive; returns whether that is news. */
+  function close<F extends Field>(field: F, value: Value<F> | null, fact: ReturnType<typeof citeFact>) {
+    const last = valueOf(field);
+    if (value === null || value === last) return false;
+    Object.assign(received, { [field]: { known: { value, ...fact }, at: clock.monotonicMs(), connection } });
+    return JSON.stringify(value) !== JSON.stringify(last);
+  }
+
+  function closeAll(said: Said): boolean {
+    const isNews = [
+      close('wheels', wheelsAfter(valueOf('wheels'), said), citeFact('vendor.topic.wheel-state')),
+      close('positioning', positioningAfter(valueOf('positioning'), said), citeFact('vendor.topic.slam-state')),
+      close('alerts', alertsAfter(valueOf('alerts'), said), citeFact('vendor.topic.alerts')),
+      said.isMoving && !rejectedMoving,
+    ];
+    rejectedMoving ||= said.isMoving;
+    return isNews.includes(true);
   }
 
   function live<F extends Field>(field: F): LiveValues[F] {
@@ -100,20 +136,20 @@ export function createLiveValues(clock: Clock) {
     connect(): void {
       connection += 1;
       connected = true;
-      rejected.clear();
       intervals.clear();
     },
     disconnect(): void {
       connected = false;
     },
     /**
-     * A message of this topic was rejected, so the previous value is no longer current. Returns false when the topic was
-     * already rejected.
+     * A message of this topic was rejected, so the previous value is no longer current; what it `said` against a drive
+     * counts. Returns false when the topic was already rejected and this one says nothing new.
      */
-    reject(topic: KnownTopic, why: string): boolean {
-      const isNew = !rejected.has(fieldOf[topic]);
-      rejected.set(fieldOf[topic], why);
-      return isNew;
+    reject(topic: KnownTopic, why: string, said?: Said): boolean {
+      const fields = new Set([topic, ...(said?.topics ?? [])].map((one) => fieldOf[one]));
+      const isNew = [...fields].some((field) => !rejected.has(field));
+      for (const field of fields) rejected.set(field, why);
+      return (said !== undefined && closeAll(said)) || isNew;
     },
     update(message: TopicData): void {
       switch (message.topic) {
@@ -154,7 +190,8 @@ export function createLiveValues(clock: Clock) {
         }
         case '/wheel_state': {
           const { control_mode, emergency_stop_pressed } = message.data;
-          const wheelsReleased = readable(message.data.wheels_released, isBoolean);
+          const sent = message.data.wheels_released;
+          const wheelsReleased = saysYes(sent) ? true : readable(sent, isBoolean);
           const wheels = {
             controlMode: control_mode,
             emergencyStopPressed: emergency_stop_pressed,
@@ -165,7 +202,8 @@ export function createLiveValues(clock: Clock) {
         }
         case '/slam/state': {
           const { state, reliable } = message.data;
-          const quality = readable(message.data.position_quality, isNumber);
+          const sent = message.data.position_quality;
+          const quality = saysLostQuality(sent) ? LOST_QUALITY : readable(sent, isNumber);
           const positioning = { state, reliable, ...(quality !== undefined && { quality }) };
           keep('positioning', { value: positioning, ...citeFact('vendor.topic.slam-state') });
           return;
@@ -190,7 +228,7 @@ export function createLiveValues(clock: Clock) {
     values(): LiveValues {
       return {
         pose: live('pose'),
-        planning: live('planning'),
+        planning: { ...live('planning'), ...(rejectedMoving && { rejectedMoving }) },
         battery: live('battery'),
         wheels: live('wheels'),
         positioning: live('positioning'),

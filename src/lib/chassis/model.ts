@@ -58,7 +58,10 @@ export type LiveValue<T> =
       readonly stale: boolean;
       /** Set while it is stale. */
       readonly staleReason?: StaleReason;
-      /** Set while the newest message of this topic is rejected: its fault. */
+      /**
+       * Set from a rejected message of this topic until one is read well, also over a reconnect: its fault. Meanwhile the
+       * value holds what the rejected messages say against a drive (closing.ts).
+       */
       readonly rejected?: string;
       /**
        * Set where the parts of a value have different marks. The mark of the whole is then the weakest of them.
@@ -120,7 +123,10 @@ interface ActiveMap {
 
 export interface LiveValues {
   readonly pose: LiveValue<Pose>;
-  readonly planning: LiveValue<Planning>;
+  readonly planning: LiveValue<Planning> & {
+    /** Set while a rejected message reports a running move. */
+    readonly rejectedMoving?: true;
+  };
   readonly battery: LiveValue<Battery>;
   readonly wheels: LiveValue<Wheels>;
   readonly positioning: LiveValue<Positioning>;

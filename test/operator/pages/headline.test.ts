@@ -65,6 +65,25 @@ describe('the headline', () => {
       /Position verloren/,
     ],
     [
+      'a message that cannot be read',
+      viewOf(withValues({ wheels: { status: 'not-received', rejected: 'x' } })),
+      'attention',
+      /^Der Roboter meldet etwas Unlesbares zu Not-Halt und Betriebsart/,
+    ],
+    [
+      'a pressed emergency stop in a message that is otherwise unreadable',
+      viewOf(
+        withValues({
+          wheels: {
+            ...known({ controlMode: 'auto', emergencyStopPressed: true }),
+            ...{ stale: true, staleReason: 'newer-rejected', rejected: 'x' },
+          },
+        }),
+      ),
+      'attention',
+      /^Der Not-Halt ist gedrückt/,
+    ],
+    [
       'a low battery',
       viewOf(withValues({ battery: known({ percent: 6, status: 'discharging' }) })),
       'attention',

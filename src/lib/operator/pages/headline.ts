@@ -1,4 +1,4 @@
-import { type ChassisSnapshot, moveProgress } from '../../chassis/index.ts';
+import { type ChassisSnapshot, moveProgress, type Obstacle, obstaclesIn } from '../../chassis/index.ts';
 import type { MotionStatus } from '../../motion/index.ts';
 import type { GatewayHealth } from '../model.ts';
 import { conditionGaps, conditionProblems } from './condition-text.ts';
@@ -101,8 +101,21 @@ function obstacles(snapshot: ChassisSnapshot): string[] {
   return [
     ...unitProblems(snapshot),
     ...conditionProblems(snapshot),
+    ...obstaclesIn(snapshot.values).flatMap((obstacle) =>
+      obstacle.kind === 'unreadable' ? [unreadableText(obstacle.topic)] : [],
+    ),
     ...(noPose ? ['Die Position ist nicht bekannt: Der Roboter meldet keine aktuelle.'] : []),
   ];
+}
+
+function unreadableText(topic: Extract<Obstacle, { kind: 'unreadable' }>['topic']): string {
+  const subjects = {
+    '/wheel_state': 'Not-Halt und Betriebsart',
+    '/slam/state': 'Ortung',
+    '/alerts': 'Störungen',
+    '/planning_state': 'Fahrt',
+  } as const;
+  return `Der Roboter meldet etwas Unlesbares zu ${subjects[topic]}: gesperrt, bis eine lesbare Meldung eintrifft.`;
 }
 
 function hints(snapshot: ChassisSnapshot, health: GatewayHealth): string[] {

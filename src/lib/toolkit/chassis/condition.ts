@@ -102,6 +102,15 @@ function explanationOf(
   values: LiveValues,
 ): Explanation {
   if (condition.state === 'missing') return explainMissing(condition.missing, topic, live);
+  const { detail, remedy } = explanationOfState(condition, values);
+  if (live.rejected === undefined) return { detail, remedy };
+  return explain(
+    `${detail}; the newest message of ${topic} is malformed: ${live.rejected}`,
+    [remedy, REJECTED_REMEDY].filter((text) => text !== null).join(' '),
+  );
+}
+
+function explanationOfState(condition: JudgedCondition, values: LiveValues): Explanation {
   switch (condition.id) {
     case 'emergency-stop':
       return condition.state === 'pressed'

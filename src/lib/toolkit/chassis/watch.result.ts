@@ -38,11 +38,14 @@ const linkSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('connected'), tried }),
 ]);
 
+const rejectedMoving = z.literal(true).optional().describe('Only /planning_state: a rejected message reports a move.');
+
 function live<T extends z.ZodType>(value: T) {
   return z.discriminatedUnion('status', [
     z.strictObject({
       status: z.literal('not-received'),
       rejected: z.string().optional().describe('Every message was rejected: the fault of the last one.'),
+      rejectedMoving,
     }),
     z.strictObject({
       status: z.literal('received'),
@@ -52,6 +55,7 @@ function live<T extends z.ZodType>(value: T) {
       stale: z.boolean(),
       staleReason: z.enum(['no-connection', 'not-received-since-reconnect', 'too-old', 'newer-rejected']).optional(),
       rejected: z.string().optional().describe('Fault of the newest message, where it was rejected.'),
+      rejectedMoving,
       parts: z.record(z.string(), evidenceSchema).optional().describe('Where parts have different marks.'),
     }),
   ]);
