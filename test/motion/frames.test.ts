@@ -48,7 +48,7 @@ const stateOf = (values: LiveValues, id: string) => {
   const found = judgeCondition(values).find((condition) => condition.id === id);
   return `${found?.verdict} ${found?.state}`;
 };
-const after = (...frames: (object | string)[]) => robot(wheels, slam, alerts, planning, ...frames).live.values();
+const valuesAfter = (...frames: (object | string)[]) => robot(wheels, slam, alerts, planning, ...frames).live.values();
 
 describe('a frame that says that the emergency stop is pressed', () => {
   it.each<[string, object | string]>([
@@ -67,7 +67,7 @@ describe('a frame that says that the emergency stop is pressed', () => {
     ['of another topic', { ...wheels, topic: '/wheel_states', emergency_stop_pressed: true }],
     ['in a large frame', { ...wheels, emergency_stop_pressed: true, log: 'x'.repeat(200_000) }],
   ])('%s closes the gate and is an error of the robot', (_, frame) => {
-    for (const values of [after(frame), robot(frame).live.values()]) {
+    for (const values of [valuesAfter(frame), robot(frame).live.values()]) {
       expect(refusals(values)).toContain('The emergency stop of the robot is pressed.');
       expect(refusals(values, pose)).toContain('The emergency stop of the robot is pressed.');
       expect(stateOf(values, 'emergency-stop')).toBe('wrong pressed');
@@ -107,16 +107,19 @@ describe('a frame that cannot be read', () => {
   });
 
   it('leaves the pose order, which repairs a lost position, but not with an unreadable emergency stop', () => {
-    expect(refusals(after({ ...slam, reliable: 'no' }), pose)).toEqual([]);
-    expect(refusals(after({ ...wheels, control_mode: 1 }), pose)).toHaveLength(1);
+    expect(refusals(valuesAfter({ ...slam, reliable: 'no' }), pose)).toEqual([]);
+    expect(refusals(valuesAfter({ ...wheels, control_mode: 1 }), pose)).toHaveLength(1);
   });
 
   it('of a plan without a running move leaves the gate as it is', () => {
-    expect(refusals(after({ ...planning, remaining_distance: 'NaN' }))).toEqual([]);
+    expect(refusals(valuesAfter({ ...planning, remaining_distance: 'NaN' }))).toEqual([]);
   });
 
   it('keeps what the last one said that was read well', () => {
-    const values = after({ ...wheels, emergency_stop_pressed: true }, { ...wheels, emergency_stop_pressed: 'false' });
+    const values = valuesAfter(
+      { ...wheels, emergency_stop_pressed: true },
+      { ...wheels, emergency_stop_pressed: 'false' },
+    );
     expect(refusals(values)).toContain('The emergency stop of the robot is pressed.');
     expect(stateOf(values, 'emergency-stop')).toBe('wrong pressed');
   });
@@ -131,7 +134,7 @@ describe('a frame that says that the position is lost', () => {
     ['by its quality, otherwise unreadable', { ...slam, reliable: 'yes', position_quality: 1 }],
     ['beside NaN', '{"topic":"/slam/state","state":"positioning","reliable":false,"lidar_matching_score":NaN}'],
   ])('%s closes the gate and is an error of the robot', (_, frame) => {
-    for (const values of [after(frame), robot(frame).live.values()]) {
+    for (const values of [valuesAfter(frame), robot(frame).live.values()]) {
       expect(refusals(values).join()).toMatch(/has lost its position/);
       expect(refusals(values, pose)).toEqual([]);
       expect(stateOf(values, 'positioning')).toBe('wrong lost');
@@ -141,13 +144,13 @@ describe('a frame that says that the position is lost', () => {
 
 it('alerts of an unreadable list are alerts, and wheels released in any spelling are released', () => {
   const list = [{ code: 8004, level: 'error', msg: 'flip' }, { level: 'error' }, { code: '7', level: 3 }];
-  const { alerts: live } = after({ topic: '/alerts', alerts: list });
+  const { alerts: live } = valuesAfter({ topic: '/alerts', alerts: list });
   expect(live).toMatchObject({ value: [{ code: 8004, level: 'error' }, { code: 7 }], staleReason: 'newer-rejected' });
-  expect(stateOf(after({ topic: '/alerts', alerts: list }), 'alerts')).toBe('wrong active');
-  expect(stateOf(after({ ...wheels, wheels_released: 'true' }), 'control-mode')).toBe('wrong wheels-released');
-  expect(stateOf(after({ ...wheels, control_mode: 'manual', emergency_stop_pressed: 'false' }), 'control-mode')).toBe(
-    'wrong not-auto',
-  );
+  expect(stateOf(valuesAfter({ topic: '/alerts', alerts: list }), 'alerts')).toBe('wrong active');
+  expect(stateOf(valuesAfter({ ...wheels, wheels_released: 'true' }), 'control-mode')).toBe('wrong wheels-released');
+  expect(
+    stateOf(valuesAfter({ ...wheels, control_mode: 'manual', emergency_stop_pressed: 'false' }), 'control-mode'),
+  ).toBe('wrong not-auto');
 });
 
 describe('for any frame', () => {
@@ -174,7 +177,7 @@ describe('for any frame', () => {
   it("'pressed' in any spelling closes the gate, whatever the rest of the frame and the frames before", () => {
     fc.assert(
       fc.property(frameWith('/wheel_state', 'emergency_stop_pressed', spelledYes), fc.boolean(), (frame, isFirst) => {
-        const values = isFirst ? robot(frame).live.values() : after(frame);
+        const values = isFirst ? robot(frame).live.values() : valuesAfter(frame);
         expect(refusals(values)).toContain('The emergency stop of the robot is pressed.');
         expect(refusals(values, pose)).toContain('The emergency stop of the robot is pressed.');
         expect(stateOf(values, 'emergency-stop')).toBe('wrong pressed');
@@ -185,7 +188,7 @@ describe('for any frame', () => {
   it("'not reliable' in any spelling closes the gate", () => {
     fc.assert(
       fc.property(frameWith('/slam/state', 'reliable', spelledNo), fc.boolean(), (frame, isFirst) => {
-        const values = isFirst ? robot(frame).live.values() : after(frame);
+        const values = isFirst ? robot(frame).live.values() : valuesAfter(frame);
         expect(refusals(values).join()).toMatch(/has lost its position/);
         expect(stateOf(values, 'positioning')).toMatch(/^wrong/);
       }),
@@ -193,17 +196,15 @@ describe('for any frame', () => {
   });
 
   it('only a frame that is read well opens the gate again', () => {
-    const unclear = fc
-      .tuple(anything, others('emergency_stop_pressed'))
-      .map(([value, rest]) => ({
-        control_mode: 'auto',
-        ...rest,
-        topic: '/wheel_state',
-        emergency_stop_pressed: value,
-      }));
+    const unclear = fc.tuple(anything, others('emergency_stop_pressed')).map(([value, rest]) => ({
+      control_mode: 'auto',
+      ...rest,
+      topic: '/wheel_state',
+      emergency_stop_pressed: value,
+    }));
     fc.assert(
       fc.property(fc.array(unclear, { maxLength: 4 }), (frames) => {
-        const values = after({ ...wheels, emergency_stop_pressed: true }, ...frames);
+        const values = valuesAfter({ ...wheels, emergency_stop_pressed: true }, ...frames);
         const last = frames.findLast((frame) => typeof frame.emergency_stop_pressed === 'boolean' && isSound(frame));
         const sinceLast = last === undefined ? frames : frames.slice(frames.lastIndexOf(last) + 1);
         const isReleased = last?.emergency_stop_pressed === false && sinceLast.length === 0;
@@ -217,7 +218,7 @@ describe('for any frame', () => {
 
 it('a trial ends with the same words', () => {
   const reasonOf = (...frames: (object | string)[]) => {
-    const snapshot = { ...readySnapshot(), values: snapshotOf(after(...frames)).values };
+    const snapshot = { ...readySnapshot(), values: snapshotOf(valuesAfter(...frames)).values };
     const link = { snapshot: () => snapshot, subscribe: () => ({ [Symbol.dispose]() {} }) };
     using sampler = createSampler(link as never, systemClock);
     return sampler.invalidatedBy;
