@@ -243,7 +243,7 @@ function liveRows(values: ChassisView['values']): string[][] {
   } else rows.push(missing('move', planning));
   rows.push(
     battery.status === 'received'
-      ? liveRow('battery', battery, `${battery.value.percent.toFixed(0)} percent, ${battery.value.status}`)
+      ? liveRow('battery', battery, `${chargeText(battery.value)}, ${battery.value.status}`)
       : missing('battery', battery),
     wheels.status === 'received' ? liveRow('wheels', wheels, wheels.value.controlMode) : missing('wheels', wheels),
     wheels.status === 'received'
@@ -267,6 +267,10 @@ function liveRows(values: ChassisView['values']): string[][] {
     if (active.length > 5) rows.push(['', `and ${active.length - 5} more`, '', '', '']);
   } else rows.push(missing('alerts', alerts));
   return rows;
+}
+
+function chargeText({ percent, orPercent }: { readonly percent: number; readonly orPercent?: number | undefined }) {
+  return orPercent === undefined ? `${percent.toFixed(0)} percent` : `${percent.toFixed(0)} or ${orPercent} percent`;
 }
 
 function liveRow(

@@ -22,6 +22,8 @@ export interface Said {
   readonly alerts: readonly Alert[];
   /** A running move. */
   readonly isMoving: boolean;
+  /** A charge above 1, which no share of 1 can be. */
+  readonly countsToHundred: boolean;
 }
 
 const trueWords: readonly string[] = ['true', 't', 'yes', 'y', 'on', 'pressed', 'active'];
@@ -87,12 +89,17 @@ export function saidIn(fields: Fields, named: readonly KnownTopic[]): Said {
     isMoving: of('/planning_state', 'move_state').some(
       (state) => typeof state === 'string' && moveProgress(wordOf(state)) === 'under-way',
     ),
+    countsToHundred: of('/battery_state', 'percentage').some(
+      (share) => (typeof share === 'number' || typeof share === 'string') && Number(share) > 1,
+    ),
   };
 }
 
-/** Whether it says something that forbids a drive. */
-export function saysAnything({ wheels, positioning, alerts, isMoving }: Said): boolean {
-  return isMoving || alerts.length > 0 || Object.keys(wheels).length + Object.keys(positioning).length > 0;
+/** Whether it says something that counts. */
+export function saysAnything({ wheels, positioning, alerts, isMoving, countsToHundred }: Said): boolean {
+  return (
+    isMoving || countsToHundred || alerts.length > 0 || Object.keys(wheels).length + Object.keys(positioning).length > 0
+  );
 }
 
 function alertsIn(list: unknown): Alert[] {

@@ -15,8 +15,8 @@ type Cause =
       readonly id: 'positioning';
       readonly state: 'reliable' | 'lost' | 'poor' | 'inactive' | 'mapping' | 'unreadable' | 'unknown';
     }
-  | { readonly id: 'battery'; readonly state: 'enough' | 'low' | 'critical' }
-  | { readonly id: 'power'; readonly state: 'known' | 'contradictory' | 'unknown' }
+  | { readonly id: 'battery'; readonly state: 'enough' | 'low' | 'critical' | 'doubtful' }
+  | { readonly id: 'power'; readonly state: 'known' | 'contradictory' | 'unknown' | 'doubtful' }
   | { readonly id: 'alerts'; readonly state: 'none' | 'active' | 'without-level' };
 
 /** One judged condition; with verdict 'not-checked' `missing` says why no current value is available. */
@@ -105,20 +105,25 @@ function positioningOf({ state, reliable, quality }: Positioning): Judged {
     : { id, state: 'unknown', verdict: 'not-checked' };
 }
 
-function batteryOf({ percent }: Battery): Judged {
+function batteryOf({ percent, orPercent }: Battery): Judged {
   const id = 'battery';
   if (percent < CRITICAL_BATTERY_PERCENT) return { id, state: 'critical', verdict: 'wrong' };
+  if (percent >= LOW_BATTERY_PERCENT && orPercent !== undefined) {
+    return { id, state: 'doubtful', verdict: 'not-checked' };
+  }
   return percent < LOW_BATTERY_PERCENT
     ? { id, state: 'low', verdict: 'wrong' }
     : { id, state: 'enough', verdict: 'ok' };
 }
 
-function powerOf({ percent, status }: Battery): Judged {
+function powerOf({ percent, orPercent, status }: Battery): Judged {
   const id = 'power';
   if (!knownPowerStates.includes(status)) return { id, state: 'unknown', verdict: 'not-checked' };
-  return status === 'full' && percent < MIN_FULL_PERCENT
-    ? { id, state: 'contradictory', verdict: 'wrong' }
-    : { id, state: 'known', verdict: 'ok' };
+  const isContradicted = status === 'full' && percent < MIN_FULL_PERCENT;
+  if (status === 'full' && !isContradicted && orPercent !== undefined) {
+    return { id, state: 'doubtful', verdict: 'not-checked' };
+  }
+  return isContradicted ? { id, state: 'contradictory', verdict: 'wrong' } : { id, state: 'known', verdict: 'ok' };
 }
 
 /** Warnings and undocumented levels count as faults; only alerts of level `none` leave it not checked. */

@@ -65,6 +65,9 @@ export function createLiveValues(clock: Clock) {
   /** Why the newest message of a topic was rejected, until one is accepted again, also over a reconnect. */
   const rejected = new Map<Field, string>();
   let rejectedMoving = false;
+  /** Charges between 0 and 1, over this connection, are shares of 1; one above 1 never was. */
+  let isShareSeen = false;
+  let isAboveOneSeen = false;
   /** Of the steady topics, over this connection: number of intervals, and the longest of them. */
   const intervals = new Map<Field, { readonly count: number; readonly longestMs: number }>();
   let connection = 0;
@@ -81,14 +84,14 @@ export function createLiveValues(clock: Clock) {
     if (field === 'planning') rejectedMoving = false;
   }
 
-  function valueOf<F extends Field>(field: F): Value<F> | null {
+  function lastOf<F extends Field>(field: F): Value<F> | null {
     const entry: { readonly known: object } | undefined = received[field];
     return entry === undefined ? null : (entry.known as { readonly value: Value<F> }).value;
   }
 
   /** A value with what a rejected message says against a drive; returns whether that is news. */
   function close<F extends Field>(field: F, value: Value<F> | null, fact: ReturnType<typeof citeFact>) {
-    const last = valueOf(field);
+    const last = lastOf(field);
     if (value === null || value === last) return false;
     Object.assign(received, { [field]: { known: { value, ...fact }, at: clock.monotonicMs(), connection } });
     return JSON.stringify(value) !== JSON.stringify(last);
@@ -96,12 +99,13 @@ export function createLiveValues(clock: Clock) {
 
   function closeAll(said: Said): boolean {
     const isNews = [
-      close('wheels', wheelsAfter(valueOf('wheels'), said), citeFact('vendor.topic.wheel-state')),
-      close('positioning', positioningAfter(valueOf('positioning'), said), citeFact('vendor.topic.slam-state')),
-      close('alerts', alertsAfter(valueOf('alerts'), said), citeFact('vendor.topic.alerts')),
+      close('wheels', wheelsAfter(lastOf('wheels'), said), citeFact('vendor.topic.wheel-state')),
+      close('positioning', positioningAfter(lastOf('positioning'), said), citeFact('vendor.topic.slam-state')),
+      close('alerts', alertsAfter(lastOf('alerts'), said), citeFact('vendor.topic.alerts')),
       said.isMoving && !rejectedMoving,
     ];
     rejectedMoving ||= said.isMoving;
+    isAboveOneSeen ||= said.countsToHundred;
     return isNews.includes(true);
   }
 
@@ -136,6 +140,7 @@ export function createLiveValues(clock: Clock) {
     connect(): void {
       connection += 1;
       connected = true;
+      isShareSeen = false;
       intervals.clear();
     },
     disconnect(): void {
@@ -184,7 +189,14 @@ export function createLiveValues(clock: Clock) {
         }
         case '/battery_state': {
           const { percentage, power_supply_status } = message.data;
-          const battery = { percent: percentage * 100, status: power_supply_status ?? 'unknown' };
+          isShareSeen ||= percentage > 0 && percentage < 1;
+          // A chassis that counts to 100 sends 1 when it is nearly empty; 0 is the same in both.
+          const isDoubtful = isAboveOneSeen ? percentage > 0 : percentage === 1 && !isShareSeen;
+          const battery = {
+            percent: percentage * 100,
+            ...(isDoubtful && { orPercent: percentage }),
+            status: power_supply_status ?? 'unknown',
+          };
           keep('battery', { value: battery, ...citeFact('vendor.topic.battery-state', 'percent') });
           return;
         }

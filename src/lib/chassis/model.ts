@@ -78,8 +78,10 @@ export interface Pose {
 }
 
 export interface Battery {
-  /** 0 to 100. */
+  /** 0 to 100, read as a share of 1 (HINWEIS). */
   readonly percent: number;
+  /** Set while the scale is not decided: the percent if this chassis counts to 100. */
+  readonly orPercent?: number;
   readonly status: string;
 }
 

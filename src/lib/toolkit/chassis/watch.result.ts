@@ -91,7 +91,13 @@ export const chassisWatchSchema = z.discriminatedUnion('event', [
           raw: z.record(z.string(), z.unknown()),
         }),
       ),
-      battery: live(z.strictObject({ percent: z.number(), status: z.string() })),
+      battery: live(
+        z.strictObject({
+          percent: z.number(),
+          orPercent: z.number().optional().describe('While the scale is not decided: if the chassis counts to 100.'),
+          status: z.string(),
+        }),
+      ),
       wheels: live(
         z.strictObject({
           controlMode: z.string(),
