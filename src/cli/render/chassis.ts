@@ -25,9 +25,8 @@ export function renderChassisProbe(data: ChassisProbe): string {
   if (data.poseUnit.verdict === 'radians') {
     lines.unshift(chalk.red.bold('THE POSE IS IN RADIANS. Do not drive this robot with gw.'));
   } else if (data.poseUnit.doubt !== null) {
-    lines.unshift(
-      chalk.red.bold('THE POSE MAY BE IN RADIANS. Do not drive this robot with gw before that is decided.'),
-    );
+    const what = data.poseUnit.misfit === true ? 'THE HEADING FITS NO COURSE' : 'THE POSE MAY BE IN RADIANS';
+    lines.unshift(chalk.red.bold(`${what}. Do not drive this robot with gw before that is decided.`));
   }
   const reported = new Set<string>(condition.map(({ id }) => id));
   const findingLines = ({ verdict, title, detail, remedy }: Finding) => [

@@ -148,10 +148,12 @@ export interface PoseUnitVerdict {
   /** One sentence: why this verdict. */
   readonly reason: string;
   /**
-   * Indications of radians that prove nothing: one sentence, null without them. While it is set the verdict is
-   * 'not-decided', whatever it was before; a later proof of degrees clears it.
+   * Indications of radians that prove nothing, or of a heading that fits no unit: one sentence, null without them. While
+   * it is set the verdict is 'not-decided', whatever it was before; a later proof of degrees clears it.
    */
   readonly doubt: string | null;
+  /** Set where the heading fits neither unit while the robot drives; only courses that fit degrees clear it. */
+  readonly misfit?: true;
 }
 
 export interface ChassisSnapshot {

@@ -189,7 +189,9 @@ function judgeUnit(kind: Order['kind'], { snapshot: { unitContradicted, poseUnit
     return [
       refuse(
         `angles.tracked-pose-ori (BELEGT: degrees) is in doubt on this chassis: ${poseUnit.doubt}${seen}. ` +
-          'Turn the robot by hand through two full circles without a pause, which decides the unit in most cases.',
+          (poseUnit.misfit === true
+            ? 'Drive or push it straight on along six different courses and compare its heading with them.'
+            : 'Turn the robot by hand through two full circles without a pause, which decides the unit in most cases.'),
       ),
     ];
   }

@@ -50,6 +50,12 @@ describe('the headline', () => {
       'attention',
       /zweifelhaft/,
     ],
+    [
+      'a heading that fits no course',
+      viewOf({ poseUnit: { ...connected.poseUnit, doubt: 'x', misfit: true } }),
+      'attention',
+      /passt nicht zur Fahrt: Einheit, Drehsinn oder Nullrichtung/,
+    ],
     ['a closed gate alone', viewOf({}, closed), 'bad', /the gate has a reason/],
     ['a latched stop', viewOf({}, { ...free, stop: { ...free.stop, latched: true } }), 'bad', /^/],
     [

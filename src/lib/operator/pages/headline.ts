@@ -151,11 +151,15 @@ function unitProblems({ unitContradicted, poseUnit }: ChassisSnapshot): string[]
       'Der Roboter meldet seine Ausrichtung im Bogenmaß statt in Grad. Fahren bleibt gesperrt, bis gw serve neu gestartet ist.',
     ];
   }
-  return poseUnit.doubt === null ? [] : ['Es ist zweifelhaft, ob der Roboter seine Ausrichtung in Grad meldet.'];
+  if (poseUnit.doubt === null) return [];
+  return poseUnit.misfit === true
+    ? ['Die gemeldete Ausrichtung passt nicht zur Fahrt: Einheit, Drehsinn oder Nullrichtung sind zweifelhaft.']
+    : ['Es ist zweifelhaft, ob der Roboter seine Ausrichtung in Grad meldet.'];
 }
 
 /** Why the heading is not reliable; null when its unit is not in doubt. */
 export function headingDoubt({ unitContradicted, poseUnit }: ChassisSnapshot): string | null {
   if (unitContradicted || poseUnit.verdict === 'radians') return 'ungültig, Bogenmaß statt Grad';
-  return poseUnit.doubt === null ? null : 'zweifelhaft, Winkeleinheit unsicher';
+  if (poseUnit.doubt === null) return null;
+  return poseUnit.misfit === true ? 'zweifelhaft, passt nicht zur Fahrt' : 'zweifelhaft, Winkeleinheit unsicher';
 }
