@@ -43,7 +43,7 @@ export function saysYes(value: unknown): boolean {
 }
 
 /** In any spelling: `false`, `0`, `"False"`, `"no"`. For what forbids a drive only. */
-export function saysNo(value: unknown): boolean {
+function saysNo(value: unknown): boolean {
   if (typeof value === 'number') return value === 0;
   if (typeof value !== 'string') return value === false;
   const word = wordOf(value);
@@ -167,7 +167,7 @@ export function alertsAfter(last: readonly Alert[] | null, { alerts }: Said): re
   return added.length === 0 ? last : [...(last ?? []), ...added].slice(0, MAX_ALERTS);
 }
 
-export function isPositionLost({ state, reliable, quality }: Positioning): boolean {
+function isPositionLost({ state, reliable, quality }: Positioning): boolean {
   return !reliable || quality === LOST_QUALITY || state === 'inactive';
 }
 

@@ -159,7 +159,7 @@ export function areaOfZoneM2(zone: Zone): number {
 }
 
 /** Area of a polygon in square metres: its outline without its holes, which are assumed to lie inside it without overlap. */
-export function zoneAreaM2(rings: readonly (readonly Place[])[]): number {
+function zoneAreaM2(rings: readonly (readonly Place[])[]): number {
   const [outline = [], ...holes] = rings;
   return Math.max(0, areaM2(outline) - holes.reduce((sum, hole) => sum + areaM2(hole), 0));
 }

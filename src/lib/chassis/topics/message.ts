@@ -133,8 +133,8 @@ function misfitOf(topic: KnownTopic, error: z.ZodError, value: unknown): string 
 }
 
 function complaint(what: string, said: Said, topic: KnownTopic | undefined = said.topics[0]): Complaint {
-  const isTold = saysAnything(said) || said.topics.length > 1;
-  return { kind: 'complaint', what, ...(topic !== undefined && { topic }), ...(isTold && { said }) };
+  const isSaid = saysAnything(said) || said.topics.length > 1;
+  return { kind: 'complaint', what, ...(topic !== undefined && { topic }), ...(isSaid && { said }) };
 }
 
 /** A message that was not parsed: what its text says. */

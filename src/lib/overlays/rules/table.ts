@@ -47,8 +47,8 @@ export const overlayRules = [
     id: 'no-overlays',
     title: 'A map without overlays',
     severity: 'note',
-    remedy: 'Draw the points and zones in the map editor, or restore the map from a backup, if it should have some.',
-    reason: 'Without overlays the map has no station, no charger and no zone; whether that is meant cannot be told.',
+    remedy: 'Add the points and zones in the map editor, or restore the map from a backup, if it should have some.',
+    reason: 'Without overlays the map has no station, no charger and no zone; whether that is meant is unknown.',
     fact: null,
   },
   {
