@@ -175,6 +175,32 @@ describe('an interrupted drive', () => {
     60_000,
   );
 
+  it.each([
+    ['motion', 'go', 'C'],
+    ['tour', 'run', 'demo'],
+  ])(
+    'is cancelled by the gateway when gw %s %s %s was killed',
+    async (...words) => {
+      const before = (await moves()).length;
+      await using command = await driving(...words);
+      await command.end('SIGKILL');
+      await until(moves, ([newest]) => newest?.state === 'cancelled', 10_000);
+      expect((await moves()).length).toBe(before + 1);
+      expect(await status()).toMatchObject({ stop: { latched: false }, gate: { open: true } });
+    },
+    60_000,
+  );
+
+  it('continues when its command was killed, with --leave-running', async () => {
+    await using command = await driving('motion', 'go', 'C', '--leave-running');
+    await command.end('SIGKILL');
+    const ordered = robot.sim.state();
+    await new Promise((resolve) => setTimeout(resolve, 4_500));
+    expect((await moves())[0]?.state).not.toBe('cancelled');
+    const { xM, yM } = robot.sim.state();
+    expect(Math.hypot(xM - ordered.xM, yM - ordered.yM)).toBeGreaterThan(0.5);
+  }, 60_000);
+
   it('waits for its end, and a second Ctrl-C ends the command at once', async () => {
     await robot.fault('cancel-ignored', 'on');
     await using command = await driving('motion', 'go', 'C');

@@ -108,6 +108,50 @@ describe('a single drive', () => {
   });
 });
 
+describe('a run that its client supervises', () => {
+  const begin = {
+    drive: async (keepAlive?: boolean) => (await bench.motion.startDrive({ station: 'A' }, { keepAlive })).id,
+    tour: async (keepAlive?: boolean) => (await bench.motion.startTour('round', { keepAlive })).id,
+  };
+  const state = (kind: 'drive' | 'tour') => bench.motion.status()[kind]?.state;
+
+  it.each(['drive', 'tour'] as const)('is cancelled when its client is gone: a %s', async (kind) => {
+    const id = await begin[kind](true);
+    await ordered();
+    for (let second = 0; second < 5; second += 1) {
+      await time.sleep(1_000);
+      expect(bench.motion.keepAlive(id)).toBe(true);
+    }
+    expect([state(kind), cancels()]).toEqual(['running', 0]);
+    await until(() => state(kind) !== 'running', 'the end without a keepalive');
+    expect(bench.motion.status()[kind]).toMatchObject({
+      state: 'stopped',
+      reason: expect.stringContaining('no keepalive of the command that ordered it for 3 s'),
+    });
+    expect([moves().length, cancels()]).toEqual([1, 1]);
+    expect(bench.motion.status().stop.latched).toBe(false);
+  });
+
+  it.each(['drive', 'tour'] as const)('runs on without its client where it is not supervised: a %s', async (kind) => {
+    const id = await begin[kind]();
+    await ordered();
+    await time.sleep(8_000);
+    expect(bench.motion.keepAlive(id)).toBe(false);
+    expect([state(kind), cancels()]).toEqual(['running', 0]);
+  });
+
+  it('is not kept by the id of an earlier one, and does not end a later one', async () => {
+    const first = await begin.drive(true);
+    await ordered();
+    chassis.plan({ move_state: 'succeeded' });
+    await ended();
+    const second = await begin.drive();
+    expect(second).not.toBe(first);
+    await time.sleep(5_000);
+    expect([state('drive'), cancels()]).toEqual(['running', 0]);
+  });
+});
+
 describe('ending a run by a person', () => {
   it('cancels the drive without latching a stop', async () => {
     await bench.motion.startDrive({ station: 'A' });

@@ -175,6 +175,14 @@ export function routeTable(handlers: Handlers): readonly Route[] {
     },
 
     {
+      method: 'POST',
+      path: '/api/touren/lauf/lebenszeichen',
+      ...onSite,
+      meaning: 'Keep-alive of the tour, from its client',
+      handler: tours.keepAlive,
+    },
+
+    {
       method: 'GET',
       path: '/api/fahrt',
       ...onSite,
@@ -189,6 +197,13 @@ export function routeTable(handlers: Handlers): readonly Route[] {
       handler: drives.start,
     },
     { method: 'DELETE', path: '/api/fahrt', ...onSite, anyBody: true, meaning: 'End the drive', handler: drives.end },
+    {
+      method: 'POST',
+      path: '/api/fahrt/lebenszeichen',
+      ...onSite,
+      meaning: 'Keep-alive of the drive, from its client',
+      handler: drives.keepAlive,
+    },
 
     { method: 'POST', path: '/api/pose', ...personalAct, meaning: 'Set the pose of the robot', handler: pose.set },
 

@@ -26,6 +26,11 @@ export interface StopPlace extends Pick<Toolkit, 'dialer' | 'clock' | 'ssh'> {
   readonly chassis: ChassisAccess | null;
 }
 
+export interface StopContext extends CheckContext {
+  /** Called when a gateway has confirmed the stop, before the move state is read. */
+  readonly onLatched?: (() => void) | undefined;
+}
+
 type Way = MotionStop['ways'][number];
 type Access = Pick<OperatorAccess, 'ask'>;
 
@@ -64,11 +69,12 @@ type Latch = z.output<typeof stopSchema>['stop'];
 export async function stopTheRobot(
   place: StopPlace,
   { reason }: { readonly reason: string },
-  context: CheckContext,
+  context: StopContext,
 ): Promise<MotionStop> {
   const { clock } = place;
   const beganMs = clock.monotonicMs();
   const { latch, access, ways } = await latchOverAnyWay(place, reason, context);
+  if (latch !== null) context.onLatched?.();
   const after =
     latch === null || access === null
       ? { latch, move: 'not-known' as const, moveDetail: 'the gateway did not answer' }
