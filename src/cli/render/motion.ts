@@ -1,5 +1,6 @@
 import chalk from 'chalk';
 import type { MotionClear, MotionGo, MotionPose, MotionStop } from '../../lib/toolkit/motion/motion.result.ts';
+import { isOtherRobot } from '../../lib/toolkit/motion/not-stopped.ts';
 import { printable, renderTable, renderVerdict } from '../output.ts';
 
 /** `gw motion go` and `gw motion dock` */
@@ -47,10 +48,11 @@ export function renderMotionPose({ pose: { xM, yM, yawDeg }, from, state, reason
 
 /** `gw motion stop` */
 export function renderMotionStop(stop: MotionStop): string {
-  const { ways, moveDetail, by, reason, since, unsavedBecause } = stop;
+  const { ways, moveDetail, by, reason, since, unsavedBecause, robot } = stop;
   const lines = [stopHeadline(stop), ''];
   if (stop.delivered) {
     lines.push(`by      ${printable(by ?? 'unknown')}: ${printable(reason ?? 'no reason given')}, ${since ?? ''}`);
+    lines.push(`robot   ${printable(robot ?? 'not reported by its gateway')}`);
     lines.push(`move    ${printable(moveDetail)}`);
     if (unsavedBecause !== null) lines.push(`disk    ${printable(unsavedBecause)}`);
     lines.push('clear   gw motion clear, by a signed-in person', '');
@@ -67,13 +69,21 @@ export function renderMotionStop(stop: MotionStop): string {
   return lines.join('\n');
 }
 
-function stopHeadline({ delivered, cancelledAtChassis, saved, move }: MotionStop): string {
+function stopHeadline(stop: MotionStop): string {
+  const { delivered, cancelledAtChassis, saved, move, robot, meantRobot } = stop;
   const press = 'Press the emergency stop of the robot';
   if (!delivered && cancelledAtChassis) {
     return `${chalk.red.bold('NOT STOPPED: CANCELLED AT THE CHASSIS, NOT LATCHED')}: the gateway does not answer, and any client may order the next move. ${press} if it moves.`;
   }
   if (!delivered) return `${chalk.red.bold('NOT STOPPED')}: the stop could not be delivered. ${press} now.`;
+  if (isOtherRobot(stop)) {
+    const [other, meant] = [printable(robot ?? ''), printable(meantRobot ?? '')];
+    return `${chalk.red.bold(`NOT STOPPED: ROBOT ${meant}`)} of the site file. The stop is latched at another one, ${other}. Press the emergency stop of ${meant} now.`;
+  }
   const latch = `latched${savedText(saved)}`;
+  if (robot === null && meantRobot !== null) {
+    return `${chalk.red.bold('STOP LATCHED, BUT THE GATEWAY DOES NOT NAME ITS ROBOT')}: ${latch}. Check ${printable(meantRobot)}; ${press.toLowerCase()} if it moves.`;
+  }
   switch (move) {
     case 'ended':
       return `${saved === true ? chalk.green('STOPPED') : chalk.yellow('STOPPED')}: ${latch}. The chassis reports no running move.`;

@@ -6,7 +6,7 @@ import { renderMotionStop } from '../../cli/render/motion.ts';
 import { exitCodes, GwError } from '../../lib/error/index.ts';
 import { onAbort, systemClock } from '../../lib/lifecycle/index.ts';
 import type { MotionStop as Result } from '../../lib/toolkit/motion/motion.result.ts';
-import { NOT_STOPPED, notStopped } from '../../lib/toolkit/motion/not-stopped.ts';
+import { isOtherRobot, NOT_STOPPED, notStopped } from '../../lib/toolkit/motion/not-stopped.ts';
 
 /** A person beside the robot must not wait longer for a connection before pressing the emergency stop. */
 const REMIND_AFTER_MS = 2_000;
@@ -62,7 +62,11 @@ export default class MotionStop extends GwCommand<Result> {
     isLatched = true;
     if (this.jsonEnabled() && this.#trouble !== null) this.warn(printable(this.#trouble));
     if (lost !== undefined && data.delivered) this.warn(printable(`after the stop was latched: ${lost.message}`));
-    if (data.delivered) return { data, ok: data.move === 'ended' };
+    if (data.delivered && isOtherRobot(data)) {
+      const message = `The gateway belongs to robot ${data.robot}, and the site file names ${data.meantRobot}.`;
+      return { data, ok: false, error: notStopped(new GwError('GATEWAY_OTHER_ROBOT', message)) };
+    }
+    if (data.delivered) return { data, ok: data.move === 'ended' && data.robot === (data.meantRobot ?? data.robot) };
     const cause = lost ?? new GwError('OPERATOR_NOT_REACHABLE', 'The gateway did not confirm the stop.');
     return { data, ok: false, exitCode: exitCodes.notReachable, error: notStopped(cause) };
   }

@@ -347,6 +347,22 @@ describe('gw motion stop', () => {
     expect(first(renderMotionStop(data))).toMatch(/^STOP LATCHED, BUT THE ROBOT COMPLETED ITS MOVE/);
   });
 
+  it('is not green where the gateway is that of another robot, or names none', async () => {
+    fake.override = ({ method, url }) =>
+      method === 'POST' && url === '/api/stopp'
+        ? [200, { stop: { latched: true, saved: true }, robot: 'SN2' }]
+        : undefined;
+    const other = await stop({ robot: 'SN1' });
+    expect(other).toMatchObject({ delivered: true, robot: 'SN2', meantRobot: 'SN1' });
+    expect(first(renderMotionStop(other))).toMatch(
+      /^NOT STOPPED: ROBOT SN1 .*SN2.*Press the emergency stop of SN1 now/,
+    );
+    answers({ latched: true, saved: true });
+    expect(first(renderMotionStop(await stop({ robot: 'SN1' })))).toMatch(
+      /^STOP LATCHED, BUT THE GATEWAY DOES NOT NAME ITS ROBOT/,
+    );
+  });
+
   it('is saved when the write completed while the robot came to rest', async () => {
     let queries = 0;
     fake.override = ({ url }) => {

@@ -8,16 +8,18 @@ import type { Parts } from '../parts.ts';
 
 const stopBody = z.strictObject({ reason: z.string().min(1).max(200).optional() });
 
-export function stopHandlers({ motion, log }: Parts) {
+export function stopHandlers({ motion, log, site }: Parts) {
+  /** Also the robot: a stop is never refused for the robot that its client means, so the client must learn which it was. */
+  const robot = site.chassis.serial;
   return {
-    read: (_request: FastifyRequest, reply: FastifyReply) => sendJson(reply, { stop: motion.status().stop }),
+    read: (_request: FastifyRequest, reply: FastifyReply) => sendJson(reply, { stop: motion.status().stop, robot }),
     async stop(request: FastifyRequest, reply: FastifyReply) {
       // A stop is never refused for a malformed body.
       const body = stopBody.safeParse(request.body);
       const reason = (body.success && body.data.reason) || 'STOPP';
       log.warn({ audit: true, address: peerAddress(request), reason }, 'stop requested');
       const stop = await motion.stopRobot(reason, `operator surface, ${peerAddress(request)}`);
-      return isForm(request) ? reply.redirect('/', 303) : sendJson(reply, { stop });
+      return isForm(request) ? reply.redirect('/', 303) : sendJson(reply, { stop, robot });
     },
     async clear(request: FastifyRequest, reply: FastifyReply) {
       const stop = await motion.clearStop(`signed-in person, ${peerAddress(request)}`);

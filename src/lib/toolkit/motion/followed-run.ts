@@ -127,7 +127,8 @@ async function start<S extends z.ZodType<FollowedRun>>(
     const gwError = asGwError(error);
     // Without an answer of the gateway the order may have arrived.
     const isAnswered = gwError.details?.status !== undefined && gwError.code !== 'OPERATOR_NOT_REACHABLE';
-    if (!isAnswered) throw notKnown(what, gwError);
+    // Which robot it drives is compared before the order.
+    if (!isAnswered && gwError.code !== 'GATEWAY_OTHER_ROBOT') throw notKnown(what, gwError);
     if (gwError.code !== 'NOT_SIGNED_IN') throw error;
     const local = way.host === undefined ? await localOperatorAccess(toolkit, context) : null;
     if (local === null) throw notSignedIn(error);

@@ -48,6 +48,16 @@ export const motionStopSchema = z.strictObject({
     ),
   unsavedBecause: z.string().nullable().describe('Why it is not saved; null when it is saved, or that is unknown.'),
   ...latchFields,
+  robot: z
+    .string()
+    .nullable()
+    .describe('Serial number of the robot whose gateway latched the stop; null: not reported.'),
+  meantRobot: z
+    .string()
+    .nullable()
+    .describe(
+      'Serial number of the robot of the site file; null without one. Another one than `robot`: it is not stopped.',
+    ),
   move: z
     .enum(['ended', 'drove-on', 'under-way', 'not-known'])
     .describe(

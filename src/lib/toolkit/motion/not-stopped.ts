@@ -1,4 +1,5 @@
 import { GwError } from '../../error/index.ts';
+import type { MotionStop } from './motion.result.ts';
 
 /** Beginning of the first line of every stop that was not confirmed. */
 export const NOT_STOPPED = 'NOT STOPPED';
@@ -18,4 +19,9 @@ export function notStopped(cause: GwError): GwError {
       cause,
     },
   );
+}
+
+/** The stop was latched, but not at the robot of the site file. */
+export function isOtherRobot({ robot, meantRobot }: Pick<MotionStop, 'robot' | 'meantRobot'>): boolean {
+  return robot !== null && meantRobot !== null && robot !== meantRobot;
 }
