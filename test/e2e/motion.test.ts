@@ -201,6 +201,19 @@ describe('an interrupted drive', () => {
     expect(Math.hypot(xM - ordered.xM, yM - ordered.yM)).toBeGreaterThan(0.5);
   }, 60_000);
 
+  it('is ended at once by the gateway when another robot answers at the address', async () => {
+    await using command = await driving('motion', 'go', 'C');
+    await robot.fault('wrong-serial', 'on');
+    await until(
+      async () => command.child.exitCode,
+      (code) => code !== null,
+      20_000,
+    );
+    expect(command.child.exitCode).toBe(1);
+    expect(command.stdout().split('\n')[0]).toBe('The drive to C failed, and THE ROBOT MAY STILL BE MOVING.');
+    expect(command.stdout()).toMatch(/Another chassis, \S+ answers at 127\.0\.0\.1/);
+  }, 60_000);
+
   it('waits for its end, and a second Ctrl-C ends the command at once', async () => {
     await robot.fault('cancel-ignored', 'on');
     await using command = await driving('motion', 'go', 'C');

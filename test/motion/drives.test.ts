@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { planDrive } from '../../src/lib/motion/drives.ts';
 import { type Bench, startBench, until } from './bench.ts';
 import { type ScriptedChassis, startScriptedChassis } from './scripted-chassis.ts';
+import { SERIAL } from './snapshot.ts';
 import { time } from './time.ts';
 
 let chassis: ScriptedChassis;
@@ -106,6 +107,34 @@ describe('a single drive', () => {
     await ended();
     expect(drive()).toMatchObject({ state: 'failed', outcome: null, reason: expect.stringContaining('no map') });
   });
+});
+
+describe('another chassis that answers in the middle of a run', () => {
+  it.each(['drive', 'tour'] as const)(
+    'ends it at once with what is known, and receives no order and no cancel: a %s',
+    async (kind) => {
+      if (kind === 'drive') await bench.motion.startDrive({ station: 'A' });
+      else await bench.motion.startTour('round');
+      await ordered();
+      chassis.serial = 'OTHER-9';
+      await chassis.cut();
+      await chassis.restore();
+      const run = () => bench.motion.status()[kind];
+      await until(() => run()?.state !== 'running', 'the end of the run');
+      expect(run()).toMatchObject({
+        state: 'failed',
+        reason: expect.stringMatching(/OTHER-9.*neither be observed nor cancelled.*THE ROBOT MAY STILL BE MOVING/),
+      });
+      expect(bench.motion.status().gate).toMatchObject({ open: false });
+      await time.sleep(1_000);
+      expect([moves().length, cancels()]).toEqual([1, 0]);
+      // The right chassis is back: the cancel is delivered after all.
+      chassis.serial = SERIAL;
+      await chassis.cut();
+      await chassis.restore();
+      await until(() => cancels() > 0, 'the cancel');
+    },
+  );
 });
 
 describe('a run that its client supervises', () => {

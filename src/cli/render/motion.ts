@@ -16,7 +16,7 @@ export function renderMotionGo(go: MotionGo): string {
   return lines.join('\n');
 }
 
-function goHeadline(place: string, { state, interrupted, failReason, findings }: MotionGo): string {
+function goHeadline(place: string, { state, interrupted, mayBeMoving, failReason, findings }: MotionGo): string {
   if (state === 'running')
     return `The drive to ${place} ${chalk.red.bold('is not completed: the robot is still driving')}.`;
   if (state === 'succeeded') {
@@ -32,6 +32,7 @@ function goHeadline(place: string, { state, interrupted, failReason, findings }:
   if (interrupted && failReason === null) {
     return `Interrupted, but ${chalk.red.bold('THE ROBOT MAY STILL BE MOVING')}: the end of the drive to ${place} is not confirmed.`;
   }
+  if (mayBeMoving) return `The drive to ${place} ${state}, and ${chalk.red.bold('THE ROBOT MAY STILL BE MOVING')}.`;
   return `The drive to ${place} ${chalk.red.bold(state)}.`;
 }
 

@@ -14,7 +14,7 @@ export function renderTourRun(run: TourRun): string {
   return lines.join('\n');
 }
 
-function headline({ tour, state, interrupted, findings }: TourRun): string {
+function headline({ tour, state, interrupted, mayBeMoving, findings }: TourRun): string {
   const name = printable(tour);
   if (state === 'running') return `Tour ${name} ${chalk.red.bold('is not completed: the robot is still driving')}.`;
   if (state === 'succeeded') {
@@ -28,5 +28,6 @@ function headline({ tour, state, interrupted, findings }: TourRun): string {
   if (state === 'stopped' && interrupted) return `Interrupted: tour ${name} was ended and its move cancelled.`;
   if (interrupted)
     return `Interrupted, but ${chalk.red.bold('THE ROBOT MAY STILL BE MOVING')}: the end of tour ${name} is not confirmed.`;
+  if (mayBeMoving) return `Tour ${name} ${state}, and ${chalk.red.bold('THE ROBOT MAY STILL BE MOVING')}.`;
   return `Tour ${name} ${chalk.red.bold(state)}.`;
 }

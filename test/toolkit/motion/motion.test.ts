@@ -122,6 +122,14 @@ describe('gw motion go', () => {
     expect(first(renderMotionGo(data))).toBe('The drive to A failed.');
   });
 
+  it('reports that the robot may still be moving where the gateway does not know how its move ended', async () => {
+    drives(() => ({ state: 'failed', reason: 'x', outcome: { state: 'unknown', moveId: 7, failReason: null } }));
+    const data = await go();
+    expect(motionGoSchema.parse(data)).toMatchObject({ state: 'failed', mayBeMoving: true });
+    expect(first(renderMotionGo(data))).toBe('The drive to A failed, and THE ROBOT MAY STILL BE MOVING.');
+    expect(renderMotionGo(data)).toContain('emergency stop');
+  });
+
   it('does not mistake the run of another client for its own', async () => {
     drives((queries) => (queries < 2 ? {} : { id: 'run-2', state: 'succeeded' }));
     expect(await go()).toMatchObject({ state: 'failed', reason: expect.stringContaining('no longer knows this run') });
