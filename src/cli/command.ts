@@ -95,7 +95,7 @@ export abstract class GwCommand<T extends object> extends Command {
     via: string | undefined,
     work: (ssh: Ssh | undefined, signal: AbortSignal) => Promise<R>,
     onLost?: (error: GwError) => void,
-    ifLost?: (error: GwError) => GwError,
+    ifLost?: (error: GwError, during?: unknown) => GwError,
   ): Promise<R> {
     if (via === undefined) return await work(undefined, this.signal);
     const { throughVia } = await import('./via.ts');
@@ -107,7 +107,7 @@ export abstract class GwCommand<T extends object> extends Command {
     { site, via }: { readonly site: string; readonly via?: string | undefined },
     work: (toolkit: Toolkit, signal: AbortSignal) => Promise<R>,
     onLost?: (error: GwError) => void,
-    ifLost?: (error: GwError) => GwError,
+    ifLost?: (error: GwError, during?: unknown) => GwError,
   ): Promise<R> {
     const { openToolkit } = await import('../lib/toolkit/index.ts');
     const toolkit = await openToolkit(site);

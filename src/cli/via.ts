@@ -7,7 +7,7 @@ export interface ViaContext {
   /** See `ViaOptions.onLost`. */
   readonly onLost?: ((error: GwError) => void) | undefined;
   /** See `ViaOptions.ifLost`. */
-  readonly ifLost?: ((error: GwError) => GwError) | undefined;
+  readonly ifLost?: ((error: GwError, during: unknown) => GwError) | undefined;
 }
 
 /** Runs work through the SSH host of `--via`, with the agent, files and terminal of this machine. */

@@ -164,7 +164,8 @@ export function standInHealth(over: Partial<GatewayHealth> = {}): GatewayHealth 
   const log = { status: 'writing', droppedLines: 0, detail: 'The log is written.' } as const;
   const cloud = { status: 'not-configured', detail: 'The site file has no cloud.' } as const;
   const support = { status: 'not-configured', records: 'not-checked', detail: 'The site file has no cloud.' } as const;
-  return { status: 'ok', version: '0', upForMs: 0, services: [], evidence, disk, cloud, support, log, ...over };
+  const fleet = { status: 'not-checked', detail: 'No heartbeat is received.' } as const;
+  return { status: 'ok', version: '0', upForMs: 0, services: [], evidence, disk, cloud, support, fleet, log, ...over };
 }
 
 /** Motion that only records its calls. */

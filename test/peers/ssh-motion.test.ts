@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -295,7 +296,7 @@ describe.skipIf(!isThere)('orders and stops through a real OpenSSH server', () =
       await using silence = await startSilence();
       await using link = await linkTo();
       const site = join(robot.dir, 'silent.yaml');
-      const { readFileSync, writeFileSync } = await import('node:fs');
+      const { readFileSync } = await import('node:fs');
       const password = join(robot.dir, 'password.txt');
       writeFileSync(password, 'x\n', { mode: 0o600 });
       writeFileSync(site, readFileSync(robot.site, 'utf8').replace(`${robot.operatorPort}`, `${silence.port}`));
@@ -314,6 +315,48 @@ describe.skipIf(!isThere)('orders and stops through a real OpenSSH server', () =
       );
       expect(command.stderr()).toContain('No order was sent');
       expect(command.stderr().toLowerCase()).not.toContain('run the command again');
+    }, 60_000);
+  });
+
+  describe('other work whose link is lost', () => {
+    /** Ends after the link froze behind this many bytes of the answers, which is within the first reads. */
+    async function frozen(words: readonly string[], afterBytes: number) {
+      await using link = await linkTo();
+      await using command = startGw([...words, '--site', robot.site, '--via', `127.0.0.1:${link.port}`], home());
+      await until(
+        async () => link.received(),
+        (bytes) => bytes > afterBytes,
+        15_000,
+      );
+      link.freeze();
+      await until(
+        async () => command.child.exitCode,
+        (code) => code !== null,
+        40_000,
+      );
+      return { code: command.child.exitCode, stdout: command.stdout(), stderr: command.stderr() };
+    }
+
+    it('ends a checklist with the loss, not as if a person had interrupted it', async () => {
+      const list = join(robot.dir, 'probe.yaml');
+      const head = ['schema: gw/checklist/1', 'name: probe', 'title: T', 'purpose: P', 'steps:'];
+      const step = (id: string, run: string) =>
+        `  - { id: ${id}, title: T, proves: P, run: ${run}, expect: { verdict: ok }, remedy: R }`;
+      writeFileSync(list, [...head, step('first', 'chassis probe'), step('then', 'chassis probe'), ''].join('\n'));
+      const { code, stdout } = await frozen(['checklist', 'run', list, '--json'], 4_000);
+      const { ok, data, error } = JSON.parse(stdout) as Envelope;
+      expect([code, ok, error?.code]).toEqual([3, false, 'SSH_LOST']);
+      expect(data).toMatchObject({ interrupted: true });
+    }, 60_000);
+
+    it('says of a restore that was cut before its first write that nothing was written', async () => {
+      const file = join(robot.dir, 'maps.tar.gz');
+      expect((await runGw(['map', 'backup', '--site', robot.site, '--out', file], home())).code).toBe(0);
+      const words = ['map', 'restore', file, '--write-although-never-measured', '--it-stands-still'];
+      const { code, stderr } = await frozen(words, 2_500);
+      expect(code).toBe(3);
+      expect(stderr).toContain('Nothing was written');
+      expect(stderr).not.toContain('may have taken effect');
     }, 60_000);
   });
 });

@@ -14,9 +14,9 @@ export interface ViaOptions extends SshOptions {
   readonly onLost?: ((error: GwError) => void) | undefined;
   /**
    * What the loss means for work that may have moved the robot: the error to throw in place of SSH_LOST, whose remedy
-   * would be to run the command again.
+   * would be to run the command again. `during`: the error that the work ended with.
    */
-  readonly ifLost?: ((error: GwError) => GwError) | undefined;
+  readonly ifLost?: ((error: GwError, during: unknown) => GwError) | undefined;
 }
 
 /**
@@ -43,7 +43,7 @@ export async function throughSsh<T>(
     const { reason } = ssh.lost;
     // After an interruption its own error counts, but never the bare loss.
     if (options.signal.aborted && !isLoss(error)) throw error;
-    throw ifLost?.(reason) ?? lossDuring(error, reason);
+    throw ifLost?.(reason, error) ?? lossDuring(error, reason);
   } finally {
     await ssh[Symbol.asyncDispose]();
   }

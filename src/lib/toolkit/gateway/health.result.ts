@@ -53,6 +53,9 @@ export const gatewayHealthSchema = z.strictObject({
       detail: z.string(),
     })
     .describe('Remote support.'),
+  fleet: z
+    .strictObject({ status: z.enum(['ok', 'conflict', 'not-checked']), detail: z.string() })
+    .describe('Heartbeats of the other robots. conflict: two devices send with one serial number, degraded.'),
   log: z
     .strictObject({
       status: z
