@@ -32,7 +32,7 @@ export interface FakeOperator extends AsyncDisposable {
 export const context = () => ({ signal: new AbortController().signal, onProgress: () => {} });
 
 /** It is the gateway of whichever robot its client means. */
-export const namedRobot = ({ headers }: IncomingMessage): Record<string, string> => {
+const namedRobot = ({ headers }: IncomingMessage): Record<string, string> => {
   const meant = headers['gw-robot'];
   return typeof meant === 'string' ? { 'gw-robot': meant } : {};
 };
