@@ -28,6 +28,7 @@ describe('the health of the gateway', () => {
     ['a cloud that is not connected for too long', { cloudIsDown: true }],
     ['an operator server without a usable password file', { operatorTrouble: 'no one can sign in' }],
     ['sessions that cannot be recorded', { support: { status: 'waiting', records: 'failing', detail: 'ENOSPC' } }],
+    ['two devices with one serial number', { fleet: { status: 'conflict', detail: 'SN2 from a and b' } }],
     ['one service that is not running', { services: [service, { ...service, name: 'fleet', status: 'restarting' }] }],
   ])('is degraded by %s', (_what, over) => {
     expect(gatewayHealth(partsWith(over)).status).toBe('degraded');

@@ -169,6 +169,15 @@ describe("the section 'Cloud' of the technician page", () => {
     expect(texts['cloud.certificate']).toBe('gültig bis 22.11.2027, 00:00:00 UTC');
   });
 
+  it('says so where the clock of the gateway is past the end of the certificate of a running connection', () => {
+    const { link } = connectedView;
+    const connection = link?.connection;
+    if (connection == null || link === null) throw new Error('expected a connection');
+    const certificate = { ...connection.certificate, notAfter: '2020-01-01T00:00:00.000Z' };
+    const view = { ...connectedView, link: { ...link, connection: { ...connection, certificate } } };
+    expect(textsOf(view)['cloud.certificate']).toMatch(/^gültig bis 01\.01\.2020.*: ABGELAUFEN nach der Uhr/);
+  });
+
   it.each(linkTroubleKinds)('shows the trouble %s of a connected link, not only that it is connected', (kind) => {
     const trouble = { kind, detail: 'as the link says', remedy: 'Mend it.', ask: null };
     const { link } = connectedView;

@@ -167,7 +167,8 @@ export function standInHealth(over: Partial<GatewayHealth> = {}): GatewayHealth 
   const log = { status: 'writing', droppedLines: 0, detail: 'The log is written.' } as const;
   const cloud = { status: 'not-configured', detail: 'The site file has no cloud.' } as const;
   const support = { status: 'not-configured', records: 'not-checked', detail: 'The site file has no cloud.' } as const;
-  return { status: 'ok', version: '0', upForMs: 0, services: [], evidence, disk, cloud, support, log, ...over };
+  const fleet = { status: 'not-checked', detail: 'No heartbeat is received.' } as const;
+  return { status: 'ok', version: '0', upForMs: 0, services: [], evidence, disk, cloud, support, fleet, log, ...over };
 }
 
 /** Motion that only records its calls. */
@@ -221,8 +222,8 @@ export function standInMotion(): StandInMotion {
       }
       return { moveId: null, state: 'succeeded', failReason: null, failReasonText: null, reason: null, tookMs: 12 };
     },
-    async startTour(tour) {
-      calls.push(`startTour ${tour}`);
+    async startTour(tour, options) {
+      calls.push(`startTour ${tour}${options?.keepAlive === true ? ' supervised' : ''}`);
       const { failNext } = this;
       if (failNext) {
         delete this.failNext;
@@ -241,8 +242,12 @@ export function standInMotion(): StandInMotion {
       return run;
     },
     trials: standInTrials(calls),
-    async startDrive(target) {
-      calls.push(`startDrive ${JSON.stringify(target)}`);
+    keepAlive(id) {
+      calls.push(`keepAlive ${id}`);
+      return id === (status.drive ?? status.tour)?.id;
+    },
+    async startDrive(target, options) {
+      calls.push(`startDrive ${JSON.stringify(target)}${options?.keepAlive === true ? ' supervised' : ''}`);
       const { failNext } = this;
       if (failNext) {
         delete this.failNext;

@@ -80,7 +80,10 @@ function linkRows({ connection, connects, losses, retryInMs, troubles }: Link): 
     const next = retryInMs === null ? 'an attempt is under way' : `next attempt in ${ageText(retryInMs)}`;
     return [['link', `${next}; ${count}`]];
   }
-  const { path, tls, since, sessionPresent, certificate } = connection;
+  const { path, tls, since, forMs, sessionPresent, certificate } = connection;
+  // Both by the clock of the gateway, whatever this machine's is.
+  const isOver = Date.parse(certificate.notAfter) <= Date.parse(since) + forMs;
+  const ended = isOver ? chalk.red(' (EXPIRED by the clock of the gateway: the next connection fails)') : '';
   const qos0 = troubles.find(({ kind }) => kind === 'qos-0');
   return [
     ['path', path === 'direct' ? 'direct' : 'fallback, with ALPN'],
@@ -88,7 +91,10 @@ function linkRows({ connection, connects, losses, retryInMs, troubles }: Link): 
     ['TLS', printable(tls)],
     ['session', sessionPresent ? 'kept by the broker' : 'new'],
     ['subscriptions', qos0 === undefined ? 'all accepted by the broker' : chalk.yellow(printable(qos0.detail))],
-    ['certificate', `until ${printable(certificate.notAfter)}, SHA-256 ${printable(certificate.fingerprintSha256)}`],
+    [
+      'certificate',
+      `until ${printable(certificate.notAfter)}${ended}, SHA-256 ${printable(certificate.fingerprintSha256)}`,
+    ],
   ];
 }
 

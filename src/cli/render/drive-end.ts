@@ -7,12 +7,20 @@ import type { Finding } from '../../lib/toolkit/finding.result.ts';
  */
 export function endedHeadline(
   what: string,
-  { state, interrupted, findings }: { state: string; interrupted: boolean; findings: readonly Finding[] },
+  {
+    state,
+    interrupted,
+    mayBeMoving,
+    findings,
+  }: { state: string; interrupted: boolean; mayBeMoving: boolean; findings: readonly Finding[] },
 ): string {
   const standstill = findings.find(({ id }) => id === 'standstill')?.verdict;
-  const isConfirmed = state === 'stopped' || !interrupted;
+  const isConfirmed = !mayBeMoving && (state === 'stopped' || !interrupted);
   const ended = interrupted ? `Interrupted: ${what} was ended` : `${sentence(what)} ${chalk.red.bold(state)}`;
-  const end = isConfirmed ? ended : `Interrupted, and the end of ${what} is not confirmed`;
+  const open = interrupted
+    ? `Interrupted, and the end of ${what} is not confirmed`
+    : `${ended}, its end is not confirmed`;
+  const end = isConfirmed ? ended : open;
   switch (standstill) {
     case 'ok':
       return isConfirmed

@@ -1,5 +1,6 @@
 import chalk from 'chalk';
 import type { MotionClear, MotionGo, MotionPose, MotionStop } from '../../lib/toolkit/motion/motion.result.ts';
+import { isOtherRobot } from '../../lib/toolkit/motion/not-stopped.ts';
 import { printable, renderTable, renderVerdict } from '../output.ts';
 import { endedHeadline } from './drive-end.ts';
 
@@ -44,12 +45,13 @@ export function renderMotionPose({ pose: { xM, yM, yawDeg }, from, state, reason
 
 /** `gw motion stop` */
 export function renderMotionStop(stop: MotionStop): string {
-  const { ways, moveDetail, standstillDetail, by, reason, since, unsavedBecause } = stop;
+  const { ways, moveDetail, standstillDetail, by, reason, since, unsavedBecause, robot } = stop;
   const lines = [stopHeadline(stop), ''];
   if (stop.delivered) {
     lines.push(`by      ${printable(by ?? 'unknown')}: ${printable(reason ?? 'no reason given')}, ${since ?? ''}`);
+    lines.push(`robot   ${printable(robot ?? 'not reported by its gateway')}`);
     lines.push(`move    ${printable(moveDetail)}`);
-    lines.push(`robot   ${printable(standstillDetail)}`);
+    lines.push(`stands  ${printable(standstillDetail)}`);
     if (unsavedBecause !== null) lines.push(`disk    ${printable(unsavedBecause)}`);
     lines.push('clear   gw motion clear, by a signed-in person', '');
   }
@@ -65,12 +67,17 @@ export function renderMotionStop(stop: MotionStop): string {
   return lines.join('\n');
 }
 
-function stopHeadline({ delivered, cancelledAtChassis, saved, move, standstill }: MotionStop): string {
+function stopHeadline(stop: MotionStop): string {
+  const { delivered, cancelledAtChassis, saved, move, standstill, robot, meantRobot } = stop;
   const press = 'Press the emergency stop of the robot';
   if (!delivered && cancelledAtChassis) {
     return `${chalk.red.bold('NOT STOPPED: CANCELLED AT THE CHASSIS, NOT LATCHED')}: the gateway does not answer, and any client may order the next move. ${press} if it moves.`;
   }
   if (!delivered) return `${chalk.red.bold('NOT STOPPED')}: the stop could not be delivered. ${press} now.`;
+  if (isOtherRobot(stop)) {
+    const [other, meant] = [printable(robot ?? ''), printable(meantRobot ?? '')];
+    return `${chalk.red.bold(`NOT STOPPED: ROBOT ${meant}`)} of the site file. The stop is latched at another one, ${other}. Press the emergency stop of ${meant} now.`;
+  }
   const latch = `latched${savedText(saved)}`;
   // What the robot does comes before what its chassis says.
   if (standstill === 'drives-on') {
@@ -78,6 +85,9 @@ function stopHeadline({ delivered, cancelledAtChassis, saved, move, standstill }
   }
   if (standstill === 'moves') {
     return `${chalk.red.bold('STOP LATCHED, BUT THE ROBOT IS STILL MOVING')}: ${latch}. ${press} now.`;
+  }
+  if (robot === null && meantRobot !== null) {
+    return `${chalk.red.bold('STOP LATCHED, BUT THE GATEWAY DOES NOT NAME ITS ROBOT')}: ${latch}. Check ${printable(meantRobot)}; ${press.toLowerCase()} if it moves.`;
   }
   switch (move) {
     case 'ended':

@@ -1,8 +1,9 @@
 import { Flags } from '@oclif/core';
 import { GwCommand, type Outcome } from '../../cli/command.ts';
 import { secondsFlag, siteFlag, viaFlag } from '../../cli/flags.ts';
+import { unended } from '../../cli/lost-write.ts';
 import { renderChassisRestart } from '../../cli/render/chassis-restart.ts';
-import { exitCodes } from '../../lib/error/index.ts';
+import { exitCodes, type GwError } from '../../lib/error/index.ts';
 import type { ChassisRestart as Result } from '../../lib/toolkit/chassis/restart.result.ts';
 
 export default class ChassisRestart extends GwCommand<Result> {
@@ -47,6 +48,7 @@ export default class ChassisRestart extends GwCommand<Result> {
       sitePath: flags.site,
       gwVersion: this.config.version,
     };
+    let lost: GwError | undefined;
     const data = await this.withToolkit(
       flags,
       (toolkit, signal) =>
@@ -62,9 +64,12 @@ export default class ChassisRestart extends GwCommand<Result> {
             offerRestore: asks ? offerRestore : undefined,
           });
         }),
-      (lost) => this.warn(lost.message),
+      (loss) => {
+        lost = loss;
+        this.warn(loss.message);
+      },
     );
-    return { data, ...outcomeOf(data) };
+    return { data, ...outcomeOf(data, lost) };
   }
 
   protected override render(data: Result): string {
@@ -72,8 +77,8 @@ export default class ChassisRestart extends GwCommand<Result> {
   }
 }
 
-function outcomeOf({ verdict, restore }: Result): { ok: boolean; exitCode?: number } {
-  if (verdict === 'interrupted' || restore?.interrupted === true) return { ok: false, exitCode: exitCodes.interrupted };
+function outcomeOf({ verdict, restore }: Result, lost: GwError | undefined): Omit<Outcome<Result>, 'data'> {
+  if (verdict === 'interrupted' || restore?.interrupted === true) return { ok: false, ...unended(lost) };
   if (verdict === 'not-back') return { ok: false, exitCode: exitCodes.notReachable };
   return { ok: verdict === 'ok' || verdict === 'brought-back' };
 }

@@ -2,6 +2,7 @@ import { Args, Errors, Flags } from '@oclif/core';
 import { GwCommand, type Outcome } from '../../cli/command.ts';
 import { readDevicePassword } from '../../cli/device-password.ts';
 import { viaFlag } from '../../cli/flags.ts';
+import { unended } from '../../cli/lost-write.ts';
 import { printable } from '../../cli/output.ts';
 import { canAsk, createTechnician } from '../../cli/question.ts';
 import {
@@ -15,7 +16,7 @@ import {
 } from '../../cli/render/checklist.ts';
 import { builtInChecklists } from '../../cli/shipped.ts';
 import { INITIALS } from '../../lib/checklist/index.ts';
-import { exitCodes } from '../../lib/error/index.ts';
+import type { GwError } from '../../lib/error/index.ts';
 import type { ChecklistRun as Result } from '../../lib/toolkit/checklist/run.result.ts';
 
 export default class ChecklistRun extends GwCommand<Result> {
@@ -134,6 +135,7 @@ machine. Moves the robot only with --robot-will-move.`;
     const given = await this.#given(flags['from-host'] ?? [], flags['password-file']);
     const canPrompt = canAsk() && !quiet;
     try {
+      let lost: GwError | undefined;
       const data = await this.through(
         flags.via,
         (ssh, signal) =>
@@ -172,10 +174,13 @@ machine. Moves the robot only with --robot-will-move.`;
               },
             }),
           }),
-        (lost) => this.warn(lost.message),
+        (loss) => {
+          lost = loss;
+          this.warn(loss.message);
+        },
       );
       const ok = isInOrder(data);
-      return { data, ok, ...(data.interrupted && { exitCode: exitCodes.interrupted }) };
+      return { data, ok, ...((data.interrupted || (!ok && lost !== undefined)) && unended(lost)) };
     } finally {
       technician.close();
     }

@@ -7,7 +7,7 @@ import type { MapArchiveView as Result } from '../../lib/toolkit/map/archive.res
 export default class MapBackup extends GwCommand<Result> {
   static override summary = 'Back up the maps of the chassis into one file.';
   static override description =
-    'Reads only. Saves data, overlays, picture and localisation data byte for byte, with checksums, serial number and software version, and reads the file back before it is moved to its path. Without --map every map is saved. Exits with 1 when a file of a map could not be read; the backup is written all the same and lists what is missing.';
+    'Reads only. Saves data, overlays, picture and localisation data byte for byte, with checksums, serial number and software version, and reads the file back before it is moved to its path. The maps are read one after the other: each is consistent in itself, and a change in between is noticed only where the list of maps or a version counter changed. Without --map every map is saved. Exits with 1 when a file of a map could not be read; the backup is written all the same and lists what is missing.';
   static override examples = [
     '<%= config.bin %> map backup',
     '<%= config.bin %> map backup --out before-the-update.tar.gz',

@@ -1,10 +1,11 @@
 import { Args, Flags } from '@oclif/core';
 import { GwCommand, type Outcome } from '../../cli/command.ts';
 import { siteFlag, viaFlag } from '../../cli/flags.ts';
+import { nothingWritten, unended } from '../../cli/lost-write.ts';
 import { printable } from '../../cli/output.ts';
 import { renderMapRestore } from '../../cli/render/map-restore.ts';
 import { safetyFlags } from '../../cli/safety-flags.ts';
-import { exitCodes } from '../../lib/error/index.ts';
+import type { GwError } from '../../lib/error/index.ts';
 import type { MapRestore as Result } from '../../lib/toolkit/map/restore.result.ts';
 
 export default class MapRestore extends GwCommand<Result> {
@@ -46,18 +47,23 @@ export default class MapRestore extends GwCommand<Result> {
       sitePath: flags.site,
       gwVersion: this.config.version,
     };
+    let lost: GwError | undefined;
     const data = await this.withToolkit(
       flags,
       (toolkit, signal) =>
         runCarefully({ quiet: this.jsonEnabled(), signal }, (careful) => restoreFromBackup(toolkit, options, careful)),
-      (lost) => this.warn(lost.message),
+      (loss) => {
+        lost = loss;
+        this.warn(loss.message);
+      },
+      nothingWritten,
     );
     for (const note of data.notes) this.warn(printable(note));
     for (const lack of data.safetyBackup?.lacks ?? []) this.warn(printable(`the safety backup lacks ${lack}`));
     const { isRunningDifferent } = await import('../../lib/toolkit/map/change/running-map.ts');
     const isSuccess = ['nothing-to-do', 'to-do', 'restored'].includes(data.verdict);
     const ok = isSuccess && !data.interrupted && !isRunningDifferent(data.running);
-    return { data, ok, exitCode: data.interrupted ? exitCodes.interrupted : exitCodes.checkFailed };
+    return { data, ok, ...(data.interrupted && unended(lost)) };
   }
 
   protected override render(data: Result): string {

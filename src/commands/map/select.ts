@@ -1,10 +1,11 @@
 import { Args, Flags } from '@oclif/core';
 import { GwCommand, type Outcome } from '../../cli/command.ts';
 import { siteFlag, viaFlag } from '../../cli/flags.ts';
+import { nothingWritten, unended } from '../../cli/lost-write.ts';
 import { printable } from '../../cli/output.ts';
 import { renderMapSelect } from '../../cli/render/map-select.ts';
 import { safetyFlags } from '../../cli/safety-flags.ts';
-import { exitCodes } from '../../lib/error/index.ts';
+import type { GwError } from '../../lib/error/index.ts';
 import type { MapSelect as Result } from '../../lib/toolkit/map/select.result.ts';
 
 export default class MapSelect extends GwCommand<Result> {
@@ -42,15 +43,20 @@ export default class MapSelect extends GwCommand<Result> {
       sitePath: flags.site,
       gwVersion: this.config.version,
     };
+    let lost: GwError | undefined;
     const data = await this.withToolkit(
       flags,
       (toolkit, signal) =>
         runCarefully({ quiet: this.jsonEnabled(), signal }, (careful) => selectStoredMap(toolkit, options, careful)),
-      (lost) => this.warn(lost.message),
+      (loss) => {
+        lost = loss;
+        this.warn(loss.message);
+      },
+      nothingWritten,
     );
     for (const lack of data.safetyBackup?.lacks ?? []) this.warn(printable(`the safety backup lacks ${lack}`));
     const ok = ['to-do', 'selected', 'running-not-checked'].includes(data.verdict) && !data.interrupted;
-    return { data, ok, exitCode: data.interrupted ? exitCodes.interrupted : exitCodes.checkFailed };
+    return { data, ok, ...(data.interrupted && unended(lost)) };
   }
 
   protected override render(data: Result): string {

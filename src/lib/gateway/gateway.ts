@@ -14,7 +14,7 @@ import { watchDisk } from './disk-watch.ts';
 import { gatewayHealth } from './health.ts';
 import type { OutputState } from './line-writer.ts';
 import { logHealth } from './log-health.ts';
-import { coarseState, neighboursView, notListening } from './neighbours.ts';
+import { coarseState, fleetHealth, neighboursView, notListening } from './neighbours.ts';
 import type { ServeEvent } from './serve.result.ts';
 import { openSupport, supportHealth } from './support.ts';
 
@@ -116,6 +116,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       cloud: cloudHealth.view(),
       cloudIsDown: cloudHealth.isDown(),
       support: supportHealth(support),
+      fleet: fleetHealth(neighbours()),
       operatorTrouble: operator.trouble(),
       disk: { state: disks.state.view(), media: disks.media.view() },
       log: logHealth(options.logState?.()),
@@ -126,12 +127,13 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     return supervisor.health().find((service) => service.name === name)?.lastError ?? null;
   }
 
+  const neighbours = () => (fleet === null ? notListening : neighboursView(fleet.view(), lastErrorOf(fleet.name)));
   const operator = createOperator({
     site,
     link,
     motion,
     health,
-    neighbours: () => (fleet === null ? notListening : neighboursView(fleet.view(), lastErrorOf(fleet.name))),
+    neighbours,
     cloud: cloudView,
     checkCloudPath: cloud === null ? null : (path) => cloud.checkPath(path),
     support,

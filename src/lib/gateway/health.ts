@@ -35,6 +35,7 @@ export function gatewayHealth({
     operatorTrouble === null &&
     !cloudIsDown &&
     parts.support.records !== 'failing' &&
+    parts.fleet.status !== 'conflict' &&
     stop.saved !== false &&
     Object.values(disk).every(({ status }) => status === 'ok');
   return { ...parts, disk, status: isSound ? 'ok' : 'degraded' };

@@ -1,7 +1,7 @@
 import type { ChassisLink } from '../chassis/index.ts';
 import type { CoarseState, FleetView } from '../fleet/index.ts';
 import type { Motion } from '../motion/index.ts';
-import type { NeighboursView } from '../operator/index.ts';
+import type { GatewayHealth, NeighboursView } from '../operator/index.ts';
 import { robotMoves } from './robot-moves.ts';
 
 /** Without a key no heartbeat is received, which is 'not checked' and not 'no other robots'. */
@@ -24,6 +24,10 @@ export function neighboursView(
 ): NeighboursView {
   const counts = { alive: 0, late: 0, gone: 0 };
   for (const { presence } of robots) counts[presence] += 1;
+  const cloned = robots.flatMap(({ serial, address, conflictWith }) =>
+    conflictWith === null ? [] : [`${serial} from ${address} and ${conflictWith}`],
+  );
+  const clones = cloned.length === 0 ? '' : ` SERIAL CONFLICT: ${cloned.join(', ')}.`;
   const own = ownSerialFrom === null ? '' : ` Another device at ${ownSerialFrom} sends with the serial of this robot.`;
   const full =
     isTableFull === true
@@ -32,7 +36,7 @@ export function neighboursView(
   return {
     status: running ? 'listening' : 'not-checked',
     detail: running
-      ? `${counts.alive} alive, ${counts.late} late, ${counts.gone} gone.${own}${full}`
+      ? `${counts.alive} alive, ${counts.late} late, ${counts.gone} gone.${clones}${own}${full}`
       : `The heartbeat is not running, so none is sent or received: ${why ?? 'it is starting.'}`,
     robots: robots.map(({ serial, address, presence, ageMs, heartbeat, heartbeats, lost, conflictWith }) => ({
       serial,
@@ -59,6 +63,13 @@ export function neighboursView(
         : { ...sending, lastAgeMs: sending.lastAgeMs === null ? null : Math.round(sending.lastAgeMs) },
     dropped,
   };
+}
+
+/** Two devices with one serial number: which of them a state, an order or a stop is about cannot be known. */
+export function fleetHealth({ status, detail, robots, ownSerialFrom }: NeighboursView): GatewayHealth['fleet'] {
+  if (status === 'not-checked') return { status, detail };
+  const isConflict = ownSerialFrom !== null || robots.some(({ conflictWith }) => conflictWith !== null);
+  return { status: isConflict ? 'conflict' : 'ok', detail };
 }
 
 /** The state of this robot for its heartbeat: only what the chassis has reported or its poses show. */

@@ -49,7 +49,7 @@ export async function backUpMaps(client: ChassisClient, options: BackupOptions):
     }
     maps.push(map);
   }
-  onProgress('checking that nothing changed meanwhile');
+  onProgress('comparing the list of maps and its version counters with those before');
   const after = await client.identity(signal);
   const listedAfter = await client.listMaps(signal);
   if (after.serial !== identity.serial || JSON.stringify(listedAfter) !== JSON.stringify(listed)) {

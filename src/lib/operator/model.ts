@@ -31,6 +31,8 @@ export interface GatewayHealth {
   readonly cloud: Pick<CloudView, 'status' | 'detail'>;
   /** A running session does not degrade `status`; records that cannot be written do. */
   readonly support: SupportHealth;
+  /** 'conflict': two devices send with one serial number, which degrades `status`; 'not-checked' does not. */
+  readonly fleet: { readonly status: 'ok' | 'conflict' | 'not-checked'; readonly detail: string };
   /** Not part of `status`: an unread log affects neither driving nor stopping. */
   readonly log: OutputHealth;
 }

@@ -48,7 +48,8 @@ export function tlsOutcome({ plan, tls, smallHello }: PathResult): PathOutcome {
       return {
         verdict: 'wrong',
         detail: `by the clock of this gateway the certificate ${trust.kind === 'expired' ? `expired ${leaf?.notAfter}` : `is valid from ${leaf?.notBefore}`}`,
-        remedy: 'See the clock line first; if the clock is right, the cloud operator must renew the certificate.',
+        remedy:
+          'Check the clock of the gateway first (`timedatectl`); if it is right, the cloud operator must renew the certificate.',
       };
   }
 }

@@ -28,7 +28,7 @@ export function cloudTexts({ view, now }: CloudNow): Record<CloudKey, string> {
     'cloud.remedy': lines([view.remedy, link?.remedy, outbox?.remedy, seen?.remedy, release?.remedy]),
     'cloud.ask': link?.ask ?? NOTHING,
     'cloud.subscriptions': subscriptionsText(view),
-    'cloud.certificate': certificateText(link),
+    'cloud.certificate': certificateText(link, now),
     'cloud.reporting': reporting === null ? offText(view) : reportingText(reporting),
     'cloud.outbox': outbox === null ? offText(view) : outboxText(outbox, now),
     'cloud.discarded': received === null ? offText(view) : discardedText(received),
@@ -104,9 +104,13 @@ function failuresText({ failures }: Link): string {
   return lines(found);
 }
 
-function certificateText(link: Link | null): string {
+/** A running connection outlives its certificate; the next one does not. */
+function certificateText(link: Link | null, now: Date): string {
   const certificate = link?.connection?.certificate;
-  return certificate === undefined ? NOTHING : `gültig bis ${timeText(certificate.notAfter)}`;
+  if (certificate === undefined) return NOTHING;
+  const until = `gültig bis ${timeText(certificate.notAfter)}`;
+  const isOver = Date.parse(certificate.notAfter) <= now.getTime();
+  return isOver ? `${until}: ABGELAUFEN nach der Uhr dieses Gateways` : until;
 }
 
 const outboxWords: Readonly<Record<Outbox['status'], string>> = {

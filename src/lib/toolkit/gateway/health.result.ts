@@ -53,6 +53,12 @@ export const gatewayHealthSchema = z.strictObject({
       detail: z.string(),
     })
     .describe('Remote support.'),
+  fleet: z
+    .strictObject({ status: z.enum(['ok', 'conflict', 'not-checked']), detail: z.string() })
+    .optional()
+    .describe(
+      'Heartbeats of the other robots. conflict: two devices send with one serial number, degraded. Absent: a gateway that does not report it.',
+    ),
   log: z
     .strictObject({
       status: z

@@ -25,6 +25,13 @@ export interface StopPlace extends Pick<Toolkit, 'dialer' | 'clock' | 'ssh'> {
   readonly stateDir: Site['stateDir'] | null;
   /** The chassis of the site file, for a cancel without the gateway; null without one. */
   readonly chassis: ChassisAccess | null;
+  /** Serial number of the robot of the site file; null without one. Nothing is refused for it. */
+  readonly robot?: string | null | undefined;
+}
+
+export interface StopContext extends CheckContext {
+  /** Called when a gateway has confirmed the stop, before the move state is read. */
+  readonly onLatched?: (() => void) | undefined;
 }
 
 type Way = MotionStop['ways'][number];
@@ -42,6 +49,7 @@ const POLL_MS = 100;
 /** Only `latched` is required in the response. */
 const optionalText = z.string().nullable().catch(null);
 const stopSchema = z.looseObject({
+  robot: optionalText,
   stop: z.looseObject({
     latched: z.boolean(),
     saved: z
@@ -54,7 +62,7 @@ const stopSchema = z.looseObject({
     since: optionalText,
   }),
 });
-type Latch = z.output<typeof stopSchema>['stop'];
+type Latch = z.output<typeof stopSchema>['stop'] & { readonly robot: string | null };
 
 /**
  * Stops the robot through its running gateway, over every way concurrently; then reads the reported move state and
@@ -65,11 +73,12 @@ type Latch = z.output<typeof stopSchema>['stop'];
 export async function stopTheRobot(
   place: StopPlace,
   { reason }: { readonly reason: string },
-  context: CheckContext,
+  context: StopContext,
 ): Promise<MotionStop> {
   const { clock } = place;
   const beganMs = clock.monotonicMs();
   const { latch, access, ways } = await latchOverAnyWay(place, reason, context);
+  if (latch !== null) context.onLatched?.();
   const after =
     latch === null || access === null ? { latch, ...unanswered } : await afterStop(access, latch, context, clock);
   return {
@@ -80,6 +89,8 @@ export async function stopTheRobot(
     reason: latch?.reason ?? null,
     by: latch?.by ?? null,
     since: latch?.since ?? null,
+    robot: latch?.robot ?? null,
+    meantRobot: place.robot ?? null,
     move: after.move,
     moveDetail: after.moveDetail,
     standstill: after.standstill,
@@ -108,11 +119,11 @@ async function latchOverAnyWay(place: StopPlace, reason: string, context: CheckC
         if (access === null) {
           note('not-there', 'no such socket, or no permission to open it', null);
         } else {
-          const { stop } = await access.ask('POST', '/api/stopp', stopSchema, { reason });
+          const { stop, robot } = await access.ask('POST', '/api/stopp', stopSchema, { reason });
           if (isOver) return;
           if (stop.latched) {
             note('latched', 'confirmed that the stop is latched', tookMs());
-            resolve({ latch: stop, access });
+            resolve({ latch: { ...stop, robot }, access });
             return;
           }
           note('failed', 'answered, but the stop is NOT latched', tookMs());
@@ -181,7 +192,7 @@ async function afterStop(access: Access, latch: Latch, { signal, onProgress }: C
   const [reported, seen] = await Promise.all([moveAfterStop(access, clock), awaitStandstill(access, clock, signal)]);
   const move = { ...reported, standstill: seen.verdict, standstillDetail: seen.reason };
   const now = await access.ask('GET', '/api/stopp', stopSchema).then(
-    ({ stop }) => stop,
+    ({ stop, robot }): Latch => ({ ...stop, robot }),
     () => latch,
   );
   if (now.latched) return { latch: now, ...move };

@@ -14,7 +14,12 @@ export interface TourRunOptions extends Partial<FollowOptions> {
   readonly withinMs: number;
 }
 
-const runSchema = followedRunSchema.extend({ tour: z.string(), stations: z.array(z.string()), at: z.int() });
+const runSchema = followedRunSchema.extend({
+  tour: z.string(),
+  stations: z.array(z.string()),
+  at: z.int(),
+  outcomes: z.array(z.looseObject({ state: z.string() })).catch([]),
+});
 type Run = z.output<typeof runSchema>;
 
 /**
@@ -47,12 +52,17 @@ export async function runTour(toolkit: Toolkit, options: TourRunOptions, context
     stations: run.stations,
     state: run.state,
     interrupted: isInterrupted,
+    mayBeMoving: mayBeMoving(run),
     reason: run.reason,
     at: run.stations[run.at] ?? null,
     end,
     findings: [endedFinding(run, options, isInterrupted), ...stood, ...endFindings(end, run.state === 'succeeded')],
     tookMs: Math.round(clock.monotonicMs() - began),
   };
+}
+
+function mayBeMoving({ outcomes }: Run): boolean {
+  return outcomes.at(-1)?.state === 'unknown';
 }
 
 function endedFinding(run: Run, { withinMs }: TourRunOptions, isInterrupted: boolean): Finding {
@@ -75,7 +85,7 @@ function endedFinding(run: Run, { withinMs }: TourRunOptions, isInterrupted: boo
       return wrong(
         base,
         `${run.state} at station ${run.stations[run.at] ?? '?'}: ${run.reason ?? 'no reason given'}`,
-        isInterrupted ? MAY_DRIVE_ON : 'Resolve the reason, then start the tour again.',
+        isInterrupted || mayBeMoving(run) ? MAY_DRIVE_ON : 'Resolve the reason, then start the tour again.',
       );
   }
 }

@@ -64,7 +64,8 @@ export function identityLine({ cloud }: Pick<Site, 'cloud'>, identity: KnownIden
           line({
             verdict: 'wrong',
             detail: `expired ${notAfter} by the clock of this gateway (${subject})`,
-            remedy: 'See the clock line first; if the clock is right, enrol the device again: gw enrol --renew',
+            remedy:
+              'Check the clock of the gateway first (`timedatectl`); if it is right, enrol the device again: gw enrol --renew',
           }),
         ];
       }
