@@ -194,7 +194,7 @@ export const auditDe: typeof auditEn = {
   verdict: {
     ok: 'Kein Befund: Die Einträge auf dem Gateway sind vollständig',
     findings: (count) => plural(count, 'Befund', 'Befunde'),
-    'not-decided': 'Nicht entschieden: kein Befund, aber nicht alles war prüfbar',
+    'not-decided': 'Nicht entschieden: kein Befund, aber nicht alles wurde geprüft',
   },
   firstBroken: (file, line) => `Erste fehlerhafte Zeile der Kette: ${file}${line === null ? '' : `, Zeile ${line}`}`,
   notCompared:

@@ -14,6 +14,7 @@ import {
   verifyClosed,
 } from '../../kiosk/index.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
+import { conclude } from '../verdict.ts';
 import type { KioskStatus } from './kiosk.result.ts';
 import { changeRecord, observeNow } from './memory.ts';
 import { readTablet } from './reading.ts';
@@ -58,11 +59,7 @@ export async function kioskStatus(toolkit: Toolkit, access: KioskAccess, context
   const findings = findingsOf({ port: state, answeredBy, setUp, restart, now });
   return {
     address: { host, port },
-    verdict: findings.some(({ verdict }) => verdict === 'wrong')
-      ? 'wrong'
-      : findings.some(({ verdict }) => verdict === 'not-checked')
-        ? 'not-checked'
-        : 'ok',
+    verdict: conclude(findings),
     port: state,
     answeredBy,
     tablet: record?.tablet ?? null,
