@@ -55,7 +55,7 @@ export function createCatalogue({
     opened ??= openToolkit(await path(), ssh);
     return opened;
   }
-  /** For checks of the gateway itself: run elsewhere they would report on the wrong machine. */
+  /** For checks of the gateway itself or of its files: run elsewhere they would report on the wrong machine. */
   async function onGateway(): Promise<Toolkit> {
     if (ssh === undefined) return toolkit();
     throw new GwError('NEEDS_GATEWAY', `This check must run on the gateway itself, not through ${ssh.where}.`);
@@ -173,7 +173,7 @@ export function createCatalogue({
         }),
         missing: missing(needs.cloud),
       },
-      async (options, context) => (await import('./cloud/link.ts')).checkCloudLink(await toolkit(), options, context),
+      async (options, context) => (await import('./cloud/link.ts')).checkCloudLink(await onGateway(), options, context),
     ),
     'cloud stop': entry(
       {
@@ -221,7 +221,7 @@ export function createCatalogue({
       },
       async ({ waitS }, context) =>
         (await import('./tunnel/rehearsal.ts')).rehearseTunnel(
-          await toolkit(),
+          await onGateway(),
           { waitS, password: thePassword() },
           context,
         ),

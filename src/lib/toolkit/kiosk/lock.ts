@@ -26,7 +26,7 @@ import type { CheckContext, Toolkit } from '../toolkit.ts';
 import type { KioskLock, LockOutcome } from './kiosk.result.ts';
 import { changeRecord, observeNow, verdictOf } from './memory.ts';
 import { readTablet } from './reading.ts';
-import { type KioskAccess, portTarget, rememberOpen, tabletEndpoint, tellingPort, withTablet } from './session.ts';
+import { type KioskAccess, portTarget, rememberOpen, statingPort, tabletEndpoint, withTablet } from './session.ts';
 
 export interface LockOptions {
   /** Restart the tablet, and verify that its port stays closed. */
@@ -47,7 +47,7 @@ export async function lockKiosk(
   options: KioskAccess & LockOptions,
   context: CheckContext,
 ): Promise<KioskLock> {
-  return await tellingPort(toolkit, context, () => lock(toolkit, options, context));
+  return await statingPort(toolkit, context, () => lock(toolkit, options, context));
 }
 
 async function lock(toolkit: Toolkit, options: KioskAccess & LockOptions, context: CheckContext): Promise<KioskLock> {

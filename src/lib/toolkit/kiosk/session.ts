@@ -96,7 +96,7 @@ export async function withTablet<T>(
  * Runs a command that closes ADB over TCP at its end. One that is aborted says what the record knows of the port, since
  * the tablet stays as it is.
  */
-export async function tellingPort<T>(
+export async function statingPort<T>(
   { site: { stateDir } }: Toolkit,
   { signal }: CheckContext,
   work: () => Promise<T>,

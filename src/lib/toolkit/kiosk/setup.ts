@@ -12,7 +12,7 @@ import type { CheckContext, Toolkit } from '../toolkit.ts';
 import type { KioskSetup } from './kiosk.result.ts';
 import { type LockOptions, lockTablet } from './lock.ts';
 import { storeReading, verdictOf } from './memory.ts';
-import { type KioskAccess, portTarget, tabletEndpoint, tellingPort, withTablet } from './session.ts';
+import { type KioskAccess, portTarget, statingPort, tabletEndpoint, withTablet } from './session.ts';
 
 export interface SetupOptions extends KioskAccess, LockOptions {
   /** Leave ADB over TCP open; later reports show that in red. */
@@ -24,7 +24,7 @@ export interface SetupOptions extends KioskAccess, LockOptions {
  * technician can continue. Throws KIOSK_PROFILE_INVALID and the connection errors of {@link withTablet}.
  */
 export async function setUpKiosk(toolkit: Toolkit, options: SetupOptions, context: CheckContext): Promise<KioskSetup> {
-  return await tellingPort(toolkit, context, () => setUp(toolkit, options, context));
+  return await statingPort(toolkit, context, () => setUp(toolkit, options, context));
 }
 
 async function setUp(toolkit: Toolkit, options: SetupOptions, context: CheckContext): Promise<KioskSetup> {

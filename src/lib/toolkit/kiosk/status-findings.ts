@@ -114,7 +114,7 @@ export function findingsOf(found: {
   return [portFinding(found), restartFinding(found.restart), setUpFinding(found.setUp)];
 }
 
-/** What the record tells of the tablet at an address whose device is not visible. */
+/** What the record states of the tablet at an address whose device is not visible. */
 export interface Known {
   /** null: no tablet was ever connected at this address. */
   readonly bridge: TabletRecord['bridge'] | null;
