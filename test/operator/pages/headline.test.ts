@@ -73,7 +73,10 @@ describe('the headline', () => {
       'a service',
       connectedView,
       noSupport,
-      { ...health, services: [{ name: 'cloud', status: 'running', restarts: 0, detail: null, lastError: null, remedy: 'Check it.' }] },
+      {
+        ...health,
+        services: [{ name: 'cloud', status: 'running', restarts: 0, detail: '', lastError: null, remedy: 'Check it.' }],
+      },
       'Dienste',
     ],
     [
