@@ -192,7 +192,7 @@ export const auditDe: typeof auditEn = {
   above: 'Fernwartung',
   footer: (serial) => `Prüfung der Fernwartungssitzungen${serial === null ? '' : `, ${serial}`}`,
   verdict: {
-    ok: 'Kein Befund: Die Einträge auf dem Gateway sind vollständig',
+    ok: 'Kein Befund: Die Einträge auf dem Gateway sind vollständig und gleich der Kopie der Cloud',
     findings: (count) => plural(count, 'Befund', 'Befunde'),
     'not-decided': 'Nicht entschieden: kein Befund, aber nicht alles wurde geprüft',
   },
