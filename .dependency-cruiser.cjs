@@ -167,7 +167,7 @@ module.exports = {
           '^src/lib/[^/]+/[^/]+\\.result\\.ts$',
           '^src/lib/[^/]+/[^/]+/[^/]+\\.result\\.ts$',
           '^src/lib/toolkit/[^/]+/',
-          '^src/lib/toolkit/(via|remote-run)\\.ts$',
+          '^src/lib/toolkit/(via|remote-run|verdict)\\.ts$',
           '^src/lib/sim/',
         ],
         dependencyTypesNot: ['type-only'],

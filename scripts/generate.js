@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { Plugin } from '@oclif/core';
 import { z } from 'zod';
 import { fileSchemas, resultSchemas } from '../src/cli/schemas.ts';
+import { describeVerdicts } from '../src/cli/verdict-table.ts';
 import { describeErrorTable } from '../src/lib/error/describe.ts';
 import { describeLedger } from '../src/lib/evidence/index.ts';
 import { describeRules } from '../src/lib/overlays/rules/describe.ts';
@@ -92,9 +93,10 @@ function commandsPage(all) {
     '# Commands',
     '',
     'Every command takes `--json` (one envelope on stdout: `{schema, ok, data, warnings, error}`; long-running ones print',
-    'one object a line), `--no-color` and `--help`. Exit codes: 0 fine, 1 a check found something wrong, 2 wrong usage or site file,',
+    'one object a line), `--no-color` and `--help`. Exit codes: 0 fine, 1 a check found something wrong or open, 2 wrong usage or site file,',
     '3 not reachable, 4 refused, 70 a bug of gw, 130 interrupted.',
     '',
+    describeVerdicts(),
   ];
   for (const [id, command] of Object.entries(all)) {
     if (command.hidden) continue;

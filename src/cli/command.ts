@@ -3,6 +3,7 @@ import type { ZodType } from 'zod';
 import { asGwError, type ErrorJson, exitCodes, GwError } from '../lib/error/index.ts';
 import type { Ssh } from '../lib/net/index.ts';
 import type { Toolkit } from '../lib/toolkit/index.ts';
+import type { Deciding } from '../lib/toolkit/verdict.ts';
 import { forStderr, forStdout } from './colour.ts';
 import { jsonText } from './json-text.ts';
 import { printable, renderError, renderWarning } from './output.ts';
@@ -85,6 +86,21 @@ export abstract class GwCommand<T extends object> extends Command {
     } finally {
       signals.end();
     }
+  }
+
+  /** The outcome of a check by its verdict; accepting what is open leaves a warning, and the verdict as it is. */
+  protected async judged(
+    data: T,
+    verdict: Deciding['verdict'],
+    flags: { readonly 'accept-undecided': boolean | undefined },
+  ): Promise<Outcome<T>> {
+    const { isPassed } = await import('../lib/toolkit/verdict.ts');
+    const acceptUndecided = flags['accept-undecided'] === true;
+    const ok = isPassed(verdict, { acceptUndecided });
+    if (ok && !isPassed(verdict, { acceptUndecided: false })) {
+      this.warn('Not everything was checked or decided; accepted by --accept-undecided.');
+    }
+    return { data, ok };
   }
 
   /**

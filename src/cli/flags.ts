@@ -37,6 +37,11 @@ export const viaThereFlag = Flags.string({
 /** Whether the chassis is queried, where a command also works without it. */
 export const liveFlag = Flags.boolean({ summary: 'Query the chassis for its current software version.' });
 
+/** For every command that ends with the verdict of a check. */
+export const acceptUndecidedFlag = Flags.boolean({
+  summary: 'Exit with 0 although something was not checked or not decided; what is wrong still counts.',
+});
+
 /** The simulator that a command controls. */
 export const simDirFlag = Flags.directory({ summary: 'Folder of the simulator.', helpValue: 'DIR' });
 

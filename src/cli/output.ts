@@ -29,8 +29,8 @@ export function renderWarning(text: string): string {
   return `${chalkStderr.yellow('warning:')} ${text}`;
 }
 
-/** Result of a check; 'not-checked' is a value of its own and never green. */
-export type Verdict = 'ok' | 'wrong' | 'not-checked';
+/** Result of a line; 'not-checked' and 'not-applicable' are values of their own and never green. */
+export type Verdict = 'ok' | 'wrong' | 'not-checked' | 'not-applicable';
 
 /** The verdict before a line, also readable without colour. */
 export function renderVerdict(verdict: Verdict): string {
@@ -41,6 +41,8 @@ export function renderVerdict(verdict: Verdict): string {
       return chalk.red.bold('FAIL');
     case 'not-checked':
       return chalk.yellow('--  ');
+    case 'not-applicable':
+      return chalk.dim('n/a ');
   }
 }
 

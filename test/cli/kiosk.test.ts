@@ -182,6 +182,22 @@ describe('gw kiosk lock', () => {
     expect(lock(part)[0]).toContain('192.0.2.5:5555');
   });
 
+  it('never says that the tablet refuses, nor in green, where the address could not be identified', () => {
+    for (const part of [
+      { wasOpen: false, answeredBy: 'unknown' },
+      { answeredBy: 'unknown', afterRestart: 'closed' },
+      { verdict: 'not-verified', wasOpen: false, answeredBy: 'unknown' },
+    ] as const) {
+      const shown = lock(part);
+      expect(shown.join('\n')).not.toContain('the tablet refuses');
+      expect(shown).toContain('--   ADB port: its address refuses connections; the device is not identified');
+    }
+    expect(lock({ answeredBy: 'unknown' })[0]).toMatch(/was switched off; .*whether the tablet does is unknown\.$/);
+    expect(lock({ verdict: 'not-verified', wasOpen: false, answeredBy: 'unknown' })[0]).toMatch(
+      /no tablet was ever connected/,
+    );
+  });
+
   it('names the property that opens it again', () => {
     expect(lock({ keepsOpening: 'persist.adb.tcp.port=5555' }).join('\n')).toContain('persist.adb.tcp.port=5555');
   });
@@ -262,11 +278,32 @@ describe('gw kiosk status', () => {
     expect(status({ port: 'open' })[0]).toMatch(/is open/);
     expect(status({ port: 'silent' })[0]).toMatch(/does not answer/);
     expect(status({ answeredBy: 'other' })[0]).toMatch(/^Another device, not the tablet, answers/);
-    expect(status({ findings: [{ ...finding, verdict: 'wrong', remedy: 'x' }] })[0]).toMatch(
+    expect(status({ findings: [finding, { ...finding, id: 'set-up', verdict: 'wrong', remedy: 'x' }] })[0]).toMatch(
       /closed, but a check failed/,
     );
-    expect(status({ findings: [finding, { ...finding, verdict: 'not-checked' }] })[0]).toMatch(
+    expect(status({ findings: [finding, { ...finding, id: 'restart', verdict: 'not-checked' }] })[0]).toMatch(
       /closed; 1 of 2 checks not made now\.$/,
+    );
+  });
+
+  it('does not say closed of a tablet whose port finding is open, by the record or by an unknown device', () => {
+    const open = { ...finding, verdict: 'not-checked', remedy: 'x' } as const;
+    const unknown = status({ answeredBy: 'unknown', findings: [open] })[0] ?? '';
+    expect(unknown).toBe(
+      'Not decided: 192.0.2.5:5555 refuses connections, and whether the tablet does is unknown; 1 of 1 checks not made now.',
+    );
+    const red = status({ answeredBy: 'unknown', findings: [open], redLine })[0] ?? '';
+    expect(red).toMatch(
+      /^The tablet is not verified as closed: 192\.0\.2\.5:5555 refuses connections, by a device that/,
+    );
+    const failed = status({
+      answeredBy: 'unknown',
+      findings: [open, { ...finding, id: 'set-up', verdict: 'wrong' }],
+      redLine,
+    });
+    expect(failed[0]).toMatch(/^The tablet is not verified as closed: .*; a check failed\.$/);
+    expect(status({ answeredBy: 'unknown' })[0]).toBe(
+      'The ADB port of the tablet at 192.0.2.5:5555 is closed, by a device that is not visible from here.',
     );
   });
 

@@ -49,6 +49,19 @@ const gw = (...args: string[]) => runGw(['checklist', 'run', './own.yaml', ...ar
 const records = () => readdir(join(dir, 'state', 'records')).catch(() => []);
 
 describe('gw checklist run', () => {
+  test('ends with 2 for a site file that is missing, with the error, or invalid, with the steps', async () => {
+    const missing = await gw('--site', 'nofile.yaml', '--json');
+    expect(missing.code).toBe(2);
+    expect(JSON.parse(missing.stdout)).toMatchObject({ ok: false, data: null, error: { code: 'SITE_FILE_NOT_FOUND' } });
+    await writeFile(join(dir, 'broken.yaml'), 'name: x\n');
+    const invalid = await gw('--site', 'broken.yaml', '--json');
+    expect(invalid.code).toBe(2);
+    expect(JSON.parse(invalid.stdout)).toMatchObject({
+      ok: false,
+      data: { steps: [{ id: 'file', verdict: 'wrong' }, {}, {}, {}] },
+    });
+  });
+
   test('loses nothing when killed and resumed, and ends with one record', async () => {
     const args = ['checklist', 'run', './own.yaml', '--answers', 'answers.yaml', '--initials', 'KM'];
     {

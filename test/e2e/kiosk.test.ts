@@ -36,10 +36,11 @@ describe.skipIf(!hasProgram('adb'))('gw kiosk', () => {
     expect(locked.stdout).toContain('After a restart of the tablet: stayed closed');
 
     const closed = await gw('status', '--json');
-    expect(closed.code).toBe(0);
+    expect(closed.code).toBe(1);
+    expect((await gw('status', '--accept-undecided')).code).toBe(0);
     expect(json(closed.stdout)).toMatchObject({
       schema: 'gw/kiosk-status/1',
-      ok: true,
+      ok: false,
       data: {
         verdict: 'not-checked',
         port: 'closed',

@@ -25,15 +25,19 @@ writeFileSync(join(folder, 'many.json'), collectionOf(many));
 const inspect = (...args: string[]) => runGw(['overlays', 'inspect', ...args], { cwd: folder });
 
 describe('gw overlays inspect', () => {
-  it('exits with 1 on a finding of severity wrong and otherwise with 0, in text and in JSON', async () => {
+  it('exits with 1 on a finding of severity wrong or not checked, in text and in JSON', async () => {
+    // Without a picture one rule is not checked.
     const good = await inspect('--file', 'fine.json');
-    expect(good).toMatchObject({ code: 0, stderr: '' });
+    expect(good).toMatchObject({ code: 1, stderr: '' });
+    const accepted = await inspect('--file', 'fine.json', '--accept-undecided');
+    expect(accepted).toMatchObject({ code: 0, stdout: good.stdout });
+    expect(accepted.stderr).toContain('accepted by --accept-undecided');
     expect(good.stdout).toMatch(/^2 features \(2 points, 0 zones, 0 lanes, 1 charger among them\), 1 finding /);
     const bad = await inspect('--file', 'broken.json');
     expect(bad.code).toBe(1);
     expect(bad.stdout).toContain('WRONG yaw-not-a-number #0');
     for (const flag of ['--json', '--format=json']) {
-      const { code, stdout, stderr } = await inspect('--file', 'broken.json', flag);
+      const { code, stdout, stderr } = await inspect('--file', 'broken.json', flag, '--accept-undecided');
       expect({ code, stderr }).toEqual({ code: 1, stderr: '' });
       expect(JSON.parse(stdout)).toMatchObject({
         schema: 'gw/overlays-inspect/1',
@@ -55,12 +59,12 @@ describe('gw overlays inspect', () => {
     let stderr = '';
     child.stderr.on('data', (chunk) => (stderr += chunk));
     child.stdout.once('data', () => child.stdout.destroy());
-    expect(await once(child, 'close')).toEqual([0, null]);
+    expect(await once(child, 'close')).toEqual([1, null]);
     expect(stderr).toBe('');
   });
 
   it('prints a document only, or writes it to a file', async () => {
-    const { code, stdout } = await inspect('--file', 'fine.json', '--format', 'geojson');
+    const { code, stdout } = await inspect('--file', 'fine.json', '--format', 'geojson', '--accept-undecided');
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({ type: 'FeatureCollection', features: [{ id: 'p0' }, { id: 'p1' }] });
     const written = await inspect('--file', 'fine.json', '--format', 'html', '--out', 'fine.html');

@@ -7,14 +7,30 @@ import { runGw } from './gw.ts';
 const lines = linesOf([startOf(1), endOf(1)]);
 
 describe('gw tunnel audit', () => {
-  it('ends with 0 without, and with 1 with findings or without a decision, the same in text and JSON', async () => {
+  it('ends with 0 when everything was checked, and with 1 with findings or when something was not, the same in text and JSON', async () => {
     using folder = recordFolder({ 'sessions.jsonl': lines });
     const args = ['tunnel', 'audit', '--records', folder.dir];
-    const whole = await runGw(args);
-    expect(whole).toMatchObject({ code: 0, stderr: '' });
-    expect(whole.stdout.split('\n')[0]).toMatch(/^ok: 1 support session, no finding, records 1 to 2\. Not compared/);
+    const open = await runGw(args);
+    expect(open).toMatchObject({ code: 1, stderr: '' });
+    expect(open.stdout.split('\n')[0]).toMatch(
+      /^Not decided: 1 support session, no finding, records 1 to 2; 4 of 11 checks not made\. Not compared/,
+    );
     const json = await runGw([...args, '--json']);
-    expect(JSON.parse(json.stdout)).toMatchObject({ schema: 'gw/tunnel-audit/1', ok: true, data: { verdict: 'ok' } });
+    expect(json.code).toBe(1);
+    expect(JSON.parse(json.stdout)).toMatchObject({
+      schema: 'gw/tunnel-audit/1',
+      ok: false,
+      error: null,
+      warnings: [],
+      data: { verdict: 'not-decided', local: 'ok' },
+    });
+    const accepted = await runGw([...args, '--json', '--accept-undecided']);
+    expect(accepted.code).toBe(0);
+    expect(JSON.parse(accepted.stdout)).toMatchObject({
+      ok: true,
+      warnings: [expect.stringContaining('--accept-undecided')],
+      data: { verdict: 'not-decided' },
+    });
 
     writeFileSync(folder.path('sessions.jsonl'), lines.slice(0, 1).join(''));
     const cut = await runGw([...args, '--report', folder.path('audit.pdf'), '--lang', 'de']);
@@ -23,7 +39,7 @@ describe('gw tunnel audit', () => {
       /^FAILED: 2 findings\. First broken line of the chain: sessions\.jsonl:2\./,
     );
     expect(cut.stdout).toContain(`Report: ${folder.path('audit.pdf')} (pdf, `);
-    const cutJson = await runGw([...args, '--json']);
+    const cutJson = await runGw([...args, '--json', '--accept-undecided']);
     expect(cutJson.code).toBe(1);
     expect(JSON.parse(cutJson.stdout)).toMatchObject({ ok: false, error: null, data: { firstBroken: { line: 2 } } });
 

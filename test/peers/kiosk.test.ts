@@ -1,10 +1,11 @@
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { renderKioskLock, renderKioskStatus } from '../../src/cli/render/kiosk.ts';
 import { chooseDevice } from '../../src/lib/kiosk/adb/tablet.ts';
 import { openBridge, readTabletRecord, tabletRedLine } from '../../src/lib/kiosk/index.ts';
 import { systemClock } from '../../src/lib/lifecycle/index.ts';
-import { directDialer, reachEndpoint } from '../../src/lib/net/index.ts';
+import { DialError, directDialer, reachEndpoint } from '../../src/lib/net/index.ts';
 import { openSsh } from '../../src/lib/net/ssh/index.ts';
 import { startTablet } from '../../src/lib/sim/tablet/index.ts';
 import { findAdb, startAdbServer } from '../../src/lib/toolkit/kiosk/adb.ts';
@@ -170,12 +171,73 @@ describe.skipIf(!hasProgram('adb'))('the tablet through the adb of Debian', { co
     const context = { signal: ending.signal, onProgress };
     await expect(setUpKiosk(world.toolkit, open, context)).rejects.toMatchObject({
       code: 'INTERRUPTED',
-      message: expect.stringContaining('ADB over TCP is on'),
+      message: expect.stringMatching(/^Interrupted\. ADB over TCP is open at 127\.0\.0\.1:\d+/),
+      remedy: expect.stringContaining('gw kiosk lock'),
     });
     expect(await world.processes()).toEqual([]);
     expect(await tabletRedLine(world.toolkit.site.stateDir)).not.toBeNull();
     world.tablet.setFault('tablet-slow', false);
     expect(await setUpKiosk(world.toolkit, open, world.context)).toMatchObject({ verdict: 'done' });
+  });
+
+  it.each([
+    ['setup', /^Connecting to the tablet/],
+    ['setup', /^Clearing settings that open/],
+    ['setup', /^Verifying that the port/],
+    ['lock', /^Starting adb/],
+    ['lock', /^Connecting to the tablet/],
+    ['lock', /^Clearing settings that open/],
+    ['lock', /^Verifying that the port/],
+  ] as const)('an interrupted %s says that ADB is open or not verified: %s', async (command, stage) => {
+    await using world = await openTabletWorld();
+    if (command === 'lock') await setUpKiosk(world.toolkit, open, world.context);
+    const ending = new AbortController();
+    const onProgress = (text: string) => {
+      if (stage.test(text)) ending.abort(new DOMException('stop', 'AbortError'));
+    };
+    const context = { signal: ending.signal, onProgress };
+    const run = command === 'lock' ? lockKiosk : setUpKiosk;
+    await expect(run(world.toolkit, closing, context)).rejects.toMatchObject({
+      code: 'INTERRUPTED',
+      message: expect.stringMatching(/^Interrupted\. ADB over TCP (is open at|at \S+ is not verified as closed)/),
+      remedy: expect.stringContaining('gw kiosk lock'),
+    });
+    expect(await tabletRedLine(world.toolkit.site.stateDir)).not.toBeNull();
+  });
+
+  it('that was last seen open is not closed because its address refuses', async () => {
+    await using world = await openTabletWorld();
+    await setUpKiosk(world.toolkit, open, world.context);
+    // The tablet has another address by now, and something else refuses at the old one, without a MAC address to see.
+    const place = { address: '127.0.0.1', port: world.tablet.port };
+    const refusing = { way: 'direct', dial: () => Promise.reject(new DialError('refused', place)) };
+    const toolkit = { ...world.toolkit, dialer: refusing };
+    const status = await kioskStatus(toolkit, access, world.context);
+    expect(status).toMatchObject({ port: 'closed', answeredBy: 'unknown' });
+    expect(status.findings[0]).toMatchObject({
+      id: 'port',
+      verdict: 'not-checked',
+      detail: expect.stringContaining('last seen open'),
+    });
+    expect(status.redLine).not.toBeNull();
+    expect(renderKioskStatus(status).split('\n')[0]).toMatch(
+      /not verified.* as closed: 127\.0\.0\.1:\d+ refuses connections/,
+    );
+    const locked = await lockKiosk(toolkit, closing, world.context);
+    expect(locked).toMatchObject({ verdict: 'not-verified', answeredBy: 'unknown' });
+    expect(renderKioskLock(locked)).not.toContain('the tablet refuses');
+  });
+
+  it('that was never connected is not closed because an address refuses', async () => {
+    await using world = await openTabletWorld();
+    const place = { address: '127.0.0.1', port: world.tablet.port };
+    const refusing = { way: 'direct', dial: () => Promise.reject(new DialError('refused', place)) };
+    const toolkit = { ...world.toolkit, dialer: refusing };
+    expect((await kioskStatus(toolkit, access, world.context)).findings[0]).toMatchObject({ verdict: 'not-checked' });
+    expect(await lockKiosk(toolkit, closing, world.context)).toMatchObject({ verdict: 'not-verified' });
+    const after = await kioskStatus(toolkit, access, world.context);
+    expect(after.findings[0]).toMatchObject({ verdict: 'not-checked', detail: expect.stringContaining('no tablet') });
+    expect(renderKioskStatus(after).split('\n')[0]).toMatch(/^\S*Not decided/);
   });
 
   it('waits for the authorisation on the tablet, and prints the fingerprint that the tablet shows', async () => {

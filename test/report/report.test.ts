@@ -87,19 +87,29 @@ describe('JUnit', () => {
       name: 'demo',
       tests: '5',
       failures: '1',
-      errors: '1',
-      skipped: '2',
+      errors: '2',
+      skipped: '1',
       time: '2.00',
     });
     const cases = suite?.children.filter(({ name }) => name === 'testcase') ?? [];
     const outcome = cases.map(
       ({ children }) => children.find(({ name }) => !['properties', 'system-out'].includes(name))?.name,
     );
-    expect(outcome).toEqual([undefined, 'failure', 'error', 'skipped', 'skipped']);
+    expect(outcome).toEqual([undefined, 'failure', 'error', 'skipped', 'error']);
     expect(cases[2]?.children.find(({ name }) => name === 'error')?.attributes.type).toBe('CHASSIS_NOT_CONNECTED');
     expect(cases[3]?.children.find(({ name }) => name === 'skipped')?.attributes.message).toBe(
       "skipped: It needs 'away'.",
     );
+    expect(cases[4]?.children.find(({ name }) => name === 'error')?.attributes).toMatchObject({
+      message: 'Not answered',
+      type: 'NOT_CHECKED',
+    });
+  });
+
+  test('skips a step that was left out on request, which is not the same as not checked', () => {
+    const left = step({ id: 'left', verdict: 'not-checked', why: 'Left out', shown: null, leftOut: true });
+    const suite = parseXml(toJUnit(result(step({ id: 'good' }), left))).children[0];
+    expect(suite?.attributes).toMatchObject({ tests: '2', failures: '0', errors: '0', skipped: '1' });
   });
 
   test('has exactly this form for one step', () => {

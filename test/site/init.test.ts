@@ -5,9 +5,10 @@ import { PassThrough } from 'node:stream';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { withPrompt } from '../../src/cli/prompt.ts';
-import { renderSiteInit } from '../../src/cli/render/site.ts';
+import { renderSiteCheck, renderSiteInit } from '../../src/cli/render/site.ts';
 import { factsOfOrder } from '../../src/lib/motion/index.ts';
 import { commentedSiteFile, loadSite, parseSite } from '../../src/lib/site/index.ts';
+import { siteCheckSchema } from '../../src/lib/toolkit/site/check.result.ts';
 import { checkSite } from '../../src/lib/toolkit/site/check.ts';
 import { siteInitSchema } from '../../src/lib/toolkit/site/init.result.ts';
 import { initSite, type Question } from '../../src/lib/toolkit/site/init.ts';
@@ -290,11 +291,11 @@ describe('checking a site file', () => {
     const verdicts = Object.fromEntries(result.findings.map(({ id, verdict }) => [id, verdict]));
     expect(verdicts).toEqual({
       'operator-password': 'wrong',
-      'chassis-secret': 'not-checked',
-      'heartbeat-key': 'not-checked',
-      identity: 'not-checked',
+      'chassis-secret': 'not-applicable',
+      'heartbeat-key': 'not-applicable',
+      identity: 'not-applicable',
       'evidence-file': 'wrong',
-      'require-verified': 'not-checked',
+      'require-verified': 'not-applicable',
       orders: 'ok',
       'state-folder': 'ok',
       'media-folder': 'wrong',
@@ -310,7 +311,38 @@ describe('checking a site file', () => {
     await writeFile(path, 'name: x\nchassis: { host: robot, serial: SN1 }\n');
     const { findings, valid } = await checkSite(path);
     expect(valid).toBe(true);
-    expect(findings.find(({ id }) => id === 'evidence-file')?.verdict).toBe('not-checked');
+    expect(findings.find(({ id }) => id === 'evidence-file')?.verdict).toBe('not-applicable');
+  });
+
+  it('says for what a valid file is complete, and what it lacks for the rest', async () => {
+    const path = join(dir, 'bare.yaml');
+    const lacking = async (more: string) => {
+      await writeFile(path, `name: x\nchassis: { host: robot, serial: SN1 }\n${more}`);
+      const data = siteCheckSchema.parse(await checkSite(path));
+      expect(data).toMatchObject({ valid: true, verdict: 'ok' });
+      const [first = ''] = renderSiteCheck(data).split('\n');
+      const keys = data.completeFor.map(({ id, missing }) => [id, missing.map(({ key }) => key)] as const);
+      return { first, keys: Object.fromEntries(keys) };
+    };
+    const bare = await lacking('');
+    expect(bare.first).toBe(
+      `${path} is valid; not complete for drive, operator page, cloud, tablet, other robots, network request`,
+    );
+    expect(bare.keys).toMatchObject({
+      drive: ['stations', 'tours', 'dock'],
+      'operator-page': ['operator.passwordFile'],
+      cloud: ['enrolment', 'cloud'],
+      tablet: ['tablet'],
+      'other-robots': ['fleet'],
+    });
+    expect(bare.keys['network-request']).toEqual(
+      expect.arrayContaining(['contacts.customer', 'contacts.operator', 'chassis.mac', 'network.robotSegment']),
+    );
+    const driving = await lacking(
+      'stations: { A: { xM: 1, yM: 1 } }\ntours: { t: { stations: [A] } }\ndock: { xM: 0, yM: 0, yawDeg: 0 }\ncloud: { mqtt: { alpn: x-example-mqtt-ca } }\n',
+    );
+    expect(driving.first).toMatch(/is valid; complete for drive; not complete for operator page, cloud, /);
+    expect(driving.keys).toMatchObject({ drive: [], cloud: ['enrolment', 'cloud.release', 'cloud.tunnel'] });
   });
 
   it('states the limits of orders, and reports a required sign-in without a password', async () => {
@@ -339,7 +371,10 @@ describe('checking a site file', () => {
     const required = async () =>
       (await checkSite(path)).findings.find(({ id }) => id === 'require-verified') ?? expect.fail('no such finding');
     await writeFile(path, 'name: x\nchassis: { host: robot, serial: SN1 }\nevidenceFile: asking.jsonl\n');
-    expect(await required()).toMatchObject({ verdict: 'not-checked', detail: expect.stringContaining('is not set') });
+    expect(await required()).toMatchObject({
+      verdict: 'not-applicable',
+      detail: expect.stringContaining('is not set'),
+    });
     await writeFile(
       path,
       'name: x\nchassis: { host: robot, serial: SN1 }\nevidenceFile: asking.jsonl\nmotion: { requireVerified: true }\n',

@@ -9,6 +9,7 @@ const plain = (text: string) => text.replace(/\u001b\[[0-9;]*m/g, '');
 const bad: SiteCheck = siteCheckSchema.parse({
   path: 'site.yaml',
   valid: false,
+  verdict: 'wrong',
   errors: 2,
   problems: [
     {
@@ -24,6 +25,7 @@ const bad: SiteCheck = siteCheckSchema.parse({
   findings: [
     { id: 'state-folder', title: 'state folder', verdict: 'not-checked', detail: 'not\u001b[31m now', remedy: null },
   ],
+  completeFor: [],
 });
 
 describe('the output of a check', () => {

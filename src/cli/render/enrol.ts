@@ -49,9 +49,11 @@ function firstLine({ state, verdict, identity, serial, begunAt }: EnrolStatus): 
     case 'enrolled': {
       const days = identity?.daysLeft ?? null;
       const left = days === null ? 'remaining validity unknown' : `${plural(days, 'day')} left`;
+      if (verdict === 'wrong') return chalk.red.bold(`${printable(serial)} is enrolled, but a check failed.`);
+      const enrolled = `${printable(serial)} is enrolled`;
       return verdict === 'ok'
-        ? `${chalk.green(`${printable(serial)} is enrolled`)}, ${left}.`
-        : chalk.red.bold(`${printable(serial)} is enrolled, but a check failed.`);
+        ? `${chalk.green(enrolled)}, ${left}.`
+        : `${chalk.yellow(`${enrolled}; not everything was checked`)}, ${left}.`;
     }
   }
 }

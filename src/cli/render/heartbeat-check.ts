@@ -1,5 +1,5 @@
 import chalk from 'chalk';
-import type { HeartbeatCheck, HeartbeatFinding } from '../../lib/toolkit/heartbeat/check.result.ts';
+import type { HeartbeatCheck } from '../../lib/toolkit/heartbeat/check.result.ts';
 import type { HeartbeatSend } from '../../lib/toolkit/heartbeat/send.result.ts';
 import { printable, renderVerdict } from '../output.ts';
 
@@ -15,7 +15,7 @@ export function renderHeartbeatCheck({
   const of = expected.length === 0 ? '' : ` of ${expected.length}`;
   const robots = `${received.length}${of} other ${received.length === 1 && of === '' ? 'robot' : 'robots'} received`;
   const lines = findings.flatMap((finding) => [
-    `${mark(finding.verdict)} ${printable(finding.title)}: ${printable(finding.detail)}`,
+    `${renderVerdict(finding.verdict)} ${printable(finding.title)}: ${printable(finding.detail)}`,
     ...(finding.remedy === null ? [] : [`     do next: ${printable(finding.remedy)}`]),
   ]);
   const took = chalk.dim(`listened for ${(tookMs / 1000).toFixed(1)} s`);
@@ -37,10 +37,6 @@ function headline(verdict: HeartbeatCheck['verdict'], { ok, wrong, notChecked }:
     case 'not-checked':
       return chalk.yellow(`Not decided: ${notChecked} of ${all} heartbeat checks were not checked`);
   }
-}
-
-function mark(verdict: HeartbeatFinding['verdict']): string {
-  return verdict === 'not-applicable' ? chalk.dim('n/a ') : renderVerdict(verdict);
 }
 
 /** `gw heartbeat send` */

@@ -49,15 +49,18 @@ export function renderKioskSetup(data: KioskSetup): string {
 export function renderKioskLock(data: KioskLock): string {
   const where = addressText(data.address);
   const first = {
-    closed: data.wasOpen
-      ? `ADB over TCP at ${where} is ${chalk.green('switched off, verified closed')}.`
-      : data.answeredBy === 'same'
-        ? `ADB over TCP at ${where} was already ${chalk.green('closed')}; the tablet refuses connections.`
-        : `${chalk.yellow('Connections are refused')} at ${where}; whether by the tablet is unknown.`,
+    closed:
+      data.answeredBy !== 'same'
+        ? data.wasOpen
+          ? `ADB over TCP at ${where} was ${chalk.yellow('switched off')}; that address refuses connections, and whether the tablet does is unknown.`
+          : `${chalk.yellow('Connections are refused')} at ${where}; whether by the tablet is unknown.`
+        : data.wasOpen
+          ? `ADB over TCP at ${where} is ${chalk.green('switched off, verified closed')}.`
+          : `ADB over TCP at ${where} was already ${chalk.green('closed')}; the tablet refuses connections.`,
     open: `ADB over TCP at ${where} is ${chalk.red.bold('still open')}.`,
     'not-verified':
       data.port === 'closed'
-        ? `The tablet is ${chalk.red.bold('not verified')} as closed: ${where} refuses connections, but it was last seen open, and this may be another device.`
+        ? `The tablet is ${chalk.red.bold('not verified')} as closed: ${where} refuses connections, but ${data.redLine === null ? 'no tablet was ever connected there' : 'it was last seen open'}, and this may be another device.`
         : `ADB over TCP at ${where} is ${chalk.red.bold('not verified')} as closed: no answer.`,
     'opens-again': `ADB over TCP at ${where} is closed now, but ${chalk.red.bold('a restart of the tablet opens it again')}.`,
   }[data.verdict];
@@ -90,14 +93,25 @@ export function renderKioskStatus(data: KioskStatus): string {
   const isDifferent = findings.some(({ verdict }) => verdict === 'wrong');
   const uncheckedCount = findings.filter(({ verdict }) => verdict === 'not-checked').length;
   const rest = uncheckedCount === 0 ? '' : `; ${uncheckedCount} of ${findings.length} checks not made now`;
-  const closed = answeredBy === 'same' ? chalk.green('closed') : chalk.yellow('closed');
+  const isPortOk = findings.some(({ id, verdict }) => id === 'port' && verdict === 'ok');
+  const closed =
+    answeredBy === 'same'
+      ? chalk.green('closed')
+      : `${chalk.yellow('closed')}, by a device that is not visible from here`;
+  const refused =
+    data.redLine === null
+      ? `${chalk.yellow('Not decided')}: ${where} refuses connections, and whether the tablet does is unknown`
+      : `The tablet is ${chalk.red.bold('not verified')} as closed: ${where} refuses connections, by a device that is not identified`;
   const first = {
     open: `The tablet at ${where} is ${chalk.red.bold('open')}: ADB over TCP accepts connections.`,
-    closed: isDifferent
-      ? `The ADB port of the tablet at ${where} is closed, but ${chalk.red.bold('a check failed')}.`
-      : answeredBy === 'other'
-        ? `${chalk.yellow('Another device')}, not the tablet, answers at ${where}${rest}.`
-        : `The ADB port of the tablet at ${where} is ${closed}${rest}.`,
+    closed:
+      !isPortOk && answeredBy !== 'other'
+        ? `${refused}${isDifferent ? `; ${chalk.red.bold('a check failed')}` : rest}.`
+        : isDifferent
+          ? `The ADB port of the tablet at ${where} is closed, but ${chalk.red.bold('a check failed')}.`
+          : answeredBy === 'other'
+            ? `${chalk.yellow('Another device')}, not the tablet, answers at ${where}${rest}.`
+            : `The ADB port of the tablet at ${where} is ${closed}${rest}.`,
     silent: `The tablet at ${where} ${chalk.yellow('does not answer')}${rest}.`,
   }[port];
   const lines = [first, ''];
@@ -166,13 +180,24 @@ function stepLines({ state, title, found, expected, remedy, byHand, error }: Ste
   return lines;
 }
 
-function lockLines({ port, afterRestart, afterRestartBasis, keepsOpening, answeredBy }: LockOutcome): string[] {
+function lockLines({
+  verdict: whole,
+  port,
+  afterRestart,
+  afterRestartBasis,
+  keepsOpening,
+  answeredBy,
+}: LockOutcome): string[] {
   const result = {
-    closed: answeredBy === 'same' ? 'the tablet refuses connections' : 'its address refuses connections',
+    closed:
+      answeredBy === 'same'
+        ? 'the tablet refuses connections'
+        : 'its address refuses connections; the device is not identified',
     open: 'still accepts connections',
     silent: 'no answer, state unknown',
   }[port];
-  const mark = { closed: 'ok', open: 'wrong', silent: 'not-checked' } as const;
+  const isKnown = whole !== 'not-verified' && answeredBy === 'same';
+  const mark = { closed: isKnown ? 'ok' : 'not-checked', open: 'wrong', silent: 'not-checked' } as const;
   const lines = [`${renderVerdict(mark[port])} ADB port: ${result}`];
   const restart = {
     closed: 'stayed closed',

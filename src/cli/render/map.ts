@@ -91,7 +91,7 @@ export function renderMapBackup(data: MapArchiveView): string {
   const state = lacking.length > 0 ? chalk.red(`, NOT COMPLETE: without ${partsText(lacking)}`) : '';
   const first = `${mapsText(data.maps.length)} of ${printable(data.chassis.serial)} in ${printable(data.file)}${state}`;
   const next =
-    data.verdict === 'ok'
+    data.verdict !== 'wrong'
       ? `Verify it at any time: gw map verify ${printable(data.file)}`
       : 'The file is written with everything received. Correct the failed checks above, then take another backup.';
   return [first, '', ...archiveLines(data), '', next].join('\n');
@@ -103,10 +103,11 @@ export function renderMapVerify(data: MapArchiveView): string {
   const unchecked = data.findings.filter(({ verdict }) => verdict === 'not-checked').length;
   const total = plural(data.findings.length, 'check');
   const passed = data.findings.length - unchecked;
-  const count =
-    wrong > 0
-      ? `FAILED: ${wrong} of ${total}`
-      : `ok: ${passed} of ${total}${unchecked === 0 ? '' : `, ${unchecked} not checked`}`;
+  const count = {
+    ok: `ok: ${passed} of ${total}${unchecked === 0 ? '' : `, ${unchecked} not checked`}`,
+    'not-checked': `${chalk.yellow('Not decided')}: ${unchecked} of ${total} not made`,
+    wrong: `FAILED: ${wrong} of ${total}`,
+  }[data.verdict];
   const content = `${mapsText(data.maps.length)} of ${chassisText(data.chassis.serial)}`;
   return [`${count}. ${content} in ${printable(data.file)}, checksums verified.`, '', ...archiveLines(data)].join('\n');
 }

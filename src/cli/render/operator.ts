@@ -5,14 +5,15 @@ import { printable, renderTable, renderVerdict } from '../output.ts';
 
 /** `gw operator check` */
 export function renderOperatorCheck(data: OperatorCheck): string {
-  const { full, readOnly, routes, findings, counts, requests, tookMs } = data;
+  const { verdict, full, readOnly, routes, findings, counts, requests, tookMs } = data;
   const where = readOnly === null ? place(full) : `${place(full)} and ${place(readOnly)}`;
   const total = counts.ok + counts.wrong + counts.notChecked;
   const open = counts.notChecked === 0 ? '' : `, ${counts.notChecked} not checked`;
-  const first =
-    counts.wrong === 0
-      ? `${chalk.green('ok')}: ${counts.ok} checks. Operator server at ${where}${open}.`
-      : `${chalk.red.bold('FAILED')}: ${counts.wrong} of ${total} checks. Operator server at ${where}${open}.`;
+  const first = {
+    ok: `${chalk.green('ok')}: ${counts.ok} checks. Operator server at ${where}.`,
+    'not-checked': `${chalk.yellow('Not decided')}: ${counts.notChecked} of ${total} checks not made, none failed. Operator server at ${where}.`,
+    wrong: `${chalk.red.bold('FAILED')}: ${counts.wrong} of ${total} checks. Operator server at ${where}${open}.`,
+  }[verdict];
   const columns = [
     { title: '' },
     { title: 'route' },

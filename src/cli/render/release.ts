@@ -59,12 +59,16 @@ export function renderReleaseStatus(data: ReleaseStatus): string {
 }
 
 /** The launcher starts it next; whether it runs already only the gateway knows. */
-function firstLine({ verdict, current, run, dir }: ReleaseStatus): string {
+function firstLine({ verdict, current, run, dir, findings }: ReleaseStatus): string {
   if (current === null) return chalk.red.bold(`FAILED: the release folder ${printable(dir)} cannot be read.`);
   const version = printable(versionText(current));
   if (verdict === 'wrong') return chalk.red.bold(`FAILED: a check failed. Current version: ${version}.`);
+  const open = findings.filter((line) => line.verdict === 'not-checked').length;
   if (run !== null && !['confirmed', 'rolled-back', 'rejected'].includes(run.phase)) {
     return chalk.yellow(`Release ${printable(run.toVersion)} in progress (${run.phase}). Current version: ${version}.`);
+  }
+  if (verdict === 'not-checked') {
+    return `${chalk.yellow(`Not decided: ${open} of ${findings.length} checks not made`)}. Current version: ${version}.`;
   }
   return current.folder === null
     ? `Current version: ${version}; no release is in use.`

@@ -14,9 +14,10 @@ export function renderSiteInit({ path, serial, host }: SiteInit): string {
 }
 
 /** `gw site check` */
-export function renderSiteCheck({ path, valid, errors, problems, findings }: SiteCheck): string {
+export function renderSiteCheck({ path, valid, verdict, errors, problems, findings, completeFor }: SiteCheck): string {
   const name = printable(path);
-  const lines = [valid ? `${name} is valid` : `${plural(errors, 'error')} in ${name}`, ''];
+  const lines = [valid ? `${name} is valid${completeText(completeFor)}` : `${plural(errors, 'error')} in ${name}`, ''];
+  if (valid && verdict === 'not-checked') lines.splice(1, 0, chalk.yellow('Not everything was checked, see below.'));
   for (const { line, column, key, found, expected, suggestion } of problems) {
     const place = line === null ? 'whole file' : `line ${line}:${column ?? 1}`;
     lines.push(`${renderVerdict('wrong')} ${place}${key === '' ? '' : `  ${chalk.bold(printable(key))}`}`);
@@ -28,5 +29,20 @@ export function renderSiteCheck({ path, valid, errors, problems, findings }: Sit
     lines.push(`${renderVerdict(verdict)} ${title}: ${detail.split('\n').map(printable).join('\n     ')}`);
     if (remedy !== null) lines.push(`     ${printable(remedy)}`);
   }
+  if (completeFor.length > 0) lines.push('', chalk.bold('Complete for'));
+  for (const { title, missing } of completeFor) {
+    lines.push(missing.length === 0 ? `yes  ${title}` : `${chalk.yellow('no')}   ${title}`);
+    for (const { key, what, remedy } of missing) {
+      lines.push(`     ${chalk.bold(printable(key))}: ${printable(what)}`, `       ${chalk.dim(printable(remedy))}`);
+    }
+  }
   return lines.join('\n');
+}
+
+function completeText(purposes: SiteCheck['completeFor']): string {
+  const names = (of: SiteCheck['completeFor']) => of.map(({ title }) => title).join(', ');
+  const complete = purposes.filter(({ missing }) => missing.length === 0);
+  const lacking = purposes.filter(({ missing }) => missing.length > 0);
+  const full = complete.length === 0 ? '' : `; complete for ${names(complete)}`;
+  return `${full}${lacking.length === 0 ? '' : `; ${chalk.yellow(`not complete for ${names(lacking)}`)}`}`;
 }

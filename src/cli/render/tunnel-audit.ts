@@ -26,21 +26,25 @@ export function renderTunnelAudit(data: TunnelAudit): string {
 }
 
 function firstLine(data: TunnelAudit): string {
-  const { verdict, counts, firstBroken, firstSeq, lastSeq, sessions, cloud, checks, serial, recordsPath } = data;
+  const { verdict, local, counts, firstBroken, firstSeq, lastSeq, sessions, cloud, checks, serial, recordsPath } = data;
   const robot = `${serial === null ? 'Robot not known' : `Robot ${printable(serial)}`}, ${printable(recordsPath)}.`;
+  const range = firstSeq === 1 ? `1 to ${lastSeq}` : `${firstSeq} to ${lastSeq}, earlier ones are not present`;
   switch (verdict) {
-    case 'ok': {
-      const compared =
-        cloud === null
-          ? chalk.yellow('Not compared with the copy of the cloud: a complete rewriting would not show.')
-          : 'The copy of the cloud is the same.';
-      const range = firstSeq === 1 ? `1 to ${lastSeq}` : `${firstSeq} to ${lastSeq}, earlier ones are not present`;
-      return `${chalk.green('ok')}: ${plural(sessions, 'support session')}, no finding, records ${range}. ${compared} ${robot}`;
-    }
+    case 'ok':
+      return `${chalk.green('ok')}: ${plural(sessions, 'support session')}, no finding, records ${range}. The copy of the cloud is the same. ${robot}`;
     case 'not-decided': {
-      const open = checks.filter((check) => check.verdict === 'not-checked' && check.text !== '');
-      const why = open.find(({ id }) => ['chain', 'end', 'pairs'].includes(id)) ?? open.at(-1);
-      return `${chalk.yellow('Not decided')}: no finding, but ${printable(why?.text ?? 'a check could not be made')}. ${robot}`;
+      const open = checks.filter((check) => check.verdict === 'not-checked');
+      if (local === 'ok') {
+        const count = `${open.length} of ${checks.length} checks not made`;
+        const compared =
+          cloud === null
+            ? 'Not compared with the copy of the cloud: a complete rewriting would not show.'
+            : 'The copy of the cloud is the same.';
+        return `${chalk.yellow('Not decided')}: ${plural(sessions, 'support session')}, no finding, records ${range}; ${count}. ${compared} ${robot}`;
+      }
+      const worded = open.filter(({ text }) => text !== '');
+      const why = worded.find(({ id }) => ['chain', 'end', 'pairs'].includes(id)) ?? worded.at(-1);
+      return `${chalk.yellow('Not decided')}: no finding, but ${printable(why?.text ?? 'a check was not made')}. ${robot}`;
     }
     case 'findings': {
       const count = counts.reduce((sum, one) => sum + one.count, 0);

@@ -1,6 +1,6 @@
 import { Flags } from '@oclif/core';
 import { GwCommand, type Outcome } from '../../cli/command.ts';
-import { siteFlag, viaFlag } from '../../cli/flags.ts';
+import { acceptUndecidedFlag, siteFlag, viaFlag } from '../../cli/flags.ts';
 import { renderChassisAddress } from '../../cli/render/chassis-address.ts';
 import { exitCodes } from '../../lib/error/index.ts';
 import type { ChassisAddress as Result } from '../../lib/toolkit/chassis/address.result.ts';
@@ -8,7 +8,7 @@ import type { ChassisAddress as Result } from '../../lib/toolkit/chassis/address
 export default class ChassisAddress extends GwCommand<Result> {
   static override summary = 'Check whether the chassis answers at its address, and name the kind of failure.';
   static override description =
-    'Takes at most two seconds; the robot does not move. Exits with 3 when the chassis does not answer, with 4 when another chassis answers, with 1 when --mac finds another hardware address.';
+    'Takes at most two seconds; the robot does not move. Exits with 3 when the chassis does not answer, with 4 when another chassis answers, with 1 when --mac finds another hardware address, or none, unless --accept-undecided.';
   static override examples = [
     '<%= config.bin %> chassis address',
     '<%= config.bin %> chassis address --mac',
@@ -22,6 +22,7 @@ export default class ChassisAddress extends GwCommand<Result> {
       summary: "Compare this machine's neighbour table with chassis.mac of the site file.",
       default: false,
     }),
+    'accept-undecided': acceptUndecidedFlag,
   };
   static override readonly schema = 'gw/chassis-address/1';
 
@@ -31,7 +32,9 @@ export default class ChassisAddress extends GwCommand<Result> {
     const data = await this.withToolkit(flags, (toolkit, signal) =>
       findChassis(toolkit, { mac: flags.mac }, { signal, onProgress: () => {} }),
     );
-    return { data, ...outcomeOf(data) };
+    return data.state === 'connected'
+      ? await this.judged(data, data.mac.verdict, flags)
+      : { data, ok: false, exitCode: exitOf(data.state) };
   }
 
   protected override render(data: Result): string {
@@ -39,14 +42,6 @@ export default class ChassisAddress extends GwCommand<Result> {
   }
 }
 
-function outcomeOf({ state, mac }: Result): { ok: boolean; exitCode?: number } {
-  switch (state) {
-    case 'connected':
-      return { ok: mac.verdict !== 'wrong' };
-    case 'wrong-device':
-      return { ok: false, exitCode: exitCodes.refused };
-    case 'starting':
-    case 'not-connected':
-      return { ok: false, exitCode: exitCodes.notReachable };
-  }
+function exitOf(state: Exclude<Result['state'], 'connected'>): number {
+  return state === 'wrong-device' ? exitCodes.refused : exitCodes.notReachable;
 }

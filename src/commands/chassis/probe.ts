@@ -1,5 +1,5 @@
 import { GwCommand, type Outcome } from '../../cli/command.ts';
-import { secondsFlag, siteFlag, viaFlag } from '../../cli/flags.ts';
+import { acceptUndecidedFlag, secondsFlag, siteFlag, viaFlag } from '../../cli/flags.ts';
 import { renderChassisProbe } from '../../cli/render/chassis.ts';
 import type { ChassisProbe as Result } from '../../lib/toolkit/chassis/probe.result.ts';
 
@@ -7,7 +7,7 @@ export default class ChassisProbe extends GwCommand<Result> {
   static override summary =
     'Probe the chassis: identity, software, topics, latency, clock, angle unit, and what the robot reports.';
   static override description =
-    'The robot does not move. Receives topics for at least 2 seconds, and longer while the unit of the pose is not proven (turn the robot by hand, without a pause, through two full circles), the pose has no rate, or emergency stop, control mode, positioning, battery and alerts are not reported. Exits with 1 when a check fails.';
+    'The robot does not move. Receives topics for at least 2 seconds, and longer while the unit of the pose is not proven (turn the robot by hand, without a pause, through two full circles), the pose has no rate, or emergency stop, control mode, positioning, battery and alerts are not reported. Exits with 1 when a check fails or something was not checked or not decided, unless --accept-undecided.';
   static override examples = [
     '<%= config.bin %> chassis probe',
     '<%= config.bin %> chassis probe --seconds 30',
@@ -23,6 +23,7 @@ export default class ChassisProbe extends GwCommand<Result> {
       min: 2,
       max: 300,
     }),
+    'accept-undecided': acceptUndecidedFlag,
   };
   static override readonly schema = 'gw/chassis-probe/1';
 
@@ -43,7 +44,7 @@ export default class ChassisProbe extends GwCommand<Result> {
         return probeChassis(toolkit, { seconds: flags.seconds }, { signal, onProgress });
       }),
     );
-    return { data, ok: data.verdict === 'ok' };
+    return await this.judged(data, data.verdict, flags);
   }
 
   protected override render(data: Result): string {

@@ -17,13 +17,15 @@ import {
 import { builtInChecklists } from '../../cli/shipped.ts';
 import { INITIALS } from '../../lib/checklist/index.ts';
 import type { GwError } from '../../lib/error/index.ts';
+import { exitCodes } from '../../lib/error/index.ts';
 import type { ChecklistRun as Result } from '../../lib/toolkit/checklist/run.result.ts';
 
 export default class ChecklistRun extends GwCommand<Result> {
   static override summary = 'Run a checklist on one or more robots and write the signed record.';
   static override description =
     `Each step is ok, wrong, skipped (a step it needs is not ok) or not-checked (not answered, or
-movement is not allowed). Exits with 0 only when every requested step is ok and there is no red line, else with 1.
+movement is not allowed). Exits with 0 only when every requested step is ok and there is no red line, else with 1; with 2 when a
+site file is missing or invalid.
 Questions are asked at a terminal; --answers supplies prepared answers. Every result is on disk before it is shown, so
 --resume continues an interrupted run. The run ends with a record, signed with the device key where that is on this
 machine. Moves the robot only with --robot-will-move.`;
@@ -180,7 +182,10 @@ machine. Moves the robot only with --robot-will-move.`;
         },
       );
       const ok = isInOrder(data);
-      return { data, ok, ...((data.interrupted || (!ok && lost !== undefined)) && unended(lost)) };
+      // Without a valid site file nothing was run against a robot.
+      const isUnread = data.robots.some(({ serial }) => serial === null);
+      const exitCode = isUnread ? exitCodes.usage : exitCodes.checkFailed;
+      return { data, ok, exitCode, ...((data.interrupted || (!ok && lost !== undefined)) && unended(lost)) };
     } finally {
       technician.close();
     }

@@ -1,6 +1,6 @@
 import { Flags } from '@oclif/core';
 import { GwCommand, type Outcome } from '../../cli/command.ts';
-import { siteFlag, viaThereFlag } from '../../cli/flags.ts';
+import { acceptUndecidedFlag, siteFlag, viaThereFlag } from '../../cli/flags.ts';
 import { withProgress } from '../../cli/progress.ts';
 import { renderHeartbeatCheck } from '../../cli/render/heartbeat-check.ts';
 import type { HeartbeatCheck as Result } from '../../lib/toolkit/heartbeat/check.result.ts';
@@ -9,7 +9,7 @@ export default class HeartbeatCheck extends GwCommand<Result> {
   static override summary =
     'Check the heartbeat: this gateway sends every 2 s, every robot of the site is received, no datagram is rejected.';
   static override description =
-    'Listens for 10 s, sends nothing, and compares with fleet.robots and fleet.unicast of the site file. Own broadcasts are checked by the looped-back copies of the kernel, everything else by the counters of gw serve on this machine. Arrival at other robots can be checked only there: run it on the other gateways too. Exits with 1 when a check fails.';
+    'Listens for 10 s, sends nothing, and compares with fleet.robots and fleet.unicast of the site file. Own broadcasts are checked by the looped-back copies of the kernel, everything else by the counters of gw serve on this machine. Arrival at other robots can be checked only there: run it on the other gateways too. Exits with 1 when a check fails or something was not checked or not decided, unless --accept-undecided.';
   static override examples = [
     '<%= config.bin %> heartbeat check',
     '<%= config.bin %> heartbeat check --seconds 30 --json',
@@ -25,6 +25,7 @@ export default class HeartbeatCheck extends GwCommand<Result> {
       max: 600,
       default: 10,
     }),
+    'accept-undecided': acceptUndecidedFlag,
   };
   static override readonly schema = 'gw/heartbeat-check/1';
 
@@ -44,7 +45,7 @@ export default class HeartbeatCheck extends GwCommand<Result> {
         { signal: this.signal, onProgress: (text) => progress.say(text) },
       ),
     );
-    return { data, ok: data.verdict !== 'wrong' };
+    return await this.judged(data, data.verdict, flags);
   }
 
   protected override render(data: Result): string {

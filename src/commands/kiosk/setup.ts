@@ -1,5 +1,6 @@
 import { Flags } from '@oclif/core';
 import { GwCommand, type Outcome } from '../../cli/command.ts';
+import { acceptUndecidedFlag } from '../../cli/flags.ts';
 import { kioskAccess, kioskFlags, lockFlags } from '../../cli/kiosk-flags.ts';
 import { renderKioskSetup } from '../../cli/render/kiosk.ts';
 import { withStages } from '../../cli/stages.ts';
@@ -8,7 +9,7 @@ import type { KioskSetup as Result } from '../../lib/toolkit/kiosk/kiosk.result.
 export default class KioskSetup extends GwCommand<Result> {
   static override summary = 'Configure the tablet by its profile, and switch ADB over TCP off.';
   static override description =
-    'For each setting: reads it, changes it if it differs, and reads it back. Settings that match are not touched, so the command can be repeated, and continues after a lost connection. At the end ADB over TCP is switched off, and its port is verified as closed; with --leave-open, or after a failed step, it stays open, and every later report shows that in red. Exits with 1 when a step failed or differs, or the port is not verified as closed.';
+    'For each setting: reads it, changes it if it differs, and reads it back. Settings that match are not touched, so the command can be repeated, and continues after a lost connection. At the end ADB over TCP is switched off, and its port is verified as closed; with --leave-open, or after a failed step, it stays open, and every later report shows that in red. Exits with 1 when a step failed or differs, or the port is not verified as closed; also when a setting is not reported, unless --accept-undecided.';
   static override examples = [
     '<%= config.bin %> kiosk setup',
     '<%= config.bin %> kiosk setup --after-restart --via technician@gateway',
@@ -22,6 +23,7 @@ export default class KioskSetup extends GwCommand<Result> {
       default: false,
       exclusive: ['after-restart'],
     }),
+    'accept-undecided': acceptUndecidedFlag,
   };
   static override readonly schema = 'gw/kiosk-setup/1';
 
@@ -38,7 +40,8 @@ export default class KioskSetup extends GwCommand<Result> {
       withStages({ quiet: this.jsonEnabled() }, (onProgress) => setUpKiosk(toolkit, options, { signal, onProgress })),
     );
     if (data.redLine !== null) this.warn(`${data.redLine.detail} ${data.redLine.remedy}`);
-    return { data, ok: data.verdict === 'done' };
+    const isOpen = data.steps.some(({ state }) => state === 'not-checked');
+    return await this.judged(data, data.verdict !== 'done' ? 'wrong' : isOpen ? 'not-checked' : 'ok', flags);
   }
 
   protected override render(data: Result): string {

@@ -1,5 +1,5 @@
 import { GwCommand, type Outcome } from '../../cli/command.ts';
-import { secondsFlag } from '../../cli/flags.ts';
+import { acceptUndecidedFlag, secondsFlag } from '../../cli/flags.ts';
 import { kioskAccess, kioskFlags } from '../../cli/kiosk-flags.ts';
 import { renderKioskStatus } from '../../cli/render/kiosk.ts';
 import { withStages } from '../../cli/stages.ts';
@@ -8,7 +8,7 @@ import type { KioskStatus as Result } from '../../lib/toolkit/kiosk/kiosk.result
 export default class KioskStatus extends GwCommand<Result> {
   static override summary = 'Show whether the ADB port of the tablet is closed, and its settings match the profile.';
   static override description =
-    'Probes the ADB port of the tablet. If it is open, or with --usb, reads the settings; otherwise shows the newest reading as remembered, with its age and tablet. Remembered values are never shown as ok. Changes nothing on the tablet; needs adb only to read it. Exits with 1 when the port is open or opens again after a restart, or a difference from the profile is known; with 0 when not checked.';
+    'Probes the ADB port of the tablet. If it is open, or with --usb, reads the settings; otherwise shows the newest reading as remembered, with its age and tablet. Remembered values are never shown as ok. Changes nothing on the tablet; needs adb only to read it. Exits with 1 when the port is open or opens again after a restart, or a difference from the profile is known; also when something was not checked now, such as remembered settings, unless --accept-undecided.';
   static override examples = [
     '<%= config.bin %> kiosk status',
     '<%= config.bin %> kiosk status --usb',
@@ -22,6 +22,7 @@ export default class KioskStatus extends GwCommand<Result> {
       min: 5,
       max: 3600,
     }),
+    'accept-undecided': acceptUndecidedFlag,
   };
   static override readonly schema = 'gw/kiosk-status/1';
 
@@ -32,7 +33,7 @@ export default class KioskStatus extends GwCommand<Result> {
     const data = await this.withToolkit(flags, (toolkit, signal) =>
       withStages({ quiet: this.jsonEnabled() }, (onProgress) => kioskStatus(toolkit, access, { signal, onProgress })),
     );
-    return { data, ok: data.verdict !== 'wrong' && data.redLine === null };
+    return await this.judged(data, data.redLine === null ? data.verdict : 'wrong', flags);
   }
 
   protected override render(data: Result): string {

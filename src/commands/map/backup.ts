@@ -1,13 +1,13 @@
 import { Flags } from '@oclif/core';
 import { GwCommand, type Outcome } from '../../cli/command.ts';
-import { siteFlag, viaFlag } from '../../cli/flags.ts';
+import { acceptUndecidedFlag, siteFlag, viaFlag } from '../../cli/flags.ts';
 import { backupWarnings, renderMapBackup } from '../../cli/render/map.ts';
 import type { MapArchiveView as Result } from '../../lib/toolkit/map/archive.result.ts';
 
 export default class MapBackup extends GwCommand<Result> {
   static override summary = 'Back up the maps of the chassis into one file.';
   static override description =
-    'Reads only. Saves data, overlays, picture and localisation data byte for byte, with checksums, serial number and software version, and reads the file back before it is moved to its path. The maps are read one after the other: each is consistent in itself, and a change in between is noticed only where the list of maps or a version counter changed. Without --map every map is saved. Exits with 1 when a file of a map could not be read; the backup is written all the same and lists what is missing.';
+    'Reads only. Saves data, overlays, picture and localisation data byte for byte, with checksums, serial number and software version, and reads the file back before it is moved to its path. The maps are read one after the other: each is consistent in itself, and a change in between is noticed only where the list of maps or a version counter changed. Without --map every map is saved. Exits with 1 when a file of a map could not be read; the backup is written all the same and lists what is missing. Also with 1 when a check was not made, such as without a map, unless --accept-undecided.';
   static override examples = [
     '<%= config.bin %> map backup',
     '<%= config.bin %> map backup --out before-the-update.tar.gz',
@@ -15,6 +15,7 @@ export default class MapBackup extends GwCommand<Result> {
     '<%= config.bin %> map backup --via technician@192.0.2.2',
   ];
   static override flags = {
+    'accept-undecided': acceptUndecidedFlag,
     site: siteFlag,
     via: viaFlag,
     map: Flags.string({ summary: 'Only this map; repeatable.', helpValue: 'ID', multiple: true }),
@@ -43,7 +44,7 @@ export default class MapBackup extends GwCommand<Result> {
       }),
     );
     for (const text of backupWarnings(data)) this.warn(text);
-    return { data, ok: data.verdict === 'ok' };
+    return await this.judged(data, data.verdict, flags);
   }
 
   protected override render(data: Result): string {

@@ -1,6 +1,6 @@
 import { Flags } from '@oclif/core';
 import { GwCommand, type Outcome } from '../../cli/command.ts';
-import { secondsFlag, siteFlag, viaThereFlag } from '../../cli/flags.ts';
+import { acceptUndecidedFlag, secondsFlag, siteFlag, viaThereFlag } from '../../cli/flags.ts';
 import { withProgress } from '../../cli/progress.ts';
 import { renderNetworkCheck } from '../../cli/render/network-check.ts';
 import type { NetworkCheck as Result } from '../../lib/toolkit/network/check.result.ts';
@@ -8,7 +8,7 @@ import type { NetworkCheck as Result } from '../../lib/toolkit/network/check.res
 export default class NetworkCheck extends GwCommand<Result> {
   static override summary = 'Check the network of the site: cloud endpoints, open sockets, segments.';
   static override description =
-    'Checks from the gateway: run it there, or with --via from elsewhere. Outward: names, TCP, TLS with chain and issuer, ALPN, the MQTT handshake with the enrolled certificate, storage, tunnel and enrolment endpoint, clock, path MTU, latency. Inward: every open socket with its process. With --from also from other hosts, through SSH. Contacts only hosts of the site file, changes nothing, and takes about 10 s. Exits with 1 when a needed check fails.';
+    'Checks from the gateway: run it there, or with --via from elsewhere. Outward: names, TCP, TLS with chain and issuer, ALPN, the MQTT handshake with the enrolled certificate, storage, tunnel and enrolment endpoint, clock, path MTU, latency. Inward: every open socket with its process. With --from also from other hosts, through SSH. Contacts only hosts of the site file, changes nothing, and takes about 10 s. Exits with 1 when a needed check fails or a needed one was not checked or not decided, unless --accept-undecided.';
   static override examples = [
     '<%= config.bin %> network check',
     '<%= config.bin %> network check --via technician@192.0.2.2 --site /etc/gw/site.yaml',
@@ -30,6 +30,7 @@ export default class NetworkCheck extends GwCommand<Result> {
       default: 'site' as const,
     })(),
     timeout: secondsFlag({ summary: 'Timeout per endpoint.', default: 10, min: 1, max: 60 }),
+    'accept-undecided': acceptUndecidedFlag,
   };
   static override readonly schema = 'gw/network-check/1';
 
@@ -49,7 +50,7 @@ export default class NetworkCheck extends GwCommand<Result> {
     const data = await withProgress({ quiet }, (progress) =>
       checkNetwork(toolkit, options, { signal: this.signal, onProgress: (text) => progress.say(text) }),
     );
-    return { data, ok: data.verdict !== 'wrong' };
+    return await this.judged(data, data.verdict, flags);
   }
 
   private async secondHosts(targets: readonly string[]) {

@@ -1,6 +1,6 @@
 import { Flags } from '@oclif/core';
 import { GwCommand, type Outcome } from '../../cli/command.ts';
-import { siteFlag, viaFlag } from '../../cli/flags.ts';
+import { acceptUndecidedFlag, siteFlag, viaFlag } from '../../cli/flags.ts';
 import { withProgress } from '../../cli/progress.ts';
 import { renderOperatorCheck } from '../../cli/render/operator.ts';
 import type { OperatorCheck as Result } from '../../lib/toolkit/operator/check.result.ts';
@@ -8,7 +8,7 @@ import type { OperatorCheck as Result } from '../../lib/toolkit/operator/check.r
 export default class OperatorCheck extends GwCommand<Result> {
   static override summary = 'Check both sockets of the running operator server over the network.';
   static override description =
-    'Compares the status of every specified route and tries all known bypasses of the read-only socket. Read-only; uses up no sign-in attempt. Exits with 1 when a check fails, with 3 when the server does not answer.';
+    'Compares the status of every specified route and tries all known bypasses of the read-only socket. Read-only; uses up no sign-in attempt. Exits with 1 when a check fails or something was not checked, unless --accept-undecided; with 3 when the server does not answer.';
   static override examples = [
     '<%= config.bin %> operator check',
     '<%= config.bin %> operator check --site robot-7/site.yaml --json',
@@ -23,6 +23,7 @@ export default class OperatorCheck extends GwCommand<Result> {
       helpValue: 'HOST',
       default: '127.0.0.1',
     }),
+    'accept-undecided': acceptUndecidedFlag,
   };
   static override readonly schema = 'gw/operator-check/1';
 
@@ -34,7 +35,7 @@ export default class OperatorCheck extends GwCommand<Result> {
         checkOperator(toolkit, { host: flags.host }, { signal, onProgress: progress.say }),
       ),
     );
-    return { data, ok: data.counts.wrong === 0 };
+    return await this.judged(data, data.verdict, flags);
   }
 
   protected override render(data: Result): string {

@@ -1,6 +1,6 @@
 import { Errors, Flags } from '@oclif/core';
 import { GwCommand, type Outcome } from '../../cli/command.ts';
-import { siteFlag, viaFlag } from '../../cli/flags.ts';
+import { acceptUndecidedFlag, siteFlag, viaFlag } from '../../cli/flags.ts';
 import { isJsonFormat } from '../../cli/json-format.ts';
 import { printable } from '../../cli/output.ts';
 import { renderOverlaysInspect } from '../../cli/render/overlays.ts';
@@ -19,7 +19,7 @@ const formats = ['table', 'json', ...documents] as const;
 export default class OverlaysInspect extends GwCommand<Result | ExactOverlaysInspect> {
   static override summary = 'Show every feature of a map: values with unit and mark, findings, open questions.';
   static override description =
-    'Reads the current map, another map of the chassis, or a file: a FeatureCollection, a map as the chassis returns it, a backup of gw. For the current map it also compares the stored overlays with those of the running map (/map/info). Changes nothing. Exits with 1 on a finding of severity wrong, or when the running overlays differ from the stored ones. --file needs neither chassis nor site file.';
+    'Reads the current map, another map of the chassis, or a file: a FeatureCollection, a map as the chassis returns it, a backup of gw. For the current map it also compares the stored overlays with those of the running map (/map/info). Changes nothing. Exits with 1 on a finding of severity wrong, when the running overlays differ from the stored ones, and when something was not checked, unless --accept-undecided. --file needs neither chassis nor site file.';
   static override examples = [
     '<%= config.bin %> overlays inspect',
     '<%= config.bin %> overlays inspect --map 3 --findings',
@@ -61,6 +61,7 @@ export default class OverlaysInspect extends GwCommand<Result | ExactOverlaysIns
       helpValue: 'X,Y,RADIUS',
       parse: async (input) => parseNear(input),
     })(),
+    'accept-undecided': acceptUndecidedFlag,
     findings: Flags.boolean({ summary: 'Only features with a finding.' }),
     format: Flags.option({ summary: 'Output format.', options: formats, default: 'table' })(),
     out: Flags.file({ char: 'o', summary: 'Write geojson, svg, html or csv to this file.', helpValue: 'FILE' }),
@@ -114,7 +115,10 @@ export default class OverlaysInspect extends GwCommand<Result | ExactOverlaysIns
     if (running !== null && running.verdict !== 'equal' && document !== undefined) {
       this.warn(`running map: ${printable(running.detail)}`);
     }
-    return { data: result, ok: result.summary.findings.wrong === 0 && isInStep };
+    const { findings } = result.summary;
+    const isWrong = findings.wrong > 0 || !isInStep;
+    const isOpen = findings['not-checked'] > 0 || running?.verdict === 'not-checked';
+    return await this.judged(result, isWrong ? 'wrong' : isOpen ? 'not-checked' : 'ok', flags);
   }
 
   /** Not loaded for JSON output, to start faster. */

@@ -1,5 +1,6 @@
 import { Flags } from '@oclif/core';
 import { GwCommand, type Outcome } from '../../cli/command.ts';
+import { acceptUndecidedFlag } from '../../cli/flags.ts';
 import { renderTunnelAudit } from '../../cli/render/tunnel-audit.ts';
 import type { TunnelAudit as Result } from '../../lib/toolkit/tunnel/audit.result.ts';
 
@@ -8,7 +9,7 @@ const DEFAULT_SITE = 'site.yaml';
 export default class TunnelAudit extends GwCommand<Result> {
   static override summary = 'Audit the records of the support sessions; write the report as HTML or PDF.';
   static override description =
-    'Every record is verified against the one before it, and the first broken line is named; every start needs one end, within the own clock and the configured maximum, region and services. With --cloud the copy of the cloud is compared record by record, with --log the log files are searched for tokens. Without --cloud a complete rewriting of the local records does not show. Reads files of any size in a stream, changes nothing but --report, and may run while gw does. Exits with 0 for ok only; with 1 for findings, and also when the audit is not decided, such as while a session runs.';
+    'Every record is verified against the one before it, and the first broken line is named; every start needs one end, within the own clock and the configured maximum, region and services. With --cloud the copy of the cloud is compared record by record, with --log the log files are searched for tokens. Without --cloud a complete rewriting of the local records does not show. Reads files of any size in a stream, changes nothing but --report, and may run while gw does. Exits with 0 for ok only; with 1 for findings, and also when a check was not made, such as without --cloud or while a session runs, unless --accept-undecided.';
   static override examples = [
     '<%= config.bin %> tunnel audit --site /etc/gw/site.yaml',
     '<%= config.bin %> tunnel audit --site site.yaml --cloud records.jsonl --report Fernwartung.pdf',
@@ -43,6 +44,7 @@ export default class TunnelAudit extends GwCommand<Result> {
       default: 'de' as const,
     })(),
     force: Flags.boolean({ summary: 'Replace the file of --report.', dependsOn: ['report'] }),
+    'accept-undecided': acceptUndecidedFlag,
   };
   static override readonly schema = 'gw/tunnel-audit/1';
 
@@ -53,7 +55,7 @@ export default class TunnelAudit extends GwCommand<Result> {
     const sitePath = site ?? (records === undefined ? DEFAULT_SITE : undefined);
     const where = { records, cloud, logs, sitePath, report };
     const data = await auditSessions({ ...where, lang, force, now: () => new Date(), signal: this.signal });
-    return { data, ok: data.verdict === 'ok' };
+    return await this.judged(data, data.verdict === 'findings' ? 'wrong' : data.verdict, flags);
   }
 
   protected override render(data: Result): string {

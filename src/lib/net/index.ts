@@ -21,6 +21,7 @@ export {
   resolveHost,
   systemLookup,
 } from './reach.ts';
+export { parseSshTarget } from './ssh/config/target.ts';
 export type {
   HostKeyQuestion,
   RemoteExit,

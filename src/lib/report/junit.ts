@@ -3,9 +3,9 @@ import { escapeMarkup } from '../markup/index.ts';
 import { clean, cleanLine, seconds } from './text.ts';
 
 /**
- * JUnit XML: one suite per checklist, one case per step. A failed expectation is a failure, a check that could not run an
- * error; skipped and not-checked steps are skipped cases. JUnit has no state between skipped and passed, so rely on the
- * exit code or on the property `gw.ok`.
+ * JUnit XML: one suite per checklist, one case per step. A failed expectation is a failure; a check that could not run,
+ * and a step that was not checked, is an error, because a run with skipped cases counts as passed. Skipped are the steps
+ * that wait for another one, which is a failure or an error itself, and those that --only and --from left out.
  */
 export function toJUnit(result: ChecklistResult): string {
   const properties = [
@@ -62,8 +62,11 @@ export function recordToJUnit(record: CheckRecord, verification: RecordVerificat
   );
 }
 
+/** Type of the error of a case that was not checked or not decided. */
+const NOT_CHECKED = 'NOT_CHECKED';
+
 interface ExtraCase {
-  readonly outcome: 'ok' | 'failure' | 'skipped';
+  readonly outcome: 'ok' | 'failure' | 'error';
   readonly xml: string;
 }
 
@@ -79,14 +82,15 @@ interface Suite {
 }
 
 function suite({ name, steps, counts, tookMs, startedAt, properties, more }: Suite): string {
-  const errors = steps.filter((step) => step.verdict === 'wrong' && step.error !== null).length;
+  const broken = steps.filter((step) => step.verdict === 'wrong' && step.error !== null).length;
+  const open = steps.filter(isOpen).length;
   const extra = (outcome: ExtraCase['outcome']) => more.filter((one) => one.outcome === outcome).length;
   const totals = attributes({
     name,
     tests: steps.length + more.length,
-    failures: counts.wrong - errors + extra('failure'),
-    errors,
-    skipped: counts.skipped + counts.notChecked + extra('skipped'),
+    failures: counts.wrong - broken + extra('failure'),
+    errors: broken + open + extra('error'),
+    skipped: counts.skipped + counts.notChecked - open,
     time: seconds(tookMs),
     timestamp: startedAt,
   });
@@ -99,6 +103,11 @@ function suite({ name, steps, counts, tookMs, startedAt, properties, more }: Sui
     ...more.map(({ xml }) => xml),
     '  </testsuite>',
   ].join('\n');
+}
+
+/** Left out by --only or --from is not asked for, and not open. */
+function isOpen({ verdict, leftOut }: StepResult): boolean {
+  return verdict === 'not-checked' && !leftOut;
 }
 
 function suites(all: readonly string[]): string {
@@ -119,13 +128,13 @@ function signatureCase(
     return { outcome: 'failure', xml: extraCase(suiteName, name, 'failure', failed.join('; ')) };
   }
   const state = signature === null ? 'not-signed' : 'not-verified';
-  return { outcome: 'skipped', xml: extraCase(suiteName, name, 'skipped', [state, ...failed].join('; ')) };
+  return { outcome: 'error', xml: extraCase(suiteName, name, 'error', [state, ...failed].join('; ')) };
 }
 
-function extraCase(suiteName: string, name: string, tag: 'failure' | 'skipped' | null, message: string): string {
+function extraCase(suiteName: string, name: string, tag: 'failure' | 'error' | null, message: string): string {
   const head = attributes({ classname: suiteName, name, time: seconds(0) });
   if (tag === null) return `    <testcase ${head}/>`;
-  const about = tag === 'failure' ? { message, type: 'CHECK_FAILED' } : { message };
+  const about = { message, type: tag === 'failure' ? 'CHECK_FAILED' : NOT_CHECKED };
   return [`    <testcase ${head}>`, `      <${tag} ${attributes(about)}/>`, '    </testcase>'].join('\n');
 }
 
@@ -154,8 +163,10 @@ function verdictLines(step: StepResult): string[] {
       const type = step.error?.code ?? 'CHECK_FAILED';
       return [`      <${tag} ${attributes({ message, type })}>${body}</${tag}>`];
     }
-    case 'skipped':
     case 'not-checked':
+      if (isOpen(step)) return [`      <error ${attributes({ message, type: NOT_CHECKED })}>${body}</error>`];
+      return [`      <skipped ${attributes({ message: `left out: ${message}` })}/>`];
+    case 'skipped':
       return [`      <skipped ${attributes({ message: `${step.verdict}: ${message}` })}/>`];
   }
 }

@@ -7,6 +7,7 @@ import type { Ssh } from '../net/index.ts';
 import type { Site } from '../site/index.ts';
 import type { ChassisProbe } from './chassis/probe.result.ts';
 import type { SecondHost } from './network/check/outside.ts';
+import { type Need, needs } from './site/needs.ts';
 import type { CheckContext, Toolkit } from './toolkit.ts';
 
 export interface CatalogueOptions {
@@ -54,7 +55,7 @@ export function createCatalogue({
     opened ??= openToolkit(await path(), ssh);
     return opened;
   }
-  /** For checks of the gateway itself: run elsewhere they would report on the wrong machine. */
+  /** For checks of the gateway itself or of its files: run elsewhere they would report on the wrong machine. */
   async function onGateway(): Promise<Toolkit> {
     if (ssh === undefined) return toolkit();
     throw new GwError('NEEDS_GATEWAY', `This check must run on the gateway itself, not through ${ssh.where}.`);
@@ -78,55 +79,7 @@ export function createCatalogue({
       remedy: 'Name the password file with --password-file FILE.',
     });
   }
-  const section = (name: 'fleet' | 'tablet' | 'cloud' | 'enrolment', what: string) =>
-    lacking((site) => (site[name] === undefined ? [{ key: name, what, remedy: `Add ${name} to the site file.` }] : []));
-  const namedTour = lacking((site, { tour }: { readonly tour: string }) =>
-    Object.hasOwn(site.tours, tour)
-      ? []
-      : [
-          {
-            key: `tours.${tour}`,
-            what: `the tour '${tour}' is missing`,
-            remedy: `Add the tour '${tour}' to the site file.`,
-          },
-        ],
-  );
-  const passwordFile = lacking(({ operator }) =>
-    operator.passwordFile === undefined
-      ? [
-          {
-            key: 'operator.passwordFile',
-            what: 'no device password is set, so signing in is impossible',
-            remedy: 'Set one with `gw operator password`, and enter its file there.',
-          },
-        ]
-      : [],
-  );
-
-  const missingCloud = section('cloud', 'no cloud endpoint is configured');
-  const missingRelease = lacking(({ cloud }) =>
-    cloud !== undefined && cloud.release === undefined
-      ? [
-          {
-            key: 'cloud.release',
-            what: 'no key of releases is configured, so every release is rejected',
-            remedy: 'Add release with keyFile to cloud in the site file.',
-          },
-        ]
-      : [],
-  );
-
-  const missingTunnel = lacking(({ cloud }) =>
-    cloud !== undefined && cloud.tunnel === undefined
-      ? [
-          {
-            key: 'cloud.tunnel',
-            what: 'no tunnel service is configured, so remote support is impossible',
-            remedy: 'Add tunnel with host to cloud in the site file.',
-          },
-        ]
-      : [],
-  );
+  const missing = (...of: readonly Need[]) => lacking((site) => of.flatMap((need) => need(site)));
 
   return {
     'site check': entry(
@@ -142,17 +95,7 @@ export function createCatalogue({
         with: z.strictObject({
           mac: z.boolean().default(false).describe('Compare the ARP/NDP table with chassis.mac of the site file.'),
         }),
-        missing: lacking(({ chassis }, { mac }) =>
-          mac && chassis.mac === undefined
-            ? [
-                {
-                  key: 'chassis.mac',
-                  what: 'the MAC address of the chassis is missing',
-                  remedy: 'Enter chassis.mac from the label.',
-                },
-              ]
-            : [],
-        ),
+        missing: lacking((site, { mac }) => (mac ? needs.chassisMac(site) : [])),
       },
       async (options, context) => (await import('./chassis/address.ts')).findChassis(await toolkit(), options, context),
     ),
@@ -177,7 +120,7 @@ export function createCatalogue({
         summary:
           'The cloud identity of this device is complete, valid, of this serial number, and readable for its owner only.',
         with: nothing,
-        missing: section('enrolment', 'no enrolment endpoint is configured, so this device has no identity'),
+        missing: missing(needs.enrolment),
       },
       async () => (await import('./enrol/status.ts')).readEnrolStatus(await onGateway()),
     ),
@@ -205,17 +148,7 @@ export function createCatalogue({
           towardsDeg: z.number().min(-360).max(360).optional().describe('stop, move: course on the map in degrees.'),
           distanceM: z.number().min(0.3).max(1).optional().describe('move: distance in metres, default 0.8.'),
         }),
-        missing: lacking((site, { kind }) =>
-          kind === 'dock' && site.dock === undefined
-            ? [
-                {
-                  key: 'dock',
-                  what: 'the pose of the dock is missing',
-                  remedy: 'Measure it, and enter it as dock.',
-                },
-              ]
-            : [],
-        ),
+        missing: lacking((site, { kind }) => (kind === 'dock' ? needs.dock(site) : [])),
       },
       async (options, context) => {
         const { verifyEvidence } = await import('./evidence/verify.ts');
@@ -238,9 +171,9 @@ export function createCatalogue({
         with: z.strictObject({
           withinMs: z.int().min(0).max(600_000).default(60_000).describe('Wait for a connection, in milliseconds.'),
         }),
-        missing: missingCloud,
+        missing: missing(needs.cloud),
       },
-      async (options, context) => (await import('./cloud/link.ts')).checkCloudLink(await toolkit(), options, context),
+      async (options, context) => (await import('./cloud/link.ts')).checkCloudLink(await onGateway(), options, context),
     ),
     'cloud stop': entry(
       {
@@ -250,7 +183,7 @@ export function createCatalogue({
           withinMs: z.int().min(0).max(3_600_000).default(300_000).describe('Wait for the stop, in milliseconds.'),
         }),
         given: signedIn,
-        missing: async () => [...(await missingCloud({})), ...(await passwordFile({}))],
+        missing: missing(needs.cloud, needs.passwordFile),
       },
       async ({ withinMs }, context) =>
         (await import('./cloud/stop-rehearsal.ts')).rehearseCloudStop(
@@ -266,7 +199,7 @@ export function createCatalogue({
         with: z.strictObject({
           withinMs: z.int().min(0).max(3_600_000).default(900_000).describe('Wait for its end, in milliseconds.'),
         }),
-        missing: async () => [...(await missingCloud({})), ...(await missingRelease({}))],
+        missing: missing(needs.cloud, needs.release),
       },
       async (options, context) =>
         (await import('./cloud/release-rehearsal.ts')).rehearseRelease(await toolkit(), options, context),
@@ -284,11 +217,11 @@ export function createCatalogue({
             .describe('Wait for the session, and again for a connection through it, in seconds.'),
         }),
         given: signedIn,
-        missing: async () => [...(await missingCloud({})), ...(await missingTunnel({})), ...(await passwordFile({}))],
+        missing: missing(needs.cloud, needs.tunnel, needs.passwordFile),
       },
       async ({ waitS }, context) =>
         (await import('./tunnel/rehearsal.ts')).rehearseTunnel(
-          await toolkit(),
+          await onGateway(),
           { waitS, password: thePassword() },
           context,
         ),
@@ -300,7 +233,7 @@ export function createCatalogue({
         with: z.strictObject({
           seconds: z.int().min(3).max(600).default(10).describe('Listening time in seconds.'),
         }),
-        missing: section('fleet', 'no heartbeat is configured'),
+        missing: missing(needs.fleet),
       },
       async (options, context) =>
         (await import('./heartbeat/check.ts')).checkHeartbeat(await onGateway(), options, context),
@@ -313,7 +246,7 @@ export function createCatalogue({
           timeoutMs: z.int().min(1_000).max(60_000).default(10_000).describe('Timeout per endpoint in milliseconds.'),
         }),
         given: fromHosts.length > 0 ? ['second-host'] : [],
-        missing: missingCloud,
+        missing: missing(needs.cloud),
       },
       async ({ timeoutMs }, context) =>
         (await import('./network/check.ts')).checkNetwork(
@@ -335,7 +268,7 @@ export function createCatalogue({
             .default(5)
             .describe('Time to allow this computer on the tablet, in seconds.'),
         }),
-        missing: section('tablet', 'no tablet is configured'),
+        missing: missing(needs.tablet),
       },
       async ({ usb, allowWithinS }, context) =>
         (await import('./kiosk/status.ts')).kioskStatus(
@@ -355,7 +288,7 @@ export function createCatalogue({
             .default(30)
             .describe('Time to allow this computer on the tablet, in seconds.'),
         }),
-        missing: section('tablet', 'no tablet is configured'),
+        missing: missing(needs.tablet),
       },
       async ({ allowWithinS }, context) =>
         (await import('./kiosk/plan.ts')).planKiosk(
@@ -404,7 +337,7 @@ export function createCatalogue({
           tour: z.string().describe('A tour of the site file.'),
           withinMs: z.int().min(1_000).max(3_600_000).default(300_000).describe('Timeout of the tour in milliseconds.'),
         }),
-        missing: namedTour,
+        missing: lacking((site, { tour }) => needs.tour(tour)(site)),
       },
       async (options, context) => {
         const opened = await toolkit();
@@ -418,7 +351,7 @@ export function createCatalogue({
           'Signs in and out with the device password, and checks that a wrong one is refused; needs the device password.',
         with: nothing,
         given: signedIn,
-        missing: passwordFile,
+        missing: missing(needs.passwordFile),
       },
       async (_options, context) =>
         (await import('./gateway/sign-in-check.ts')).checkSignIn(await toolkit(), { password: thePassword() }, context),
@@ -428,7 +361,7 @@ export function createCatalogue({
         summary: 'Stores, reads back and deletes a media file of 200 MB; needs the device password.',
         with: nothing,
         given: signedIn,
-        missing: passwordFile,
+        missing: missing(needs.passwordFile),
       },
       async (_options, context) =>
         (await import('./gateway/media-check.ts')).checkMedia(await toolkit(), { password: thePassword() }, context),
@@ -440,7 +373,7 @@ export function createCatalogue({
         moves: true,
         with: nothing,
         given: signedIn,
-        missing: passwordFile,
+        missing: missing(needs.passwordFile),
       },
       async (_options, context) =>
         (await import('./gateway/pose-check.ts')).checkPose(await toolkit(), { password: thePassword() }, context),
@@ -452,7 +385,7 @@ export function createCatalogue({
         moves: true,
         with: z.strictObject({ tour: z.string().describe('A tour of the site file.') }),
         given: signedIn,
-        missing: async (options) => [...(await namedTour(options)), ...(await passwordFile({}))],
+        missing: lacking((site, { tour }) => [...needs.tour(tour)(site), ...needs.passwordFile(site)]),
       },
       async ({ tour }, context) =>
         (await import('./gateway/stop-check.ts')).checkStop(

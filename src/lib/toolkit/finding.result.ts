@@ -10,3 +10,16 @@ export const findingSchema = z.strictObject({
   spec: z.string().nullable().describe('Section of the specification that requires it; null: none.'),
 });
 export type Finding = z.infer<typeof findingSchema>;
+
+/** A finding that may not concern this machine, by its site file; that is neither ok nor open. */
+export const lineSchema = findingSchema.extend({
+  verdict: z.enum([...findingSchema.shape.verdict.options, 'not-applicable']),
+});
+export type Line = z.infer<typeof lineSchema>;
+
+/** The same in every check: see verdict.ts. */
+export const checkVerdictSchema = z
+  .enum(['ok', 'wrong', 'not-checked'])
+  .describe(
+    'wrong: at least one line is wrong. not-checked: none is, and at least one was not checked or not decided.',
+  );

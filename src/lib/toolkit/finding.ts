@@ -30,7 +30,15 @@ export const notChecked = <S extends FindingStart>(
   remedy,
 });
 
-/** A finding whose verdict was reached elsewhere, such as 'not-applicable'. */
+/** Does not concern this machine, by its site file. */
+export const notApplicable = <S extends FindingStart>(start: S, detail: string): Judged<S, 'not-applicable'> => ({
+  ...start,
+  verdict: 'not-applicable',
+  detail,
+  remedy: null,
+});
+
+/** A finding whose verdict was reached elsewhere. */
 export const finding = <V extends string>(
   id: string,
   title: string,

@@ -118,11 +118,31 @@ describe('a refusal', () => {
 describe('the device that refuses after the order to close', () => {
   const mac = '02:00:00:00:00:05';
   it.each([
-    ['over the network', null, null, { isUsb: false, wasOpen: true }, 'same'],
-    ['from the same MAC address', mac, mac, { isUsb: false, wasOpen: true }, 'same'],
-    ['after the tablet got another address', mac, '02:00:00:00:00:77', { isUsb: false, wasOpen: true }, 'other'],
-    ['over USB, with an open port before', null, null, { isUsb: true, wasOpen: true }, 'same'],
-    ['over USB, without one', null, null, { isUsb: true, wasOpen: false }, 'unknown'],
+    ['over the network', null, null, { isUsb: false, wasOpen: true, mayHaveMoved: false }, 'same'],
+    ['from the same MAC address', mac, mac, { isUsb: false, wasOpen: true, mayHaveMoved: true }, 'same'],
+    [
+      'after a restart, without a MAC address',
+      null,
+      null,
+      { isUsb: false, wasOpen: true, mayHaveMoved: true },
+      'unknown',
+    ],
+    [
+      'after a restart, with one MAC address only',
+      mac,
+      null,
+      { isUsb: false, wasOpen: true, mayHaveMoved: true },
+      'unknown',
+    ],
+    [
+      'after the tablet got another address',
+      mac,
+      '02:00:00:00:00:77',
+      { isUsb: false, wasOpen: true, mayHaveMoved: true },
+      'other',
+    ],
+    ['over USB, with an open port before', null, null, { isUsb: true, wasOpen: true, mayHaveMoved: false }, 'same'],
+    ['over USB, without one', null, null, { isUsb: true, wasOpen: false, mayHaveMoved: false }, 'unknown'],
   ] as const)('%s', (_name, before, now, order, responder) => {
     expect(responderAfterOrder(setUp(before), now, order)).toBe(responder);
   });

@@ -1,10 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type ChassisSnapshot, judgeCondition, type LiveValue } from '../../../src/lib/chassis/index.ts';
+import type { CloudView } from '../../../src/lib/cloud/index.ts';
 import { noCloud } from '../../../src/lib/gateway/cloud-health.ts';
 import type { MotionStatus } from '../../../src/lib/motion/index.ts';
 import { noSupport } from '../../../src/lib/operator/index.ts';
+import type { GatewayHealth } from '../../../src/lib/operator/model.ts';
 import { pageView } from '../../../src/lib/operator/pages/view.ts';
+import type { SupportView } from '../../../src/lib/tunnel/index.ts';
+import { connectedView } from '../../cloud/views.ts';
 import { ask, startServer } from '../server.ts';
 import { snapshotWith, standInHealth, tried } from '../stand-ins.ts';
 
@@ -41,6 +45,58 @@ describe('the headline', () => {
       overall: 'in Ordnung',
       complaints: 'keine',
     });
+  });
+
+  it.each<[string, CloudView, SupportView, GatewayHealth, string]>([
+    ['the cloud', { ...connectedView, remedy: 'Enrol it.' }, noSupport, health, 'Cloud'],
+    [
+      'its link',
+      { ...connectedView, link: connectedView.link && { ...connectedView.link, remedy: 'Ask the IT.' } },
+      noSupport,
+      health,
+      'Cloud',
+    ],
+    [
+      'the outbox',
+      { ...connectedView, outbox: connectedView.outbox && { ...connectedView.outbox, remedy: 'Check it.' } },
+      noSupport,
+      health,
+      'Cloud',
+    ],
+    [
+      'remote support',
+      connectedView,
+      { ...noSupport, status: 'not-checked', remedy: 'See the log.' },
+      health,
+      'Fernwartung',
+    ],
+    [
+      'a service',
+      connectedView,
+      noSupport,
+      {
+        ...health,
+        services: [{ name: 'cloud', status: 'running', restarts: 0, detail: '', lastError: null, remedy: 'Check it.' }],
+      },
+      'Dienste',
+    ],
+    [
+      'a folder',
+      connectedView,
+      noSupport,
+      { ...health, disk: { ...health.disk, media: { ...health.disk.media, remedy: 'Free some.' } } },
+      'Ordner',
+    ],
+  ])('does not call the whole in order beside a remedy of %s', (_part, view, support, of, named) => {
+    const { flags, texts } = pageView(connected, free, of, { ...cloud, view }, support);
+    expect(flags.headline).toBe('good');
+    expect(texts.overall).toBe(`beeinträchtigt: Abhilfe nötig bei ${named}`);
+  });
+
+  it('calls the whole in order with a connected cloud that needs no remedy', () => {
+    expect(pageView(connected, free, health, { ...cloud, view: connectedView }, noSupport).texts.overall).toBe(
+      'in Ordnung',
+    );
   });
 
   it.each<[string, ReturnType<typeof viewOf>, string, RegExp]>([

@@ -331,7 +331,9 @@ describe.concurrent('a probe', () => {
     await using sim = await startSim({ clock: time });
     const { result } = await probe(sim.chassis, 3, sim.chassis.serial);
     expect(result.condition.map(({ verdict }) => verdict)).toEqual(Array(6).fill('ok'));
-    expect(result.verdict).toBe('ok');
+    // At rest the unit of the pose is open.
+    expect(result.poseUnit.verdict).toBe('not-decided');
+    expect(result.verdict).toBe('not-checked');
   });
 
   it('is an error without a chassis, and with another one', async () => {

@@ -6,8 +6,9 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { systemClock } from '../../../src/lib/lifecycle/index.ts';
-import { DialError, type Dialer } from '../../../src/lib/net/index.ts';
+import { DialError, type Dialer, type SshOptions } from '../../../src/lib/net/index.ts';
 import { runChecklist } from '../../../src/lib/toolkit/checklist/run.ts';
+import { secondHosts } from '../../../src/lib/toolkit/network/check/from.ts';
 import type { SecondHost } from '../../../src/lib/toolkit/network/check.ts';
 
 const builtIn = fileURLToPath(new URL('../../../checklists', import.meta.url));
@@ -30,6 +31,15 @@ function hostThatReaches(...ports: number[]): SecondHost {
   };
   return { name: 'it@198.51.100.20', use: (signal, work) => work(dialer, signal, { host: '127.0.0.1', port: 22 }) };
 }
+
+test.each(['it@', '@198.51.100.20', 'it@host:0', 'it@host:70000', 'it@ho st', ''])(
+  'the second host %j is a usage error, and no undecided line',
+  (target) => {
+    expect(() => secondHosts(['it@198.51.100.20', target], {} as SshOptions)).toThrowError(
+      expect.objectContaining({ code: 'USAGE', exitCode: 2, message: expect.stringContaining(`'${target}'`) }),
+    );
+  },
+);
 
 /** The step of the list `site`, asked or checked. */
 async function step(fromHosts: readonly SecondHost[]) {

@@ -6,6 +6,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest
 import { recordSchema, verifyRecordFile } from '../../../src/lib/checklist/index.ts';
 import { GwError } from '../../../src/lib/error/index.ts';
 import { systemClock } from '../../../src/lib/lifecycle/index.ts';
+import type { Ssh } from '../../../src/lib/net/index.ts';
 import { toJUnit, toMarkdown } from '../../../src/lib/report/index.ts';
 import { type CertificateAuthority, createCa } from '../../../src/lib/sim/cloud/certificates.ts';
 import { checklistRunSchema } from '../../../src/lib/toolkit/checklist/run.result.ts';
@@ -253,13 +254,69 @@ describe('a run of a checklist', () => {
     expect(await recordOf(result)).toMatchObject({ ok: false, robots: [{ redLines: [{ id: 'tablet-open' }] }] });
   });
 
-  test('an unreadable site file yields no record, and the run still reports the fault', async () => {
+  test('a site file that does not exist is an error, for each robot and before the first step', async () => {
+    const missing = join(dir, 'nofile.yaml');
+    for (const paths of [[missing], [await site('SN1'), missing]] as [string, ...string[]][]) {
+      await expect(run(paths, { answersPath: await answers(good) })).rejects.toMatchObject({
+        code: 'SITE_FILE_NOT_FOUND',
+        exitCode: 2,
+        message: expect.stringContaining('nofile.yaml'),
+      });
+    }
+  });
+
+  test('an invalid site file yields no record, and the run still reports the fault', async () => {
     const path = join(dir, 'broken.yaml');
     await writeFile(path, 'name: x\n');
     const result = await run([path], { answersPath: await answers(good) });
     expect(result).toMatchObject({ subject: null, record: null, robots: [{ site: null, serial: null, ok: false }] });
     expect(result.steps.map(({ verdict }) => verdict)).toEqual(['wrong', 'skipped', 'skipped']);
     expect(warnings.join()).toContain('No record is written');
+  });
+});
+
+describe('a run through SSH', () => {
+  const ssh = { where: 'technician@192.0.2.2:22' } as Ssh;
+
+  test('does not check on this machine what only the gateway can show, and does not blame the network for it', async () => {
+    const checks = ['network check', 'heartbeat check', 'enrol status', 'cloud link', 'tunnel rehearsal'];
+    const steps = checks.map((run, index) => {
+      const expect = '{ verdict: ok }';
+      return `  - { id: s${index}, title: T, proves: Device, run: ${run}, expect: ${expect}, remedy: Ask the IT to open 443. }`;
+    });
+    await writeFile(
+      join(dir, 'own.yaml'),
+      ['schema: gw/checklist/1', 'name: own', 'title: Own', 'purpose: To see.', 'steps:', ...steps, ''].join('\n'),
+    );
+    const path = await site('SN1', 'enrolment: { url: https://enrol.example.com }\n');
+    const result = await run([path], { checks: { ssh, password: 'x' } });
+    expect(result.steps.map(({ verdict }) => verdict)).toEqual(checks.map(() => 'not-checked'));
+    for (const step of result.steps) {
+      expect(step).toMatchObject({ error: { code: 'NEEDS_GATEWAY' } });
+      expect(step.why).toMatch(/^Not checked: run it on the gateway\. .*not through technician@192\.0\.2\.2:22/);
+      expect(step.remedy).toContain('on the gateway');
+      expect(step.remedy).not.toContain('443');
+    }
+    expect(result.ok).toBe(false);
+    const suite = parseXml(toJUnit(result)).children[0];
+    expect(suite?.attributes).toMatchObject({ errors: String(checks.length), skipped: '0', failures: '0' });
+  });
+
+  test('lets a named person accept such a step', async () => {
+    await writeFile(
+      join(dir, 'own.yaml'),
+      'schema: gw/checklist/1\nname: own\ntitle: Own\npurpose: To see.\nsteps:\n  - { id: net, title: T, proves: Device, run: network check, expect: { verdict: ok }, remedy: Ask the IT. }\n',
+    );
+    const asked: string[] = [];
+    const result = await run([await site('SN1')], {
+      checks: { ssh },
+      decide: async ({ id }) => {
+        asked.push(id);
+        return { kind: 'accept', reason: 'checked on the gateway by hand', approvedBy: 'K. Muster' };
+      },
+    });
+    expect(asked).toEqual(['net']);
+    expect(result).toMatchObject({ ok: false, accepted: true });
   });
 });
 

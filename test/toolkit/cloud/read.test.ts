@@ -10,8 +10,8 @@ import { readCloudDiscarded } from '../../../src/lib/toolkit/cloud/discarded.ts'
 import { cloudLinkSchema } from '../../../src/lib/toolkit/cloud/link.result.ts';
 import { checkCloudLink } from '../../../src/lib/toolkit/cloud/link.ts';
 import { cloudOutboxSchema } from '../../../src/lib/toolkit/cloud/outbox.result.ts';
-import { isOutboxFine, readCloudOutbox } from '../../../src/lib/toolkit/cloud/outbox.ts';
-import { isCloudFine, readCloudStatus } from '../../../src/lib/toolkit/cloud/status.ts';
+import { judgeOutbox, readCloudOutbox } from '../../../src/lib/toolkit/cloud/outbox.ts';
+import { judgeCloud, readCloudStatus } from '../../../src/lib/toolkit/cloud/status.ts';
 import { cloudViewSchema } from '../../../src/lib/toolkit/cloud/view.result.ts';
 import type { Toolkit } from '../../../src/lib/toolkit/toolkit.ts';
 import { connectedView, lostView } from '../../cloud/views.ts';
@@ -57,17 +57,23 @@ describe('the state of the cloud as the gateway reports it', () => {
     expect(cloudViewSchema.parse(status)).toEqual(status);
   });
 
-  it('is fine only when it is connected, or when there is no cloud', () => {
+  it('is ok only when it is connected, and does not concern a gateway without a cloud', () => {
     const states = ['connected', 'not-connected', 'not-enrolled', 'not-configured', 'not-checked'] as const;
-    expect(states.filter((status) => isCloudFine({ status, remedy: null }))).toEqual(['connected', 'not-configured']);
+    expect(states.map((status) => judgeCloud({ status, remedy: null }))).toEqual([
+      'ok',
+      'wrong',
+      'wrong',
+      'not-applicable',
+      'not-checked',
+    ]);
   });
 
   it('is not fine for a gateway that was started before the site file got its cloud', async () => {
     await using gateway = await gatewayWith(noCloud);
     const status = await readCloudStatus(gateway.toolkit, {}, context());
     expect(status.remedy).toContain('restart `gw serve`');
-    expect(isCloudFine(status)).toBe(false);
-    expect(isOutboxFine(await readCloudOutbox(gateway.toolkit, {}, context()))).toBe(false);
+    expect(judgeCloud(status)).toBe('wrong');
+    expect(judgeOutbox(await readCloudOutbox(gateway.toolkit, {}, context()))).toBe('wrong');
   });
 
   it('is OPERATOR_NOT_REACHABLE for an answer of another shape, and without a gateway', async () => {
@@ -85,7 +91,8 @@ describe('the state of the cloud as the gateway reports it', () => {
 describe('the outbox of the gateway', () => {
   it('is not missed without a cloud', () => {
     const link = { status: 'not-configured', detail: '', remedy: null } as const;
-    expect(isOutboxFine({ link, outbox: null })).toBe(true);
+    expect(judgeOutbox({ link, outbox: null })).toBe('not-applicable');
+    expect(judgeOutbox({ link: { ...link, status: 'not-checked' }, outbox: null })).toBe('not-checked');
   });
 
   it('is reported with the state of the link', async () => {
@@ -95,21 +102,17 @@ describe('the outbox of the gateway', () => {
       link: { status: 'not-connected', detail: lostView.detail, remedy: lostView.remedy },
       outbox: lostView.outbox,
     });
-    expect(isOutboxFine(data)).toBe(true);
+    expect(judgeOutbox(data)).toBe('ok');
   });
 
-  it.each<[string, object, boolean]>([
-    ['refuses messages', { outbox: connectedView.outbox && { ...connectedView.outbox, status: 'failing' } }, false],
-    [
-      'is not open',
-      { outbox: connectedView.outbox && { ...connectedView.outbox, status: 'not-open', kept: null } },
-      false,
-    ],
-    ['holds a message back', { outbox: connectedView.outbox && { ...connectedView.outbox, remedy: 'Check.' } }, false],
-    ['is missing although a cloud is configured', { outbox: null }, false],
-  ])('that %s is fine: %s', async (_what, change, isFine) => {
+  it.each<[string, object]>([
+    ['refuses messages', { outbox: connectedView.outbox && { ...connectedView.outbox, status: 'failing' } }],
+    ['is not open', { outbox: connectedView.outbox && { ...connectedView.outbox, status: 'not-open', kept: null } }],
+    ['holds a message back', { outbox: connectedView.outbox && { ...connectedView.outbox, remedy: 'Check.' } }],
+    ['is missing although a cloud is configured', { outbox: null }],
+  ])('that %s is wrong', async (_what, change) => {
     await using gateway = await gatewayWith({ ...connectedView, ...change });
-    expect(isOutboxFine(await readCloudOutbox(gateway.toolkit, {}, context()))).toBe(isFine);
+    expect(judgeOutbox(await readCloudOutbox(gateway.toolkit, {}, context()))).toBe('wrong');
   });
 });
 

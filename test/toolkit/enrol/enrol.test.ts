@@ -155,11 +155,11 @@ describe('gw enrol status', () => {
       identity: 'ok',
       folder: 'ok',
       serial: 'ok',
-      clock: 'not-checked',
+      clock: 'ok',
       validity: 'ok',
-      region: 'not-checked',
+      region: 'not-applicable',
       'broker-region': 'not-checked',
-      endpoint: 'not-checked',
+      endpoint: 'not-applicable',
     });
   });
 
@@ -197,9 +197,9 @@ describe('gw enrol status', () => {
     expect(await findings()).toMatchObject({ 'broker-region': 'not-checked' });
     await writeFile(sitePath(), text.replace('SIM-0001', 'SIM-0002') + cloud('us-1', 'mqtt.example.com'));
     expect(await findings()).toMatchObject({ serial: 'wrong', region: 'wrong', endpoint: 'wrong' });
-    // Without a host in the site file nothing was compared.
+    // Without a host in the site file there is nothing to compare with.
     await writeFile(sitePath(), `${text}cloud: { mqtt: { alpn: x-example-mqtt-ca } }\n`);
-    expect(await findings()).toMatchObject({ endpoint: 'not-checked' });
+    expect(await findings()).toMatchObject({ endpoint: 'not-applicable' });
   });
 
   it('detects a broken identity, an open folder and an unfinished renewal', async () => {

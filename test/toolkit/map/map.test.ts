@@ -202,7 +202,7 @@ describe('a backup into a file', () => {
       expect(view).toMatchObject({ verdict: 'wrong', complete: false, maps: [{ id: 1, picture: null }] });
       expect(view.maps[0]?.missing.map(({ what }) => what)).toContain('image');
       expect(verdictOf(view.findings, 'image')).toBe('wrong');
-      expect(verdictOf(view.findings, 'all-maps')).toBe('not-checked');
+      expect(verdictOf(view.findings, 'all-maps')).toBe('not-applicable');
       expect(verdictOf(view.findings, 'overlays')).toBe('ok');
       expect((await verifyMapBackup({ path })).verdict).toBe('wrong');
     },

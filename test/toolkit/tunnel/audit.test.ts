@@ -51,7 +51,7 @@ describe('gw tunnel audit', () => {
     const folder = place();
     const data = await audit();
     expect(firstLine(data)).toBe(
-      `ok: 2 support sessions, no finding, records 1 to 5. Not compared with the copy of the cloud: a complete rewriting would not show. Robot SN-1, ${folder}.`,
+      `Not decided: 2 support sessions, no finding, records 1 to 5; 2 of 11 checks not made. Not compared with the copy of the cloud: a complete rewriting would not show. Robot SN-1, ${folder}.`,
     );
     expect(shown(data)).toContain(
       '--   Local records and copy of the cloud are the same: no copy of the cloud was given',
@@ -78,8 +78,13 @@ describe('gw tunnel audit', () => {
     const cloud = join(dir, 'cloud.jsonl');
     writeFileSync(cloud, lines.join(''));
     expect(firstLine(await audit({ cloud }))).toContain(
-      'records 1 to 5. The copy of the cloud is the same. Robot SN-1',
+      'records 1 to 5; 1 of 11 checks not made. The copy of the cloud is the same. Robot SN-1',
     );
+    const log = join(dir, 'gw.log');
+    writeFileSync(log, 'nothing secret\n');
+    const whole = await audit({ cloud, logs: [log] });
+    expect(whole.verdict).toBe('ok');
+    expect(firstLine(whole)).toContain('records 1 to 5. The copy of the cloud is the same. Robot SN-1');
   });
 
   it('names the first broken line, and every finding in a table with what to do', async () => {
@@ -123,7 +128,7 @@ describe('gw tunnel audit', () => {
   it('records before a rotation are not claimed to be present', async () => {
     const kept = lines.slice(2);
     const folder = place(kept, headOf(kept));
-    expect(firstLine(await audit({ records: folder }))).toContain('records 3 to 5, earlier ones are not present.');
+    expect(firstLine(await audit({ records: folder }))).toContain('records 3 to 5, earlier ones are not present; ');
   });
 
   it('without cloud.tunnel in the site file, or without a site file, limits are not checked', async () => {
@@ -192,15 +197,20 @@ describe('the report', () => {
     expect(pdf.active).toEqual([]);
   });
 
-  it('is green only for a verdict, and names the comparison with the cloud as not checked', async () => {
+  it('is green only when every check was made, and names the comparison with the cloud as not checked', async () => {
     place();
     const first = (await reportOf('de', 'a.html')).bytes.toString();
-    expect(first).toContain('class="banner good"');
+    expect(first).toContain('class="banner open"');
+    expect(first).not.toContain('class="banner good"');
     expect(mainOf(Buffer.from(first))).toContain('NICHT VERGLICHEN');
     expect(mainOf(Buffer.from(first))).toMatch(/Kopie der Cloud\s*nicht geprüft/);
     const cloud = join(dir, 'cloud.jsonl');
     writeFileSync(cloud, lines.join(''));
-    const compared = (await reportOf('de', 'b.html', { cloud })).bytes;
+    const log = join(dir, 'gw.log');
+    writeFileSync(log, 'nothing secret\n');
+    expect((await reportOf('de', 'b1.html', { cloud })).bytes.toString()).toContain('class="banner open"');
+    const compared = (await reportOf('de', 'b.html', { cloud, logs: [log] })).bytes;
+    expect(compared.toString()).toContain('class="banner good"');
     expect(mainOf(compared)).not.toContain('NICHT VERGLICHEN');
     expect(mainOf(compared)).toContain(auditTexts.de.compared);
     writeFileSync(cloud, lines.slice(0, 3).join(''));

@@ -41,6 +41,15 @@ function failed(step: RunStep, thrown: unknown, signal: AbortSignal): Outcome {
     return { verdict: 'not-checked', why: 'Interrupted while the check was running.', interrupted: true };
   const error = asGwError(thrown);
   const tried = error.tried ? formatTried(error.tried) : null;
+  // The remedy of the step is for what the check finds, and nothing was looked at.
+  if (error.code === 'NEEDS_GATEWAY') {
+    return {
+      verdict: 'not-checked',
+      why: `Not checked: run it on the gateway. ${error.message}`,
+      remedy: error.remedy,
+      error: { code: error.code, message: error.message, tried, remedy: error.remedy },
+    };
+  }
   return {
     verdict: 'wrong',
     why: tried === null ? error.message : `${error.message} Tried ${tried}.`,

@@ -92,9 +92,11 @@ function deviationOf(result: StepResult, before: StepResult | undefined, options
 }
 
 /** Wrong, or not checked by gw: the technician can repeat or accept it. */
-function isToDecide({ verdict, kind, expectations }: StepResult): boolean {
+function isToDecide({ verdict, kind, expectations, error }: StepResult): boolean {
   if (kind === 'unavailable') return true;
-  return verdict === 'wrong' || (verdict === 'not-checked' && kind === 'run' && expectations.length > 0);
+  return (
+    verdict === 'wrong' || (verdict === 'not-checked' && kind === 'run' && (expectations.length > 0 || error !== null))
+  );
 }
 
 /**

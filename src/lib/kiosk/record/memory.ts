@@ -139,16 +139,17 @@ export function responderOf(record: TabletRecord | null, mac: string | null): Re
 }
 
 /**
- * Which device refuses after an order: the tablet itself, unless the MAC address has changed, for instance because it
- * got another IP address at its restart. Over USB the tablet counts as the device at the address only when the port was
+ * Which device refuses after an order: the tablet itself, unless the MAC address has changed, or is not visible after a
+ * restart, since the tablet may have got another IP address. Over USB the tablet counts as the device at the address only when the port was
  * open before the order.
  */
 export function responderAfterOrder(
   record: TabletRecord | null,
   mac: string | null,
-  order: { readonly isUsb: boolean; readonly wasOpen: boolean },
+  order: { readonly isUsb: boolean; readonly wasOpen: boolean; readonly mayHaveMoved: boolean },
 ): Responder {
-  if (responderOf(record, mac) === 'other') return 'other';
+  const responder = responderOf(record, mac);
+  if (responder === 'other' || (responder === 'unknown' && order.mayHaveMoved)) return responder;
   return order.isUsb && !order.wasOpen ? 'unknown' : 'same';
 }
 

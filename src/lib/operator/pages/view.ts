@@ -9,6 +9,7 @@ import { complaintsText, gateText, headingDoubt, headlineOf, stoppedState } from
 import { linkDetail, linkText, triedText } from './link-text.ts';
 import { type LiveKey, liveTexts } from './live-texts.ts';
 import { num, spanText, timeText } from './number-text.ts';
+import { overallText } from './overall-text.ts';
 import { isRunning, runText } from './run-text.ts';
 import { type SupportKey, supportTexts } from './support-text.ts';
 
@@ -105,7 +106,7 @@ export function pageView(
       evidence: evidenceText(health),
       ...cloudTexts(cloud),
       ...supportTexts(support, cloud),
-      overall: headline.level === 'good' ? 'in Ordnung' : `beeinträchtigt: ${headline.text}`,
+      overall: overallText(headline, { health, cloud: cloud.view, support }),
       ...liveTexts('pose', values.pose, ({ xM, yM }) => `x ${num(xM, 2)} m, y ${num(yM, 2)} m`, poseDoubt, 'xM'),
       ...liveTexts(
         'heading',

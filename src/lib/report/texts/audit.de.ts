@@ -192,9 +192,9 @@ export const auditDe: typeof auditEn = {
   above: 'Fernwartung',
   footer: (serial) => `Prüfung der Fernwartungssitzungen${serial === null ? '' : `, ${serial}`}`,
   verdict: {
-    ok: 'Kein Befund: Die Einträge auf dem Gateway sind vollständig',
+    ok: 'Kein Befund: Die Einträge auf dem Gateway sind vollständig und gleich der Kopie der Cloud',
     findings: (count) => plural(count, 'Befund', 'Befunde'),
-    'not-decided': 'Nicht entschieden: kein Befund, aber nicht alles war prüfbar',
+    'not-decided': 'Nicht entschieden: kein Befund, aber nicht alles wurde geprüft',
   },
   firstBroken: (file, line) => `Erste fehlerhafte Zeile der Kette: ${file}${line === null ? '' : `, Zeile ${line}`}`,
   notCompared:

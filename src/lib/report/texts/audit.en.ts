@@ -198,9 +198,9 @@ export const auditEn = {
   above: 'Remote support',
   footer: (serial: string | null) => `Audit of the support sessions${serial === null ? '' : `, ${serial}`}`,
   verdict: {
-    ok: 'No finding: the local records are whole',
+    ok: 'No finding: the local records are whole, and the same as in the cloud',
     findings: (count: number) => `${plural(count, 'finding')}`,
-    'not-decided': 'Not decided: no finding, but not everything could be checked',
+    'not-decided': 'Not decided: no finding, but not everything was checked',
   },
   firstBroken: (file: string, line: number | null) =>
     `First broken line of the chain: ${file}${line === null ? '' : `, line ${line}`}`,

@@ -31,7 +31,12 @@ export const chassisAddressSchema = z.strictObject({
   serial: z.strictObject({ verdict, expected: z.string(), found: z.string().nullable() }),
   software: z.string().nullable().describe('Chassis software version; null when it was not reported.'),
   mac: z
-    .strictObject({ verdict, expected: z.string().nullable(), found: z.string().nullable(), detail: z.string() })
+    .strictObject({
+      verdict: z.enum([...verdict.options, 'not-applicable']).describe('not-applicable: not requested.'),
+      expected: z.string().nullable(),
+      found: z.string().nullable(),
+      detail: z.string(),
+    })
     .describe('The neighbour table of this machine against chassis.mac of the site file.'),
   tookMs: z.number(),
   remedy: z.string().nullable(),

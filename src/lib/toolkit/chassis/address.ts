@@ -156,7 +156,7 @@ async function macOf(
 ): Promise<ChassisAddress['mac']> {
   const expected = toolkit.site.chassis.mac?.toLowerCase() ?? null;
   const notChecked = (detail: string) => ({ verdict: 'not-checked' as const, expected, found: null, detail });
-  if (!asked) return notChecked('not requested (--mac)');
+  if (!asked) return { verdict: 'not-applicable', expected, found: null, detail: 'not requested (--mac)' };
   if (!direct) return notChecked('connected through another host, whose neighbour table is not available');
   const addresses = name?.kind === 'literal' || name?.kind === 'resolved' ? name.addresses : [];
   let table: Neighbour[];

@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { findingSchema } from '../finding.result.ts';
+import { checkVerdictSchema, findingSchema } from '../finding.result.ts';
 import { knownSchema } from '../known.result.ts';
 import { robotConditionSchema } from './condition.result.ts';
 import { reliedHereSchema } from './probe/relied-facts.result.ts';
 
 /** Shape of `gw chassis probe --json`. */
 export const chassisProbeSchema = z.strictObject({
-  verdict: z.enum(['ok', 'wrong']).describe('wrong when a finding is wrong; not-checked findings do not count.'),
+  verdict: checkVerdictSchema,
   address: z.strictObject({ host: z.string(), port: z.int(), way: z.string() }),
   identity: z.strictObject({
     serial: knownSchema(z.string()),

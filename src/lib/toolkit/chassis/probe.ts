@@ -1,6 +1,7 @@
 import { type ChassisIdentity, createChassisClient } from '../../chassis/index.ts';
 import { citeFact, type FactId, type Known } from '../../evidence/index.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
+import { conclude } from '../verdict.ts';
 import { chassisAccess } from './access.ts';
 import { conditionFindings } from './condition.ts';
 import { readChassisTime } from './probe/chassis-clock.ts';
@@ -68,7 +69,7 @@ export async function probeChassis(
     reliedFinding,
   ];
   return {
-    verdict: findings.some((finding) => finding.verdict === 'wrong') ? 'wrong' : 'ok',
+    verdict: conclude(findings),
     address: { host: endpoint.host, port: endpoint.port, way: dialer.way },
     identity: identityOf(identity, expectedSerial),
     latency,

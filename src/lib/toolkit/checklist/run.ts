@@ -15,6 +15,7 @@ import {
   selectSteps,
   type Wanted,
 } from '../../checklist/index.ts';
+import { GwError } from '../../error/index.ts';
 import { replaceFile } from '../../lifecycle/index.ts';
 import { toJson, toJUnit, toMarkdown } from '../../report/index.ts';
 import type { Site } from '../../site/index.ts';
@@ -97,7 +98,7 @@ export async function showChecklist(nameOrFile: string, dir: string): Promise<Ch
 
 /**
  * Runs a checklist against one robot after the other and writes the record. A failed step is a result; thrown are only
- * invalid input and write errors: CHECKLIST_UNKNOWN, CHECKLIST_INVALID,
+ * invalid input and write errors: SITE_FILE_NOT_FOUND, CHECKLIST_UNKNOWN, CHECKLIST_INVALID,
  * ANSWERS_INVALID, ATTACHMENT_INVALID, STEP_UNKNOWN, NOTHING_TO_RESUME, CHECKLIST_CHANGED, JOURNAL_BROKEN, RUN_OPEN,
  * FILE_EXISTS, FILE_UNWRITABLE, USAGE.
  */
@@ -206,12 +207,13 @@ async function open(nameOrFile: string, dir: string, catalogue: Catalogue): Prom
   return loadChecklist(await findChecklist(nameOrFile, dir), catalogue);
 }
 
-/** An unreadable site file is reported by a step; the report then names no robot. */
+/** An invalid site file is reported by a step, and the report then names no robot. Throws SITE_FILE_NOT_FOUND. */
 async function siteOf(sitePath: string): Promise<Site | null> {
   const { loadSite } = await import('../../site/index.ts');
   try {
     return await loadSite(sitePath);
-  } catch {
+  } catch (error) {
+    if (error instanceof GwError && error.code === 'SITE_FILE_NOT_FOUND') throw error;
     return null;
   }
 }

@@ -1,6 +1,7 @@
 import type { CheckContext, Toolkit } from '../toolkit.ts';
+import type { Deciding } from '../verdict.ts';
 import type { CloudOutbox } from './outbox.result.ts';
-import { type CloudOptions, readCloudStatus } from './status.ts';
+import { type CloudOptions, judgeCloud, readCloudStatus } from './status.ts';
 
 /** The messages that the running gateway keeps until the broker has acknowledged them. Throws OPERATOR_NOT_REACHABLE. */
 export async function readCloudOutbox(
@@ -13,8 +14,10 @@ export async function readCloudOutbox(
 }
 
 /** A gateway without a cloud needs no outbox. */
-export function isOutboxFine({ link, outbox }: CloudOutbox): boolean {
-  return outbox === null ? link.status === 'not-configured' && link.remedy === null : isAccepting(outbox);
+export function judgeOutbox({ link, outbox }: CloudOutbox): Deciding['verdict'] {
+  if (outbox !== null) return isAccepting(outbox) ? 'ok' : 'wrong';
+  const verdict = judgeCloud(link);
+  return verdict === 'ok' ? 'wrong' : verdict;
 }
 
 /** Whether it is open and nothing is to be done about it: no message is held back, and the file was not damaged. */

@@ -1,5 +1,6 @@
 import { operatorAccess } from '../operator/access.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
+import type { Deciding } from '../verdict.ts';
 import { type CloudStatus, cloudViewSchema } from './view.result.ts';
 
 export interface CloudOptions {
@@ -21,7 +22,9 @@ export async function readCloudStatus(
   return { ...view, remedy: `${toolkit.site.path} has \`cloud\`: restart \`gw serve\`, so that it reads it.` };
 }
 
-/** Connected, or without a cloud by its site file. */
-export function isCloudFine({ status, remedy }: Pick<CloudStatus, 'status' | 'remedy'>): boolean {
-  return status === 'connected' || (status === 'not-configured' && remedy === null);
+/** A gateway that has no cloud by its site file is none of its concern. */
+export function judgeCloud({ status, remedy }: Pick<CloudStatus, 'status' | 'remedy'>): Deciding['verdict'] {
+  if (status === 'connected') return 'ok';
+  if (status === 'not-checked') return 'not-checked';
+  return status === 'not-configured' && remedy === null ? 'not-applicable' : 'wrong';
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { findingSchema } from '../finding.result.ts';
+import { checkVerdictSchema, lineSchema } from '../finding.result.ts';
 
 const certificate = z.strictObject({
   subject: z.string(),
@@ -14,7 +14,7 @@ export const enrolStatusSchema = z.strictObject({
   state: z
     .enum(['enrolled', 'not-enrolled', 'begun', 'broken'])
     .describe('begun: a key exists, no identity is installed yet.'),
-  verdict: z.enum(['ok', 'wrong']).describe('wrong: at least one finding is wrong.'),
+  verdict: checkVerdictSchema,
   serial: z.string().describe('Serial number of this robot, by the site file.'),
   identityDir: z.string(),
   identity: z
@@ -32,7 +32,7 @@ export const enrolStatusSchema = z.strictObject({
     })
     .nullable(),
   begunAt: z.string().nullable().describe('Start of an unfinished enrolment; UTC.'),
-  findings: z.array(findingSchema),
+  findings: z.array(lineSchema),
 });
 export type EnrolStatus = z.infer<typeof enrolStatusSchema>;
 

@@ -13,10 +13,11 @@ import {
 import { GwError } from '../../error/index.ts';
 import { nameLine } from '../../net/probe/index.ts';
 import { type Site, sameHost } from '../../site/index.ts';
-import type { Finding } from '../finding.result.ts';
-import { type FindingStart, notChecked, ok, wrong } from '../finding.ts';
+import type { Finding, Line } from '../finding.result.ts';
+import { type FindingStart, notApplicable, notChecked, ok, wrong } from '../finding.ts';
 import { regionLines } from '../network/check/region.ts';
 import type { Toolkit } from '../toolkit.ts';
+import { conclude, type Deciding } from '../verdict.ts';
 import type { EnrolStatus } from './enrol.result.ts';
 
 const DAY_MS = 86_400_000;
@@ -46,7 +47,7 @@ export async function readEnrolStatus({ site, clock }: Pick<Toolkit, 'site' | 'c
     identityFolderProblem(identityDir),
   ]);
   const isLeft = identity.value !== null && begun.value !== null && (await isInstalled(identityDir, begun.value));
-  const findings: Finding[] = [identityFinding(identity)];
+  const findings: Line[] = [identityFinding(identity)];
   const forOwner = { id: 'folder', title: 'The identity is readable by its owner only', spec: null };
   if (folder !== null) findings.push(wrong(forOwner, `${identityDir}: ${folder.text}`, folder.remedy));
   else if (identity.value) findings.push(ok(forOwner, identityDir));
@@ -65,7 +66,7 @@ export async function readEnrolStatus({ site, clock }: Pick<Toolkit, 'site' | 'c
           : 'not-enrolled';
   return {
     state,
-    verdict: findings.some(({ verdict }) => verdict === 'wrong') ? 'wrong' : 'ok',
+    verdict: conclude(findings.map(deciding)),
     serial: site.chassis.serial,
     identityDir,
     identity: identity.value === null ? null : view(identity.value, now),
@@ -100,10 +101,10 @@ function identityFinding({ value, error }: Attempt<Identity>): Finding {
   return ok(start, `since ${value.enrolledAt}; key, certificate and CA match`);
 }
 
-function identityFindings(identity: Identity, { chassis, cloud }: Site, now: Date): Finding[] {
+function identityFindings(identity: Identity, { chassis, cloud }: Site, now: Date): Line[] {
   const again = 'Check the site file; if it is right, run `gw enrol --renew` with a new one-time code.';
-  const same = (start: FindingStart, found: string, expected: string | undefined, key: string): Finding => {
-    if (expected === undefined) return notChecked(start, `${found}; no ${key} in the site file to compare with`);
+  const same = (start: FindingStart, found: string, expected: string | undefined, key: string): Line => {
+    if (expected === undefined) return notApplicable(start, `${found}; no ${key} in the site file to compare with`);
     return found.toLowerCase() === expected.toLowerCase()
       ? ok(start, found)
       : wrong(start, `the identity has ${found}, ${key} of the site file is ${expected}`, again);
@@ -130,14 +131,19 @@ function identityFindings(identity: Identity, { chassis, cloud }: Site, now: Dat
   ];
 }
 
-function brokerFinding({ endpoint }: Identity, siteHost: string | undefined, again: string): Finding {
+function brokerFinding({ endpoint }: Identity, siteHost: string | undefined, again: string): Line {
   const start = { id: 'endpoint', title: 'Its MQTT broker', spec: 'Cloud and other network paths' };
   if (siteHost === undefined) {
-    return notChecked(start, `${endpoint} is used; no cloud.mqtt.host in the site file to compare with`);
+    return notApplicable(start, `${endpoint} is used; no cloud.mqtt.host in the site file to compare with`);
   }
   return sameHost(endpoint, siteHost)
     ? ok(start, endpoint)
     : wrong(start, `the identity has ${endpoint}, cloud.mqtt.host of the site file is ${siteHost}`, again);
+}
+
+/** A host name without a region does not decide, as in `gw network check`: only the cloud operator can confirm it. */
+function deciding({ id, verdict }: Line): Deciding {
+  return { verdict, need: id === 'broker-region' && verdict === 'not-checked' ? 'optional' : 'needed' };
 }
 
 /** The region in the host name of the broker, beside the region that the endpoint reported. */
@@ -149,17 +155,17 @@ function brokerRegion({ region, endpoint }: Identity): Finding[] {
   );
 }
 
-/** A clock before the time of the enrolment is wrong; a later one proves nothing. */
+/** Whether a later clock is right only a comparison shows, which this line does not claim. */
 function clockFinding(identity: Identity, now: Date): Finding {
-  const start = { id: 'clock', title: 'The clock of this device', spec: null };
+  const start = { id: 'clock', title: 'The clock of this device is not before the enrolment', spec: null };
   const says = now.toISOString();
   return isClockWrong(identity, now)
     ? wrong(
         start,
-        `${says}, before the enrolment at ${identity.enrolledAt}`,
+        `${says}; enrolled at ${identity.enrolledAt}`,
         'Set it with timedatectl: with a wrong clock certificates cannot be verified.',
       )
-    : notChecked(start, `${says}, plausible; \`gw network check\` compares it with the cloud`);
+    : ok(start, `${says}; \`gw network check\` compares it with the cloud`);
 }
 
 function isClockWrong({ enrolledAt }: Identity, now: Date): boolean {

@@ -1,8 +1,9 @@
 import { createChassisClient, isSimulated } from '../../chassis/index.ts';
-import { type FactId, loadEvidenceFile, relianceOn } from '../../evidence/index.ts';
+import { type FactId, factById, loadEvidenceFile, relianceOn } from '../../evidence/index.ts';
 import { factsOfOrder } from '../../motion/index.ts';
 import { chassisAccess } from '../chassis/access.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
+import { describeRelied } from './relied.ts';
 
 export type OrderKind = keyof typeof factsOfOrder;
 export const orderKinds = Object.keys(factsOfOrder) as OrderKind[];
@@ -10,8 +11,10 @@ export const orderKinds = Object.keys(factsOfOrder) as OrderKind[];
 export interface EvidenceCheck {
   readonly serial: string;
   readonly software: string | null;
-  /** How many of the facts are verified on this chassis, or on this simulator; orders may also rely on others. */
+  /** How many of the facts are verified on this chassis, which a simulator is not; orders may also rely on others. */
   readonly verified: number;
+  /** The same with what the others stand on, as `gw chassis probe` says it. */
+  readonly summary: string;
   readonly findings: readonly {
     readonly id: string;
     readonly title: string;
@@ -39,5 +42,7 @@ export async function checkEvidence(
   const findings = reliances.map(({ fact, usable, why }) => {
     return { id: fact, title: fact, verdict: usable ? ('ok' as const) : ('wrong' as const), detail: why };
   });
-  return { serial, software, verified: reliances.filter(({ verifiedHere }) => verifiedHere).length, findings };
+  const verified = reliances.filter(({ support }) => support === 'this-device').length;
+  const relied = reliances.map(({ fact, support }) => ({ fact, support, basis: factById(fact).basis }));
+  return { serial, software, verified, summary: describeRelied(relied, { names: false }), findings };
 }

@@ -12,6 +12,7 @@ import {
 } from '../../fleet/index.ts';
 import { operatorAccess } from '../operator/access.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
+import { conclude } from '../verdict.ts';
 import type { HeartbeatCheck, HeartbeatFinding } from './check.result.ts';
 import { fleetFindings, type ReceivedFleet, type Sender } from './findings.ts';
 import { fleetOf } from './fleet.ts';
@@ -59,7 +60,7 @@ export async function checkHeartbeat(
     notApplicable: count('not-applicable'),
   };
   return {
-    verdict: counts.wrong > 0 ? 'wrong' : counts.notChecked > 0 ? 'not-checked' : 'ok',
+    verdict: conclude(findings),
     received: [...new Set(received.senders.map(({ serial }) => serial))].filter((serial) => serial !== own).sort(),
     expected,
     receives: received.receives,

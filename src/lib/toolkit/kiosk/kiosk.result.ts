@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { provenanceSchema } from '../../kiosk/index.ts';
-import { findingSchema } from '../finding.result.ts';
+import { checkVerdictSchema, findingSchema } from '../finding.result.ts';
 
 const facts = z
   .strictObject({
@@ -140,7 +140,7 @@ const doubt = z.strictObject({
 /** Shape of `gw kiosk status --json`. */
 export const kioskStatusSchema = z.strictObject({
   address,
-  verdict: verdict.describe('The worst verdict of the findings.'),
+  verdict: checkVerdictSchema,
   port: portState,
   answeredBy,
   tablet: facts.nullable().describe('The tablet of the last connection; null: none.'),

@@ -21,11 +21,12 @@ import {
   watchRestart,
 } from '../../kiosk/index.ts';
 import { firstOf, untilAborted } from '../../lifecycle/index.ts';
+import { isLoopback } from '../../net/index.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
 import type { KioskLock, LockOutcome } from './kiosk.result.ts';
 import { changeRecord, observeNow, verdictOf } from './memory.ts';
 import { readTablet } from './reading.ts';
-import { type KioskAccess, portTarget, tabletEndpoint, withTablet } from './session.ts';
+import { type KioskAccess, portTarget, rememberOpen, statingPort, tabletEndpoint, withTablet } from './session.ts';
 
 export interface LockOptions {
   /** Restart the tablet, and verify that its port stays closed. */
@@ -46,11 +47,16 @@ export async function lockKiosk(
   options: KioskAccess & LockOptions,
   context: CheckContext,
 ): Promise<KioskLock> {
+  return await statingPort(toolkit, context, () => lock(toolkit, options, context));
+}
+
+async function lock(toolkit: Toolkit, options: KioskAccess & LockOptions, context: CheckContext): Promise<KioskLock> {
   const { clock, site } = toolkit;
   const began = clock.monotonicMs();
   const { host, port, profileFile } = tabletEndpoint(toolkit);
   const target = portTarget(toolkit, context);
   const wasOpen = (await probePort(target)) === 'open';
+  if (wasOpen) await rememberOpen(toolkit);
   let reading: KioskLock['reading'] = null;
   const outcome =
     wasOpen || options.usb === true
@@ -132,7 +138,9 @@ async function confirmClosed(toolkit: Toolkit, target: PortTarget): Promise<Lock
   const after = await changeRecord(toolkit, (record) => afterRefusal(record, target.endpoint, observed));
   const restart = after?.bridge.afterRestart.verdict ?? 'not-checked';
   const outcome = outcomeOf(port, false, restart, null, answeredBy);
-  const isAccepted = after?.bridge.state === 'closed' && answeredBy !== 'other';
+  // The refusal of a device that was never connected is not that of the tablet.
+  const isKnown = answeredBy === 'same' || (answeredBy === 'unknown' && before !== null && before.tablet !== null);
+  const isAccepted = after?.bridge.state === 'closed' && isKnown;
   return isAccepted ? outcome : { ...outcome, verdict: 'not-verified' };
 }
 
@@ -187,7 +195,12 @@ export async function lockTablet(
   const { facts } = tablet;
   const observed = await observeNow(toolkit, isBootKnown ? facts : { ...facts, bootId: null });
   const before = await readTabletRecord(toolkit.site.stateDir);
-  const answeredBy = responderAfterOrder(before, observed.mac, { isUsb: usb === true, wasOpen });
+  const answeredBy = responderAfterOrder(before, observed.mac, {
+    isUsb: usb === true,
+    wasOpen,
+    // A restart may bring the tablet back at another address, but not on this machine.
+    mayHaveMoved: afterRestart && !isLoopback(target.endpoint.host),
+  });
   const isOther = answeredBy === 'other' && port === 'closed';
   const state = port === 'silent' || isOther ? 'not-verified' : port;
   const after = await changeRecord(toolkit, (record) =>

@@ -11,6 +11,7 @@ import {
   probePort,
   type Tablet,
   type TabletTransport,
+  tabletRedLine,
 } from '../../kiosk/index.ts';
 import { directDialer, type Endpoint, viaOf } from '../../net/index.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
@@ -89,6 +90,25 @@ export async function withTablet<T>(
     return usb ? connected : afterOpen(connected, endpoint, 'gw connected to it by ADB', observed);
   });
   return await work(tablet);
+}
+
+/**
+ * Runs a command that closes ADB over TCP at its end. One that is aborted says what the record knows of the port, since
+ * the tablet stays as it is.
+ */
+export async function statingPort<T>(
+  { site: { stateDir } }: Toolkit,
+  { signal }: CheckContext,
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await work();
+  } catch (cause) {
+    if (!signal.aborted) throw cause;
+    const line = await tabletRedLine(stateDir);
+    if (line === null) throw cause;
+    throw new GwError('INTERRUPTED', `Interrupted. ${line.detail}`, { remedy: line.remedy, cause });
+  }
 }
 
 /** Records that the port accepts connections. */

@@ -1,4 +1,3 @@
-import { GwError } from '../../error/index.ts';
 import {
   applySteps,
   type KioskProfile,
@@ -13,7 +12,7 @@ import type { CheckContext, Toolkit } from '../toolkit.ts';
 import type { KioskSetup } from './kiosk.result.ts';
 import { type LockOptions, lockTablet } from './lock.ts';
 import { storeReading, verdictOf } from './memory.ts';
-import { type KioskAccess, portTarget, tabletEndpoint, withTablet } from './session.ts';
+import { type KioskAccess, portTarget, statingPort, tabletEndpoint, withTablet } from './session.ts';
 
 export interface SetupOptions extends KioskAccess, LockOptions {
   /** Leave ADB over TCP open; later reports show that in red. */
@@ -25,6 +24,10 @@ export interface SetupOptions extends KioskAccess, LockOptions {
  * technician can continue. Throws KIOSK_PROFILE_INVALID and the connection errors of {@link withTablet}.
  */
 export async function setUpKiosk(toolkit: Toolkit, options: SetupOptions, context: CheckContext): Promise<KioskSetup> {
+  return await statingPort(toolkit, context, () => setUp(toolkit, options, context));
+}
+
+async function setUp(toolkit: Toolkit, options: SetupOptions, context: CheckContext): Promise<KioskSetup> {
   const { clock, site } = toolkit;
   const began = clock.monotonicMs();
   const { host, port, profileFile } = tabletEndpoint(toolkit);
@@ -34,13 +37,7 @@ export async function setUpKiosk(toolkit: Toolkit, options: SetupOptions, contex
   return await withTablet(toolkit, { ...options, expected: profile.tablet }, context, async (tablet) => {
     // While settings change, an interrupted run must leave 'not done'.
     await storeReading(toolkit, 'setup', profile, tablet.facts, [], 'not-done');
-    const steps = await setUpSteps(toolkit, tablet, profile, context).catch((cause) => {
-      if (!context.signal.aborted) throw cause;
-      throw new GwError('INTERRUPTED', 'Interrupted; the tablet is partly configured, ADB over TCP is on.', {
-        remedy: 'Run `gw kiosk setup` again to continue, or `gw kiosk lock` to switch ADB over TCP off.',
-        cause,
-      });
-    });
+    const steps = await setUpSteps(toolkit, tablet, profile, context);
     const unfinished = steps.filter(({ state }) => state !== 'ok' && state !== 'changed');
     const isDone = unfinished.every(({ state }) => state === 'not-checked');
     const { facts } = tablet;

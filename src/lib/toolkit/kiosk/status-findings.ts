@@ -109,18 +109,36 @@ export function findingsOf(found: {
   readonly setUp: SetUp & Pick<KioskStatus['setUp'], 'notRead'>;
   readonly restart: KioskStatus['restart'];
   readonly now: Now;
+  readonly known: Known;
 }): KioskFinding[] {
   return [portFinding(found), restartFinding(found.restart), setUpFinding(found.setUp)];
 }
+
+/** What the record states of the tablet at an address whose device is not visible. */
+export interface Known {
+  /** null: no tablet was ever connected at this address. */
+  readonly bridge: TabletRecord['bridge'] | null;
+}
+
+/** What of the record holds for this address. */
+export function knownAt(record: TabletRecord | null, { host, port }: TabletRecord['address']): Known {
+  const isHere = record !== null && record.address.host === host && record.address.port === port;
+  return { bridge: isHere && record.tablet !== null ? record.bridge : null };
+}
+
+const IDENTIFY =
+  'Run it on a machine in the robot segment, which sees the MAC address, or read the tablet over USB: `gw kiosk status --usb`.';
 
 function portFinding({
   port,
   answeredBy,
   now,
+  known: { bridge },
 }: {
   readonly port: PortState;
   readonly answeredBy: Responder;
   readonly now: Now;
+  readonly known: Known;
 }): KioskFinding {
   const base = {
     id: 'port',
@@ -143,8 +161,17 @@ function portFinding({
           'Look up the address of the tablet, correct tablet.host in the site file, then run the command again.',
         );
       }
-      const device = answeredBy === 'same' ? 'MAC address of the tablet' : 'device unknown';
-      return ok(base, `connections are refused (${device})`);
+      if (answeredBy === 'same') return ok(base, 'connections are refused (MAC address of the tablet)');
+      if (bridge === null) {
+        return notChecked(base, 'refused by an unknown device: no tablet was ever connected at this address', IDENTIFY);
+      }
+      return bridge.state === 'closed'
+        ? ok(base, 'connections are refused (device not visible from here; the tablet was closed at this address)')
+        : notChecked(
+            base,
+            `refused by an unknown device, and the tablet is not verified as closed: ${bridge.why}`,
+            IDENTIFY,
+          );
     }
     case 'open':
       return wrong(

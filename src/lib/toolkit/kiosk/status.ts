@@ -14,11 +14,12 @@ import {
   verifyClosed,
 } from '../../kiosk/index.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
+import { conclude } from '../verdict.ts';
 import type { KioskStatus } from './kiosk.result.ts';
 import { changeRecord, observeNow } from './memory.ts';
 import { readTablet } from './reading.ts';
 import { type KioskAccess, portTarget, rememberOpen, tabletEndpoint, withTablet } from './session.ts';
-import { findingsOf, knownRestart, knownSetUp } from './status-findings.ts';
+import { findingsOf, knownAt, knownRestart, knownSetUp } from './status-findings.ts';
 
 /**
  * Whether the ADB port is closed and the settings match the profile. Probes the port; reads the settings when it is open
@@ -55,14 +56,10 @@ export async function kioskStatus(toolkit: Toolkit, access: KioskAccess, context
   const hash = 'code' in profile ? null : profileHash(profile, site.network.robotSegment);
   const setUp = { ...knownSetUp(record, { now, isRead, hash, answeredBy, address: { host, port } }), notRead };
   const restart = knownRestart(record, { now, answeredBy });
-  const findings = findingsOf({ port: state, answeredBy, setUp, restart, now });
+  const findings = findingsOf({ port: state, answeredBy, setUp, restart, now, known: knownAt(record, { host, port }) });
   return {
     address: { host, port },
-    verdict: findings.some(({ verdict }) => verdict === 'wrong')
-      ? 'wrong'
-      : findings.some(({ verdict }) => verdict === 'not-checked')
-        ? 'not-checked'
-        : 'ok',
+    verdict: conclude(findings),
     port: state,
     answeredBy,
     tablet: record?.tablet ?? null,

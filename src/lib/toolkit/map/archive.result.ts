@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { findingSchema } from '../finding.result.ts';
+import { checkVerdictSchema, lineSchema } from '../finding.result.ts';
 import { mapChassisSchema, mapItemSchema, mapMissingSchema, mapOverlaysSchema } from './contents/map.result.ts';
 
 /** Shape of `gw map backup --json` and `gw map verify --json`: a verified backup file. */
 export const mapArchiveSchema = z.strictObject({
-  verdict: z.enum(['ok', 'wrong']).describe('wrong when any finding is; not-checked findings do not count.'),
+  verdict: checkVerdictSchema,
   file: z.string(),
   bytes: z.int(),
   sha256: z.string().describe('SHA-256 of the whole file.'),
@@ -21,6 +21,6 @@ export const mapArchiveSchema = z.strictObject({
       missing: mapMissingSchema,
     }),
   ),
-  findings: z.array(findingSchema),
+  findings: z.array(lineSchema).describe('The line about restoring does not decide: no file can show it.'),
 });
 export type MapArchiveView = z.infer<typeof mapArchiveSchema>;

@@ -1,10 +1,13 @@
 import { readJsonBytes } from '../../json/index.ts';
 import { type ArchivedMap, type ArchiveFile, archivedFiles, checkPng } from '../../maps/index.ts';
 import { plural, shorten } from '../../text/index.ts';
-import type { Finding } from '../finding.result.ts';
-import { type FindingStart, notChecked, ok, wrong } from '../finding.ts';
+import type { Finding, Line } from '../finding.result.ts';
+import { type FindingStart, notApplicable, notChecked, ok, wrong } from '../finding.ts';
+import { conclude } from '../verdict.ts';
 import type { MapArchiveView } from './archive.result.ts';
 import { countFeatures } from './contents/overlays.ts';
+
+const RESTORING = 'restoring';
 
 type MapView = MapArchiveView['maps'][number];
 
@@ -32,7 +35,8 @@ export async function viewArchive(
     restoringFinding(),
   ];
   return {
-    verdict: findings.some(({ verdict }) => verdict === 'wrong') ? 'wrong' : 'ok',
+    // No file can show whether it can be restored.
+    verdict: conclude(findings.map(({ id, verdict }) => ({ verdict, need: id === RESTORING ? 'optional' : 'needed' }))),
     file: path,
     bytes,
     sha256,
@@ -140,7 +144,7 @@ function partFinding(maps: readonly MapView[], what: 'image' | 'localisation'): 
   );
 }
 
-function allMapsFinding(complete: boolean, scope: BackupScope): Finding {
+function allMapsFinding(complete: boolean, scope: BackupScope): Line {
   const about = start('all-maps', 'Every map of the chassis is included');
   if (complete) return ok(about, 'as listed by the chassis at the backup');
   if (scope === 'all') {
@@ -150,13 +154,17 @@ function allMapsFinding(complete: boolean, scope: BackupScope): Finding {
       'Store that map on the chassis, or select a stored one; a restart may lose it. Then take the backup again.',
     );
   }
-  const detail = scope === 'some' ? 'selected maps only' : 'selected maps only, or the current map was not stored';
-  return notChecked(about, detail, 'For all maps run `gw map backup` without --map.');
+  if (scope === 'some') return notApplicable(about, 'selected maps only');
+  return notChecked(
+    about,
+    'selected maps only, or the current map was not stored',
+    'For all maps run `gw map backup` without --map.',
+  );
 }
 
 function restoringFinding(): Finding {
   return notChecked(
-    start('restoring', 'The maps can be restored to a chassis', 'Chassis interface'),
+    start(RESTORING, 'The maps can be restored to a chassis', 'Chassis interface'),
     'writing maps was never measured on a real chassis, and localisation data has no public format',
     null,
   );

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { findingSchema } from '../finding.result.ts';
+import { checkVerdictSchema, findingSchema } from '../finding.result.ts';
 
 /** One check line, with what to ask the customer's IT. */
 const networkLineSchema = findingSchema.extend({
@@ -13,16 +13,11 @@ const networkLineSchema = findingSchema.extend({
     .describe(
       "Where it is checked from. second-host: a host given with --from. nowhere: cannot be checked from any machine of the robot; the customer's IT has to confirm it.",
     ),
-  need: z.enum(['needed', 'optional']).describe('A failed optional line does not fail the whole check.'),
+  need: z.enum(['needed', 'optional']).describe('An optional line does not decide, whatever its verdict.'),
   tried: z.string().nullable().describe('Host and port as dialled.'),
   ask: z.string().nullable().describe("What to ask the customer's IT for when the line fails."),
 });
 export type NetworkLine = z.infer<typeof networkLineSchema>;
-
-const networkVerdictSchema = z
-  .enum(['ok', 'wrong', 'not-checked'])
-  .describe('wrong: a needed line is wrong. not-checked: none is, but a needed one was not checked.');
-export type NetworkVerdict = z.infer<typeof networkVerdictSchema>;
 
 const chainLinkSchema = z.strictObject({
   subject: z.string(),
@@ -78,11 +73,11 @@ export type NetworkSocket = z.infer<typeof networkSocketSchema>;
 
 /** Shape of `gw network check --json`. */
 export const networkCheckSchema = z.strictObject({
-  verdict: networkVerdictSchema,
+  verdict: checkVerdictSchema,
   sections: z.strictObject({
-    outward: networkVerdictSchema,
-    inward: networkVerdictSchema,
-    segment: networkVerdictSchema,
+    outward: checkVerdictSchema,
+    inward: checkVerdictSchema,
+    segment: checkVerdictSchema,
   }),
   lines: z.array(networkLineSchema),
   paths: z.array(networkPathSchema),

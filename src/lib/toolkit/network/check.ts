@@ -14,6 +14,7 @@ import {
 import { type ConnectionInfo, type OwnedSocket, readOpenSockets } from '../../net/probe/index.ts';
 import type { Site } from '../../site/index.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
+import { conclude } from '../verdict.ts';
 import { configuredOnlyLine } from './check/configured-only.ts';
 import { displacedLinkReason } from './check/displaced-link.ts';
 import { identityLine, readKnownIdentity } from './check/identity.ts';
@@ -34,7 +35,7 @@ import { addressLines, chassisLine, type Dialled, deviceLine } from './check/seg
 import { sharedLines } from './check/shared-lines.ts';
 import { judgeSockets, socketLines } from './check/sockets.ts';
 import { type RobotAddresses, robotAddresses } from './check/ssh-listener.ts';
-import type { NetworkCheck, NetworkLine, NetworkPath, NetworkSocket, NetworkVerdict } from './check.result.ts';
+import type { NetworkCheck, NetworkPath, NetworkSocket } from './check.result.ts';
 
 export type { SecondHost } from './check/outside.ts';
 
@@ -176,11 +177,11 @@ export async function checkNetwork(
     ...(outside.length > 0 ? outside.flat() : [outsideNotCheckedLine({ detail: 'no second host given (--from)' })]),
   ];
   return {
-    verdict: verdictOf(lines),
+    verdict: conclude(lines),
     sections: {
-      outward: verdictOf(lines.filter(({ section }) => section === 'outward')),
-      inward: verdictOf(lines.filter(({ section }) => section === 'inward')),
-      segment: verdictOf(lines.filter(({ section }) => section === 'segment')),
+      outward: conclude(lines.filter(({ section }) => section === 'outward')),
+      inward: conclude(lines.filter(({ section }) => section === 'inward')),
+      segment: conclude(lines.filter(({ section }) => section === 'segment')),
     },
     lines,
     paths: results.map(pathView),
@@ -194,13 +195,6 @@ export async function checkNetwork(
     checks,
     tookMs: Math.round(clock.monotonicMs() - beganMs),
   };
-}
-
-/** A failed needed line decides, then an unchecked needed one. Optional lines never do. */
-function verdictOf(lines: readonly NetworkLine[]): NetworkVerdict {
-  const needed = lines.filter(({ need }) => need === 'needed');
-  if (needed.some(({ verdict }) => verdict === 'wrong')) return 'wrong';
-  return needed.some(({ verdict }) => verdict === 'not-checked') ? 'not-checked' : 'ok';
 }
 
 async function openSockets(machine: Machine, site: Site, robot: RobotAddresses): Promise<NetworkSocket[] | null> {

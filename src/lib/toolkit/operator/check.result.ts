@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { findingSchema } from '../finding.result.ts';
+import { checkVerdictSchema, findingSchema } from '../finding.result.ts';
 
 const cell = z.strictObject({
   expected: z.array(z.int()).describe('Any of these is correct.'),
@@ -9,6 +9,7 @@ const cell = z.strictObject({
 
 /** Shape of `gw operator check --json`. */
 export const operatorCheckSchema = z.strictObject({
+  verdict: checkVerdictSchema,
   full: z.strictObject({ host: z.string(), port: z.int() }),
   readOnly: z
     .strictObject({ host: z.string(), port: z.int() })

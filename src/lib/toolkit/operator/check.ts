@@ -10,6 +10,7 @@ import {
 import type { Finding } from '../finding.result.ts';
 import { notChecked, ok, wrong } from '../finding.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
+import { conclude } from '../verdict.ts';
 import { asJson, operatorAccess } from './access.ts';
 import { type Ask, createRawHttp, hostHeader, requestBytes } from './check/raw-http.ts';
 import { fullRules, readOnlyRules } from './check/rules.ts';
@@ -93,6 +94,7 @@ export async function checkSockets(
 
   const count = (verdict: Finding['verdict']) => findings.filter((finding) => finding.verdict === verdict).length;
   return {
+    verdict: conclude(findings),
     full: sockets.full,
     readOnly: sockets.readOnly,
     routes,
@@ -207,8 +209,7 @@ function expectedOnFull({ method, path, full }: SpecifiedRoute, { site }: Toolki
 }
 
 function routeFinding({ method, path, meaning, full, readOnly, note }: RouteRow): Finding {
-  const verdicts = [full.verdict, readOnly.verdict];
-  const verdict = verdicts.includes('wrong') ? 'wrong' : verdicts.includes('not-checked') ? 'not-checked' : 'ok';
+  const verdict = conclude([full, readOnly]);
   const text = ({ expected, found, verdict }: RouteRow['full']) =>
     verdict === 'wrong'
       ? `${found ?? 'no answer'} instead of ${expected.join(' or ')}`

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { releasePhases } from '../../cloud/index.ts';
-import { findingSchema } from '../finding.result.ts';
+import { checkVerdictSchema, lineSchema } from '../finding.result.ts';
 
 const key = z.strictObject({
   file: z.string(),
@@ -29,7 +29,7 @@ const installed = z.strictObject({
 
 /** Shape of `gw release status --json`. */
 export const releaseStatusSchema = z.strictObject({
-  verdict: z.enum(['ok', 'wrong']).describe('wrong: at least one finding is wrong.'),
+  verdict: checkVerdictSchema,
   dir: z.string(),
   current: installed.nullable().describe('What the launcher starts next; null: the folder cannot be read.'),
   previous: installed
@@ -60,7 +60,7 @@ export const releaseStatusSchema = z.strictObject({
     .strictObject({ at: z.string(), fromVersion: z.string(), toVersion: z.string() })
     .nullable()
     .describe('The last rollback on site.'),
-  findings: z.array(findingSchema),
+  findings: z.array(lineSchema),
 });
 export type ReleaseStatus = z.infer<typeof releaseStatusSchema>;
 

@@ -1,9 +1,10 @@
 import { isThere, readReleaseFolder } from '../../cloud/index.ts';
 import { asGwError, GwError } from '../../error/index.ts';
 import { privateFolderProblem } from '../../lifecycle/index.ts';
-import type { Finding } from '../finding.result.ts';
-import { notChecked, ok, wrong } from '../finding.ts';
+import type { Line } from '../finding.result.ts';
+import { notApplicable, notChecked, ok, wrong } from '../finding.ts';
 import type { Toolkit } from '../toolkit.ts';
+import { conclude } from '../verdict.ts';
 import { readKey, releaseOf } from './key.ts';
 import type { ReleaseStatus } from './release.result.ts';
 
@@ -15,12 +16,12 @@ type Folder = Awaited<ReturnType<typeof readReleaseFolder>>;
  */
 export async function readReleaseStatus({ site }: Pick<Toolkit, 'site'>): Promise<ReleaseStatus> {
   const { dir, keyFile } = releaseOf(site);
-  const findings: Finding[] = [];
+  const findings: Line[] = [];
   const access = { id: 'folder', title: 'The release folder is private to this user', spec: null };
   const problem = await privateFolderProblem(dir);
   // Without a folder there is no problem, and nothing that could be private.
   if (problem === null)
-    findings.push((await isThere(dir)) ? ok(access, dir) : notChecked(access, `${dir}: no such folder yet`));
+    findings.push((await isThere(dir)) ? ok(access, dir) : notApplicable(access, `${dir}: no such folder yet`));
   else findings.push(wrong(access, `${dir}: ${problem.text}`, problem.remedy));
   let folder: Folder | null = null;
   const key = { id: 'key', title: 'The release key is readable', spec: null };
@@ -42,7 +43,7 @@ export async function readReleaseStatus({ site }: Pick<Toolkit, 'site'>): Promis
   if (folder !== null) findings.push(...findingsOf(folder));
   const onSite = folder?.onSite ?? null;
   return {
-    verdict: findings.some(({ verdict }) => verdict === 'wrong') ? 'wrong' : 'ok',
+    verdict: conclude(findings),
     dir,
     current: folder?.current ?? null,
     previous: folder?.previous ?? null,
@@ -53,11 +54,11 @@ export async function readReleaseStatus({ site }: Pick<Toolkit, 'site'>): Promis
   };
 }
 
-function findingsOf({ current, previous, run }: Folder): Finding[] {
-  const findings: Finding[] = [];
+function findingsOf({ current, previous, run }: Folder): Line[] {
+  const findings: Line[] = [];
   const files = { id: 'current', title: 'The current version is complete', spec: null };
   if (current.folder === null) {
-    findings.push(notChecked(files, 'the base installation, which npm installed and no release key signs'));
+    findings.push(notApplicable(files, 'the base installation, which npm installed and no release key signs'));
   } else if (current.problem === null) {
     findings.push(ok(files, `${current.folder}: signature and every file verified`));
   } else {
@@ -68,7 +69,7 @@ function findingsOf({ current, previous, run }: Folder): Finding[] {
   const back = { id: 'previous', title: 'A rollback is possible', spec: null };
   if (run !== null && isRollbackRefused(run)) {
     findings.push(notChecked(back, `not while release ${run.toVersion} is in progress (${run.phase})`));
-  } else if (previous === null) findings.push(notChecked(back, 'no version before the current one'));
+  } else if (previous === null) findings.push(notApplicable(back, 'no version before the current one'));
   else if (previous.problem !== null) {
     findings.push(
       wrong(back, previous.problem, 'Only the base installation can be restored: gw release rollback --base'),
@@ -93,7 +94,7 @@ const waits = {
   'rolling-back': 'the version before is being restored, and waits for a restart of gw',
 } as const;
 
-function runFinding({ phase, fromVersion, toVersion, jobId, detail, starts }: NonNullable<Folder['run']>): Finding {
+function runFinding({ phase, fromVersion, toVersion, jobId, detail, starts }: NonNullable<Folder['run']>): Line {
   const start = { id: 'run', title: 'The last release was installed', spec: null };
   const what = `${fromVersion} to ${toVersion}, job ${jobId}`;
   switch (phase) {
@@ -111,7 +112,7 @@ function runFinding({ phase, fromVersion, toVersion, jobId, detail, starts }: No
   }
 }
 
-function reportFinding({ phase, isReported, hasJobEnded }: NonNullable<Folder['run']>): Finding {
+function reportFinding({ phase, isReported, hasJobEnded }: NonNullable<Folder['run']>): Line {
   const start = { id: 'report', title: 'The cloud knows how it ended', spec: null };
   if (hasJobEnded) {
     return notChecked(

@@ -10,7 +10,10 @@ import { folderProblem } from '../../lifecycle/index.ts';
 import { factsOfOrder } from '../../motion/index.ts';
 import { loadSite, readSecret, type Site } from '../../site/index.ts';
 import { plural } from '../../text/index.ts';
+import { readKnownIdentity } from '../network/check/identity.ts';
+import { conclude } from '../verdict.ts';
 import type { SiteCheck } from './check.result.ts';
+import { purposes } from './needs.ts';
 
 type Finding = SiteCheck['findings'][number];
 type Check = (site: Site) => Promise<Pick<Finding, 'verdict' | 'detail'> & { readonly remedy?: string }>;
@@ -50,13 +53,31 @@ export async function checkSite(path: string): Promise<SiteCheck> {
   if (Array.isArray(site)) {
     const problems = site.map(({ path: key, file: _file, ...problem }) => ({ key, ...problem }));
     const findings = checks.map(({ id, title }) => notChecked(id, title));
-    return { path, valid: false, errors: problems.length, problems, findings };
+    return { path, valid: false, verdict: 'wrong', errors: problems.length, problems, findings, completeFor: [] };
   }
   const findings: Finding[] = [];
   for (const { id, title, check } of checks) findings.push({ id, title, remedy: null, ...(await check(site)) });
   const errors = findings.filter(({ verdict }) => verdict === 'wrong').length;
-  return { path, valid: errors === 0, errors, problems: [], findings };
+  const verdict = conclude(findings);
+  return { path, valid: errors === 0, verdict, errors, problems: [], findings, completeFor: await completeFor(site) };
 }
+
+/** Per purpose, what is missing. */
+async function completeFor(site: Site): Promise<SiteCheck['completeFor']> {
+  const { networkRequestFacts } = await import('../../report/index.ts');
+  const identity = await readKnownIdentity(site);
+  const { open } = networkRequestFacts(site, identity.kind === 'enrolled' ? identity.endpoint : null);
+  const letter = open
+    .filter(({ id }) => !ONLY_IF_USED.has(id))
+    .map(({ key, what }) => ({ key, what, remedy: `Enter ${key}, or fill it in by hand.` }));
+  return [
+    ...purposes.map(({ id, title, needs }) => ({ id, title, missing: needs.flatMap((need) => [...need(site)]) })),
+    { id: 'network-request', title: 'network request', missing: letter },
+  ];
+}
+
+/** Points of the letter that a site without doors, lifts and other segments does not have. */
+const ONLY_IF_USED: ReadonlySet<string> = new Set(['devices', 'heartbeat-segments']);
 
 function asProblems(error: unknown): Problem[] {
   if (!(error instanceof GwError)) throw error;
@@ -87,7 +108,7 @@ function notChecked(id: string, title: string): Finding {
 }
 
 async function checkSecret(path: string | undefined, key: string, none: string): ReturnType<Check> {
-  if (path === undefined) return { verdict: 'not-checked', detail: none };
+  if (path === undefined) return { verdict: 'not-applicable', detail: none };
   try {
     await readSecret(path, key);
     return { verdict: 'ok', detail: `${path} is readable for its owner only` };
@@ -98,7 +119,7 @@ async function checkSecret(path: string | undefined, key: string, none: string):
 
 async function checkHeartbeatKey({ fleet }: Site): ReturnType<Check> {
   if (fleet === undefined) {
-    return { verdict: 'not-checked', detail: 'none is configured, so no heartbeat is sent or received' };
+    return { verdict: 'not-applicable', detail: 'none is configured, so no heartbeat is sent or received' };
   }
   try {
     const { signing } = await readKeyRing(fleet);
@@ -111,7 +132,7 @@ async function checkHeartbeatKey({ fleet }: Site): ReturnType<Check> {
 async function checkIdentity({ enrolment, chassis }: Site): ReturnType<Check> {
   if (enrolment === undefined) {
     return {
-      verdict: 'not-checked',
+      verdict: 'not-applicable',
       detail: 'no enrolment is configured, so this device has no identity in the cloud',
     };
   }
@@ -155,7 +176,7 @@ async function checkEvidence(site: Site): ReturnType<Check> {
     }
     if (records.length === 0) {
       return {
-        verdict: 'not-checked',
+        verdict: 'not-applicable',
         detail: `${site.evidenceFile} is empty: no fact was verified on this device yet`,
       };
     }
@@ -173,7 +194,7 @@ async function checkEvidence(site: Site): ReturnType<Check> {
 async function checkRequired(site: Site): ReturnType<Check> {
   if (!site.motion.requireVerified) {
     return {
-      verdict: 'not-checked',
+      verdict: 'not-applicable',
       detail:
         'motion.requireVerified is not set: facts that are BELEGT (measured) on another device or version are sufficient for orders',
     };

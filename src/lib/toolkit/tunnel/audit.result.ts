@@ -30,7 +30,10 @@ const findingSchema = z.strictObject({
 export const tunnelAuditSchema = z.strictObject({
   verdict: z
     .enum(['ok', 'findings', 'not-decided'])
-    .describe('not-decided: no finding, but a check that the verdict needs could not be made.'),
+    .describe('not-decided: no finding, but at least one check was not made.'),
+  local: z
+    .enum(['ok', 'findings', 'not-decided'])
+    .describe('The same for the local records in themselves, without cloud, logs, limits and rotated records.'),
   recordsPath: z.string().describe('Folder or file of the records.'),
   serial: z.string().nullable(),
   files: z.array(z.strictObject({ path: z.string(), bytes: z.int() })),

@@ -4,6 +4,7 @@ import { auditDocument, auditInformation, auditTexts, type Language, writeDocume
 import { loadSite, type Site } from '../../site/index.ts';
 import { type AuditFacts, type AuditLimits, auditRecords, RECORDS_FOLDER } from '../../tunnel/audit/index.ts';
 import { writeDocument } from '../document-file.ts';
+import { conclude } from '../verdict.ts';
 import type { TunnelAudit } from './audit.result.ts';
 
 export interface TunnelAuditOptions {
@@ -38,14 +39,21 @@ export async function auditSessions(options: TunnelAuditOptions): Promise<Tunnel
   }
   const limits = site === null ? null : limitsOf(site);
   const madeAt = now();
-  const facts = await auditRecords({ records: recordsPath, cloud, logs, limits, now: madeAt, signal });
-  const audit = withTexts(facts);
+  const found = await auditRecords({ records: recordsPath, cloud, logs, limits, now: madeAt, signal });
+  const facts = { ...found, verdict: verdictOf(found) };
+  const audit = { ...withTexts(facts), local: found.verdict };
   const about = { recordsPath, logs: [...logs] };
   if (options.report === undefined || format === null) return { ...audit, ...about, report: null };
   const model = auditDocument({ ...facts, logs }, { lang, madeAt });
   const { content, pages, replacedCharacters } = await writeDocumentAs(model, format);
   const bytes = await writeDocument(options.report, content, { force });
   return { ...audit, ...about, report: { path: options.report, format, lang, bytes, pages, replacedCharacters } };
+}
+
+/** Of every check, those included that need a copy of the cloud, a log or a site file. */
+function verdictOf({ verdict, checks }: AuditFacts): AuditFacts['verdict'] {
+  if (verdict !== 'ok') return verdict;
+  return conclude(checks) === 'ok' ? 'ok' : 'not-decided';
 }
 
 function formatOf(path: string): 'html' | 'pdf' {
@@ -64,7 +72,7 @@ function limitsOf({ chassis, cloud }: Site): AuditLimits | null {
 }
 
 /** English sentences, as every command prints them; the report has its own language. */
-function withTexts(facts: AuditFacts): Omit<TunnelAudit, 'recordsPath' | 'logs' | 'report'> {
+function withTexts(facts: AuditFacts): Omit<TunnelAudit, 'recordsPath' | 'logs' | 'report' | 'local'> {
   const texts = auditTexts.en;
   const { files, refused, counts, checks, findings, ...rest } = facts;
   return {

@@ -45,7 +45,7 @@ export interface Measured {
 
 /** The audit of the records on this machine, or why there is none. */
 export type AuditResult =
-  | Pick<TunnelAudit, 'verdict' | 'recordsPath' | 'records' | 'lastAt' | 'counts'>
+  | Pick<TunnelAudit, 'local' | 'recordsPath' | 'records' | 'lastAt' | 'counts'>
   | { readonly why: string };
 
 /** Processes of the proxy: those of the session, and those of them that are left after its end; null: unknown. */
@@ -225,7 +225,7 @@ function auditFinding(start: FindingStart, { audit, entry }: Measured): Finding 
   const end = entry?.end ?? null;
   if (end === null) return notChecked(start, 'start and end are not both recorded');
   if ('why' in audit) return notChecked(start, audit.why, ON_GATEWAY);
-  const { verdict, records, recordsPath, lastAt, counts } = audit;
+  const { local: verdict, records, recordsPath, lastAt, counts } = audit;
   // The state folder of the site file may be another one than that of the running gateway.
   if (lastAt === null || lastAt < end.at) {
     const next = 'Restart `gw serve` with this site file, then run this step again.';

@@ -54,8 +54,8 @@ describe('the facts that orders rely on, on this chassis', () => {
     // A stated fact was never measured, whatever supports it.
     expect(finding.detail.split('; ')).toEqual(
       expect.arrayContaining([
-        'measured on another device or version: angles.tracked-pose-ori, angles.pose-ori',
-        'stated, and supported by a measurement on another device or version: angles.target-ori',
+        '2 measured on another device or version: angles.tracked-pose-ori, angles.pose-ori',
+        '1 stated, and supported by a measurement on another device or version: angles.target-ori',
       ]),
     );
     expect(finding.detail).toContain('not usable by orders yet: vendor.move.request');

@@ -3,6 +3,7 @@ import { asGwError } from '../../../error/index.ts';
 import { type FactId, factById, loadEvidenceFile, relianceOn } from '../../../evidence/index.ts';
 import { factsOfOrder } from '../../../motion/index.ts';
 import type { Site } from '../../../site/index.ts';
+import { describeRelied } from '../../evidence/relied.ts';
 import type { Finding } from '../../finding.result.ts';
 import { notChecked, ok, wrong } from '../../finding.ts';
 import type { ReliedHere } from './relied-facts.result.ts';
@@ -50,34 +51,14 @@ function findingOf(relied: readonly ReliedHere[]): Finding {
     const detail = `contradicted on this chassis: ${names(contradicted)}; no order may rely on it`;
     return wrong(start, detail, 'Do not drive it with gw; `gw evidence show FACT` shows the records.');
   }
-  const by = (support: ReliedHere['support']) => relied.filter((fact) => fact.support === support);
-  const here = by('this-device');
-  if (here.length === relied.length) {
+  if (relied.every(({ support }) => support === 'this-device')) {
     return ok(start, `all ${relied.length} facts, with this software`);
   }
-  const elsewhere = by('another-device');
-  const parts = [
-    `${here.length} of ${relied.length} verified`,
-    ...groupText(
-      'measured on another device or version',
-      elsewhere.filter(({ basis }) => basis === 'measured'),
-    ),
-    ...groupText(
-      'stated, and supported by a measurement on another device or version',
-      elsewhere.filter(({ basis }) => basis !== 'measured'),
-    ),
-    ...groupText('verified on a simulator only', by('simulator')),
-    ...groupText('not usable by orders yet', by('nothing')),
-  ];
   return notChecked(
     start,
-    parts.join('; '),
+    describeRelied(relied, { names: true }),
     'Verify each on this chassis: `gw evidence verify stop` first, or record a check of your own with `gw evidence record`.',
   );
-}
-
-function groupText(what: string, facts: readonly ReliedHere[]): string[] {
-  return facts.length === 0 ? [] : [`${what}: ${names(facts)}`];
 }
 
 function names(facts: readonly ReliedHere[]): string {
