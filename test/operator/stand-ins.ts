@@ -218,7 +218,15 @@ export function standInMotion(): StandInMotion {
         delete this.failNext;
         throw failNext;
       }
-      return { moveId: null, state: 'succeeded', failReason: null, failReasonText: null, reason: null, tookMs: 12 };
+      return {
+        moveId: null,
+        state: 'succeeded',
+        failReason: null,
+        failReasonText: null,
+        reason: null,
+        arrival: null,
+        tookMs: 12,
+      };
     },
     async startTour(tour) {
       calls.push(`startTour ${tour}`);

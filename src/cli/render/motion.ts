@@ -15,7 +15,7 @@ export function renderMotionGo(go: MotionGo): string {
   return lines.join('\n');
 }
 
-function goHeadline(place: string, { state, interrupted, failReason, findings }: MotionGo): string {
+function goHeadline(place: string, { state, interrupted, failReason, arrival, findings }: MotionGo): string {
   if (state === 'running')
     return `The drive to ${place} ${chalk.red.bold('is not completed: the robot is still driving')}.`;
   if (state === 'succeeded') {
@@ -30,6 +30,9 @@ function goHeadline(place: string, { state, interrupted, failReason, findings }:
   // With a fail_reason the chassis has ended the move; without one its end is not confirmed.
   if (interrupted && failReason === null) {
     return `Interrupted, but ${chalk.red.bold('THE ROBOT MAY STILL BE MOVING')}: the end of the drive to ${place} is not confirmed.`;
+  }
+  if (arrival !== null && arrival.verdict !== 'at-goal') {
+    return `The chassis reports ${place} reached, but ${chalk.red.bold(printable(arrival.reason))}.`;
   }
   return `The drive to ${place} ${chalk.red.bold(state)}.`;
 }

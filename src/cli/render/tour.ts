@@ -4,8 +4,11 @@ import { printable, renderVerdict } from '../output.ts';
 
 /** `gw tour run` */
 export function renderTourRun(run: TourRun): string {
-  const { stations, findings, tookMs } = run;
+  const { stations, arrivals, findings, tookMs } = run;
   const lines = [headline(run), '', chalk.dim(stations.map(printable).join(' -> '))];
+  for (const { station, verdict, reason } of arrivals) {
+    lines.push(`${renderVerdict(verdictOf(verdict))} ${printable(station)}: ${printable(reason)}`);
+  }
   for (const { verdict, title, detail, remedy } of findings) {
     lines.push(`${renderVerdict(verdict)} ${title}: ${printable(detail)}`);
     if (remedy !== null) lines.push(`     ${printable(remedy)}`);
@@ -14,7 +17,12 @@ export function renderTourRun(run: TourRun): string {
   return lines.join('\n');
 }
 
-function headline({ tour, state, interrupted, findings }: TourRun): string {
+function verdictOf(arrival: TourRun['arrivals'][number]['verdict']): 'ok' | 'wrong' | 'not-checked' {
+  if (arrival === 'at-goal') return 'ok';
+  return arrival === 'not-known' ? 'not-checked' : 'wrong';
+}
+
+function headline({ tour, state, interrupted, arrivals, findings }: TourRun): string {
   const name = printable(tour);
   if (state === 'running') return `Tour ${name} ${chalk.red.bold('is not completed: the robot is still driving')}.`;
   if (state === 'succeeded') {
@@ -28,5 +36,10 @@ function headline({ tour, state, interrupted, findings }: TourRun): string {
   if (state === 'stopped' && interrupted) return `Interrupted: tour ${name} was ended and its move cancelled.`;
   if (interrupted)
     return `Interrupted, but ${chalk.red.bold('THE ROBOT MAY STILL BE MOVING')}: the end of tour ${name} is not confirmed.`;
+  const missed = arrivals.find(({ verdict }) => verdict !== 'at-goal');
+  if (missed !== undefined) {
+    const { station, reason } = missed;
+    return `Tour ${name} ${chalk.red.bold(state)}: the chassis reports ${printable(station)} reached, but ${chalk.red.bold(printable(reason))}.`;
+  }
   return `Tour ${name} ${chalk.red.bold(state)}.`;
 }

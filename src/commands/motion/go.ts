@@ -8,7 +8,7 @@ import type { MotionGo as Result } from '../../lib/toolkit/motion/motion.result.
 export default class MotionGo extends GwCommand<Result> {
   static override summary = 'Drive the robot to a station, and verify the final pose.';
   static override description =
-    'THE ROBOT MOVES. One order through the running gateway and its gate, followed to its end; then the reported pose is compared with the station in the site file. Ctrl-C, SIGTERM and a lost terminal cancel the move, unless --leave-running; a second Ctrl-C exits at once. This latches no stop; use `gw motion stop` for that. With operator.tourNeedsSignIn in the site file, sign in with --password-file; the user of `gw serve` on the gateway needs no password. Exits with 1 when the drive or the comparison fails, with 4 when the order is refused, and with 130 after an interruption.';
+    'THE ROBOT MOVES. One order through the running gateway and its gate, followed to its end: the robot must stand at the station, by its poses. Ctrl-C, SIGTERM and a lost terminal cancel the move, unless --leave-running; a second Ctrl-C exits at once. This latches no stop; use `gw motion stop` for that. With operator.tourNeedsSignIn in the site file, sign in with --password-file; the user of `gw serve` on the gateway needs no password. Exits with 1 when the drive or the comparison fails, with 4 when the order is refused, and with 130 after an interruption.';
   static override examples = [
     '<%= config.bin %> motion go A --robot-will-move',
     '<%= config.bin %> motion go A --robot-will-move --host robot-7.local --json',

@@ -8,7 +8,7 @@ import type { TourRun as Result } from '../../lib/toolkit/tour/run.result.ts';
 export default class TourRun extends GwCommand<Result> {
   static override summary = 'Drive a tour through the running gateway, and verify the final pose.';
   static override description =
-    'THE ROBOT MOVES. Follows the tour to its end and compares the reported pose with the last station of the site file, which detects a wrong angle unit. Ctrl-C, SIGTERM and a lost terminal end the tour and cancel its move, unless --leave-running; a second Ctrl-C exits at once. This latches no stop; use `gw motion stop` for that. With operator.tourNeedsSignIn in the site file, sign in with --password-file; the user of `gw serve` on the gateway needs no password. Exits with 1 when the tour or the comparison fails, and with 130 after an interruption.';
+    'THE ROBOT MOVES. Follows the tour to its end. At each station the robot must stand, by its poses, before the next order is sent; a wrong heading detects a wrong angle unit. Ctrl-C, SIGTERM and a lost terminal end the tour and cancel its move, unless --leave-running; a second Ctrl-C exits at once. This latches no stop; use `gw motion stop` for that. With operator.tourNeedsSignIn in the site file, sign in with --password-file; the user of `gw serve` on the gateway needs no password. Exits with 1 when the tour or the comparison fails, and with 130 after an interruption.';
   static override examples = [
     '<%= config.bin %> tour run breakfast --robot-will-move',
     '<%= config.bin %> tour run breakfast --robot-will-move --within 300 --json',

@@ -17,16 +17,41 @@ export type Order =
   | { readonly kind: 'dock'; readonly goal: Actionable<Goal & { readonly yawDeg: Degrees }> }
   | { readonly kind: 'pose'; readonly pose: Actionable<Pose> };
 
+/** An order after which the robot is to stand at a goal. */
+export type DriveOrder = Exclude<Order, { kind: 'pose' }>;
+
+/** The pose of the robot against its goal, after the chassis has reported success. */
+export interface Arrival {
+  /** By poses alone. 'elsewhere': it stands, but too far from the goal, or in another heading. */
+  readonly verdict: 'at-goal' | 'elsewhere' | 'moves' | 'not-known';
+  /** Why, as a clause. */
+  readonly reason: string;
+  readonly goal: { readonly xM: number; readonly yM: number; readonly yawDeg: number | null };
+  /** The pose at rest; null unless the robot is known to stand. */
+  readonly pose: { readonly xM: number; readonly yM: number; readonly yawDeg: number } | null;
+  readonly distanceM: number | null;
+  /** Null also for a goal without a heading. */
+  readonly turnDeg: number | null;
+  /** Within the tolerance; null: not compared. */
+  readonly isAtPlace: boolean | null;
+  readonly isAtHeading: boolean | null;
+}
+
 export interface MoveOutcome {
   /** Null for a pose order, and when the reply to the order was lost. */
   readonly moveId: number | null;
-  /** Only 'succeeded' is success. 'unknown': gw could not determine how it ended and has cancelled it. */
+  /**
+   * Only 'succeeded' is success: of a drive, the robot stands at its goal. 'unknown': gw could not determine how it ended
+   * and has cancelled it.
+   */
   readonly state: 'succeeded' | 'failed' | 'cancelled' | 'unknown';
   /** The number of the chassis, passed through; only 103 has a measured meaning. */
   readonly failReason: number | null;
   readonly failReasonText: string | null;
   /** Why it did not succeed, as text for the user; null when it did. */
   readonly reason: string | null;
+  /** Null unless the chassis reported the success of a drive. */
+  readonly arrival: Arrival | null;
   readonly tookMs: number;
 }
 

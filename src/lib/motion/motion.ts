@@ -5,8 +5,9 @@ import type { EvidenceSource } from '../evidence/index.ts';
 import { type Clock, type Log, orAfter } from '../lifecycle/index.ts';
 import type { Site } from '../site/index.ts';
 import { createCanceller } from './canceller.ts';
+import { driveToGoal } from './drive-to-goal.ts';
 import { planDrive, runDrive } from './drives.ts';
-import { type GateInput, gateView, judgeFacts, judgeOrder, judgeState, refusalError } from './gate.ts';
+import { type GateInput, gateView, judgeFacts, judgeOrder, judgeReliances, judgeState, refusalError } from './gate.ts';
 import { startGuard } from './guard.ts';
 import type { DriveRun, Motion, Order, StopLatch, TourRun } from './model.ts';
 import { type ActivityKind, createOccupancy } from './occupancy.ts';
@@ -35,8 +36,6 @@ const STOP_WAIT_MS = 500;
 const LOAD_WAIT_MS = 1_000;
 /** How long the caller that ends a run waits for the chassis; cancelling continues afterwards. */
 const END_RUN_WAIT_MS = 2_000;
-/** Poll interval for the move report of the chassis; the move watch bounds the wait. */
-const MOVE_REPORT_POLL_MS = 50;
 /** How long the end of the service waits for the cancel of a running move. */
 const SHUTDOWN_WAIT_MS = 1_200;
 const WAIT = { remedy: 'Wait for its end, or stop it: `gw motion stop`.' };
@@ -112,13 +111,18 @@ export function createMotion(options: MotionOptions): Motion {
     if (refusal !== null) throw refusal;
   }
 
-  /** Each order passes the gate again before it is sent; after a reconnect it waits for the move report first. */
+  /** Each order passes the gate again before it is sent. */
   const execute = (signal: AbortSignal) => async (order: Order) => {
-    while (watch.isAwaited && !signal.aborted) await clock.sleep(MOVE_REPORT_POLL_MS, signal).catch(() => {});
     const refusal = refusalOf([order]);
     if (refusal !== null) throw refusal;
-    return carryOut(order, tools, signal);
+    return follow(order, signal);
   };
+
+  const isUnitVerified = () =>
+    judgeReliances(['angles.tracked-pose-ori'], gateInput(), ({ verifiedHere }) => verifiedHere).length === 0;
+
+  const follow = (order: Order, signal: AbortSignal) =>
+    order.kind === 'pose' ? carryOut(order, tools, signal) : driveToGoal(order, { ...tools, isUnitVerified }, signal);
 
   function newId(): string {
     runs += 1;
@@ -210,7 +214,7 @@ export function createMotion(options: MotionOptions): Motion {
       signal?.throwIfAborted();
       admit([order]);
       return occupancy.occupy({ kind: 'order', judgeFacts: factsOf(order.kind) }, signal, (both) =>
-        carryOut(order, tools, both),
+        follow(order, both),
       );
     },
 

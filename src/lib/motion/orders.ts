@@ -5,7 +5,7 @@ import { asGwError } from '../error/index.ts';
 import type { Clock, Log } from '../lifecycle/index.ts';
 import { onAbort } from '../lifecycle/index.ts';
 import type { Canceller } from './canceller.ts';
-import type { MoveOutcome, Order } from './model.ts';
+import type { DriveOrder, MoveOutcome, Order } from './model.ts';
 import { ended, failed, succeeded } from './outcome.ts';
 import type { MoveWatch, OwnMove } from './unowned-move.ts';
 
@@ -21,6 +21,8 @@ export interface OrderLimits {
   readonly settleMs: number;
   /** A pose that was set must be reported within this time. */
   readonly readBackMs: number;
+  /** After a reported success, gw waits so long for the proof that the robot stands. */
+  readonly arriveMs: number;
   /** An undelivered cancel is sent so often, then again after the reconnect. */
   readonly cancelTries: number;
 }
@@ -30,6 +32,7 @@ export const orderLimits: Omit<OrderLimits, 'moveMs'> = {
   unclearMs: 10_000,
   settleMs: 3_000,
   readBackMs: 3_000,
+  arriveMs: 15_000,
   cancelTries: 12,
 };
 
@@ -58,8 +61,6 @@ export async function carryOut(order: Order, tools: OrderTools, signal: AbortSig
   if (outcome.state === 'unknown') own.lost();
   return outcome;
 }
-
-type DriveOrder = Exclude<Order, { kind: 'pose' }>;
 
 async function drive(order: DriveOrder, tools: OrderTools, signal: AbortSignal, own: OwnMove): Promise<MoveOutcome> {
   const { link, moves, clock, log, limits } = tools;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { findingSchema } from '../finding.result.ts';
-import { endPoseSchema } from './end-pose.result.ts';
+import { arrivalSchema, endPoseSchema } from './end-pose.result.ts';
 
 /** Shape of `gw motion go --json` and `gw motion dock --json`. */
 export const motionGoSchema = z.strictObject({
@@ -10,7 +10,10 @@ export const motionGoSchema = z.strictObject({
   moveId: z.int().nullable().describe('Move id of the chassis; null while unknown.'),
   reason: z.string().nullable().describe('Why it ended, when it did not succeed.'),
   failReason: z.int().nullable().describe('As reported by the chassis; only 103 has a measured meaning.'),
-  end: endPoseSchema.nullable().describe('Reported pose after the drive, compared with the place in the site file.'),
+  arrival: arrivalSchema
+    .nullable()
+    .describe('What the poses show; null: the chassis did not report success, or the gateway does not judge it.'),
+  end: endPoseSchema.nullable().describe('Pose of the standing robot, compared with the goal by the gateway.'),
   findings: z.array(findingSchema),
   tookMs: z.number(),
 });

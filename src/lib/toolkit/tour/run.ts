@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Finding } from '../finding.result.ts';
 import { notChecked, ok, wrong } from '../finding.ts';
-import { compareEnd, endFindings } from '../motion/end-pose.ts';
+import { arrivalOf, endFindings, endOf, notCompared, outcomeSchema } from '../motion/end-pose.ts';
 import {
   type FollowOptions,
   followedRunSchema,
@@ -19,13 +19,18 @@ export interface TourRunOptions extends Partial<FollowOptions> {
   readonly withinMs: number;
 }
 
-const runSchema = followedRunSchema.extend({ tour: z.string(), stations: z.array(z.string()), at: z.int() });
+const runSchema = followedRunSchema.extend({
+  tour: z.string(),
+  stations: z.array(z.string()),
+  at: z.int(),
+  outcomes: z.array(outcomeSchema).default([]),
+});
 type Run = z.output<typeof runSchema>;
 
 /**
- * Starts a tour on the running gateway, follows it to its end, and compares the reported pose with the last station.
- * The comparison detects a wrong angle unit in site file, order or report. THE ROBOT MOVES: the caller has the
- * confirmation of a person. An interruption ends the tour unless `leaveRunning`.
+ * Starts a tour on the running gateway and follows it to its end; the gateway compares the pose of the standing robot
+ * with each station. THE ROBOT MOVES: the caller has the confirmation of a person. An interruption ends the tour unless
+ * `leaveRunning`.
  * Throws OPERATOR_NOT_REACHABLE, why the gateway refused the start, and INTERRUPTED where the robot may still be moving.
  */
 export async function runTour(toolkit: Toolkit, options: TourRunOptions, context: CheckContext): Promise<TourRun> {
@@ -39,11 +44,17 @@ export async function runTour(toolkit: Toolkit, options: TourRunOptions, context
       `Tour ${tour}: to station ${stations[at] ?? '?'}, ${at + 1} of ${stations.length}`,
   };
   const follow = { ...options, leaveRunning: options.leaveRunning ?? false };
-  const { run, isInterrupted, operator } = await startAndFollow(toolkit, kind, { tour: options.tour }, follow, context);
-  const last = run.stations.at(-1) ?? '';
+  const { run, isInterrupted } = await startAndFollow(toolkit, kind, { tour: options.tour }, follow, context);
+  const { outcomes, stations } = run;
+  const last = stations[outcomes.length - 1] ?? '';
+  const arrival = outcomes.at(-1)?.arrival ?? null;
+  const arrivals = outcomes.flatMap((outcome, at) => arrivalOf(stations[at] ?? '?', outcome.arrival) ?? []);
   const place = Object.hasOwn(site.stations, last) ? site.stations[last] : undefined;
-  const isCompared = run.state === 'succeeded' && !isInterrupted && place !== undefined;
-  const end = isCompared ? await compareEnd(operator, { name: last, ...place }, toolkit, context) : null;
+  const isLeftOut = run.state === 'succeeded' && !isReached(run);
+  const compared =
+    arrival === null || isLeftOut
+      ? notCompared(isLeftOut ? 'the gateway did not compare every station' : 'the robot did not arrive')
+      : endFindings(last, arrival, place && { name: last, ...place });
   return {
     tour: run.tour,
     stations: run.stations,
@@ -51,10 +62,16 @@ export async function runTour(toolkit: Toolkit, options: TourRunOptions, context
     interrupted: isInterrupted,
     reason: run.reason,
     at: run.stations[run.at] ?? null,
-    end,
-    findings: [endedFinding(run, options, isInterrupted), ...endFindings(end, run.state === 'succeeded')],
+    arrivals,
+    end: endOf(last, arrival),
+    findings: [endedFinding(run, options, isInterrupted), ...compared],
     tookMs: Math.round(clock.monotonicMs() - began),
   };
+}
+
+/** Whether the gateway found the robot at every station. */
+function isReached({ stations, outcomes }: Run): boolean {
+  return outcomes.length === stations.length && outcomes.every(({ arrival }) => arrival?.verdict === 'at-goal');
 }
 
 function endedFinding(run: Run, { withinMs }: TourRunOptions, isInterrupted: boolean): Finding {
@@ -65,7 +82,7 @@ function endedFinding(run: Run, { withinMs }: TourRunOptions, isInterrupted: boo
   }
   switch (run.state) {
     case 'succeeded':
-      return ok(base, `${run.stations.length} stations reached`);
+      return ok(base, isReached(run) ? `${run.stations.length} stations reached` : 'the chassis reports success');
     case 'running':
       return wrong(
         base,
@@ -77,7 +94,9 @@ function endedFinding(run: Run, { withinMs }: TourRunOptions, isInterrupted: boo
       return wrong(
         base,
         `${run.state} at station ${run.stations[run.at] ?? '?'}: ${run.reason ?? 'no reason given'}`,
-        isInterrupted ? MAY_DRIVE_ON : 'Resolve the reason, then start the tour again.',
+        isInterrupted || run.outcomes.at(-1)?.state === 'unknown'
+          ? MAY_DRIVE_ON
+          : 'Resolve the reason, then start the tour again.',
       );
   }
 }
