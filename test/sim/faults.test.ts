@@ -470,6 +470,22 @@ describe.concurrent('faults of the robot', () => {
       expect((await call(sim, 'GET', '/maps/1')).json).toMatchObject({ grid_resolution: expect.any(Number) });
     }));
 
+  it('half-readable: one member is of the wrong type, the others are true', () =>
+    withFault('half-readable', async (sim, listener) => {
+      sim.setFault('emergency-stop', true);
+      sim.setFault('localisation-lost', true);
+      sim.setFault('alert-active', true);
+      listener.send({ enable_topic: '/wheel_state' });
+      const isPressed = ({ topic, emergency_stop_pressed }: Message) =>
+        topic === '/wheel_state' && emergency_stop_pressed === true;
+      expect(await listener.next(isPressed)).toMatchObject({ control_mode: 0 });
+      const isLost = ({ topic, reliable }: Message) => topic === '/slam/state' && reliable === false;
+      expect(await listener.next(isLost)).toMatchObject({ state: 0 });
+      const hasAlerts = ({ topic, alerts }: Message) => topic === '/alerts' && alerts.length > 2;
+      expect((await listener.next(hasAlerts)).alerts).toContainEqual(expect.objectContaining({ code: 8004, level: 2 }));
+      for (const name of ['emergency-stop', 'localisation-lost', 'alert-active'] as const) sim.setFault(name, false);
+    }));
+
   it('battery-low: 6 percent and an alert', () =>
     withFault('battery-low', async (_sim, listener) => {
       await listener.next(({ topic, percentage }) => topic === '/battery_state' && percentage === 0.06);

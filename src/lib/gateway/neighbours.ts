@@ -67,7 +67,8 @@ export function coarseState(link: ChassisLink, motion: Motion): CoarseState {
   return {
     moving: planning.status === 'received' ? planning.value.moveState === 'moving' : null,
     stopped: motion.status().stop.latched,
-    batteryPercent: battery.status === 'received' ? battery.value.percent : null,
+    batteryPercent:
+      battery.status === 'received' && battery.value.orPercent === undefined ? battery.value.percent : null,
     pose: pose.status === 'received' ? pose.value : null,
     software: identity?.software ?? '',
   };

@@ -1,4 +1,4 @@
-import { type ChassisSnapshot, isSimulated } from '../chassis/index.ts';
+import { type ChassisSnapshot, isSimulated, type Obstacle, obstaclesIn } from '../chassis/index.ts';
 import { type ErrorCode, formatTried, GwError, type Tried } from '../error/index.ts';
 import {
   actionableBases,
@@ -189,7 +189,9 @@ function judgeUnit(kind: Order['kind'], { snapshot: { unitContradicted, poseUnit
     return [
       refuse(
         `angles.tracked-pose-ori (BELEGT: degrees) is in doubt on this chassis: ${poseUnit.doubt}${seen}. ` +
-          'Turn the robot by hand through two full circles without a pause, which decides the unit in most cases.',
+          (poseUnit.misfit === true
+            ? 'Drive or push it straight on along six different courses and compare its heading with them.'
+            : 'Turn the robot by hand through two full circles without a pause, which decides the unit in most cases.'),
       ),
     ];
   }
@@ -212,28 +214,43 @@ function judgeUnownedMove({ unownedMove, isMoveAwaited }: GateInput): Refusal[] 
 /** Vendor values (HINWEIS) may only add refusals here, never remove one; so a value not received is not judged. */
 function judgeRobot(kind: Order['kind'], { snapshot: { values } }: GateInput): Refusal[] {
   const refusals: Refusal[] = [];
-  const { pose, wheels, positioning, planning } = values;
-  if (wheels.status === 'received' && wheels.value.emergencyStopPressed) {
-    refusals.push(refuse('The emergency stop of the robot is pressed.'));
+  const { pose, planning } = values;
+  // Setting the pose repairs a lost position, and drives nowhere.
+  const isForDrives = (obstacle: Obstacle) =>
+    obstacle.kind === 'position-lost' ||
+    (obstacle.kind === 'unreadable' && (obstacle.topic === '/slam/state' || obstacle.topic === '/alerts'));
+  for (const obstacle of obstaclesIn(values)) {
+    if (kind !== 'pose' || !isForDrives(obstacle)) refusals.push(refuse(obstacleText(obstacle)));
   }
   if (kind === 'pose') {
-    // Setting the pose repairs a lost position, so neither is required; but never while the robot moves.
+    // The pose is not set while the robot moves.
     if (planning.status === 'received' && planning.value.moveState === 'moving') {
       refusals.push(refuse('The robot is driving; its pose can be set only while it stands still.'));
     }
     return refusals;
   }
-  if (positioning.status === 'received' && !positioning.value.reliable) {
-    refusals.push(
-      refuse(`The robot has lost its position (localisation '${positioning.value.state}' is not reliable).`),
-    );
-  }
   if (pose.status === 'not-received') {
-    refusals.push(refuse('The position is unknown: no pose received yet.'));
+    refusals.push(
+      refuse(`The position is unknown: ${pose.rejected === undefined ? 'no pose received yet' : pose.rejected}.`),
+    );
   } else if (pose.stale || !(pose.ageMs <= POSE_MAX_AGE_MS)) {
     refusals.push(refuse(`The position is unknown: the last pose is ${Math.round(pose.ageMs)} ms old.`));
   }
   return refusals;
+}
+
+function obstacleText(obstacle: Obstacle): string {
+  switch (obstacle.kind) {
+    case 'emergency-stop':
+      return 'The emergency stop of the robot is pressed.';
+    case 'position-lost':
+      return `The robot has lost its position (localisation '${obstacle.state}' is not reliable).`;
+    case 'unreadable':
+      return (
+        `A message of ${obstacle.topic} could not be read (${obstacle.why}), and none has been read well since: ` +
+        'what it says against a drive is not known.'
+      );
+  }
 }
 
 /** Refusals of an order of this kind by its facts alone. */

@@ -36,6 +36,10 @@ export const faultTable = {
     'answers',
     'Topic messages carry every number as text: `"ori":"90"`, `"pos":["1","2"]`, `"percentage":"0.5"`. REST replies are unchanged.',
   ),
+  'half-readable': row(
+    'answers',
+    'Topic messages of the robot have one member of the wrong type: `control_mode` and the `state` of the localisation are 0, the `level` of an alert 2. The other members are true.',
+  ),
   nan: row('answers', 'Numbers in JSON are NaN and -Infinity.'),
   'duplicate-keys': row('answers', 'Every JSON key occurs twice, the second time with another value.'),
   huge: row('answers', 'Every reply is 50 MB of JSON; enabling a topic returns one message of that size.'),

@@ -50,6 +50,12 @@ describe('the headline', () => {
       'attention',
       /zweifelhaft/,
     ],
+    [
+      'a heading that fits no course',
+      viewOf({ poseUnit: { ...connected.poseUnit, doubt: 'x', misfit: true } }),
+      'attention',
+      /passt nicht zur Fahrt: Einheit, Drehsinn oder Nullrichtung/,
+    ],
     ['a closed gate alone', viewOf({}, closed), 'bad', /the gate has a reason/],
     ['a latched stop', viewOf({}, { ...free, stop: { ...free.stop, latched: true } }), 'bad', /^/],
     [
@@ -63,6 +69,25 @@ describe('the headline', () => {
       viewOf(withValues({ positioning: known({ state: 'positioning', reliable: false }) })),
       'attention',
       /Position verloren/,
+    ],
+    [
+      'a message that cannot be read',
+      viewOf(withValues({ wheels: { status: 'not-received', rejected: 'x' } })),
+      'attention',
+      /^Der Roboter meldet etwas Unlesbares zu Not-Halt und Betriebsart/,
+    ],
+    [
+      'a pressed emergency stop in a message that is otherwise unreadable',
+      viewOf(
+        withValues({
+          wheels: {
+            ...known({ controlMode: 'auto', emergencyStopPressed: true }),
+            ...{ stale: true, staleReason: 'newer-rejected', rejected: 'x' },
+          },
+        }),
+      ),
+      'attention',
+      /^Der Not-Halt ist gedrückt/,
     ],
     [
       'a low battery',

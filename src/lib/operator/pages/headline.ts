@@ -1,4 +1,4 @@
-import { type ChassisSnapshot, moveProgress } from '../../chassis/index.ts';
+import { type ChassisSnapshot, moveProgress, type Obstacle, obstaclesIn } from '../../chassis/index.ts';
 import type { MotionStatus } from '../../motion/index.ts';
 import type { GatewayHealth } from '../model.ts';
 import { conditionGaps, conditionProblems } from './condition-text.ts';
@@ -101,8 +101,21 @@ function obstacles(snapshot: ChassisSnapshot): string[] {
   return [
     ...unitProblems(snapshot),
     ...conditionProblems(snapshot),
+    ...obstaclesIn(snapshot.values).flatMap((obstacle) =>
+      obstacle.kind === 'unreadable' ? [unreadableText(obstacle.topic)] : [],
+    ),
     ...(noPose ? ['Die Position ist nicht bekannt: Der Roboter meldet keine aktuelle.'] : []),
   ];
+}
+
+function unreadableText(topic: Extract<Obstacle, { kind: 'unreadable' }>['topic']): string {
+  const subjects = {
+    '/wheel_state': 'Not-Halt und Betriebsart',
+    '/slam/state': 'Ortung',
+    '/alerts': 'Störungen',
+    '/planning_state': 'Fahrt',
+  } as const;
+  return `Der Roboter meldet etwas Unlesbares zu ${subjects[topic]}: gesperrt, bis eine lesbare Meldung eintrifft.`;
 }
 
 function hints(snapshot: ChassisSnapshot, health: GatewayHealth): string[] {
@@ -138,11 +151,15 @@ function unitProblems({ unitContradicted, poseUnit }: ChassisSnapshot): string[]
       'Der Roboter meldet seine Ausrichtung im Bogenmaß statt in Grad. Fahren bleibt gesperrt, bis gw serve neu gestartet ist.',
     ];
   }
-  return poseUnit.doubt === null ? [] : ['Es ist zweifelhaft, ob der Roboter seine Ausrichtung in Grad meldet.'];
+  if (poseUnit.doubt === null) return [];
+  return poseUnit.misfit === true
+    ? ['Die gemeldete Ausrichtung passt nicht zur Fahrt: Einheit, Drehsinn oder Nullrichtung sind zweifelhaft.']
+    : ['Es ist zweifelhaft, ob der Roboter seine Ausrichtung in Grad meldet.'];
 }
 
 /** Why the heading is not reliable; null when its unit is not in doubt. */
 export function headingDoubt({ unitContradicted, poseUnit }: ChassisSnapshot): string | null {
   if (unitContradicted || poseUnit.verdict === 'radians') return 'ungültig, Bogenmaß statt Grad';
-  return poseUnit.doubt === null ? null : 'zweifelhaft, Winkeleinheit unsicher';
+  if (poseUnit.doubt === null) return null;
+  return poseUnit.misfit === true ? 'zweifelhaft, passt nicht zur Fahrt' : 'zweifelhaft, Winkeleinheit unsicher';
 }

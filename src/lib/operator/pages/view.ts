@@ -116,7 +116,13 @@ export function pageView(
       ),
       // A fact that this robot contradicts does not apply to it.
       ...(snapshot.unitContradicted && { 'heading.mark': 'widersprochen: BELEGT sind Grad, siehe Einheit' }),
-      ...liveTexts('battery', values.battery, ({ percent, status }) => `${num(percent, 0)} % (${batteryWord(status)})`),
+      ...liveTexts(
+        'battery',
+        values.battery,
+        ({ percent, orPercent, status }) =>
+          `${num(percent, 0)} %${orPercent === undefined ? '' : ` oder ${num(orPercent, 1)} %`} (${batteryWord(status)})`,
+        batteryDoubt(values.battery),
+      ),
       ...liveTexts('positioning', values.positioning, ({ state }) => `${positioningWord(snapshot)} (${state})`),
       ...liveTexts('wheels', values.wheels, ({ controlMode, emergencyStopPressed, wheelsReleased }) =>
         [
@@ -191,6 +197,12 @@ function stopByText({ stop: { by, since, repeated } }: MotionStatus): string {
   if (by === null) return '';
   const again = repeated === null ? '' : `; noch ${repeated.count} × angefordert, zuletzt von ${repeated.last.by}`;
   return `von ${by}${since === null ? '' : `, ${timeText(since)}`}${again}`;
+}
+
+function batteryDoubt(battery: ChassisSnapshot['values']['battery']): string | null {
+  return battery.status === 'received' && battery.value.orPercent !== undefined
+    ? 'nicht entschieden, ob der Roboter bis 1 oder bis 100 zählt'
+    : null;
 }
 
 function batteryWord(status: string): string {

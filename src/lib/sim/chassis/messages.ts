@@ -77,7 +77,16 @@ export const footprint = [
 export function topicMessage(topic: string, options: MessageOptions): object | undefined {
   const body = topicBody(topic, options);
   if (!body) return undefined;
-  return { topic, ...(options.faults.is('numbers-as-text') ? (numbersAsText(body) as object) : body) };
+  const sent = options.faults.is('half-readable') ? halfReadable(topic, body) : body;
+  return { topic, ...(options.faults.is('numbers-as-text') ? (numbersAsText(sent) as object) : sent) };
+}
+
+/** For the fault `half-readable`. */
+function halfReadable(topic: string, body: object): object {
+  if (topic === topics.wheels) return { ...body, control_mode: 0 };
+  if (topic === topics.slam) return { ...body, state: 0 };
+  if (topic !== topics.alerts) return body;
+  return { alerts: (body as { alerts: object[] }).alerts.map((alert) => ({ ...alert, level: 2 })) };
 }
 
 /** For the fault `numbers-as-text`. */

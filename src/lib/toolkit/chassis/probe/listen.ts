@@ -49,8 +49,8 @@ export async function listen(
     if (message.kind === 'complaint') {
       complain(message.what);
       if (message.topic === undefined) return;
-      rejected.set(message.topic, (rejected.get(message.topic) ?? 0) + 1);
-      live.reject(message.topic, message.what);
+      for (const topic of message.said?.topics ?? [message.topic]) rejected.set(topic, (rejected.get(topic) ?? 0) + 1);
+      live.reject(message.topic, message.what, message.said);
     }
     if (message.kind === 'other')
       complain(`message of the topic ${JSON.stringify(message.topic.slice(0, 60))}, which was not subscribed`);
