@@ -25,6 +25,8 @@ export interface Outcome<T> {
   readonly ok?: boolean;
   /** Exit code instead of 1 when `ok` is false: 3 not reachable, 4 refused. */
   readonly exitCode?: number;
+  /** For --json, where a result that is not `ok` needs a remedy of its own; the text has it in its first line. */
+  readonly error?: GwError | undefined;
 }
 
 /** What the framework calls; it shows it to no other caller. */
@@ -77,9 +79,9 @@ export abstract class GwCommand<T extends object> extends Command {
   async run(): Promise<void> {
     const signals = onFirstSignal(() => this.#interrupt.abort(new GwError('INTERRUPTED', 'Interrupted.')));
     try {
-      const { data, ok = true, exitCode = exitCodes.checkFailed } = await this.execute();
+      const { data, ok = true, exitCode = exitCodes.checkFailed, error } = await this.execute();
       if (!ok) process.exitCode = exitCode;
-      await this.print(data, ok, null);
+      await this.print(data, ok, error?.toJSON() ?? null);
     } finally {
       signals.end();
     }
@@ -87,16 +89,17 @@ export abstract class GwCommand<T extends object> extends Command {
 
   /**
    * Runs work, over SSH with --via. Its signal is also aborted when the SSH connection is lost. `onLost`: the work has a
-   * usable result nevertheless.
+   * usable result nevertheless. `ifLost`: the error in place of SSH_LOST.
    */
   protected async through<R>(
     via: string | undefined,
     work: (ssh: Ssh | undefined, signal: AbortSignal) => Promise<R>,
     onLost?: (error: GwError) => void,
+    ifLost?: (error: GwError) => GwError,
   ): Promise<R> {
     if (via === undefined) return await work(undefined, this.signal);
     const { throughVia } = await import('./via.ts');
-    return await throughVia(via, { signal: this.signal, onLost }, work);
+    return await throughVia(via, { signal: this.signal, onLost, ifLost }, work);
   }
 
   /** The same with the site file loaded, before any password prompt. */
@@ -104,6 +107,7 @@ export abstract class GwCommand<T extends object> extends Command {
     { site, via }: { readonly site: string; readonly via?: string | undefined },
     work: (toolkit: Toolkit, signal: AbortSignal) => Promise<R>,
     onLost?: (error: GwError) => void,
+    ifLost?: (error: GwError) => GwError,
   ): Promise<R> {
     const { openToolkit } = await import('../lib/toolkit/index.ts');
     const toolkit = await openToolkit(site);
@@ -111,6 +115,7 @@ export abstract class GwCommand<T extends object> extends Command {
       via,
       (ssh, signal) => work(ssh === undefined ? toolkit : { ...toolkit, dialer: ssh.dialer, ssh }, signal),
       onLost,
+      ifLost,
     );
   }
 
@@ -170,11 +175,16 @@ export abstract class GwCommand<T extends object> extends Command {
   }
 
   protected override async catch(error: unknown): Promise<void> {
-    const gwError = (await this.#frameworkError(error)) ?? asGwError(error);
+    const gwError = this.explain((await this.#frameworkError(error)) ?? asGwError(error));
     process.exitCode = gwError.exitCode;
     if (this.jsonEnabled()) await this.print(null, false, gwError.toJSON());
     else this.writeErr(renderError(gwError));
     if (process.env.GW_DEBUG) this.writeErr(`${gwError.stack}\n${String(gwError.cause ?? '')}`);
+  }
+
+  /** What an error means for this command: where the failure itself is dangerous, the danger comes first. */
+  protected explain(error: GwError): GwError {
+    return error;
   }
 
   async #frameworkError(error: unknown): Promise<GwError | undefined> {

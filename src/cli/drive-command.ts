@@ -1,7 +1,7 @@
 import { Flags } from '@oclif/core';
 import { exitCodes, GwError } from '../lib/error/index.ts';
 import type { Finding } from '../lib/toolkit/index.ts';
-import type { FollowOptions } from '../lib/toolkit/motion/followed-run.ts';
+import { type FollowOptions, lossOfDrive } from '../lib/toolkit/motion/followed-run.ts';
 import { type CarefulContext, runCarefully } from './careful-run.ts';
 import type { Outcome } from './command.ts';
 import { passwordFileFlag, readDevicePassword } from './device-password.ts';
@@ -17,7 +17,7 @@ export const driveFlags = {
     default: false,
   }),
   'leave-running': Flags.boolean({
-    summary: 'Let the robot continue when this command is interrupted or loses its terminal.',
+    summary: 'Let the robot continue when this command is interrupted, killed, or loses its terminal or connection.',
     default: false,
   }),
   'password-file': passwordFileFlag,
@@ -43,6 +43,19 @@ export async function followOptions(flags: DriveFlags, what: string): Promise<Fo
     password: await readDevicePassword(flags['password-file']),
     withinMs: flags.within * 1000,
     leaveRunning: flags['leave-running'],
+  };
+}
+
+/** The options with a note of whether the order was sent, which decides what a lost SSH connection means. */
+export function watchLoss(follow: FollowOptions, what: string) {
+  let isOrdered = false;
+  const onOrder = () => {
+    isOrdered = true;
+  };
+  const { leaveRunning } = follow;
+  return {
+    follow: { ...follow, onOrder },
+    ifLost: (lost: GwError) => lossOfDrive(lost, { what, isOrdered, leaveRunning }),
   };
 }
 

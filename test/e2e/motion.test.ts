@@ -175,6 +175,45 @@ describe('an interrupted drive', () => {
     60_000,
   );
 
+  it.each([
+    ['motion', 'go', 'C'],
+    ['tour', 'run', 'demo'],
+  ])(
+    'is cancelled by the gateway when gw %s %s %s was killed',
+    async (...words) => {
+      const before = (await moves()).length;
+      await using command = await driving(...words);
+      await command.end('SIGKILL');
+      await until(moves, ([newest]) => newest?.state === 'cancelled', 10_000);
+      expect((await moves()).length).toBe(before + 1);
+      expect(await status()).toMatchObject({ stop: { latched: false }, gate: { open: true } });
+    },
+    60_000,
+  );
+
+  it('continues when its command was killed, with --leave-running', async () => {
+    await using command = await driving('motion', 'go', 'C', '--leave-running');
+    await command.end('SIGKILL');
+    const ordered = robot.sim.state();
+    await new Promise((resolve) => setTimeout(resolve, 4_500));
+    expect((await moves())[0]?.state).not.toBe('cancelled');
+    const { xM, yM } = robot.sim.state();
+    expect(Math.hypot(xM - ordered.xM, yM - ordered.yM)).toBeGreaterThan(0.5);
+  }, 60_000);
+
+  it('is ended at once by the gateway when another robot answers at the address', async () => {
+    await using command = await driving('motion', 'go', 'C');
+    await robot.fault('wrong-serial', 'on');
+    await until(
+      async () => command.child.exitCode,
+      (code) => code !== null,
+      20_000,
+    );
+    expect(command.child.exitCode).toBe(1);
+    expect(command.stdout().split('\n')[0]).toBe('The drive to C failed, and THE ROBOT MAY STILL BE MOVING.');
+    expect(command.stdout()).toMatch(/Another chassis, \S+ answers at 127\.0\.0\.1/);
+  }, 60_000);
+
   it('waits for its end, and a second Ctrl-C ends the command at once', async () => {
     await robot.fault('cancel-ignored', 'on');
     await using command = await driving('motion', 'go', 'C');

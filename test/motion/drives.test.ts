@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { planDrive } from '../../src/lib/motion/drives.ts';
 import { type Bench, startBench, until } from './bench.ts';
 import { type ScriptedChassis, startScriptedChassis } from './scripted-chassis.ts';
+import { SERIAL } from './snapshot.ts';
 import { time } from './time.ts';
 
 let chassis: ScriptedChassis;
@@ -105,6 +106,78 @@ describe('a single drive', () => {
     await bench.motion.startDrive({ station: 'A' });
     await ended();
     expect(drive()).toMatchObject({ state: 'failed', outcome: null, reason: expect.stringContaining('no map') });
+  });
+});
+
+describe('another chassis that answers in the middle of a run', () => {
+  it.each(['drive', 'tour'] as const)(
+    'ends it at once with what is known, and receives no order and no cancel: a %s',
+    async (kind) => {
+      if (kind === 'drive') await bench.motion.startDrive({ station: 'A' });
+      else await bench.motion.startTour('round');
+      await ordered();
+      chassis.serial = 'OTHER-9';
+      await chassis.cut();
+      await chassis.restore();
+      const run = () => bench.motion.status()[kind];
+      await until(() => run()?.state !== 'running', 'the end of the run');
+      expect(run()).toMatchObject({
+        state: 'failed',
+        reason: expect.stringMatching(/OTHER-9.*neither be observed nor cancelled.*THE ROBOT MAY STILL BE MOVING/),
+      });
+      expect(bench.motion.status().gate).toMatchObject({ open: false });
+      await time.sleep(1_000);
+      expect([moves().length, cancels()]).toEqual([1, 0]);
+      // The right chassis is back: the cancel is delivered after all.
+      chassis.serial = SERIAL;
+      await chassis.cut();
+      await chassis.restore();
+      await until(() => cancels() > 0, 'the cancel');
+    },
+  );
+});
+
+describe('a run that its client supervises', () => {
+  const begin = {
+    drive: async (keepAlive?: boolean) => (await bench.motion.startDrive({ station: 'A' }, { keepAlive })).id,
+    tour: async (keepAlive?: boolean) => (await bench.motion.startTour('round', { keepAlive })).id,
+  };
+  const state = (kind: 'drive' | 'tour') => bench.motion.status()[kind]?.state;
+
+  it.each(['drive', 'tour'] as const)('is cancelled when its client is gone: a %s', async (kind) => {
+    const id = await begin[kind](true);
+    await ordered();
+    for (let second = 0; second < 5; second += 1) {
+      await time.sleep(1_000);
+      expect(bench.motion.keepAlive(id)).toBe(true);
+    }
+    expect([state(kind), cancels()]).toEqual(['running', 0]);
+    await until(() => state(kind) !== 'running', 'the end without a keepalive');
+    expect(bench.motion.status()[kind]).toMatchObject({
+      state: 'stopped',
+      reason: expect.stringContaining('no keepalive of the command that ordered it for 3 s'),
+    });
+    expect([moves().length, cancels()]).toEqual([1, 1]);
+    expect(bench.motion.status().stop.latched).toBe(false);
+  });
+
+  it.each(['drive', 'tour'] as const)('runs on without its client where it is not supervised: a %s', async (kind) => {
+    const id = await begin[kind]();
+    await ordered();
+    await time.sleep(8_000);
+    expect(bench.motion.keepAlive(id)).toBe(false);
+    expect([state(kind), cancels()]).toEqual(['running', 0]);
+  });
+
+  it('is not kept by the id of an earlier one, and does not end a later one', async () => {
+    const first = await begin.drive(true);
+    await ordered();
+    chassis.plan({ move_state: 'succeeded' });
+    await ended();
+    const second = await begin.drive();
+    expect(second).not.toBe(first);
+    await time.sleep(5_000);
+    expect([state('drive'), cancels()]).toEqual(['running', 0]);
   });
 });
 

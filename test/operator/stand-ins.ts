@@ -228,8 +228,8 @@ export function standInMotion(): StandInMotion {
         tookMs: 12,
       };
     },
-    async startTour(tour) {
-      calls.push(`startTour ${tour}`);
+    async startTour(tour, options) {
+      calls.push(`startTour ${tour}${options?.keepAlive === true ? ' supervised' : ''}`);
       const { failNext } = this;
       if (failNext) {
         delete this.failNext;
@@ -248,8 +248,12 @@ export function standInMotion(): StandInMotion {
       return run;
     },
     trials: standInTrials(calls),
-    async startDrive(target) {
-      calls.push(`startDrive ${JSON.stringify(target)}`);
+    keepAlive(id) {
+      calls.push(`keepAlive ${id}`);
+      return id === (status.drive ?? status.tour)?.id;
+    },
+    async startDrive(target, options) {
+      calls.push(`startDrive ${JSON.stringify(target)}${options?.keepAlive === true ? ' supervised' : ''}`);
       const { failNext } = this;
       if (failNext) {
         delete this.failNext;

@@ -703,23 +703,6 @@ describe.concurrent('faults in which the robot does something else than it repor
       }
     }));
 
-  it('half-readable: one field of another type, the others true', () =>
-    withFault('half-readable', async (sim, listener) => {
-      listener.send({ enable_topic: '/wheel_state' });
-      expect(await listener.next(({ control_mode }) => control_mode === 0)).toMatchObject({
-        emergency_stop_pressed: false,
-        wheels_released: false,
-      });
-      const isHalf = ({ topic, state }: Message) => topic === '/slam/state' && typeof state === 'number';
-      expect(await listener.next(isHalf)).toMatchObject({ reliable: true, position_quality: 10 });
-      sim.setFault('emergency-stop', true);
-      await listener.next((message) => message.emergency_stop_pressed === true && message.control_mode === 0);
-      sim.setFault('localisation-lost', true);
-      await listener.next((message) => isHalf(message) && message.reliable === false);
-      sim.setFault('emergency-stop', false);
-      sim.setFault('localisation-lost', false);
-    }));
-
   it('noisy-pose: 1 cm and 0.5 degrees around the true pose, the same in every run', async () => {
     const runs: string[] = [];
     for (let run = 0; run < 2; run += 1) {

@@ -1,5 +1,6 @@
 import chalk from 'chalk';
 import type { MotionClear, MotionGo, MotionPose, MotionStop } from '../../lib/toolkit/motion/motion.result.ts';
+import { isOtherRobot } from '../../lib/toolkit/motion/not-stopped.ts';
 import { printable, renderTable, renderVerdict } from '../output.ts';
 
 /** `gw motion go` and `gw motion dock` */
@@ -15,7 +16,10 @@ export function renderMotionGo(go: MotionGo): string {
   return lines.join('\n');
 }
 
-function goHeadline(place: string, { state, interrupted, failReason, arrival, findings }: MotionGo): string {
+function goHeadline(
+  place: string,
+  { state, interrupted, mayBeMoving, failReason, arrival, findings }: MotionGo,
+): string {
   if (state === 'running')
     return `The drive to ${place} ${chalk.red.bold('is not completed: the robot is still driving')}.`;
   if (state === 'succeeded') {
@@ -31,9 +35,12 @@ function goHeadline(place: string, { state, interrupted, failReason, arrival, fi
   if (interrupted && failReason === null) {
     return `Interrupted, but ${chalk.red.bold('THE ROBOT MAY STILL BE MOVING')}: the end of the drive to ${place} is not confirmed.`;
   }
-  if (arrival !== null && arrival.verdict !== 'at-goal') {
-    return `The chassis reports ${place} reached, but ${chalk.red.bold(printable(arrival.reason))}.`;
+  const missed = arrival !== null && arrival.verdict !== 'at-goal' ? printable(arrival.reason) : null;
+  if (mayBeMoving) {
+    const why = missed === null ? '' : `: the chassis reports ${place} reached, but ${missed}`;
+    return `The drive to ${place} ${state}, and ${chalk.red.bold('THE ROBOT MAY STILL BE MOVING')}${why}.`;
   }
+  if (missed !== null) return `The chassis reports ${place} reached, but ${chalk.red.bold(missed)}.`;
   return `The drive to ${place} ${chalk.red.bold(state)}.`;
 }
 
@@ -50,10 +57,11 @@ export function renderMotionPose({ pose: { xM, yM, yawDeg }, from, state, reason
 
 /** `gw motion stop` */
 export function renderMotionStop(stop: MotionStop): string {
-  const { ways, moveDetail, by, reason, since, unsavedBecause } = stop;
+  const { ways, moveDetail, by, reason, since, unsavedBecause, robot } = stop;
   const lines = [stopHeadline(stop), ''];
   if (stop.delivered) {
     lines.push(`by      ${printable(by ?? 'unknown')}: ${printable(reason ?? 'no reason given')}, ${since ?? ''}`);
+    lines.push(`robot   ${printable(robot ?? 'not reported by its gateway')}`);
     lines.push(`move    ${printable(moveDetail)}`);
     if (unsavedBecause !== null) lines.push(`disk    ${printable(unsavedBecause)}`);
     lines.push('clear   gw motion clear, by a signed-in person', '');
@@ -70,13 +78,21 @@ export function renderMotionStop(stop: MotionStop): string {
   return lines.join('\n');
 }
 
-function stopHeadline({ delivered, cancelledAtChassis, saved, move }: MotionStop): string {
+function stopHeadline(stop: MotionStop): string {
+  const { delivered, cancelledAtChassis, saved, move, robot, meantRobot } = stop;
   const press = 'Press the emergency stop of the robot';
   if (!delivered && cancelledAtChassis) {
     return `${chalk.red.bold('NOT STOPPED: CANCELLED AT THE CHASSIS, NOT LATCHED')}: the gateway does not answer, and any client may order the next move. ${press} if it moves.`;
   }
   if (!delivered) return `${chalk.red.bold('NOT STOPPED')}: the stop could not be delivered. ${press} now.`;
+  if (isOtherRobot(stop)) {
+    const [other, meant] = [printable(robot ?? ''), printable(meantRobot ?? '')];
+    return `${chalk.red.bold(`NOT STOPPED: ROBOT ${meant}`)} of the site file. The stop is latched at another one, ${other}. Press the emergency stop of ${meant} now.`;
+  }
   const latch = `latched${savedText(saved)}`;
+  if (robot === null && meantRobot !== null) {
+    return `${chalk.red.bold('STOP LATCHED, BUT THE GATEWAY DOES NOT NAME ITS ROBOT')}: ${latch}. Check ${printable(meantRobot)}; ${press.toLowerCase()} if it moves.`;
+  }
   switch (move) {
     case 'ended':
       return `${saved === true ? chalk.green('STOPPED') : chalk.yellow('STOPPED')}: ${latch}. The chassis reports no running move.`;

@@ -22,7 +22,7 @@ function verdictOf(arrival: TourRun['arrivals'][number]['verdict']): 'ok' | 'wro
   return arrival === 'not-known' ? 'not-checked' : 'wrong';
 }
 
-function headline({ tour, state, interrupted, arrivals, findings }: TourRun): string {
+function headline({ tour, state, interrupted, mayBeMoving, arrivals, findings }: TourRun): string {
   const name = printable(tour);
   if (state === 'running') return `Tour ${name} ${chalk.red.bold('is not completed: the robot is still driving')}.`;
   if (state === 'succeeded') {
@@ -37,9 +37,11 @@ function headline({ tour, state, interrupted, arrivals, findings }: TourRun): st
   if (interrupted)
     return `Interrupted, but ${chalk.red.bold('THE ROBOT MAY STILL BE MOVING')}: the end of tour ${name} is not confirmed.`;
   const missed = arrivals.find(({ verdict }) => verdict !== 'at-goal');
-  if (missed !== undefined) {
-    const { station, reason } = missed;
-    return `Tour ${name} ${chalk.red.bold(state)}: the chassis reports ${printable(station)} reached, but ${chalk.red.bold(printable(reason))}.`;
-  }
+  const why =
+    missed === undefined
+      ? ''
+      : `: the chassis reports ${printable(missed.station)} reached, but ${chalk.red.bold(printable(missed.reason))}`;
+  if (mayBeMoving) return `Tour ${name} ${state}, and ${chalk.red.bold('THE ROBOT MAY STILL BE MOVING')}${why}.`;
+  if (why !== '') return `Tour ${name} ${chalk.red.bold(state)}${why}.`;
   return `Tour ${name} ${chalk.red.bold(state)}.`;
 }

@@ -68,15 +68,20 @@ export default class EvidenceVerify extends GwCommand<Result> {
     const { verifyEvidence } = await import('../../lib/toolkit/evidence/verify.ts');
     const gone = new AbortController();
     const watching = onParentLoss(() => gone.abort(new GwError('INTERRUPTED', 'The parent process has ended.')));
-    const data = await this.withToolkit(flags, (toolkit, signal) =>
-      runCarefully({ quiet: this.jsonEnabled(), signal, interrupted: INTERRUPTED }, (context) => {
-        const onAlarm = (text: string) => {
-          context.quieten();
-          this.note(`\u0007${printable(text)}`);
-        };
-        const whole = firstOf(context.signal, gone.signal);
-        return verifyEvidence(toolkit, options, { ...context, signal: whole, onAlarm });
-      }),
+    const { lossOfTrial } = await import('../../lib/toolkit/motion/loss.ts');
+    const data = await this.withToolkit(
+      flags,
+      (toolkit, signal) =>
+        runCarefully({ quiet: this.jsonEnabled(), signal, interrupted: INTERRUPTED }, (context) => {
+          const onAlarm = (text: string) => {
+            context.quieten();
+            this.note(`\u0007${printable(text)}`);
+          };
+          const whole = firstOf(context.signal, gone.signal);
+          return verifyEvidence(toolkit, options, { ...context, signal: whole, onAlarm });
+        }),
+      undefined,
+      lossOfTrial,
     ).finally(() => watching[Symbol.dispose]());
     return { data, ok: data.verdict === 'verified', exitCode: exitCodeOf(data) };
   }

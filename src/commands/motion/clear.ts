@@ -20,8 +20,12 @@ export default class MotionClear extends GwCommand<Result> {
     const { host } = flags;
     const password = await readDevicePassword(flags['password-file']);
     const { clearStop } = await import('../../lib/toolkit/motion/clear.ts');
-    const data = await this.withToolkit(flags, (toolkit, signal) =>
-      clearStop(toolkit, { host, password }, { signal, onProgress: () => {} }),
+    const { lossOfClear } = await import('../../lib/toolkit/motion/loss.ts');
+    const data = await this.withToolkit(
+      flags,
+      (toolkit, signal) => clearStop(toolkit, { host, password }, { signal, onProgress: () => {} }),
+      undefined,
+      lossOfClear,
     );
     return { data, ok: data.cleared };
   }

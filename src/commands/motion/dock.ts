@@ -1,5 +1,5 @@
 import { GwCommand, type Outcome } from '../../cli/command.ts';
-import { driveFlags, driveOutcome, followOptions, whileDriving } from '../../cli/drive-command.ts';
+import { driveFlags, driveOutcome, followOptions, watchLoss, whileDriving } from '../../cli/drive-command.ts';
 import { secondsFlag } from '../../cli/flags.ts';
 import { renderMotionGo } from '../../cli/render/motion.ts';
 import type { MotionGo as Result } from '../../lib/toolkit/motion/motion.result.ts';
@@ -20,13 +20,18 @@ export default class MotionDock extends GwCommand<Result> {
 
   protected override async execute(): Promise<Outcome<Result>> {
     const { flags } = await this.parse(MotionDock);
-    const follow = await followOptions(flags, 'drives the robot to its dock');
+    const options = await followOptions(flags, 'drives the robot to its dock');
     const { driveTo } = await import('../../lib/toolkit/motion/go.ts');
+    const { follow, ifLost } = watchLoss(options, 'drive to the dock');
     const { leaveRunning } = follow;
-    const data = await this.withToolkit(flags, (toolkit, signal) =>
-      whileDriving({ quiet: this.jsonEnabled(), signal, leaveRunning }, (context) =>
-        driveTo(toolkit, { station: null, ...follow }, context),
-      ),
+    const data = await this.withToolkit(
+      flags,
+      (toolkit, signal) =>
+        whileDriving({ quiet: this.jsonEnabled(), signal, leaveRunning }, (context) =>
+          driveTo(toolkit, { station: null, ...follow }, context),
+        ),
+      undefined,
+      ifLost,
     );
     return driveOutcome(data);
   }

@@ -1,6 +1,6 @@
 import { Args } from '@oclif/core';
 import { GwCommand, type Outcome } from '../../cli/command.ts';
-import { driveFlags, driveOutcome, followOptions, whileDriving } from '../../cli/drive-command.ts';
+import { driveFlags, driveOutcome, followOptions, watchLoss, whileDriving } from '../../cli/drive-command.ts';
 import { secondsFlag } from '../../cli/flags.ts';
 import { renderMotionGo } from '../../cli/render/motion.ts';
 import type { MotionGo as Result } from '../../lib/toolkit/motion/motion.result.ts';
@@ -8,7 +8,7 @@ import type { MotionGo as Result } from '../../lib/toolkit/motion/motion.result.
 export default class MotionGo extends GwCommand<Result> {
   static override summary = 'Drive the robot to a station, and verify the final pose.';
   static override description =
-    'THE ROBOT MOVES. One order through the running gateway and its gate, followed to its end: the robot must stand at the station, by its poses. Ctrl-C, SIGTERM and a lost terminal cancel the move, unless --leave-running; a second Ctrl-C exits at once. This latches no stop; use `gw motion stop` for that. With operator.tourNeedsSignIn in the site file, sign in with --password-file; the user of `gw serve` on the gateway needs no password. Exits with 1 when the drive or the comparison fails, with 4 when the order is refused, and with 130 after an interruption.';
+    'THE ROBOT MOVES. One order through the running gateway and its gate, followed to its end: the robot must stand at the station, by its poses. Ctrl-C, SIGTERM and a lost terminal cancel the move; the gateway does the same after 3 s without this command (killed, or its SSH connection lost). With --leave-running the robot continues; a second Ctrl-C exits at once. This latches no stop; use `gw motion stop` for that. With operator.tourNeedsSignIn in the site file, sign in with --password-file; the user of `gw serve` on the gateway needs no password. Exits with 1 when the drive or the comparison fails, with 4 when the order is refused, and with 130 after an interruption.';
   static override examples = [
     '<%= config.bin %> motion go A --robot-will-move',
     '<%= config.bin %> motion go A --robot-will-move --host robot-7.local --json',
@@ -23,13 +23,18 @@ export default class MotionGo extends GwCommand<Result> {
 
   protected override async execute(): Promise<Outcome<Result>> {
     const { args, flags } = await this.parse(MotionGo);
-    const follow = await followOptions(flags, `drives the robot to station '${args.station}'`);
+    const options = await followOptions(flags, `drives the robot to station '${args.station}'`);
     const { driveTo } = await import('../../lib/toolkit/motion/go.ts');
+    const { follow, ifLost } = watchLoss(options, `drive to ${args.station}`);
     const { leaveRunning } = follow;
-    const data = await this.withToolkit(flags, (toolkit, signal) =>
-      whileDriving({ quiet: this.jsonEnabled(), signal, leaveRunning }, (context) =>
-        driveTo(toolkit, { station: args.station, ...follow }, context),
-      ),
+    const data = await this.withToolkit(
+      flags,
+      (toolkit, signal) =>
+        whileDriving({ quiet: this.jsonEnabled(), signal, leaveRunning }, (context) =>
+          driveTo(toolkit, { station: args.station, ...follow }, context),
+        ),
+      undefined,
+      ifLost,
     );
     return driveOutcome(data);
   }

@@ -62,8 +62,12 @@ export default class MotionPose extends GwCommand<Result> {
     const { host } = flags;
     const password = await readDevicePassword(flags['password-file']);
     const { setPose } = await import('../../lib/toolkit/motion/pose.ts');
-    const data = await this.withToolkit(flags, (toolkit, signal) =>
-      setPose(toolkit, { at, host, password }, { signal, onProgress: () => {} }),
+    const { lossOfPose } = await import('../../lib/toolkit/motion/loss.ts');
+    const data = await this.withToolkit(
+      flags,
+      (toolkit, signal) => setPose(toolkit, { at, host, password }, { signal, onProgress: () => {} }),
+      undefined,
+      lossOfPose,
     );
     return { data, ok: data.state === 'succeeded' };
   }

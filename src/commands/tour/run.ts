@@ -1,6 +1,6 @@
 import { Args } from '@oclif/core';
 import { GwCommand, type Outcome } from '../../cli/command.ts';
-import { driveFlags, driveOutcome, followOptions, whileDriving } from '../../cli/drive-command.ts';
+import { driveFlags, driveOutcome, followOptions, watchLoss, whileDriving } from '../../cli/drive-command.ts';
 import { secondsFlag } from '../../cli/flags.ts';
 import { renderTourRun } from '../../cli/render/tour.ts';
 import type { TourRun as Result } from '../../lib/toolkit/tour/run.result.ts';
@@ -8,7 +8,7 @@ import type { TourRun as Result } from '../../lib/toolkit/tour/run.result.ts';
 export default class TourRun extends GwCommand<Result> {
   static override summary = 'Drive a tour through the running gateway, and verify the final pose.';
   static override description =
-    'THE ROBOT MOVES. Follows the tour to its end. At each station the robot must stand, by its poses, before the next order is sent; a wrong heading detects a wrong angle unit. Ctrl-C, SIGTERM and a lost terminal end the tour and cancel its move, unless --leave-running; a second Ctrl-C exits at once. This latches no stop; use `gw motion stop` for that. With operator.tourNeedsSignIn in the site file, sign in with --password-file; the user of `gw serve` on the gateway needs no password. Exits with 1 when the tour or the comparison fails, and with 130 after an interruption.';
+    'THE ROBOT MOVES. Follows the tour to its end. At each station the robot must stand, by its poses, before the next order is sent; a wrong heading detects a wrong angle unit. Ctrl-C, SIGTERM and a lost terminal end the tour and cancel its move; the gateway does the same after 3 s without this command (killed, or its SSH connection lost). With --leave-running the robot continues; a second Ctrl-C exits at once. This latches no stop; use `gw motion stop` for that. With operator.tourNeedsSignIn in the site file, sign in with --password-file; the user of `gw serve` on the gateway needs no password. Exits with 1 when the tour or the comparison fails, and with 130 after an interruption.';
   static override examples = [
     '<%= config.bin %> tour run breakfast --robot-will-move',
     '<%= config.bin %> tour run breakfast --robot-will-move --within 300 --json',
@@ -23,13 +23,18 @@ export default class TourRun extends GwCommand<Result> {
 
   protected override async execute(): Promise<Outcome<Result>> {
     const { args, flags } = await this.parse(TourRun);
-    const follow = await followOptions(flags, `drives the robot through tour '${args.name}'`);
+    const options = await followOptions(flags, `drives the robot through tour '${args.name}'`);
     const { runTour } = await import('../../lib/toolkit/tour/run.ts');
+    const { follow, ifLost } = watchLoss(options, `tour '${args.name}'`);
     const { leaveRunning } = follow;
-    const data = await this.withToolkit(flags, (toolkit, signal) =>
-      whileDriving({ quiet: this.jsonEnabled(), signal, leaveRunning }, (context) =>
-        runTour(toolkit, { tour: args.name, ...follow }, context),
-      ),
+    const data = await this.withToolkit(
+      flags,
+      (toolkit, signal) =>
+        whileDriving({ quiet: this.jsonEnabled(), signal, leaveRunning }, (context) =>
+          runTour(toolkit, { tour: args.name, ...follow }, context),
+        ),
+      undefined,
+      ifLost,
     );
     return driveOutcome(data);
   }

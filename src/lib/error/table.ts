@@ -316,6 +316,11 @@ export const errorTable = {
     'Another chassis answers at this address.',
     'Check chassis.serial and chassis.host in the site file, and the DHCP reservation of this chassis.',
   ),
+  GATEWAY_OTHER_ROBOT: row(
+    exitCodes.refused,
+    'This gateway belongs to another robot.',
+    'Name the site file of this robot with --site, or the gateway of the other one with --host or --via.',
+  ),
   CHASSIS_REFUSED: row(
     exitCodes.refused,
     'Chassis refused the request.',

@@ -80,6 +80,15 @@ export interface DriveRun {
   readonly reason: string | null;
 }
 
+/** How a run belongs to the client that ordered it. */
+export interface RunOptions {
+  /**
+   * The client supervises the run: without `keepAlive` of its id for 3 s it is ended and its move cancelled. Absent or
+   * false: it continues without its client, as a tour that a person starts on the tablet.
+   */
+  readonly keepAlive?: boolean | undefined;
+}
+
 /** Target of a single drive. */
 export type DriveTarget = { readonly station: string } | { readonly dock: true };
 
@@ -153,9 +162,11 @@ export interface Motion extends Service {
    */
   execute(order: Order, signal?: AbortSignal): Promise<MoveOutcome>;
   /** Checks and starts; the run continues in the background. Throws TOUR_UNKNOWN, TOUR_RUNNING and as `execute`. */
-  startTour(name: string): Promise<TourRun>;
+  startTour(name: string, options?: RunOptions): Promise<TourRun>;
   /** The same for a single drive. Throws STATION_UNKNOWN, also for a dock that the site file does not name. */
-  startDrive(target: DriveTarget): Promise<DriveRun>;
+  startDrive(target: DriveTarget, options?: RunOptions): Promise<DriveRun>;
+  /** The client of this running tour or drive is there. false: no such run, or one that no client supervises. */
+  keepAlive(id: string): boolean;
   /**
    * Ends the tour, or the single drive, and cancels its move; nothing is latched. Never refused. With an `id` only the
    * run of that id, otherwise the running one. Waits up to two seconds for its end. Null: there was none yet.

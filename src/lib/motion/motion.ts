@@ -9,7 +9,8 @@ import { driveToGoal } from './drive-to-goal.ts';
 import { planDrive, runDrive } from './drives.ts';
 import { type GateInput, gateView, judgeFacts, judgeOrder, judgeReliances, judgeState, refusalError } from './gate.ts';
 import { startGuard } from './guard.ts';
-import type { DriveRun, Motion, Order, StopLatch, TourRun } from './model.ts';
+import { createKeepAlive, KEEP_ALIVE_MS, type KeepAlive } from './keep-alive.ts';
+import type { DriveRun, Motion, Order, RunOptions, StopLatch, TourRun } from './model.ts';
 import { type ActivityKind, createOccupancy } from './occupancy.ts';
 import { carryOut, type OrderLimits, type OrderTools, orderLimits } from './orders.ts';
 import { createStopLatch } from './stop-latch.ts';
@@ -137,6 +138,22 @@ export function createMotion(options: MotionOptions): Motion {
     await orAfter(clock, END_RUN_WAIT_MS, activity.done);
   }
 
+  /** Of the running tour or drive, where a client supervises it. */
+  let supervised: { readonly id: string; readonly alive: KeepAlive } | null = null;
+
+  /** Ends the activity that was just begun when its client is gone; disposed with its end. */
+  function supervise(id: string, { keepAlive = false }: RunOptions): Disposable | null {
+    const activity = occupancy.current;
+    if (!keepAlive || activity === null) return null;
+    const alive = createKeepAlive(clock, () => {
+      log.warn({ id }, 'the client of the run is gone; the run is ended');
+      const why = `no keepalive of the command that ordered it for ${KEEP_ALIVE_MS / 1_000} s`;
+      activity.ending.abort(new GwError('INTERRUPTED', why));
+    });
+    supervised = { id, alive };
+    return alive;
+  }
+
   const factsOf = (order: Order['kind']) => () => judgeFacts(order, gateInput());
 
   /** Cancels the running activity when evidence it relies on was revoked. */
@@ -218,7 +235,7 @@ export function createMotion(options: MotionOptions): Motion {
       );
     },
 
-    async startTour(name) {
+    async startTour(name, options = {}) {
       const legs = planTour(site, name);
       // All legs before the first order, so that a tour does not fail half way for a reason known at its start.
       admit(legs.map(({ order }) => order));
@@ -237,15 +254,17 @@ export function createMotion(options: MotionOptions): Motion {
       };
       onChange(begun);
       // Every leg of a tour is a move.
-      void occupancy
-        .occupy({ kind: 'tour', judgeFacts: factsOf('move') }, undefined, (signal) =>
-          runTour(begun, legs, { signal, onChange, execute: execute(signal) }),
-        )
-        .then((run) => log.info({ tour: run.tour, state: run.state, reason: run.reason }, 'the tour has ended'));
+      const ended = occupancy.occupy({ kind: 'tour', judgeFacts: factsOf('move') }, undefined, (signal) =>
+        runTour(begun, legs, { signal, onChange, execute: execute(signal) }),
+      );
+      const supervision = supervise(begun.id, options);
+      void ended
+        .then((run) => log.info({ tour: run.tour, state: run.state, reason: run.reason }, 'the tour has ended'))
+        .finally(() => supervision?.[Symbol.dispose]());
       return begun;
     },
 
-    async startDrive(target) {
+    async startDrive(target, options = {}) {
       const order = planDrive(site, target);
       admit([order]);
       const station = 'station' in target ? target.station : null;
@@ -256,12 +275,20 @@ export function createMotion(options: MotionOptions): Motion {
         changed();
       };
       onChange(begun);
-      void occupancy
-        .occupy({ kind: 'drive', judgeFacts: factsOf(kind) }, undefined, async (signal) => {
-          onChange(await runDrive(begun, order, { signal, execute: execute(signal) }));
-        })
-        .then(() => log.info({ station, state: drive?.state, reason: drive?.reason }, 'the drive has ended'));
+      const ended = occupancy.occupy({ kind: 'drive', judgeFacts: factsOf(kind) }, undefined, async (signal) => {
+        onChange(await runDrive(begun, order, { signal, execute: execute(signal) }));
+      });
+      const supervision = supervise(begun.id, options);
+      void ended
+        .then(() => log.info({ station, state: drive?.state, reason: drive?.reason }, 'the drive has ended'))
+        .finally(() => supervision?.[Symbol.dispose]());
       return begun;
+    },
+
+    keepAlive(id) {
+      if (supervised?.id !== id) return false;
+      supervised.alive.renew();
+      return true;
     },
 
     async endTour(by, id) {

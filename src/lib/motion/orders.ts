@@ -1,7 +1,7 @@
 import { turnBetween } from '../angle/index.ts';
 import type { ChassisLink, Pose } from '../chassis/index.ts';
 import type { ChassisMoves } from '../chassis/moves.ts';
-import { asGwError } from '../error/index.ts';
+import { asGwError, formatTried, type Tried } from '../error/index.ts';
 import type { Clock, Log } from '../lifecycle/index.ts';
 import { onAbort } from '../lifecycle/index.ts';
 import type { Canceller } from './canceller.ts';
@@ -90,6 +90,9 @@ async function drive(order: DriveOrder, tools: OrderTools, signal: AbortSignal, 
     const tookMs = nowMs - beganMs;
     const snapshot = link.snapshot();
 
+    if (snapshot.link.kind === 'not-connected' && snapshot.link.failure === 'wrong-device') {
+      return outOfReach(moveId, beganMs, snapshot.link, tools);
+    }
     let update = updateFromTopic(tools, moveId, beganMs);
     const isConnected = snapshot.link.kind === 'connected';
     const due = !connected || nowMs - Math.max(lastUpdateMs, update?.atMs ?? 0) >= limits.silenceMs;
@@ -220,6 +223,23 @@ async function abandon(
     ? `The chassis accepted the cancel, but did not report the end of the move within ${waitedMs} ms.`
     : 'The cancel was not delivered; it is repeated when the chassis is connected again.';
   return ended('unknown', moveId, `${reason} ${doubt}`, clock.monotonicMs() - beganMs);
+}
+
+/**
+ * Another chassis answers in the place of the one that drives: its end cannot be observed, and no cancel may go to the
+ * other one. The cancel stays pending, closes the gate, and is sent when the right chassis is connected again.
+ */
+function outOfReach(
+  moveId: number,
+  beganMs: number,
+  { foundSerial, tried }: { readonly foundSerial?: string; readonly tried: Tried },
+  { canceller, clock, log }: OrderTools,
+): MoveOutcome {
+  const found = foundSerial === undefined ? 'Another chassis' : `Another chassis, ${foundSerial},`;
+  const reason = `${found} answers at ${formatTried(tried)}: the move can neither be observed nor cancelled, and THE ROBOT MAY STILL BE MOVING.`;
+  log.error({ moveId, foundSerial }, 'another chassis answers during a move');
+  void canceller.cancel(reason);
+  return ended('unknown', moveId, reason, clock.monotonicMs() - beganMs);
 }
 
 /**

@@ -17,6 +17,7 @@ import { sendRefusal } from './http/answer.ts';
 import { acceptAnyBody, formFields, MAX_BODY_BYTES } from './http/bodies.ts';
 import { createPolicy } from './http/policy.ts';
 import { type Refusal, refusalOf, refuse } from './http/refusal.ts';
+import { ROBOT_HEADER, refuseOtherRobot } from './http/robot.ts';
 import { securityHeaders } from './http/security-headers.ts';
 import { withoutQueries } from './http/without-queries.ts';
 import { createJournal } from './journal.ts';
@@ -141,7 +142,12 @@ export async function createApplication(options: OperatorOptions): Promise<Appli
 
   app.addHook('onRequest', (request, reply, done) => {
     protect(reply);
-    const refusal = policy.judge(request.raw, scopeOf(request.raw), request.routeOptions.config.row);
+    const { serial } = site.chassis;
+    reply.header(ROBOT_HEADER, serial);
+    const { row } = request.routeOptions.config;
+    const refusal =
+      policy.judge(request.raw, scopeOf(request.raw), row) ??
+      refuseOtherRobot(request.headers[ROBOT_HEADER], serial, row);
     if (refusal === null) done();
     else sendRefusal(request, reply, refusal);
   });

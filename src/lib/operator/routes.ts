@@ -13,6 +13,8 @@ export interface Route {
   readonly meaning: string;
   /** Accepts any body or none: a stop is never refused for its body. */
   readonly anyBody?: true;
+  /** Never refused for the robot that the client means: it stops, ends, or takes access away. */
+  readonly forAnyRobot?: true;
   /** Handled before all other requests. */
   readonly isUrgent?: true;
   /** The body is multipart/form-data with one file. */
@@ -74,6 +76,7 @@ export function routeTable(handlers: Handlers): readonly Route[] {
       path: '/api/wartung/sitzung',
       ...onSite,
       anyBody: true,
+      forAnyRobot: true,
       meaning: 'End the support session',
       handler: support.end,
     },
@@ -82,6 +85,7 @@ export function routeTable(handlers: Handlers): readonly Route[] {
       path: '/api/wartung/sitzung/ende',
       ...onSite,
       anyBody: true,
+      forAnyRobot: true,
       meaning: 'End the support session, for forms',
       handler: support.endForm,
     },
@@ -126,7 +130,14 @@ export function routeTable(handlers: Handlers): readonly Route[] {
     },
 
     { method: 'POST', path: '/api/anmeldung', ...onSite, meaning: 'Sign in', handler: session.signIn },
-    { method: 'DELETE', path: '/api/anmeldung', ...onSite, meaning: 'Sign out', handler: session.signOut },
+    {
+      method: 'DELETE',
+      path: '/api/anmeldung',
+      ...onSite,
+      forAnyRobot: true,
+      meaning: 'Sign out',
+      handler: session.signOut,
+    },
     { method: 'POST', path: '/api/abmeldung', ...onSite, meaning: 'Sign out, for forms', handler: session.signOutForm },
     {
       method: 'DELETE',
@@ -149,6 +160,7 @@ export function routeTable(handlers: Handlers): readonly Route[] {
       path: '/api/stopp',
       ...onSite,
       anyBody: true,
+      forAnyRobot: true,
       isUrgent: true,
       meaning: 'Stop the robot',
       handler: stop.stop,
@@ -170,8 +182,17 @@ export function routeTable(handlers: Handlers): readonly Route[] {
       path: '/api/touren/lauf',
       ...onSite,
       anyBody: true,
+      forAnyRobot: true,
       meaning: 'End the tour',
       handler: tours.end,
+    },
+
+    {
+      method: 'POST',
+      path: '/api/touren/lauf/lebenszeichen',
+      ...onSite,
+      meaning: 'Keep-alive of the tour, from its client',
+      handler: tours.keepAlive,
     },
 
     {
@@ -188,13 +209,35 @@ export function routeTable(handlers: Handlers): readonly Route[] {
       meaning: 'Drive to a station or to the dock',
       handler: drives.start,
     },
-    { method: 'DELETE', path: '/api/fahrt', ...onSite, anyBody: true, meaning: 'End the drive', handler: drives.end },
+    {
+      method: 'DELETE',
+      path: '/api/fahrt',
+      ...onSite,
+      anyBody: true,
+      forAnyRobot: true,
+      meaning: 'End the drive',
+      handler: drives.end,
+    },
+    {
+      method: 'POST',
+      path: '/api/fahrt/lebenszeichen',
+      ...onSite,
+      meaning: 'Keep-alive of the drive, from its client',
+      handler: drives.keepAlive,
+    },
 
     { method: 'POST', path: '/api/pose', ...personalAct, meaning: 'Set the pose of the robot', handler: pose.set },
 
     { method: 'GET', path: '/api/versuch', ...personalAct, meaning: 'The running or last trial', handler: trial.read },
     { method: 'POST', path: '/api/versuch', ...personalAct, meaning: 'Start a trial', handler: trial.start },
-    { method: 'DELETE', path: '/api/versuch', ...personalAct, meaning: 'Cancel the trial', handler: trial.cancel },
+    {
+      method: 'DELETE',
+      path: '/api/versuch',
+      ...personalAct,
+      forAnyRobot: true,
+      meaning: 'Cancel the trial',
+      handler: trial.cancel,
+    },
     {
       method: 'POST',
       path: '/api/versuch/lebenszeichen',

@@ -108,10 +108,6 @@ export const faultTable = {
     'robot',
     '/tracked_pose has noise with a standard deviation of 1 cm in each coordinate and 0.5 degrees, the same values in every run.',
   ),
-  'half-readable': row(
-    'answers',
-    'One field of /wheel_state and of /slam/state is a number instead of text: `control_mode` 0, `state` 1. The others are true.',
-  ),
   'overlays-version-stuck': row('robot', 'A PATCH of overlays takes effect, and `overlays_version` does not change.'),
   'patch-drops': row('robot', 'A PATCH of overlays returns 200 and loses every undocumented property.'),
   'patch-renames': row('robot', 'A PATCH of overlays replaces the id of every feature; references stay as sent.'),

@@ -12,6 +12,11 @@ export interface ViaOptions extends SshOptions {
    * it the loss is thrown, because a result over a lost connection proves nothing.
    */
   readonly onLost?: ((error: GwError) => void) | undefined;
+  /**
+   * What the loss means for work that may have moved the robot: the error to throw in place of SSH_LOST, whose remedy
+   * would be to run the command again.
+   */
+  readonly ifLost?: ((error: GwError) => GwError) | undefined;
 }
 
 /**
@@ -20,7 +25,7 @@ export interface ViaOptions extends SshOptions {
  */
 export async function throughSsh<T>(
   target: string,
-  { onLost, ...options }: ViaOptions,
+  { onLost, ifLost, ...options }: ViaOptions,
   work: (ssh: Ssh, signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const { openSsh } = await import('../net/ssh/index.ts');
@@ -34,7 +39,11 @@ export async function throughSsh<T>(
     return result;
   } catch (error) {
     await settle(ssh, options);
-    throw ssh.lost.aborted && !options.signal.aborted ? lossDuring(error, ssh.lost.reason) : error;
+    if (!ssh.lost.aborted) throw error;
+    const { reason } = ssh.lost;
+    // After an interruption its own error counts, but never the bare loss.
+    if (options.signal.aborted && !isLoss(error)) throw error;
+    throw ifLost?.(reason) ?? lossDuring(error, reason);
   } finally {
     await ssh[Symbol.asyncDispose]();
   }
@@ -46,6 +55,10 @@ export async function throughSsh<T>(
  */
 async function settle(ssh: Ssh, { clock = systemClock, signal }: ViaOptions): Promise<void> {
   while (ssh.quietMs() > UNCERTAIN_AFTER_MS && !ssh.lost.aborted && !signal.aborted) await clock.sleep(20);
+}
+
+function isLoss(error: unknown): boolean {
+  return error instanceof GwError && error.code === 'SSH_LOST';
 }
 
 /** An interrupted work may report what continues without it, for example that the robot drives on. */

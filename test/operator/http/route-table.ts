@@ -38,6 +38,8 @@ const ownRoutes = [
   ['GET', '/api/fahrt', 200, 403],
   ['POST', '/api/fahrt', 400, 403],
   ['DELETE', '/api/fahrt', 200, 403],
+  ['POST', '/api/touren/lauf/lebenszeichen', 400, 403],
+  ['POST', '/api/fahrt/lebenszeichen', 400, 403],
   ['GET', '/api/stopp', 200, 403],
   ['POST', '/api/stopp', 200, 403],
   ['DELETE', '/api/stopp', 401, 403],

@@ -36,6 +36,23 @@ describe('POST /api/fahrt', () => {
 });
 
 describe.each([
+  ['/api/touren/lauf', { tour: 'demo' }, 'startTour demo'],
+  ['/api/fahrt', { station: 'A' }, 'startDrive {"station":"A"}'],
+] as const)('a run of %s that its client supervises', (path, order, call) => {
+  it('is kept by its id, without sign-in', async () => {
+    await using server = await startServer();
+    const { status, data } = await postJson(server.full, path, { ...order, keepAlive: true });
+    expect(status).toBe(202);
+    expect((await postJson(server.full, `${path}/lebenszeichen`, { id: data.run.id })).status).toBe(200);
+    expect((await postJson(server.full, `${path}/lebenszeichen`, { id: 'another' })).status).toBe(404);
+    expect((await postJson(server.full, `${path}/lebenszeichen`, {})).status).toBe(400);
+    expect((await postJson(server.readOnly, `${path}/lebenszeichen`, { id: data.run.id })).status).toBe(403);
+    expect((await postJson(server.full, path, { ...order, keepAlive: 'yes' })).status).toBe(400);
+    expect(server.motion.calls).toEqual([`${call} supervised`, `keepAlive ${data.run.id}`, 'keepAlive another']);
+  });
+});
+
+describe.each([
   ['/api/touren/lauf', 'endTour'],
   ['/api/fahrt', 'endDrive'],
 ] as const)('DELETE %s', (path, call) => {

@@ -179,6 +179,14 @@ describe('gw motion go', () => {
     expect(first(renderMotionGo(data))).toBe('The drive to A failed.');
   });
 
+  it('reports that the robot may still be moving where the gateway does not know how its move ended', async () => {
+    drives(() => ({ state: 'failed', reason: 'x', outcome: { state: 'unknown', moveId: 7, failReason: null } }));
+    const data = await go();
+    expect(motionGoSchema.parse(data)).toMatchObject({ state: 'failed', mayBeMoving: true });
+    expect(first(renderMotionGo(data))).toBe('The drive to A failed, and THE ROBOT MAY STILL BE MOVING.');
+    expect(renderMotionGo(data)).toContain('emergency stop');
+  });
+
   it('does not mistake the run of another client for its own', async () => {
     drives((queries) => (queries < 2 ? {} : { id: 'run-2', state: 'succeeded' }));
     expect(await go()).toMatchObject({ state: 'failed', reason: expect.stringContaining('no longer knows this run') });
@@ -443,6 +451,22 @@ describe('gw motion stop', () => {
     const data = await stop();
     expect(data).toMatchObject({ delivered: true, move: 'drove-on' });
     expect(first(renderMotionStop(data))).toMatch(/^STOP LATCHED, BUT THE ROBOT COMPLETED ITS MOVE/);
+  });
+
+  it('is not green where the gateway is that of another robot, or names none', async () => {
+    fake.override = ({ method, url }) =>
+      method === 'POST' && url === '/api/stopp'
+        ? [200, { stop: { latched: true, saved: true }, robot: 'SN2' }]
+        : undefined;
+    const other = await stop({ robot: 'SN1' });
+    expect(other).toMatchObject({ delivered: true, robot: 'SN2', meantRobot: 'SN1' });
+    expect(first(renderMotionStop(other))).toMatch(
+      /^NOT STOPPED: ROBOT SN1 .*SN2.*Press the emergency stop of SN1 now/,
+    );
+    answers({ latched: true, saved: true });
+    expect(first(renderMotionStop(await stop({ robot: 'SN1' })))).toMatch(
+      /^STOP LATCHED, BUT THE GATEWAY DOES NOT NAME ITS ROBOT/,
+    );
   });
 
   it('is saved when the write completed while the robot came to rest', async () => {

@@ -31,6 +31,12 @@ export interface FakeOperator extends AsyncDisposable {
 
 export const context = () => ({ signal: new AbortController().signal, onProgress: () => {} });
 
+/** It is the gateway of whichever robot its client means. */
+export const namedRobot = ({ headers }: IncomingMessage): Record<string, string> => {
+  const meant = headers['gw-robot'];
+  return typeof meant === 'string' ? { 'gw-robot': meant } : {};
+};
+
 /** Simulated time for the server and its clients, which a busy machine does not shorten. */
 export async function startFakeOperator(): Promise<FakeOperator> {
   const clock = createPacedClock();
@@ -65,7 +71,9 @@ export async function startFakeOperator(): Promise<FakeOperator> {
     const { method = '', url = '' } = request;
     fake.requests.push(`${method} ${url}`);
     const send = (status: number, data: object, headers: Record<string, string> = {}) =>
-      response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(data));
+      response
+        .writeHead(status, { 'content-type': 'application/json', ...namedRobot(request), ...headers })
+        .end(JSON.stringify(data));
     const refuse = (status: number, code: string) => send(status, { error: { code, message: code } });
     const instead = fake.override(request, body);
     if (instead) return void send(...instead);

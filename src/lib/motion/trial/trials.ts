@@ -3,6 +3,7 @@ import { asGwError, GwError } from '../../error/index.ts';
 import { type Clock, firstOf, type Log, orAfter } from '../../lifecycle/index.ts';
 import type { Site } from '../../site/index.ts';
 import { type GateInput, type Refusal, refusalError } from '../gate.ts';
+import { KEEP_ALIVE_CHECK_MS, KEEP_ALIVE_MS } from '../keep-alive.ts';
 import type { Order } from '../model.ts';
 import type { OrderTools } from '../orders.ts';
 import { conclude } from './conclusion.ts';
@@ -34,9 +35,6 @@ export interface TrialsOptions {
   readonly onChange: () => void;
 }
 
-/** Keepalive timeout of a trial, and how often it is checked. */
-const KEEP_ALIVE_MS = 3_000;
-const CHECK_MS = 250;
 /** A robot that moves farther than this after a cancel raises the alarm. */
 const ALARM_M = 0.3;
 const ALARM = 'PRESS THE EMERGENCY STOP';
@@ -226,7 +224,7 @@ export function createTrials(options: TrialsOptions): Trials {
       }
       current = running;
       log.warn({ trial: running.view.id, kind: request.kind, who: request.who }, 'a trial has started');
-      const checking = clock.every(CHECK_MS, () => {
+      const checking = clock.every(KEEP_ALIVE_CHECK_MS, () => {
         if (clock.monotonicMs() - running.lastKeepAliveMs <= KEEP_ALIVE_MS) return;
         running.ending.abort(new GwError('INTERRUPTED', `no keepalive of the client for ${KEEP_ALIVE_MS / 1_000} s`));
       });

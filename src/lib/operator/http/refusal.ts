@@ -60,6 +60,7 @@ export const statusOfError: Partial<Record<ErrorCode, number>> = {
   TOUR_UNKNOWN: 404,
   STATION_UNKNOWN: 404,
   TOUR_RUNNING: 409,
+  GATEWAY_OTHER_ROBOT: 409,
   MOTION_REFUSED: 409,
   MOTION_STOPPED: 423,
   INTERRUPTED: 503,

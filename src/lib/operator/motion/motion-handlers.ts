@@ -8,16 +8,18 @@ import type { Parts } from '../parts.ts';
 
 const stopBody = z.strictObject({ reason: z.string().min(1).max(200).optional() });
 
-export function stopHandlers({ motion, log }: Parts) {
+export function stopHandlers({ motion, log, site }: Parts) {
+  /** Also the robot: a stop is never refused for the robot that its client means, so the client must learn which it was. */
+  const robot = site.chassis.serial;
   return {
-    read: (_request: FastifyRequest, reply: FastifyReply) => sendJson(reply, { stop: motion.status().stop }),
+    read: (_request: FastifyRequest, reply: FastifyReply) => sendJson(reply, { stop: motion.status().stop, robot }),
     async stop(request: FastifyRequest, reply: FastifyReply) {
       // A stop is never refused for a malformed body.
       const body = stopBody.safeParse(request.body);
       const reason = (body.success && body.data.reason) || 'STOPP';
       log.warn({ audit: true, address: peerAddress(request), reason }, 'stop requested');
       const stop = await motion.stopRobot(reason, `operator surface, ${peerAddress(request)}`);
-      return isForm(request) ? reply.redirect('/', 303) : sendJson(reply, { stop });
+      return isForm(request) ? reply.redirect('/', 303) : sendJson(reply, { stop, robot });
     },
     async clear(request: FastifyRequest, reply: FastifyReply) {
       const stop = await motion.clearStop(`signed-in person, ${peerAddress(request)}`);
@@ -27,7 +29,9 @@ export function stopHandlers({ motion, log }: Parts) {
   };
 }
 
-const tourBody = z.strictObject({ tour: z.string().min(1).max(64) });
+/** See `RunOptions` of motion. */
+const keepAlive = z.boolean().optional();
+const tourBody = z.strictObject({ tour: z.string().min(1).max(64), keepAlive });
 
 const endBody = z.looseObject({ id: z.string().max(200) });
 
@@ -48,9 +52,9 @@ export function tourHandlers(parts: Parts) {
     const body = tourBody.safeParse(request.body);
     if (!body.success) return sendRefusal(request, reply, malformed(body.error));
     if (!isAllowed(parts, request)) return sendRefusal(request, reply, refuse('NOT_SIGNED_IN'));
-    const { tour } = body.data;
+    const { tour, ...options } = body.data;
     try {
-      const run = await motion.startTour(tour);
+      const run = await motion.startTour(tour, options);
       log.info({ audit: true, address: peerAddress(request), tour }, 'tour started');
       return isForm(request) ? reply.redirect('/', 303) : sendJson(reply.code(202), { run });
     } catch (error) {
@@ -72,12 +76,23 @@ export function tourHandlers(parts: Parts) {
         ...motion.status(),
       }),
     current: (_request: FastifyRequest, reply: FastifyReply) => sendJson(reply, { run: motion.status().tour }),
+    keepAlive: (request: FastifyRequest, reply: FastifyReply) => keepRun(parts, request, reply),
   };
 }
 
+const keepAliveBody = z.strictObject({ id: z.string().min(1).max(200) });
+
+/** The client that supervises a run is there. Changes nothing else, so it needs no sign-in. */
+function keepRun({ motion }: Parts, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const body = keepAliveBody.safeParse(request.body);
+  if (!body.success) return sendRefusal(request, reply, malformed(body.error));
+  if (motion.keepAlive(body.data.id)) return sendJson(reply, { kept: true });
+  return sendRefusal(request, reply, refuse('NOT_FOUND', { message: 'No supervised run of this id.' }));
+}
+
 const driveBody = z.union([
-  z.strictObject({ station: z.string().min(1).max(64) }),
-  z.strictObject({ dock: z.literal(true) }),
+  z.strictObject({ station: z.string().min(1).max(64), keepAlive }),
+  z.strictObject({ dock: z.literal(true), keepAlive }),
 ]);
 
 export function driveHandlers(parts: Parts) {
@@ -88,12 +103,13 @@ export function driveHandlers(parts: Parts) {
       const body = driveBody.safeParse(request.body);
       if (!body.success) return sendRefusal(request, reply, malformed(body.error));
       if (!isAllowed(parts, request)) return sendRefusal(request, reply, refuse('NOT_SIGNED_IN'));
+      const { keepAlive, ...target } = body.data;
       try {
-        const run = await motion.startDrive(body.data);
-        log.info({ audit: true, address: peerAddress(request), target: body.data }, 'drive started');
+        const run = await motion.startDrive(target, { keepAlive });
+        log.info({ audit: true, address: peerAddress(request), target }, 'drive started');
         return sendJson(reply.code(202), { run });
       } catch (error) {
-        log.warn({ address: peerAddress(request), target: body.data, error }, 'drive not started');
+        log.warn({ address: peerAddress(request), target, error }, 'drive not started');
         return sendRefusal(request, reply, refusalOf(error));
       }
     },
@@ -103,6 +119,7 @@ export function driveHandlers(parts: Parts) {
       return sendJson(reply, { run });
     },
     current: (_request: FastifyRequest, reply: FastifyReply) => sendJson(reply, { run: motion.status().drive }),
+    keepAlive: (request: FastifyRequest, reply: FastifyReply) => keepRun(parts, request, reply),
   };
 }
 

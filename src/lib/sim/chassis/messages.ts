@@ -128,7 +128,7 @@ function topicBody(topic: string, options: MessageOptions): object | undefined {
     }
     case topics.wheels:
       return {
-        control_mode: faults.is('half-readable') ? 0 : robot.controlMode(),
+        control_mode: robot.controlMode(),
         emergency_stop_pressed: robot.emergencyStop(),
         ...(!faults.is('old-software') && { wheels_released: robot.controlMode() === 'manual' }),
       };
@@ -263,7 +263,7 @@ function slamBody({ robot, faults }: MessageOptions): object {
   const reliable = robot.isLocalised();
   const positioning = robot.maps.current() !== undefined;
   return {
-    state: faults.is('half-readable') ? 1 : positioning ? 'positioning' : 'inactive',
+    state: positioning ? 'positioning' : 'inactive',
     reliable,
     ...(!faults.is('old-software') && {
       position_quality: !positioning ? 0 : !reliable ? 1 : faults.is('position-poor') ? 3 : 10,

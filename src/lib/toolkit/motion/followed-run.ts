@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { asGwError, GwError } from '../../error/index.ts';
 import type { Clock } from '../../lifecycle/index.ts';
+import { DialError } from '../../net/index.ts';
 import { localOperatorAccess, type OperatorAccess, steadyOperatorAccess } from '../operator/access.ts';
 import { type GatewayWay, notSignedIn } from '../operator/signed-in-access.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
@@ -10,6 +11,8 @@ export interface FollowOptions extends GatewayWay {
   readonly withinMs: number;
   /** An interruption ends the command only, not the run. */
   readonly leaveRunning: boolean;
+  /** Called just before the order is sent: from then on a lost connection leaves a robot that may be moving. */
+  readonly onOrder?: (() => void) | undefined;
 }
 
 /** Common fields of a tour run and a single drive. */
@@ -45,10 +48,12 @@ const POLL_MS = 100;
 const SILENT_MS = 5_000;
 /** How long the end of a run is awaited: longer than the gateway waits for the chassis. */
 const ENDING_MS = 8_000;
+/** How often a keepalive is sent; the gateway cancels the run after 3 s without. */
+const KEEP_ALIVE_MS = 500;
 
 /**
  * Starts a run and follows it to its end. THE ROBOT MOVES: the caller has the confirmation of a person. An interruption ends the run
- * and waits for its end, unless `leaveRunning`. Throws why the gateway refused it, OPERATOR_NOT_REACHABLE, and
+ * and waits for its end, unless `leaveRunning`: so the gateway ends it too when this command is gone. Throws why the gateway refused it, OPERATOR_NOT_REACHABLE, and
  * INTERRUPTED where the robot may still be moving.
  */
 export async function startAndFollow<S extends z.ZodType<FollowedRun>>(
@@ -65,9 +70,12 @@ export async function startAndFollow<S extends z.ZodType<FollowedRun>>(
   const session = options.password === undefined ? null : await given.signIn(options.password);
   await using _session = session;
   context.signal.throwIfAborted();
-  const startedBy = await start(toolkit, kind, body, { access: session ?? given, host: options.host }, steady);
+  options.onOrder?.();
+  const order = options.leaveRunning ? body : { ...body, keepAlive: true };
+  const startedBy = await start(toolkit, kind, order, { access: session ?? given, host: options.host }, steady);
   const { operator } = startedBy;
   let { run } = startedBy;
+  using _alive = options.leaveRunning ? null : keepAlive(operator, kind, run.id, clock);
   const read = readerOf(operator, kind, clock);
   const beganMs = clock.monotonicMs();
   while (run.state === 'running' && clock.monotonicMs() - beganMs < options.withinMs) {
@@ -80,6 +88,24 @@ export async function startAndFollow<S extends z.ZodType<FollowedRun>>(
     if (!context.signal.aborted) run = await read(run);
   }
   return { run, isInterrupted: false, operator };
+}
+
+/**
+ * Without it the gateway ends the run after 3 s. A failed one is not reported: the next one follows, and what became of the
+ * run is read from the gateway.
+ */
+function keepAlive(operator: Access, { path }: { readonly path: string }, id: string, clock: Clock): Disposable {
+  let isSending = false;
+  return clock.every(KEEP_ALIVE_MS, () => {
+    if (isSending) return;
+    isSending = true;
+    void operator
+      .answerTo('POST', `${path}/lebenszeichen`, { id })
+      .catch(() => {})
+      .finally(() => {
+        isSending = false;
+      });
+  });
 }
 
 /** Where sign-in is required, a command on the gateway itself uses the local socket. */
@@ -99,7 +125,10 @@ async function start<S extends z.ZodType<FollowedRun>>(
     return await order(way.access);
   } catch (error) {
     const gwError = asGwError(error);
-    if (gwError.code === 'OPERATOR_NOT_REACHABLE') throw notKnown(what, gwError);
+    // Without an answer of the gateway the order may have arrived.
+    const isAnswered = gwError.details?.status !== undefined && gwError.code !== 'OPERATOR_NOT_REACHABLE';
+    // Which robot it drives is compared before the order.
+    if (!isAnswered && gwError.code !== 'GATEWAY_OTHER_ROBOT') throw notKnown(what, gwError);
     if (gwError.code !== 'NOT_SIGNED_IN') throw error;
     const local = way.host === undefined ? await localOperatorAccess(toolkit, context) : null;
     if (local === null) throw notSignedIn(error);
@@ -109,10 +138,11 @@ async function start<S extends z.ZodType<FollowedRun>>(
 
 /** The request may have arrived although no answer came back. */
 function notKnown(what: string, cause: GwError): GwError {
-  return new GwError('OPERATOR_NOT_REACHABLE', `${cause.message} Whether the ${what} was started is unknown.`, {
+  // A connection that could not be opened carried no order.
+  const moving = cause.cause instanceof DialError ? '' : ` ${MAY_BE_MOVING}.`;
+  return new GwError(cause.code, `${cause.message} Whether the ${what} was started is unknown.${moving}`, {
     tried: cause.tried,
-    remedy:
-      'Check the robot. If it moves, run `gw motion stop` or press the emergency stop. Check that `gw serve` runs.',
+    remedy: MAY_DRIVE_ON,
     cause,
   });
 }
@@ -133,10 +163,9 @@ function readerOf<S extends z.ZodType<FollowedRun>>(
       const gwError = asGwError(error);
       const silentMs = clock.monotonicMs() - answeredMs;
       if (gwError.code === 'OPERATOR_NOT_REACHABLE' && silentMs < SILENT_MS) return last;
-      throw new GwError(gwError.code, `${gwError.message} The state of the ${what} is unknown.`, {
+      throw new GwError(gwError.code, `${gwError.message} The state of the ${what} is unknown. ${MAY_BE_MOVING}.`, {
         tried: gwError.tried,
-        remedy:
-          'Check the robot. If it moves, run `gw motion stop` or press the emergency stop. Check that `gw serve` runs.',
+        remedy: MAY_DRIVE_ON,
         cause: error,
       });
     }
@@ -178,17 +207,38 @@ async function endRun<S extends z.ZodType<FollowedRun>>(
 
 /** Remedy where the end of a move is not confirmed. */
 export const MAY_DRIVE_ON = 'Check the robot. Press its emergency stop if it moves; then run `gw motion stop`.';
+export const MAY_BE_MOVING = 'THE ROBOT MAY STILL BE MOVING';
 
 function mayDriveOn(what: string, why: string, cause: unknown): GwError {
-  return new GwError(
-    'INTERRUPTED',
-    `Interrupted, and the ${what} could not be ended: THE ROBOT MAY STILL BE MOVING. ${why}`,
-    {
-      tried: cause === undefined ? undefined : asGwError(cause).tried,
-      remedy: MAY_DRIVE_ON,
-      cause,
-    },
-  );
+  return new GwError('INTERRUPTED', `Interrupted, and the ${what} could not be ended: ${MAY_BE_MOVING}. ${why}`, {
+    tried: cause === undefined ? undefined : asGwError(cause).tried,
+    remedy: MAY_DRIVE_ON,
+    cause,
+  });
+}
+
+/** What a lost SSH connection means for a command that drives; never that it should be run again. */
+export function lossOfDrive(
+  lost: GwError,
+  {
+    what,
+    isOrdered,
+    leaveRunning,
+  }: { readonly what: string; readonly isOrdered: boolean; readonly leaveRunning: boolean },
+): GwError {
+  const { tried } = lost;
+  if (!isOrdered) {
+    return new GwError('SSH_LOST', `${lost.message} No order was sent: this command did not start the ${what}.`, {
+      tried,
+      remedy: 'Check radio and cable, and the robot, before you order it again.',
+      cause: lost,
+    });
+  }
+  const then = leaveRunning
+    ? 'It continues without this command (--leave-running).'
+    : 'The gateway cancels it after 3 s without this command.';
+  const message = `${lost.message} ${MAY_BE_MOVING}: the end of the ${what} is not confirmed. ${then}`;
+  return new GwError('SSH_LOST', message, { tried, remedy: MAY_DRIVE_ON, cause: lost });
 }
 
 function leftRunning({ what }: { readonly what: string }, cause: unknown): GwError {

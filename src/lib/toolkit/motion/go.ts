@@ -43,6 +43,7 @@ export async function driveTo(toolkit: Toolkit, options: MotionGoOptions, contex
     to: station,
     state: run.state,
     interrupted: isInterrupted,
+    mayBeMoving: run.outcome?.state === 'unknown',
     moveId: run.outcome?.moveId ?? null,
     reason: run.reason,
     failReason: run.outcome?.failReason ?? null,

@@ -7,6 +7,7 @@ export const motionGoSchema = z.strictObject({
   to: z.string().nullable().describe('The station; null: the dock.'),
   state: z.enum(['running', 'succeeded', 'failed', 'stopped']).describe('running: not ended within the given time.'),
   interrupted: z.boolean().describe('The command was interrupted and has ended the drive.'),
+  mayBeMoving: z.boolean().describe('How the move ended is unknown: the robot may still be moving.'),
   moveId: z.int().nullable().describe('Move id of the chassis; null while unknown.'),
   reason: z.string().nullable().describe('Why it ended, when it did not succeed.'),
   failReason: z.int().nullable().describe('As reported by the chassis; only 103 has a measured meaning.'),
@@ -51,6 +52,16 @@ export const motionStopSchema = z.strictObject({
     ),
   unsavedBecause: z.string().nullable().describe('Why it is not saved; null when it is saved, or that is unknown.'),
   ...latchFields,
+  robot: z
+    .string()
+    .nullable()
+    .describe('Serial number of the robot whose gateway latched the stop; null: not reported.'),
+  meantRobot: z
+    .string()
+    .nullable()
+    .describe(
+      'Serial number of the robot of the site file; null without one. Another one than `robot`: it is not stopped.',
+    ),
   move: z
     .enum(['ended', 'drove-on', 'under-way', 'not-known'])
     .describe(

@@ -27,10 +27,13 @@ export async function openStopPlace(
     const site = await loadSite(sitePath);
     const { operator, stateDir } = site;
     const chassis = await chassisAccess({ site, ...ways }).catch(() => null);
-    return { place: { ...ways, port: port ?? operator.port, stateDir, chassis }, trouble: null };
+    return {
+      place: { ...ways, port: port ?? operator.port, stateDir, chassis, robot: site.chassis.serial },
+      trouble: null,
+    };
   } catch (error) {
     return {
-      place: { ...ways, port: port ?? DEFAULT_PORT, stateDir: null, chassis: null },
+      place: { ...ways, port: port ?? DEFAULT_PORT, stateDir: null, chassis: null, robot: null },
       trouble: asGwError(error).message,
     };
   }

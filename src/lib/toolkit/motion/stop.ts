@@ -24,6 +24,13 @@ export interface StopPlace extends Pick<Toolkit, 'dialer' | 'clock' | 'ssh'> {
   readonly stateDir: Site['stateDir'] | null;
   /** The chassis of the site file, for a cancel without the gateway; null without one. */
   readonly chassis: ChassisAccess | null;
+  /** Serial number of the robot of the site file; null without one. Nothing is refused for it. */
+  readonly robot?: string | null | undefined;
+}
+
+export interface StopContext extends CheckContext {
+  /** Called when a gateway has confirmed the stop, before the move state is read. */
+  readonly onLatched?: (() => void) | undefined;
 }
 
 type Way = MotionStop['ways'][number];
@@ -41,6 +48,7 @@ const POLL_MS = 100;
 /** Only `latched` is required in the response. */
 const optionalText = z.string().nullable().catch(null);
 const stopSchema = z.looseObject({
+  robot: optionalText,
   stop: z.looseObject({
     latched: z.boolean(),
     saved: z
@@ -53,7 +61,7 @@ const stopSchema = z.looseObject({
     since: optionalText,
   }),
 });
-type Latch = z.output<typeof stopSchema>['stop'];
+type Latch = z.output<typeof stopSchema>['stop'] & { readonly robot: string | null };
 
 /**
  * Stops the robot through its running gateway, over every way concurrently; then reads the reported move state, since a
@@ -64,11 +72,12 @@ type Latch = z.output<typeof stopSchema>['stop'];
 export async function stopTheRobot(
   place: StopPlace,
   { reason }: { readonly reason: string },
-  context: CheckContext,
+  context: StopContext,
 ): Promise<MotionStop> {
   const { clock } = place;
   const beganMs = clock.monotonicMs();
   const { latch, access, ways } = await latchOverAnyWay(place, reason, context);
+  if (latch !== null) context.onLatched?.();
   const after =
     latch === null || access === null
       ? { latch, move: 'not-known' as const, moveDetail: 'the gateway did not answer' }
@@ -81,6 +90,8 @@ export async function stopTheRobot(
     reason: latch?.reason ?? null,
     by: latch?.by ?? null,
     since: latch?.since ?? null,
+    robot: latch?.robot ?? null,
+    meantRobot: place.robot ?? null,
     move: after.move,
     moveDetail: after.moveDetail,
     ways,
@@ -107,11 +118,11 @@ async function latchOverAnyWay(place: StopPlace, reason: string, context: CheckC
         if (access === null) {
           note('not-there', 'no such socket, or no permission to open it', null);
         } else {
-          const { stop } = await access.ask('POST', '/api/stopp', stopSchema, { reason });
+          const { stop, robot } = await access.ask('POST', '/api/stopp', stopSchema, { reason });
           if (isOver) return;
           if (stop.latched) {
             note('latched', 'confirmed that the stop is latched', tookMs());
-            resolve({ latch: stop, access });
+            resolve({ latch: { ...stop, robot }, access });
             return;
           }
           note('failed', 'answered, but the stop is NOT latched', tookMs());
@@ -169,7 +180,7 @@ async function latchOverAnyWay(place: StopPlace, reason: string, context: CheckC
 async function afterStop(access: Access, latch: Latch, clock: Clock) {
   const move = await moveAfterStop(access, clock);
   const now = await access.ask('GET', '/api/stopp', stopSchema).then(
-    ({ stop }) => stop,
+    ({ stop, robot }): Latch => ({ ...stop, robot }),
     () => latch,
   );
   if (now.latched) return { latch: now, ...move };

@@ -8,21 +8,33 @@ import { DialError, type Dialer, viaOf } from '../../net/index.ts';
 import { localSocketPath } from '../../site/index.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
 import { answeredErrorSchema } from './answered-error.ts';
+import { FOR_ANY_ROBOT, ORDERS, otherRobot, ROBOT_HEADER, robotNamed } from './robot.ts';
 
 type Method = 'GET' | 'POST' | 'DELETE';
 
+/**
+ * A client of the operator server. Every request names the robot of the site file. Throws GATEWAY_OTHER_ROBOT when the
+ * gateway of another robot answers, and before an order to a gateway that does not name its robot; never for a request
+ * that stops or ends.
+ */
 export interface OperatorAccess {
   /** Sends a request to the full socket of the running gateway. Throws OPERATOR_NOT_REACHABLE, or the answered error. */
   ask<T extends z.ZodType>(method: Method, path: string, schema: T, body?: object): Promise<z.output<T>>;
   /** Returns the status, and the code of a refusal, instead of throwing it. Throws OPERATOR_NOT_REACHABLE. */
   answerTo(method: Method, path: string, body?: object): Promise<OperatorAnswer>;
+  /** Serial number of the robot of this gateway; null: it does not name it. */
+  robot(): Promise<string | null>;
   /** Signs in with the device password. Throws OPERATOR_NOT_REACHABLE, or the answered error. */
   signIn(password: string): Promise<OperatorSession>;
 }
 
 /** The address of the operator server; a stop must not depend on a complete site file. */
 export interface OperatorPlace extends Pick<Toolkit, 'dialer'> {
-  readonly site: { readonly operator: Pick<Toolkit['site']['operator'], 'port'> };
+  readonly site: {
+    readonly operator: Pick<Toolkit['site']['operator'], 'port'>;
+    /** Absent for a stop, which is for any robot. */
+    readonly chassis?: Pick<Toolkit['site']['chassis'], 'serial'>;
+  };
 }
 
 interface OperatorAnswer {
@@ -54,11 +66,14 @@ export function operatorAccess(toolkit: OperatorPlace, { signal }: CheckContext,
     origin: operatorOrigin(toolkit, host),
     agent: () => operatorAgent(dialer),
     tried: { address: host, port, ...(via !== undefined && { via }) },
+    robot: toolkit.site.chassis?.serial,
+    isSame: false,
   };
-  const { fetch, ask, answerTo } = requestsOver(way, null, signal);
+  const { fetch, ask, answerTo, robot } = requestsOver(way, null, signal);
   return {
     ask,
     answerTo,
+    robot,
     async signIn(password) {
       const { status, json, setCookies, tried } = await fetch('POST', SIGN_IN_PATH, { password });
       if (status >= 400) throw answeredError(status, json, tried);
@@ -70,6 +85,7 @@ export function operatorAccess(toolkit: OperatorPlace, { signal }: CheckContext,
         cookie,
         ask: signedIn.ask,
         answerTo: signedIn.answerTo,
+        robot,
         signOut,
         async [Symbol.asyncDispose]() {
           // Must not hide the error of the check; the session also ends by its idle timeout.
@@ -85,7 +101,9 @@ export function operatorAccess(toolkit: OperatorPlace, { signal }: CheckContext,
  * there is no such socket, and over SSH.
  */
 export async function localOperatorAccess(
-  toolkit: Pick<Toolkit, 'ssh'> & { readonly site: Pick<Toolkit['site'], 'stateDir'> },
+  toolkit: Pick<Toolkit, 'ssh'> & {
+    readonly site: Pick<Toolkit['site'], 'stateDir'> & Pick<OperatorPlace['site'], 'chassis'>;
+  },
   { signal }: CheckContext,
   { timeoutMs = TIMEOUT_MS }: { readonly timeoutMs?: number } = {},
 ): Promise<Omit<OperatorAccess, 'signIn'> | null> {
@@ -96,9 +114,11 @@ export async function localOperatorAccess(
     agent: () => localAgent(path),
     tried: { address: `unix:${path}` },
     timeoutMs,
+    robot: toolkit.site.chassis?.serial,
+    isSame: false,
   };
-  const { ask, answerTo } = requestsOver(way, null, signal);
-  return { ask, answerTo };
+  const { ask, answerTo, robot } = requestsOver(way, null, signal);
+  return { ask, answerTo, robot };
 }
 
 async function isOpenable(path: string): Promise<boolean> {
@@ -115,10 +135,28 @@ interface Way {
   readonly tried: Tried;
   /** For a whole request; TIMEOUT_MS by default. */
   readonly timeoutMs?: number;
+  /** Serial number of the robot that is meant; absent: any. */
+  readonly robot: string | undefined;
+  /** An answer has named that robot. */
+  isSame: boolean;
 }
 
 function requestsOver(way: Way, cookie: string | null, signal: AbortSignal) {
   async function fetch(method: Method, path: string, body?: object) {
+    const request = `${method} ${path}`;
+    if (way.robot === undefined || FOR_ANY_ROBOT.has(request)) return await fetchAny(method, path, body);
+    if (ORDERS.has(request) && !way.isSame) compareRobot(await fetchAny('GET', '/api/stopp'), true);
+    const reply = await fetchAny(method, path, body);
+    compareRobot(reply, false);
+    return reply;
+  }
+
+  function compareRobot({ robot, tried }: { robot: string | null; tried: Tried }, isNeeded: boolean): void {
+    if (robot === way.robot) way.isSame = true;
+    else if (robot !== null || isNeeded) throw otherRobot(robot, way.robot ?? '', tried);
+  }
+
+  async function fetchAny(method: Method, path: string, body?: object) {
     const tried: Tried = { ...way.tried, action: `${method} ${path}` };
     const reply = await fetchText(way, { path, method, body, cookie }, signal).catch((cause: unknown) => {
       signal.throwIfAborted();
@@ -144,6 +182,7 @@ function requestsOver(way: Way, cookie: string | null, signal: AbortSignal) {
       const { status, json } = await fetch(method, path, body);
       return { status, code: answeredErrorSchema.safeParse(json).data?.error.code ?? null };
     },
+    robot: async () => (await fetch('GET', '/api/health')).robot,
   };
 }
 
@@ -215,18 +254,20 @@ async function fetchText(way: Way, { path, method, body, cookie }: Asked, signal
     headers: {
       ...(body !== undefined && { 'content-type': 'application/json' }),
       ...(cookie !== null && { cookie }),
+      ...(way.robot !== undefined && { [ROBOT_HEADER]: way.robot }),
     },
     ...(body !== undefined && { body: JSON.stringify(body) }),
   });
   const setCookies = [response.headers['set-cookie'] ?? []].flat();
+  const robot = robotNamed(response.headers[ROBOT_HEADER]);
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of response.body as AsyncIterable<Uint8Array>) {
     bytes += chunk.byteLength;
-    if (bytes > MAX_ANSWER_BYTES) return { status: response.statusCode, setCookies, text: null };
+    if (bytes > MAX_ANSWER_BYTES) return { status: response.statusCode, setCookies, robot, text: null };
     chunks.push(chunk);
   }
-  return { status: response.statusCode, setCookies, text: Buffer.concat(chunks).toString('utf8') };
+  return { status: response.statusCode, setCookies, robot, text: Buffer.concat(chunks).toString('utf8') };
 }
 
 /** undefined when it is not JSON. */

@@ -10,7 +10,7 @@ import {
 import type { Finding } from '../finding.result.ts';
 import { notChecked, ok, wrong } from '../finding.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
-import { asJson } from './access.ts';
+import { asJson, operatorAccess } from './access.ts';
 import { type Ask, createRawHttp, hostHeader, requestBytes } from './check/raw-http.ts';
 import { fullRules, readOnlyRules } from './check/rules.ts';
 import { type SpecifiedRoute, specifiedRoutes, specifiedSockets } from './check/table.ts';
@@ -30,7 +30,7 @@ export interface CheckedSockets {
 /**
  * Checks a running operator server over its sockets: the status of every specified route, the known bypasses of the
  * read-only socket, and the reachability of that socket. Read-only: requests that would change state are malformed, and
- * no sign-in attempt is used up. Throws OPERATOR_NOT_REACHABLE when the full socket does not answer.
+ * no sign-in attempt is used up. Throws GATEWAY_OTHER_ROBOT, and OPERATOR_NOT_REACHABLE when the full socket does not answer.
  */
 export async function checkOperator(
   toolkit: Toolkit,
@@ -39,11 +39,25 @@ export async function checkOperator(
 ): Promise<OperatorCheck> {
   const isHere = toolkit.dialer.way !== 'direct' || isLoopback(host);
   const { readOnly } = specifiedSockets;
-  return checkSockets(
+  const robot = robotFinding(await operatorAccess(toolkit, context, host).robot());
+  const check = await checkSockets(
     toolkit,
     { full: { host, port: toolkit.site.operator.port }, readOnly: isHere ? { ...readOnly } : null },
     context,
   );
+  const key = robot.verdict === 'ok' ? 'ok' : 'notChecked';
+  return {
+    ...check,
+    findings: [robot, ...check.findings],
+    counts: { ...check.counts, [key]: check.counts[key] + 1 },
+    requests: check.requests + 1,
+  };
+}
+
+/** Another robot is an error of the access, and not a finding: everything below would be about that one. */
+function robotFinding(serial: string | null): Finding {
+  const base = { id: 'robot', title: 'The gateway belongs to the robot of the site file', spec: null };
+  return serial === null ? notChecked(base, 'it does not name its robot') : ok(base, serial);
 }
 
 /** The same for given sockets; those of the command are constants, except the full port of the site file. */

@@ -60,6 +60,7 @@ export async function runTour(toolkit: Toolkit, options: TourRunOptions, context
     stations: run.stations,
     state: run.state,
     interrupted: isInterrupted,
+    mayBeMoving: mayBeMoving(run),
     reason: run.reason,
     at: run.stations[run.at] ?? null,
     arrivals,
@@ -72,6 +73,10 @@ export async function runTour(toolkit: Toolkit, options: TourRunOptions, context
 /** Whether the gateway found the robot at every station. */
 function isReached({ stations, outcomes }: Run): boolean {
   return outcomes.length === stations.length && outcomes.every(({ arrival }) => arrival?.verdict === 'at-goal');
+}
+
+function mayBeMoving({ outcomes }: Run): boolean {
+  return outcomes.at(-1)?.state === 'unknown';
 }
 
 function endedFinding(run: Run, { withinMs }: TourRunOptions, isInterrupted: boolean): Finding {
@@ -94,9 +99,7 @@ function endedFinding(run: Run, { withinMs }: TourRunOptions, isInterrupted: boo
       return wrong(
         base,
         `${run.state} at station ${run.stations[run.at] ?? '?'}: ${run.reason ?? 'no reason given'}`,
-        isInterrupted || run.outcomes.at(-1)?.state === 'unknown'
-          ? MAY_DRIVE_ON
-          : 'Resolve the reason, then start the tour again.',
+        isInterrupted || mayBeMoving(run) ? MAY_DRIVE_ON : 'Resolve the reason, then start the tour again.',
       );
   }
 }

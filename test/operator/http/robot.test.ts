@@ -1,0 +1,76 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { refuseOtherRobot } from '../../../src/lib/operator/http/robot.ts';
+import { ask, signIn, startServer, type TestServer } from '../server.ts';
+import { SERIAL } from '../stand-ins.ts';
+
+const OTHER = 'OTHER-0002';
+/** Stops, ends, or takes access away. */
+const forAny = [
+  'POST /api/stopp',
+  'DELETE /api/touren/lauf',
+  'DELETE /api/fahrt',
+  'DELETE /api/versuch',
+  'DELETE /api/wartung/sitzung',
+  'POST /api/wartung/sitzung/ende',
+  'DELETE /api/anmeldung',
+];
+
+describe('a request that is meant for another robot', () => {
+  let server: TestServer;
+  let cookie: string;
+  beforeAll(async () => {
+    server = await startServer({ password: true });
+    cookie = await signIn(server.full);
+  });
+  afterAll(() => server[Symbol.asyncDispose]());
+
+  const orders = [
+    ['POST', '/api/touren/lauf', { tour: 'breakfast' }],
+    ['POST', '/api/fahrt', { station: 'A' }],
+    ['POST', '/api/fahrt', { dock: true }],
+    ['POST', '/api/pose', { xM: 0, yM: 0, yawDeg: 0 }],
+    ['POST', '/api/versuch', { kind: 'stop', who: 'J. Doe', conditions: { unattended: true } }],
+    ['DELETE', '/api/stopp', undefined],
+    ['POST', '/api/evidenz/uebernahme', {}],
+  ] as const;
+
+  it.each(orders)('is refused with both serials, and orders nothing: %s %s %j', async (method, path, body) => {
+    const before = server.motion.calls.length;
+    const headers = { 'content-type': 'application/json', cookie, 'gw-robot': OTHER };
+    const init = { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) };
+    const { status, data } = await ask(server.full, path, init);
+    expect([status, data.error.code]).toEqual([409, 'GATEWAY_OTHER_ROBOT']);
+    expect(data.error.message).toContain(SERIAL);
+    expect(data.error.message).toContain(OTHER);
+    expect(server.motion.calls.slice(before)).toEqual([]);
+    const own = { ...init, headers: { ...headers, 'gw-robot': SERIAL } };
+    expect((await ask(server.full, path, own)).data.error?.code).not.toBe('GATEWAY_OTHER_ROBOT');
+  });
+
+  it('is never refused where it stops, ends or takes access away; every other change is', () => {
+    const any = server.application.routes.filter(
+      (row) => row.method !== 'GET' && refuseOtherRobot(OTHER, SERIAL, row) === null,
+    );
+    expect(any.map(({ method, path }) => `${method} ${path}`).toSorted()).toEqual(forAny.toSorted());
+    for (const row of server.application.routes) {
+      expect(refuseOtherRobot(undefined, SERIAL, row)).toBeNull();
+      expect(refuseOtherRobot(SERIAL, SERIAL, row)).toBeNull();
+    }
+  });
+
+  it('stops, and the answer names the robot that was stopped', async () => {
+    const init = { method: 'POST', headers: { 'gw-robot': OTHER } };
+    const { status, data } = await ask(server.full, '/api/stopp', init);
+    expect([status, data.robot]).toEqual([200, SERIAL]);
+  });
+
+  it('has the robot of this gateway in every answer, also in a refusal and on the read-only socket', async () => {
+    for (const port of [server.full, server.readOnly]) {
+      for (const path of ['/', '/api/health', '/api/einstellungen', '/nothing']) {
+        const reply = await fetch(`http://127.0.0.1:${port}${path}`);
+        expect([path, reply.headers.get('gw-robot')]).toEqual([path, SERIAL]);
+        await reply.body?.cancel();
+      }
+    }
+  });
+});

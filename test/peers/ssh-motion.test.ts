@@ -1,0 +1,319 @@
+import { once } from 'node:events';
+import { connect, createServer, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type Running, runGw, startGw } from '../e2e/gw.ts';
+import { type Robot, startRobot, startServe, until } from '../e2e/robot.ts';
+import { freePort } from '../free-port.ts';
+import { hasProgram } from './peer.ts';
+import { makeKey, type Sshd, startSshd } from './sshd.ts';
+
+const isThere = hasProgram('sshd') && hasProgram('ssh-keygen');
+
+interface Envelope {
+  readonly ok: boolean;
+  readonly data: { readonly delivered?: boolean } | null;
+  readonly error: { code: string; message: string; remedy: string; details?: { delivered?: boolean } } | null;
+}
+
+/** The cable to the SSH server, which can go silent or be reset. */
+interface Link extends AsyncDisposable {
+  readonly port: number;
+  /** Nothing passes any more, and no connection ends: a radio link that is gone. */
+  freeze(): void;
+  reset(): void;
+  /** Bytes from the server so far. */
+  received(): number;
+}
+
+async function startLink(to: number): Promise<Link> {
+  let isFrozen = false;
+  let received = 0;
+  const sockets = new Set<Socket>();
+  const server = createServer((near) => {
+    const far = connect(to, '127.0.0.1');
+    for (const socket of [near, far]) {
+      sockets.add(socket);
+      socket.on('error', () => {});
+      socket.on('close', () => {
+        if (!isFrozen) for (const one of [near, far]) one.destroy();
+      });
+    }
+    near.on('data', (chunk) => isFrozen || far.write(chunk));
+    far.on('data', (chunk: Buffer) => {
+      received += chunk.length;
+      if (!isFrozen) near.write(chunk);
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const reset = () => {
+    for (const socket of sockets) socket.resetAndDestroy();
+  };
+  return {
+    port: (server.address() as { port: number }).port,
+    freeze() {
+      isFrozen = true;
+    },
+    reset,
+    received: () => received,
+    async [Symbol.asyncDispose]() {
+      isFrozen = false;
+      reset();
+      server.close();
+    },
+  };
+}
+
+/** Accepts connections and never answers. */
+async function startSilence() {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {});
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    port: (server.address() as { port: number }).port,
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+    },
+  };
+}
+
+describe.skipIf(!isThere)('orders and stops through a real OpenSSH server', () => {
+  let robot: Robot;
+  let sshd: Sshd;
+  let serve: Running | undefined;
+
+  beforeAll(async () => {
+    robot = await startRobot();
+    sshd = await startSshd();
+    sshd.trust();
+  });
+  afterAll(async () => {
+    await serve?.[Symbol.asyncDispose]();
+    await sshd?.[Symbol.asyncDispose]();
+    await robot?.[Symbol.asyncDispose]();
+  });
+
+  const home = () => ({ env: { HOME: sshd.home }, limitMs: 60_000 });
+  /** Trusts the server also under the port of the link in front of it. */
+  async function linkTo(server = sshd): Promise<Link> {
+    const link = await startLink(server.port);
+    server.trust(link.port);
+    return link;
+  }
+
+  /** In text and in JSON: what the person reads first, and what a program gets. */
+  function isNotStopped({ code, stdout, stderr }: { code: number | null; stdout: string; stderr: string }): void {
+    const first = `${stderr}${stdout}`.split('\n')[0] ?? '';
+    expect(first).toMatch(/^(gw: )?NOT STOPPED.*[Pp]ress the emergency stop/);
+    expect(code).not.toBe(0);
+  }
+  function saysSo(stdout: string): void {
+    const { ok, data, error } = JSON.parse(stdout) as Envelope;
+    expect(ok).toBe(false);
+    expect(data?.delivered ?? false).toBe(false);
+    expect(error?.message).toMatch(/^NOT STOPPED: .*Press the emergency stop of the robot now/);
+    expect(error?.remedy).toMatch(/^Press the emergency stop of the robot now/);
+    expect(error?.details?.delivered).toBe(false);
+  }
+  async function failsToStop(...words: string[]): Promise<void> {
+    const command = ['motion', 'stop', '--site', robot.site, ...words];
+    const [text, json] = await Promise.all([runGw(command, home()), runGw([...command, '--json'], home())]);
+    isNotStopped(text);
+    expect(json.code).not.toBe(0);
+    saysSo(json.stdout);
+  }
+
+  describe('a stop that fails says so first', () => {
+    it('where the host refuses the connection, or is unknown', async () => {
+      await failsToStop('--via', `127.0.0.1:${await freePort()}`);
+      await failsToStop('--via', 'no-such-host.invalid');
+    }, 60_000);
+
+    it('where the server never answers: already while it waits', async () => {
+      await using silence = await startSilence();
+      await failsToStop('--via', `127.0.0.1:${silence.port}`);
+    }, 60_000);
+
+    it('where the link freezes or is reset in the login', async () => {
+      for (const act of ['freeze', 'reset'] as const) {
+        await using link = await linkTo();
+        const command = ['motion', 'stop', '--site', robot.site, '--via', `127.0.0.1:${link.port}`];
+        await using stop = startGw(command, home());
+        await until(
+          async () => link.received(),
+          (bytes) => bytes > 0,
+          10_000,
+        );
+        link[act]();
+        await until(
+          async () => stop.child.exitCode,
+          (code) => code !== null,
+          30_000,
+        );
+        isNotStopped({ code: stop.child.exitCode, stdout: stop.stdout(), stderr: stop.stderr() });
+      }
+    }, 60_000);
+
+    it('where the host key is unknown or changed, or the login is refused', async () => {
+      await using stranger = await startSshd();
+      await failsToStop('--via', `127.0.0.1:${stranger.port}`);
+      await using link = await startLink(stranger.port);
+      sshd.trust(link.port);
+      await failsToStop('--via', `127.0.0.1:${link.port}`);
+      makeKey(join(stranger.dir, 'other'));
+      stranger.trust();
+      const words = ['motion', 'stop', '--site', robot.site, '--via', `nobody@127.0.0.1:${stranger.port}`];
+      isNotStopped(await runGw(words, { env: { HOME: stranger.home } }));
+    }, 60_000);
+
+    it('where no gateway answers behind it, or the server forwards nothing', async () => {
+      await failsToStop('--via', `127.0.0.1:${sshd.port}`, '--port', `${await freePort()}`);
+      await using closed = await startSshd({ config: ['AllowTcpForwarding no'] });
+      closed.trust();
+      const words = ['motion', 'stop', '--site', robot.site, '--via', `127.0.0.1:${closed.port}`];
+      isNotStopped(await runGw(words, { env: { HOME: closed.home } }));
+    }, 60_000);
+
+    it('where the link freezes or is reset while the gateway has not answered', async () => {
+      await using silence = await startSilence();
+      for (const [act, code] of [
+        ['freeze', 'SSH_LOST'],
+        ['reset', 'SSH_LOST'],
+      ] as const) {
+        await using link = await linkTo();
+        const words = ['--via', `127.0.0.1:${link.port}`, '--port', `${silence.port}`, '--json'];
+        // Without a site file, so that no chassis is cancelled directly.
+        await using stop = startGw(['motion', 'stop', '--site', join(robot.dir, 'none.yaml'), ...words], home());
+        await until(
+          async () => sshd.log().split('direct-tcpip').length,
+          (count) => count > 0 && link.received() > 2_500,
+          15_000,
+        );
+        link[act]();
+        await until(
+          async () => stop.child.exitCode,
+          (exit) => exit !== null,
+          30_000,
+        );
+        saysSo(stop.stdout());
+        expect((JSON.parse(stop.stdout()) as Envelope).error?.code).toBe(code);
+      }
+    }, 60_000);
+
+    it('where it is interrupted, and where its command line is wrong', async () => {
+      await using silence = await startSilence();
+      const words = ['motion', 'stop', '--site', robot.site, '--via', `127.0.0.1:${silence.port}`];
+      await using stop = startGw(words, home());
+      await until(
+        async () => stop.stderr(),
+        (text) => text.includes('NOT STOPPED yet'),
+        15_000,
+      );
+      const { code } = await stop.end('SIGINT');
+      expect(code).toBe(130);
+      isNotStopped({ code, stdout: stop.stdout(), stderr: stop.stderr() });
+      expect(stop.stderr()).toMatch(/gw: NOT STOPPED: [\s\S]*Interrupted/);
+      await failsToStop('--reasn', 'x');
+    }, 60_000);
+  });
+
+  describe('a drive whose link is lost', () => {
+    const moves = async () =>
+      (await (await fetch(`http://127.0.0.1:${robot.chassisPort}/chassis/moves`)).json()) as { state: string }[];
+    const newest = async () => (await moves())[0]?.state;
+
+    beforeEach(async () => {
+      serve ??= await startServe(robot.site);
+      await until(
+        async () => (await fetch(`http://127.0.0.1:${robot.operatorPort}/api/touren`)).json(),
+        (status) => (status as { gate: { open: boolean } }).gate.open,
+        15_000,
+      );
+    }, 60_000);
+
+    it.each([
+      ['freeze', ['motion', 'go', 'C']],
+      ['reset', ['motion', 'go', 'C']],
+      ['freeze', ['tour', 'run', 'demo']],
+      ['reset', ['tour', 'run', 'demo']],
+      ['reset', ['motion', 'dock']],
+    ] as const)(
+      'by %s of gw %j warns that the robot may still be moving, and is cancelled by the gateway',
+      async (act, words) => {
+        await using link = await linkTo();
+        const command = startGw(
+          [...words, '--site', robot.site, '--robot-will-move', '--via', `127.0.0.1:${link.port}`],
+          home(),
+        );
+        await using _command = command;
+        await until(newest, (state) => state === 'moving', 20_000);
+        link[act]();
+        await until(
+          async () => command.child.exitCode,
+          (code) => code !== null,
+          30_000,
+        );
+        expect(command.child.exitCode).toBe(3);
+        expect(command.stderr()).toContain('THE ROBOT MAY STILL BE MOVING');
+        expect(command.stderr()).toContain('emergency stop');
+        expect(command.stderr().toLowerCase()).not.toContain('run the command again');
+        await until(newest, (state) => state === 'cancelled', 15_000);
+      },
+      60_000,
+    );
+
+    it('continues with --leave-running, which the warning says', async () => {
+      await using link = await linkTo();
+      const words = ['tour', 'run', 'demo', '--leave-running', '--robot-will-move', '--json'];
+      await using command = startGw([...words, '--site', robot.site, '--via', `127.0.0.1:${link.port}`], home());
+      await until(newest, (state) => state === 'moving', 20_000);
+      link.reset();
+      await until(
+        async () => command.child.exitCode,
+        (code) => code !== null,
+        30_000,
+      );
+      const { error } = JSON.parse(command.stdout()) as Envelope;
+      expect(error).toMatchObject({
+        code: 'SSH_LOST',
+        message: expect.stringContaining('THE ROBOT MAY STILL BE MOVING'),
+      });
+      expect(error?.message).toContain('--leave-running');
+      await new Promise((resolve) => setTimeout(resolve, 4_000));
+      const run = await (await fetch(`http://127.0.0.1:${robot.operatorPort}/api/touren/lauf`)).json();
+      expect(run).toMatchObject({ run: { state: 'running' } });
+      await fetch(`http://127.0.0.1:${robot.operatorPort}/api/touren/lauf`, { method: 'DELETE' });
+    }, 60_000);
+
+    it('before the order was sent says that nothing was ordered', async () => {
+      await using silence = await startSilence();
+      await using link = await linkTo();
+      const site = join(robot.dir, 'silent.yaml');
+      const { readFileSync, writeFileSync } = await import('node:fs');
+      const password = join(robot.dir, 'password.txt');
+      writeFileSync(password, 'x\n', { mode: 0o600 });
+      writeFileSync(site, readFileSync(robot.site, 'utf8').replace(`${robot.operatorPort}`, `${silence.port}`));
+      const words = ['motion', 'go', 'C', '--robot-will-move', '--password-file', password];
+      await using command = startGw([...words, '--site', site, '--via', `127.0.0.1:${link.port}`], home());
+      await until(
+        async () => link.received(),
+        (bytes) => bytes > 2_500,
+        15_000,
+      );
+      link.reset();
+      await until(
+        async () => command.child.exitCode,
+        (code) => code !== null,
+        30_000,
+      );
+      expect(command.stderr()).toContain('No order was sent');
+      expect(command.stderr().toLowerCase()).not.toContain('run the command again');
+    }, 60_000);
+  });
+});

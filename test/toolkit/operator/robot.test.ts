@@ -1,0 +1,91 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { systemClock } from '../../../src/lib/lifecycle/index.ts';
+import { directDialer } from '../../../src/lib/net/index.ts';
+import type { Site } from '../../../src/lib/site/index.ts';
+import { operatorAccess } from '../../../src/lib/toolkit/operator/access.ts';
+import { robotNamed } from '../../../src/lib/toolkit/operator/robot.ts';
+
+let server: Server;
+let port: number;
+/** The serial number that the gateway names; null: none. */
+let named: string | null;
+let requests: string[];
+
+beforeAll(async () => {
+  server = createServer((request, response) => {
+    requests.push(`${request.method} ${request.url} ${request.headers['gw-robot']}`);
+    if (named !== null) response.setHeader('gw-robot', named);
+    response.setHeader('content-type', 'application/json').end('{}');
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  port = (server.address() as { port: number }).port;
+});
+afterAll(() => {
+  server.closeAllConnections();
+  server.close();
+});
+
+function access(serial: string | undefined = 'SN1') {
+  requests = [];
+  const site = { operator: { port }, ...(serial !== '' && { chassis: { serial } }) } as unknown as Site;
+  const context = { signal: new AbortController().signal, onProgress: () => {} };
+  return operatorAccess({ site, dialer: directDialer, clock: systemClock } as never, context);
+}
+const any = z.unknown();
+
+describe('the robot behind a gateway', () => {
+  it('is named in every request, and compared with every answer', async () => {
+    named = 'SN1';
+    const own = access();
+    await own.ask('GET', '/api/health', any);
+    await own.ask('POST', '/api/fahrt', any, {});
+    expect(requests).toEqual(['GET /api/health SN1', 'POST /api/fahrt SN1']);
+    named = 'SN2';
+    for (const path of ['/api/health', '/api/chassis/state', '/api/stopp']) {
+      await expect(access().ask('GET', path, any)).rejects.toMatchObject({
+        code: 'GATEWAY_OTHER_ROBOT',
+        message: expect.stringMatching(/SN2.*SN1/),
+        exitCode: 4,
+      });
+    }
+  });
+
+  it('is known before an order: a gateway that names another one, or none, receives no order', async () => {
+    for (const name of ['SN2', null, 'no serial number']) {
+      named = name;
+      for (const [method, path] of [
+        ['POST', '/api/fahrt'],
+        ['POST', '/api/touren/lauf'],
+        ['POST', '/api/pose'],
+        ['POST', '/api/versuch'],
+        ['DELETE', '/api/stopp'],
+      ] as const) {
+        await expect(access().ask(method, path, any, {})).rejects.toMatchObject({ code: 'GATEWAY_OTHER_ROBOT' });
+        expect(requests).toEqual(['GET /api/stopp SN1']);
+      }
+    }
+  });
+
+  it('is not asked for a stop or an end', async () => {
+    named = 'SN2';
+    await access().ask('POST', '/api/stopp', any, {});
+    await access().answerTo('DELETE', '/api/fahrt', {});
+    await access().answerTo('DELETE', '/api/touren/lauf', {});
+    await access('').ask('POST', '/api/fahrt', any, {});
+    expect(requests).toEqual(['POST /api/fahrt undefined']);
+  });
+
+  it('is named by a serial number only', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.string(), fc.array(fc.string()), fc.constant(undefined)), (value) => {
+        const found = robotNamed(value);
+        expect(found === null || (found === value && /^[\w:-]{1,128}$/.test(found))).toBe(true);
+      }),
+    );
+  });
+});
