@@ -42,7 +42,8 @@ export interface ScriptedChassis extends AsyncDisposable {
   beforePose: () => void;
   /** Sent with `publish`, and to a new subscriber. */
   wheels: { control_mode: unknown; emergency_stop_pressed: unknown };
-  publish(topic: '/wheel_state'): void;
+  alerts: readonly { code: unknown; level: unknown; msg: unknown }[];
+  publish(topic: '/wheel_state' | '/alerts'): void;
   serial: string;
   cut(): Promise<void>;
   restore(): Promise<void>;
@@ -74,6 +75,8 @@ export async function startScriptedChassis({ isPlanSilent = false } = {}): Promi
         return chassis.holdsPlan ? null : planning && { topic, ...planning };
       case '/wheel_state':
         return { topic, ...chassis.wheels };
+      case '/alerts':
+        return { topic, alerts: chassis.alerts };
       case '/slam/state':
         return { topic, state: 'positioning', reliable: true };
       default:
@@ -195,6 +198,7 @@ export async function startScriptedChassis({ isPlanSilent = false } = {}): Promi
     arrives: true,
     beforePose: () => {},
     wheels: { control_mode: 'auto', emergency_stop_pressed: false },
+    alerts: [],
     publish,
     serial: SERIAL,
     cut,

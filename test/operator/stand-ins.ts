@@ -6,6 +6,7 @@ import type {
   DriveRun,
   Motion,
   MotionStatus,
+  RunOptions,
   StopLatch,
   TourRun,
   Trials,
@@ -188,6 +189,8 @@ const freeLatch: StopLatch = {
   repeated: null,
 };
 
+const passed = (options?: RunOptions) => (options?.although ? ` although ${options.although.join()}` : '');
+
 export function standInMotion(): StandInMotion {
   let status: MotionStatus = {
     gate: { open: true, reasons: [] },
@@ -229,7 +232,7 @@ export function standInMotion(): StandInMotion {
       };
     },
     async startTour(tour, options) {
-      calls.push(`startTour ${tour}${options?.keepAlive === true ? ' supervised' : ''}`);
+      calls.push(`startTour ${tour}${options?.keepAlive === true ? ' supervised' : ''}${passed(options)}`);
       const { failNext } = this;
       if (failNext) {
         delete this.failNext;
@@ -253,7 +256,9 @@ export function standInMotion(): StandInMotion {
       return id === (status.drive ?? status.tour)?.id;
     },
     async startDrive(target, options) {
-      calls.push(`startDrive ${JSON.stringify(target)}${options?.keepAlive === true ? ' supervised' : ''}`);
+      calls.push(
+        `startDrive ${JSON.stringify(target)}${options?.keepAlive === true ? ' supervised' : ''}${passed(options)}`,
+      );
       const { failNext } = this;
       if (failNext) {
         delete this.failNext;

@@ -7,13 +7,19 @@ import { printable, renderTable, renderVerdict } from '../output.ts';
 export function renderMotionGo(go: MotionGo): string {
   const { to, findings, tookMs } = go;
   const place = to === null ? 'the dock' : printable(to);
-  const lines = [goHeadline(place, go), ''];
+  const lines = [goHeadline(place, go), ...passedLine(go.although), ''];
   for (const { verdict, title, detail, remedy } of findings) {
     lines.push(`${renderVerdict(verdict)} ${title}: ${printable(detail)}`);
     if (remedy !== null) lines.push(`     ${printable(remedy)}`);
   }
   lines.push('', chalk.dim(`took ${(tookMs / 1000).toFixed(1)} s`));
   return lines.join('\n');
+}
+
+/** The alerts that were passed, under the headline. */
+export function passedLine(although: readonly number[]): string[] {
+  if (although.length === 0) return [];
+  return [chalk.yellow(`Ordered although the robot may report ${although.map((code) => `alert ${code}`).join(', ')}.`)];
 }
 
 function goHeadline(

@@ -1,11 +1,12 @@
 import chalk from 'chalk';
 import type { TourRun } from '../../lib/toolkit/tour/run.result.ts';
 import { printable, renderVerdict } from '../output.ts';
+import { passedLine } from './motion.ts';
 
 /** `gw tour run` */
 export function renderTourRun(run: TourRun): string {
   const { stations, arrivals, findings, tookMs } = run;
-  const lines = [headline(run), '', chalk.dim(stations.map(printable).join(' -> '))];
+  const lines = [headline(run), ...passedLine(run.although), '', chalk.dim(stations.map(printable).join(' -> '))];
   for (const { station, verdict, reason } of arrivals) {
     lines.push(`${renderVerdict(verdictOf(verdict))} ${printable(station)}: ${printable(reason)}`);
   }

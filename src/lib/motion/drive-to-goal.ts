@@ -1,5 +1,7 @@
-import { onAbort } from '../lifecycle/index.ts';
+import { GwError } from '../error/index.ts';
+import { firstOf, onAbort } from '../lifecycle/index.ts';
 import { judgeArrival } from './arrival.ts';
+import { unfitUnderWay } from './fitness.ts';
 import type { Arrival, DriveOrder, MoveOutcome } from './model.ts';
 import { carryOut, type OrderTools } from './orders.ts';
 import { ended } from './outcome.ts';
@@ -12,13 +14,30 @@ const POLL_MS = 200;
 interface DriveTools extends OrderTools {
   /** Whether degrees in `/tracked_pose` were verified on this very device. */
   readonly isUnitVerified: () => boolean;
+  /** Alerts that a person passes, by their numbers. */
+  readonly although: readonly number[];
 }
 
 /**
  * Carries out a drive, then waits until the poses show that the robot stands, and compares its pose with the goal. It
  * has succeeded only where both agree with the report of the chassis; a robot that is not proven to stand is cancelled.
+ * So is one whose control mode changes, or that reports a new error, on its way.
  */
-export async function driveToGoal(order: DriveOrder, tools: DriveTools, signal: AbortSignal): Promise<MoveOutcome> {
+export async function driveToGoal(order: DriveOrder, tools: DriveTools, ended: AbortSignal): Promise<MoveOutcome> {
+  const { link, although, log } = tools;
+  const unfit = new AbortController();
+  const check = () => {
+    const why = unfitUnderWay(link.snapshot().values, although);
+    if (why === null || unfit.signal.aborted) return;
+    log.warn({ why }, 'the running drive is cancelled');
+    unfit.abort(new GwError('MOTION_REFUSED', why));
+  };
+  using _watching = link.subscribe(check);
+  check();
+  return await driveAndCompare(order, tools, firstOf(ended, unfit.signal));
+}
+
+async function driveAndCompare(order: DriveOrder, tools: DriveTools, signal: AbortSignal): Promise<MoveOutcome> {
   const { clock, canceller, watch, log } = tools;
   const beganMs = clock.monotonicMs();
   const outcome = await carryOut(order, tools, signal);

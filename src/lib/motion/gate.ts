@@ -9,6 +9,7 @@ import {
 } from '../evidence/index.ts';
 import { isRecord } from '../json/index.ts';
 import type { Site } from '../site/index.ts';
+import { closingAlerts, unfitness } from './fitness.ts';
 import type { GateView, KeepingTrouble, Order, StopLatch, UnownedMove } from './model.ts';
 import { unownedMoveText } from './unowned-move.ts';
 
@@ -64,6 +65,8 @@ export interface GateInput {
   readonly unownedMove: UnownedMove | null;
   /** Just connected: the chassis has not reported yet whether a move is running. */
   readonly isMoveAwaited: boolean;
+  /** Alerts that a person passes for this order, by their numbers. */
+  readonly although?: readonly number[];
 }
 
 export interface Refusal {
@@ -97,12 +100,19 @@ export function judgeState(kind: Order['kind'], input: GateInput, facts: FactJud
     ...judgeUnit(kind, input),
     ...judgeUnownedMove(input),
     ...judgeRobot(kind, input),
+    ...(kind === 'pose' ? [] : unfitness(input.snapshot.values, input.although).map(refuse)),
     ...facts(kind, input),
   ];
 }
 
 export function gateView(refusals: readonly Refusal[]): GateView {
   return { open: refusals.length === 0, reasons: refusals.map(({ reason }) => reason) };
+}
+
+/** The numbers of the alerts that alone close the gate for plain moves. */
+export function passableAlerts(input: GateInput): readonly number[] {
+  const codes = [...new Set(closingAlerts(input.snapshot.values).map(({ code }) => code))];
+  return judgeState('move', { ...input, although: codes }).length === 0 ? codes : [];
 }
 
 /**

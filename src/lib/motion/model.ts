@@ -57,6 +57,8 @@ export interface MoveOutcome {
 
 export interface TourRun {
   readonly id: string;
+  /** Alerts that the person who ordered it passes, by their numbers. Absent or empty: none. */
+  readonly although?: readonly number[];
   readonly tour: string;
   readonly stations: readonly string[];
   readonly state: 'running' | 'succeeded' | 'failed' | 'stopped';
@@ -71,6 +73,8 @@ export interface TourRun {
 export interface DriveRun {
   readonly id: string;
   readonly kind: 'move' | 'dock';
+  /** Alerts that the person who ordered it passes, by their numbers. Absent or empty: none. */
+  readonly although?: readonly number[];
   /** Null for the dock. */
   readonly station: string | null;
   readonly state: 'running' | 'succeeded' | 'failed' | 'stopped';
@@ -87,6 +91,8 @@ export interface RunOptions {
    * false: it continues without its client, as a tour that a person starts on the tablet.
    */
   readonly keepAlive?: boolean | undefined;
+  /** Alerts that a person passes for this run, by their numbers: only for a signed-in person; the caller verifies that. */
+  readonly although?: readonly number[] | undefined;
 }
 
 /** Target of a single drive. */
@@ -135,6 +141,8 @@ export interface KeepingTrouble {
 export interface GateView {
   readonly open: boolean;
   readonly reasons: readonly string[];
+  /** The alerts that alone close it: a signed-in person may pass them by their numbers. Absent or empty: none. */
+  readonly passableAlerts?: readonly number[];
 }
 
 export interface MotionStatus {

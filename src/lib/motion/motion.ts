@@ -7,7 +7,17 @@ import type { Site } from '../site/index.ts';
 import { createCanceller } from './canceller.ts';
 import { driveToGoal } from './drive-to-goal.ts';
 import { planDrive, runDrive } from './drives.ts';
-import { type GateInput, gateView, judgeFacts, judgeOrder, judgeReliances, judgeState, refusalError } from './gate.ts';
+import { closingAlerts } from './fitness.ts';
+import {
+  type GateInput,
+  gateView,
+  judgeFacts,
+  judgeOrder,
+  judgeReliances,
+  judgeState,
+  passableAlerts,
+  refusalError,
+} from './gate.ts';
 import { startGuard } from './guard.ts';
 import { createKeepAlive, KEEP_ALIVE_MS, type KeepAlive } from './keep-alive.ts';
 import type { DriveRun, Motion, Order, RunOptions, StopLatch, TourRun } from './model.ts';
@@ -63,8 +73,9 @@ export function createMotion(options: MotionOptions): Motion {
   let runs = 0;
   let guard: DisposableStack | null = null;
 
-  const gateInput = (snapshot = link.snapshot()): GateInput => ({
+  const gateInput = (although: readonly number[] = [], snapshot = link.snapshot()): GateInput => ({
     snapshot,
+    although,
     site,
     records: evidence.records(),
     evidenceTrouble: evidence.trouble(),
@@ -76,8 +87,8 @@ export function createMotion(options: MotionOptions): Motion {
   });
 
   /** The gate's refusals of these orders as one error; null when all of them may pass. */
-  function refusalOf(orders: readonly Order[]): GwError | null {
-    const input = gateInput();
+  function refusalOf(orders: readonly Order[], although: readonly number[]): GwError | null {
+    const input = gateInput(although);
     const found = new Map(orders.flatMap((order) => judgeOrder(order, input)).map((one) => [one.reason, one]));
     const refusals = [...found.values()];
     const error = refusalError(refusals);
@@ -104,26 +115,35 @@ export function createMotion(options: MotionOptions): Motion {
   }
 
   /** Throws the obstacle to remove first: a stop, the chassis, then the running activity. */
-  function admit(orders: readonly Order[]): void {
+  function admit(orders: readonly Order[], although: readonly number[] = []): void {
     const busy = occupant();
-    const refusal = guard === null ? null : refusalOf(orders);
+    const refusal = guard === null ? null : refusalOf(orders, although);
     if (refusal !== null && refusal.code !== 'MOTION_REFUSED') throw refusal;
     if (busy !== null) throw busy;
     if (refusal !== null) throw refusal;
   }
 
   /** Each order passes the gate again before it is sent. */
-  const execute = (signal: AbortSignal) => async (order: Order) => {
-    const refusal = refusalOf([order]);
+  const execute = (signal: AbortSignal, although: readonly number[]) => async (order: Order) => {
+    const refusal = refusalOf([order], although);
     if (refusal !== null) throw refusal;
-    return follow(order, signal);
+    return follow(order, signal, although);
   };
 
   const isUnitVerified = () =>
     judgeReliances(['angles.tracked-pose-ori'], gateInput(), ({ verifiedHere }) => verifiedHere).length === 0;
 
-  const follow = (order: Order, signal: AbortSignal) =>
-    order.kind === 'pose' ? carryOut(order, tools, signal) : driveToGoal(order, { ...tools, isUnitVerified }, signal);
+  const follow = (order: Order, signal: AbortSignal, although: readonly number[] = []) =>
+    order.kind === 'pose'
+      ? carryOut(order, tools, signal)
+      : driveToGoal(order, { ...tools, isUnitVerified, although }, signal);
+
+  /** What a person passes is in the log, with what was active. */
+  function logPassed(although: readonly number[]): void {
+    if (although.length === 0) return;
+    const active = closingAlerts(link.snapshot().values);
+    log.warn({ although, active }, 'a person passes alerts of the robot by their numbers');
+  }
 
   function newId(): string {
     runs += 1;
@@ -221,7 +241,7 @@ export function createMotion(options: MotionOptions): Motion {
     status() {
       const input = gateInput();
       const { unownedMove } = input;
-      const gate = gateView(judgeState('move', input));
+      const gate = { ...gateView(judgeState('move', input)), passableAlerts: passableAlerts(input) };
       const last = trials.view();
       const trial = last?.state === 'running' ? { kind: last.kind } : null;
       return { gate, stop: latch.state(), keepingTrouble: latch.trouble(), tour, drive, trial, unownedMove };
@@ -238,9 +258,15 @@ export function createMotion(options: MotionOptions): Motion {
     async startTour(name, options = {}) {
       const legs = planTour(site, name);
       // All legs before the first order, so that a tour does not fail half way for a reason known at its start.
-      admit(legs.map(({ order }) => order));
+      const { although = [] } = options;
+      admit(
+        legs.map(({ order }) => order),
+        although,
+      );
+      logPassed(although);
       const begun: TourRun = {
         id: newId(),
+        although,
         tour: name,
         stations: legs.map(({ station }) => station),
         state: 'running',
@@ -255,7 +281,7 @@ export function createMotion(options: MotionOptions): Motion {
       onChange(begun);
       // Every leg of a tour is a move.
       const ended = occupancy.occupy({ kind: 'tour', judgeFacts: factsOf('move') }, undefined, (signal) =>
-        runTour(begun, legs, { signal, onChange, execute: execute(signal) }),
+        runTour(begun, legs, { signal, onChange, execute: execute(signal, although) }),
       );
       const supervision = supervise(begun.id, options);
       void ended
@@ -266,17 +292,19 @@ export function createMotion(options: MotionOptions): Motion {
 
     async startDrive(target, options = {}) {
       const order = planDrive(site, target);
-      admit([order]);
+      const { although = [] } = options;
+      admit([order], although);
+      logPassed(although);
       const station = 'station' in target ? target.station : null;
       const kind = station === null ? 'dock' : 'move';
-      const begun: DriveRun = { id: newId(), kind, station, state: 'running', outcome: null, reason: null };
+      const begun: DriveRun = { id: newId(), kind, although, station, state: 'running', outcome: null, reason: null };
       const onChange = (run: DriveRun) => {
         drive = run;
         changed();
       };
       onChange(begun);
       const ended = occupancy.occupy({ kind: 'drive', judgeFacts: factsOf(kind) }, undefined, async (signal) => {
-        onChange(await runDrive(begun, order, { signal, execute: execute(signal) }));
+        onChange(await runDrive(begun, order, { signal, execute: execute(signal, although) }));
       });
       const supervision = supervise(begun.id, options);
       void ended

@@ -70,9 +70,7 @@ async function startWorld() {
   });
   const answer = (request: IncomingMessage, response: ServerResponse) => {
     const send = (data: object) =>
-      response
-        .writeHead(200, { 'content-type': 'application/json', 'gw-robot': 'SN0007' })
-        .end(JSON.stringify(data));
+      response.writeHead(200, { 'content-type': 'application/json', 'gw-robot': 'SN0007' }).end(JSON.stringify(data));
     if (request.url === '/api/cloud') return send(view());
     if (request.url === '/api/touren') return send({ gate: { open: true, reasons: [] } });
     if (request.method === 'DELETE') {

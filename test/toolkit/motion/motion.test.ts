@@ -187,6 +187,25 @@ describe('gw motion go', () => {
     expect(renderMotionGo(data)).toContain('emergency stop');
   });
 
+  it('carries the alerts that the person passes, and names them under the headline', async () => {
+    arrives();
+    const bodies: unknown[] = [];
+    const working = fake.override;
+    fake.override = (request, body) => {
+      if (request.method === 'POST' && request.url === '/api/fahrt') bodies.push(JSON.parse(body).although);
+      const answer = working(request, body);
+      return answer && (request.url === '/api/fahrt' ? withAlthough(answer) : answer);
+    };
+    const withAlthough = ([status, body]: readonly [number, object]): readonly [number, object] => {
+      const { run } = body as { run: object | null };
+      return [status, { run: run && { ...run, although: [8004] } }];
+    };
+    const data = await go({ although: [8004] });
+    expect(bodies).toEqual([[8004]]);
+    expect(data.although).toEqual([8004]);
+    expect(renderMotionGo(data).split('\n')[1]).toBe('Ordered although the robot may report alert 8004.');
+  });
+
   it('does not mistake the run of another client for its own', async () => {
     drives((queries) => (queries < 2 ? {} : { id: 'run-2', state: 'succeeded' }));
     expect(await go()).toMatchObject({ state: 'failed', reason: expect.stringContaining('no longer knows this run') });

@@ -116,7 +116,8 @@ function judgeRobot(of: TrialKind, { snapshot: { identity, values } }: GateInput
   if (planning.status === 'received' && planning.value.moveState === 'moving' && of !== 'pose') {
     refusals.push(refuse('The robot is driving; a trial starts only while it stands still.'));
   }
-  if (wheels.status === 'received' && wheels.value.controlMode !== 'auto') {
+  // For a drive the gate judges it.
+  if (of === 'pose' && wheels.status === 'received' && wheels.value.controlMode !== 'auto') {
     refusals.push(refuse(`The robot is in control mode '${wheels.value.controlMode}', so it executes no move orders.`));
   }
   if (wheels.status === 'received' && wheels.value.wheelsReleased === true) {

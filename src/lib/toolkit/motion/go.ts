@@ -45,6 +45,7 @@ export async function driveTo(toolkit: Toolkit, options: MotionGoOptions, contex
     interrupted: isInterrupted,
     mayBeMoving: run.outcome?.state === 'unknown',
     moveId: run.outcome?.moveId ?? null,
+    although: run.although,
     reason: run.reason,
     failReason: run.outcome?.failReason ?? null,
     arrival: arrivalOf(to, arrival),

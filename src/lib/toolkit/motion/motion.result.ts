@@ -9,6 +9,7 @@ export const motionGoSchema = z.strictObject({
   interrupted: z.boolean().describe('The command was interrupted and has ended the drive.'),
   mayBeMoving: z.boolean().describe('How the move ended is unknown: the robot may still be moving.'),
   moveId: z.int().nullable().describe('Move id of the chassis; null while unknown.'),
+  although: z.array(z.int()).describe('Alerts that were passed by their numbers.'),
   reason: z.string().nullable().describe('Why it ended, when it did not succeed.'),
   failReason: z.int().nullable().describe('As reported by the chassis; only 103 has a measured meaning.'),
   arrival: arrivalSchema

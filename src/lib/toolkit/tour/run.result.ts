@@ -9,6 +9,7 @@ export const tourRunSchema = z.strictObject({
   state: z.enum(['running', 'succeeded', 'failed', 'stopped']).describe('running: not ended within the given time.'),
   interrupted: z.boolean().describe('The command was interrupted and has ended the tour.'),
   mayBeMoving: z.boolean().describe('How its last move ended is unknown: the robot may still be moving.'),
+  although: z.array(z.int()).describe('Alerts that were passed by their numbers.'),
   reason: z.string().nullable().describe('Why it ended, when it did not succeed.'),
   at: z.string().nullable().describe('The last target station.'),
   arrivals: z

@@ -61,6 +61,7 @@ export async function runTour(toolkit: Toolkit, options: TourRunOptions, context
     state: run.state,
     interrupted: isInterrupted,
     mayBeMoving: mayBeMoving(run),
+    although: run.although,
     reason: run.reason,
     at: run.stations[run.at] ?? null,
     arrivals,
