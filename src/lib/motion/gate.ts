@@ -10,7 +10,7 @@ import {
 import { isRecord } from '../json/index.ts';
 import type { Site } from '../site/index.ts';
 import { closingAlerts, unfitness } from './fitness.ts';
-import type { GateView, KeepingTrouble, Order, StopLatch, UnownedMove } from './model.ts';
+import type { GateView, KeepingTrouble, Order, PoseAlarmView, StopLatch, UnownedMove } from './model.ts';
 import { unownedMoveText } from './unowned-move.ts';
 
 /** Facts that an order may rely on at all. The id of a VORSICHT or OFFEN fact does not fit this type. */
@@ -61,6 +61,8 @@ export interface GateInput {
   readonly keepingTrouble: KeepingTrouble | null;
   /** A cancel is not delivered yet: the chassis may still execute a move that was to be stopped. */
   readonly isCancelPending: boolean;
+  /** The pose of the robot is wrong or not known. Absent: it is not. */
+  readonly poseAlarm?: PoseAlarmView | null;
   /** A running move that gw did not order. */
   readonly unownedMove: UnownedMove | null;
   /** Just connected: the chassis has not reported yet whether a move is running. */
@@ -98,6 +100,7 @@ export function judgeState(kind: Order['kind'], input: GateInput, facts: FactJud
     ...judgeStop(input),
     ...judgeLink(input),
     ...judgeUnit(kind, input),
+    ...(kind === 'pose' ? [] : judgePoseAlarm(input)),
     ...judgeUnownedMove(input),
     ...judgeRobot(kind, input),
     ...(kind === 'pose' ? [] : unfitness(input.snapshot.values, input.although).map(refuse)),
@@ -156,6 +159,13 @@ function judgeStop({ stop, keepingTrouble, isCancelPending }: GateInput): Refusa
   if (keepingTrouble !== null) refusals.push(refuse(`${keepingTrouble.reason} ${keepingTrouble.remedy}`));
   if (isCancelPending) refusals.push(refuse('The chassis has not confirmed the cancel of an earlier order yet.'));
   return refusals;
+}
+
+/** A drive starts from the pose. Setting it is what clears the alarm. */
+export function judgePoseAlarm({ poseAlarm }: GateInput): Refusal[] {
+  if (poseAlarm == null) return [];
+  const remedy = 'Set the pose of the robot before it drives (`gw motion pose`).';
+  return [refuse(`The pose of the robot is wrong or not known: ${poseAlarm.reason.replace(/\.$/, '')}. ${remedy}`)];
 }
 
 function judgeLink({ snapshot: { link, identity }, site }: GateInput): Refusal[] {

@@ -145,8 +145,17 @@ export interface GateView {
   readonly passableAlerts?: readonly number[];
 }
 
+/** The pose of the robot is wrong or not known: it must be set before it drives. */
+export interface PoseAlarmView {
+  readonly reason: string;
+  /** UTC, for people; null where it is not known. */
+  readonly since: string | null;
+}
+
 export interface MotionStatus {
   readonly gate: GateView;
+  /** Closes the gate for everything but setting the pose. Null or absent: none. */
+  readonly poseAlarm?: PoseAlarmView | null;
   readonly stop: StopLatch;
   /** Why a stop could not be saved, which closes the gate; null while it could. */
   readonly keepingTrouble: KeepingTrouble | null;

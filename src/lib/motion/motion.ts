@@ -22,7 +22,9 @@ import { startGuard } from './guard.ts';
 import { createKeepAlive, KEEP_ALIVE_MS, type KeepAlive } from './keep-alive.ts';
 import type { DriveRun, Motion, Order, RunOptions, StopLatch, TourRun } from './model.ts';
 import { type ActivityKind, createOccupancy } from './occupancy.ts';
-import { carryOut, type OrderLimits, type OrderTools, orderLimits } from './orders.ts';
+import { type OrderLimits, type OrderTools, orderLimits } from './orders.ts';
+import { createPoseAlarm } from './pose-alarm.ts';
+import { setPoseWithAlarm } from './set-pose.ts';
 import { createStopLatch } from './stop-latch.ts';
 import { planTour, runTour } from './tours.ts';
 import type { TrialStore } from './trial/store.ts';
@@ -65,7 +67,8 @@ export function createMotion(options: MotionOptions): Motion {
   const tries = limits.cancelTries;
   const canceller = createCanceller({ link, moves, clock, log, tries, signal: () => life.signal });
   const watch = createMoveWatch({ clock, log, policy: site.motion.unownedMove });
-  const tools: OrderTools = { link, moves, canceller, watch, clock, log, limits };
+  const poseAlarm = createPoseAlarm({ stateDir: site.stateDir, clock, log, onChange: changed });
+  const tools: OrderTools = { link, moves, canceller, watch, poseAlarm, clock, log, limits };
 
   const occupancy = createOccupancy();
   let tour: TourRun | null = null;
@@ -82,6 +85,7 @@ export function createMotion(options: MotionOptions): Motion {
     stop: latch.state(),
     keepingTrouble: latch.trouble(),
     isCancelPending: canceller.isPending,
+    poseAlarm: poseAlarm.state(),
     unownedMove: watch.current(snapshot),
     isMoveAwaited: watch.isAwaited,
   });
@@ -130,12 +134,17 @@ export function createMotion(options: MotionOptions): Motion {
     return follow(order, signal, although);
   };
 
+  const passable = (input: GateInput) => {
+    const codes = passableAlerts(input);
+    return codes.length > 0 && { passableAlerts: codes };
+  };
+
   const isUnitVerified = () =>
     judgeReliances(['angles.tracked-pose-ori'], gateInput(), ({ verifiedHere }) => verifiedHere).length === 0;
 
   const follow = (order: Order, signal: AbortSignal, although: readonly number[] = []) =>
     order.kind === 'pose'
-      ? carryOut(order, tools, signal)
+      ? setPoseWithAlarm(order, tools, poseAlarm, signal)
       : driveToGoal(order, { ...tools, isUnitVerified, although }, signal);
 
   /** What a person passes is in the log, with what was active. */
@@ -203,13 +212,14 @@ export function createMotion(options: MotionOptions): Motion {
     trials,
 
     async start() {
-      await orAfter(clock, LOAD_WAIT_MS, latch.load());
+      await orAfter(clock, LOAD_WAIT_MS, Promise.all([latch.load(), poseAlarm.load()]));
       guard?.dispose();
       watch.restart();
       if (life.signal.aborted) life = new AbortController();
       guard = startGuard({ link, latch, canceller, watch, clock });
       guard.use(evidence.subscribe(evidenceChanged));
       guard.use(latch.watch());
+      guard.use(poseAlarm.watch());
     },
 
     async stop() {
@@ -241,10 +251,19 @@ export function createMotion(options: MotionOptions): Motion {
     status() {
       const input = gateInput();
       const { unownedMove } = input;
-      const gate = { ...gateView(judgeState('move', input)), passableAlerts: passableAlerts(input) };
+      const gate = { ...gateView(judgeState('move', input)), ...passable(input) };
       const last = trials.view();
       const trial = last?.state === 'running' ? { kind: last.kind } : null;
-      return { gate, stop: latch.state(), keepingTrouble: latch.trouble(), tour, drive, trial, unownedMove };
+      return {
+        gate,
+        poseAlarm: poseAlarm.state(),
+        stop: latch.state(),
+        keepingTrouble: latch.trouble(),
+        tour,
+        drive,
+        trial,
+        unownedMove,
+      };
     },
 
     async execute(order, signal) {

@@ -7,6 +7,7 @@ import { onAbort } from '../lifecycle/index.ts';
 import type { Canceller } from './canceller.ts';
 import type { DriveOrder, MoveOutcome, Order } from './model.ts';
 import { ended, failed, succeeded } from './outcome.ts';
+import type { PoseAlarm } from './pose-alarm.ts';
 import type { MoveWatch, OwnMove } from './unowned-move.ts';
 
 /** Timeouts in milliseconds. Project decisions; tests shorten them. */
@@ -41,6 +42,7 @@ export interface OrderTools {
   readonly moves: ChassisMoves;
   readonly canceller: Canceller;
   readonly watch: MoveWatch;
+  readonly poseAlarm: PoseAlarm;
   readonly clock: Clock;
   readonly log: Log;
   readonly limits: OrderLimits;
@@ -271,7 +273,7 @@ async function afterLostReply(why: string, beganMs: number, tools: OrderTools): 
 }
 
 /** Only a response of the chassis, or a failed connection attempt, proves that the order was not accepted. */
-function isCertainlyNotAccepted(error: unknown): boolean {
+export function isCertainlyNotAccepted(error: unknown): boolean {
   const { code, details, tried } = asGwError(error);
   if (code === 'CHASSIS_BOOTING' || code === 'CHASSIS_WRONG_DEVICE') return true;
   // It failed while the serial number was verified, before the order.

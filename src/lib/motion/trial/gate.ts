@@ -4,6 +4,7 @@ import {
   factsOfOrder,
   type GateInput,
   judgeOrder,
+  judgePoseAlarm,
   judgeReliances,
   type Refusal,
   type ReliableFactId,
@@ -60,7 +61,8 @@ export function judgeTrial(trial: TrialOrder, input: GateInput): readonly Refusa
     ...judgeOrder(trial.order, input, trialFacts(trial.of)),
     ...judgeRobot(trial.of, input),
     ...judgeWay(trial, input),
-    ...(trial.of === 'pose' ? judgeProvenUnit(input) : []),
+    // The pose trial restores the reported pose.
+    ...(trial.of === 'pose' ? [...judgeProvenUnit(input), ...judgePoseAlarm(input)] : []),
   ];
 }
 
