@@ -16,7 +16,7 @@ export function closingAlerts({ alerts }: LiveValues, although: readonly number[
 
 /**
  * Why the robot must not drive, by its alerts and its control mode, one sentence each. Vendor values (HINWEIS) only add
- * refusals, so a value not received is not judged. Nobody passes a control mode.
+ * refusals, so a value not received is not judged. A control mode cannot be passed.
  */
 export function unfitness(values: LiveValues, although: readonly number[] = []): readonly string[] {
   const { wheels } = values;
