@@ -58,7 +58,7 @@ function outdated(): View {
     (key) => key.endsWith('.age') || ['link.for', 'headline.why', 'gate.reasons'].includes(key),
   );
   return {
-    flags: { headline: 'bad', go: 'no' },
+    flags: { headline: 'bad', go: 'no', pass: 'no' },
     texts: {
       ...Object.fromEntries(doubts.map((key) => [key, 'veraltet, keine Verbindung zum Gateway:'])),
       ...Object.fromEntries(services.map((key) => [key, '?'])),

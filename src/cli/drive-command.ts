@@ -20,6 +20,14 @@ export const driveFlags = {
     summary: 'Let the robot continue when this command is interrupted, killed, or loses its terminal or connection.',
     default: false,
   }),
+  'although-alert': Flags.integer({
+    summary: 'Drive although the robot reports this alert. Repeatable; any other error still refuses the order.',
+    description:
+      'For a signed-in person beside the robot who has judged the alert: by its number, for this order only.',
+    multiple: true,
+    multipleNonGreedy: true,
+    helpValue: '8004',
+  }),
   'password-file': passwordFileFlag,
 };
 
@@ -27,6 +35,7 @@ export interface DriveFlags {
   readonly host?: string | undefined;
   readonly 'robot-will-move': boolean;
   readonly 'leave-running': boolean;
+  readonly 'although-alert'?: number[] | undefined;
   readonly 'password-file'?: string | undefined;
   readonly within: number;
 }
@@ -43,6 +52,7 @@ export async function followOptions(flags: DriveFlags, what: string): Promise<Fo
     password: await readDevicePassword(flags['password-file']),
     withinMs: flags.within * 1000,
     leaveRunning: flags['leave-running'],
+    although: flags['although-alert'] ?? [],
   };
 }
 

@@ -8,8 +8,8 @@ import { type Clock, silentLog, systemClock } from '../../src/lib/lifecycle/inde
 import {
   createMotion,
   createTrialStore,
+  type DriveOrder,
   type Motion,
-  type Order,
   type OrderLimits,
 } from '../../src/lib/motion/index.ts';
 import { directDialer } from '../../src/lib/net/index.ts';
@@ -20,7 +20,7 @@ import { time } from './time.ts';
 /** Shorter than the defaults. */
 const quick: Partial<OrderLimits> = { silenceMs: 300, unclearMs: 300, settleMs: 500, readBackMs: 500 };
 
-export const moveTo = (xM: number, yM: number, yawDeg?: number): Order => ({
+export const moveTo = (xM: number, yM: number, yawDeg?: number): DriveOrder => ({
   kind: 'move',
   goal: chosen(yawDeg === undefined ? { xM, yM } : { xM, yM, yawDeg: degrees(yawDeg) }, 'test'),
 });

@@ -222,6 +222,7 @@ describe('a move under a bad connection', () => {
     chassis.onMove = () => ({ status: 200, json: { id: 41 } });
     const moving = bench.motion.execute(moveTo(3, 4));
     await until(() => chassis.questions.length >= 1, 'a query');
+    chassis.pose = { pos: [3, 4], ori: 90 };
     chassis.onQuestion = (id) => ({ status: 200, json: { id, state: 'succeeded' } });
     expect(await moving).toMatchObject({ state: 'succeeded', moveId: 41 });
   });

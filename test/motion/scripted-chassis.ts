@@ -36,8 +36,14 @@ export interface ScriptedChassis extends AsyncDisposable {
   /** Publishes no /planning_state, whatever topics are enabled. */
   holdsPlan: boolean;
   pose: { pos: [number, number]; ori: number } | null;
+  /** With the report of a success the robot is at the goal of the last move. */
+  arrives: boolean;
   /** Called before each message of /tracked_pose, so that the robot turns per message, whatever the delays. */
   beforePose: () => void;
+  /** Sent with `publish`, and to a new subscriber. */
+  wheels: { control_mode: unknown; emergency_stop_pressed: unknown };
+  alerts: readonly { code: unknown; level: unknown; msg: unknown }[];
+  publish(topic: '/wheel_state' | '/alerts'): void;
   serial: string;
   cut(): Promise<void>;
   restore(): Promise<void>;
@@ -48,6 +54,7 @@ export async function startScriptedChassis({ isPlanSilent = false } = {}): Promi
   const sockets = new Set<Socket>();
   const streams = new Map<WebSocket, Set<string>>();
   let lastMoveId = 40;
+  let goal: Record<string, unknown> | null = null;
   const idle = {
     action_id: 0,
     action_type: 'standard',
@@ -67,7 +74,9 @@ export async function startScriptedChassis({ isPlanSilent = false } = {}): Promi
       case '/planning_state':
         return chassis.holdsPlan ? null : planning && { topic, ...planning };
       case '/wheel_state':
-        return { topic, control_mode: 'auto', emergency_stop_pressed: false };
+        return { topic, ...chassis.wheels };
+      case '/alerts':
+        return { topic, alerts: chassis.alerts };
       case '/slam/state':
         return { topic, state: 'positioning', reliable: true };
       default:
@@ -117,7 +126,10 @@ export async function startScriptedChassis({ isPlanSilent = false } = {}): Promi
     for await (const chunk of request) text += String(chunk);
     const body = JSON.parse(text || '{}') as Record<string, unknown>;
     chassis.orders.push({ method, path: url, body });
-    if (method === 'POST' && url === '/chassis/moves') return chassis.onMove(body);
+    if (method === 'POST' && url === '/chassis/moves') {
+      goal = body;
+      return chassis.onMove(body);
+    }
     if (method === 'POST' && url === '/chassis/pose') return chassis.onPose(body);
     if (method === 'PATCH' && url === '/chassis/moves/current') return chassis.onCancel();
     return { status: 404, json: { message: 'error: not found' } };
@@ -173,12 +185,21 @@ export async function startScriptedChassis({ isPlanSilent = false } = {}): Promi
       return lastMoveId;
     },
     plan(change) {
+      if (change.move_state === 'succeeded' && chassis.arrives && chassis.pose !== null && goal !== null) {
+        const { target_x, target_y, target_ori } = goal as { target_x: number; target_y: number; target_ori?: number };
+        const ori = target_ori === undefined ? chassis.pose.ori : (target_ori * 180) / Math.PI;
+        chassis.pose = { pos: [target_x, target_y], ori };
+      }
       planning = { ...idle, ...planning, ...change };
       publish('/planning_state');
     },
     holdsPlan: false,
     pose: { pos: [1, 2], ori: 90 },
+    arrives: true,
     beforePose: () => {},
+    wheels: { control_mode: 'auto', emergency_stop_pressed: false },
+    alerts: [],
+    publish,
     serial: SERIAL,
     cut,
     restore: () => listen(port),

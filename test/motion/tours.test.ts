@@ -156,12 +156,13 @@ describe('a tour', () => {
   it('checks the gate again before each station', async () => {
     await bench.motion.startTour('round');
     await leg(1);
-    chassis.pose = null;
+    chassis.wheels = { control_mode: 'auto', emergency_stop_pressed: true };
+    chassis.publish('/wheel_state');
     await until(() => !bench.motion.status().gate.open, 'the gate to close', 6_000);
     chassis.plan({ move_state: 'succeeded' });
     await ended();
     expect(tour()).toMatchObject({ state: 'failed', at: 1 });
-    expect(tour()?.reason).toMatch(/position is unknown/);
+    expect(tour()?.reason).toMatch(/emergency stop of the robot is pressed/);
     expect(moves()).toHaveLength(1);
   });
 

@@ -210,21 +210,24 @@ describe('a chassis that has not reported its move over this connection', () => 
 });
 
 describe('a tour over a lost connection', () => {
-  it('continues once the chassis has reported its move: the next order waits for that', async () => {
+  it('continues once the robot is proven to stand at its station, by poses of the new connection', async () => {
     const { motion, link } = await open();
     await motion.startTour('round');
     await until(() => moves() === 1, 'the first order');
     await chassis.cut();
     await until(() => link.snapshot().link.kind === 'not-connected', 'the loss');
-    chassis.holdsPlan = true;
+    chassis.pose = { pos: [1, 2], ori: 90 };
     chassis.onQuestion = (id) => ({ status: 200, json: { id, state: 'succeeded' } });
     await chassis.restore();
-    await until(() => motion.status().tour?.outcomes.length === 1, 'the end of the first leg', 10_000);
-    expect(moves()).toBe(1);
-    chassis.holdsPlan = false;
-    chassis.plan({ move_state: 'succeeded' });
-    await until(() => moves() === 2, 'the second order');
-    expect(motion.status().tour).toMatchObject({ state: 'running', at: 1 });
+    await until(() => link.snapshot().link.kind === 'connected', 'the connection');
+    const connectedMs = time.monotonicMs();
+    await until(() => moves() === 2, 'the second order', 10_000);
+    expect(time.monotonicMs() - connectedMs).toBeGreaterThan(2_900);
+    expect(motion.status().tour).toMatchObject({
+      state: 'running',
+      at: 1,
+      outcomes: [{ arrival: { verdict: 'at-goal' } }],
+    });
   });
 });
 
@@ -255,7 +258,10 @@ describe('a move of gw itself', () => {
 
   it('that a query reported as ended does not close the gate because the topic is late', async () => {
     const { motion } = await open({ file: { motion: { unownedMove: 'leave' } } });
-    chassis.onQuestion = (id) => ({ status: 200, json: { id, state: 'succeeded' } });
+    chassis.onQuestion = (id) => {
+      chassis.pose = { pos: [3, 4], ori: 90 };
+      return { status: 200, json: { id, state: 'succeeded' } };
+    };
     // The topic still reports 'moving': no message was received since the order.
     expect(await motion.execute(moveTo(3, 4))).toMatchObject({ state: 'succeeded' });
     expect(motion.status()).toMatchObject({ unownedMove: null, gate: { open: true } });

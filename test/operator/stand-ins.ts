@@ -6,6 +6,7 @@ import type {
   DriveRun,
   Motion,
   MotionStatus,
+  RunOptions,
   StopLatch,
   TourRun,
   Trials,
@@ -189,6 +190,8 @@ const freeLatch: StopLatch = {
   repeated: null,
 };
 
+const passed = (options?: RunOptions) => (options?.although ? ` although ${options.although.join()}` : '');
+
 export function standInMotion(): StandInMotion {
   let status: MotionStatus = {
     gate: { open: true, reasons: [] },
@@ -220,10 +223,18 @@ export function standInMotion(): StandInMotion {
         delete this.failNext;
         throw failNext;
       }
-      return { moveId: null, state: 'succeeded', failReason: null, failReasonText: null, reason: null, tookMs: 12 };
+      return {
+        moveId: null,
+        state: 'succeeded',
+        failReason: null,
+        failReasonText: null,
+        reason: null,
+        arrival: null,
+        tookMs: 12,
+      };
     },
     async startTour(tour, options) {
-      calls.push(`startTour ${tour}${options?.keepAlive === true ? ' supervised' : ''}`);
+      calls.push(`startTour ${tour}${options?.keepAlive === true ? ' supervised' : ''}${passed(options)}`);
       const { failNext } = this;
       if (failNext) {
         delete this.failNext;
@@ -247,7 +258,9 @@ export function standInMotion(): StandInMotion {
       return id === (status.drive ?? status.tour)?.id;
     },
     async startDrive(target, options) {
-      calls.push(`startDrive ${JSON.stringify(target)}${options?.keepAlive === true ? ' supervised' : ''}`);
+      calls.push(
+        `startDrive ${JSON.stringify(target)}${options?.keepAlive === true ? ' supervised' : ''}${passed(options)}`,
+      );
       const { failNext } = this;
       if (failNext) {
         delete this.failNext;

@@ -23,6 +23,7 @@ const allowed = {
     'the age of an abandoned copy, against its time in the file system; at worst the command that copies has to be repeated',
   'motion/motion.ts': 'part of the id of a tour; a counter makes it unique',
   'motion/trial/trials.ts': 'the id of a trial, and when its records were made',
+  'motion/pose-alarm.ts': 'since when the pose is wrong or not known',
   'motion/stop-latch.ts': 'since when the robot is stopped',
   'operator/application.ts': 'the age of the oldest unsent message to the cloud, on the page',
   'tunnel/link/keep-alive.ts': 'the payload of a ping, as a common proxy sends it',

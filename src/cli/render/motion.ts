@@ -8,13 +8,19 @@ import { endedHeadline } from './drive-end.ts';
 export function renderMotionGo(go: MotionGo): string {
   const { to, findings, tookMs } = go;
   const place = to === null ? 'the dock' : printable(to);
-  const lines = [goHeadline(place, go), ''];
+  const lines = [goHeadline(place, go), ...passedLine(go.although), ''];
   for (const { verdict, title, detail, remedy } of findings) {
     lines.push(`${renderVerdict(verdict)} ${title}: ${printable(detail)}`);
     if (remedy !== null) lines.push(`     ${printable(remedy)}`);
   }
   lines.push('', chalk.dim(`took ${(tookMs / 1000).toFixed(1)} s`));
   return lines.join('\n');
+}
+
+/** The alerts that were passed, under the headline. */
+export function passedLine(although: readonly number[]): string[] {
+  if (although.length === 0) return [];
+  return [chalk.yellow(`Ordered although the robot may report ${although.map((code) => `alert ${code}`).join(', ')}.`)];
 }
 
 function goHeadline(place: string, go: MotionGo): string {
@@ -28,6 +34,13 @@ function goHeadline(place: string, go: MotionGo): string {
     const isCompared = findings.some(({ id, verdict }) => id === 'place' && verdict === 'ok');
     if (!isCompared) return `The chassis reports ${place} reached; ${chalk.yellow('the final pose was not compared')}.`;
     return `The robot ${chalk.green('stands at')} ${place}, according to its reported pose.`;
+  }
+  const { arrival, interrupted, mayBeMoving } = go;
+  if (arrival !== null && arrival.verdict !== 'at-goal' && !interrupted) {
+    const missed = chalk.red.bold(printable(arrival.reason));
+    const stands = findings.some(({ id, verdict }) => id === 'standstill' && verdict === 'ok');
+    if (stands && !mayBeMoving) return `The chassis reports ${place} reached, but ${missed}.`;
+    return `The drive to ${place} ${state}, and ${chalk.red.bold('THE ROBOT MAY STILL BE MOVING')}: the chassis reports ${place} reached, but ${missed}.`;
   }
   return endedHeadline(`the drive to ${place}`, go);
 }

@@ -7,7 +7,7 @@ import type { MotionGo as Result } from '../../lib/toolkit/motion/motion.result.
 export default class MotionDock extends GwCommand<Result> {
   static override summary = 'Drive the robot to its charging dock, and verify the final pose.';
   static override description =
-    'THE ROBOT MOVES. A docking order with the pose of `dock` in the site file, through the running gateway and its gate, followed to its end. Interruptions and sign-in as for `gw motion go`. A fail_reason is passed on as a number; only 103 has a measured meaning.';
+    'THE ROBOT MOVES. A docking order with the pose of `dock` in the site file, through the running gateway and its gate, followed to its end: the robot must stand at the dock, by its poses. Interruptions and sign-in as for `gw motion go`. A fail_reason is passed on as a number; only 103 has a measured meaning.';
   static override examples = [
     '<%= config.bin %> motion dock --robot-will-move',
     '<%= config.bin %> motion dock --robot-will-move --json',

@@ -9,7 +9,8 @@ import {
 } from '../evidence/index.ts';
 import { isRecord } from '../json/index.ts';
 import type { Site } from '../site/index.ts';
-import type { GateView, KeepingTrouble, Order, StopLatch, StopProof, UnownedMove } from './model.ts';
+import { closingAlerts, unfitness } from './fitness.ts';
+import type { GateView, KeepingTrouble, Order, PoseAlarmView, StopLatch, StopProof, UnownedMove } from './model.ts';
 import { unownedMoveText } from './unowned-move.ts';
 import { verifyRemedy } from './verify-remedy.ts';
 
@@ -65,10 +66,14 @@ export interface GateInput {
   readonly stopProof: StopProof | null;
   /** gw itself drives the robot, so that its movement is no obstacle. */
   readonly isUnderWay: boolean;
+  /** The pose of the robot is wrong or not known. Absent: it is not. */
+  readonly poseAlarm?: PoseAlarmView | null;
   /** A running move that gw did not order. */
   readonly unownedMove: UnownedMove | null;
   /** Just connected: the chassis has not reported yet whether a move is running. */
   readonly isMoveAwaited: boolean;
+  /** Alerts that a person passes for this order, by their numbers. */
+  readonly although?: readonly number[];
 }
 
 export interface Refusal {
@@ -102,9 +107,11 @@ export function judgeState(kind: Order['kind'], input: GateInput, facts: FactJud
     ...judgeStop(input),
     ...judgeLink(input),
     ...judgeUnit(kind, input),
+    ...(kind === 'pose' ? [] : judgePoseAlarm(input)),
     ...judgeUnownedMove(input),
     ...judgeStanding(input),
     ...judgeRobot(kind, input),
+    ...(kind === 'pose' ? [] : unfitness(input.snapshot.values, input.although).map(refuse)),
     ...facts(kind, input),
     // Last: it resolves itself within seconds.
     ...(input.stopProof?.verdict === 'awaited' ? [refuse(stopProofText(input.stopProof))] : []),
@@ -113,6 +120,12 @@ export function judgeState(kind: Order['kind'], input: GateInput, facts: FactJud
 
 export function gateView(refusals: readonly Refusal[]): GateView {
   return { open: refusals.length === 0, reasons: refusals.map(({ reason }) => reason) };
+}
+
+/** The numbers of the alerts that alone close the gate for plain moves. */
+export function passableAlerts(input: GateInput): readonly number[] {
+  const codes = [...new Set(closingAlerts(input.snapshot.values).map(({ code }) => code))];
+  return judgeState('move', { ...input, although: codes }).length === 0 ? codes : [];
 }
 
 /**
@@ -169,6 +182,13 @@ export function stopProofText({ verdict, reason }: StopProof): string {
     return `THE ROBOT DOES NOT STOP although it was cancelled: ${reason}. PRESS THE EMERGENCY STOP. The cancel is repeated.`;
   }
   return `The robot was cancelled, and its poses do not show yet that it stands: ${reason}.`;
+}
+
+/** A drive starts from the pose. Setting it is what clears the alarm. */
+export function judgePoseAlarm({ poseAlarm }: GateInput): Refusal[] {
+  if (poseAlarm == null) return [];
+  const remedy = 'Set the pose of the robot before it drives (`gw motion pose`).';
+  return [refuse(`The pose of the robot is wrong or not known: ${poseAlarm.reason.replace(/\.$/, '')}. ${remedy}`)];
 }
 
 function judgeLink({ snapshot: { link, identity }, site }: GateInput): Refusal[] {

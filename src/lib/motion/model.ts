@@ -17,21 +17,48 @@ export type Order =
   | { readonly kind: 'dock'; readonly goal: Actionable<Goal & { readonly yawDeg: Degrees }> }
   | { readonly kind: 'pose'; readonly pose: Actionable<Pose> };
 
+/** An order after which the robot is to stand at a goal. */
+export type DriveOrder = Exclude<Order, { kind: 'pose' }>;
+
+/** The pose of the robot against its goal, after the chassis has reported success. */
+export interface Arrival {
+  /** By poses alone. 'elsewhere': it stands, but too far from the goal, or in another heading. */
+  readonly verdict: 'at-goal' | 'elsewhere' | 'moves' | 'not-known';
+  /** Why, as a clause. */
+  readonly reason: string;
+  readonly goal: { readonly xM: number; readonly yM: number; readonly yawDeg: number | null };
+  /** The pose at rest; null unless the robot is known to stand. */
+  readonly pose: { readonly xM: number; readonly yM: number; readonly yawDeg: number } | null;
+  readonly distanceM: number | null;
+  /** Null also for a goal without a heading. */
+  readonly turnDeg: number | null;
+  /** Within the tolerance; null: not compared. */
+  readonly isAtPlace: boolean | null;
+  readonly isAtHeading: boolean | null;
+}
+
 export interface MoveOutcome {
   /** Null for a pose order, and when the reply to the order was lost. */
   readonly moveId: number | null;
-  /** Only 'succeeded' is success. 'unknown': gw could not determine how it ended and has cancelled it. */
+  /**
+   * Only 'succeeded' is success: of a drive, the robot stands at its goal. 'unknown': gw could not determine how it ended
+   * and has cancelled it.
+   */
   readonly state: 'succeeded' | 'failed' | 'cancelled' | 'unknown';
   /** The number of the chassis, passed through; only 103 has a measured meaning. */
   readonly failReason: number | null;
   readonly failReasonText: string | null;
   /** Why it did not succeed, as text for the user; null when it did. */
   readonly reason: string | null;
+  /** Null unless the chassis reported the success of a drive. */
+  readonly arrival: Arrival | null;
   readonly tookMs: number;
 }
 
 export interface TourRun {
   readonly id: string;
+  /** Alerts that the person who ordered it passes, by their numbers. Absent or empty: none. */
+  readonly although?: readonly number[];
   readonly tour: string;
   readonly stations: readonly string[];
   readonly state: 'running' | 'succeeded' | 'failed' | 'stopped';
@@ -46,6 +73,8 @@ export interface TourRun {
 export interface DriveRun {
   readonly id: string;
   readonly kind: 'move' | 'dock';
+  /** Alerts that the person who ordered it passes, by their numbers. Absent or empty: none. */
+  readonly although?: readonly number[];
   /** Null for the dock. */
   readonly station: string | null;
   readonly state: 'running' | 'succeeded' | 'failed' | 'stopped';
@@ -62,6 +91,8 @@ export interface RunOptions {
    * false: it continues without its client, as a tour that a person starts on the tablet.
    */
   readonly keepAlive?: boolean | undefined;
+  /** Alerts that a person passes for this run, by their numbers: only for a signed-in person; the caller verifies that. */
+  readonly although?: readonly number[] | undefined;
 }
 
 /** Target of a single drive. */
@@ -132,10 +163,21 @@ export interface KeepingTrouble {
 export interface GateView {
   readonly open: boolean;
   readonly reasons: readonly string[];
+  /** The alerts that alone close it: a signed-in person may pass them by their numbers. Absent or empty: none. */
+  readonly passableAlerts?: readonly number[];
+}
+
+/** The pose of the robot is wrong or not known: it must be set before it drives. */
+export interface PoseAlarmView {
+  readonly reason: string;
+  /** UTC, for people; null where it is not known. */
+  readonly since: string | null;
 }
 
 export interface MotionStatus {
   readonly gate: GateView;
+  /** Closes the gate for everything but setting the pose. Null or absent: none. */
+  readonly poseAlarm?: PoseAlarmView | null;
   readonly stop: StopLatch;
   readonly standstill: Standstill;
   /** Why a stop could not be saved, which closes the gate; null while it could. */

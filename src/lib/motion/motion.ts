@@ -5,13 +5,26 @@ import type { EvidenceSource } from '../evidence/index.ts';
 import { type Clock, type Log, orAfter } from '../lifecycle/index.ts';
 import type { Site } from '../site/index.ts';
 import { createCanceller } from './canceller.ts';
+import { driveToGoal } from './drive-to-goal.ts';
 import { planDrive, runDrive } from './drives.ts';
-import { type GateInput, gateView, judgeFacts, judgeOrder, judgeState, refusalError } from './gate.ts';
+import { closingAlerts } from './fitness.ts';
+import {
+  type GateInput,
+  gateView,
+  judgeFacts,
+  judgeOrder,
+  judgeReliances,
+  judgeState,
+  passableAlerts,
+  refusalError,
+} from './gate.ts';
 import { startGuard } from './guard.ts';
 import { createKeepAlive, KEEP_ALIVE_MS, type KeepAlive } from './keep-alive.ts';
 import type { DriveRun, Motion, Order, RunOptions, StopLatch, TourRun } from './model.ts';
 import { type ActivityKind, createOccupancy } from './occupancy.ts';
-import { carryOut, type OrderLimits, type OrderTools, orderLimits } from './orders.ts';
+import { type OrderLimits, type OrderTools, orderLimits } from './orders.ts';
+import { createPoseAlarm } from './pose-alarm.ts';
+import { setPoseWithAlarm } from './set-pose.ts';
 import { standstillOf } from './standstill.ts';
 import { createStopLatch } from './stop-latch.ts';
 import { createStopProofs } from './stop-proof.ts';
@@ -38,8 +51,6 @@ const STOP_WAIT_MS = 500;
 const LOAD_WAIT_MS = 1_000;
 /** How long the caller that ends a run waits for the chassis; cancelling continues afterwards. */
 const END_RUN_WAIT_MS = 2_000;
-/** Poll interval for the move report of the chassis; the move watch bounds the wait. */
-const MOVE_REPORT_POLL_MS = 50;
 /** How long the end of the service waits for the cancel of a running move. */
 const SHUTDOWN_WAIT_MS = 1_200;
 const WAIT = { remedy: 'Wait for its end, or stop it: `gw motion stop`.' };
@@ -59,7 +70,8 @@ export function createMotion(options: MotionOptions): Motion {
   const proofs = createStopProofs({ clock, log });
   const canceller = createCanceller({ link, moves, clock, log, proofs, tries, signal: () => life.signal });
   const watch = createMoveWatch({ clock, log, policy: site.motion.unownedMove });
-  const tools: OrderTools = { link, moves, canceller, watch, clock, log, limits };
+  const poseAlarm = createPoseAlarm({ stateDir: site.stateDir, clock, log, onChange: changed });
+  const tools: OrderTools = { link, moves, canceller, watch, poseAlarm, clock, log, limits };
 
   const occupancy = createOccupancy();
   let tour: TourRun | null = null;
@@ -67,8 +79,9 @@ export function createMotion(options: MotionOptions): Motion {
   let runs = 0;
   let guard: DisposableStack | null = null;
 
-  const gateInput = (snapshot = link.snapshot()): GateInput => ({
+  const gateInput = (although: readonly number[] = [], snapshot = link.snapshot()): GateInput => ({
     snapshot,
+    although,
     site,
     records: evidence.records(),
     evidenceTrouble: evidence.trouble(),
@@ -77,6 +90,7 @@ export function createMotion(options: MotionOptions): Motion {
     isCancelPending: canceller.isPending,
     stopProof: proofs.current(snapshot),
     isUnderWay: false,
+    poseAlarm: poseAlarm.state(),
     unownedMove: watch.current(snapshot),
     isMoveAwaited: watch.isAwaited,
   });
@@ -85,8 +99,8 @@ export function createMotion(options: MotionOptions): Motion {
   const shownInput = (): GateInput => ({ ...gateInput(), isUnderWay: occupancy.current !== null });
 
   /** The gate's refusals of these orders as one error; null when all of them may pass. */
-  function refusalOf(orders: readonly Order[]): GwError | null {
-    const input = gateInput();
+  function refusalOf(orders: readonly Order[], although: readonly number[]): GwError | null {
+    const input = gateInput(although);
     const found = new Map(orders.flatMap((order) => judgeOrder(order, input)).map((one) => [one.reason, one]));
     const refusals = [...found.values()];
     const error = refusalError(refusals);
@@ -113,21 +127,40 @@ export function createMotion(options: MotionOptions): Motion {
   }
 
   /** Throws the obstacle to remove first: a stop, the chassis, then the running activity. */
-  function admit(orders: readonly Order[]): void {
+  function admit(orders: readonly Order[], although: readonly number[] = []): void {
     const busy = occupant();
-    const refusal = guard === null ? null : refusalOf(orders);
+    const refusal = guard === null ? null : refusalOf(orders, although);
     if (refusal !== null && refusal.code !== 'MOTION_REFUSED') throw refusal;
     if (busy !== null) throw busy;
     if (refusal !== null) throw refusal;
   }
 
-  /** Each order passes the gate again before it is sent; after a reconnect it waits for the move report first. */
-  const execute = (signal: AbortSignal) => async (order: Order) => {
-    while (watch.isAwaited && !signal.aborted) await clock.sleep(MOVE_REPORT_POLL_MS, signal).catch(() => {});
-    const refusal = refusalOf([order]);
+  /** Each order passes the gate again before it is sent. */
+  const execute = (signal: AbortSignal, although: readonly number[]) => async (order: Order) => {
+    const refusal = refusalOf([order], although);
     if (refusal !== null) throw refusal;
-    return carryOut(order, tools, signal);
+    return follow(order, signal, although);
   };
+
+  const passable = (input: GateInput) => {
+    const codes = passableAlerts(input);
+    return codes.length > 0 && { passableAlerts: codes };
+  };
+
+  const isUnitVerified = () =>
+    judgeReliances(['angles.tracked-pose-ori'], gateInput(), ({ verifiedHere }) => verifiedHere).length === 0;
+
+  const follow = (order: Order, signal: AbortSignal, although: readonly number[] = []) =>
+    order.kind === 'pose'
+      ? setPoseWithAlarm(order, tools, poseAlarm, signal)
+      : driveToGoal(order, { ...tools, isUnitVerified, although }, signal);
+
+  /** What a person passes is in the log, with what was active. */
+  function logPassed(although: readonly number[]): void {
+    if (although.length === 0) return;
+    const active = closingAlerts(link.snapshot().values);
+    log.warn({ although, active }, 'a person passes alerts of the robot by their numbers');
+  }
 
   function newId(): string {
     runs += 1;
@@ -187,13 +220,14 @@ export function createMotion(options: MotionOptions): Motion {
     trials,
 
     async start() {
-      await orAfter(clock, LOAD_WAIT_MS, latch.load());
+      await orAfter(clock, LOAD_WAIT_MS, Promise.all([latch.load(), poseAlarm.load()]));
       guard?.dispose();
       watch.restart();
       if (life.signal.aborted) life = new AbortController();
       guard = startGuard({ link, latch, canceller, watch, proofs, clock });
       guard.use(evidence.subscribe(evidenceChanged));
       guard.use(latch.watch());
+      guard.use(poseAlarm.watch());
     },
 
     async stop() {
@@ -225,14 +259,15 @@ export function createMotion(options: MotionOptions): Motion {
     status() {
       const input = shownInput();
       const { unownedMove } = input;
-      const gate = gateView(judgeState('move', input));
+      const gate = { ...gateView(judgeState('move', input)), ...passable(input) };
       const standstill = standstillOf(input.snapshot, input.stopProof);
       const last = trials.view();
       const trial = last?.state === 'running' ? { kind: last.kind } : null;
       return {
         gate,
-        stop: latch.state(),
         standstill,
+        poseAlarm: poseAlarm.state(),
+        stop: latch.state(),
         keepingTrouble: latch.trouble(),
         tour,
         drive,
@@ -245,16 +280,22 @@ export function createMotion(options: MotionOptions): Motion {
       signal?.throwIfAborted();
       admit([order]);
       return occupancy.occupy({ kind: 'order', judgeFacts: factsOf(order.kind) }, signal, (both) =>
-        carryOut(order, tools, both),
+        follow(order, both),
       );
     },
 
     async startTour(name, options = {}) {
       const legs = planTour(site, name);
       // All legs before the first order, so that a tour does not fail half way for a reason known at its start.
-      admit(legs.map(({ order }) => order));
+      const { although = [] } = options;
+      admit(
+        legs.map(({ order }) => order),
+        although,
+      );
+      logPassed(although);
       const begun: TourRun = {
         id: newId(),
+        although,
         tour: name,
         stations: legs.map(({ station }) => station),
         state: 'running',
@@ -269,7 +310,7 @@ export function createMotion(options: MotionOptions): Motion {
       onChange(begun);
       // Every leg of a tour is a move.
       const ended = occupancy.occupy({ kind: 'tour', judgeFacts: factsOf('move') }, undefined, (signal) =>
-        runTour(begun, legs, { signal, onChange, execute: execute(signal) }),
+        runTour(begun, legs, { signal, onChange, execute: execute(signal, although) }),
       );
       const supervision = supervise(begun.id, options);
       void ended
@@ -280,17 +321,19 @@ export function createMotion(options: MotionOptions): Motion {
 
     async startDrive(target, options = {}) {
       const order = planDrive(site, target);
-      admit([order]);
+      const { although = [] } = options;
+      admit([order], although);
+      logPassed(although);
       const station = 'station' in target ? target.station : null;
       const kind = station === null ? 'dock' : 'move';
-      const begun: DriveRun = { id: newId(), kind, station, state: 'running', outcome: null, reason: null };
+      const begun: DriveRun = { id: newId(), kind, although, station, state: 'running', outcome: null, reason: null };
       const onChange = (run: DriveRun) => {
         drive = run;
         changed();
       };
       onChange(begun);
       const ended = occupancy.occupy({ kind: 'drive', judgeFacts: factsOf(kind) }, undefined, async (signal) => {
-        onChange(await runDrive(begun, order, { signal, execute: execute(signal) }));
+        onChange(await runDrive(begun, order, { signal, execute: execute(signal, although) }));
       });
       const supervision = supervise(begun.id, options);
       void ended

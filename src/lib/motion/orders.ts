@@ -5,8 +5,9 @@ import { asGwError, formatTried, type Tried } from '../error/index.ts';
 import type { Clock, Log } from '../lifecycle/index.ts';
 import { onAbort } from '../lifecycle/index.ts';
 import type { Canceller } from './canceller.ts';
-import type { MoveOutcome, Order } from './model.ts';
+import type { DriveOrder, MoveOutcome, Order } from './model.ts';
 import { ended, failed, succeeded } from './outcome.ts';
+import type { PoseAlarm } from './pose-alarm.ts';
 import type { MoveWatch, OwnMove } from './unowned-move.ts';
 
 /** Timeouts in milliseconds. Project decisions; tests shorten them. */
@@ -21,6 +22,8 @@ export interface OrderLimits {
   readonly settleMs: number;
   /** A pose that was set must be reported within this time. */
   readonly readBackMs: number;
+  /** After a reported success, gw waits so long for the proof that the robot stands. */
+  readonly arriveMs: number;
   /** An undelivered cancel is sent so often, then again after the reconnect. */
   readonly cancelTries: number;
 }
@@ -30,6 +33,7 @@ export const orderLimits: Omit<OrderLimits, 'moveMs'> = {
   unclearMs: 10_000,
   settleMs: 3_000,
   readBackMs: 3_000,
+  arriveMs: 15_000,
   cancelTries: 12,
 };
 
@@ -38,6 +42,7 @@ export interface OrderTools {
   readonly moves: ChassisMoves;
   readonly canceller: Canceller;
   readonly watch: MoveWatch;
+  readonly poseAlarm: PoseAlarm;
   readonly clock: Clock;
   readonly log: Log;
   readonly limits: OrderLimits;
@@ -58,8 +63,6 @@ export async function carryOut(order: Order, tools: OrderTools, signal: AbortSig
   if (outcome.state === 'unknown') own.lost();
   return outcome;
 }
-
-type DriveOrder = Exclude<Order, { kind: 'pose' }>;
 
 async function drive(order: DriveOrder, tools: OrderTools, signal: AbortSignal, own: OwnMove): Promise<MoveOutcome> {
   const { link, moves, clock, log, limits } = tools;
@@ -270,7 +273,7 @@ async function afterLostReply(why: string, beganMs: number, tools: OrderTools): 
 }
 
 /** Only a response of the chassis, or a failed connection attempt, proves that the order was not accepted. */
-function isCertainlyNotAccepted(error: unknown): boolean {
+export function isCertainlyNotAccepted(error: unknown): boolean {
   const { code, details, tried } = asGwError(error);
   if (code === 'CHASSIS_BOOTING' || code === 'CHASSIS_WRONG_DEVICE') return true;
   // It failed while the serial number was verified, before the order.

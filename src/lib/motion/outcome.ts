@@ -18,7 +18,7 @@ function explainFailReason(failReason: number | null, text: string | null): stri
 }
 
 export function succeeded(moveId: number | null, tookMs: number): MoveOutcome {
-  return { moveId, state: 'succeeded', failReason: null, failReasonText: null, reason: null, tookMs };
+  return { moveId, state: 'succeeded', failReason: null, failReasonText: null, reason: null, arrival: null, tookMs };
 }
 
 export function failed(
@@ -28,7 +28,7 @@ export function failed(
   tookMs: number,
 ): MoveOutcome {
   const reason = `The chassis reports the move as failed: ${explainFailReason(failReason, failReasonText)}.`;
-  return { moveId, state: 'failed', failReason, failReasonText, reason, tookMs };
+  return { moveId, state: 'failed', failReason, failReasonText, reason, arrival: null, tookMs };
 }
 
 export function ended(
@@ -37,5 +37,5 @@ export function ended(
   reason: string,
   tookMs: number,
 ): MoveOutcome {
-  return { moveId, state, failReason: null, failReasonText: null, reason, tookMs };
+  return { moveId, state, failReason: null, failReasonText: null, reason, arrival: null, tookMs };
 }

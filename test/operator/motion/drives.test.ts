@@ -84,6 +84,61 @@ describe.each([
   });
 });
 
+describe('alerts that a person passes', () => {
+  const starts = [
+    ['/api/touren/lauf', { tour: 'breakfast' }, 'startTour breakfast'],
+    ['/api/fahrt', { station: 'A' }, 'startDrive {"station":"A"}'],
+    ['/api/fahrt', { dock: true }, 'startDrive {"dock":true}'],
+  ] as const;
+
+  it.each(starts)('by their numbers need sign-in, at %s %j', async (path, order, call) => {
+    await using server = await startServer({ password: true });
+    const passing = { ...order, although: [8004, 1012] };
+    const { status, data } = await postJson(server.full, path, passing);
+    expect([status, data.error.code]).toEqual([401, 'NOT_SIGNED_IN']);
+    expect(server.motion.calls).toEqual([]);
+    const cookie = await signIn(server.full);
+    expect((await postJson(server.full, path, passing, { cookie })).status).toBe(202);
+    expect(server.motion.calls).toEqual([`${call} although 8004,1012`]);
+  });
+
+  it.each(['yes', '8004 and more', '', true, [1.5], ['8004'], Array.from({ length: 17 }, () => 1)])(
+    'are never %j',
+    async (although) => {
+      await using server = await startServer({ password: true });
+      const cookie = await signIn(server.full);
+      for (const [path, order] of starts) {
+        expect((await postJson(server.full, path, { ...order, although }, { cookie })).status).toBe(400);
+      }
+      expect(server.motion.calls).toEqual([]);
+    },
+  );
+
+  it('are entered by their numbers in a form of a signed-in person, shown only while they alone close the gate', async () => {
+    await using server = await startServer({ password: true });
+    server.motion.set({ gate: { open: false, reasons: ['alert'], passableAlerts: [8004] } });
+    expect((await ask(server.full, '/')).data).toMatch(/data-pass="yes"/);
+    expect((await ask(server.full, '/')).data).not.toContain('name="although"');
+    const cookie = await signIn(server.full);
+    const page = async () => (await ask(server.full, '/', { headers: { cookie } })).data;
+    expect(await page()).toMatch(/<input name="although"[^>]* required>/);
+    const form = (although: string) =>
+      ask(server.full, '/api/touren/lauf', {
+        method: 'POST',
+        redirect: 'manual',
+        headers: { cookie, 'content-type': 'application/x-www-form-urlencoded' },
+        body: new URLSearchParams({ tour: 'breakfast', although }).toString(),
+      });
+    expect((await form('')).status).toBe(400);
+    expect(server.motion.calls).toEqual([]);
+    expect((await form('8004, 1012')).status).toBe(303);
+    expect(server.motion.calls).toEqual(['startTour breakfast although 8004,1012']);
+    server.motion.set({ gate: { open: true, reasons: [] } });
+    expect(await page()).toMatch(/data-pass="no"/);
+    expect((await ask(server.readOnly, '/')).data).not.toContain('name="although"');
+  });
+});
+
 describe('operator.tourNeedsSignIn', () => {
   const starts = [
     ['/api/touren/lauf', { tour: 'breakfast' }],

@@ -454,6 +454,15 @@ describe('folders and evidence', () => {
   });
 });
 
+describe('a pose that is wrong or not known', () => {
+  it('closes the drive on the page, with what must be done first', () => {
+    const poseAlarm = { reason: 'another one is reported', since: null };
+    const { texts, flags } = viewOf({}, { ...closed, poseAlarm });
+    expect([texts.headline, flags.go, flags.headline]).toEqual(['Verbunden – Fahrt gesperrt', 'no', 'bad']);
+    expect(texts['tour.why']).toContain('Die Position des Roboters ist falsch oder nicht bekannt. Bis sie gesetzt ist');
+  });
+});
+
 describe('a page under radians, as rendered by the server', () => {
   it('strikes out the heading with its reason in text before it, and disables tours but not STOPP', async () => {
     await using server = await startServer();

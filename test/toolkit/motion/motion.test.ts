@@ -25,6 +25,7 @@ import { setPose } from '../../../src/lib/toolkit/motion/pose.ts';
 import { type StopPlace, stopTheRobot } from '../../../src/lib/toolkit/motion/stop.ts';
 import { openStopPlace } from '../../../src/lib/toolkit/motion/stop-place.ts';
 import type { Toolkit } from '../../../src/lib/toolkit/toolkit.ts';
+import { tourRunSchema } from '../../../src/lib/toolkit/tour/run.result.ts';
 import { runTour } from '../../../src/lib/toolkit/tour/run.ts';
 import { context, type FakeOperator, startFakeOperator } from '../operator/fake-operator.ts';
 
@@ -48,6 +49,9 @@ interface Run {
   state: string;
   reason: string | null;
   outcome: object | null;
+  stations: readonly string[];
+  at: number;
+  outcomes: readonly object[];
 }
 
 /** A gateway with a run: `now` returns its state, by the number of queries. */
@@ -66,17 +70,53 @@ function drives(now: (queries: number) => Partial<Run> | null): { readonly ended
   return { ended };
 }
 
-const arrives = () =>
-  drives((queries) => (queries < 2 ? {} : { state: 'succeeded', outcome: { moveId: 7, failReason: null } }));
+interface Seen {
+  readonly verdict: string;
+  readonly reason: string;
+  readonly [key: string]: unknown;
+}
+
+/** The judgement of a gateway about a robot at A. */
+const atA: Seen = {
+  verdict: 'at-goal',
+  reason: 'the robot stands 0.01 m from the goal',
+  goal: { xM: 3, yM: 4, yawDeg: 90 },
+  pose: { xM: 3.01, yM: 4, yawDeg: -269 },
+  ...{ distanceM: 0.01, turnDeg: 1, isAtPlace: true, isAtHeading: true },
+};
+const besideA: Seen = {
+  ...atA,
+  verdict: 'elsewhere',
+  reason: 'the robot stands 0.50 m from the goal (up to 0.3 m)',
+  pose: { xM: 3.5, yM: 4, yawDeg: 90 },
+  ...{ distanceM: 0.5, turnDeg: 0, isAtPlace: false },
+};
+const inRadians: Seen = {
+  ...atA,
+  verdict: 'elsewhere',
+  reason: 'the robot stands 88.4° off its heading (up to 5°)',
+  pose: { xM: 3, yM: 4, yawDeg: Math.PI / 2 },
+  ...{ distanceM: 0, turnDeg: 88.4, isAtHeading: false },
+};
+const undecided = (verdict: string, reason: string): Seen => ({
+  ...{ verdict, reason, goal: atA.goal, pose: null },
+  ...{ distanceM: null, turnDeg: null, isAtPlace: null, isAtHeading: null },
+});
+const moving = undecided('moves', 'the robot still moves: it moves at 0.10 m/s');
+const unknown = undecided('not-known', 'no pose was received since the end of the move');
+
+const arrives = (arrival: Seen | undefined = atA, state = 'succeeded', reason: string | null = null) =>
+  drives((queries) =>
+    queries < 2 ? {} : { state, reason, outcome: { moveId: 7, failReason: null, ...(arrival && { arrival }) } },
+  );
 const follow = { withinMs: 60_000, leaveRunning: false };
 const go = (more: object = {}, about: Partial<ReturnType<typeof context>> = {}) =>
   driveTo(toolkit, { station: 'A', ...follow, ...more }, { ...context(), ...about });
 const first = (text: string) => text.split('\n')[0];
 
 describe('gw motion go', () => {
-  it('is green when the chassis reports the position and the heading of the station', async () => {
+  it('is green when the gateway found the standing robot at the place and in the heading of the station', async () => {
     arrives();
-    fake.pose = () => ({ xM: 3.01, yM: 3.99, yawDeg: -269 });
     const data = await go();
     expect(motionGoSchema.parse(data)).toEqual(data);
     expect(data.findings.map(({ verdict }) => verdict)).toEqual(['ok', 'ok', 'ok']);
@@ -84,28 +124,45 @@ describe('gw motion go', () => {
   });
 
   it.each([
-    ['at another position', { xM: 3.5, yM: 4, yawDeg: 90 }, 'but its reported pose does not match'],
-    ['with a heading in radians', { xM: 3, yM: 4, yawDeg: Math.PI / 2 }, 'but its reported pose does not match'],
-  ])('is not green when it arrived %s', async (_what, pose, words) => {
-    arrives();
-    fake.pose = () => pose;
+    ['stands at another place', besideA, 'failed', 'wrong', /reports A reached, but the robot stands 0\.50 m from/],
+    [
+      'stands in a heading in radians',
+      inRadians,
+      'failed',
+      'wrong',
+      /reports A reached, but the robot stands 88\.4° off/,
+    ],
+    ['still moves', moving, 'failed', 'not-checked', /reports A reached, but the robot still moves/],
+    ['reports no pose', unknown, 'failed', 'not-checked', /reports A reached, but no pose was received/],
+  ])('is not green where the robot %s', async (_what, arrival, state, verdict, words) => {
+    arrives(arrival, state, 'The chassis reports success');
     const data = await go();
-    expect(first(renderMotionGo(data))).toContain(words);
-    expect(data.findings.some(({ verdict }) => verdict === 'wrong')).toBe(true);
+    expect(motionGoSchema.parse(data)).toEqual(data);
+    expect(first(renderMotionGo(data))).toMatch(words);
+    expect(data.findings.slice(1).some((found) => found.verdict === verdict)).toBe(true);
+    expect(driveOutcome(data)).toMatchObject({ ok: false, exitCode: 1 });
   });
 
-  it('is not green when no pose was received after it arrived', async () => {
-    arrives();
-    fake.pose = () => null;
+  it('is not green when the gateway does not compare', async () => {
+    drives((queries) => (queries < 2 ? {} : { state: 'succeeded', outcome: { moveId: 7, failReason: null } }));
     const data = await go();
     expect(first(renderMotionGo(data))).toBe('The chassis reports A reached; the final pose was not compared.');
     expect(data.findings.map(({ verdict }) => verdict)).toEqual(['ok', 'not-checked', 'not-checked']);
   });
 
-  it('compares with the dock of the site file', async () => {
-    arrives();
-    fake.pose = () => ({ xM: 1, yM: 1, yawDeg: 270 });
-    expect(await go({ station: null })).toMatchObject({ to: null, end: { station: 'the dock', turnDeg: 0 } });
+  it('is not green when the gateway has another place for the station than the site file of the command', async () => {
+    arrives({ ...atA, goal: { xM: 3.2, yM: 4, yawDeg: 90 } });
+    const data = await go();
+    expect(data.findings[1]).toMatchObject({
+      verdict: 'wrong',
+      detail: expect.stringContaining('another place for A'),
+    });
+    expect(first(renderMotionGo(data))).toContain('does not match');
+  });
+
+  it('reports the comparison with the dock', async () => {
+    arrives({ ...atA, goal: { xM: 1, yM: 1, yawDeg: -90 } });
+    expect(await go({ station: null })).toMatchObject({ to: null, end: { station: 'the dock', turnDeg: 1 } });
   });
 
   it('reports that the robot is still driving at its time limit', async () => {
@@ -128,6 +185,25 @@ describe('gw motion go', () => {
     expect(motionGoSchema.parse(data)).toMatchObject({ state: 'failed', mayBeMoving: true });
     expect(first(renderMotionGo(data))).toBe('The drive to A failed, and THE ROBOT MAY STILL BE MOVING.');
     expect(renderMotionGo(data)).toContain('emergency stop');
+  });
+
+  it('carries the alerts that the person passes, and names them under the headline', async () => {
+    arrives();
+    const bodies: unknown[] = [];
+    const working = fake.override;
+    fake.override = (request, body) => {
+      if (request.method === 'POST' && request.url === '/api/fahrt') bodies.push(JSON.parse(body).although);
+      const answer = working(request, body);
+      return answer && (request.url === '/api/fahrt' ? withAlthough(answer) : answer);
+    };
+    const withAlthough = ([status, body]: readonly [number, object]): readonly [number, object] => {
+      const { run } = body as { run: object | null };
+      return [status, { run: run && { ...run, although: [8004] } }];
+    };
+    const data = await go({ although: [8004] });
+    expect(bodies).toEqual([[8004]]);
+    expect(data.although).toEqual([8004]);
+    expect(renderMotionGo(data).split('\n')[1]).toBe('Ordered although the robot may report alert 8004.');
   });
 
   it('does not mistake the run of another client for its own', async () => {
@@ -288,11 +364,52 @@ describe('an interruption', () => {
 });
 
 describe('gw tour run', () => {
-  it('is not green when the final position could not be compared', async () => {
-    drives(() => ({ state: 'succeeded' }));
-    fake.pose = () => null;
-    const data = await runTour(toolkit, { tour: 'demo', withinMs: 60_000 }, context());
+  const tour = (state: string, arrivals: readonly (Seen | null)[]) => {
+    const outcomes = arrivals.map((arrival) => ({
+      state: arrival?.verdict === 'at-goal' ? 'succeeded' : 'failed',
+      arrival,
+    }));
+    drives(() => ({ state, reason: state === 'succeeded' ? null : 'why', stations: ['A', 'plain'], at: 1, outcomes }));
+    return runTour(toolkit, { tour: 'demo', withinMs: 60_000 }, context());
+  };
+  const atPlain: Seen = { ...atA, goal: { xM: 3, yM: 4, yawDeg: null }, turnDeg: null, isAtHeading: null };
+
+  it('is green when the gateway found the standing robot at every station', async () => {
+    const data = await tour('succeeded', [atA, atPlain]);
+    expect(tourRunSchema.parse(data)).toEqual(data);
+    expect(data.findings.map(({ verdict }) => verdict)).toEqual(['ok', 'ok', 'not-checked']);
+    expect(data.arrivals.map(({ station, verdict }) => [station, verdict])).toEqual([
+      ['A', 'at-goal'],
+      ['plain', 'at-goal'],
+    ]);
+    expect(first(renderTourRun(data))).toBe('Tour demo succeeded, and the reported final pose matches.');
+  });
+
+  it.each([
+    ['was not compared with an intermediate station', [null, atPlain]],
+    ['was not compared with the last station', [atA]],
+    ['was not at an intermediate station', [besideA, atPlain]],
+    ['was compared with no station', []],
+  ])('is not green when the robot %s', async (_what, arrivals) => {
+    const data = await tour('succeeded', arrivals);
     expect(first(renderTourRun(data))).toBe('Tour demo ended; the final pose was not compared.');
+  });
+
+  it('names the station that was missed, and the distance', async () => {
+    const data = await tour('failed', [besideA]);
+    expect(first(renderTourRun(data))).toBe(
+      'Tour demo failed: the chassis reports A reached, but the robot stands 0.50 m from the goal (up to 0.3 m).',
+    );
+    expect(data).toMatchObject({ end: { station: 'A', distanceM: 0.5 }, arrivals: [{ verdict: 'elsewhere' }] });
+    expect(data.findings.map(({ verdict }) => verdict)).toEqual(['wrong', 'wrong', 'ok']);
+  });
+
+  it('advises to check a robot that is not known to stand', async () => {
+    const outcomes = [{ state: 'unknown', arrival: moving }];
+    drives(() => ({ state: 'failed', reason: 'still moves', outcomes }));
+    const data = await runTour(toolkit, { tour: 'demo', withinMs: 60_000 }, context());
+    expect(first(renderTourRun(data))).toContain('reports A reached, but the robot still moves');
+    expect(data.findings[0]?.remedy).toContain('emergency stop');
   });
 
   it('signs in where required, and names both ways without a session', async () => {

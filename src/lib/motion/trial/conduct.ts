@@ -207,6 +207,7 @@ async function conductPose(conduct: Conduct): Promise<TrialFinding[]> {
     await sampler.until(() => after().length >= MIN_REST_SAMPLES, REST_WATCH_MS);
     return restOf(after());
   };
+  await tools.poseAlarm.raise('A trial set another pose, and did not restore the original one.');
   try {
     for (const setDeg of headingsToSet(start.ori)) {
       if (signal.aborted) break;
@@ -223,7 +224,10 @@ async function conductPose(conduct: Conduct): Promise<TrialFinding[]> {
 const BACK_M = 0.3;
 const BACK_DEG = 10;
 
-async function restore({ start, note, alarm }: Conduct, set: (yawDeg: number) => Promise<Rest | null>): Promise<void> {
+async function restore(
+  { start, tools, note, alarm }: Conduct,
+  set: (yawDeg: number) => Promise<Rest | null>,
+): Promise<void> {
   const was = `${start.xM.toFixed(2)} m, ${start.yM.toFixed(2)} m, ${start.ori.toFixed(1)}°`;
   let found = 'no pose reported since';
   try {
@@ -232,6 +236,7 @@ async function restore({ start, note, alarm }: Conduct, set: (yawDeg: number) =>
       found = `${now.xM.toFixed(2)} m, ${now.yM.toFixed(2)} m, ${now.ori.toFixed(1)}° is reported`;
       const offDeg = Math.abs(now.ori - start.ori - 360 * Math.round((now.ori - start.ori) / 360));
       if (isAtRest(now) && distanceM(now, start) <= BACK_M && offDeg <= BACK_DEG) {
+        await tools.poseAlarm.clear();
         note(`The original pose is restored: ${was}.`);
         return;
       }
@@ -239,9 +244,10 @@ async function restore({ start, note, alarm }: Conduct, set: (yawDeg: number) =>
   } catch (error) {
     found = asGwError(error).message;
   }
-  alarm(
-    `THE POSE OF THE ROBOT IS WRONG: the original pose (${was}) could not be restored, ${found}. Set it before the robot drives.`,
-  );
+  const why = `the original pose (${was}) could not be restored, ${found}`;
+  alarm(`THE POSE OF THE ROBOT IS WRONG: ${why}. Set it before the robot drives.`);
+  // It holds in memory also where the disk fails.
+  await tools.poseAlarm.raise(why).catch(() => {});
 }
 
 /**

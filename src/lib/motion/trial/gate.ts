@@ -4,6 +4,7 @@ import {
   factsOfOrder,
   type GateInput,
   judgeOrder,
+  judgePoseAlarm,
   judgeReliances,
   type Refusal,
   type ReliableFactId,
@@ -60,7 +61,8 @@ export function judgeTrial(trial: TrialOrder, input: GateInput): readonly Refusa
     ...judgeOrder(trial.order, input, trialFacts(trial.of)),
     ...judgeRobot(trial.of, input),
     ...judgeWay(trial, input),
-    ...(trial.of === 'pose' ? judgeProvenUnit(input) : []),
+    // The pose trial restores the reported pose.
+    ...(trial.of === 'pose' ? [...judgeProvenUnit(input), ...judgePoseAlarm(input)] : []),
   ];
 }
 
@@ -116,7 +118,8 @@ function judgeRobot(of: TrialKind, { snapshot: { identity, values } }: GateInput
   if (planning.status === 'received' && planning.value.moveState === 'moving' && of !== 'pose') {
     refusals.push(refuse('The robot is driving; a trial starts only while it stands still.'));
   }
-  if (wheels.status === 'received' && wheels.value.controlMode !== 'auto') {
+  // For a drive the gate judges it.
+  if (of === 'pose' && wheels.status === 'received' && wheels.value.controlMode !== 'auto') {
     refusals.push(refuse(`The robot is in control mode '${wheels.value.controlMode}', so it executes no move orders.`));
   }
   if (wheels.status === 'received' && wheels.value.wheelsReleased === true) {

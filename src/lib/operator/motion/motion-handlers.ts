@@ -32,9 +32,22 @@ export function stopHandlers({ motion, log, site }: Parts) {
   };
 }
 
+/** Alerts that one order may pass. */
+const MAX_PASSED = 16;
 /** See `RunOptions` of motion. */
 const keepAlive = z.boolean().optional();
-const tourBody = z.strictObject({ tour: z.string().min(1).max(64), keepAlive });
+/** Alerts that the person passes, by their numbers; a form sends them as one text. */
+const although = z
+  .union([
+    z.array(z.int()).max(MAX_PASSED),
+    z
+      .string()
+      .max(200)
+      .regex(/^\s*\d{1,9}(?:[\s,;]+\d{1,9}){0,15}\s*$/, 'expected numbers of alerts')
+      .transform((text) => (text.match(/\d+/g) ?? []).map(Number)),
+  ])
+  .optional();
+const tourBody = z.strictObject({ tour: z.string().min(1).max(64), keepAlive, although });
 
 const endBody = z.looseObject({ id: z.string().max(200) });
 
@@ -43,9 +56,12 @@ function idIn(request: FastifyRequest): string | undefined {
   return endBody.safeParse(request.body).data?.id;
 }
 
-/** Whether this client may start tours and drives; `operator.tourNeedsSignIn` requires a session. */
-function isAllowed({ site, sessions }: Parts, request: FastifyRequest): boolean {
-  return !site.operator.tourNeedsSignIn || sessions.has(request.raw);
+/**
+ * Whether this client may start tours and drives; `operator.tourNeedsSignIn` requires a session, and so does passing an
+ * alert.
+ */
+function isAllowed({ site, sessions }: Parts, request: FastifyRequest, passed: readonly number[] = []): boolean {
+  return (!site.operator.tourNeedsSignIn && passed.length === 0) || sessions.has(request.raw);
 }
 
 export function tourHandlers(parts: Parts) {
@@ -54,11 +70,11 @@ export function tourHandlers(parts: Parts) {
   async function start(request: FastifyRequest, reply: FastifyReply) {
     const body = tourBody.safeParse(request.body);
     if (!body.success) return sendRefusal(request, reply, malformed(body.error));
-    if (!isAllowed(parts, request)) return sendRefusal(request, reply, refuse('NOT_SIGNED_IN'));
+    if (!isAllowed(parts, request, body.data.although)) return sendRefusal(request, reply, refuse('NOT_SIGNED_IN'));
     const { tour, ...options } = body.data;
     try {
       const run = await motion.startTour(tour, options);
-      log.info({ audit: true, address: peerAddress(request), tour }, 'tour started');
+      log.info({ audit: true, address: peerAddress(request), tour, although: options.although }, 'tour started');
       return isForm(request) ? reply.redirect('/', 303) : sendJson(reply.code(202), { run });
     } catch (error) {
       log.warn({ address: peerAddress(request), tour, error }, 'tour not started');
@@ -94,8 +110,8 @@ function keepRun({ motion }: Parts, request: FastifyRequest, reply: FastifyReply
 }
 
 const driveBody = z.union([
-  z.strictObject({ station: z.string().min(1).max(64), keepAlive }),
-  z.strictObject({ dock: z.literal(true), keepAlive }),
+  z.strictObject({ station: z.string().min(1).max(64), keepAlive, although }),
+  z.strictObject({ dock: z.literal(true), keepAlive, although }),
 ]);
 
 export function driveHandlers(parts: Parts) {
@@ -105,11 +121,11 @@ export function driveHandlers(parts: Parts) {
     async start(request: FastifyRequest, reply: FastifyReply) {
       const body = driveBody.safeParse(request.body);
       if (!body.success) return sendRefusal(request, reply, malformed(body.error));
-      if (!isAllowed(parts, request)) return sendRefusal(request, reply, refuse('NOT_SIGNED_IN'));
-      const { keepAlive, ...target } = body.data;
+      if (!isAllowed(parts, request, body.data.although)) return sendRefusal(request, reply, refuse('NOT_SIGNED_IN'));
+      const { keepAlive, although, ...target } = body.data;
       try {
-        const run = await motion.startDrive(target, { keepAlive });
-        log.info({ audit: true, address: peerAddress(request), target }, 'drive started');
+        const run = await motion.startDrive(target, { keepAlive, although });
+        log.info({ audit: true, address: peerAddress(request), target, although }, 'drive started');
         return sendJson(reply.code(202), { run });
       } catch (error) {
         log.warn({ address: peerAddress(request), target, error }, 'drive not started');

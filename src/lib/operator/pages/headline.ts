@@ -85,6 +85,11 @@ export function gateText(snapshot: ChassisSnapshot, motion: MotionStatus): strin
       : [
           'Ein Stopp kann zurzeit nicht gespeichert werden. Bis das Gateway wieder speichern kann, bleibt die Fahrt gesperrt.',
         ]),
+    ...(motion.poseAlarm == null
+      ? []
+      : [
+          'Die Position des Roboters ist falsch oder nicht bekannt. Bis sie gesetzt ist (gw motion pose), bleibt die Fahrt gesperrt.',
+        ]),
     ...unownedMove(motion),
     ...(stop.latched ? [] : movement(motion)),
     ...(link.kind === 'connected' ? obstacles(snapshot) : [`${linkText(link)}. ${linkDetail(link)}`.trim()]),

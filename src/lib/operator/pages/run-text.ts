@@ -17,11 +17,16 @@ export function runText(motion: MotionStatus): string {
   return motion.drive === null ? tourText(motion) : `${tourText(motion)}. ${driveText(motion.drive)}`;
 }
 
-function driveText({ state, station, reason }: DriveRun): string {
+/** Alerts that a person passed stay in view. */
+function passedText(although: readonly number[] = []): string {
+  return although.length === 0 ? '' : ` trotz Störmeldung ${although.join(', ')}`;
+}
+
+function driveText({ state, station, although, reason }: DriveRun): string {
   const to = station === null ? 'zum Dock' : `zu Station ${station}`;
   switch (state) {
     case 'running':
-      return `Fahrt ${to} läuft`;
+      return `Fahrt ${to} läuft${passedText(although)}`;
     case 'succeeded':
       return `Fahrt ${to} ist beendet`;
     case 'failed':
@@ -36,7 +41,7 @@ function tourText({ tour }: MotionStatus): string {
   const at = `${tour.at + 1} von ${tour.stations.length} (${tour.stations[tour.at] ?? ''})`;
   switch (tour.state) {
     case 'running':
-      return `Tour ${tour.tour} fährt zu Station ${at}`;
+      return `Tour ${tour.tour} fährt${passedText(tour.although)} zu Station ${at}`;
     case 'succeeded':
       return `Tour ${tour.tour} ist beendet`;
     case 'failed':

@@ -74,11 +74,8 @@ ${
  * The buttons are disabled while the gate refuses, with the reason above them. Where starting a tour needs a session,
  * others get a link to the sign-in instead of a disabled button.
  */
-function tourForms(
-  { tours, operator }: Pick<Site, 'tours' | 'operator'>,
-  { flags }: PageView,
-  signedIn: boolean,
-): Markup {
+function tourForms({ tours, operator }: Pick<Site, 'tours' | 'operator'>, view: PageView, signedIn: boolean): Markup {
+  const { flags } = view;
   const names = Object.entries(tours);
   if (names.length === 0) return markup`<p>In der Standortdatei steht keine Tour.</p>`;
   if (operator.tourNeedsSignIn && !signedIn) {
@@ -89,5 +86,20 @@ function tourForms(
     ([name, { stations }]) => markup`<form method="post" action="/api/touren/lauf">
 <button name="tour" value="${name}" data-needs="go" aria-describedby="tour-why"${flags.go === 'yes' ? null : markup` disabled`}>${name} <small>${stations.join(' → ')}</small></button>
 </form>`,
-  )}</div>`;
+  )}</div>
+${signedIn ? passForm(tours, view) : passHint(view)}`;
+}
+
+function passHint(view: PageView): Markup {
+  return markup`<p class="when-passable">Trotz der Störmeldungen ${live(view, 'tour.alerts')} darf nur starten, wer <a href="/anmeldung">angemeldet</a> ist und sie beurteilt hat.</p>`;
+}
+
+/** To pass alerts a person enters their numbers: one touch must not be enough. Hidden while nothing can be passed. */
+function passForm(tours: Site['tours'], view: PageView): Markup {
+  return markup`<form class="pass when-passable" method="post" action="/api/touren/lauf">
+<p>Nur diese Störmeldungen sperren die Fahrt: ${live(view, 'tour.alerts')}. Wer am Roboter steht und sie beurteilt hat, kann eine Tour trotzdem starten und bestätigt das mit ihren Nummern.</p>
+<label>Tour <select name="tour">${Object.keys(tours).map((name) => markup`<option>${name}</option>`)}</select></label>
+<label>Nummern der Störmeldungen <input name="although" inputmode="numeric" autocomplete="off" required></label>
+<button data-needs="pass"${view.flags.pass === 'yes' ? null : markup` disabled`}>Trotz Störmeldung starten</button>
+</form>`;
 }

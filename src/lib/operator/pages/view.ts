@@ -22,10 +22,10 @@ export interface PageView {
 }
 
 /**
- * `go` is 'yes' while a tour may start, `run` 'running' while gw drives the robot, `support` 'running' during a session of
+ * `go` is 'yes' while a tour may start, `pass` while only alerts prevent it that a signed-in person may pass, `run` 'running' while gw drives the robot, `support` 'running' during a session of
  * remote support; `headline` is its level.
  */
-type Flag = 'link' | 'stop' | 'run' | 'gate' | 'go' | 'support' | 'headline';
+type Flag = 'link' | 'stop' | 'run' | 'gate' | 'go' | 'pass' | 'support' | 'headline';
 
 export type TextKey =
   | 'headline'
@@ -43,6 +43,7 @@ export type TextKey =
   | 'stop.by'
   | 'tour'
   | 'tour.why'
+  | 'tour.alerts'
   | 'gate'
   | 'gate.reasons'
   | 'gateway'
@@ -79,6 +80,7 @@ export function pageView(
       run: isRunning(motion) ? 'running' : 'none',
       gate: motion.gate.open ? 'open' : 'closed',
       go: why === '' ? 'yes' : 'no',
+      pass: isPassable(motion) ? 'yes' : 'no',
       support: support.status === 'running' ? 'running' : 'none',
       headline: headline.level,
     },
@@ -98,6 +100,7 @@ export function pageView(
       'stop.by': stopByText(motion),
       tour: runText(motion),
       'tour.why': why,
+      'tour.alerts': passableText(snapshot, motion),
       gate: gateText(snapshot, motion),
       'gate.reasons': motion.gate.reasons.join('\n'),
       gateway: gatewayText(health),
@@ -168,6 +171,23 @@ function tourObstacle(snapshot: ChassisSnapshot, motion: MotionStatus): string {
   const text = gateText(snapshot, { ...motion, gate: { ...gate, open: false } });
   const more = gate.reasons.length > text.split('\n').length;
   return more ? `${text}\nWeitere Gründe stehen auf der Seite „Technik“.` : text;
+}
+
+function isPassable({ gate, tour, drive, trial }: MotionStatus): boolean {
+  const isFree = tour?.state !== 'running' && drive?.state !== 'running' && trial === null;
+  return isFree && (gate.passableAlerts ?? []).length > 0;
+}
+
+/** The alerts that a signed-in person may pass, with the texts of the robot. */
+function passableText(
+  { values: { alerts } }: ChassisSnapshot,
+  { gate: { passableAlerts = [] } }: MotionStatus,
+): string {
+  if (alerts.status !== 'received') return '';
+  return alerts.value
+    .filter(({ code }) => passableAlerts.includes(code))
+    .map(alertText)
+    .join('; ');
 }
 
 function poseUnitText({ poseUnit, unitContradicted }: ChassisSnapshot): string {

@@ -1,33 +1,30 @@
 import { z } from 'zod';
-import { degrees, turnBetween } from '../../angle/index.ts';
 import type { Finding } from '../finding.result.ts';
 import { notChecked } from '../finding.ts';
-import type { OperatorAccess } from '../operator/access.ts';
-import type { CheckContext, Toolkit } from '../toolkit.ts';
-import type { EndPose } from './end-pose.result.ts';
+import type { EndPose, StationArrival } from './end-pose.result.ts';
 
-/** Tolerance of the reported pose. Project decision. */
-const NEAR_M = 0.3;
-const NEAR_DEG = 5;
-const POLL_MS = 100;
-/** How long a pose after the end is awaited; a chassis at rest may publish none. */
-const POSE_WITHIN_MS = 2_000;
+const pose = z.looseObject({ xM: z.number(), yM: z.number(), yawDeg: z.number() });
 
-const stateSchema = z.looseObject({
-  values: z.looseObject({
-    pose: z.discriminatedUnion('status', [
-      z.looseObject({ status: z.literal('not-received') }),
-      z.looseObject({
-        status: z.literal('received'),
-        ageMs: z.number(),
-        stale: z.boolean(),
-        value: z.looseObject({ xM: z.number(), yM: z.number(), yawDeg: z.number() }),
-      }),
-    ]),
-  }),
+/** The judgement of the gateway (`Arrival` of the motion module). */
+const reportedArrival = z.looseObject({
+  verdict: z.enum(['at-goal', 'elsewhere', 'moves', 'not-known']),
+  reason: z.string(),
+  goal: z.looseObject({ xM: z.number(), yM: z.number(), yawDeg: z.number().nullable() }),
+  pose: pose.nullable(),
+  distanceM: z.number().nullable(),
+  turnDeg: z.number().nullable(),
+  isAtPlace: z.boolean().nullable(),
+  isAtHeading: z.boolean().nullable(),
+});
+type ReportedArrival = z.output<typeof reportedArrival>;
+
+/** Outcome of one move, as the gateway reports it; one of an older version has no `arrival`. */
+export const outcomeSchema = z.looseObject({
+  state: z.string().optional(),
+  arrival: reportedArrival.nullable().default(null),
 });
 
-/** A named place; without `yawDeg` any heading is accepted. */
+/** A named place of the site file; without `yawDeg` any heading is accepted. */
 export interface NamedPlace {
   readonly name: string;
   readonly xM: number;
@@ -35,59 +32,64 @@ export interface NamedPlace {
   readonly yawDeg?: number | undefined;
 }
 
-/** The reported pose compared with the place; null without a fresh pose. */
-export async function compareEnd(
-  operator: Pick<OperatorAccess, 'ask'>,
-  place: NamedPlace,
-  { clock }: Pick<Toolkit, 'clock'>,
-  { signal }: CheckContext,
-): Promise<EndPose | null> {
-  const began = clock.monotonicMs();
-  for (;;) {
-    const { pose } = (await operator.ask('GET', '/api/chassis/state', stateSchema)).values;
-    const waitedMs = clock.monotonicMs() - began;
-    const isLate = waitedMs >= POSE_WITHIN_MS;
-    if (pose.status === 'received' && !pose.stale && (pose.ageMs < waitedMs || isLate)) {
-      const { xM, yM, yawDeg } = pose.value;
-      const turn = place.yawDeg === undefined ? null : turnBetween(degrees(place.yawDeg), degrees(yawDeg));
-      return {
-        station: place.name,
-        expected: { xM: place.xM, yM: place.yM, yawDeg: place.yawDeg ?? null },
-        reported: { xM, yM, yawDeg },
-        distanceM: Math.hypot(xM - place.xM, yM - place.yM),
-        turnDeg: turn === null ? null : Math.abs(turn),
-      };
-    }
-    if (isLate) return null;
-    await clock.sleep(POLL_MS, signal);
-  }
+/** The compared pose for the result; null where the gateway did not compare it. */
+export function endOf(station: string, arrival: ReportedArrival | null): EndPose | null {
+  if (arrival === null || arrival.pose === null || arrival.distanceM === null) return null;
+  const { goal, pose: at, distanceM, turnDeg } = arrival;
+  return {
+    station,
+    expected: { xM: goal.xM, yM: goal.yM, yawDeg: goal.yawDeg },
+    reported: { xM: at.xM, yM: at.yM, yawDeg: at.yawDeg },
+    distanceM,
+    turnDeg,
+  };
 }
 
-/** Null and `hasArrived`: no fresh pose was reported. These findings detect a wrong angle unit in site file, order or report. */
-export function endFindings(end: EndPose | null, hasArrived: boolean): Finding[] {
-  const place = { id: 'place', title: 'Final position matches the target', spec: 'Map and overlays' };
-  const heading = { id: 'heading', title: 'Final heading matches the target', spec: 'Angles (critical rule)' };
-  if (end === null) {
-    const detail = hasArrived ? 'no fresh pose received at the end' : 'the robot did not arrive';
-    return [place, heading].map((base) => notChecked(base, detail));
-  }
-  const { station, distanceM, turnDeg, expected, reported } = end;
-  const isNear = distanceM <= NEAR_M;
-  const isTurned = turnDeg !== null && turnDeg <= NEAR_DEG;
+export function arrivalOf(station: string, arrival: ReportedArrival | null): StationArrival | null {
+  if (arrival === null) return null;
+  const { verdict, reason, distanceM, turnDeg } = arrival;
+  return { station, verdict, reason, distanceM, turnDeg };
+}
+
+const placeStart = { id: 'place', title: 'Final position matches the target', spec: 'Map and overlays' };
+const headingStart = { id: 'heading', title: 'Final heading matches the target', spec: 'Angles (critical rule)' };
+
+/** Place and heading where nothing was compared. */
+export function notCompared(detail: string): Finding[] {
+  return [placeStart, headingStart].map((start) => notChecked(start, detail));
+}
+
+/**
+ * The gateway's judgement of the arrival as findings. A wrong heading detects a wrong angle unit in site file, order or
+ * report. `place`: as the site file of this command has it; undefined where it has none.
+ */
+export function endFindings(name: string, arrival: ReportedArrival, place: NamedPlace | undefined): Finding[] {
+  const { goal, pose: at, distanceM, turnDeg, isAtPlace, isAtHeading, reason } = arrival;
+  if (at === null || distanceM === null || isAtPlace === null) return notCompared(reason);
+  const isOther = place !== undefined && !isSame(goal, place);
+  const other = `; the site file of this command has another place for ${name} than that of the gateway`;
   return [
     {
-      ...place,
-      verdict: isNear ? 'ok' : 'wrong',
-      detail: `${distanceM.toFixed(2)} m from ${station} (up to ${NEAR_M} m)`,
-      remedy: isNear ? null : 'Compare the place in the site file with the position of the robot.',
+      ...placeStart,
+      verdict: isAtPlace && !isOther ? 'ok' : 'wrong',
+      detail: `${distanceM.toFixed(2)} m from ${name}, at rest${isOther ? other : ''}`,
+      remedy: isOther
+        ? 'Use the site file of the gateway, or restart `gw serve` after a change of it.'
+        : isAtPlace
+          ? null
+          : 'Compare the place in the site file with the position of the robot.',
     },
-    turnDeg === null
-      ? notChecked(heading, `${station} has no heading`)
+    turnDeg === null || isAtHeading === null
+      ? notChecked(headingStart, `${name} has no heading`)
       : {
-          ...heading,
-          verdict: isTurned ? 'ok' : 'wrong',
-          detail: `${reported.yawDeg.toFixed(1)}° reported, ${expected.yawDeg?.toFixed(1)}° ordered: ${turnDeg.toFixed(1)}° off (up to ${NEAR_DEG}°)`,
-          remedy: isTurned ? null : 'Do not continue: an angle unit may be wrong. Run `gw chassis probe`.',
+          ...headingStart,
+          verdict: isAtHeading ? 'ok' : 'wrong',
+          detail: `${at.yawDeg.toFixed(1)}° reported, ${goal.yawDeg?.toFixed(1)}° ordered: ${turnDeg.toFixed(1)}° off`,
+          remedy: isAtHeading ? null : 'Do not continue: an angle unit may be wrong. Run `gw chassis probe`.',
         },
   ];
+}
+
+function isSame(goal: ReportedArrival['goal'], { xM, yM, yawDeg }: NamedPlace): boolean {
+  return goal.xM === xM && goal.yM === yM && goal.yawDeg === (yawDeg ?? null);
 }

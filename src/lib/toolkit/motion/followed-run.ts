@@ -12,6 +12,8 @@ export interface FollowOptions extends GatewayWay {
   readonly withinMs: number;
   /** An interruption ends the command only, not the run. */
   readonly leaveRunning: boolean;
+  /** Alerts that the person passes for this run, by their numbers; needs a signed-in person. */
+  readonly although?: readonly number[] | undefined;
   /** Called just before the order is sent: from then on a lost connection leaves a robot that may be moving. */
   readonly onOrder?: (() => void) | undefined;
 }
@@ -21,6 +23,7 @@ export const followedRunSchema = z.looseObject({
   id: z.string(),
   state: z.enum(['running', 'succeeded', 'failed', 'stopped']),
   reason: z.string().nullable(),
+  although: z.array(z.int()).default([]),
 });
 type FollowedRun = z.output<typeof followedRunSchema>;
 
@@ -72,7 +75,8 @@ export async function startAndFollow<S extends z.ZodType<FollowedRun>>(
   await using _session = session;
   context.signal.throwIfAborted();
   options.onOrder?.();
-  const order = options.leaveRunning ? body : { ...body, keepAlive: true };
+  const { although = [], leaveRunning } = options;
+  const order = { ...body, ...(!leaveRunning && { keepAlive: true }), ...(although.length > 0 && { although }) };
   const startedBy = await start(toolkit, kind, order, { access: session ?? given, host: options.host }, steady);
   const { operator } = startedBy;
   let { run } = startedBy;

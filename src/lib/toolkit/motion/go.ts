@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Finding } from '../finding.result.ts';
 import { notChecked, ok, wrong } from '../finding.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
-import { compareEnd, endFindings, type NamedPlace } from './end-pose.ts';
+import { arrivalOf, endFindings, endOf, type NamedPlace, notCompared, outcomeSchema } from './end-pose.ts';
 import { type FollowOptions, followedRunSchema, type RunKind, startAndFollow } from './followed-run.ts';
 import type { MotionGo } from './motion.result.ts';
 import { MAY_DRIVE_ON, standstillFinding } from './standstill.ts';
@@ -13,16 +13,13 @@ export interface MotionGoOptions extends FollowOptions {
 }
 
 const runSchema = followedRunSchema.extend({
-  outcome: z
-    .looseObject({ state: z.string().optional(), moveId: z.int().nullable(), failReason: z.int().nullable() })
-    .nullable(),
+  outcome: outcomeSchema.extend({ moveId: z.int().nullable(), failReason: z.int().nullable() }).nullable(),
 });
 type Run = z.output<typeof runSchema>;
 
 /**
- * One drive to a station or to the dock through the running gateway, followed to its end; then the pose that the
- * chassis reports is compared with the place in the site file. THE ROBOT MOVES: the caller has the confirmation of a person. An
- * interruption ends the drive unless `leaveRunning`. Throws OPERATOR_NOT_REACHABLE, why the gateway refused the order
+ * One drive to a station or to the dock through the running gateway, followed to its end: the gateway compares the pose
+ * of the standing robot with the place. THE ROBOT MOVES: the caller has the confirmation of a person. An interruption ends the drive unless `leaveRunning`. Throws OPERATOR_NOT_REACHABLE, why the gateway refused the order
  * (STATION_UNKNOWN, MOTION_REFUSED, …), and INTERRUPTED where the robot may still be moving.
  */
 export async function driveTo(toolkit: Toolkit, options: MotionGoOptions, context: CheckContext): Promise<MotionGo> {
@@ -38,9 +35,11 @@ export async function driveTo(toolkit: Toolkit, options: MotionGoOptions, contex
   };
   const body = station === null ? { dock: true } : { station };
   const { run, isInterrupted, operator } = await startAndFollow(toolkit, kind, body, options, context);
-  const place = placeOf(toolkit, station);
-  const isCompared = run.state === 'succeeded' && !isInterrupted && place !== undefined;
-  const end = isCompared ? await compareEnd(operator, place, toolkit, context) : null;
+  const arrival = run.outcome?.arrival ?? null;
+  const compared =
+    arrival === null
+      ? notCompared(run.state === 'succeeded' ? 'not reported by the gateway' : 'the robot did not arrive')
+      : endFindings(to, arrival, placeOf(toolkit, station));
   // The interruption that ended the drive must not end the look at its effect.
   const signal = isInterrupted ? new AbortController().signal : context.signal;
   const stood = await standstillFinding(run, operator, clock, signal);
@@ -50,15 +49,17 @@ export async function driveTo(toolkit: Toolkit, options: MotionGoOptions, contex
     interrupted: isInterrupted,
     mayBeMoving: run.outcome?.state === 'unknown',
     moveId: run.outcome?.moveId ?? null,
+    although: run.although,
     reason: run.reason,
     failReason: run.outcome?.failReason ?? null,
-    end,
-    findings: [endedFinding(run, options, isInterrupted), ...stood, ...endFindings(end, run.state === 'succeeded')],
+    arrival: arrivalOf(to, arrival),
+    end: endOf(to, arrival),
+    findings: [endedFinding(run, options, isInterrupted), ...stood, ...compared],
     tookMs: Math.round(clock.monotonicMs() - beganMs),
   };
 }
 
-/** The place in the site file of this command; the gateway has its own file, and the comparison detects differences. */
+/** The place in the site file of this command; the gateway has its own file. */
 function placeOf({ site }: Toolkit, station: string | null): NamedPlace | undefined {
   if (station === null) return site.dock && { name: 'the dock', ...site.dock };
   const place = Object.hasOwn(site.stations, station) ? site.stations[station] : undefined;
@@ -66,11 +67,12 @@ function placeOf({ site }: Toolkit, station: string | null): NamedPlace | undefi
 }
 
 function endedFinding({ state, reason, outcome }: Run, { withinMs }: MotionGoOptions, isInterrupted: boolean): Finding {
+  const arrival = outcome?.arrival ?? null;
   const base = { id: 'ended', title: 'Drive completed', spec: null };
   if (isInterrupted && state === 'stopped') return notChecked(base, 'interrupted, and cancelled on the way');
   switch (state) {
     case 'succeeded':
-      return ok(base, 'the chassis reports success');
+      return ok(base, arrival === null ? 'the chassis reports success' : arrival.reason);
     case 'running':
       return wrong(
         base,

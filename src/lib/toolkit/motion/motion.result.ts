@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { findingSchema } from '../finding.result.ts';
-import { endPoseSchema } from './end-pose.result.ts';
+import { arrivalSchema, endPoseSchema } from './end-pose.result.ts';
 
 /** Shape of `gw motion go --json` and `gw motion dock --json`. */
 export const motionGoSchema = z.strictObject({
@@ -9,9 +9,13 @@ export const motionGoSchema = z.strictObject({
   interrupted: z.boolean().describe('The command was interrupted and has ended the drive.'),
   mayBeMoving: z.boolean().describe('How the move ended is unknown: the robot may still be moving.'),
   moveId: z.int().nullable().describe('Move id of the chassis; null while unknown.'),
+  although: z.array(z.int()).describe('Alerts that were passed by their numbers.'),
   reason: z.string().nullable().describe('Why it ended, when it did not succeed.'),
   failReason: z.int().nullable().describe('As reported by the chassis; only 103 has a measured meaning.'),
-  end: endPoseSchema.nullable().describe('Reported pose after the drive, compared with the place in the site file.'),
+  arrival: arrivalSchema
+    .nullable()
+    .describe('What the poses show; null: the chassis did not report success, or the gateway does not judge it.'),
+  end: endPoseSchema.nullable().describe('Pose of the standing robot, compared with the goal by the gateway.'),
   findings: z.array(findingSchema),
   tookMs: z.number(),
 });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { findingSchema } from '../finding.result.ts';
-import { endPoseSchema } from '../motion/end-pose.result.ts';
+import { arrivalSchema, endPoseSchema } from '../motion/end-pose.result.ts';
 
 /** Shape of `gw tour run --json`. */
 export const tourRunSchema = z.strictObject({
@@ -9,11 +9,15 @@ export const tourRunSchema = z.strictObject({
   state: z.enum(['running', 'succeeded', 'failed', 'stopped']).describe('running: not ended within the given time.'),
   interrupted: z.boolean().describe('The command was interrupted and has ended the tour.'),
   mayBeMoving: z.boolean().describe('How its last move ended is unknown: the robot may still be moving.'),
+  although: z.array(z.int()).describe('Alerts that were passed by their numbers.'),
   reason: z.string().nullable().describe('Why it ended, when it did not succeed.'),
   at: z.string().nullable().describe('The last target station.'),
+  arrivals: z
+    .array(arrivalSchema)
+    .describe('What the poses show at each station for which the chassis reported success, in order.'),
   end: endPoseSchema
     .nullable()
-    .describe('Reported pose after the tour, compared with the last station of the site file.'),
+    .describe('Pose of the standing robot at the last of them, compared with the goal by the gateway.'),
   findings: z.array(findingSchema),
   tookMs: z.number(),
 });

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Finding } from '../finding.result.ts';
 import { notChecked, ok, wrong } from '../finding.ts';
-import { compareEnd, endFindings } from '../motion/end-pose.ts';
+import { arrivalOf, endFindings, endOf, notCompared, outcomeSchema } from '../motion/end-pose.ts';
 import { type FollowOptions, followedRunSchema, type RunKind, startAndFollow } from '../motion/followed-run.ts';
 import { MAY_DRIVE_ON, standstillFinding } from '../motion/standstill.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
@@ -18,14 +18,14 @@ const runSchema = followedRunSchema.extend({
   tour: z.string(),
   stations: z.array(z.string()),
   at: z.int(),
-  outcomes: z.array(z.looseObject({ state: z.string() })).catch([]),
+  outcomes: z.array(outcomeSchema).default([]),
 });
 type Run = z.output<typeof runSchema>;
 
 /**
- * Starts a tour on the running gateway, follows it to its end, and compares the reported pose with the last station.
- * The comparison detects a wrong angle unit in site file, order or report. THE ROBOT MOVES: the caller has the
- * confirmation of a person. An interruption ends the tour unless `leaveRunning`.
+ * Starts a tour on the running gateway and follows it to its end; the gateway compares the pose of the standing robot
+ * with each station. THE ROBOT MOVES: the caller has the confirmation of a person. An interruption ends the tour unless
+ * `leaveRunning`.
  * Throws OPERATOR_NOT_REACHABLE, why the gateway refused the start, and INTERRUPTED where the robot may still be moving.
  */
 export async function runTour(toolkit: Toolkit, options: TourRunOptions, context: CheckContext): Promise<TourRun> {
@@ -40,10 +40,16 @@ export async function runTour(toolkit: Toolkit, options: TourRunOptions, context
   };
   const follow = { ...options, leaveRunning: options.leaveRunning ?? false };
   const { run, isInterrupted, operator } = await startAndFollow(toolkit, kind, { tour: options.tour }, follow, context);
-  const last = run.stations.at(-1) ?? '';
+  const { outcomes, stations } = run;
+  const last = stations[outcomes.length - 1] ?? '';
+  const arrival = outcomes.at(-1)?.arrival ?? null;
+  const arrivals = outcomes.flatMap((outcome, at) => arrivalOf(stations[at] ?? '?', outcome.arrival) ?? []);
   const place = Object.hasOwn(site.stations, last) ? site.stations[last] : undefined;
-  const isCompared = run.state === 'succeeded' && !isInterrupted && place !== undefined;
-  const end = isCompared ? await compareEnd(operator, { name: last, ...place }, toolkit, context) : null;
+  const isLeftOut = run.state === 'succeeded' && !isReached(run);
+  const compared =
+    arrival === null || isLeftOut
+      ? notCompared(isLeftOut ? 'the gateway did not compare every station' : 'the robot did not arrive')
+      : endFindings(last, arrival, place && { name: last, ...place });
   // The interruption that ended the tour must not end the look at its effect.
   const signal = isInterrupted ? new AbortController().signal : context.signal;
   const stood = await standstillFinding(run, operator, clock, signal);
@@ -53,12 +59,19 @@ export async function runTour(toolkit: Toolkit, options: TourRunOptions, context
     state: run.state,
     interrupted: isInterrupted,
     mayBeMoving: mayBeMoving(run),
+    although: run.although,
     reason: run.reason,
     at: run.stations[run.at] ?? null,
-    end,
-    findings: [endedFinding(run, options, isInterrupted), ...stood, ...endFindings(end, run.state === 'succeeded')],
+    arrivals,
+    end: endOf(last, arrival),
+    findings: [endedFinding(run, options, isInterrupted), ...stood, ...compared],
     tookMs: Math.round(clock.monotonicMs() - began),
   };
+}
+
+/** Whether the gateway found the robot at every station. */
+function isReached({ stations, outcomes }: Run): boolean {
+  return outcomes.length === stations.length && outcomes.every(({ arrival }) => arrival?.verdict === 'at-goal');
 }
 
 function mayBeMoving({ outcomes }: Run): boolean {
@@ -73,7 +86,7 @@ function endedFinding(run: Run, { withinMs }: TourRunOptions, isInterrupted: boo
   }
   switch (run.state) {
     case 'succeeded':
-      return ok(base, `${run.stations.length} stations reached`);
+      return ok(base, isReached(run) ? `${run.stations.length} stations reached` : 'the chassis reports success');
     case 'running':
       return wrong(
         base,

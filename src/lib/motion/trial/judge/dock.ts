@@ -1,3 +1,4 @@
+import { dockTolerance } from '../../arrival.ts';
 import type { MoveOutcome } from '../../model.ts';
 import type { TrialFinding } from '../model.ts';
 import type { PlanSample, PoseSample } from '../samples.ts';
@@ -18,9 +19,7 @@ export interface DockSeen {
   readonly batteryStatus: string | null;
 }
 
-/** Project decisions. The dock was measured by hand, and the robot aligns to what it detects. */
-const AT_DOCK_M = 0.3;
-const AT_DOCK_DEG = 20;
+/** Project decision. */
 const MIN_WAY_M = 0.15;
 const CHARGING: readonly string[] = ['charging', 'full'];
 /** Specification: measured where `target_ori` was sent in the wrong unit. */
@@ -53,7 +52,7 @@ function judge(seen: DockSeen): Pick<TrialFinding, 'verdict' | 'why'> {
   const charging = batteryStatus === null ? 'battery status not received' : `battery status '${batteryStatus}'`;
   const text = `${wayM.toFixed(2)} m driven, ${offM.toFixed(2)} m and ${offDeg.toFixed(0)}° from the dock of the site file; ${charging}`;
   if (!ownStates(seen).includes('moving')) return open(`${text}; 'moving' was not reported`);
-  if (offM > AT_DOCK_M || offDeg > AT_DOCK_DEG) {
+  if (offM > dockTolerance.distanceM || offDeg > dockTolerance.turnDeg) {
     return { verdict: 'differs', why: `success was reported, but: ${text}` };
   }
   if (wayM < MIN_WAY_M) return open(text);

@@ -1,0 +1,101 @@
+import { GwError } from '../error/index.ts';
+import { firstOf, onAbort } from '../lifecycle/index.ts';
+import { judgeArrival } from './arrival.ts';
+import { unfitUnderWay } from './fitness.ts';
+import type { Arrival, DriveOrder, MoveOutcome } from './model.ts';
+import { carryOut, type OrderTools } from './orders.ts';
+import { ended } from './outcome.ts';
+import { verifiedStanding } from './verified-standing.ts';
+
+/** Project decision: an ended run waits so long for the proof that the robot stands. */
+const AFTER_ABORT_MS = 6_000;
+const POLL_MS = 200;
+
+interface DriveTools extends OrderTools {
+  /** Whether degrees in `/tracked_pose` were verified on this very device. */
+  readonly isUnitVerified: () => boolean;
+  /** Alerts that a person passes, by their numbers. */
+  readonly although: readonly number[];
+}
+
+/**
+ * Carries out a drive, then waits until the poses show that the robot stands, and compares its pose with the goal. It
+ * has succeeded only where both agree with the report of the chassis; a robot that is not proven to stand is cancelled.
+ * So is one whose control mode changes, or that reports a new error, on its way.
+ */
+export async function driveToGoal(order: DriveOrder, tools: DriveTools, ended: AbortSignal): Promise<MoveOutcome> {
+  const { link, although, log } = tools;
+  const unfit = new AbortController();
+  const check = () => {
+    const why = unfitUnderWay(link.snapshot().values, although);
+    if (why === null || unfit.signal.aborted) return;
+    log.warn({ why }, 'the running drive is cancelled');
+    unfit.abort(new GwError('MOTION_REFUSED', why));
+  };
+  using _watching = link.subscribe(check);
+  check();
+  return await driveAndCompare(order, tools, firstOf(ended, unfit.signal));
+}
+
+async function driveAndCompare(order: DriveOrder, tools: DriveTools, signal: AbortSignal): Promise<MoveOutcome> {
+  const { clock, canceller, watch, log } = tools;
+  const beganMs = clock.monotonicMs();
+  const outcome = await carryOut(order, tools, signal);
+  if (outcome.state !== 'succeeded') return outcome;
+  const endedAtMs = clock.monotonicMs();
+  const arrival = await awaitArrival(order, endedAtMs, tools, signal);
+  const { moveId } = outcome;
+  const { verdict, reason } = arrival;
+  const tookMs = () => clock.monotonicMs() - beganMs;
+  if (verdict === 'at-goal') return { ...outcome, arrival, tookMs: tookMs() };
+  log.warn({ moveId, verdict, reason }, 'the chassis reports success, but the robot is not at its goal');
+  const why = `The chassis reports success, but ${reason}.`;
+  if (verdict === 'elsewhere') {
+    const isEnded = signal.aborted;
+    const end = isEnded ? `The move was cancelled: ${reasonOf(signal)}.` : why;
+    return { ...ended(isEnded ? 'cancelled' : 'failed', moveId, end, tookMs()), arrival };
+  }
+  const isDelivered = await canceller.cancel(why);
+  // If the chassis reports it again, the move is unowned, which closes the gate.
+  using own = watch.begin();
+  if (moveId !== null) own.accepted(moveId);
+  own.lost();
+  const doubt = isDelivered
+    ? 'It was cancelled.'
+    : 'The cancel was not delivered; it is repeated when the chassis is connected again.';
+  const cause = signal.aborted ? `The move was ended: ${reasonOf(signal)}. ` : '';
+  return { ...ended('unknown', moveId, `${cause}${why} ${doubt}`, tookMs()), arrival };
+}
+
+/** Until the robot stands, or the time is over. An ended run is cancelled once and waits shorter. */
+async function awaitArrival(
+  order: DriveOrder,
+  endedAtMs: number,
+  { link, clock, canceller, limits, isUnitVerified }: DriveTools,
+  signal: AbortSignal,
+): Promise<Arrival> {
+  let untilMs = endedAtMs + limits.arriveMs;
+  let isCancelled = false;
+  for (;;) {
+    const nowMs = clock.monotonicMs();
+    if (signal.aborted && !isCancelled) {
+      isCancelled = true;
+      untilMs = Math.min(untilMs, nowMs + AFTER_ABORT_MS);
+      // Not awaited: the time that the robot needs to stand does not begin with the answer.
+      void canceller.cancel(reasonOf(signal));
+    }
+    const snapshot = link.snapshot();
+    const standing = verifiedStanding(snapshot, { isUnitVerified: isUnitVerified(), nowMs });
+    const arrival = judgeArrival(order, { snapshot, standing, endedAtMs });
+    if (arrival.pose !== null || nowMs >= untilMs) return arrival;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    using _change = link.subscribe(resolve);
+    using _limit = clock.after(Math.min(POLL_MS, untilMs - nowMs), resolve);
+    using _aborted = isCancelled ? undefined : onAbort(signal, resolve);
+    await promise;
+  }
+}
+
+function reasonOf(signal: AbortSignal): string {
+  return signal.reason instanceof Error ? signal.reason.message.replace(/\.$/, '') : String(signal.reason);
+}

@@ -1,0 +1,29 @@
+import type { MoveOutcome, Order } from './model.ts';
+import { carryOut, isCertainlyNotAccepted, type OrderTools } from './orders.ts';
+import type { PoseAlarm } from './pose-alarm.ts';
+
+type PoseOrder = Extract<Order, { kind: 'pose' }>;
+
+/**
+ * Sets the pose with the alarm raised until the chassis has reported it back. Any other end leaves the alarm raised: the
+ * pose is wrong, or not known. Throws FILE_UNWRITABLE before anything is sent.
+ */
+export async function setPoseWithAlarm(
+  order: PoseOrder,
+  tools: OrderTools,
+  alarm: PoseAlarm,
+  signal: AbortSignal,
+): Promise<MoveOutcome> {
+  const before = alarm.state();
+  await alarm.raise('A pose was sent to the robot, and it is not known whether it took effect.');
+  let outcome: MoveOutcome;
+  try {
+    outcome = await carryOut(order, tools, signal);
+  } catch (error) {
+    if (isCertainlyNotAccepted(error)) await (before === null ? alarm.clear() : alarm.raise(before.reason));
+    throw error;
+  }
+  if (outcome.state === 'succeeded') await alarm.clear();
+  else await alarm.raise(outcome.reason ?? 'The pose that was sent is not reported by the robot.');
+  return outcome;
+}

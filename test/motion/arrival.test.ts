@@ -1,0 +1,247 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { degrees } from '../../src/lib/angle/index.ts';
+import { judgeStanding, type PoseSample, type PoseUnitVerdict } from '../../src/lib/chassis/index.ts';
+import { chosen } from '../../src/lib/evidence/index.ts';
+import { judgeArrival } from '../../src/lib/motion/arrival.ts';
+import { verifiedStanding } from '../../src/lib/motion/verified-standing.ts';
+import { moves, posesOf, standingNotKnown } from '../chassis/poses.ts';
+import { type Bench, moveTo, startBench, until } from './bench.ts';
+import { type ScriptedChassis, startScriptedChassis } from './scripted-chassis.ts';
+import { readySnapshot, received, withValues } from './snapshot.ts';
+import { time } from './time.ts';
+
+const sample = (over: Partial<PoseSample> = {}): PoseSample => ({ xM: 1, yM: 2, ori: 90, atMs: 2_000, ...over });
+/** At rest at x 1 m, y 2 m, 90 degrees, with a pose since the end of the move. */
+const atRest = readySnapshot({ poses: [sample()] });
+const seen = (snapshot = atRest) => ({ snapshot, standing: snapshot.standing, endedAtMs: 1_000 });
+const dock = (xM: number, yM: number, yawDeg: number) =>
+  ({ kind: 'dock', goal: chosen({ xM, yM, yawDeg: degrees(yawDeg) }, 'test') }) as const;
+
+describe('the arrival', () => {
+  it.each([
+    ['at the goal', moveTo(1.2, 2.2, 92), 'at-goal', 0.28, 2],
+    ['over the seam of a full turn', moveTo(1, 2, -273), 'at-goal', 0, 3],
+    ['at a goal without a heading', moveTo(1, 2), 'at-goal', 0, null],
+    ['beside the goal', moveTo(1.31, 2, 90), 'elsewhere', 0.31, 0],
+    ['at the goal in another heading', moveTo(1, 2, 96), 'elsewhere', 0, 6],
+    ['at the goal in radians', moveTo(1, 2, 1.57), 'elsewhere', 0, 88.4],
+    ['at the dock, which was measured by hand', dock(1.2, 2.2, 108), 'at-goal', 0.28, 18],
+    ['in front of the dock', dock(1, 1, 90), 'elsewhere', 1, 0],
+    ['at the dock with its back to it', dock(1, 2, -90), 'elsewhere', 0, 180],
+  ] as const)('%s', (_where, order, verdict, distanceM, turnDeg) => {
+    const arrival = judgeArrival(order, seen());
+    expect(arrival).toMatchObject({ verdict, pose: { xM: 1, yM: 2, yawDeg: 90 } });
+    expect(arrival.distanceM).toBeCloseTo(distanceM, 2);
+    if (turnDeg === null) expect(arrival.turnDeg).toBeNull();
+    else expect(arrival.turnDeg).toBeCloseTo(turnDeg, 1);
+  });
+
+  it.each([
+    [
+      'the robot moves, whatever it reports of its move',
+      { ...atRest, standing: moves },
+      'moves',
+      /it moves at 0.10 m\/s/,
+    ],
+    [
+      'it is not known whether it stands',
+      { ...atRest, standing: standingNotKnown },
+      'not-known',
+      /no pose was received/,
+    ],
+    [
+      'no pose is newer than the report',
+      { ...atRest, poses: [sample({ atMs: 1_000 })] },
+      'not-known',
+      /no pose was received since/,
+    ],
+    [
+      'the chassis is not connected',
+      {
+        ...atRest,
+        link: {
+          kind: 'not-connected',
+          failure: 'silent',
+          detail: 'no data',
+          tried: { address: '127.0.0.1', port: 8090 },
+        },
+      },
+      'not-known',
+      /not connected/,
+    ],
+    [
+      'its pose is stale',
+      {
+        ...atRest,
+        values: withValues({ pose: received({ xM: 1, yM: 2, yawDeg: degrees(90) }, { stale: true }) }).values,
+      },
+      'not-known',
+      /no current pose/,
+    ],
+    ['its angles contradict the measured unit', { ...atRest, unitContradicted: true }, 'not-known', /angles/],
+  ] as const)('is never at the goal while %s', (_what, snapshot, verdict, why) => {
+    for (const order of [moveTo(1, 2), moveTo(1, 2, 90), moveTo(50, 50)]) {
+      expect(judgeArrival(order, seen(snapshot))).toMatchObject({ verdict, reason: expect.stringMatching(why) });
+    }
+  });
+});
+
+describe('standing', () => {
+  const poses = posesOf({ hz: 10, seconds: 10, noiseM: 0.01, noiseOri: 0.5 });
+  const nowMs = 10_000;
+  const judged = (poseUnit: Partial<PoseUnitVerdict>, isUnitVerified: boolean) => {
+    const unit = { ...atRest.poseUnit, ...poseUnit };
+    const standing = judgeStanding({ poses, nowMs, unit: unit.verdict });
+    return verifiedStanding({ poses, poseUnit: unit, standing }, { isUnitVerified, nowMs }).verdict;
+  };
+
+  it('is proven of a noisy heading where its unit was verified on this device, and is not in doubt', () => {
+    const open = { verdict: 'not-decided' } as const;
+    expect(judged({ verdict: 'degrees' }, false)).toBe('stands');
+    expect(judged(open, true)).toBe('stands');
+    expect(judged(open, false)).toBe('not-known');
+    expect(judged({ ...open, doubt: 'looks like radians' }, true)).toBe('not-known');
+    expect(judged({ verdict: 'radians' }, true)).not.toBe('stands');
+  });
+});
+
+describe('a robot that reports success', () => {
+  let chassis: ScriptedChassis;
+  let bench: Bench;
+  /** Moves the robot before each of its poses. */
+  let driftM = 0;
+  beforeEach(async () => {
+    driftM = 0;
+    chassis = await startScriptedChassis();
+    chassis.beforePose = () => {
+      if (chassis.pose !== null)
+        chassis.pose = { ...chassis.pose, pos: [chassis.pose.pos[0] + driftM, chassis.pose.pos[1]] };
+    };
+    bench = await startBench(chassis, { file: { dock: { xM: 7, yM: 8, yawDeg: -90 } } });
+  });
+  afterEach(async () => {
+    await bench[Symbol.asyncDispose]();
+    await chassis[Symbol.asyncDispose]();
+  });
+
+  const orders = () => chassis.orders.filter(({ path }) => path === '/chassis/moves').length;
+  const cancels = () => chassis.orders.filter(({ path }) => path === '/chassis/moves/current').length;
+  const leg = (count: number) => until(() => orders() >= count, `leg ${count}`);
+  const tour = () => bench.motion.status().tour;
+  const ended = () => until(() => tour() !== null && tour()?.state !== 'running', 'the end of the tour', 15_000);
+  const success = () => chassis.plan({ move_state: 'succeeded' });
+
+  it('has each station compared by its pose at rest, and only then gets the next order', async () => {
+    await bench.motion.startTour('round');
+    await leg(1);
+    success();
+    await time.sleep(1_500);
+    expect([orders(), tour()?.state, tour()?.at]).toEqual([1, 'running', 0]);
+    await leg(2);
+    success();
+    await leg(3);
+    success();
+    await ended();
+    expect(tour()?.outcomes.map(({ arrival }) => arrival?.verdict)).toEqual(['at-goal', 'at-goal', 'at-goal']);
+    expect(tour()?.outcomes[1]?.arrival).toMatchObject({
+      goal: { xM: 3, yM: 4, yawDeg: 90 },
+      distanceM: 0,
+      turnDeg: 0,
+    });
+    expect(cancels()).toBe(0);
+  });
+
+  it('one metre beside an intermediate station ends the tour there, with the distance', async () => {
+    chassis.arrives = false;
+    await bench.motion.startTour('round');
+    await leg(1);
+    chassis.pose = { pos: [1, 3], ori: 90 };
+    success();
+    await ended();
+    expect(tour()).toMatchObject({ state: 'failed', at: 0 });
+    expect(tour()?.reason).toMatch(/On the way to A: .*reports success, but the robot stands 1\.00 m from the goal/);
+    expect(tour()?.outcomes).toMatchObject([{ state: 'failed', arrival: { verdict: 'elsewhere', distanceM: 1 } }]);
+    expect(orders()).toBe(1);
+  });
+
+  it('and drives on is cancelled, gets no further order, and counts as an unowned move while it reports one', async () => {
+    driftM = 0.02;
+    await bench.motion.startTour('round');
+    await leg(1);
+    success();
+    await ended();
+    expect(tour()).toMatchObject({ state: 'failed', at: 0, outcomes: [{ state: 'unknown' }] });
+    expect(tour()?.reason).toMatch(/reports success, but the robot still moves: it moves at 0\.20 m\/s/);
+    expect(orders()).toBe(1);
+    expect(cancels()).toBeGreaterThan(0);
+    chassis.plan({ move_state: 'moving' });
+    await until(() => bench.motion.status().unownedMove !== null, 'the unowned move');
+  });
+
+  it('and rolls on to its goal has arrived once it stands there', async () => {
+    chassis.arrives = false;
+    chassis.pose = { pos: [-0.2, 2], ori: 90 };
+    driftM = 0.03;
+    const moving = bench.motion.execute(moveTo(1, 2, 90));
+    await leg(1);
+    success();
+    await until(() => (chassis.pose?.pos[0] ?? 0) >= 0.99, 'the goal');
+    driftM = 0;
+    expect(await moving).toMatchObject({ state: 'succeeded', arrival: { verdict: 'at-goal' } });
+    expect(cancels()).toBe(0);
+  });
+
+  it('and no pose afterwards is not at its goal', async () => {
+    await bench.motion.startDrive({ station: 'A' });
+    await leg(1);
+    chassis.pose = null;
+    success();
+    const drive = () => bench.motion.status().drive;
+    await until(() => drive()?.state !== 'running', 'the end of the drive', 15_000);
+    expect(drive()).toMatchObject({
+      state: 'failed',
+      outcome: { state: 'unknown', arrival: { verdict: 'not-known' } },
+    });
+    expect(cancels()).toBeGreaterThan(0);
+  });
+
+  it('in front of the dock has not docked', async () => {
+    chassis.arrives = false;
+    await bench.motion.startDrive({ dock: true });
+    await leg(1);
+    chassis.pose = { pos: [7, 7], ori: -90 };
+    success();
+    const drive = () => bench.motion.status().drive;
+    await until(() => drive()?.state !== 'running', 'the end of the drive', 15_000);
+    expect(drive()).toMatchObject({ state: 'failed', reason: expect.stringMatching(/stands 1\.00 m from the dock/) });
+  });
+
+  it.each([
+    [false, 'cancelled'],
+    [true, 'succeeded'],
+  ] as const)('and is ended before it was compared (at its goal: %s) is %s once it stands', async (isAtGoal, state) => {
+    chassis.arrives = isAtGoal;
+    const ending = new AbortController();
+    const moving = bench.motion.execute(moveTo(3, 4), ending.signal);
+    await leg(1);
+    success();
+    await time.sleep(500);
+    ending.abort(new Error('aborted by the technician'));
+    expect(await moving).toMatchObject({ state });
+    expect(cancels()).toBeGreaterThan(0);
+  });
+
+  it('and is ended while it moves is not known to be cancelled', async () => {
+    driftM = 0.02;
+    const ending = new AbortController();
+    const moving = bench.motion.execute(moveTo(3, 4), ending.signal);
+    await leg(1);
+    success();
+    await time.sleep(500);
+    ending.abort(new Error('aborted by the technician'));
+    expect(await moving).toMatchObject({
+      state: 'unknown',
+      reason: expect.stringMatching(/aborted by the technician.* still moves/),
+    });
+  });
+});

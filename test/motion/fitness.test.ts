@@ -1,0 +1,152 @@
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Alert } from '../../src/lib/chassis/index.ts';
+import { judgeOrder, judgeState, passableAlerts } from '../../src/lib/motion/gate.ts';
+import { type Bench, moveTo, startBench, until } from './bench.ts';
+import { type ScriptedChassis, startScriptedChassis } from './scripted-chassis.ts';
+import { openGate, received, withValues } from './snapshot.ts';
+import { time } from './time.ts';
+
+const flip: Alert = { code: 8004, level: 'error', message: 'flip error' };
+const fall: Alert = { code: 1012, level: 'error', message: 'fall risk' };
+const low: Alert = { code: 8501, level: 'warning', message: 'battery low' };
+const gateWith = (alerts: readonly Alert[], although?: readonly number[], stale = false) =>
+  openGate({
+    snapshot: withValues({ alerts: received(alerts, { stale }) }),
+    ...(although && { although }),
+  });
+const inMode = (controlMode: string, although?: readonly number[]) =>
+  openGate({
+    snapshot: withValues({ wheels: received({ controlMode, emergencyStopPressed: false }) }),
+    ...(although && { although }),
+  });
+const reasons = (kind: 'move' | 'dock' | 'pose', input: ReturnType<typeof openGate>) =>
+  judgeState(kind, input).map(({ reason }) => reason);
+
+describe('the gate, for the alerts of the robot', () => {
+  it.each(['move', 'dock'] as const)('is closed for a %s order by each error, also an old one', (kind) => {
+    expect(reasons(kind, gateWith([low, flip, fall], [], true))).toEqual([
+      expect.stringMatching(/reports error 8004: flip error; .* by its number/),
+      expect.stringMatching(/reports error 1012: fall risk/),
+    ]);
+  });
+
+  it.each(['fatal', 'ERROR', '', 'Warning', 'unknown'])('counts the unknown level %j as an error', (level) => {
+    expect(reasons('move', gateWith([{ ...low, level }]))).toHaveLength(1);
+  });
+
+  it.each(['warning', 'none'])('is open with alerts of level %s', (level) => {
+    expect(reasons('move', gateWith([{ ...flip, level }]))).toEqual([]);
+  });
+
+  it('lets the pose be set, which drives nowhere', () => {
+    expect(reasons('pose', gateWith([flip, fall]))).toEqual([]);
+    expect(reasons('pose', inMode('manual'))).toEqual([]);
+  });
+
+  it('is closed by every other alert than those a person passes (property)', () => {
+    const alert = fc.record({
+      code: fc.integer({ min: 1, max: 6 }),
+      level: fc.constantFrom('error', 'warning', 'none', 'odd'),
+      message: fc.string(),
+    });
+    fc.assert(
+      fc.property(fc.array(alert), fc.array(fc.integer({ min: 1, max: 6 })), (alerts, although) => {
+        const closing = alerts.filter(
+          ({ code, level }) => ['error', 'odd'].includes(level) && !although.includes(code),
+        );
+        expect(reasons('move', gateWith(alerts, although))).toHaveLength(closing.length);
+        expect(judgeOrder(moveTo(1, 2), gateWith(alerts, although)).length === 0).toBe(closing.length === 0);
+      }),
+    );
+  });
+
+  it.each(['manual', 'remote', 'unknown', 'MANUAL', ''])(
+    'is closed in the control mode %j, which nobody passes',
+    (mode) => {
+      expect(reasons('move', inMode(mode, [0, 8004]))).toEqual([expect.stringContaining(`control mode '${mode}'`)]);
+    },
+  );
+
+  it('names as passable only alerts that alone close it', () => {
+    expect(passableAlerts(gateWith([low, flip, fall, flip]))).toEqual([8004, 1012]);
+    expect(passableAlerts(gateWith([low]))).toEqual([]);
+    const stop = { latched: true, reason: 'drill', by: 'me', since: null };
+    expect(passableAlerts({ ...gateWith([flip]), stop })).toEqual([]);
+  });
+});
+
+describe('a drive', () => {
+  let chassis: ScriptedChassis;
+  let bench: Bench;
+  beforeEach(async () => {
+    chassis = await startScriptedChassis();
+    bench = await startBench(chassis);
+  });
+  afterEach(async () => {
+    await bench[Symbol.asyncDispose]();
+    await chassis[Symbol.asyncDispose]();
+  });
+  const orders = () => chassis.orders.filter(({ path }) => path === '/chassis/moves').length;
+  const cancels = () => chassis.orders.filter(({ path }) => path === '/chassis/moves/current').length;
+  const tour = () => bench.motion.status().tour;
+  const report = (...alerts: { code: number; level: string; msg: string }[]) => {
+    chassis.alerts = alerts;
+    chassis.publish('/alerts');
+  };
+  const raised = (code: number, level = 'error') => ({ code, level, msg: 'as reported' });
+  const closed = () => until(() => !bench.motion.status().gate.open, 'the gate to close');
+
+  it('does not start with an active error, except that a person passes each by its number', async () => {
+    report(raised(8004), raised(1012));
+    await closed();
+    expect(bench.motion.status().gate.passableAlerts).toEqual([8004, 1012]);
+    await expect(bench.motion.startTour('round')).rejects.toMatchObject({ code: 'MOTION_REFUSED' });
+    await expect(bench.motion.startTour('round', { although: [8004] })).rejects.toMatchObject({
+      message: expect.stringMatching(/error 1012/),
+    });
+    await expect(bench.motion.startDrive({ station: 'A' }, { although: [1012] })).rejects.toMatchObject({
+      message: expect.stringMatching(/error 8004/),
+    });
+    expect(orders()).toBe(0);
+    expect(await bench.motion.startTour('short', { although: [8004, 1012] })).toMatchObject({ although: [8004, 1012] });
+    await until(() => orders() === 1, 'the order');
+    chassis.plan({ move_state: 'succeeded' });
+    await until(() => tour()?.state === 'succeeded', 'the end', 10_000);
+    expect(tour()).toMatchObject({ although: [8004, 1012] });
+    // It was passed for that run only.
+    await expect(bench.motion.startTour('short')).rejects.toMatchObject({ code: 'MOTION_REFUSED' });
+  });
+
+  it.each([
+    ['a new error', () => report(raised(8004)), /the robot reports error 8004: as reported/],
+    ['an alert of an unknown level', () => report(raised(77, 'odd')), /alert 77 of the unknown level 'odd'/],
+    [
+      'another control mode',
+      () => {
+        chassis.wheels = { control_mode: 'manual', emergency_stop_pressed: false };
+        chassis.publish('/wheel_state');
+      },
+      /the control mode of the robot is 'manual'/,
+    ],
+  ])('is cancelled by %s on its way', async (_what, happen, why) => {
+    await bench.motion.startTour('round', { although: [1012] });
+    await until(() => orders() === 1, 'the order');
+    happen();
+    await until(() => tour()?.state !== 'running', 'the end');
+    expect(tour()).toMatchObject({ state: 'stopped', at: 0, reason: expect.stringMatching(why) });
+    expect([orders(), cancels()]).toEqual([1, 1]);
+  });
+
+  it.each([
+    ['a warning', raised(8501, 'warning')],
+    ['no progress, where the robot waits', raised(1008)],
+    ['an alert that was passed', raised(1012)],
+  ])('is not cancelled by %s on its way', async (_what, alert) => {
+    await bench.motion.startTour('short', { although: [1012] });
+    await until(() => orders() === 1, 'the order');
+    report(alert);
+    await time.sleep(1_000);
+    expect([tour()?.state, cancels()]).toEqual(['running', 0]);
+  });
+});
