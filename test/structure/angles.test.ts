@@ -9,6 +9,7 @@ const CONVERSION = /Math\.PI\)? \/ 180\b|\b180\)? \/ Math\.PI/;
 const geometry: readonly (readonly [place: RegExp, why: string])[] = [
   [/^overlays\//, 'pictures, and a heading that may be a quarter turn in radians'],
   [/^motion\/trial\//, 'courses between two positions, and which unit their readings fit'],
+  [/^chassis\/standing\//, 'the slowest turn, in both readings of a heading'],
   [/^chassis\/unit\//, 'both readings of a heading are compared with the course'],
   [/^toolkit\/gateway\/pose-check\.ts$/, 'the text of a result'],
 ];

@@ -166,7 +166,7 @@ function judgeStop({ stop, keepingTrouble, isCancelPending, stopProof }: GateInp
     const since = stop.since === null ? '' : ` since ${stop.since}`;
     refusals.push({
       code: 'MOTION_STOPPED',
-      reason: `The robot is stopped${by}${since}: ${stop.reason ?? 'no reason given'}.`,
+      reason: `A stop is latched${by}${since}: ${stop.reason ?? 'no reason given'}.`,
     });
   }
   // A robot whose stop would not survive a restart must not be driven.
@@ -177,7 +177,7 @@ function judgeStop({ stop, keepingTrouble, isCancelPending, stopProof }: GateInp
 }
 
 /** Text: what the last cancel still has to show. */
-export function stopProofText({ verdict, reason }: StopProof): string {
+function stopProofText({ verdict, reason }: StopProof): string {
   if (verdict === 'drives-on') {
     return `THE ROBOT DOES NOT STOP although it was cancelled: ${reason}. PRESS THE EMERGENCY STOP. The cancel is repeated.`;
   }
@@ -310,7 +310,12 @@ export function judgeFacts(kind: Order['kind'], input: GateInput): Refusal[] {
 /** A refusal for each of these facts that does not pass. */
 export function judgeReliances(
   ids: readonly ReliableFactId[],
-  { snapshot: { identity }, records, evidenceTrouble, site: { motion } }: GateInput,
+  {
+    snapshot: { identity },
+    records,
+    evidenceTrouble,
+    site: { motion },
+  }: Pick<GateInput, 'snapshot' | 'records' | 'evidenceTrouble' | 'site'>,
   passes: (reliance: Reliance, id: ReliableFactId) => boolean,
 ): Refusal[] {
   const device = {

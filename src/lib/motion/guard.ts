@@ -41,7 +41,7 @@ export function startGuard({ link, latch, canceller, watch, proofs, clock }: Gua
     const moveId = isReported ? values.planning.value.actionId : null;
     if (moveId !== null && moveId !== drivenMoveId) proofs.began();
     drivenMoveId = moveId;
-    // Asked at every change: a robot that does not stop is noticed with its pose, not when somebody looks.
+    // Asked at every change: a robot that does not stop is noticed with its pose, not with the next request.
     const isDisobeying = proofs.current(snapshot)?.verdict === 'drives-on';
     const isDue = nowMs - Math.max(guardedAtMs, canceller.answeredAtMs) >= GUARD_MS;
     if (

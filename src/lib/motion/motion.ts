@@ -1,4 +1,4 @@
-import type { ChassisLink } from '../chassis/index.ts';
+import type { ChassisLink, ChassisSnapshot } from '../chassis/index.ts';
 import { movesOf } from '../chassis/moves.ts';
 import { GwError } from '../error/index.ts';
 import type { EvidenceSource } from '../evidence/index.ts';
@@ -32,6 +32,7 @@ import { planTour, runTour } from './tours.ts';
 import type { TrialStore } from './trial/store.ts';
 import { createTrials } from './trial/trials.ts';
 import { createMoveWatch, unownedMoveText } from './unowned-move.ts';
+import { verifiedStanding } from './verified-standing.ts';
 
 export interface MotionOptions {
   readonly link: ChassisLink;
@@ -67,7 +68,12 @@ export function createMotion(options: MotionOptions): Motion {
   let life = new AbortController();
   const limits: OrderLimits = { ...orderLimits, moveMs: site.motion.moveLimitS * 1_000, ...options.limits };
   const tries = limits.cancelTries;
-  const proofs = createStopProofs({ clock, log });
+  /** Whether degrees in `/tracked_pose` were verified on this very device. */
+  const isUnitVerified = (snapshot = link.snapshot()) => {
+    const about = { snapshot, site, records: evidence.records(), evidenceTrouble: evidence.trouble() };
+    return judgeReliances(['angles.tracked-pose-ori'], about, ({ verifiedHere }) => verifiedHere).length === 0;
+  };
+  const proofs = createStopProofs({ clock, log, isUnitVerified });
   const canceller = createCanceller({ link, moves, clock, log, proofs, tries, signal: () => life.signal });
   const watch = createMoveWatch({ clock, log, policy: site.motion.unownedMove });
   const poseAlarm = createPoseAlarm({ stateDir: site.stateDir, clock, log, onChange: changed });
@@ -79,7 +85,14 @@ export function createMotion(options: MotionOptions): Motion {
   let runs = 0;
   let guard: DisposableStack | null = null;
 
-  const gateInput = (although: readonly number[] = [], snapshot = link.snapshot()): GateInput => ({
+  /** Standing is judged in the unit that was verified on this device. */
+  const lookNow = (): ChassisSnapshot => {
+    const snapshot = link.snapshot();
+    const about = { isUnitVerified: isUnitVerified(snapshot), nowMs: clock.monotonicMs() };
+    return { ...snapshot, standing: verifiedStanding(snapshot, about) };
+  };
+
+  const gateInput = (although: readonly number[] = [], snapshot = lookNow()): GateInput => ({
     snapshot,
     although,
     site,
@@ -146,9 +159,6 @@ export function createMotion(options: MotionOptions): Motion {
     const codes = passableAlerts(input);
     return codes.length > 0 && { passableAlerts: codes };
   };
-
-  const isUnitVerified = () =>
-    judgeReliances(['angles.tracked-pose-ori'], gateInput(), ({ verifiedHere }) => verifiedHere).length === 0;
 
   const follow = (order: Order, signal: AbortSignal, although: readonly number[] = []) =>
     order.kind === 'pose'
@@ -246,7 +256,7 @@ export function createMotion(options: MotionOptions): Motion {
       const { latched, by, reason, unsavedBecause } = latch.state();
       if (latched) {
         const unsaved = unsavedBecause === null ? '' : ` (${unsavedBecause})`;
-        return `stopped${by === null ? '' : ` by ${by}`}: ${reason ?? 'no reason given'}${unsaved}`;
+        return `stop latched${by === null ? '' : ` by ${by}`}: ${reason ?? 'no reason given'}${unsaved}`;
       }
       if (tour?.state === 'running') return `tour ${tour.tour}, to ${tour.stations[tour.at] ?? 'its end'}`;
       if (drive?.state === 'running') return `drive to ${drive.station ?? 'the dock'}`;

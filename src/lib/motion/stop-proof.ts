@@ -1,6 +1,7 @@
 import { type ChassisSnapshot, judgeAfterStop } from '../chassis/index.ts';
 import type { Clock, Log } from '../lifecycle/index.ts';
 import type { StopProof } from './model.ts';
+import { standingUnit } from './verified-standing.ts';
 
 /**
  * After this time without proof a person decides, by clearing the stop on site: poses that scatter too much never prove
@@ -32,7 +33,15 @@ export interface StopProofs {
  * Every cancel must be followed by a standstill: an acknowledged cancel, and a move reported as ended, are words of the
  * chassis; its poses are the deed.
  */
-export function createStopProofs({ clock, log }: { readonly clock: Clock; readonly log: Log }): StopProofs {
+export function createStopProofs({
+  clock,
+  log,
+  isUnitVerified,
+}: {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly isUnitVerified: () => boolean;
+}): StopProofs {
   let owed: Owed | null = null;
   let beganAtMs: number | null = null;
 
@@ -43,7 +52,7 @@ export function createStopProofs({ clock, log }: { readonly clock: Clock; readon
     const input = {
       poses,
       nowMs,
-      unit: poseUnit.verdict,
+      unit: standingUnit(poseUnit, { isUnitVerified: isUnitVerified() }),
       acknowledgedAtMs: open.acknowledgedAtMs,
       orderedAtMs: beganAtMs,
     };

@@ -28,7 +28,7 @@ export interface StandingInput {
   readonly sinceMs?: number;
 }
 
-/** Project decisions. A slower robot cannot be told from one that stands. */
+/** Project decisions. A slower robot cannot be distinguished from one that stands. */
 const SLOWEST_M_S = 0.02;
 const SLOWEST_DEG_S = 2;
 /** While the unit is undecided, as radians: five degrees per second. */
@@ -43,7 +43,7 @@ const MIN_POSES = 4;
  */
 const MIN_MOVING_POSES = 3;
 const MIN_UNDECIDED_MOVING_POSES = 6;
-/** Project decisions: an older pose tells nothing about now, and a longer gap nothing about the time in it. */
+/** Project decisions: an older pose says nothing about now, and a longer gap nothing about the time in it. */
 export const MAX_AGE_MS = 3_000;
 const MAX_GAP_MS = 3_000;
 /**
@@ -81,7 +81,7 @@ interface Axis {
   readonly standsSigma: number;
   readonly independentPerS: number;
   /** Clause for a change per second. */
-  readonly tell: (perS: number) => string;
+  readonly describe: (perS: number) => string;
 }
 
 const placeAxis = (value: Axis['value']): Axis => ({
@@ -93,7 +93,7 @@ const placeAxis = (value: Axis['value']): Axis => ({
   minMovingPoses: MIN_MOVING_POSES,
   standsSigma: STANDS_SIGMA,
   independentPerS: INDEPENDENT_PER_S,
-  tell: (perS) => `it moves at ${perS.toFixed(2)} m/s`,
+  describe: (perS) => `it moves at ${perS.toFixed(2)} m/s`,
 });
 
 const inDegrees: Axis = {
@@ -106,7 +106,7 @@ const inDegrees: Axis = {
   minMovingPoses: MIN_MOVING_POSES,
   standsSigma: STANDS_SIGMA,
   independentPerS: INDEPENDENT_PER_S,
-  tell: (perS) => `it turns at ${perS.toFixed(1)}°/s`,
+  describe: (perS) => `it turns at ${perS.toFixed(1)}°/s`,
 };
 
 const toRad = (deg: number) => (deg * Math.PI) / 180;
@@ -121,7 +121,7 @@ const inRadians: Axis = {
   minMovingPoses: MIN_MOVING_POSES,
   standsSigma: STANDS_SIGMA,
   independentPerS: INDEPENDENT_PER_S,
-  tell: (perS) => `its heading changes by ${perS.toFixed(2)} per second, which is a turn if it is in radians`,
+  describe: (perS) => `its heading changes by ${perS.toFixed(2)} per second, which is a turn if it is in radians`,
 };
 
 /** The noise of a heading in degrees, read as radians, must not hide that the robot stands. */
@@ -178,7 +178,7 @@ export function judgeStanding({ poses, nowMs, unit, sinceMs = Number.NEGATIVE_IN
       ({ axis, perS, error }) => count >= axis.minMovingPoses && Math.abs(perS) > MOVES_SIGMA * error,
     );
     if (moving !== undefined) {
-      const reason = `${moving.axis.tell(Math.abs(moving.perS))}, by ${over(count, seconds)}`;
+      const reason = `${moving.axis.describe(Math.abs(moving.perS))}, by ${over(count, seconds)}`;
       return { verdict: 'moves', reason, ...about };
     }
     if (about.overMs < MIN_MS || count < MIN_POSES) continue;

@@ -68,7 +68,7 @@ function stoppedHeadline(state: ReturnType<typeof stoppedState>, reasons: readon
 }
 
 /** The state of the move, as the chassis reported it over the current connection. */
-export function moveProgressOf({ link, values: { planning } }: ChassisSnapshot): ReturnType<typeof moveProgress> {
+function moveProgressOf({ link, values: { planning } }: ChassisSnapshot): ReturnType<typeof moveProgress> {
   const isCurrent = link.kind === 'connected' && planning.status === 'received' && !planning.stale;
   return moveProgress(isCurrent ? planning.value.moveState : null);
 }
