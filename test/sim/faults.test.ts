@@ -560,6 +560,191 @@ describe.concurrent('faults of orders', () => {
     }));
 });
 
+describe.concurrent('faults in which the robot does something else than it reports', () => {
+  const cancel = (sim: Sim) => call(sim, 'PATCH', '/chassis/moves/current', { state: 'cancelled' });
+  const awayM = (sim: Sim, xM: number, yM: number) => Math.hypot(sim.state().xM - xM, sim.state().yM - yM);
+  const stateOf = async (sim: Sim, id: number) =>
+    ((await call(sim, 'GET', `/chassis/moves/${id}`)).json as { state: string }).state;
+
+  /** A move of 3 m that is under way; its id. */
+  async function underWay(sim: Sim): Promise<number> {
+    const order = { creator: 'test', type: 'standard', target_x: 1.4, target_y: 0.6 };
+    const { id } = (await call(sim, 'POST', '/chassis/moves', order)).json as { id: number };
+    const { xM, yM } = sim.state();
+    await until(() => awayM(sim, xM, yM) > 0.4, 10_000);
+    return id;
+  }
+
+  it('cancel-lies: the cancel returns 200, the move is cancelled everywhere, and the robot drives to its goal', () =>
+    withFault(
+      'cancel-lies',
+      async (sim, listener) => {
+        const id = await underWay(sim);
+        expect((await cancel(sim)).status).toBe(200);
+        expect(await stateOf(sim, id)).toBe('cancelled');
+        await listener.next(({ action_id, move_state }) => action_id === id && move_state === 'cancelled');
+        expect(sim.state()).toMatchObject({ moving: false });
+        await until(() => awayM(sim, 1.4, 0.6) < 0.03, 10_000);
+        expect(await stateOf(sim, id)).toBe('cancelled');
+      },
+      'paced',
+    ));
+
+  it('coasting: the move is cancelled, and the robot rolls on before it rests', () =>
+    withFault(
+      'coasting',
+      async (sim, _listener, clock) => {
+        const id = await underWay(sim);
+        expect((await cancel(sim)).status).toBe(200);
+        expect(await stateOf(sim, id)).toBe('cancelled');
+        const { xM, yM } = sim.state();
+        const began = clock.monotonicMs();
+        await until(() => sim.state().speedMS === 0, 10_000);
+        expect(clock.monotonicMs() - began).toBeGreaterThan(3_000);
+        expect(awayM(sim, xM, yM)).toBeGreaterThan(0.8);
+      },
+      'paced',
+    ));
+
+  it('creeping: the place changes while no move runs', () =>
+    withFault(
+      'creeping',
+      async (sim, listener) => {
+        await until(() => awayM(sim, 0, -2) > 0.5, 10_000);
+        expect(sim.state().moving).toBe(false);
+        await listener.next(({ topic, pos }) => topic === '/tracked_pose' && pos[1] > -1.6);
+        expect(listener.received.filter(({ move_state }) => move_state === 'moving')).toEqual([]);
+      },
+      'paced',
+    ));
+
+  it('spinning: the heading changes while no move runs', () =>
+    withFault(
+      'spinning',
+      async (sim, listener) => {
+        await listener.next(({ topic, ori }) => topic === '/tracked_pose' && ori > 130, 10_000);
+        expect(sim.state()).toMatchObject({ moving: false, xM: 0, yM: -2 });
+        expect(listener.received.filter(({ move_state }) => move_state === 'moving')).toEqual([]);
+      },
+      'paced',
+    ));
+
+  it('cancel-refused: the cancel returns 500, and the move continues; without a move it is 404 as ever', () =>
+    withFault(
+      'cancel-refused',
+      async (sim) => {
+        expect((await cancel(sim)).status).toBe(404);
+        const id = await underWay(sim);
+        expect(await cancel(sim)).toMatchObject({ status: 500, json: { detail: expect.any(String) } });
+        expect(await stateOf(sim, id)).toBe('moving');
+        await until(() => !sim.state().moving, 10_000);
+        expect(await stateOf(sim, id)).toBe('succeeded');
+      },
+      'paced',
+    ));
+
+  it('misses: the move succeeds about 1 m before its goal', () =>
+    withFault(
+      'misses',
+      async (sim) => {
+        const id = await underWay(sim);
+        await until(() => !sim.state().moving, 10_000);
+        expect(await stateOf(sim, id)).toBe('succeeded');
+        expect(awayM(sim, 1.4, 0.6)).toBeGreaterThan(0.85);
+        expect(awayM(sim, 1.4, 0.6)).toBeLessThan(1.05);
+      },
+      'paced',
+    ));
+
+  it('succeeds-early: the move succeeds on the way, and the robot drives on to its goal', () =>
+    withFault(
+      'succeeds-early',
+      async (sim, listener) => {
+        const id = await underWay(sim);
+        await listener.next(({ action_id, move_state }) => action_id === id && move_state === 'succeeded', 10_000);
+        expect(awayM(sim, 1.4, 0.6)).toBeGreaterThan(0.5);
+        await until(() => awayM(sim, 1.4, 0.6) < 0.03, 10_000);
+      },
+      'paced',
+    ));
+
+  it('clockwise: the sign of the reported heading is reversed', () =>
+    withFault('clockwise', async (sim, listener) => {
+      listener.forget();
+      const pose = await listener.next(({ topic, ori }) => topic === '/tracked_pose' && ori < 0);
+      expect([pose.ori, pose.pos]).toEqual([-90, [0, -2]]);
+      expect(sim.state().yawRad).toBeCloseTo(Math.PI / 2, 6);
+      sim.setFault('degrees-0-360', true);
+      await listener.next(({ topic, ori }) => topic === '/tracked_pose' && ori === 270);
+      sim.setFault('degrees-0-360', false);
+      for (const [unit, fits] of [
+        ['radians', (ori: number) => ori > -1.6 && ori < -1.5],
+        ['radians-unwrapped', (ori: number) => ori < -40 && ori > -60],
+      ] as const) {
+        sim.setFault(unit, true);
+        await listener.next(({ topic, ori }) => topic === '/tracked_pose' && fits(ori));
+        sim.setFault(unit, false);
+      }
+    }));
+
+  it('half-readable: one field of another type, the others true', () =>
+    withFault('half-readable', async (sim, listener) => {
+      listener.send({ enable_topic: '/wheel_state' });
+      expect(await listener.next(({ control_mode }) => control_mode === 0)).toMatchObject({
+        emergency_stop_pressed: false,
+        wheels_released: false,
+      });
+      const isHalf = ({ topic, state }: Message) => topic === '/slam/state' && typeof state === 'number';
+      expect(await listener.next(isHalf)).toMatchObject({ reliable: true, position_quality: 10 });
+      sim.setFault('emergency-stop', true);
+      await listener.next((message) => message.emergency_stop_pressed === true && message.control_mode === 0);
+      sim.setFault('localisation-lost', true);
+      await listener.next((message) => isHalf(message) && message.reliable === false);
+      sim.setFault('emergency-stop', false);
+      sim.setFault('localisation-lost', false);
+    }));
+
+  it('noisy-pose: 1 cm and 0.5 degrees around the true pose, the same in every run', async () => {
+    const runs: string[] = [];
+    for (let run = 0; run < 2; run += 1) {
+      await withFault(
+        'noisy-pose',
+        async (sim, listener) => {
+          listener.forget();
+          const poses = () => listener.received.filter(({ topic, ori }) => topic === '/tracked_pose' && ori !== 90);
+          await until(() => poses().length >= 300, 20_000);
+          const first = poses().slice(0, 300);
+          const columns = [
+            first.map(({ pos }) => pos[0] / 0.01),
+            first.map(({ pos }) => (pos[1] + 2) / 0.01),
+            first.map(({ ori }) => (ori - 90) / 0.5),
+          ];
+          for (const values of columns) {
+            const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
+            const deviation = Math.sqrt(values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / values.length);
+            expect(Math.abs(mean)).toBeLessThan(0.2);
+            expect(Math.abs(deviation - 1)).toBeLessThan(0.15);
+          }
+          expect(sim.state()).toMatchObject({ xM: 0, yM: -2, speedMS: 0 });
+          runs.push(JSON.stringify(first.map(({ pos, ori }) => [pos, ori])));
+        },
+        'paced',
+      );
+    }
+    expect(runs[0]).toBe(runs[1]);
+  });
+
+  it('battery-to-100: 1 percent is reported as 1', () =>
+    withFault('battery-to-100', async (sim, listener) => {
+      const isBattery = ({ topic }: Message) => topic === '/battery_state';
+      await listener.next((message) => isBattery(message) && message.percentage === 1);
+      await listener.next(({ topic, alerts }) => topic === '/alerts' && alerts[0]?.code === 8501);
+      sim.setFault('battery-low', true);
+      await listener.next((message) => isBattery(message) && message.percentage === 6);
+      sim.setFault('battery-low', false);
+    }));
+});
+
 describe.concurrent('faults of maps', () => {
   it('overlays-version-stuck: new overlays with the old version, also when one is sent', () =>
     withFault('overlays-version-stuck', async (sim) => {

@@ -77,6 +77,37 @@ export const faultTable = {
     '/tracked_pose drifts by up to 0.3 m and 12 degrees within seconds while the robot stands still.',
   ),
   'cancel-ignored': row('robot', 'Cancelling a move returns 200, and the robot continues.'),
+  'cancel-lies': row(
+    'robot',
+    'Cancelling a move returns 200 and the move is reported as cancelled, and the robot drives on to its goal. Off: it stops.',
+  ),
+  coasting: row(
+    'robot',
+    'A cancelled move is reported as cancelled, and the robot rolls on along its way for 4 seconds, at most 0.3 m/s, before it stops. Off: it stops.',
+  ),
+  'cancel-refused': row('robot', 'Cancelling a move returns 500, and the robot continues.'),
+  creeping: row(
+    'robot',
+    'While no move runs the robot creeps at 0.1 m/s, 1.2 m ahead and back again and again, and reports no move. Off: it rests where it is.',
+  ),
+  spinning: row(
+    'robot',
+    'While no move runs, so also after a cancel, the robot spins in place at 15 degrees per second, and reports no move. With `radians` it spins at this rate, too. Off: it rests where it is.',
+  ),
+  misses: row(
+    'robot',
+    'Moves end about 1 m before their goal and report succeeded, those to the dock too; a shorter way is not driven at all.',
+  ),
+  'succeeds-early': row('robot', 'Moves report succeeded halfway, and the robot drives on to its goal. Off: it stops.'),
+  clockwise: row('robot', '/tracked_pose counts headings clockwise: the sign of `ori` is reversed.'),
+  'noisy-pose': row(
+    'robot',
+    '/tracked_pose has noise with a standard deviation of 1 cm in each coordinate and 0.5 degrees, the same values in every run.',
+  ),
+  'half-readable': row(
+    'answers',
+    'One field of /wheel_state and of /slam/state is a number instead of text: `control_mode` 0, `state` 1. The others are true.',
+  ),
   'overlays-version-stuck': row('robot', 'A PATCH of overlays takes effect, and `overlays_version` does not change.'),
   'patch-drops': row('robot', 'A PATCH of overlays returns 200 and loses every undocumented property.'),
   'patch-renames': row('robot', 'A PATCH of overlays replaces the id of every feature; references stay as sent.'),
@@ -103,6 +134,10 @@ export const faultTable = {
     'At rest the topics have the rates that a public integrator observed: the pose about once per second, wheels and positioning every 2 s, the battery every 5 s.',
   ),
   'battery-unsure': row('robot', '/battery_state reports `full` at 41 percent.'),
+  'battery-to-100': row(
+    'robot',
+    '/battery_state counts `percentage` from 0 to 100, and the charge is 1 percent: `percentage` 1, with an alert.',
+  ),
   'manual-control': row('robot', 'The robot is in manual control: it stops, its wheels are released.'),
   'alert-active': row('robot', 'The robot reports the errors 8004 and 1012 in addition to its other alerts.'),
   'position-poor': row('robot', '/slam/state reports reliable, with a position quality of 3, poor.'),

@@ -31,6 +31,10 @@ export interface SimOptions {
   readonly heartbeatPort?: number;
   /** Changes to the announced capabilities; `false` removes one. */
   readonly capabilities?: Readonly<Record<string, boolean>>;
+  /** Maximum speed of the robot in metres per second, 0.02 to 1 (the default); its settings limit it further. */
+  readonly speedMS?: number;
+  /** Minimum interval between two messages of `/tracked_pose`, also while it drives; 100 (the default) to 10,000. */
+  readonly poseMs?: number;
   /** Unit of every `ori` on the WebSocket except in `/tracked_pose`; radians by default. */
   readonly otherOri?: OtherOriUnit;
   /** Options of the tablet, if there is one. */
@@ -47,6 +51,7 @@ interface TrueState {
   readonly yM: number;
   readonly yawRad: number;
   readonly speedMS: number;
+  /** A move runs, by its report: some faults drive without one. */
   readonly moving: boolean;
   readonly docked: boolean;
   /** Number of open topic connections. */

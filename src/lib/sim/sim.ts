@@ -36,6 +36,8 @@ const capabilities = {
 /** Broker and region in every enrolment answer; the specification names this region. */
 const BROKER_HOST = '127.0.0.1';
 const REGION = 'eu-central-1';
+const DEFAULT_SPEED_M_S = 1;
+const DEFAULT_POSE_MS = 100;
 const RESTART_MS = 1500;
 const MAX_REQUESTS = 1000;
 
@@ -45,11 +47,13 @@ const MAX_REQUESTS = 1000;
  */
 export async function startSim(options: SimOptions = {}): Promise<Sim> {
   const { clock = systemClock, onEvent = () => {}, serial = DEFAULT_SERIAL, software = DEFAULT_SOFTWARE } = options;
-  const { robots = 0 } = options;
+  const { robots = 0, speedMS = DEFAULT_SPEED_M_S, poseMs = DEFAULT_POSE_MS } = options;
   const parts = new Set(options.with);
   const dir = options.dir === undefined ? undefined : resolve(options.dir);
   if (dir === undefined && parts.has('password')) throw new RangeError('a password needs a folder');
   if (!Number.isInteger(robots) || robots < 0 || robots > MAX_NEIGHBOURS) throw new RangeError('0 to 1000 neighbours');
+  if (!(speedMS >= 0.02 && speedMS <= 1)) throw new RangeError('a speed of 0.02 to 1 m/s');
+  if (!(poseMs >= 100 && poseMs <= 10_000)) throw new RangeError('100 to 10,000 ms between two poses');
   if (dir === undefined && robots > 0) throw new RangeError('neighbours need a folder for their key');
   if (dir !== undefined) {
     if (await isRunning(dir)) throw new GwError('SIM_RUNNING', `A simulated robot is already running in ${dir}.`);
@@ -74,6 +78,8 @@ export async function startSim(options: SimOptions = {}): Promise<Sim> {
       restartMs: options.bootMs || RESTART_MS,
       capabilities: { ...capabilities, ...options.capabilities },
       otherOri: options.otherOri ?? 'radians',
+      speedMS,
+      poseMs,
       clock,
       onRequest(request) {
         received.push(request);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { type SimOptions, startSim } from '../../../src/lib/sim/index.ts';
+import { createPacedClock } from '../../lifecycle/paced-clock.ts';
 import { call, fastClock, listen, type Message, until } from '../raw-client.ts';
 
 const isAck = (message: Message) => Array.isArray(message.enabled_topics);
@@ -12,6 +13,39 @@ async function open(options: SimOptions = {}) {
   const listener = stack.use(await listen(sim));
   return { sim, listener, [Symbol.asyncDispose]: () => stack.disposeAsync() };
 }
+
+describe('the minimum interval between two poses', () => {
+  it.each([100, 1000])('holds at rest and while it drives: %i ms', async (poseMs) => {
+    await using it = await open({ poseMs, clock: createPacedClock() });
+    const { sim, listener } = it;
+    const poses = () => listener.received.filter(({ topic }) => topic === '/tracked_pose').length;
+    const planning = () => listener.received.filter(({ topic }) => topic === '/planning_state').length;
+    listener.send({ enable_topic: ['/tracked_pose', '/planning_state', '/battery_state'] });
+    const batteries = () => listener.received.filter(({ topic }) => topic === '/battery_state').length;
+    await until(() => batteries() >= 4);
+    // Three intervals of 1 s, and the message on enabling.
+    expect(poses()).toBeGreaterThanOrEqual(poseMs === 100 ? 15 : 3);
+    expect(poses()).toBeLessThanOrEqual(poseMs === 100 ? 60 : 5);
+    await call(sim, 'POST', '/chassis/moves', { type: 'standard', target_x: 1.4, target_y: 1 });
+    listener.forget();
+    await until(() => planning() >= 6, 10_000);
+    expect(sim.state().moving).toBe(true);
+    expect(poses() / planning()).toBeGreaterThan(poseMs === 100 ? 2.5 : 0.2);
+    expect(poses() / planning()).toBeLessThan(poseMs === 100 ? 8 : 1);
+  });
+
+  it('and the speed are checked', async () => {
+    for (const options of [
+      { poseMs: 99 },
+      { poseMs: 10_001 },
+      { speedMS: 0.01 },
+      { speedMS: 1.1 },
+      { speedMS: Number.NaN },
+    ]) {
+      await expect(startSim(options), JSON.stringify(options)).rejects.toThrow(RangeError);
+    }
+  });
+});
 
 describe('/ws/v2/topics (vendor facts 2)', () => {
   it('acknowledges with the full set of this connection, newest first, and without a topic key', async () => {

@@ -8,6 +8,7 @@ import { closeServer, listenOn } from '../listen.ts';
 import { createBoot } from './boot.ts';
 import { writeJson } from './json-writer.ts';
 import { hasTopic, type OtherOriUnit, topicMessage } from './messages.ts';
+import { createPoseNoise } from './noise.ts';
 import { createRest } from './rest/rest.ts';
 import type { RestReply } from './rest/rest-reply.ts';
 import { type Aspect, createRobot } from './robot.ts';
@@ -21,6 +22,8 @@ export interface ChassisOptions {
   readonly restartMs: number;
   readonly capabilities: Readonly<Record<string, boolean>>;
   readonly otherOri: OtherOriUnit;
+  readonly speedMS: number;
+  readonly poseMs: number;
   readonly clock: Clock;
   readonly onFault: (name: FaultName, on: boolean) => void;
   readonly onRequest: (request: ReceivedRequest) => void;
@@ -57,7 +60,14 @@ export async function startChassis(options: ChassisOptions) {
   const now = () => clock.wall().getTime() / 1000;
   const faults: Faults = createFaults(onFault);
   const boot = createBoot({ clock, now, faults, onChange: options.onBoot });
-  const robot = createRobot({ serial, now, faults, onChange: (aspect: Aspect) => topicServer.changed(aspect) });
+  const robot = createRobot({
+    serial,
+    now,
+    faults,
+    speedMS: options.speedMS,
+    onChange: (aspect: Aspect) => topicServer.changed(aspect),
+  });
+  const noise = createPoseNoise();
   const rest = createRest({
     robot,
     faults,
@@ -72,13 +82,14 @@ export async function startChassis(options: ChassisOptions) {
   const topicServer = createTopicServer({
     clock,
     faults,
+    poseMs: options.poseMs,
     isBooting: boot.isBooting,
     isMoving: robot.moves.isMoving,
     isAtRest: robot.isAtRest,
     twist: robot.remote.command,
     supportsLists: () => rest.capabilities().supportsEnableTopicList === true,
     isTopicKnown: (topic) => hasTopic(topic, faults),
-    message: (topic) => topicMessage(topic, { robot, faults, otherOri: options.otherOri, now }),
+    message: (topic) => topicMessage(topic, { robot, faults, otherOri: options.otherOri, noise, now }),
     briefInfo: rest.briefInfo,
     page: PAGE,
     hugeText,

@@ -1,7 +1,7 @@
 import { topics } from '../../chassis/wire.ts';
 import type { Faults } from '../faults.ts';
 import { dock } from './floor/floor.ts';
-import { type FloorMap, mapPng, pictureDigest } from './maps/map-store.ts';
+import { type FloorMap, mapPng, parseOverlays, pictureDigest } from './maps/map-store.ts';
 import type { PoseRad } from './motion/drive.ts';
 import { headingRad, radOfTurn, reportedDegrees, reportedDegreesOfTurn, wrapRad } from './motion/heading.ts';
 import { failReasonName } from './motion/move-wire.ts';
@@ -57,6 +57,8 @@ export interface MessageOptions {
   readonly robot: Robot;
   readonly faults: Faults;
   readonly otherOri: OtherOriUnit;
+  /** For the fault `noisy-pose`. */
+  readonly noise: (pose: PoseRad) => PoseRad;
   /** Unix seconds. */
   readonly now: () => number;
 }
@@ -117,7 +119,7 @@ function topicBody(topic: string, options: MessageOptions): object | undefined {
     }
     case topics.wheels:
       return {
-        control_mode: robot.controlMode(),
+        control_mode: faults.is('half-readable') ? 0 : robot.controlMode(),
         emergency_stop_pressed: robot.emergencyStop(),
         ...(!faults.is('old-software') && { wheels_released: robot.controlMode() === 'manual' }),
       };
@@ -132,7 +134,7 @@ function topicBody(topic: string, options: MessageOptions): object | undefined {
           uid: map.uid,
           map_version: map.mapVersion,
           overlays_version: map.overlaysVersion,
-          overlays: JSON.parse(map.overlays) as unknown,
+          overlays: parseOverlays(map.overlays),
         }
       );
     case '/map':
@@ -158,7 +160,13 @@ function topicBody(topic: string, options: MessageOptions): object | undefined {
 /** Project decision: range and speed of the reported pose under the fault `drifting-pose`. */
 const drift = { radiusM: 0.15, turnRad: 0.1, periodS: 7 } as const;
 
-function reportedPose({ robot, faults, now }: MessageOptions): PoseRad {
+function reportedPose(options: MessageOptions): PoseRad {
+  const { faults, noise } = options;
+  const pose = driftingPose(options);
+  return faults.is('noisy-pose') ? noise(pose) : pose;
+}
+
+function driftingPose({ robot, faults, now }: MessageOptions): PoseRad {
   const pose = robot.pose();
   if (!faults.is('drifting-pose') || !robot.isAtRest()) return pose;
   const phase = (2 * Math.PI * now()) / drift.periodS;
@@ -170,9 +178,17 @@ function reportedPose({ robot, faults, now }: MessageOptions): PoseRad {
 }
 
 function reportedOri(yawRad: number, { robot, faults }: MessageOptions): number {
-  if (faults.is('radians-unwrapped')) return millionth(robot.turnedRad());
+  const sign = faults.is('clockwise') ? -1 : 1;
+  if (faults.is('radians-unwrapped')) {
+    const turnedRad = robot.turnedRad();
+    return millionth(sign * (turnedRad + wrapRad(yawRad - turnedRad)));
+  }
+  return oriOfTurn(sign * yawRad, faults);
+}
+
+function oriOfTurn(yawRad: number, faults: Faults): number {
   if (faults.is('radians-0-2pi')) return millionth(radOfTurn(yawRad));
-  if (faults.is('radians')) return millionth(yawRad);
+  if (faults.is('radians')) return millionth(wrapRad(yawRad));
   return faults.is('degrees-0-360') ? reportedDegreesOfTurn(yawRad) : reportedDegrees(yawRad);
 }
 
@@ -193,13 +209,13 @@ const CELLS = 7;
 /** A worn battery. Project decision. */
 const batteryHealth = { capacity: 19, design_capacity: 20, state_of_health: 0.95, cycle_count: 12 } as const;
 
-function batteryBody({ robot, now }: MessageOptions) {
+function batteryBody({ robot, faults, now }: MessageOptions) {
   const { percentage, status, currentA, voltageV } = robot.battery();
   return {
     secs: Math.floor(now()),
     voltage: millionth(voltageV),
     current: currentA,
-    percentage: millionth(percentage),
+    percentage: millionth(percentage * (faults.is('battery-to-100') ? 100 : 1)),
     power_supply_status: status,
   };
 }
@@ -238,7 +254,7 @@ function slamBody({ robot, faults }: MessageOptions): object {
   const reliable = robot.isLocalised();
   const positioning = robot.maps.current() !== undefined;
   return {
-    state: positioning ? 'positioning' : 'inactive',
+    state: faults.is('half-readable') ? 1 : positioning ? 'positioning' : 'inactive',
     reliable,
     ...(!faults.is('old-software') && {
       position_quality: !positioning ? 0 : !reliable ? 1 : faults.is('position-poor') ? 3 : 10,

@@ -1,8 +1,10 @@
 import type { Faults } from '../faults.ts';
 import { dock } from './floor/floor.ts';
+import type { Point } from './floor/grid.ts';
 import { createPlanner, type Planner } from './floor/plan.ts';
 import { createTrail } from './floor/trail.ts';
 import { chargersOn, createMapStore, type FloorMap, gridForPlanning } from './maps/map-store.ts';
+import { createDeeds } from './motion/deeds.ts';
 import { createDrive, type PoseRad } from './motion/drive.ts';
 import { createGlobalPositioning } from './motion/global-positioning.ts';
 import { headingRad, wrapRad } from './motion/heading.ts';
@@ -19,6 +21,8 @@ export interface RobotOptions {
   /** Unix seconds. */
   readonly now: () => number;
   readonly faults: Faults;
+  /** Maximum speed in metres per second, beside the settings; 1 by default. */
+  readonly speedMS?: number;
   readonly onChange: (aspect: Aspect) => void;
 }
 
@@ -32,6 +36,7 @@ const battery = {
   chargingPerS: 1.4e-4,
   low: 0.06,
   unsure: 0.41,
+  nearlyEmpty: 0.01,
 } as const;
 /** About 100 degrees per second, a full circle within four seconds. */
 const SPIN_RAD_S = 1.75;
@@ -53,14 +58,15 @@ const alertTexts: Readonly<Record<number, readonly [level: 'error' | 'warning', 
 
 /** The state of the robot. Time advances by `step` only. */
 export function createRobot(options: RobotOptions) {
-  const { faults, onChange } = options;
+  const { faults, onChange, speedMS = 1 } = options;
   const maps = createMapStore(options.serial, options.now);
   const settings = createSettings();
   const drive = createDrive({ xM: dock.xM, yM: dock.yM, yawRad: headingRad(dock.yawDeg) }, () => {
     const values = settings.effective();
+    const limitMS = Math.min(speedMS, deeds.speedLimitMS());
     return {
-      speedMS: values['control.max_forward_velocity'],
-      reverseSpeedMS: -values['control.max_backward_velocity'],
+      speedMS: Math.min(limitMS, values['control.max_forward_velocity']),
+      reverseSpeedMS: Math.min(limitMS, -values['control.max_backward_velocity']),
       accelerationMS2: values['control.max_forward_acc'],
       turnRateRadS: values['control.max_angular_velocity'],
     };
@@ -108,12 +114,16 @@ export function createRobot(options: RobotOptions) {
 
   const isRunning = () => !emergencyStop() && !hasWheelError && !faults.is('blocked');
 
+  const isFree = (at: Point) => currentPlanner()?.isFree(at) ?? true;
+  const mayMove = () => !moves.isMoving() && isRunning() && controlMode() !== 'manual';
+  const deeds = createDeeds({ drive, faults, mayMove, isFree });
+
   const moves = createMoves({
     drive,
+    deeds,
     now: options.now,
     planner: currentPlanner,
     isCharging: isDocked,
-    ignoresCancel: () => faults.is('cancel-ignored'),
     readsDegrees: () => faults.is('target-in-degrees'),
     charger: nearestCharger,
     obstruction() {
@@ -130,7 +140,7 @@ export function createRobot(options: RobotOptions) {
     drive,
     isAllowed: () => controlMode() === 'remote' && isRunning(),
     // A robot in collision may drive away; otherwise it stops in front of obstacles of the map.
-    isFree: (at) => currentPlanner()?.isFree(at) ?? true,
+    isFree,
     onTakeOver: () => moves.cancel(),
   });
 
@@ -156,7 +166,8 @@ export function createRobot(options: RobotOptions) {
 
   function percentage(): number {
     if (faults.is('battery-unsure')) return battery.unsure;
-    return faults.is('battery-low') ? battery.low : charge;
+    if (faults.is('battery-low')) return battery.low;
+    return faults.is('battery-to-100') ? battery.nearlyEmpty : charge;
   }
 
   function refreshAlerts(): void {
@@ -168,14 +179,20 @@ export function createRobot(options: RobotOptions) {
 
   /** Turns while one of those faults is on, and back to the previous heading afterwards. */
   function spin(dt: number): boolean {
-    if (turning.some((name) => faults.is(name)) && !moves.isMoving()) {
+    const isIdle = !isUnderWay() && !faults.is('spinning');
+    if (isIdle && turning.some((name) => faults.is(name))) {
       headingBeforeSpin ??= drive.pose().yawRad;
       drive.spin(dt, SPIN_RAD_S);
       return true;
     }
-    if (headingBeforeSpin !== undefined && !moves.isMoving()) drive.go([{ kind: 'turn', yawRad: headingBeforeSpin }]);
+    if (isIdle && headingBeforeSpin !== undefined) drive.go([{ kind: 'turn', yawRad: headingBeforeSpin }]);
     headingBeforeSpin = undefined;
     return false;
+  }
+
+  /** By its report, or against it. */
+  function isUnderWay(): boolean {
+    return moves.isMoving() || deeds.goesOn();
   }
 
   function followTurn(): void {
@@ -184,7 +201,7 @@ export function createRobot(options: RobotOptions) {
 
   function smallStep(dt: number): void {
     if (faults.is('wheel-error')) hasWheelError = true;
-    if (!spin(dt) && !remote.step(dt)) moves.step(dt);
+    if (!spin(dt) && !remote.step(dt) && !deeds.stir(dt)) moves.step(dt);
     followTurn();
     globalPositioning.step(dt);
     trail.add(drive.pose());

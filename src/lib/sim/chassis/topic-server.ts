@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
+import { topics } from '../../chassis/wire.ts';
 import type { Clock } from '../../lifecycle/index.ts';
 import type { Faults } from '../faults.ts';
 import { garbageFrame } from './garbage.ts';
@@ -12,6 +13,8 @@ import type { Aspect } from './robot.ts';
 export interface TopicServerOptions {
   readonly clock: Clock;
   readonly faults: Faults;
+  /** Minimum interval between two poses in milliseconds. */
+  readonly poseMs: number;
   readonly supportsLists: () => boolean;
   readonly isTopicKnown: (topic: string) => boolean;
   readonly isBooting: () => boolean;
@@ -145,9 +148,10 @@ export function createTopicServer(options: TopicServerOptions) {
     const restMs = faults.is('rest-rates') && !isMoving && options.isAtRest() ? row?.restMs : undefined;
     const every = restMs ?? row?.everyMs ?? (isMoving ? row?.movingMs : undefined);
     if (every === undefined) return false;
+    const least = topic === topics.pose ? options.poseMs : 0;
     const last = connection.sentAt.get(topic);
     // A tolerance, so that the interference of tick and interval does not halve the rate.
-    return last === undefined || now - last >= every - 15;
+    return last === undefined || now - last >= Math.max(every, least) - 15;
   }
 
   return {

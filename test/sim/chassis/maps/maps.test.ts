@@ -151,6 +151,39 @@ describe('maps over REST (vendor facts 1.5)', () => {
   });
 });
 
+describe('an empty text as overlays', () => {
+  it('is accepted, stored as sent, and an empty collection on /map/info', async () => {
+    await using sim = await startSim();
+    await using listener = await listen(sim);
+    listener.send({ enable_topic: ['/map/info', '/tracked_pose'] });
+    await listener.next(({ topic }) => topic === '/map/info');
+    for (const fault of [undefined, 'patch-drops', 'patch-renames'] as const) {
+      if (fault) sim.setFault(fault, true);
+      listener.forget();
+      expect((await call(sim, 'PATCH', '/maps/1', { overlays: '' })).status, fault).toBe(200);
+      expect((await call(sim, 'GET', '/maps/1')).json).toMatchObject({ overlays: '' });
+      const info = await listener.next(({ topic }) => topic === '/map/info');
+      expect(info.overlays).toEqual({ type: 'FeatureCollection', features: [] });
+    }
+    const { json: detail } = await call(sim, 'GET', '/maps/2');
+    const { text } = await call(sim, 'GET', '/maps/2.png');
+    expect(text.length).toBeGreaterThan(0);
+    const grid = gridToPng(createFloorGrid()).toString('base64');
+    const map = { ...(detail as object), map_name: 'leer', uid: undefined, occupancy_grid: grid, overlays: '' };
+    const created = await call(sim, 'POST', '/maps/', map);
+    expect(created.status).toBe(201);
+    const { id } = created.json as { id: number };
+    expect((await call(sim, 'POST', '/chassis/current-map', { map_id: id })).status).toBeLessThan(300);
+    // It can be driven on.
+    await call(sim, 'POST', '/chassis/pose', { position: [0, 0, 0], ori: 0, adjust_position: false });
+    expect((await call(sim, 'POST', '/chassis/moves', { target_x: 1, target_y: 0 })).status).toBe(201);
+    await listener.next(({ topic }) => topic === '/tracked_pose');
+    for (const overlays of [' ', 'null', '[]']) {
+      expect((await call(sim, 'PATCH', '/maps/1', { overlays })).status, overlays).toBe(400);
+    }
+  });
+});
+
 describe('the overlays', () => {
   it('contain the stations of the site file, kinds as text and as number (vendor facts 3, C5)', async () => {
     await using sim = await startSim();

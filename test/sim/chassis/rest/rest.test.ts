@@ -185,6 +185,27 @@ describe('moves', () => {
     for (const item of list) expect(Object.keys(item)).not.toContain('target_x');
   });
 
+  it('are listed with is_charging, null or true (vendor facts 1.3: only the target fields are missing)', async () => {
+    await finish({ type: 'standard', target_x: 0, target_y: -1 });
+    await finish({ type: 'charge' });
+    const [charge, standard] = (await get('/chassis/moves')).json as object[];
+    expect([charge, standard]).toMatchObject([
+      { type: 'charge', is_charging: true },
+      { type: 'standard', is_charging: null },
+    ]);
+  });
+
+  it("may have no type: optional in the vendor's client, here a standard move", async () => {
+    for (const type of [undefined, null]) {
+      const move = await finish({ type, target_x: 0, target_y: -1 });
+      expect(move, String(type)).toMatchObject({ type: 'standard', state: 'succeeded' });
+      await finish({ type, target_x: 0, target_y: -0.8 });
+    }
+    for (const type of [5, '', {}])
+      expect((await post('/chassis/moves', { type, target_x: 0, target_y: 0 })).status).toBe(400);
+    expect((await post('/chassis/moves', { creator: 'test' })).status).toBe(400);
+  });
+
   it('fail with the fail reason of the vendor (vendor facts 4)', async () => {
     const cases: [goal: [number, number], reason: number][] = [
       [[400, 400], 4], // off the map

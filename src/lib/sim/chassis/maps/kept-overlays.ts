@@ -33,7 +33,7 @@ const knownProperties: ReadonlySet<string> = new Set([
 export function keptOverlays(overlays: string, faults: Faults): string {
   const drops = faults.is('patch-drops');
   const renames = faults.is('patch-renames');
-  if (!drops && !renames) return overlays;
+  if ((!drops && !renames) || overlays === '') return overlays;
   const collection = JSON.parse(overlays) as { features: unknown[] };
   for (const feature of collection.features) {
     if (!isRecord(feature)) continue;

@@ -16,7 +16,7 @@ export interface FloorMap {
   readonly modifiedTime: number;
   readonly mapVersion: number;
   readonly overlaysVersion: number;
-  /** JSON text of a GeoJSON collection. */
+  /** JSON text of a GeoJSON collection, or empty. */
   readonly overlays: string;
   readonly grid: Grid;
   /** Localisation data, opaque to clients. */
@@ -36,7 +36,12 @@ interface MapChanges {
   readonly keepsRunning?: boolean;
 }
 
-const EMPTY_OVERLAYS = JSON.stringify({ type: 'FeatureCollection', features: [] });
+export const EMPTY_OVERLAYS = JSON.stringify({ type: 'FeatureCollection', features: [] });
+
+/** The collection in the overlays of a map; an empty text has no features. Throws on malformed text. */
+export function parseOverlays(overlays: string): unknown {
+  return JSON.parse(overlays === '' ? EMPTY_OVERLAYS : overlays);
+}
 
 /** The stored maps and the current map. */
 export function createMapStore(serial: string, now: () => number) {
@@ -175,7 +180,7 @@ export function pictureDigest(map: FloorMap): string {
 /** The features of a map's overlays; none when the text is malformed. */
 function featuresOf(map: FloorMap): readonly unknown[] {
   try {
-    const collection: unknown = JSON.parse(map.overlays);
+    const collection = parseOverlays(map.overlays);
     return isRecord(collection) && Array.isArray(collection.features) ? collection.features : [];
   } catch {
     return [];

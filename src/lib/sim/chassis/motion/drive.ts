@@ -193,6 +193,8 @@ export function createDrive(start: PoseRad, limits: () => DriveLimits) {
     },
     /** Metres per second, negative backwards. */
     speed: () => speed,
+    /** The way that it still makes when it brakes now, in metres. */
+    brakingM: () => speed ** 2 / (2 * BRAKING_M_S2),
     isBusy: () => legs.length > 0,
     isStill: () => speed === 0 && turnRate === 0,
     setPose(pose: PoseRad): void {

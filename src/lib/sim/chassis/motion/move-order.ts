@@ -41,7 +41,8 @@ const MAX_ROUTE_POINTS = 10_000;
 export function readOrder(body: unknown): { readonly order: MoveOrder } | { readonly refusal: RestReply } {
   const invalid = (text: string) => ({ refusal: refuse(400, text) });
   if (!isRecord(body)) return invalid('body must be an object');
-  const { creator = '', type } = body;
+  const { creator = '' } = body;
+  const type = body.type ?? 'standard';
   if (typeof creator !== 'string') return invalid('creator must be a string');
   if (typeof type !== 'string') return invalid('type must be a string');
   const missing = Object.hasOwn(unsupportedTypes, type) ? unsupportedTypes[type] : undefined;

@@ -23,7 +23,7 @@ export function failReasonName(reason: number): string {
   return failReasons[reason]?.[0] ?? 'Unknown';
 }
 
-/** Vendor facts 1.3: the move object with whole seconds; the history lacks the target fields. */
+/** Vendor facts 1.3: the move object with whole seconds; the history lacks the fields of the order. */
 export function moveWire(move: Move, form: 'item' | 'full', succeededWord: string): Readonly<Record<string, unknown>> {
   const { order } = move;
   const failed = move.state === 'failed';
@@ -39,13 +39,13 @@ export function moveWire(move: Move, form: 'item' | 'full', succeededWord: strin
       target_ori: order.target_ori ?? null,
       target_accuracy: order.target_accuracy ?? null,
       use_target_zone: order.use_target_zone ?? null,
-      is_charging: move.isCharging,
       charge_retry_count: order.charge_retry_count ?? 0,
       ...(order.type === 'along_given_route' && {
         route_coordinates: order.route_coordinates ?? null,
         detour_tolerance: order.detour_tolerance ?? null,
       }),
     }),
+    is_charging: move.isCharging,
     fail_reason: failed ? move.failReason : 0,
     fail_reason_str: failed ? failReasonName(move.failReason) : 'None - None',
     fail_message: failed ? (failReasons[move.failReason]?.[1] ?? '') : '',

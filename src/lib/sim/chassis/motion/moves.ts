@@ -1,6 +1,7 @@
 import { DOCKING_DISTANCE_M, dock } from '../floor/floor.ts';
 import type { Point } from '../floor/grid.ts';
 import type { Planner } from '../floor/plan.ts';
+import type { Deeds } from './deeds.ts';
 import type { Drive, Leg, PoseRad } from './drive.ts';
 import { wayAlong } from './given-route.ts';
 import { headingRad, isBeyondRadians, wrapRad } from './heading.ts';
@@ -30,6 +31,10 @@ interface Running {
   marks?: readonly number[];
   /** Distance in metres to the goal while it waits in front of an obstacle at the end of its path. */
   waitsBeforeM?: number;
+  /** Metres of its whole way. */
+  wholeM?: number;
+  /** It has given up the rest of its way. */
+  misses?: boolean;
 }
 
 /** Time of planning, between an order and its failure. */
@@ -53,8 +58,7 @@ export interface MovesOptions {
   readonly charger: () => PoseRad | undefined;
   /** Why the robot cannot move: a fail reason when moves fail at once, `stand` when they wait. */
   readonly obstruction: () => number | 'stand' | undefined;
-  /** Whether a cancel is acknowledged without effect. */
-  readonly ignoresCancel: () => boolean;
+  readonly deeds: Deeds;
   /** Whether the heading of a standard order is read as degrees. */
   readonly readsDegrees: () => boolean;
   readonly onChange: () => void;
@@ -65,7 +69,7 @@ export interface MovesOptions {
  * once as succeeded, failed or cancelled, and a new order cancels the running one.
  */
 export function createMoves(options: MovesOptions) {
-  const { drive } = options;
+  const { drive, deeds } = options;
   const history: Move[] = [];
   let nextId = 1001;
   let running: Running | undefined;
@@ -81,7 +85,7 @@ export function createMoves(options: MovesOptions) {
     move.state = state;
     move.failReason = failReason;
     move.modifiedTime = options.now();
-    if (state !== 'succeeded') drive.go([]);
+    if (state !== 'succeeded' && !deeds.goesOn()) drive.go([]);
     path = [];
     options.onChange();
   }
@@ -212,6 +216,7 @@ export function createMoves(options: MovesOptions) {
 
     create(order: MoveOrder): Move {
       end('cancelled');
+      deeds.rest();
       const now = options.now();
       const move: Move = {
         id: nextId,
@@ -240,17 +245,19 @@ export function createMoves(options: MovesOptions) {
     /** False when no move was running. */
     cancel(): boolean {
       if (!running) return false;
-      if (!options.ignoresCancel()) end('cancelled');
+      if (deeds.cancel()) end('cancelled');
       return true;
     },
 
     abort(reason: number): void {
+      deeds.rest();
       end('failed', reason);
     },
 
     step(dt: number): void {
       const obstruction = options.obstruction();
-      drive.step(dt, running === undefined || obstruction === undefined);
+      drive.step(dt, obstruction === undefined || !(running || deeds.goesOn()));
+      deeds.step(dt);
       if (!running) return;
       if (running.failAfterS) {
         running.failAfterS.seconds -= dt;
@@ -262,6 +269,7 @@ export function createMoves(options: MovesOptions) {
         running.stuckS = waits ? running.stuckS + dt : 0;
         if (running.stuckS > STUCK_S) end('failed', 15);
         else if (isInTargetZone(running.move)) reachZone();
+        else if (!waits && endsEarly(running)) return;
         else if (!drive.isBusy() && running.waitsBeforeM === undefined) arrive(running);
       }
     },
@@ -277,6 +285,19 @@ export function createMoves(options: MovesOptions) {
   function reachZone(): void {
     end('succeeded');
     drive.go([]);
+  }
+
+  /** Whether a fault ends the way of the move, or the report of it, before the goal. */
+  function endsEarly(current: Running): boolean {
+    if (current.failOnArrival !== undefined) return false;
+    if (current.misses) return drive.speed() !== 0;
+    current.wholeM ??= drive.remainingM();
+    const how = deeds.endEarly(current.wholeM);
+    if (how === 'succeeds-early') arrive(current);
+    if (how !== 'misses') return how !== undefined;
+    current.misses = true;
+    drive.go(turnAtEnd(current.move.order));
+    return true;
   }
 
   function arrive({ move, failOnArrival }: Running): void {

@@ -51,6 +51,7 @@ export function createMoveRoutes({ robot, faults }: { readonly robot: Robot; rea
       /^\/chassis\/moves\/current$/,
       ({ body }) => {
         if (!isRecord(body) || body.state !== 'cancelled') return refuse(400, 'state must be cancelled');
+        if (faults.is('cancel-refused') && moves.isMoving()) return refuse(500, 'internal error');
         return moves.cancel() ? ok({ state: 'cancelled' }) : notFound('current move');
       },
     ],

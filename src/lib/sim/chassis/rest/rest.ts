@@ -6,11 +6,13 @@ import { keptOverlays } from '../maps/kept-overlays.ts';
 import { gridFromPng } from '../maps/map-image.ts';
 import {
   currentMapWire,
+  EMPTY_OVERLAYS,
   type FloorMap,
   isRecord,
   mapDetail,
   mapListItem,
   mapPng,
+  parseOverlays,
   pictureDigest,
 } from '../maps/map-store.ts';
 import { footprint, mapFile, type OtherOriUnit } from '../messages.ts';
@@ -264,7 +266,7 @@ function readMap(body: Record<string, unknown>): Omit<FloorMap, 'id' | 'createTi
     uid: uid ?? randomBytes(12).toString('hex'),
     mapVersion: mapVersion as number,
     overlaysVersion: overlaysVersion as number,
-    overlays: overlays ?? JSON.stringify({ type: 'FeatureCollection', features: [] }),
+    overlays: overlays ?? EMPTY_OVERLAYS,
     grid,
     pbstream: Buffer.from(carto, 'base64'),
   };
@@ -273,7 +275,7 @@ function readMap(body: Record<string, unknown>): Omit<FloorMap, 'id' | 'createTi
 function areOverlays(value: unknown): value is string {
   if (typeof value !== 'string' || depthOf(value) > MAX_DEPTH) return false;
   try {
-    const parsed: unknown = JSON.parse(value);
+    const parsed = parseOverlays(value);
     return isRecord(parsed) && Array.isArray(parsed.features);
   } catch {
     return false;
