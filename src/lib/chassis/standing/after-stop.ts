@@ -28,6 +28,12 @@ const SLOW_SPEED_MS = 2_000;
 const SLOW_M_S = 0.15;
 /** Poses further apart show no speed. */
 const MAX_SPEED_MS = 4_000;
+/** A robot that moved less than this within that time before had hardly set out: its speed still rises. Project decisions. */
+const SET_OUT_M = 0.03;
+const SET_OUT_MS = 400;
+/** A robot that is slower than this part of its speed before has braked, however long its way was. Project decisions. */
+const BRAKED_PART = 0.3;
+const BRAKED_M_S = 0.05;
 /** Two places of a robot that stands, each the mean of two poses, are not further apart by noise. Project decision. */
 const NOISE_M = 0.05;
 /** A robot that stood before is proven to stand by a pose at least this much later: an order under way may begin. */
@@ -61,7 +67,9 @@ export function judgeAfterStop(input: AfterStopInput): AfterStop {
   const [start, end] = [placeAt(poses, fromAt), placeAt(poses, poses.length - 1)];
   const wayM = start === null || end === null ? 0 : Math.hypot(end.xM - start.xM, end.yM - start.yM);
   const sinceS = (newest.atMs - acknowledgedAtMs) / 1_000;
-  if (wayM > allowedM) {
+  const nowMS = speedOver(SPEED_MS, poses, newest);
+  const hasBraked = before > SLOW_M_S && nowMS !== null && nowMS < BRAKED_PART * before + BRAKED_M_S;
+  if (wayM > allowedM && !hasBraked) {
     const reason = `it went ${wayM.toFixed(2)} m, more than braking explains, within ${sinceS.toFixed(1)} s after the cancel`;
     return { verdict: 'drives-on', reason };
   }
@@ -83,13 +91,29 @@ function placeAt(poses: readonly PoseSample[], at: number): { readonly xM: numbe
 
 /** Speed at this pose, from the poses before it; null where they do not show it. */
 function speedBefore(poses: readonly PoseSample[], at: PoseSample): number | null {
-  const speedM_S = speedOver(SPEED_MS, poses, at);
-  if (speedM_S === null || speedM_S > SLOW_M_S) return speedM_S;
-  return speedOver(SLOW_SPEED_MS, poses, at) ?? speedM_S;
+  const shortMS = risingSpeed(SPEED_MS, poses, at);
+  if (shortMS === null || shortMS > SLOW_M_S) return shortMS;
+  return risingSpeed(SLOW_SPEED_MS, poses, at) ?? shortMS;
+}
+
+function risingSpeed(leastMs: number, poses: readonly PoseSample[], at: PoseSample): number | null {
+  const speedMS = speedOver(leastMs, poses, at);
+  const from = poses.findLast(({ atMs }) => atMs <= at.atMs - leastMs);
+  return speedMS !== null && from !== undefined && hasSetOut(poses, from) ? 2 * speedMS : speedMS;
 }
 
 function speedOver(leastMs: number, poses: readonly PoseSample[], at: PoseSample): number | null {
   const before = poses.findLast(({ atMs }) => atMs <= at.atMs - leastMs);
   if (before === undefined || at.atMs - before.atMs > MAX_SPEED_MS) return null;
-  return (Math.hypot(at.xM - before.xM, at.yM - before.yM) * 1_000) / (at.atMs - before.atMs);
+  return (wayBetween(before, at) * 1_000) / (at.atMs - before.atMs);
+}
+
+/** A robot that sets out is at twice its mean speed. */
+function hasSetOut(poses: readonly PoseSample[], since: PoseSample): boolean {
+  const before = poses.findLast(({ atMs }) => atMs <= since.atMs - SET_OUT_MS);
+  return before !== undefined && since.atMs - before.atMs <= MAX_SPEED_MS && wayBetween(before, since) < SET_OUT_M;
+}
+
+function wayBetween(a: PoseSample, b: PoseSample): number {
+  return Math.hypot(b.xM - a.xM, b.yM - a.yM);
 }
