@@ -4,7 +4,7 @@ import { chosen } from '../../evidence/index.ts';
 import type { Site } from '../../site/index.ts';
 import type { Order } from '../model.ts';
 import { dockOrder } from '../tours.ts';
-import { MAX_WAY_M } from './gate.ts';
+import { MAX_STOP_WAY_M, MAX_WAY_M } from './gate.ts';
 import { type Place, shortWay, TURN_DEG } from './judge/numbers.ts';
 import { type TrialRequest, trialKinds } from './model.ts';
 
@@ -39,9 +39,10 @@ export function checkRequest({ kind, who, towardsDeg, distanceM }: TrialRequest)
     }
   }
   if (distanceM !== undefined) {
-    if (kind !== 'move') problems.push(`a trial of ${kind} takes no distance`);
-    else if (!(distanceM >= MIN_DISTANCE_M && distanceM <= MAX_WAY_M)) {
-      problems.push(`the distance must be ${MIN_DISTANCE_M} to ${MAX_WAY_M} m`);
+    const [minM, maxM] = kind === 'stop' ? [MAX_WAY_M, MAX_STOP_WAY_M] : [MIN_DISTANCE_M, MAX_WAY_M];
+    if (kind !== 'move' && kind !== 'stop') problems.push(`a trial of ${kind} takes no distance`);
+    else if (!(distanceM >= minM && distanceM <= maxM)) {
+      problems.push(`the distance of a trial of ${kind} must be ${minM} to ${maxM} m`);
     }
   }
   if (problems.length > 0) throw new GwError('USAGE', `Invalid trial: ${problems.join('; ')}.`);
@@ -60,7 +61,10 @@ export function planTrial(request: TrialRequest, from: Stance, site: Pick<Site, 
   const source = `trial of ${request.kind}, by ${request.who}`;
   switch (request.kind) {
     case 'stop':
-      return { kind: 'move', goal: chosen(ahead(from, request.towardsDeg ?? from.ori, MAX_WAY_M), source) };
+      return {
+        kind: 'move',
+        goal: chosen(ahead(from, request.towardsDeg ?? from.ori, request.distanceM ?? MAX_WAY_M), source),
+      };
     case 'move': {
       const course = request.towardsDeg ?? nearest(unambiguousDeg, from.ori);
       const place = ahead(from, course, request.distanceM ?? DEFAULT_DISTANCE_M);

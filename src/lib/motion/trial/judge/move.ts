@@ -1,3 +1,4 @@
+import type { PoseUnit } from '../../../chassis/index.ts';
 import type { MoveOutcome } from '../../model.ts';
 import type { TrialFinding, TrialVerdict } from '../model.ts';
 import type { PlanSample, PoseSample } from '../samples.ts';
@@ -10,9 +11,8 @@ import {
   numberInRadians,
   type Place,
   type Rest,
-  restOf,
+  restSince,
   shortWay,
-  steadyRest,
   TURN_DEG,
   TURN_RAD,
 } from './numbers.ts';
@@ -28,6 +28,8 @@ export interface MoveSeen {
   readonly outcome: Pick<MoveOutcome, 'state' | 'failReason' | 'reason'>;
   readonly endedAtMs: number;
   readonly poses: readonly PoseSample[];
+  /** Unit of the headings as the link judges it, as far as it is known. */
+  readonly unit: PoseUnit;
   readonly plans: readonly PlanSample[];
   /** State from GET of this move on the way and after its end; null without a request or a response. */
   readonly readWhileMoving: string | null;
@@ -45,18 +47,14 @@ const MIN_TURN_DEG = 40;
 const MAX_SPREAD_DEG = 10;
 const MAX_REACHED_M = 0.2;
 const ELSEWHERE_M = 0.5;
-/** The first samples after the end may still be of the last turn. */
-const SETTLE_MS = 300;
-
 /** Verdicts on the facts of a move trial. */
 export function judgeMove(seen: MoveSeen): TrialFinding[] {
   const driven = seen.poses.filter(({ atMs }) => atMs >= seen.sentAtMs);
-  const after = driven.filter(({ atMs }) => atMs >= seen.endedAtMs + SETTLE_MS);
-  const rest = restOf(after);
+  const { rest } = restSince({ poses: driven, unit: seen.unit, sinceMs: seen.endedAtMs });
   const view: View = {
     ...seen,
     driven,
-    end: steadyRest(rest),
+    end: rest,
     course: courseOf(
       driven.filter(({ atMs }) => atMs <= seen.endedAtMs),
       seen.start,
