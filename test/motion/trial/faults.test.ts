@@ -122,6 +122,17 @@ describe('a robot with a fault', { timeout: 120_000 }, () => {
     expect(robot.motion.status().gate.reasons.join()).toMatch(/angles.target-ori was contradicted/);
   });
 
+  it('clockwise: the report of the heading is contradicted, and target_ori is not blamed', async () => {
+    await using robot = await startSupervised();
+    await robot.conduct({ kind: 'stop' });
+    robot.sim.setFault('clockwise', true);
+    const ended = await robot.conduct({ kind: 'move', distanceM: 0.6 });
+    const unit = ended.facts.find(({ fact }) => fact === 'angles.tracked-pose-ori');
+    expect([unit?.verdict, unit?.value], unit?.why).toEqual(['differs', 'degrees clockwise']);
+    expect(verdicts(ended)).toMatchObject({ 'angles.target-ori': 'not-decided' });
+    expect(robot.motion.status().gate.open).toBe(false);
+  });
+
   it('unknown-state: an unknown final state is not a success', async () => {
     await using robot = await startSupervised();
     await robot.conduct({ kind: 'stop' });
@@ -241,6 +252,9 @@ describe('a trial is refused', { timeout: 60_000 }, () => {
     for (const wrong of [
       { kind: 'move', towardsDeg: 10 },
       { kind: 'move', towardsDeg: 175 },
+      { kind: 'move', towardsDeg: 80 },
+      { kind: 'stop', distanceM: 2.1 },
+      { kind: 'pose', distanceM: 1 },
       { kind: 'move', distanceM: 1.2 },
       { kind: 'dock', towardsDeg: 90 },
       { kind: 'stop', who: ' ' },

@@ -207,6 +207,13 @@ describe('a pose', () => {
     ]);
   });
 
+  it('names both explanations where each heading is reported with the other sign', () => {
+    expect(judgePose(readBack(90, -90))[0]).toMatchObject({
+      verdict: 'not-decided',
+      why: expect.stringMatching(/counts clockwise in the order or in the report, or it is 180° off/),
+    });
+  });
+
   it.each([
     ['the heading stayed as it was', readBack(10, 10)],
     ['only one of them was reported', readBack(-90, 10)],

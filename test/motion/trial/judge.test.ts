@@ -100,13 +100,45 @@ describe('the judge of a move', () => {
     }
   });
 
+  it('a heading that counts clockwise contradicts the report, and is not blamed on target_ori', () => {
+    for (const isBackwards of [false, true]) {
+      const findings = judged({ ...sane, encoding: 'clockwise degrees', isBackwards });
+      expect(findings?.[0]).toMatchObject({
+        ...{ verdict: 'differs', value: 'degrees clockwise' },
+        why: expect.stringContaining('counted clockwise'),
+      });
+      expect(findings?.[1]).toMatchObject({ fact: target, verdict: 'not-decided' });
+    }
+  });
+
+  it('names both explanations on a course that cannot tell a clockwise heading from driving backwards', () => {
+    for (const encoding of ['clockwise degrees', 'degrees within 180'] as const) {
+      for (const isBackwards of [false, true]) {
+        const findings = judged({ ...sane, encoding, isBackwards }, { towardsDeg: 90 });
+        expect(findings?.[0]).toMatchObject({
+          verdict: 'not-decided',
+          why: expect.stringMatching(/counts clockwise cannot be told from a robot that drives backwards/),
+        });
+        expect(findings?.[1]).toMatchObject({ fact: target, verdict: 'not-decided' });
+      }
+    }
+  });
+
+  it('names both explanations where the end does not fit a clockwise heading', () => {
+    const findings = judged({ ...sane, encoding: 'clockwise degrees', appliesTarget: 'not at all' });
+    expect(findings?.[0]).toMatchObject({
+      verdict: 'not-decided',
+      why: expect.stringMatching(/counts clockwise, or the robot drove across its heading/),
+    });
+  });
+
   it('excludes courses near 0 or 180 degrees, where a chassis that drives backwards reports a small number', () => {
     expect([0, 12, -20, 160, 180, -175, 350].map(isTelling)).toEqual(Array(7).fill(false));
     expect([45, -45, 90, -90, 135, -135, 30, 150].map(isTelling)).toEqual(Array(8).fill(true));
   });
 
   it('a heading that was read as degrees, or ignored, is detected at the end', () => {
-    const turned = { towardsDeg: 90 };
+    const turned = { towardsDeg: 45 };
     expect(judged({ ...sane, appliesTarget: 'degrees', startDeg: -80 }, turned)?.[1]).toMatchObject({
       verdict: 'differs',
       value: 'degrees',
@@ -138,7 +170,7 @@ describe('the judge of a move', () => {
     const why = (robot: RobotModel) => judged(robot, failed)?.find(({ fact }) => fact === request)?.why;
     expect(why({ ...sane, drives: 'not at all' })).toBe(
       `the robot was not observed driving (0.00 m). ${reason} ` +
-        'Clear 1.5 m ahead of the robot on the course 90° of the map, or turn the robot; then run the trial again.',
+        'Clear 1.5 m ahead of the robot on the course 135° of the map, or turn the robot; then run the trial again.',
     );
     // A robot that drove half of its path may have free space ahead or not: no statement is made.
     expect(why({ ...sane, drives: 'half the way' })).toBe(`the move did not succeed: ${reason}`);

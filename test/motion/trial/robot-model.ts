@@ -8,6 +8,7 @@ export const encodings = {
   'degrees within 180': (deg: number) => deg - 360 * Math.round(deg / 360),
   'degrees from 0 to 360': (deg: number) => ((deg % 360) + 360) % 360,
   'degrees unwrapped': (deg: number, turns: number) => deg + 360 * turns,
+  'clockwise degrees': (deg: number) => -(deg - 360 * Math.round(deg / 360)),
   'radians within pi': (deg: number) => rad(deg - 360 * Math.round(deg / 360)),
   'radians from 0 to 2 pi': (deg: number) => rad(((deg % 360) + 360) % 360),
   'radians unwrapped': (deg: number, turns: number) => rad(deg) + 2 * Math.PI * turns,
