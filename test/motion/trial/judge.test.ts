@@ -111,13 +111,13 @@ describe('the judge of a move', () => {
     }
   });
 
-  it('names both explanations on a course that cannot tell a clockwise heading from driving backwards', () => {
+  it('names both explanations on a course that cannot distinguish a clockwise heading from driving backwards', () => {
     for (const encoding of ['clockwise degrees', 'degrees within 180'] as const) {
       for (const isBackwards of [false, true]) {
         const findings = judged({ ...sane, encoding, isBackwards }, { towardsDeg: 90 });
         expect(findings?.[0]).toMatchObject({
           verdict: 'not-decided',
-          why: expect.stringMatching(/counts clockwise cannot be told from a robot that drives backwards/),
+          why: expect.stringMatching(/counts clockwise cannot be distinguished from a robot that drives backwards/),
         });
         expect(findings?.[1]).toMatchObject({ fact: target, verdict: 'not-decided' });
       }

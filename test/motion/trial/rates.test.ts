@@ -17,7 +17,7 @@ async function conducted(robot: Omit<GeneratedRobot, 'seed'>, tries = TRIES) {
 }
 
 describe.each([1, 10])('a stop trial, with %d poses per second and noise of 1 cm', { timeout: 120_000 }, (hz) => {
-  it.each(SPEEDS)('verifies a robot of %d m/s that stops, and tells no shorter time than it took', async (speedMS) => {
+  it.each(SPEEDS)('verifies a robot of %d m/s that stops, and gives no shorter time than it took', async (speedMS) => {
     for (const { ended, alarm, restAtMs, cancelAtMs } of await conducted({ deed: 'obeys', speedMS, hz })) {
       expect([ended.outcome, alarm], ended.reason ?? '').toEqual(['verified', null]);
       const [, within] = /at rest within ([\d.]+) s/.exec(ended.facts[0]?.why ?? '') ?? [];

@@ -44,7 +44,7 @@ export function checkRequest({ kind, who, towardsDeg, distanceM }: TrialRequest)
       );
     } else if (kind === 'move' && Math.abs(shortWay(towardsDeg - 90, 180)) < MIN_FROM_SIDE_DEG) {
       problems.push(
-        `on the course ${towardsDeg}° a heading that counts clockwise cannot be told from a robot that drives backwards; choose one at least ${MIN_FROM_SIDE_DEG}° from 90 and -90, such as 45`,
+        `on the course ${towardsDeg}° a heading that counts clockwise cannot be distinguished from a robot that drives backwards; choose one at least ${MIN_FROM_SIDE_DEG}° from 90 and -90, such as 45`,
       );
     }
   }

@@ -97,7 +97,7 @@ export function creptM({ rest, again }: { readonly rest: RestSeen; readonly agai
   return { byM, allowedM, hasCrept: byM > allowedM };
 }
 
-/** The slowest braking that is expected, and the slowest robot that is told from one at rest. Project decisions. */
+/** The slowest braking that is expected, and the slowest robot that differs from one at rest. Project decisions. */
 const BRAKING_M_S2 = 0.6;
 const SLOWEST_M_S = 0.02;
 

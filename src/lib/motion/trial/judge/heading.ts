@@ -57,7 +57,7 @@ const SIDE_DEG = 15;
  * Whether a heading that counts clockwise cannot fit this course. On one of ±90 degrees it reads as the heading of a robot
  * that drives the other way round.
  */
-export function tellsDirection(courseDeg: number): boolean {
+export function showsDirection(courseDeg: number): boolean {
   return Math.abs(shortWay(courseDeg, 90)) >= SIDE_DEG;
 }
 

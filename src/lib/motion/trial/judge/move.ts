@@ -3,7 +3,7 @@ import type { MoveOutcome } from '../../model.ts';
 import type { TrialFinding, TrialVerdict } from '../model.ts';
 import type { PlanSample, PoseSample } from '../samples.ts';
 import { finding, ownStates, type Verdict } from './finding.ts';
-import { type Course, courseOf, isSteadyInRadians, isTelling, misfit, swiftTurnOf, tellsDirection } from './heading.ts';
+import { type Course, courseOf, isSteadyInRadians, isTelling, misfit, showsDirection, swiftTurnOf } from './heading.ts';
 import { DRIVES_M, endText, farthestM, remedyText } from './not-driven.ts';
 import {
   distanceM,
@@ -100,9 +100,9 @@ function judgeUnit(view: View): Verdict {
   if (fits && course.asDegrees.spread <= MAX_SPREAD_DEG) {
     const swift = swiftTurnOf(driven);
     if (swift === null) return open(`${seen}, but no turn too fast for radians was observed`);
-    if (!tellsDirection(course.deg)) {
+    if (!showsDirection(course.deg)) {
       return open(
-        `${seen}: on this course a heading that counts clockwise cannot be told from a robot that drives backwards; repeat with --towards 45`,
+        `${seen}: on this course a heading that counts clockwise cannot be distinguished from a robot that drives backwards; repeat with --towards 45`,
       );
     }
     const turn = `a change by ${swift.change.toFixed(0)} within ${(swift.tookMs / 1_000).toFixed(1)} s is too fast for radians`;
@@ -126,7 +126,7 @@ function clockwiseOf({ goal, end, driven, outcome }: View, course: Course, seen:
     return verdict('differs', `${seen}, which is that course counted clockwise; ${atEnd}`, 'degrees clockwise');
   }
   return open(
-    `${seen}: either the heading counts clockwise, or the robot drove across its heading (90° off): the end does not tell`,
+    `${seen}: either the heading counts clockwise, or the robot drove across its heading (90° off): the end does not decide it`,
   );
 }
 

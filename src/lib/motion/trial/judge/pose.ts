@@ -57,7 +57,7 @@ function judge({ start, sets }: PoseSeen): Record<'ori' | 'request', Verdict> {
   }
   if (readings.every(({ ori, setDeg }) => off(ori, -setDeg) <= HEADING_DEG)) {
     return both(
-      `${why}: the heading counts clockwise in the order or in the report, or it is 180° off; the trial of move tells more`,
+      `${why}: the heading counts clockwise in the order or in the report, or it is 180° off; the trial of move decides more`,
     );
   }
   return both(`${why}: neither the heading nor the number that was sent`);
