@@ -14,7 +14,7 @@ import { createFakeClock } from '../../lifecycle/fake-clock.ts';
 import { openGate, readySnapshot, received } from '../snapshot.ts';
 
 /** What a robot does about its first cancel, whatever it answers. */
-export const deeds = {
+const deeds = {
   /** It brakes, and reports the cancel. */
   obeys: { answers: 200, reports: 'cancelled' },
   /** It drives on to its goal, and goes on reporting the move. */
