@@ -88,7 +88,22 @@ describe('a cancel', () => {
     expect(verdict(change)).toBe('not-decided');
   });
 
-  it('tells the true reason of a cancel that was refused, or accepted late', () => {
+  it('gives no shorter time to its rest than a robot needs that brakes gently', () => {
+    const [brakingMS2, speedMS] = [0.6, 0.3];
+    const tookMs = (speedMS / brakingMS2) * 1_000;
+    const poses = along(20_000, 21_050, 0, speedMS * 1.05);
+    for (let atMs = 21_050; atMs < 31_000; atMs += 50) {
+      const s = Math.min(atMs - 21_010, tookMs) / 1_000;
+      poses.push({ atMs, xM: 3, yM: speedMS * 1.01 + speedMS * s - (brakingMS2 * s * s) / 2, ori: 90 });
+    }
+    const found = judged({ poses, goal: { xM: 3, yM: 1 } });
+    expect(found?.verdict, found?.why).toBe('holds');
+    const [, within] = /at rest within ([\d.]+) s/.exec(found?.why ?? '') ?? [];
+    // Rounded up to a tenth: a shorter bound would be below it.
+    expect(Number(within) * 1_000).toBeGreaterThanOrEqual(tookMs + 10);
+  });
+
+  it('names the true reason of a cancel that was refused, or accepted late', () => {
     const failure = 'The chassis refused the request with status 500.';
     expect(judged({ cancelAnsweredAtMs: null, cancelFailure: failure })?.why).toBe(
       'the chassis did not accept the cancel: The chassis refused the request with status 500',

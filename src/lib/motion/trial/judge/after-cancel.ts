@@ -11,8 +11,8 @@ export interface RestSeen {
 
 /** What the robot did after a cancel, by its poses. */
 export interface AfterCancel {
-  /** Why it did not obey, as a clause, and when that was found; null while nothing shows it. */
-  readonly droveOn: { readonly why: string; readonly atMs: number; readonly isCertain: boolean } | null;
+  /** Why it did not obey, as a clause; null while nothing shows it. */
+  readonly droveOn: { readonly why: string; readonly isCertain: boolean } | null;
   /** Not at rest, by the newest poses: a further cancel is due. */
   readonly isMoving: boolean;
   readonly rest: RestSeen | null;
@@ -49,14 +49,12 @@ export function createAfterCancel(cancelAtMs: number) {
         judgeAfterStop({ poses, nowMs, unit: as, acknowledgedAtMs: cancelAtMs }).verdict === 'drives-on';
       const after = judgeAfterStop({ poses, nowMs, unit, acknowledgedAtMs: cancelAtMs });
       const { standing, rest, fromMs } = restSince({ poses, unit, sinceMs: cancelAtMs, nowMs });
-      const setsOut = standing.verdict === 'moves' && seen.rest !== null;
-      const isMoving = after.verdict === 'drives-on' || setsOut;
+      const isMoving = after.verdict === 'drives-on';
       let { droveOn } = seen;
       if (isMoving && droveOn?.isCertain !== true) {
         // A heading of undecided unit may turn slowly in one unit and not in the other.
-        const isCertain = unit !== 'not-decided' || setsOut || (drives('degrees') && drives('radians'));
-        const why = setsOut ? `it set out again: ${standing.reason}` : after.reason;
-        if (droveOn === null || isCertain) droveOn = { why, atMs: newestMs, isCertain };
+        const isCertain = unit !== 'not-decided' || (drives('degrees') && drives('radians'));
+        if (droveOn === null || isCertain) droveOn = { why: after.reason, isCertain };
       }
       const now = rest === null ? null : { rest, fromMs, toMs: newestMs };
       const first = isMoving ? null : (seen.rest ?? now);
