@@ -3,7 +3,7 @@ import { Flags } from '@oclif/core';
 /** Flags of commands that change the chassis while the robot stands still, and back up its current state first. */
 export const safetyFlags = {
   'it-stands-still': Flags.boolean({
-    summary: 'Confirm that the robot stands still, in case the chassis does not report it.',
+    summary: 'You see that the robot stands still: continue when its poses do not show it.',
     default: false,
   }),
   backup: Flags.file({

@@ -19,7 +19,8 @@ function valuesAfter(...messages: object[]): { values: LiveValues; live: ReturnT
   for (const sent of messages) {
     const message = parseTopicMessage(JSON.stringify(sent));
     if (message.kind === 'data') live.update(message);
-    if (message.kind === 'complaint' && message.topic !== undefined) live.reject(message.topic, message.what);
+    if (message.kind === 'complaint' && message.topic !== undefined)
+      live.reject(message.topic, message.what, message.said);
   }
   return { values: live.values(), live };
 }
@@ -61,6 +62,7 @@ describe('the condition that the robot reports', () => {
     ['battery', 'wrong critical', { ...inOrder[2], percentage: 0.099 }],
     ['battery', 'wrong low', { ...inOrder[2], percentage: 0.199, power_supply_status: 'charging' }],
     ['battery', 'ok enough', { ...inOrder[2], percentage: 0.2 }],
+    ['battery', 'not-checked missing', { ...inOrder[2], percentage: 55 }],
     ['power', 'not-checked unknown', { ...inOrder[2], power_supply_status: 'not charging' }],
     ['power', 'not-checked unknown', { ...inOrder[2], power_supply_status: null }],
     ['power', 'wrong contradictory', { ...inOrder[2], power_supply_status: 'full' }],
@@ -73,6 +75,37 @@ describe('the condition that the robot reports', () => {
     expect(judgedAfter(message)[id]).toBe(expected);
   });
 
+  it('has no charge of 1 that is full, until a charge between 0 and 1 shows that it is a share', () => {
+    const charge = (percentage: number, power_supply_status = 'full') => ({
+      ...inOrder[2],
+      percentage,
+      power_supply_status,
+    });
+    const chargeAfter = (...sent: object[]) => {
+      const { values } = valuesAfter(...sent);
+      const { battery, power } = judged(values);
+      const reported = values.battery.status === 'received' ? values.battery.value : {};
+      return { battery, power, ...reported };
+    };
+    const doubtful = { battery: 'not-checked doubtful', power: 'not-checked doubtful', percent: 100, orPercent: 1 };
+    expect(chargeAfter(charge(1))).toMatchObject(doubtful);
+    expect(chargeAfter(charge(0), charge(1))).toMatchObject(doubtful);
+    expect(chargeAfter(charge(1, 'charging'))).toMatchObject({ ...doubtful, power: 'ok known' });
+    expect(chargeAfter(charge(0.999), charge(1))).toMatchObject({ battery: 'ok enough', power: 'ok known' });
+    expect(chargeAfter(charge(1), charge(0.999))).toMatchObject({ battery: 'ok enough' });
+    expect(chargeAfter(charge(2), charge(1))).toMatchObject(doubtful);
+    // Whatever it counts to: once above 1 it is never a share again.
+    expect(chargeAfter(charge(0.5), charge(2), charge(0.9))).toMatchObject({ battery: 'not-checked doubtful' });
+    expect(chargeAfter(charge(2), charge(0.1))).toMatchObject({ battery: 'wrong low' });
+    expect(chargeAfter(charge(0))).toMatchObject({ battery: 'wrong critical', percent: 0 });
+    const { live } = valuesAfter(charge(0.5));
+    live.disconnect();
+    live.connect();
+    const again = parseTopicMessage(JSON.stringify(charge(1)));
+    if (again.kind === 'data') live.update(again);
+    expect(judged(live.values()).battery).toBe('not-checked doubtful');
+  });
+
   it('is not checked, never ok, where it was not received, was rejected, or is outdated', () => {
     for (const id of conditionIds) expect(judged(valuesAfter().values)[id]).toBe('not-checked missing');
     const { live } = valuesAfter(...inOrder);
@@ -82,7 +115,7 @@ describe('the condition that the robot reports', () => {
     expect(judgeCondition(live.values()).map(({ missing }) => missing)).toEqual(
       Array(6).fill('not-received-since-reconnect'),
     );
-    const quoted = { topic: '/alerts', alerts: [{ code: '7005', level: 'error', msg: 'position lost' }] };
+    const quoted = { topic: '/alerts', alerts: [{ code: 'E7005', level: 'error', msg: 'position lost' }] };
     const alertsOf = (values: LiveValues) => judgeCondition(values).find(({ id }) => id === 'alerts');
     expect(alertsOf(valuesAfter(...inOrder, quoted).values)).toMatchObject({ missing: 'newer-rejected' });
     expect(alertsOf(valuesAfter(quoted).values)).toMatchObject({ missing: 'rejected' });
@@ -120,7 +153,7 @@ describe('the condition that the robot reports', () => {
         expect(isOk('emergency-stop')).toBe(!stop);
         expect(isOk('control-mode')).toBe(mode === 'auto' && released !== true);
         expect(isOk('positioning')).toBe(state === 'positioning' && reliable && quality !== 1 && quality !== 3);
-        expect(isOk('battery')).toBe(percentage * 100 >= 20);
+        expect(isOk('battery')).toBe(percentage * 100 >= 20 && percentage < 1);
         expect(isOk('alerts')).toBe(levels.length === 0);
         if (isOk('power')) expect(['charging', 'discharging', 'full']).toContain(status);
       }),

@@ -118,6 +118,26 @@ describe('the first line of gw chassis restart', () => {
   });
 });
 
+describe('the current map after gw chassis restart', () => {
+  const lineOf = (change: Partial<ChassisRestart>) =>
+    renderChassisRestart({ ...result, ...change })
+      .split('\n')
+      .find((line) => line.includes('current one'));
+
+  it('is ok when the chassis stores it', () => {
+    expect(lineOf({})).toBe('ok   map 1 was the current one, and is again');
+  });
+
+  it('is not ok when the chassis names it and does not store it', () => {
+    expect(lineOf({ mapInUse: { before: 7, now: 7, verdict: 'not-checked' } })).toBe(
+      '--   map 7 was the current one, and the chassis reports it as such again, but does not store it',
+    );
+    expect(lineOf({ mapInUse: { before: 7, now: 9, verdict: 'not-checked' } })).toBe(
+      '--   map 7 was the current one, and the chassis reports it as such again (now map 9), but does not store it',
+    );
+  });
+});
+
 describe('gw chassis restart', () => {
   it('shows nothing unchecked as ok', () => {
     const text = renderChassisRestart({
@@ -129,7 +149,9 @@ describe('gw chassis restart', () => {
       maps: withMap(0, { status: 'not-checked', idNow: null }),
       mapInUse: { before: 1, now: null, verdict: 'not-checked' },
     });
-    expect(text).toContain('standstill  --   nothing received');
+    expect(text).toContain(
+      'standstill  --   not checked before the restart, confirmed by --it-stands-still: nothing received',
+    );
     expect(text).toContain('restart     --   not observed');
     expect(text).toContain('--   map 1 was the current one; the present one was not read');
     expect(text).toMatch(/1 {4}Floor 1 {2}- {4}-- {3}not compared/);

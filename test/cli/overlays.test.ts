@@ -60,6 +60,26 @@ describe('gw overlays inspect', () => {
     expect(linesWith(text, ' lane-1 ')[0]).toMatch(/HINWEIS 'virtual track'; direction 3 OFFEN unknown$/);
   });
 
+  it('shows a zone of several polygons with its extent, and an id with every digit', async () => {
+    const at = (x: number) => [
+      [
+        [x, 0],
+        [x + 2, 0],
+        [x + 2, 2],
+        [x, 0],
+      ],
+    ];
+    const zone = { type: 'Feature', geometry: { type: 'MultiPolygon', coordinates: [at(0), at(5)] } };
+    const text = JSON.stringify({ ...zone, id: '?', properties: { regionType: '1' } });
+    const { text: shown } = await look(text.replace('"?"', '12345678901234567891'));
+    const [row] = linesWith(shown, '12345678901234567891 ');
+    expect(linesWith(shown, 'x 0.00 to 7.00, y 0.00 to 2.00')[0]).toMatch(
+      /12345678901234567891 .*HINWEIS 'no-go zone'/,
+    );
+    expect(row).toBeDefined();
+    expect(shown).toContain('1 feature here carries `regionType`: 1.');
+  });
+
   it('names the source of every reading, and where two of them differ', async () => {
     const { text } = await look(floor());
     const at = text.indexOf('type 11');

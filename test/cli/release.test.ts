@@ -25,6 +25,7 @@ const run: NonNullable<ReleaseState['run']> = {
   package: null,
   allowDowngrade: false,
   stage: 2,
+  documentParameters: '{"site":"A"}',
   since: '2026-01-31T12:00:00.000Z',
   detail: null,
   starts: 1,
@@ -104,6 +105,7 @@ describe('gw release status', () => {
       'ok   The last release was installed: 1.0.0 to 2.0.0, job job-7: confirmed',
       'ok   The cloud knows how it ended: the cloud has acknowledged its final status',
       'rollout stage  2',
+      'parameters     {"site":"A"}',
     ])
       expect(text).toContain(shown);
   });

@@ -129,6 +129,7 @@ export const connectedView: CloudView = {
       fromVersion: '1.3.0',
       toVersion: '1.4.0',
       stage: 2,
+      documentParameters: null,
       since: '2026-11-22T09:30:00.000Z',
       detail: 'the cloud link was not connected within 180 s',
       starts: 1,

@@ -4,7 +4,9 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { renderDemo } from '../../src/cli/render/demo.ts';
 import { demoSchema } from '../../src/lib/toolkit/demo/demo.result.ts';
+import { wordsOf } from '../cli/printed-commands.ts';
 import { type Running, runGw, startGw } from './gw.ts';
 
 let dir = '';
@@ -45,6 +47,20 @@ async function untilFirstStep(demo: Running): Promise<void> {
   }
 }
 
+/** The commands below a heading of the screen, without their descriptions. */
+function printedBelow(heading: string, screen: string): string[] {
+  const [, below = ''] = screen.split(heading);
+  const lines = below.split('\n').slice(1);
+  const end = lines.findIndex((line) => !line.startsWith('  '));
+  return lines.slice(0, end === -1 ? undefined : end).map((line) => line.trim().split(/ {2,}/)[0] ?? '');
+}
+
+/** Runs a command as printed. */
+async function typed(line: string) {
+  const { code, stdout, stderr } = await runGw(wordsOf(line).slice(1), { limitMs: 30_000 });
+  return { line, code, stdout, stderr };
+}
+
 describe('gw demo', () => {
   test('ends green on its own in under 90 seconds, writes the report, leaves nothing running, and runs again until Ctrl-C', async () => {
     const began = performance.now();
@@ -67,6 +83,13 @@ describe('gw demo', () => {
     expect(leftOver(undefined)).toEqual([]);
     expect(await portIsFree('127.0.0.1', 5174)).toBe(true);
 
+    // Every command that it prints can be typed, and does what the text beside it says.
+    const [again, ...next] = printedBelow('Try next', stdout);
+    expect(again).toBe('gw demo --keep');
+    expect(next).toHaveLength(4);
+    for (const line of next) expect(await typed(line)).toMatchObject({ line, code: 0 });
+    expect(readFileSync(join(dir, 'acceptance.pdf')).subarray(0, 5).toString()).toBe('%PDF-');
+
     // Again in its own folder, with JSON output, and kept running.
     const kept = startGw(['demo', '--dir', dir, '--keep', '--json']);
     await using _ended = kept;
@@ -81,6 +104,21 @@ describe('gw demo', () => {
     expect(reply.status).toBe(200);
     await reply.text();
     expect((await fetch('http://127.0.0.1:5174/api/medien')).status).toBe(403);
+    expect(readdirSync(dir)).not.toContain('acceptance.pdf');
+
+    // The fault makes the probe fail, which is what the screen says of it.
+    const [watch = '', ...faults] = printedBelow('Try in another terminal', renderDemo(demo, process.cwd()));
+    expect(watch).toMatch(/^gw chassis watch --site /);
+    await using watching = startGw(wordsOf(watch).slice(1));
+    await watching.untilOutput('connected to');
+    expect((await watching.end('SIGINT')).code).toBe(0);
+    const codes = [];
+    for (const line of faults) codes.push((await typed(line)).code);
+    expect([faults, codes]).toEqual([
+      [expect.any(String), expect.any(String), expect.any(String)],
+      [0, 1, 0],
+    ]);
+
     const ended = await kept.end('SIGINT');
     expect(ended.code).toBe(0);
     expect(ended.tookMs).toBeLessThan(6_000);

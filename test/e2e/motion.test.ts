@@ -155,7 +155,7 @@ describe('an interrupted drive', () => {
       await using command = await driving(...words);
       const { code } = await command.end(signal);
       expect(code).toBe(130);
-      expect(command.stdout()).toMatch(/^Interrupted: .* was ended and its move cancelled\./);
+      expect(command.stdout()).toMatch(/^Interrupted: .* was ended; the robot stands\./);
       const after = (await moves()).filter(({ id }) => !before.has(id));
       expect(after.map(({ state }) => state)).toEqual(['cancelled']);
       expect(await status()).toMatchObject({ stop: { latched: false }, gate: { open: true } });
@@ -195,7 +195,7 @@ describe('an interrupted drive', () => {
     const { code } = await command.end('SIGINT');
     expect(code).toBe(130);
     expect(command.stdout()).toMatch(
-      /^Interrupted, but THE ROBOT MAY STILL BE MOVING: the end of the drive to C is not confirmed\.\n[\s\S]*emergency stop/,
+      /^Interrupted, and the end of the drive to C is not confirmed, but THE ROBOT IS STILL MOVING: press its emergency stop\./,
     );
     expect(command.stdout()).not.toContain('was ended');
   }, 60_000);

@@ -1,9 +1,13 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import {
   bases,
   basisText,
   type EvidenceRecord,
+  type Fact,
   facts,
+  findFact,
+  isDisagreement,
   markHere,
   marks,
   markText,
@@ -51,5 +55,37 @@ describe('a record made on a simulator', () => {
     const simulated = { ...record, simulated: true as const };
     expect(markText(markHere('vendor.move.request', device(simulated)))).toBe('BELEGT on a simulator');
     expect(markText(markHere('vendor.move.request', device(record)))).toBe('BELEGT measured here');
+  });
+});
+
+describe('BELEGT without its basis', () => {
+  it('stands in no disagreement whose winning side was only stated', () => {
+    const wrong = (facts as readonly Fact[]).filter(isDisagreement).flatMap((fact) => {
+      const [shown] = /\(BELEGT[^)]*\)/.exec(fact.statement) ?? [];
+      const wins = findFact(fact.wins);
+      if (shown === undefined || wins === undefined) return [];
+      const allowed = wins.basis === 'measured' ? ['(BELEGT)', '(BELEGT measured)'] : [`(${markText(wins)})`];
+      return allowed.includes(shown) ? [] : [`${fact.id}: ${shown}, the ledger says ${markText(wins)}`];
+    });
+    expect(wrong).toEqual([]);
+  });
+
+  it('stands in no table row of a page that names a fact which was only stated', () => {
+    const folder = new URL('../../docs/', import.meta.url);
+    const rows = readdirSync(folder)
+      .filter((name) => name.endsWith('.md'))
+      .flatMap((name) =>
+        readFileSync(new URL(name, folder), 'utf8')
+          .split('\n')
+          .map((line) => ({ name, line })),
+      );
+    const wrong = rows.flatMap(({ name, line }) => {
+      const [, mark = '', id = ''] = /^\|.*\| (BELEGT[^|]*?) \| `([a-z-]+\.[a-z0-9.-]+)` \|/.exec(line) ?? [];
+      const fact = findFact(id);
+      if (mark === '' || fact === undefined) return [];
+      return mark === markText(fact) ? [] : [`${name}: ${id} is ${markText(fact)}, the page says ${mark}`];
+    });
+    expect(rows.length).toBeGreaterThan(1_000);
+    expect(wrong).toEqual([]);
   });
 });

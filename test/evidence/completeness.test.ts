@@ -186,6 +186,8 @@ const cloudAndTunnel: readonly Row[] = [
     'tunnel.destination-checks',
   ],
   ['exactly two messages, and the notification', 'OFFEN', 'cloud.two-messages-and-notification'],
+  ['update job and version release', 'OFFEN', 'cloud.update-job-and-release'],
+  ['gateway and tablet only, and the browsers and laptops', 'OFFEN', 'network.robot-segment-clients'],
   ['proxy running', 'BELEGT', 'tunnel.token-in-environment', 'tunnel.read-only-reach'],
   ['session ended', 'BELEGT', 'tunnel.two-clocks', 'tunnel.ends-when-cut'],
   ['start and end written twice', 'BELEGT', 'tunnel.session-record'],

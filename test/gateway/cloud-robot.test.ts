@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import type { ChassisSnapshot } from '../../src/lib/chassis/index.ts';
 import { isMoving, releaseHealth } from '../../src/lib/gateway/cloud-robot.ts';
 import type { MotionStatus } from '../../src/lib/motion/index.ts';
+import { moves, standingNotKnown, stands } from '../chassis/poses.ts';
 import { standInMotion } from '../operator/stand-ins.ts';
 import { chassisAfter } from './cloud-state/sources.ts';
 
@@ -18,6 +20,19 @@ function moving(messages: readonly object[], about: { status?: Partial<MotionSta
 }
 
 describe('whether the robot moves, for a release', () => {
+  it.each<[string, ChassisSnapshot['standing'], string, boolean | null]>([
+    ['drifts', moves, 'idle', true],
+    ['drives on after its cancel', moves, 'cancelled', true],
+    ['shows too few poses', standingNotKnown, 'idle', null],
+    ['waits in front of an obstacle', stands, 'moving', true],
+    ['stands', stands, 'cancelled', false],
+    ['stands in an unknown state', stands, 'finished', null],
+  ])('is judged by its poses where it %s', (_what, standing, state, expected) => {
+    const { chassis } = moving([planning(state)]);
+    const snapshot = () => chassis.snapshot({ standing });
+    expect(isMoving({ snapshot }, standInMotion())).toBe(expected);
+  });
+
   it.each([
     ['moving', true],
     ['none', false],

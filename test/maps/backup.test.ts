@@ -256,6 +256,22 @@ describe('a backup', () => {
     });
   });
 
+  it('of more maps than a backup holds is refused with that limit, and names no other device', async () => {
+    await using chassis = await chassisWithMaps();
+    chassis.answers.list = Array.from({ length: 1_501 }, (_, at) => item(at + 1));
+    await using client = clientOf(chassis);
+    const error = await errorOf(backUp(client));
+    expect(error).toMatchObject({
+      code: 'BACKUP_TOO_LARGE',
+      message: 'The chassis lists 1501 maps; a backup holds at most 1000.',
+      remedy: expect.stringContaining('gw map backup --map'),
+    });
+    expect(`${error.message} ${error.remedy}`).not.toMatch(/another device|proxy/);
+    // As the remedy says: one of the many is backed up.
+    const one = await backUp(client, ['2']);
+    expect(one.archive).toMatchObject({ complete: false, maps: [{ id: 2 }] });
+  });
+
   it('ends at once when interrupted, also during a picture', async () => {
     await using chassis = await chassisWithMaps();
     const ending = new AbortController();

@@ -35,6 +35,8 @@ export interface MapChassis extends AsyncDisposable {
   current: number | null;
   /** Set for a current map that is not stored. */
   currentIsFromData: boolean;
+  /** A map that is reported as the current one although it is not stored any more. */
+  namedCurrent: StoredMap | null;
   /** The running map as of its last load; `overlays` may be any value. */
   running: Pick<StoredMap, 'uid' | 'name' | 'mapVersion' | 'overlaysVersion' | 'overlays'> | null;
   /** Whether a write of overlays changes the running map, and whether that is announced. */
@@ -95,6 +97,7 @@ export async function mapChassis(maps: readonly StoredMap[] = [storedMap(1), sto
     maps: new Map(maps.map((map) => [map.id, map])),
     current: maps[0]?.id ?? null,
     currentIsFromData: false,
+    namedCurrent: null,
     running: maps[0] ? { ...maps[0] } : null,
     loadsWrites: true,
     announces: true,
@@ -141,6 +144,7 @@ export async function mapChassis(maps: readonly StoredMap[] = [storedMap(1), sto
     }
     if (path === '/chassis/current-map') {
       if (chassis.currentIsFromData) return json(response, { id: -1, uid: '', map_name: 'set from data' });
+      if (chassis.namedCurrent !== null) return json(response, item(chassis.namedCurrent));
       const map = chassis.current === null ? undefined : chassis.maps.get(chassis.current);
       return map ? json(response, item(map)) : missing(response);
     }
@@ -254,6 +258,11 @@ export const quickPace: WritePace = {
 
 export function topicsOf({ fake }: MapChassis): TopicAccess {
   return { endpoint: fake.endpoint, dialer: directDialer, clock: time, secret: undefined };
+}
+
+/** From here on the robot reports ten times a second that it is where it was. */
+export function reportsRest({ fake }: MapChassis): Disposable {
+  return time.every(100, () => fake.publish({ topic: '/tracked_pose', pos: [1.5, -2], ori: 90 }));
 }
 
 export const standsStill: StillnessCheck = async () => ({ verdict: 'still', detail: 'a test says so' });

@@ -1,13 +1,15 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { GwError } from '../../src/lib/error/index.ts';
-import { systemClock } from '../../src/lib/lifecycle/index.ts';
+import type { PoseSample } from '../../src/lib/chassis/index.ts';
+import { parseTopicMessage } from '../../src/lib/chassis/topics/message.ts';
+import { GwError } from '../../src/lib/error/index.ts';
+import type { Clock } from '../../src/lib/lifecycle/index.ts';
 import { checkStillness } from '../../src/lib/maps/index.ts';
-import { assertStill } from '../../src/lib/maps/stillness.ts';
+import { assertStill, createStillnessJudge, type Stillness } from '../../src/lib/maps/stillness.ts';
 import { directDialer } from '../../src/lib/net/index.ts';
 import { closedPort, type FakeChassis, fakeChassis } from '../chassis/peers.ts';
-
-const check = ({ endpoint }: Pick<FakeChassis, 'endpoint'>, signal?: AbortSignal) =>
-  checkStillness({ endpoint, dialer: directDialer, clock: systemClock }, signal);
+import { posesOf, type Robot } from '../chassis/poses.ts';
+import { createPacedClock } from '../lifecycle/paced-clock.ts';
 
 const planning = (move_state: string) => ({
   topic: '/planning_state',
@@ -16,105 +18,227 @@ const planning = (move_state: string) => ({
   move_state,
   fail_reason: 0,
 });
+const tracked = ({ xM, yM, ori }: Pick<PoseSample, 'xM' | 'yM' | 'ori'>) => ({
+  topic: '/tracked_pose',
+  pos: [xM, yM],
+  ori,
+});
+const place = (xM: number, ori = 90) => tracked({ xM, yM: -2, ori });
 
-/** Publishes repeatedly, since a test does not know when a client subscribes. */
-async function publishing<T>(chassis: FakeChassis, next: (turn: number) => object, work: () => Promise<T>): Promise<T> {
-  let turn = 0;
-  const timer = setInterval(() => chassis.publish(next(turn++)), 50);
-  try {
-    return await work();
-  } finally {
-    clearInterval(timer);
-  }
+interface Checked {
+  readonly found: Stillness;
+  readonly tookMs: number;
+  readonly progress: readonly string[];
 }
 
-describe.concurrent('whether the robot stands still', () => {
-  it('is still when no move is under way and the position is constant', async () => {
+/** The check of a chassis that publishes `frames` so often, by a clock that needs no waiting. */
+async function check(
+  chassis: FakeChassis,
+  hz: number,
+  frames: (s: number, turn: number) => readonly object[],
+  clock: Clock = createPacedClock(),
+): Promise<Checked> {
+  const progress: string[] = [];
+  const beganMs = clock.monotonicMs();
+  let turn = 0;
+  using _publishing = clock.every(1_000 / hz, () => {
+    for (const frame of frames((clock.monotonicMs() - beganMs) / 1_000, turn)) chassis.publish(frame);
+    turn += 1;
+  });
+  const found = await checkStillness(
+    { endpoint: chassis.endpoint, dialer: directDialer, clock },
+    undefined,
+    (text: string) => progress.push(text),
+  );
+  return { found, tookMs: clock.monotonicMs() - beganMs, progress };
+}
+
+describe('whether the robot stands still', () => {
+  it('is still where its poses show it and no move is under way', async () => {
     await using chassis = await fakeChassis();
-    expect(await check(chassis)).toEqual({ verdict: 'still', detail: 'no move is under way (move_state "idle")' });
+    const { found } = await check(chassis, 10, () => [place(1.5)]);
+    expect(found).toEqual({
+      verdict: 'still',
+      detail: expect.stringMatching(/^it moved less than 0\.02 m\/s, .*; no move is under way \(move_state "idle"\)$/),
+    });
     expect(chassis.received).toEqual([{ enable_topic: '/planning_state' }, { enable_topic: '/tracked_pose' }]);
   });
 
-  it('is moving when a move is reported after a latched idle state', async () => {
+  it.each([
+    [0.1, 1],
+    [0.05, 1],
+    [0.02, 1],
+    [0.1, 10],
+    [0.02, 10],
+  ])(
+    'is never still where the chassis says idle and the robot drifts at %d m/s, with %d poses a second',
+    async (speed, hz) => {
+      await using chassis = await fakeChassis();
+      const { found } = await check(chassis, hz, (s) => [planning('idle'), place(1.5 + speed * s)]);
+      expect(found.verdict).toBe('moving');
+      expect(found.detail).toContain('it moves at');
+    },
+  );
+
+  it('is not checked where a chassis says idle and sends one pose only', async () => {
     await using chassis = await fakeChassis();
-    const found = await publishing(
-      chassis,
-      (turn) => planning(turn < 5 ? 'idle' : 'moving'),
-      () => check(chassis),
-    );
-    expect(found.verdict).toBe('moving');
+    const { found } = await check(chassis, 1, () => [planning('idle')]);
+    expect(found).toEqual({
+      verdict: 'not-checked',
+      detail: expect.stringMatching(/^1 pose in 15 s were not enough: the newest pose is 1\d\.\d s old$/),
+    });
   });
 
-  it('is moving when the position changes without a move: pushed or steered by hand', async () => {
+  it('waits for poses that come once a second, says so, and is still then', async () => {
     await using chassis = await fakeChassis();
-    const found = await publishing(
-      chassis,
-      (turn) => ({ topic: '/tracked_pose', pos: [1.5 + turn * 0.02, -2], ori: 90 }),
-      () => check(chassis),
-    );
-    expect(found).toEqual({ verdict: 'moving', detail: expect.stringContaining('its position changed by 0.') });
-  });
-
-  it('is still with noise of the position', async () => {
-    await using chassis = await fakeChassis();
-    const found = await publishing(
-      chassis,
-      (turn) => ({ topic: '/tracked_pose', pos: [1.5 + (turn % 2) * 0.03, -2], ori: 90 }),
-      () => check(chassis),
-    );
+    const { found, tookMs, progress } = await check(chassis, 1, () => [place(1.5)]);
     expect(found.verdict).toBe('still');
+    expect(tookMs).toBeGreaterThan(3_000);
+    expect(progress[0]).toBe('checking by its poses that the robot stands still, for 3 to 15 s');
   });
 
-  it('is not checked with an unknown state', async () => {
+  it.each([
+    ['moving', [planning('moving')], 'a move is under way'],
+    // An end that is reported afterwards does not make it still.
+    ['moving, then idle', [planning('moving'), planning('idle')], 'a move is under way'],
+  ])('is moving where the chassis reports %s, whatever its poses show', async (_what, frames, detail) => {
     await using chassis = await fakeChassis();
-    const found = await publishing(
-      chassis,
-      () => planning('finished'),
-      () => check(chassis),
-    );
-    expect(found).toEqual({ verdict: 'not-checked', detail: expect.stringContaining('"finished"') });
+    const { found } = await check(chassis, 10, (_s, turn) => [place(1.5), ...(turn < 10 ? [] : frames)]);
+    expect(found).toEqual({ verdict: 'moving', detail });
   });
 
-  it('is not checked without messages', async () => {
+  it('is moving where it turns in place', async () => {
+    await using chassis = await fakeChassis();
+    const { found } = await check(chassis, 10, (s) => [place(1.5, 10 * s)]);
+    expect(found.verdict).toBe('moving');
+    expect(found.detail).toContain('its heading changes by 10.00 per second');
+  });
+
+  it.each([
+    ['is unknown', 'finished', 'move_state "finished" is unknown'],
+    ['is not received', null, '/planning_state was not received'],
+  ])('is not checked where the move state %s, although its poses stand', async (_what, state, detail) => {
     await using chassis = await fakeChassis();
     chassis.unknownTopics.push('/planning_state');
-    const began = performance.now();
-    expect(await check(chassis)).toEqual({
+    const frames = state === null ? [] : [planning(state)];
+    const { found } = await check(chassis, 10, () => [place(1.5), ...frames]);
+    expect(found.verdict).toBe('not-checked');
+    expect(found.detail).toContain(detail);
+    expect(found.detail).toContain('it moved less than 0.02 m/s');
+  });
+
+  it('is not checked where the newest move state could not be read', async () => {
+    await using chassis = await fakeChassis();
+    const { found } = await check(chassis, 10, () => [place(1.5), { ...planning('idle'), move_state: 5 }]);
+    expect(found.verdict).toBe('not-checked');
+    expect(found.detail).toContain('/planning_state');
+  });
+
+  it('is not checked without poses, after three seconds', async () => {
+    await using chassis = await fakeChassis();
+    chassis.unknownTopics.push('/tracked_pose');
+    const { found, tookMs } = await check(chassis, 10, () => [planning('idle')]);
+    expect(found).toEqual({ verdict: 'not-checked', detail: 'no pose (/tracked_pose) was received within 3 s' });
+    expect(tookMs).toBeLessThan(5_000);
+  });
+
+  it('is not checked where the position scatters, with that reason, after the limit', async () => {
+    await using chassis = await fakeChassis();
+    const { found, tookMs } = await check(chassis, 5, (_s, turn) => [
+      place(1.5 + ([0, 0.2, -0.1, 0.15].at(turn % 4) ?? 0)),
+    ]);
+    expect(found).toEqual({
       verdict: 'not-checked',
-      detail: '/planning_state was not received within 3 s',
+      detail: expect.stringMatching(/^\d+ poses in 15 s were not enough: its position scatters by /),
     });
-    expect(performance.now() - began).toBeLessThan(5_000);
+    expect(tookMs).toBeGreaterThan(14_000);
+    expect(tookMs).toBeLessThan(20_000);
+  });
+
+  it('is not checked where a noisy heading could be a turn in radians, and says why', async () => {
+    await using chassis = await fakeChassis();
+    const noisy = posesOf({ hz: 5, seconds: 60, noiseM: 0.01, noiseOri: 0.5 });
+    const { found } = await check(chassis, 5, (_s, turn) => [tracked(noisy[turn] ?? { xM: 0, yM: 0, ori: 45 })]);
+    expect(found.verdict).toBe('not-checked');
+    expect(found.detail).toContain('its unit is not decided');
   });
 
   it('is not checked when the stream cannot be opened, or is lost', async () => {
-    expect(await check({ endpoint: await closedPort() })).toMatchObject({ verdict: 'not-checked' });
+    const clock = createPacedClock();
+    const closed = { endpoint: await closedPort(), dialer: directDialer, clock };
+    expect(await checkStillness(closed)).toMatchObject({ verdict: 'not-checked' });
     await using chassis = await fakeChassis();
-    const cut = setTimeout(() => {
-      for (const stream of chassis.streams) stream.terminate();
-    }, 300);
-    expect(await check(chassis)).toEqual({ verdict: 'not-checked', detail: expect.stringContaining('topic stream') });
-    clearTimeout(cut);
+    const { found } = await check(chassis, 10, (s) => {
+      if (s > 2) for (const stream of chassis.streams) stream.terminate();
+      return [place(1.5)];
+    });
+    expect(found).toEqual({ verdict: 'not-checked', detail: expect.stringContaining('topic stream') });
   });
 
   it('ends with INTERRUPTED at once when the user interrupts', async () => {
     await using chassis = await fakeChassis();
-    chassis.unknownTopics.push('/planning_state');
+    const clock = createPacedClock();
+    const options = { endpoint: chassis.endpoint, dialer: directDialer, clock };
     const ending = new AbortController();
-    setTimeout(() => ending.abort(), 100);
-    const began = performance.now();
-    await expect(check(chassis, ending.signal)).rejects.toMatchObject({ code: 'INTERRUPTED' });
-    await expect(check(chassis, AbortSignal.abort())).rejects.toMatchObject({ code: 'INTERRUPTED' });
-    expect(performance.now() - began).toBeLessThan(2_000);
+    using _soon = clock.after(200, () => ending.abort());
+    await expect(checkStillness(options, ending.signal)).rejects.toMatchObject({ code: 'INTERRUPTED' });
+    await expect(checkStillness(options, AbortSignal.abort())).rejects.toMatchObject({ code: 'INTERRUPTED' });
   });
 });
 
-describe.concurrent('what is done without stillness', () => {
-  const codeOf = (work: () => void): string | null => {
+const LIMIT_S = 15;
+
+/** What the check says of such a robot whose chassis says idle: judged at each pose, as long as the check waits. */
+function judged(robot: Omit<Robot, 'seconds'>): Stillness['verdict'] {
+  const judge = createStillnessJudge();
+  judge.add(parseTopicMessage(JSON.stringify(planning('idle'))), 0);
+  for (const pose of posesOf({ ...robot, seconds: LIMIT_S })) {
+    const found = judge.add(parseTopicMessage(JSON.stringify(tracked(pose))), pose.atMs);
+    if (found !== null) return found.verdict;
+  }
+  return judge.timeIsUp(LIMIT_S * 1_000).verdict;
+}
+
+describe.each([1, 10])('with %d poses a second and noise of 1 cm', (hz) => {
+  const noise = { hz, noiseM: 0.01, noiseOri: 0.1 };
+
+  it('a robot that drifts at 0.02 to 1 m/s in any direction is never still', () => {
+    fc.assert(
+      fc.property(
+        fc.oneof(fc.double({ min: 0.02, max: 0.1, noNaN: true }), fc.double({ min: 0.1, max: 1, noNaN: true })),
+        fc.double({ min: -Math.PI, max: Math.PI, noNaN: true }),
+        fc.integer({ min: 0, max: 1_000_000 }),
+        (speed, course, seed) => {
+          const xM = (s: number) => speed * Math.cos(course) * s;
+          const yM = (s: number) => speed * Math.sin(course) * s;
+          expect(judged({ ...noise, xM, yM, seed })).not.toBe('still');
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+
+  it.each([0.02, 0.05, 0.1, 0.3, 1])('a robot that drifts at %d m/s is refused, mostly as moving', (speed) => {
+    const found = Array.from({ length: 100 }, (_, seed) => judged({ ...noise, xM: (s) => speed * s, seed }));
+    expect(found).not.toContain('still');
+    expect(found.filter((verdict) => verdict === 'moving').length).toBeGreaterThanOrEqual(95);
+  });
+
+  it('a robot at rest is still in at least 95 of 100 checks, and never moving', () => {
+    const found = Array.from({ length: 100 }, (_, seed) => judged({ ...noise, seed }));
+    expect(found.filter((verdict) => verdict === 'still').length).toBeGreaterThanOrEqual(95);
+    expect(found).not.toContain('moving');
+  });
+});
+
+describe('what is done without stillness', () => {
+  const errorOf = (work: () => void): GwError | null => {
     try {
       work();
       return null;
     } catch (error) {
-      return (error as GwError).code;
+      if (error instanceof GwError) return error;
+      throw error;
     }
   };
 
@@ -126,6 +250,14 @@ describe.concurrent('what is done without stillness', () => {
     ['not-checked', false, 'CHASSIS_MOVING'],
     ['not-checked', true, null],
   ] as const)('%s, and a person says so: %s', (verdict, isConfirmed, code) => {
-    expect(codeOf(() => assertStill({ verdict, detail: 'x' }, isConfirmed))).toBe(code);
+    expect(errorOf(() => assertStill({ verdict, detail: 'x' }, isConfirmed))?.code ?? null).toBe(code);
+  });
+
+  it('the refusal of what was not checked says that, why, and by which flag a person confirms it', () => {
+    const error = errorOf(() =>
+      assertStill({ verdict: 'not-checked', detail: '1 pose within 0.0 s are too few' }, false),
+    );
+    expect(error?.message).toContain('was not checked: 1 pose within 0.0 s are too few');
+    expect(error?.message).toContain('--it-stands-still');
   });
 });

@@ -30,6 +30,8 @@ export interface Bench extends AsyncDisposable {
   readonly link: ChassisLink;
   readonly motion: Motion;
   readonly stateDir: string;
+  /** Waits until the poses show that the robot stands, and that no cancel is open. */
+  stands(): Promise<void>;
   /** A new instance of motion on the same state, as after a restart of gw. */
   again(limits?: Partial<OrderLimits>): Promise<Motion>;
 }
@@ -118,6 +120,7 @@ export async function startBench(
     link,
     motion,
     stateDir: site.stateDir,
+    stands: () => until(() => motion.status().standstill.verdict === 'stands', 'the robot to stand', 15_000),
     again: create,
     async [Symbol.asyncDispose]() {
       for (const each of made) await each.stop();

@@ -115,7 +115,9 @@ describe('ending a run by a person', () => {
     const run = await bench.motion.endDrive('tablet');
     expect(run).toMatchObject({ state: 'stopped', reason: expect.stringContaining('ended by tablet') });
     expect(cancels()).toBe(1);
-    expect(bench.motion.status()).toMatchObject({ stop: { latched: false }, gate: { open: true } });
+    expect(bench.motion.status()).toMatchObject({ stop: { latched: false }, gate: { open: false } });
+    await bench.stands();
+    expect(bench.motion.status().gate.open).toBe(true);
   });
 
   it('ends the tour, which drives to no further station', async () => {

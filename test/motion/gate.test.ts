@@ -135,6 +135,16 @@ describe('the unit of the heading', () => {
     }
   });
 
+  it('closes the gate where the heading fits no course, and then advises courses instead of a turn', () => {
+    const doubt = 'the robot drove 6 different courses that fit its heading read neither as degrees nor as radians';
+    const poseUnit = { verdict: 'not-decided', samples: 80, largest: 180, reason: doubt, doubt, misfit: true } as const;
+    for (const kind of kinds) {
+      expect(reasonsOf(orders[kind], openGate({ snapshot: readySnapshot({ poseUnit }) }))).toEqual([
+        expect.stringMatching(/in doubt .* neither as degrees nor as radians .* six different courses and compare/),
+      ]);
+    }
+  });
+
   it('may be undecided without a doubt, as with a robot at rest', () => {
     const poseUnit = { verdict: 'not-decided', samples: 80, largest: 0.5, reason: 'it stood', doubt: null } as const;
     for (const kind of kinds) {

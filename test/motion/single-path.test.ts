@@ -109,11 +109,13 @@ describe('with the simulated robot', () => {
     });
     expect(sim.state().yawRad).toBeCloseTo(Math.PI / 2, 1);
 
+    await bench.stands();
     // Degrees in target_ori would end this one with fail_reason 103, as measured.
     const docking = dockOrder({ dock });
     if (!docking) throw new Error('no dock');
     expect(await bench.motion.execute(docking)).toMatchObject({ state: 'succeeded', failReason: null });
     expect(sim.state().docked).toBe(true);
+    await bench.stands();
 
     const moving = bench.motion.execute(moveTo(C.xM, C.yM, C.yawDeg));
     await until(() => sim.state().moving && Math.abs(sim.state().speedMS) > 0, 'the robot to drive');

@@ -71,6 +71,8 @@ export function openGate(over: Partial<GateInput> = {}): GateInput {
     stop: { latched: false, reason: null, by: null, since: null },
     keepingTrouble: null,
     isCancelPending: false,
+    stopProof: null,
+    isUnderWay: false,
     unownedMove: null,
     isMoveAwaited: false,
     ...over,

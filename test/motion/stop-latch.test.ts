@@ -5,8 +5,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { GwError } from '../../src/lib/error/index.ts';
 import { silentLog } from '../../src/lib/lifecycle/index.ts';
-import { parseLatch } from '../../src/lib/motion/latch-disk.ts';
+import { type KeptLatch, type LatchDisk, parseLatch, released } from '../../src/lib/motion/latch-disk.ts';
 import { createStopLatch } from '../../src/lib/motion/stop-latch.ts';
 import { createFakeClock } from '../lifecycle/fake-clock.ts';
 
@@ -222,5 +223,147 @@ describe('the stop latch', () => {
       else expect({ round, last, latched, reason, sound: isStop || isReleased }).toMatchObject({ sound: true });
       expect(['setting', 'clearing', 'cleared']).toContain(last);
     }
+  });
+});
+
+/** A disk in memory whose next answers the test gives. */
+function memoryDisk(found: KeptLatch | string = released) {
+  const written: KeptLatch[] = [];
+  const script = { written, content: found, gate: Promise.resolve() as Promise<void>, failures: 0 };
+  const disk: LatchDisk = {
+    path: '/memory/stop-latch.json',
+    probe: async () => {},
+    check: async () => {},
+    read: async () => script.content,
+    async write(latch) {
+      written.push(latch);
+      await script.gate;
+      if (script.failures > 0) {
+        script.failures -= 1;
+        throw new GwError('FILE_UNWRITABLE', 'ENOSPC: no space left.', { remedy: 'Free disk space.' });
+      }
+      script.content = latch;
+    },
+  };
+  const clock = createFakeClock();
+  const latch = createStopLatch({ stateDir: dir, clock, log: silentLog, onChange: () => {}, disk });
+  return { script, latch, clock };
+}
+const reasonsOf = (written: readonly KeptLatch[]) => written.map(({ latched, reason }) => (latched ? reason : 'clear'));
+/** Lets everything proceed that waits for no gate. */
+const settled = () => new Promise((resolve) => setTimeout(resolve, 5));
+
+describe('a cleared latch', () => {
+  it('is the saved state, for whoever cleared it and for whoever asks later', async () => {
+    const { latch } = memoryDisk();
+    await latch.load();
+    await latch.set('person in the way', 'tablet');
+    const cleared = await latch.clear();
+    const expected = { ...released, saved: true, unsavedBecause: null, repeated: null };
+    expect(cleared).toEqual(expected);
+    expect(latch.state()).toEqual(expected);
+  });
+
+  it('is not written any more once the person has been told that the stop holds', async () => {
+    const { latch, script, clock } = memoryDisk();
+    await latch.load();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    script.gate = promise;
+    const saving = latch.set('person in the way', 'tablet');
+    await settled();
+    // It waits behind the write of the stop, and its time passes before its turn.
+    const refused = expect(latch.clear()).rejects.toMatchObject({ code: 'FILE_UNWRITABLE' });
+    await clock.advance(5_000);
+    await refused;
+    resolve();
+    await saving;
+    await settled();
+    expect(reasonsOf(script.written)).toEqual(['person in the way']);
+    expect(latch.state()).toMatchObject({ latched: true, saved: true, reason: 'person in the way' });
+  });
+
+  it('that reaches the disk too late is replaced there by the stop, which holds', async () => {
+    const { latch, script, clock } = memoryDisk();
+    await latch.load();
+    await latch.set('person in the way', 'tablet');
+    const { promise, resolve } = Promise.withResolvers<void>();
+    script.gate = promise;
+    const refused = expect(latch.clear()).rejects.toMatchObject({ code: 'FILE_UNWRITABLE' });
+    await clock.advance(5_000);
+    await refused;
+    resolve();
+    await settled();
+    expect(reasonsOf(script.written)).toEqual(['person in the way', 'clear', 'person in the way']);
+    expect(latch.state()).toMatchObject({ latched: true, saved: true });
+    expect(script.content).toMatchObject({ latched: true });
+  });
+
+  it('stays clear, and saved, when a second clear of it fails', async () => {
+    const { latch, script } = memoryDisk();
+    await latch.load();
+    await latch.set('person in the way', 'tablet');
+    await latch.clear();
+    script.failures = 1;
+    await expect(latch.clear()).rejects.toMatchObject({ code: 'FILE_UNWRITABLE' });
+    await settled();
+    expect(latch.state()).toMatchObject({ latched: false, saved: true });
+    expect(reasonsOf(script.written)).toEqual(['person in the way', 'clear', 'clear']);
+  });
+});
+
+describe('a save', () => {
+  /** A stop whose save failed, a clear of it at the disk, and behind that the next attempt to save it. */
+  async function saveBehindClear() {
+    const { latch, script, clock } = memoryDisk();
+    await latch.load();
+    script.failures = 1;
+    await latch.set('person in the way', 'tablet');
+    expect(latch.state().saved).toBe(false);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    script.gate = promise;
+    const clearing = latch.clear().then(
+      () => 'cleared',
+      () => 'failed',
+    );
+    await settled();
+    using _watching = latch.watch();
+    await clock.advance(2_000);
+    return { latch, script, clearing, resolve };
+  }
+
+  it('is not begun for a stop that was saved while it waited', async () => {
+    const { latch, script, clearing, resolve } = await saveBehindClear();
+    script.failures = 1;
+    resolve();
+    expect(await clearing).toBe('failed');
+    await settled();
+    expect(latch.state()).toMatchObject({ latched: true, saved: true });
+    // The failed clear asks for a save as well, which finds the stop saved.
+    expect(reasonsOf(script.written)).toEqual(['person in the way', 'clear', 'person in the way']);
+  });
+
+  it('is not begun for a stop that was cleared while it waited', async () => {
+    const { latch, script, clearing, resolve } = await saveBehindClear();
+    resolve();
+    expect(await clearing).toBe('cleared');
+    await settled();
+    expect(latch.state()).toMatchObject({ latched: false, saved: true });
+    expect(reasonsOf(script.written)).toEqual(['person in the way', 'clear']);
+  });
+
+  it('is not begun for a latch that counts as set because it could not be read', async () => {
+    const { latch, script, clock } = memoryDisk('EIO');
+    await latch.load();
+    expect(latch.state()).toMatchObject({ latched: true, by: 'gw', saved: false });
+    script.failures = 1;
+    await expect(latch.clear()).rejects.toMatchObject({ code: 'FILE_UNWRITABLE' });
+    await settled();
+    // The reason of gw is no stop of a person: saved, it would outlive the fault that it names.
+    expect(reasonsOf(script.written)).toEqual(['clear']);
+    expect(latch.state()).toMatchObject({ latched: true, by: 'gw', saved: false });
+    using _watching = latch.watch();
+    await clock.advance(2_000);
+    await settled();
+    expect(reasonsOf(script.written)).toEqual(['clear']);
   });
 });

@@ -85,6 +85,7 @@ describe('a stop', () => {
     expect(sent('/chassis/moves')).toHaveLength(1);
     expect(bench.motion.status().gate).toMatchObject({ open: false });
 
+    await bench.stands();
     await bench.motion.clearStop('technician');
     expect(bench.motion.status()).toMatchObject({ gate: { open: true }, stop: { latched: false } });
     const again = bench.motion.execute(moveTo(3, 4));
@@ -106,6 +107,7 @@ describe('a stop', () => {
     await bench.motion.clearStop('technician');
     // Set, saved, cleared.
     expect(seen).toEqual([true, true, false]);
+    await bench.stands();
     expect(bench.motion.describe?.()).toBe('gate open');
   });
 
@@ -228,6 +230,7 @@ describe('a stop', () => {
   it('succeeds when the chassis reports that there is no move', async () => {
     chassis.onCancel = () => ({ status: 404, json: { message: 'error: no move' } });
     expect(await bench.motion.stopRobot('drill', 'tablet')).toMatchObject({ latched: true });
+    await bench.stands();
     await bench.motion.clearStop('technician');
     expect(bench.motion.status().gate.open).toBe(true);
   });

@@ -1,6 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Planning } from '../../src/lib/chassis/index.ts';
+import { silentLog } from '../../src/lib/lifecycle/index.ts';
+import { createMoveWatch } from '../../src/lib/motion/unowned-move.ts';
+import { createFakeClock } from '../lifecycle/fake-clock.ts';
 import { type Bench, moveTo, startBench, until } from './bench.ts';
 import { type ScriptedChassis, startScriptedChassis } from './scripted-chassis.ts';
+import { readySnapshot, received, withValues } from './snapshot.ts';
 import { time } from './time.ts';
 
 let chassis: ScriptedChassis;
@@ -282,5 +287,29 @@ describe('a move of gw itself', () => {
     chassis.plan({ move_state: 'succeeded' });
     expect(await moving).toMatchObject({ state: 'succeeded' });
     expect(cancels()).toBe(0);
+  });
+});
+
+describe('a snapshot without a connection', () => {
+  const plan = { moveState: 'moving', actionId: 7_007, actionType: 'standard' } as Planning;
+  const moving = { planning: received(plan) };
+  const lost = { kind: 'not-connected', failure: 'timeout', tried: { address: '127.0.0.1' } } as never;
+  const watchOf = (policy: 'cancel' | 'leave') => createMoveWatch({ clock: createFakeClock(), log: silentLog, policy });
+
+  it('shows no running move, also when its last plan is not marked stale', () => {
+    const watch = watchOf('leave');
+    expect(watch.current(withValues(moving))).toMatchObject({ moveId: 7_007 });
+    expect(watch.current({ ...withValues(moving), link: lost })).toBeNull();
+  });
+
+  it('orders no cancel and decides nothing: neither the first report, nor that a move has ended', () => {
+    const watch = watchOf('cancel');
+    expect(watch.update({ ...withValues(moving), link: lost })).toBe(false);
+    expect(watch.isAwaited).toBe(false);
+    expect(watch.update(withValues(moving))).toBe(true);
+    expect(watch.current(withValues(moving))).toMatchObject({ isBeingCancelled: true });
+    expect(watch.update({ ...readySnapshot(), link: lost })).toBe(false);
+    expect(watch.current(withValues(moving))).toMatchObject({ isBeingCancelled: true });
+    expect(watch.update(withValues(moving))).toBe(true);
   });
 });

@@ -192,6 +192,7 @@ export function standInMotion(): StandInMotion {
   let status: MotionStatus = {
     gate: { open: true, reasons: [] },
     stop: freeLatch,
+    standstill: { verdict: 'stands', reason: 'it moved less than 0.02 m/s', isOwed: false },
     keepingTrouble: null,
     tour: null,
     drive: null,

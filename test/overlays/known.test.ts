@@ -44,6 +44,30 @@ describe('statements of the specification about maps and overlays', () => {
     expect(foundOf(knownOf(lookAt('sheet').inspection), 'overlays.zone-speed-limit-field')).toContain('"maxSpeed" (1)');
   });
 
+  it('count a number on every geometry that is a zone, and say where another one carries it', () => {
+    const ring = [
+      [0, 0],
+      [4, 0],
+      [4, 3],
+      [0, 0],
+    ];
+    const inMap = (type: string, coordinates: unknown, properties: object) => ({
+      ...{ type: 'Feature', id: type, geometry: { type, coordinates }, properties },
+    });
+    const found = (...features: object[]) => {
+      const text = JSON.stringify({ type: 'FeatureCollection', features });
+      return foundOf(
+        knownOf(inspectOverlays(readOverlays(text), { frame: null, device: null })),
+        'overlays.zone-region-type',
+      );
+    };
+    expect(found(inMap('MultiPolygon', [[ring]], { regionType: '1' }))).toBe('1 feature here carries `regionType`: 1.');
+    expect(found(inMap('LineString', ring, { regionType: '1' }), inMap('MultiPoint', ring, { regionType: 1 }))).toBe(
+      'No zone here carries `regionType`; 2 features of another geometry do, which is carried through.',
+    );
+    expect(found(inMap('Point', [0, 0], {}))).toBe('No zone here carries `regionType`.');
+  });
+
   it('show for a bare collection that its map was not checked', () => {
     const rows = knownOf(lookAtCollection(collectionOf()));
     expect(foundOf(rows, 'overlays.map-id')).toBe('The source does not identify the map.');

@@ -5,6 +5,7 @@ import { printable, renderTable, renderVerdict, type Verdict } from '../output.t
 import { renderMapRestore } from './map-restore.ts';
 import { differenceLines } from './overlays-difference.ts';
 import { runningClause, runningLines } from './running-map.ts';
+import { stillnessLine } from './stillness.ts';
 
 /** `gw chassis restart` */
 export function renderChassisRestart(data: ChassisRestart): string {
@@ -50,9 +51,7 @@ export function renderChassisRestart(data: ChassisRestart): string {
   lines.push(
     `restart     ${renderVerdict(restarted ? 'ok' : 'not-checked')} ${signs.length === 0 ? 'not observed' : signs.map((sign) => signTexts[sign]).join(', ')}`,
   );
-  lines.push(
-    `standstill  ${renderVerdict(stillness.verdict === 'still' ? 'ok' : 'not-checked')} ${printable(stillness.detail)}`,
-  );
+  lines.push(stillnessLine(stillness, 'before the restart'));
   lines.push(
     `backup      ${printable(backup.file)}, created ${backup.createdAt}`,
     `            sha256 ${backup.sha256}`,
@@ -115,6 +114,10 @@ const signTexts: Readonly<Record<ChassisRestart['signs'][number], string>> = {
 
 function inUseText({ before, now, verdict }: ChassisRestart['mapInUse']): string {
   const was = before === null ? 'there was no current map' : `map ${before} was the current one`;
+  if (verdict === 'not-checked' && now !== null) {
+    const number = now === before ? '' : ` (now map ${now})`;
+    return `${renderVerdict('not-checked')} ${was}, and the chassis reports it as such again${number}, but does not store it`;
+  }
   if (verdict === 'not-checked') return `${renderVerdict('not-checked')} ${was}; the present one was not read`;
   if (verdict === 'same') return `${renderVerdict('ok')} ${was}, and ${before === null ? 'none is now' : 'is again'}`;
   return `${renderVerdict('wrong')} ${was}, and ${now === null ? 'none is now' : `map ${now} is now`}`;

@@ -25,9 +25,8 @@ export function renderChassisProbe(data: ChassisProbe): string {
   if (data.poseUnit.verdict === 'radians') {
     lines.unshift(chalk.red.bold('THE POSE IS IN RADIANS. Do not drive this robot with gw.'));
   } else if (data.poseUnit.doubt !== null) {
-    lines.unshift(
-      chalk.red.bold('THE POSE MAY BE IN RADIANS. Do not drive this robot with gw before that is decided.'),
-    );
+    const what = data.poseUnit.misfit === true ? 'THE HEADING FITS NO COURSE' : 'THE POSE MAY BE IN RADIANS';
+    lines.unshift(chalk.red.bold(`${what}. Do not drive this robot with gw before that is decided.`));
   }
   const reported = new Set<string>(condition.map(({ id }) => id));
   const findingLines = ({ verdict, title, detail, remedy }: Finding) => [
@@ -44,7 +43,7 @@ export function renderChassisProbe(data: ChassisProbe): string {
   lines.push(
     '',
     chalk.dim(
-      `received for ${(data.listenedMs / 1000).toFixed(1)} s; rate and age are ${markText({ mark: 'BELEGT', basis: 'here' })}; age is since arrival: enabling a topic may repeat an old message, which is not counted in the rate`,
+      `received for ${(data.listenedMs / 1000).toFixed(1)} s; rate and age are ${markText(data.latency.median)}; age is since arrival: enabling a topic may repeat an old message, which is not counted in the rate`,
     ),
   );
   for (const { what, count } of complaints)
@@ -243,7 +242,7 @@ function liveRows(values: ChassisView['values']): string[][] {
   } else rows.push(missing('move', planning));
   rows.push(
     battery.status === 'received'
-      ? liveRow('battery', battery, `${battery.value.percent.toFixed(0)} percent, ${battery.value.status}`)
+      ? liveRow('battery', battery, `${chargeText(battery.value)}, ${battery.value.status}`)
       : missing('battery', battery),
     wheels.status === 'received' ? liveRow('wheels', wheels, wheels.value.controlMode) : missing('wheels', wheels),
     wheels.status === 'received'
@@ -267,6 +266,10 @@ function liveRows(values: ChassisView['values']): string[][] {
     if (active.length > 5) rows.push(['', `and ${active.length - 5} more`, '', '', '']);
   } else rows.push(missing('alerts', alerts));
   return rows;
+}
+
+function chargeText({ percent, orPercent }: { readonly percent: number; readonly orPercent?: number | undefined }) {
+  return orPercent === undefined ? `${percent.toFixed(0)} percent` : `${percent.toFixed(0)} or ${orPercent} percent`;
 }
 
 function liveRow(

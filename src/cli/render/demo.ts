@@ -52,7 +52,7 @@ function renderNext(folder: string): string[] {
     ...rows([
       ['gw demo --keep', 'keep it running: pages to open, faults to switch'],
       [
-        `gw checklist report ${folder}/record.json --site ${folder}/site.yaml --format pdf`,
+        `gw checklist report ${folder}/record.json --site ${folder}/site.yaml --format pdf --out ${folder}/acceptance.pdf`,
         'the document for the signature',
       ],
       ['gw checklist show site', "the acceptance steps at a customer's site"],

@@ -5,6 +5,7 @@ import type { MapRestore, RestoredMap } from '../../lib/toolkit/map/restore.resu
 import { printable, renderTable, renderVerdict, type Verdict } from '../output.ts';
 import { differenceLines, differenceText } from './overlays-difference.ts';
 import { runningClause, runningLines } from './running-map.ts';
+import { stillnessLine } from './stillness.ts';
 
 /** `gw map restore` */
 export function renderMapRestore(data: MapRestore): string {
@@ -39,11 +40,7 @@ export function renderMapRestore(data: MapRestore): string {
       `            sha256 ${safetyBackup.sha256}`,
     );
   } else if (data.mode === 'write' && stillness !== null) lines.push('safety copy none: the chassis had no maps');
-  if (stillness !== null) {
-    lines.push(
-      `standstill  ${renderVerdict(stillness.verdict === 'still' ? 'ok' : 'not-checked')} ${printable(stillness.detail)}`,
-    );
-  }
+  if (stillness !== null) lines.push(stillnessLine(stillness, 'before the first write'));
   lines.push(...runningLines(data.running));
   lines.push('');
   for (const fact of facts) lines.push(chalk.dim(`${markText(fact)}  ${fact.statement} (${fact.id})`));
@@ -52,7 +49,8 @@ export function renderMapRestore(data: MapRestore): string {
   return lines.join('\n');
 }
 
-function firstLine({ mode, verdict, maps, chassis, safetyBackup, interrupted, running }: MapRestore): string {
+function firstLine(data: MapRestore): string {
+  const { mode, verdict, maps, chassis, safetyBackup, interrupted, running, use } = data;
   const of = `of ${printable(chassis.serial)}`;
   const before = safetyBackup === null ? '' : `; the former state is in ${printable(safetyBackup.file)}`;
   const count = (matches: (map: RestoredMap) => boolean) => maps.filter(matches).length;
@@ -68,6 +66,10 @@ function firstLine({ mode, verdict, maps, chassis, safetyBackup, interrupted, ru
     case 'to-do':
       return `Dry run, nothing written: a restore would ${plannedChanges(maps, of)}; now ${runningClause(running)}.`;
     case 'restored':
+      if (planned === 0) {
+        const set = `map ${use?.id ?? '?'} ${of}; the chassis stored ${mapsText(maps.length)} as in the backup, so none was written`;
+        return `${(isKnown ? chalk.green : chalk.yellow)('Current map set')}: ${set}${runningText}${before}${suffix}.`;
+      }
       return `${isKnown ? chalk.green('Restored') : chalk.yellow('Stored')}: ${written} ${of} written, read back and compared${runningText}${before}${suffix}.`;
     case 'stored-only':
       if (planned === 0) {

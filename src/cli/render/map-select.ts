@@ -4,6 +4,7 @@ import type { MapSelect } from '../../lib/toolkit/map/select.result.ts';
 import { printable, renderVerdict } from '../output.ts';
 import { differenceLines } from './overlays-difference.ts';
 import { runningClause, runningLines } from './running-map.ts';
+import { stillnessLine } from './stillness.ts';
 
 /** `gw map select` */
 export function renderMapSelect(data: MapSelect): string {
@@ -48,11 +49,7 @@ export function renderMapSelect(data: MapSelect): string {
       `            sha256 ${safetyBackup.sha256}`,
     );
   }
-  if (stillness !== null) {
-    lines.push(
-      `standstill  ${renderVerdict(stillness.verdict === 'still' ? 'ok' : 'not-checked')} ${printable(stillness.detail)}`,
-    );
-  }
+  if (stillness !== null) lines.push(stillnessLine(stillness, 'before the order'));
   lines.push('');
   for (const { mark, statement, id } of facts) lines.push(chalk.dim(`${mark}  ${statement} (${id})`));
   if (next.length > 0) lines.push('', ...next.map(printable));

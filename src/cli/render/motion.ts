@@ -1,6 +1,7 @@
 import chalk from 'chalk';
 import type { MotionClear, MotionGo, MotionPose, MotionStop } from '../../lib/toolkit/motion/motion.result.ts';
 import { printable, renderTable, renderVerdict } from '../output.ts';
+import { endedHeadline } from './drive-end.ts';
 
 /** `gw motion go` and `gw motion dock` */
 export function renderMotionGo(go: MotionGo): string {
@@ -15,7 +16,8 @@ export function renderMotionGo(go: MotionGo): string {
   return lines.join('\n');
 }
 
-function goHeadline(place: string, { state, interrupted, failReason, findings }: MotionGo): string {
+function goHeadline(place: string, go: MotionGo): string {
+  const { state, findings } = go;
   if (state === 'running')
     return `The drive to ${place} ${chalk.red.bold('is not completed: the robot is still driving')}.`;
   if (state === 'succeeded') {
@@ -26,12 +28,7 @@ function goHeadline(place: string, { state, interrupted, failReason, findings }:
     if (!isCompared) return `The chassis reports ${place} reached; ${chalk.yellow('the final pose was not compared')}.`;
     return `The robot ${chalk.green('stands at')} ${place}, according to its reported pose.`;
   }
-  if (state === 'stopped' && interrupted) return `Interrupted: the drive to ${place} was ended and its move cancelled.`;
-  // With a fail_reason the chassis has ended the move; without one its end is not confirmed.
-  if (interrupted && failReason === null) {
-    return `Interrupted, but ${chalk.red.bold('THE ROBOT MAY STILL BE MOVING')}: the end of the drive to ${place} is not confirmed.`;
-  }
-  return `The drive to ${place} ${chalk.red.bold(state)}.`;
+  return endedHeadline(`the drive to ${place}`, go);
 }
 
 /** `gw motion pose` */
@@ -47,11 +44,12 @@ export function renderMotionPose({ pose: { xM, yM, yawDeg }, from, state, reason
 
 /** `gw motion stop` */
 export function renderMotionStop(stop: MotionStop): string {
-  const { ways, moveDetail, by, reason, since, unsavedBecause } = stop;
+  const { ways, moveDetail, standstillDetail, by, reason, since, unsavedBecause } = stop;
   const lines = [stopHeadline(stop), ''];
   if (stop.delivered) {
     lines.push(`by      ${printable(by ?? 'unknown')}: ${printable(reason ?? 'no reason given')}, ${since ?? ''}`);
     lines.push(`move    ${printable(moveDetail)}`);
+    lines.push(`robot   ${printable(standstillDetail)}`);
     if (unsavedBecause !== null) lines.push(`disk    ${printable(unsavedBecause)}`);
     lines.push('clear   gw motion clear, by a signed-in person', '');
   }
@@ -67,16 +65,26 @@ export function renderMotionStop(stop: MotionStop): string {
   return lines.join('\n');
 }
 
-function stopHeadline({ delivered, cancelledAtChassis, saved, move }: MotionStop): string {
+function stopHeadline({ delivered, cancelledAtChassis, saved, move, standstill }: MotionStop): string {
   const press = 'Press the emergency stop of the robot';
   if (!delivered && cancelledAtChassis) {
     return `${chalk.red.bold('NOT STOPPED: CANCELLED AT THE CHASSIS, NOT LATCHED')}: the gateway does not answer, and any client may order the next move. ${press} if it moves.`;
   }
   if (!delivered) return `${chalk.red.bold('NOT STOPPED')}: the stop could not be delivered. ${press} now.`;
   const latch = `latched${savedText(saved)}`;
+  // What the robot does comes before what its chassis says.
+  if (standstill === 'drives-on') {
+    return `${chalk.red.bold('STOP LATCHED, BUT THE ROBOT DOES NOT STOP')}: ${latch}. ${press} now.`;
+  }
+  if (standstill === 'moves') {
+    return `${chalk.red.bold('STOP LATCHED, BUT THE ROBOT IS STILL MOVING')}: ${latch}. ${press} now.`;
+  }
   switch (move) {
     case 'ended':
-      return `${saved === true ? chalk.green('STOPPED') : chalk.yellow('STOPPED')}: ${latch}. The chassis reports no running move.`;
+      if (standstill === 'not-known') {
+        return `${chalk.red.bold('STOP LATCHED, BUT THE ROBOT WAS NOT SEEN TO STAND')}: ${latch}. Check the robot; ${press.toLowerCase()} if it moves.`;
+      }
+      return `${saved === true ? chalk.green('STOPPED') : chalk.yellow('STOPPED')}: ${latch}. The robot stands, and the chassis reports no running move.`;
     case 'drove-on':
       return `${chalk.red.bold('STOP LATCHED, BUT THE ROBOT COMPLETED ITS MOVE')}: ${latch}. Take it out of service until a stop has been verified to stop it.`;
     case 'under-way':

@@ -40,6 +40,7 @@ export function renderReleaseStatus(data: ReleaseStatus): string {
       ['last release', `${run.fromVersion} to ${run.toVersion}: ${run.phase}, since ${run.since}`],
       ['job', `${run.jobId}, execution ${run.executionNumber}`],
       ['rollout stage', run.stage === null ? 'none given' : String(run.stage)],
+      ['parameters', run.documentParameters === null ? 'none given' : run.documentParameters],
     );
   }
   if (onSite !== null) {

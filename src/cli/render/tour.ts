@@ -1,6 +1,7 @@
 import chalk from 'chalk';
 import type { TourRun } from '../../lib/toolkit/tour/run.result.ts';
 import { printable, renderVerdict } from '../output.ts';
+import { endedHeadline } from './drive-end.ts';
 
 /** `gw tour run` */
 export function renderTourRun(run: TourRun): string {
@@ -14,7 +15,8 @@ export function renderTourRun(run: TourRun): string {
   return lines.join('\n');
 }
 
-function headline({ tour, state, interrupted, findings }: TourRun): string {
+function headline(run: TourRun): string {
+  const { tour, state, findings } = run;
   const name = printable(tour);
   if (state === 'running') return `Tour ${name} ${chalk.red.bold('is not completed: the robot is still driving')}.`;
   if (state === 'succeeded') {
@@ -25,8 +27,5 @@ function headline({ tour, state, interrupted, findings }: TourRun): string {
     if (!isCompared) return `Tour ${name} ended; ${chalk.yellow('the final pose was not compared')}.`;
     return `Tour ${name} ${chalk.green('succeeded')}, and the reported final pose matches.`;
   }
-  if (state === 'stopped' && interrupted) return `Interrupted: tour ${name} was ended and its move cancelled.`;
-  if (interrupted)
-    return `Interrupted, but ${chalk.red.bold('THE ROBOT MAY STILL BE MOVING')}: the end of tour ${name} is not confirmed.`;
-  return `Tour ${name} ${chalk.red.bold(state)}.`;
+  return endedHeadline(`tour ${name}`, run);
 }

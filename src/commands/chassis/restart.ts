@@ -22,7 +22,7 @@ export default class ChassisRestart extends GwCommand<Result> {
       required: true,
     }),
     'it-stands-still': Flags.boolean({
-      summary: 'You see that the robot stands still: continue when the chassis does not report it.',
+      summary: 'You see that the robot stands still: continue when its poses do not show it.',
       default: false,
     }),
     seconds: secondsFlag({
@@ -53,7 +53,7 @@ export default class ChassisRestart extends GwCommand<Result> {
         runCarefully({ quiet: this.jsonEnabled(), signal }, async (careful) => {
           const offerRestore = async (lost: Result) => {
             careful.quieten();
-            const question = `${renderChassisRestart(lost)}\n\nTo restore the maps now (writing maps was never measured on a real chassis), type`;
+            const question = `${renderChassisRestart(lost)}\n\nIf you see that the robot stands still: to restore the maps now (writing maps was never measured on a real chassis), type`;
             return await askForWord(question, 'restore', careful.signal);
           };
           const asks = !this.jsonEnabled() && canAsk();

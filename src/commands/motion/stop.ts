@@ -9,7 +9,7 @@ import type { MotionStop as Result } from '../../lib/toolkit/motion/motion.resul
 export default class MotionStop extends GwCommand<Result> {
   static override summary = 'STOP the robot, from anywhere and without sign-in.';
   static override description =
-    'Latches a stop at the running gateway, which cancels the current move, and reads the move state that the chassis then reports. Needs no site file: --host names the gateway. On the gateway itself the network and the local command socket are tried concurrently; the first answer counts. When the gateway does not answer at once and there is a site file, the move is also cancelled at the chassis, which latches nothing. Only the emergency stop of the robot works without software: press it unless this command ends with STOPPED. A signed-in person clears the stop with `gw motion clear`. Exits with 0 when the stop is latched and the chassis reports no running move, with 1 when it is latched and a move is running or its state is unknown, and with 3 when the stop could not be delivered.';
+    'Latches a stop at the running gateway, which cancels the current move; then reads the move state that the chassis reports, and waits up to 15 seconds until the poses of the robot show that it stands. Needs no site file: --host names the gateway. On the gateway itself the network and the local command socket are tried concurrently; the first answer counts. When the gateway does not answer at once and there is a site file, the move is also cancelled at the chassis, which latches nothing. Only the emergency stop of the robot works without software: press it unless this command ends with STOPPED. A signed-in person clears the stop with `gw motion clear`. Exits with 0 when the stop is latched and the robot was seen to stand, with 1 when it is latched and the robot moves or was not seen to stand, and with 3 when the stop could not be delivered.';
   static override examples = [
     '<%= config.bin %> motion stop',
     '<%= config.bin %> motion stop --host robot-7.local --reason "a child in the corridor"',
@@ -33,10 +33,14 @@ export default class MotionStop extends GwCommand<Result> {
     const data = await this.through(flags.via, async (ssh, signal) => {
       const { place, trouble } = await openStopPlace({ sitePath: site, host, port }, ssh);
       if (trouble !== null && host === undefined) this.warn(printable(`continuing without a site file: ${trouble}`));
-      return stopTheRobot(place, { reason }, { signal, onProgress: () => {} });
+      return stopTheRobot(
+        place,
+        { reason },
+        { signal, onProgress: (text) => void process.stderr.write(`${printable(text)}\n`) },
+      );
     });
     if (!data.delivered) return { data, ok: false, exitCode: exitCodes.notReachable };
-    return { data, ok: data.move === 'ended' };
+    return { data, ok: data.move === 'ended' && data.standstill === 'stands' };
   }
 
   protected override render(data: Result): string {

@@ -1,8 +1,8 @@
 import { type Degrees, normalizeDegrees, type Radians } from './index.ts';
 
 /**
- * The two conversions. Only the codec of the chassis module imports this file (checked by the structure rules), so that no
- * other code can apply a wrong unit.
+ * The two conversions of a branded angle. Only the codec of the chassis module imports this file (checked by the
+ * structure rules), so that no other code converts an angle field of the chassis.
  */
 
 /** Normalised to (-π, π] first, so that a heading of many turns is never sent. */

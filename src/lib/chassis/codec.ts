@@ -3,7 +3,8 @@ import { type Degrees, degrees, radians } from '../angle/index.ts';
 
 /**
  * The angle fields of the chassis, each with its own named codec. A wrong unit raises no error on the platform and
- * moves the robot wrongly, so no other code in gw converts between degrees and radians.
+ * moves the robot wrongly, so no other code in gw converts a value of such a field. Elsewhere degrees and radians meet
+ * only in geometry: courses, trials, judgements of the unit, pictures.
  * @source specification, 'Angles (critical rule)'
  */
 

@@ -1,3 +1,4 @@
+import { LOST_QUALITY } from './closing.ts';
 import type { Alert, Battery, LiveValue, LiveValues, Positioning, StaleReason, Wheels } from './model.ts';
 
 /** The conditions the robot reports about its ability to work. */
@@ -14,8 +15,8 @@ type Cause =
       readonly id: 'positioning';
       readonly state: 'reliable' | 'lost' | 'poor' | 'inactive' | 'mapping' | 'unreadable' | 'unknown';
     }
-  | { readonly id: 'battery'; readonly state: 'enough' | 'low' | 'critical' }
-  | { readonly id: 'power'; readonly state: 'known' | 'contradictory' | 'unknown' }
+  | { readonly id: 'battery'; readonly state: 'enough' | 'low' | 'critical' | 'doubtful' }
+  | { readonly id: 'power'; readonly state: 'known' | 'contradictory' | 'unknown' | 'doubtful' }
   | { readonly id: 'alerts'; readonly state: 'none' | 'active' | 'without-level' };
 
 /** One judged condition; with verdict 'not-checked' `missing` says why no current value is available. */
@@ -35,15 +36,14 @@ export const CRITICAL_BATTERY_PERCENT = 10;
 /** Percent. Project decision: a battery status 'full' below this is contradictory. */
 const MIN_FULL_PERCENT = 90;
 
-/** `position_quality` (vendor SDK, HINWEIS): 0 unknown, 1 lost, 3 poor, 8 good, 10 excellent. */
-const LOST_QUALITY = 1;
+/** `position_quality`, as in closing.ts. */
 const POOR_QUALITY = 3;
 
 const knownPowerStates: readonly string[] = ['charging', 'discharging', 'full'];
 
 /**
  * Judges the reported conditions. A value that was not received or is stale is 'not-checked'; so is a state that no
- * vendor text names.
+ * vendor text names. What is wrong remains so after a rejected message, which may itself have said it (closing.ts).
  * @source topics and states: vendor description (HINWEIS); what counts as wrong: project decision
  */
 export function judgeCondition(values: LiveValues): readonly JudgedCondition[] {
@@ -62,8 +62,12 @@ type Judged = Omit<Condition, 'missing' | 'id'> & Cause;
 
 function judge<T>(id: ConditionId, live: LiveValue<T>, by: (value: T) => Judged): JudgedCondition {
   const missing = missingReason(live);
-  if (missing !== null) return { id, state: 'missing', verdict: 'not-checked', missing };
-  return { ...by((live as { readonly value: T }).value), missing: null };
+  const judged = live.status === 'received' ? by(live.value) : null;
+  const isJudged = missing === null || (missing === 'newer-rejected' && judged?.verdict === 'wrong');
+  if (judged === null || !isJudged) {
+    return { id, state: 'missing', verdict: 'not-checked', missing: missing ?? 'not-received' };
+  }
+  return { ...judged, missing: null };
 }
 
 /** Why a live value is not current; null when it is. */
@@ -101,20 +105,25 @@ function positioningOf({ state, reliable, quality }: Positioning): Judged {
     : { id, state: 'unknown', verdict: 'not-checked' };
 }
 
-function batteryOf({ percent }: Battery): Judged {
+function batteryOf({ percent, orPercent }: Battery): Judged {
   const id = 'battery';
   if (percent < CRITICAL_BATTERY_PERCENT) return { id, state: 'critical', verdict: 'wrong' };
+  if (percent >= LOW_BATTERY_PERCENT && orPercent !== undefined) {
+    return { id, state: 'doubtful', verdict: 'not-checked' };
+  }
   return percent < LOW_BATTERY_PERCENT
     ? { id, state: 'low', verdict: 'wrong' }
     : { id, state: 'enough', verdict: 'ok' };
 }
 
-function powerOf({ percent, status }: Battery): Judged {
+function powerOf({ percent, orPercent, status }: Battery): Judged {
   const id = 'power';
   if (!knownPowerStates.includes(status)) return { id, state: 'unknown', verdict: 'not-checked' };
-  return status === 'full' && percent < MIN_FULL_PERCENT
-    ? { id, state: 'contradictory', verdict: 'wrong' }
-    : { id, state: 'known', verdict: 'ok' };
+  const isContradicted = status === 'full' && percent < MIN_FULL_PERCENT;
+  if (status === 'full' && !isContradicted && orPercent !== undefined) {
+    return { id, state: 'doubtful', verdict: 'not-checked' };
+  }
+  return isContradicted ? { id, state: 'contradictory', verdict: 'wrong' } : { id, state: 'known', verdict: 'ok' };
 }
 
 /** Warnings and undocumented levels count as faults; only alerts of level `none` leave it not checked. */

@@ -3,6 +3,7 @@
  * moves.ts, which only the motion module may import.
  */
 export { createChassisClient } from './client.ts';
+export { type Obstacle, obstaclesIn } from './closing.ts';
 export {
   type ConditionId,
   CRITICAL_BATTERY_PERCENT,

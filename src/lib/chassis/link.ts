@@ -102,7 +102,7 @@ export function createChassisLink(options: ChassisLinkOptions): ChassisLink {
       case 'complaint':
         complain(message.what);
         // A value that became unreliable is notified at once.
-        if (message.topic !== undefined && values.reject(message.topic, message.what)) notify();
+        if (message.topic !== undefined && values.reject(message.topic, message.what, message.said)) notify();
         return;
       case 'other':
         complain(`message of the topic ${quote(message.topic)}, which was not subscribed`);

@@ -1,5 +1,14 @@
 import { citeFact } from '../evidence/index.ts';
 import type { Clock } from '../lifecycle/index.ts';
+import {
+  alertsAfter,
+  LOST_QUALITY,
+  positioningAfter,
+  type Said,
+  saysLostQuality,
+  saysYes,
+  wheelsAfter,
+} from './closing.ts';
 import { decodeTrackedPoseOri } from './codec.ts';
 import type { LiveValues, StaleReason } from './model.ts';
 import type { KnownTopic } from './schema.ts';
@@ -10,6 +19,7 @@ type Received<F extends Field> = Omit<
   Extract<LiveValues[F], { status: 'received' }>,
   'status' | 'ageMs' | 'stale' | 'staleReason' | 'rejected'
 >;
+type Value<F extends Field> = Extract<LiveValues[F], { status: 'received' }>['value'];
 
 const fieldOf: Readonly<Record<KnownTopic, Field>> = {
   '/tracked_pose': 'pose',
@@ -52,8 +62,12 @@ const isNumber = (value: unknown): value is number => typeof value === 'number';
 export function createLiveValues(clock: Clock) {
   const received: { [F in Field]?: { readonly known: Received<F>; readonly at: number; readonly connection: number } } =
     {};
-  /** Why the newest message of a topic was rejected, until one is accepted again. */
+  /** Why the newest message of a topic was rejected, until one is accepted again, also over a reconnect. */
   const rejected = new Map<Field, string>();
+  let rejectedMoving = false;
+  /** Charges between 0 and 1, over this connection, are shares of 1; one above 1 never was. */
+  let isShareSeen = false;
+  let isAboveOneSeen = false;
   /** Of the steady topics, over this connection: number of intervals, and the longest of them. */
   const intervals = new Map<Field, { readonly count: number; readonly longestMs: number }>();
   let connection = 0;
@@ -67,6 +81,32 @@ export function createLiveValues(clock: Clock) {
     }
     Object.assign(received, { [field]: { known: value, at: clock.monotonicMs(), connection } });
     rejected.delete(field);
+    if (field === 'planning') rejectedMoving = false;
+  }
+
+  function lastOf<F extends Field>(field: F): Value<F> | null {
+    const entry: { readonly known: object } | undefined = received[field];
+    return entry === undefined ? null : (entry.known as { readonly value: Value<F> }).value;
+  }
+
+  /** A value with what a rejected message says against a drive; returns whether that is news. */
+  function close<F extends Field>(field: F, value: Value<F> | null, fact: ReturnType<typeof citeFact>) {
+    const last = lastOf(field);
+    if (value === null || value === last) return false;
+    Object.assign(received, { [field]: { known: { value, ...fact }, at: clock.monotonicMs(), connection } });
+    return JSON.stringify(value) !== JSON.stringify(last);
+  }
+
+  function closeAll(said: Said): boolean {
+    const isNews = [
+      close('wheels', wheelsAfter(lastOf('wheels'), said), citeFact('vendor.topic.wheel-state')),
+      close('positioning', positioningAfter(lastOf('positioning'), said), citeFact('vendor.topic.slam-state')),
+      close('alerts', alertsAfter(lastOf('alerts'), said), citeFact('vendor.topic.alerts')),
+      said.isMoving && !rejectedMoving,
+    ];
+    rejectedMoving ||= said.isMoving;
+    isAboveOneSeen ||= said.countsToHundred;
+    return isNews.includes(true);
   }
 
   function live<F extends Field>(field: F): LiveValues[F] {
@@ -100,20 +140,21 @@ export function createLiveValues(clock: Clock) {
     connect(): void {
       connection += 1;
       connected = true;
-      rejected.clear();
+      isShareSeen = false;
       intervals.clear();
     },
     disconnect(): void {
       connected = false;
     },
     /**
-     * A message of this topic was rejected, so the previous value is no longer current. Returns false when the topic was
-     * already rejected.
+     * A message of this topic was rejected, so the previous value is no longer current; what it `said` against a drive
+     * counts. Returns false when the topic was already rejected and this one says nothing new.
      */
-    reject(topic: KnownTopic, why: string): boolean {
-      const isNew = !rejected.has(fieldOf[topic]);
-      rejected.set(fieldOf[topic], why);
-      return isNew;
+    reject(topic: KnownTopic, why: string, said?: Said): boolean {
+      const fields = new Set([topic, ...(said?.topics ?? [])].map((one) => fieldOf[one]));
+      const isNew = [...fields].some((field) => !rejected.has(field));
+      for (const field of fields) rejected.set(field, why);
+      return (said !== undefined && closeAll(said)) || isNew;
     },
     update(message: TopicData): void {
       switch (message.topic) {
@@ -148,13 +189,21 @@ export function createLiveValues(clock: Clock) {
         }
         case '/battery_state': {
           const { percentage, power_supply_status } = message.data;
-          const battery = { percent: percentage * 100, status: power_supply_status ?? 'unknown' };
+          isShareSeen ||= percentage > 0 && percentage < 1;
+          // A chassis that counts to 100 sends 1 when it is nearly empty; 0 is the same in both.
+          const isDoubtful = isAboveOneSeen ? percentage > 0 : percentage === 1 && !isShareSeen;
+          const battery = {
+            percent: percentage * 100,
+            ...(isDoubtful && { orPercent: percentage }),
+            status: power_supply_status ?? 'unknown',
+          };
           keep('battery', { value: battery, ...citeFact('vendor.topic.battery-state', 'percent') });
           return;
         }
         case '/wheel_state': {
           const { control_mode, emergency_stop_pressed } = message.data;
-          const wheelsReleased = readable(message.data.wheels_released, isBoolean);
+          const sent = message.data.wheels_released;
+          const wheelsReleased = saysYes(sent) ? true : readable(sent, isBoolean);
           const wheels = {
             controlMode: control_mode,
             emergencyStopPressed: emergency_stop_pressed,
@@ -165,7 +214,8 @@ export function createLiveValues(clock: Clock) {
         }
         case '/slam/state': {
           const { state, reliable } = message.data;
-          const quality = readable(message.data.position_quality, isNumber);
+          const sent = message.data.position_quality;
+          const quality = saysLostQuality(sent) ? LOST_QUALITY : readable(sent, isNumber);
           const positioning = { state, reliable, ...(quality !== undefined && { quality }) };
           keep('positioning', { value: positioning, ...citeFact('vendor.topic.slam-state') });
           return;
@@ -190,7 +240,7 @@ export function createLiveValues(clock: Clock) {
     values(): LiveValues {
       return {
         pose: live('pose'),
-        planning: live('planning'),
+        planning: { ...live('planning'), ...(rejectedMoving && { rejectedMoving }) },
         battery: live('battery'),
         wheels: live('wheels'),
         positioning: live('positioning'),

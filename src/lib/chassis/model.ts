@@ -60,7 +60,10 @@ export type LiveValue<T> =
       readonly stale: boolean;
       /** Set while it is stale. */
       readonly staleReason?: StaleReason;
-      /** Set while the newest message of this topic is rejected: its fault. */
+      /**
+       * Set from a rejected message of this topic until one is read well, also over a reconnect: its fault. Meanwhile the
+       * value holds what the rejected messages say against a drive (closing.ts).
+       */
       readonly rejected?: string;
       /**
        * Set where the parts of a value have different marks. The mark of the whole is then the weakest of them.
@@ -77,8 +80,10 @@ export interface Pose {
 }
 
 export interface Battery {
-  /** 0 to 100. */
+  /** 0 to 100, read as a share of 1 (HINWEIS). */
   readonly percent: number;
+  /** Set while the scale is not decided: the percent if this chassis counts to 100. */
+  readonly orPercent?: number;
   readonly status: string;
 }
 
@@ -122,7 +127,10 @@ interface ActiveMap {
 
 export interface LiveValues {
   readonly pose: LiveValue<Pose>;
-  readonly planning: LiveValue<Planning>;
+  readonly planning: LiveValue<Planning> & {
+    /** Set while a rejected message reports a running move. */
+    readonly rejectedMoving?: true;
+  };
   readonly battery: LiveValue<Battery>;
   readonly wheels: LiveValue<Wheels>;
   readonly positioning: LiveValue<Positioning>;
@@ -142,10 +150,12 @@ export interface PoseUnitVerdict {
   /** One sentence: why this verdict. */
   readonly reason: string;
   /**
-   * Indications of radians that prove nothing: one sentence, null without them. While it is set the verdict is
-   * 'not-decided', whatever it was before; a later proof of degrees clears it.
+   * Indications of radians that prove nothing, or of a heading that fits no unit: one sentence, null without them. While
+   * it is set the verdict is 'not-decided', whatever it was before; a later proof of degrees clears it.
    */
   readonly doubt: string | null;
+  /** Set where the heading fits neither unit while the robot drives; only courses that fit degrees clear it. */
+  readonly misfit?: true;
 }
 
 export interface ChassisSnapshot {

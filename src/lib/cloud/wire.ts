@@ -156,8 +156,10 @@ export interface ReleaseDocumentWire {
   };
   /** Whether a version older than the running one may be installed; false by default. */
   allowDowngrade?: boolean;
-  /** Number of the rollout stage: reported back and never interpreted. */
+  /** Number of the rollout stage, 1 to 4: reported back and never interpreted. */
   stage?: number;
+  /** Reported back; nothing is substituted by it. Its shape is not shown. */
+  documentParameters?: unknown;
 }
 
 /**

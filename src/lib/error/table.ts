@@ -370,6 +370,11 @@ export const errorTable = {
     'Backup belongs to another chassis.',
     'Use a backup of this chassis; `gw map verify FILE` prints the serial number of a backup.',
   ),
+  BACKUP_TOO_LARGE: row(
+    exitCodes.refused,
+    'Maps exceed the limits of a backup.',
+    'Back up fewer maps at a time: `gw map backup --map ID`, several times `--map` for several.',
+  ),
   BACKUP_OUTDATED: row(
     exitCodes.refused,
     'Backup differs from the current chassis content.',

@@ -1,11 +1,11 @@
 /**
  * The heartbeat datagram, byte by byte (docs/heartbeat.md). All numbers are big-endian. The specification gives port,
- * period and signature (BELEGT); the content before the signature is not shown, and is a project decision.
+ * period and signature (BELEGT stated); the content before the signature is not shown, and is a project decision.
  */
 
-/** @source specification, 'Limits' (BELEGT) */
+/** @source specification, 'Limits' (BELEGT stated) */
 export const PERIOD_MS = 2000;
-/** @source specification, 'Cloud and other network paths' (BELEGT) */
+/** @source specification, 'Cloud and other network paths' (BELEGT stated) */
 export const BROADCAST_ADDRESS = '255.255.255.255';
 
 /** Project decision: fits into one frame of any network, with any encapsulation. */
@@ -13,7 +13,7 @@ export const MAX_BYTES = 511;
 export const VERSION = 1;
 /** 'GWHB'. */
 export const MAGIC = 0x47574842;
-/** HMAC-SHA256. @source specification, 'Authentication' (BELEGT) */
+/** HMAC-SHA256. @source specification, 'Authentication' (BELEGT stated) */
 export const SIGNATURE_BYTES = 32;
 
 /** Where each field begins. What has a fixed size comes first. */

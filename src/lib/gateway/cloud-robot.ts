@@ -1,20 +1,14 @@
-import { type ChassisLink, moveProgress } from '../chassis/index.ts';
+import type { ChassisLink } from '../chassis/index.ts';
 import type { CloudOptions } from '../cloud/index.ts';
 import type { Motion } from '../motion/index.ts';
 import type { GatewayHealth } from '../operator/index.ts';
+import { robotMoves } from './robot-moves.ts';
 
-/**
- * Whether the robot moves by its own report, or by an activity of gw; null: not known, also for a state that gw does not
- * know.
- */
+/** Whether the robot moves by its poses or its own report, or by an activity of gw; null: not known. */
 export function isMoving(link: Pick<ChassisLink, 'snapshot'>, motion: Pick<Motion, 'status'>): boolean | null {
   const { tour, drive, trial, unownedMove } = motion.status();
   if (tour?.state === 'running' || drive?.state === 'running' || trial !== null || unownedMove !== null) return true;
-  const { link: state, values } = link.snapshot();
-  const { planning } = values;
-  if (state.kind !== 'connected' || planning.status !== 'received' || planning.stale) return null;
-  const progress = moveProgress(planning.value.moveState);
-  return progress === 'not-known' ? null : progress === 'under-way';
+  return robotMoves(link.snapshot());
 }
 
 /** What a new version must have to be confirmed: every service but the cloud's, the chassis link, and the cloud link. */

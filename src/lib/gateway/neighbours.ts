@@ -2,6 +2,7 @@ import type { ChassisLink } from '../chassis/index.ts';
 import type { CoarseState, FleetView } from '../fleet/index.ts';
 import type { Motion } from '../motion/index.ts';
 import type { NeighboursView } from '../operator/index.ts';
+import { robotMoves } from './robot-moves.ts';
 
 /** Without a key no heartbeat is received, which is 'not checked' and not 'no other robots'. */
 export const notListening: NeighboursView = {
@@ -60,14 +61,16 @@ export function neighboursView(
   };
 }
 
-/** The state of this robot for its heartbeat: only values that the chassis has reported. */
+/** The state of this robot for its heartbeat: only what the chassis has reported or its poses show. */
 export function coarseState(link: ChassisLink, motion: Motion): CoarseState {
-  const { values, identity } = link.snapshot();
-  const { pose, planning, battery } = values;
+  const snapshot = link.snapshot();
+  const { values, identity } = snapshot;
+  const { pose, battery } = values;
   return {
-    moving: planning.status === 'received' ? planning.value.moveState === 'moving' : null,
+    moving: robotMoves(snapshot),
     stopped: motion.status().stop.latched,
-    batteryPercent: battery.status === 'received' ? battery.value.percent : null,
+    batteryPercent:
+      battery.status === 'received' && battery.value.orPercent === undefined ? battery.value.percent : null,
     pose: pose.status === 'received' ? pose.value : null,
     software: identity?.software ?? '',
   };

@@ -22,8 +22,8 @@ export type ReadMapOptions = Pick<BackupOptions, 'signal' | 'onProgress'>;
 /**
  * Reads maps of a chassis byte for byte, without changing it. A picture or localisation data that cannot be read is
  * listed in `missing`; every other failure ends the backup. `complete` is false for selected maps, and when the map in
- * use is not stored (id -1). Throws MAP_UNKNOWN, BACKUP_OUTDATED when the list of maps or the chassis changed meanwhile,
- * and the errors of the client.
+ * use is not stored (id -1). Throws MAP_UNKNOWN, BACKUP_TOO_LARGE, BACKUP_OUTDATED when the list of maps or the chassis
+ * changed meanwhile, and the errors of the client.
  */
 export async function backUpMaps(client: ChassisClient, options: BackupOptions): Promise<MapArchive> {
   const { ids, gwVersion, clock, signal, onProgress } = options;
@@ -31,17 +31,21 @@ export async function backUpMaps(client: ChassisClient, options: BackupOptions):
   const identity = await client.identity(signal);
   const listed = await client.listMaps(signal);
   const current = await client.currentMap(signal);
-  const chosen = ids === 'all' ? checkedList(client, listed) : pickMaps(checkedList(client, listed), ids);
+  assertDistinct(client, listed);
+  const chosen = ids === 'all' ? listed : pickMaps(listed, ids);
+  if (chosen.length > bounds.maps) {
+    const what = ids === 'all' ? `The chassis lists ${chosen.length} maps` : `${chosen.length} maps were named`;
+    throw new GwError('BACKUP_TOO_LARGE', `${what}; a backup holds at most ${bounds.maps}.`, {
+      details: { maps: chosen.length, limit: bounds.maps },
+    });
+  }
   const maps: ArchivedMap[] = [];
   let bytes = 0;
   for (const item of chosen) {
     const map = await readMap(client, item, { isCurrent: current?.id === item.id }, { signal, onProgress });
     bytes += sizeOf(map);
     if (bytes > bounds.totalBytes) {
-      throw new GwError('CHASSIS_BAD_ANSWER', `The maps exceed ${bounds.totalBytes} bytes in total.`, {
-        tried: { address: client.endpoint.host, port: client.endpoint.port },
-        remedy: 'Back up fewer maps at a time, each with --map.',
-      });
+      throw new GwError('BACKUP_TOO_LARGE', `The maps exceed ${bounds.totalBytes} bytes in total.`);
     }
     maps.push(map);
   }
@@ -136,14 +140,11 @@ function isFileError(error: unknown): boolean {
   );
 }
 
-function checkedList(client: ChassisClient, listed: readonly MapListItem[]): readonly MapListItem[] {
-  const twice = listed.find(({ id }, at) => listed.findIndex((other) => other.id === id) !== at);
-  const problem = twice
-    ? `lists map ${twice.id} twice`
-    : listed.length > bounds.maps
-      ? `lists ${listed.length} maps, the limit is ${bounds.maps}`
-      : null;
-  if (problem === null) return listed;
+function assertDistinct(client: ChassisClient, listed: readonly MapListItem[]): void {
+  const seen = new Set<number>();
+  const twice = listed.find(({ id }) => seen.size === seen.add(id).size);
+  if (twice === undefined) return;
+  const problem = `lists map ${twice.id} twice`;
   throw new GwError('CHASSIS_BAD_ANSWER', `The chassis ${problem}.`, {
     tried: { address: client.endpoint.host, port: client.endpoint.port, action: 'GET /maps/' },
     details: { problem },

@@ -103,8 +103,7 @@ export async function selectMap(options: SelectOptions): Promise<SelectRun> {
 }
 
 async function stillnessOf({ signal, onProgress }: SelectOptions, select: RestoreWrite): Promise<Stillness> {
-  onProgress('checking that the robot stands still');
-  const stillness = await select.checkStillness(signal);
+  const stillness = await select.checkStillness(signal, onProgress);
   assertStill(stillness, select.isConfirmedStill);
   return stillness;
 }

@@ -1,8 +1,16 @@
-import { failureDetail, openTopicStream, type TopicMessage, type TopicStreamOptions } from '../chassis/index.ts';
+import {
+  createTrack,
+  createUnitJudge,
+  failureDetail,
+  openTopicStream,
+  type TopicMessage,
+  type TopicStreamOptions,
+} from '../chassis/index.ts';
 import { GwError } from '../error/index.ts';
 import { onAbort } from '../lifecycle/index.ts';
+import { plural } from '../text/index.ts';
 
-/** Whether the robot stands still, as reported by the chassis. 'not-checked' is not still. */
+/** Whether the robot stands still, by its poses. 'not-checked' is not still. */
 export interface Stillness {
   readonly verdict: 'still' | 'moving' | 'not-checked';
   /** Reason of the verdict, as a clause. */
@@ -12,48 +20,93 @@ export interface Stillness {
 export type StillnessOptions = Pick<TopicStreamOptions, 'endpoint' | 'dialer' | 'clock' | 'secret'>;
 
 /** Checks whether the robot stands still. */
-export type StillnessCheck = (signal?: AbortSignal) => Promise<Stillness>;
+export type StillnessCheck = (signal?: AbortSignal, onProgress?: (text: string) => void) => Promise<Stillness>;
 
-/** Time limit for the first message. Project decision, as the next two. */
-const LISTEN_TIMEOUT_MS = 3_000;
-/** Watch time after the first message, so that an older latched message does not decide alone. */
-const WATCH_MS = 1_000;
-/** Smaller changes of the position count as noise. */
-const MAX_NOISE_M = 0.05;
+/**
+ * Project decision: with noise of a centimetre and one pose per second 95 of 100 robots at rest are found to stand
+ * within this time, three seconds of which are the least that is judged.
+ */
+const LIMIT_MS = 15_000;
+/** Poses further apart show nothing, so a first one that comes later is not waited for. Project decision. */
+const FIRST_POSE_MS = 3_000;
+const PROGRESS_MS = 1_000;
 
 /** Move states without a move under way. @source vendor REST book (HINWEIS) */
 const restingStates: readonly string[] = ['none', 'idle', 'succeeded', 'failed', 'cancelled'];
 
 /**
- * Subscribes to `/planning_state` for at most 3 s, and to `/tracked_pose`, since a robot that is pushed or steered by hand
- * moves without a plan. An unknown move state is 'not-checked', and so is a stream that cannot be opened. Throws
- * INTERRUPTED only.
+ * Judges the messages of one connection. 'still' needs poses that stand, and a move state without a move under way: a
+ * robot that waits in front of an obstacle stands as well. A move that is reported makes it moving, whatever its poses
+ * show; a move state at rest shows nothing.
  */
-export async function checkStillness(options: StillnessOptions, signal?: AbortSignal): Promise<Stillness> {
+export function createStillnessJudge() {
+  const track = createTrack();
+  const unit = createUnitJudge();
+  let poses = 0;
+  /** What the newest move state leaves open; null: no move is under way. */
+  let open: string | null = '/planning_state was not received';
+  let state = '';
+
+  const standing = (nowMs: number) => track.standing(nowMs, unit.verdict().verdict);
+
+  return {
+    /** The verdict, or null while it is open. `atMs`: time of receipt by the monotonic clock. */
+    add(message: TopicMessage, atMs: number): Stillness | null {
+      if (message.kind === 'complaint' && message.topic === '/planning_state') {
+        open = `the newest message of /planning_state could not be read (${message.what})`;
+      }
+      if (message.kind !== 'data') return null;
+      if (message.topic === '/planning_state') {
+        const { move_state: moveState } = message.data;
+        if (moveState === 'moving') return { verdict: 'moving', detail: 'a move is under way' };
+        state = `move_state ${JSON.stringify(moveState.slice(0, 40))}`;
+        open = restingStates.includes(moveState) ? null : `${state} is unknown`;
+      }
+      if (message.topic !== '/tracked_pose') return null;
+      const { pos, ori } = message.data;
+      const pose = { xM: pos[0], yM: pos[1], ori, atMs };
+      poses += 1;
+      track.add(pose);
+      unit.add(pose);
+      const { verdict, reason } = standing(atMs);
+      if (verdict === 'not-known') return null;
+      if (verdict === 'moves') return { verdict: 'moving', detail: reason };
+      return open === null
+        ? { verdict: 'still', detail: `${reason}; no move is under way (${state})` }
+        : { verdict: 'not-checked', detail: `${reason}, but ${open}` };
+    },
+    hasPose: () => poses > 0,
+    /** Why the poses do not show it yet, as a clause. */
+    doubt: (nowMs: number) => standing(nowMs).reason,
+    /** The verdict where `add` gave none. */
+    timeIsUp(nowMs: number): Stillness {
+      const received = `${plural(poses, 'pose')} in ${LIMIT_MS / 1_000} s`;
+      return { verdict: 'not-checked', detail: `${received} were not enough: ${standing(nowMs).reason}` };
+    },
+  };
+}
+
+/**
+ * Subscribes to `/tracked_pose` and `/planning_state` until the poses decide, for at most 15 s: about 4 s with ten poses
+ * per second, 4 to 10 s with one. Too few poses, too much noise and a stream that cannot be opened are 'not-checked'.
+ * Throws INTERRUPTED only.
+ */
+export async function checkStillness(
+  options: StillnessOptions,
+  signal?: AbortSignal,
+  onProgress: (text: string) => void = () => {},
+): Promise<Stillness> {
   const { clock } = options;
   const { promise, resolve } = Promise.withResolvers<Stillness>();
-  let reported: Stillness | undefined;
-  let start: readonly [number, number] | undefined;
-  let watching: Disposable | undefined;
-
+  const judge = createStillnessJudge();
   const onMessage = (message: TopicMessage) => {
-    if (message.kind !== 'data') return;
-    if (message.topic === '/tracked_pose') {
-      const [xM, yM] = message.data.pos;
-      start ??= [xM, yM];
-      const distanceM = Math.hypot(xM - start[0], yM - start[1]);
-      if (distanceM > MAX_NOISE_M) {
-        resolve({ verdict: 'moving', detail: `its position changed by ${distanceM.toFixed(2)} m` });
-      }
-    } else if (message.topic === '/planning_state') {
-      reported = ofMoveState(message.data.move_state);
-      if (reported.verdict === 'moving') resolve(reported);
-      watching ??= clock.after(WATCH_MS, () => resolve(reported ?? notReceived));
-    }
+    const found = judge.add(message, clock.monotonicMs());
+    if (found !== null) resolve(found);
   };
 
   try {
     signal?.throwIfAborted();
+    onProgress('checking by its poses that the robot stands still, for 3 to 15 s');
     // Subscriptions for single topics are supported by every software version.
     using stream = await openTopicStream({
       ...options,
@@ -62,8 +115,17 @@ export async function checkStillness(options: StillnessOptions, signal?: AbortSi
       onMessage,
       signal,
     });
-    using _limit = clock.after(LISTEN_TIMEOUT_MS, () => resolve(reported ?? notReceived));
-    using _aborted = onAbort(signal, () => resolve(notReceived));
+    const beganMs = clock.monotonicMs();
+    using _first = clock.after(FIRST_POSE_MS, () => {
+      if (!judge.hasPose()) resolve(noPose);
+    });
+    using _progress = clock.every(PROGRESS_MS, () => {
+      const nowMs = clock.monotonicMs();
+      const seconds = Math.round((nowMs - beganMs) / 1_000);
+      onProgress(`checking that the robot stands still, ${seconds} of up to 15 s: ${judge.doubt(nowMs)}`);
+    });
+    using _limit = clock.after(LIMIT_MS, () => resolve(judge.timeIsUp(clock.monotonicMs())));
+    using _aborted = onAbort(signal, () => resolve(noPose));
     void stream.ended.then(({ detail }) => resolve({ verdict: 'not-checked', detail: `the topic stream: ${detail}` }));
     const stillness = await promise;
     if (signal?.aborted) throw interrupted(signal);
@@ -71,23 +133,13 @@ export async function checkStillness(options: StillnessOptions, signal?: AbortSi
   } catch (error) {
     if (signal?.aborted) throw interrupted(signal);
     return { verdict: 'not-checked', detail: `the topic stream cannot be opened: ${failureDetail(error)}` };
-  } finally {
-    watching?.[Symbol.dispose]();
   }
 }
 
-const notReceived: Stillness = {
+const noPose: Stillness = {
   verdict: 'not-checked',
-  detail: '/planning_state was not received within 3 s',
+  detail: `no pose (/tracked_pose) was received within ${FIRST_POSE_MS / 1_000} s`,
 };
-
-function ofMoveState(state: string): Stillness {
-  if (state === 'moving') return { verdict: 'moving', detail: 'a move is under way' };
-  const shown = JSON.stringify(state.slice(0, 40));
-  return restingStates.includes(state)
-    ? { verdict: 'still', detail: `no move is under way (move_state ${shown})` }
-    : { verdict: 'not-checked', detail: `move_state ${shown} is unknown` };
-}
 
 /**
  * Throws CHASSIS_MOVING unless the robot stands still, or its state is 'not-checked' and a person has confirmed that it
@@ -101,7 +153,9 @@ export function assertStill({ verdict, detail }: Stillness, isConfirmed: boolean
       details: { stillness: verdict, detail },
     });
   }
-  throw new GwError('CHASSIS_MOVING', `Whether the robot stands still is unknown: ${detail}. Nothing was changed.`, {
+  const asked = 'a person who sees that it does adds --it-stands-still';
+  const title = 'Whether the robot stands still was not checked';
+  throw new GwError('CHASSIS_MOVING', `${title}: ${detail}; ${asked}. Nothing was changed.`, {
     remedy: 'Check the robot. If it stands still and will not be sent anywhere, add --it-stands-still.',
     details: { stillness: verdict, detail },
   });

@@ -2,6 +2,7 @@ import type { ChassisLink } from '../chassis/index.ts';
 import type { ChassisMoves } from '../chassis/moves.ts';
 import { asGwError } from '../error/index.ts';
 import { type Clock, createBackoff, type Log } from '../lifecycle/index.ts';
+import type { StopProofs } from './stop-proof.ts';
 
 export interface Canceller {
   /**
@@ -27,10 +28,11 @@ export function createCanceller(options: {
   log: Log;
   /** How often one cancel is sent before it stays pending. */
   tries: number;
+  readonly proofs: Pick<StopProofs, 'requested' | 'acknowledged'>;
   /** Aborts the retries when the service ends. */
   signal: () => AbortSignal;
 }): Canceller {
-  const { link, moves, clock, log } = options;
+  const { link, moves, clock, log, proofs } = options;
   let requested = 0;
   let answered = 0;
   let triesLeft = 0;
@@ -49,6 +51,7 @@ export function createCanceller(options: {
         answered = upTo;
         answeredAtMs = clock.monotonicMs();
         failure = null;
+        proofs.acknowledged();
         log.info({ why }, 'the chassis answered the cancel');
       } catch (error) {
         failure = asGwError(error).message;
@@ -72,6 +75,7 @@ export function createCanceller(options: {
 
   return {
     async cancel(why) {
+      proofs.requested();
       requested += 1;
       const mine = requested;
       triesLeft = options.tries;

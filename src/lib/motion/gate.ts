@@ -1,4 +1,4 @@
-import { type ChassisSnapshot, isSimulated } from '../chassis/index.ts';
+import { type ChassisSnapshot, isSimulated, type Obstacle, obstaclesIn } from '../chassis/index.ts';
 import { type ErrorCode, formatTried, GwError, type Tried } from '../error/index.ts';
 import {
   actionableBases,
@@ -9,8 +9,9 @@ import {
 } from '../evidence/index.ts';
 import { isRecord } from '../json/index.ts';
 import type { Site } from '../site/index.ts';
-import type { GateView, KeepingTrouble, Order, StopLatch, UnownedMove } from './model.ts';
+import type { GateView, KeepingTrouble, Order, StopLatch, StopProof, UnownedMove } from './model.ts';
 import { unownedMoveText } from './unowned-move.ts';
+import { verifyRemedy } from './verify-remedy.ts';
 
 /** Facts that an order may rely on at all. The id of a VORSICHT or OFFEN fact does not fit this type. */
 export type ReliableFactId = FactIdMarked<'BELEGT' | 'HINWEIS'>;
@@ -60,6 +61,10 @@ export interface GateInput {
   readonly keepingTrouble: KeepingTrouble | null;
   /** A cancel is not delivered yet: the chassis may still execute a move that was to be stopped. */
   readonly isCancelPending: boolean;
+  /** What the last cancel still has to show; null when nothing is owed. */
+  readonly stopProof: StopProof | null;
+  /** gw itself drives the robot, so that its movement is no obstacle. */
+  readonly isUnderWay: boolean;
   /** A running move that gw did not order. */
   readonly unownedMove: UnownedMove | null;
   /** Just connected: the chassis has not reported yet whether a move is running. */
@@ -74,6 +79,8 @@ export interface Refusal {
   /** One sentence for the user. */
   readonly reason: string;
   readonly tried?: Tried;
+  /** The fact that only lacks a verification on this device. */
+  readonly unverified?: ReliableFactId;
 }
 
 /** Judges the facts of a kind of order: a trial also accepts the unverified facts that it verifies. */
@@ -96,8 +103,11 @@ export function judgeState(kind: Order['kind'], input: GateInput, facts: FactJud
     ...judgeLink(input),
     ...judgeUnit(kind, input),
     ...judgeUnownedMove(input),
+    ...judgeStanding(input),
     ...judgeRobot(kind, input),
     ...facts(kind, input),
+    // Last: it resolves itself within seconds.
+    ...(input.stopProof?.verdict === 'awaited' ? [refuse(stopProofText(input.stopProof))] : []),
   ];
 }
 
@@ -116,6 +126,10 @@ export function refusalError(refusals: readonly Refusal[]): GwError | null {
   const others = refusals.filter((refusal) => refusal !== first);
   return new GwError(first.code, [first, ...others].map(({ reason }) => reason).join(' '), {
     tried: first.tried,
+    remedy:
+      first.code === 'MOTION_REFUSED'
+        ? verifyRemedy(refusals.flatMap(({ unverified }) => unverified ?? []))
+        : undefined,
     details: { reasons: refusals.map(({ reason }) => reason) },
   });
 }
@@ -132,7 +146,7 @@ export function refuse(reason: string): Refusal {
   return { code: 'MOTION_REFUSED', reason };
 }
 
-function judgeStop({ stop, keepingTrouble, isCancelPending }: GateInput): Refusal[] {
+function judgeStop({ stop, keepingTrouble, isCancelPending, stopProof }: GateInput): Refusal[] {
   const refusals: Refusal[] = [];
   if (stop.latched) {
     const by = stop.by === null ? '' : ` by ${stop.by}`;
@@ -145,7 +159,16 @@ function judgeStop({ stop, keepingTrouble, isCancelPending }: GateInput): Refusa
   // A robot whose stop would not survive a restart must not be driven.
   if (keepingTrouble !== null) refusals.push(refuse(`${keepingTrouble.reason} ${keepingTrouble.remedy}`));
   if (isCancelPending) refusals.push(refuse('The chassis has not confirmed the cancel of an earlier order yet.'));
+  if (stopProof?.verdict === 'drives-on') refusals.push(refuse(stopProofText(stopProof)));
   return refusals;
+}
+
+/** Text: what the last cancel still has to show. */
+export function stopProofText({ verdict, reason }: StopProof): string {
+  if (verdict === 'drives-on') {
+    return `THE ROBOT DOES NOT STOP although it was cancelled: ${reason}. PRESS THE EMERGENCY STOP. The cancel is repeated.`;
+  }
+  return `The robot was cancelled, and its poses do not show yet that it stands: ${reason}.`;
 }
 
 function judgeLink({ snapshot: { link, identity }, site }: GateInput): Refusal[] {
@@ -189,7 +212,9 @@ function judgeUnit(kind: Order['kind'], { snapshot: { unitContradicted, poseUnit
     return [
       refuse(
         `angles.tracked-pose-ori (BELEGT: degrees) is in doubt on this chassis: ${poseUnit.doubt}${seen}. ` +
-          'Turn the robot by hand through two full circles without a pause, which decides the unit in most cases.',
+          (poseUnit.misfit === true
+            ? 'Drive or push it straight on along six different courses and compare its heading with them.'
+            : 'Turn the robot by hand through two full circles without a pause, which decides the unit in most cases.'),
       ),
     ];
   }
@@ -209,31 +234,52 @@ function judgeUnownedMove({ unownedMove, isMoveAwaited }: GateInput): Refusal[] 
   return unownedMove === null ? [] : [refuse(unownedMoveText(unownedMove))];
 }
 
+/** A robot that moves takes no order, whatever moves it and whatever it reports; 'not-known' is left to the other rules. */
+function judgeStanding({ snapshot: { link, standing }, isUnderWay }: GateInput): Refusal[] {
+  if (isUnderWay || link.kind !== 'connected' || standing.verdict !== 'moves') return [];
+  return [refuse(`The robot moves: ${standing.reason}. Wait until it stands; press the emergency stop if it should.`)];
+}
+
 /** Vendor values (HINWEIS) may only add refusals here, never remove one; so a value not received is not judged. */
 function judgeRobot(kind: Order['kind'], { snapshot: { values } }: GateInput): Refusal[] {
   const refusals: Refusal[] = [];
-  const { pose, wheels, positioning, planning } = values;
-  if (wheels.status === 'received' && wheels.value.emergencyStopPressed) {
-    refusals.push(refuse('The emergency stop of the robot is pressed.'));
+  const { pose, planning } = values;
+  // Setting the pose repairs a lost position, and drives nowhere.
+  const isForDrives = (obstacle: Obstacle) =>
+    obstacle.kind === 'position-lost' ||
+    (obstacle.kind === 'unreadable' && (obstacle.topic === '/slam/state' || obstacle.topic === '/alerts'));
+  for (const obstacle of obstaclesIn(values)) {
+    if (kind !== 'pose' || !isForDrives(obstacle)) refusals.push(refuse(obstacleText(obstacle)));
   }
   if (kind === 'pose') {
-    // Setting the pose repairs a lost position, so neither is required; but never while the robot moves.
+    // The pose is not set while the robot moves.
     if (planning.status === 'received' && planning.value.moveState === 'moving') {
       refusals.push(refuse('The robot is driving; its pose can be set only while it stands still.'));
     }
     return refusals;
   }
-  if (positioning.status === 'received' && !positioning.value.reliable) {
-    refusals.push(
-      refuse(`The robot has lost its position (localisation '${positioning.value.state}' is not reliable).`),
-    );
-  }
   if (pose.status === 'not-received') {
-    refusals.push(refuse('The position is unknown: no pose received yet.'));
+    refusals.push(
+      refuse(`The position is unknown: ${pose.rejected === undefined ? 'no pose received yet' : pose.rejected}.`),
+    );
   } else if (pose.stale || !(pose.ageMs <= POSE_MAX_AGE_MS)) {
     refusals.push(refuse(`The position is unknown: the last pose is ${Math.round(pose.ageMs)} ms old.`));
   }
   return refusals;
+}
+
+function obstacleText(obstacle: Obstacle): string {
+  switch (obstacle.kind) {
+    case 'emergency-stop':
+      return 'The emergency stop of the robot is pressed.';
+    case 'position-lost':
+      return `The robot has lost its position (localisation '${obstacle.state}' is not reliable).`;
+    case 'unreadable':
+      return (
+        `A message of ${obstacle.topic} could not be read (${obstacle.why}), and none has been read well since: ` +
+        'what it says against a drive is not known.'
+      );
+  }
 }
 
 /** Refusals of an order of this kind by its facts alone. */
@@ -256,7 +302,7 @@ export function judgeReliances(
   const refusals = ids
     .map((id) => ({ id, found: relianceOn(id, device, motion) }))
     .filter(({ id, found }) => !passes(found, id))
-    .map(({ found }) => refuse(found.why));
+    .map(({ id, found }) => ({ ...refuse(found.why), ...(found.lacksVerification && { unverified: id }) }));
   // An unreadable file may contain a contradiction, so not even BELEGT facts are accepted then.
   return evidenceTrouble === null ? refusals : [refuse(evidenceTrouble), ...refusals];
 }

@@ -2,6 +2,7 @@ import type { ChassisLink } from '../chassis/index.ts';
 import type { Clock } from '../lifecycle/index.ts';
 import type { Canceller } from './canceller.ts';
 import type { StopLatch } from './model.ts';
+import type { StopProofs } from './stop-proof.ts';
 import type { MoveWatch } from './unowned-move.ts';
 
 /** While stopped, a moving robot is cancelled again at this interval. */
@@ -12,34 +13,53 @@ export interface GuardOptions {
   readonly latch: { state(): Pick<StopLatch, 'latched'> };
   readonly canceller: Canceller;
   readonly watch: MoveWatch;
+  readonly proofs: Pick<StopProofs, 'current' | 'began'>;
   readonly clock: Clock;
 }
 
-/** While stopped every move is cancelled, regardless of its client, also right after a reconnect or a restart. */
-export function startGuard({ link, latch, canceller, watch, clock }: GuardOptions): DisposableStack {
+/**
+ * While stopped every move is cancelled, regardless of its client, also right after a reconnect or a restart, and whether
+ * the chassis reports it or only the poses show it. A robot that does not obey a cancel is cancelled again.
+ */
+export function startGuard({ link, latch, canceller, watch, proofs, clock }: GuardOptions): DisposableStack {
   const stack = new DisposableStack();
   let wasConnected = false;
+  let drivenMoveId: number | null = null;
   let guardedAtMs = Number.NEGATIVE_INFINITY;
   const supervise = () => {
     const snapshot = link.snapshot();
     const isDrivingUnowned = watch.update(snapshot);
-    const { link: state, values } = snapshot;
+    const { link: state, values, standing } = snapshot;
     const isConnected = state.kind === 'connected';
     const isBack = isConnected && !wasConnected;
     wasConnected = isConnected;
     if (!isConnected || canceller.isSending) return;
     const { latched } = latch.state();
     const nowMs = clock.monotonicMs();
-    const isDriving = values.planning.status === 'received' && values.planning.value.moveState === 'moving';
+    const isReported = values.planning.status === 'received' && values.planning.value.moveState === 'moving';
+    const isDriving = isReported || standing.verdict === 'moves';
+    const moveId = isReported ? values.planning.value.actionId : null;
+    if (moveId !== null && moveId !== drivenMoveId) proofs.began();
+    drivenMoveId = moveId;
+    // Asked at every change: a robot that does not stop is noticed with its pose, not when somebody looks.
+    const isDisobeying = proofs.current(snapshot)?.verdict === 'drives-on';
     const isDue = nowMs - Math.max(guardedAtMs, canceller.answeredAtMs) >= GUARD_MS;
-    if ((isBack && latched) || (isDue && (canceller.isPending || isDrivingUnowned || (latched && isDriving)))) {
+    if (
+      (isBack && latched) ||
+      (isDue && (canceller.isPending || isDrivingUnowned || isDisobeying || (latched && isDriving)))
+    ) {
       guardedAtMs = nowMs;
-      const other = canceller.isPending ? 'a cancel was pending' : 'the robot executes a move that gw did not order';
-      void canceller.cancel(latched ? 'the robot is stopped' : other);
+      void canceller.cancel(whyAgain({ latched, isPending: canceller.isPending, isDisobeying }));
     }
   };
   stack.use(link.subscribe(supervise));
   stack.use(clock.every(GUARD_MS, supervise));
   supervise();
   return stack;
+}
+
+function whyAgain(found: { latched: boolean; isPending: boolean; isDisobeying: boolean }): string {
+  if (found.isDisobeying) return 'the robot did not stop after a cancel';
+  if (found.latched) return 'the robot is stopped';
+  return found.isPending ? 'a cancel was pending' : 'the robot executes a move that gw did not order';
 }

@@ -91,6 +91,28 @@ export interface RepeatedStops {
   readonly last: { readonly reason: string; readonly by: string /** UTC, for people. */; readonly at: string };
 }
 
+/** A cancel whose effect the poses of the robot do not show yet. Until they do, no order passes. */
+export interface StopProof {
+  /** 'drives-on': the chassis acknowledged the cancel, and the robot went further than braking explains. */
+  readonly verdict: 'awaited' | 'drives-on';
+  /** Why, as a clause. */
+  readonly reason: string;
+  /** The chassis answered the cancel: its word, not the deed. */
+  readonly acknowledged: boolean;
+  /** Since the cancel was ordered. */
+  readonly forMs: number;
+}
+
+/** Whether the robot stands, from its poses; see standstill.ts. */
+export interface Standstill {
+  /** 'drives-on': it does not obey an acknowledged cancel. 'not-known' is not standing. */
+  readonly verdict: 'stands' | 'moves' | 'drives-on' | 'not-known';
+  /** Why, as a clause. */
+  readonly reason: string;
+  /** A cancel was sent, and the poses do not show yet that the robot stands: no order passes. */
+  readonly isOwed: boolean;
+}
+
 /** Why a stop could not be saved now, and the remedy. */
 export interface KeepingTrouble {
   readonly reason: string;
@@ -106,6 +128,7 @@ export interface GateView {
 export interface MotionStatus {
   readonly gate: GateView;
   readonly stop: StopLatch;
+  readonly standstill: Standstill;
   /** Why a stop could not be saved, which closes the gate; null while it could. */
   readonly keepingTrouble: KeepingTrouble | null;
   readonly tour: TourRun | null;

@@ -11,7 +11,9 @@ import { startGuard } from './guard.ts';
 import type { DriveRun, Motion, Order, StopLatch, TourRun } from './model.ts';
 import { type ActivityKind, createOccupancy } from './occupancy.ts';
 import { carryOut, type OrderLimits, type OrderTools, orderLimits } from './orders.ts';
+import { standstillOf } from './standstill.ts';
 import { createStopLatch } from './stop-latch.ts';
+import { createStopProofs } from './stop-proof.ts';
 import { planTour, runTour } from './tours.ts';
 import type { TrialStore } from './trial/store.ts';
 import { createTrials } from './trial/trials.ts';
@@ -53,7 +55,8 @@ export function createMotion(options: MotionOptions): Motion {
   let life = new AbortController();
   const limits: OrderLimits = { ...orderLimits, moveMs: site.motion.moveLimitS * 1_000, ...options.limits };
   const tries = limits.cancelTries;
-  const canceller = createCanceller({ link, moves, clock, log, tries, signal: () => life.signal });
+  const proofs = createStopProofs({ clock, log });
+  const canceller = createCanceller({ link, moves, clock, log, proofs, tries, signal: () => life.signal });
   const watch = createMoveWatch({ clock, log, policy: site.motion.unownedMove });
   const tools: OrderTools = { link, moves, canceller, watch, clock, log, limits };
 
@@ -71,9 +74,14 @@ export function createMotion(options: MotionOptions): Motion {
     stop: latch.state(),
     keepingTrouble: latch.trouble(),
     isCancelPending: canceller.isPending,
+    stopProof: proofs.current(snapshot),
+    isUnderWay: false,
     unownedMove: watch.current(snapshot),
     isMoveAwaited: watch.isAwaited,
   });
+
+  /** The same for what people are shown: while gw drives the robot, its movement closes nothing. */
+  const shownInput = (): GateInput => ({ ...gateInput(), isUnderWay: occupancy.current !== null });
 
   /** The gate's refusals of these orders as one error; null when all of them may pass. */
   function refusalOf(orders: readonly Order[]): GwError | null {
@@ -166,7 +174,7 @@ export function createMotion(options: MotionOptions): Motion {
       guard?.dispose();
       watch.restart();
       if (life.signal.aborted) life = new AbortController();
-      guard = startGuard({ link, latch, canceller, watch, clock });
+      guard = startGuard({ link, latch, canceller, watch, proofs, clock });
       guard.use(evidence.subscribe(evidenceChanged));
       guard.use(latch.watch());
     },
@@ -191,19 +199,29 @@ export function createMotion(options: MotionOptions): Motion {
       }
       if (tour?.state === 'running') return `tour ${tour.tour}, to ${tour.stations[tour.at] ?? 'its end'}`;
       if (drive?.state === 'running') return `drive to ${drive.station ?? 'the dock'}`;
-      const input = gateInput();
+      const input = shownInput();
       if (input.unownedMove !== null) return `gate closed: ${unownedMoveText(input.unownedMove)}`;
       const refusals = judgeState('move', input);
       return refusals.length === 0 ? 'gate open' : `gate closed: ${refusals[0]?.reason}`;
     },
 
     status() {
-      const input = gateInput();
+      const input = shownInput();
       const { unownedMove } = input;
       const gate = gateView(judgeState('move', input));
+      const standstill = standstillOf(input.snapshot, input.stopProof);
       const last = trials.view();
       const trial = last?.state === 'running' ? { kind: last.kind } : null;
-      return { gate, stop: latch.state(), keepingTrouble: latch.trouble(), tour, drive, trial, unownedMove };
+      return {
+        gate,
+        stop: latch.state(),
+        standstill,
+        keepingTrouble: latch.trouble(),
+        tour,
+        drive,
+        trial,
+        unownedMove,
+      };
     },
 
     async execute(order, signal) {
@@ -284,6 +302,7 @@ export function createMotion(options: MotionOptions): Motion {
 
     async clearStop(by): Promise<StopLatch> {
       const state = await latch.clear();
+      proofs.confirm(by);
       log.warn({ by, latched: state.latched }, 'the stop was cleared');
       return state;
     },

@@ -31,7 +31,7 @@ interface Options {
 export function createStopLatch({ stateDir, clock, log, onChange, disk = createLatchDisk(stateDir) }: Options) {
   const { path } = disk;
   let state: StopLatch = latchedByGw('The stop latch has not been read yet', 'pending');
-  /** Set by a stop or loaded from disk; gw's own reasons to count as stopped are replaced by such a stop. */
+  /** A stop is latched, set here or loaded from disk; gw's own reasons to count as stopped are replaced by such a stop. */
   let isByPerson = false;
   let isLoaded = false;
   let trouble: KeepingTrouble | null = null;
@@ -70,7 +70,7 @@ export function createStopLatch({ stateDir, clock, log, onChange, disk = createL
   /** Saves the present state and sets `saved` by the result. Never rejects. */
   async function save(): Promise<void> {
     const { latched, saved } = state;
-    if (!latched || saved === true || !isByPerson) return;
+    if (saved === true) return;
     const { reason, by, since } = state;
     const at = stops;
     const isSame = () => stops === at && state.latched;
@@ -220,7 +220,7 @@ export function createStopLatch({ stateDir, clock, log, onChange, disk = createL
   };
 
   function saveAgain(): void {
-    if (!state.latched || !isByPerson) return;
+    if (!isByPerson) return;
     become({ ...state, saved: 'pending' });
     void inTurn(save);
   }

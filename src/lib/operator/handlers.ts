@@ -121,9 +121,9 @@ function sendLarge(request: FastifyRequest, reply: FastifyReply, outflow: Outflo
   return reply.header('content-type', contentType).header('content-length', bytes.length).send(stream);
 }
 
-/** The snapshot with a one-line summary for people. */
+/** The snapshot with a one-line summary for people; without the poses that its standing is judged from. */
 export function chassisState(link: ChassisLink) {
-  const snapshot = link.snapshot();
+  const { poses: _poses, ...snapshot } = link.snapshot();
   const { link: state } = snapshot;
   const summary = state.kind === 'connected' ? 'connected' : notConnected(state).message;
   return { summary, ...snapshot };

@@ -21,6 +21,14 @@ export function placesOf(shape: Shape): readonly Place[] {
   return shape.rings.length === 1 ? (shape.rings[0] ?? none) : shape.rings.flat();
 }
 
+type Rings = readonly (readonly Place[])[];
+type Zone = Extract<Shape, { kind: 'zone' }>;
+
+/** The polygons of a zone, each with its outline first: one, or those of a MultiPolygon. */
+export function partsOf({ rings, parts }: Zone): readonly Rings[] {
+  return parts ?? [rings];
+}
+
 /** The box around a feature; null when it has no place. */
 export function boundsOf(shape: Shape): Bounds | null {
   if (shape.kind === 'point') {
@@ -97,7 +105,7 @@ export function distanceToM(place: Place, shape: Shape): number | null {
   if (shape.kind === 'point') return distanceBetweenM(place, shape.at);
   if (shape.kind === 'lane') return shape.line.length === 0 ? null : distanceToLineM(place, shape.line, false);
   if (shape.kind !== 'zone') return null;
-  if (isInsideZone(place, shape.rings)) return 0;
+  if (partsOf(shape).some((rings) => isInsideZone(place, rings))) return 0;
   let nearest: number | null = null;
   for (const ring of shape.rings) {
     if (ring.length === 0) continue;
@@ -145,8 +153,13 @@ export function areaM2(ring: readonly Place[]): number {
   return Number.isNaN(doubled) ? Number.POSITIVE_INFINITY : Math.abs(doubled) / 2;
 }
 
-/** Area of a zone in square metres: its outline without its holes, which are assumed to lie inside it without overlap. */
-export function zoneAreaM2(rings: readonly (readonly Place[])[]): number {
+/** Area of a zone in square metres; polygons that overlap count twice. */
+export function areaOfZoneM2(zone: Zone): number {
+  return partsOf(zone).reduce((sum, rings) => sum + zoneAreaM2(rings), 0);
+}
+
+/** Area of a polygon in square metres: its outline without its holes, which are assumed to lie inside it without overlap. */
+function zoneAreaM2(rings: readonly (readonly Place[])[]): number {
   const [outline = [], ...holes] = rings;
   return Math.max(0, areaM2(outline) - holes.reduce((sum, hole) => sum + areaM2(hole), 0));
 }

@@ -248,8 +248,18 @@ function carriersText({ survey }: Surveyed, field: CodeField): string {
 
 function numbersText(inspection: Surveyed, field: CodeField): string {
   const carriers = inspection.survey.codes.reduce((sum, code) => sum + (code.field === field ? code.count : 0), 0);
-  if (carriers === 0) return `No feature here carries \`${field}\`.`;
+  if (carriers === 0)
+    return `No ${ownerOf[field] ?? 'feature'} here carries \`${field}\`${elsewhereText(inspection, field)}.`;
   return `${plural(carriers, 'feature')} here ${pluralWord(carriers, 'carries', 'carry')} \`${field}\`: ${listOf(inspection, field)}.`;
+}
+
+/** Kinds on which a code is read; on others it is carried through. */
+const ownerOf: Partial<Record<CodeField, FeatureKind>> = { type: 'point', lineType: 'lane', regionType: 'zone' };
+
+function elsewhereText({ survey }: Surveyed, field: CodeField): string {
+  const others = survey.carried.find((member) => member.in === 'properties' && member.name === field)?.count ?? 0;
+  if (others === 0) return '';
+  return `; ${plural(others, 'feature')} of another geometry ${pluralWord(others, 'does', 'do')}, which is carried through`;
 }
 
 function listOf(inspection: Surveyed, field: CodeField): string {

@@ -12,8 +12,15 @@ export type FeatureKind = 'point' | 'lane' | 'zone' | 'other';
 export type Shape =
   | { readonly kind: 'point'; readonly at: Place }
   | { readonly kind: 'lane'; readonly line: readonly Place[] }
-  /** The first ring is the outline. Rings stay as received: closed or unclosed, with any number of corners. */
-  | { readonly kind: 'zone'; readonly rings: readonly (readonly Place[])[] }
+  /**
+   * The first ring is the outline. Rings stay as received: closed or unclosed, with any number of corners. `parts` is
+   * set for a MultiPolygon: the rings of each polygon; `rings` are then those of all.
+   */
+  | {
+      readonly kind: 'zone';
+      readonly rings: readonly (readonly Place[])[];
+      readonly parts?: readonly (readonly (readonly Place[])[])[];
+    }
   /** A geometry that gw does not render, or none: carried through. `type` as received, null when it is not a string. */
   | { readonly kind: 'other'; readonly type: string | null }
   /** A point, lane or zone with invalid coordinates. */
@@ -45,7 +52,7 @@ export type RawFeature = Readonly<Record<string, unknown>>;
 export interface Feature {
   /** Its index in the collection, from 0: the only identifier that every feature has. */
   readonly index: number;
-  /** A non-empty string as received, or a number as string; null when missing. */
+  /** A non-empty string as received, or a number with all its digits as string; null when missing. */
   readonly id: string | null;
   readonly kind: FeatureKind;
   /** `name`, a number as string; null when it is missing, empty or neither string nor number. */

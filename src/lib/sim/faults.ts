@@ -36,6 +36,10 @@ export const faultTable = {
     'answers',
     'Topic messages carry every number as text: `"ori":"90"`, `"pos":["1","2"]`, `"percentage":"0.5"`. REST replies are unchanged.',
   ),
+  'half-readable': row(
+    'answers',
+    'Topic messages of the robot have one member of the wrong type: `control_mode` and the `state` of the localisation are 0, the `level` of an alert 2. The other members are true.',
+  ),
   nan: row('answers', 'Numbers in JSON are NaN and -Infinity.'),
   'duplicate-keys': row('answers', 'Every JSON key occurs twice, the second time with another value.'),
   huge: row('answers', 'Every reply is 50 MB of JSON; enabling a topic returns one message of that size.'),
@@ -103,10 +107,6 @@ export const faultTable = {
   'noisy-pose': row(
     'robot',
     '/tracked_pose has noise with a standard deviation of 1 cm in each coordinate and 0.5 degrees, the same values in every run.',
-  ),
-  'half-readable': row(
-    'answers',
-    'One field of /wheel_state and of /slam/state is a number instead of text: `control_mode` 0, `state` 1. The others are true.',
   ),
   'overlays-version-stuck': row('robot', 'A PATCH of overlays takes effect, and `overlays_version` does not change.'),
   'patch-drops': row('robot', 'A PATCH of overlays returns 200 and loses every undocumented property.'),

@@ -5,6 +5,7 @@
 
 export { calledServices, placeOf, sameHost } from './called-services.ts';
 export { CLOUD_REGION } from './cloud-schema.ts';
+export { COMMAND_AGENT } from './command-agent.ts';
 export { describeSiteSchema } from './describe.ts';
 export { regionOfHost } from './host-region.ts';
 export { loadSite, parseSite } from './load.ts';

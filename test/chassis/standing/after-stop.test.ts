@@ -17,7 +17,7 @@ function braking(speed: number) {
 }
 
 /** The first time of each verdict after the cancel, in seconds; the robot is judged at most five times a second. */
-function follow(xM: (s: number) => number, hz: number, seed: number) {
+function follow(xM: (s: number) => number, hz: number, seed: number, orderedS: number | null = null) {
   const poses = posesOf({ xM, hz, seconds: CANCEL_S + 11, noiseM: 0.01, noiseOri: 0.5, seed });
   const first: Partial<Record<ReturnType<typeof judgeAfterStop>['verdict'], number>> = {};
   for (const [at, { atMs }] of poses.entries()) {
@@ -27,6 +27,7 @@ function follow(xM: (s: number) => number, hz: number, seed: number) {
       nowMs: atMs,
       unit: 'degrees',
       acknowledgedAtMs: CANCEL_S * 1_000,
+      orderedAtMs: orderedS === null ? null : orderedS * 1_000,
     });
     first[verdict] ??= atMs / 1_000 - CANCEL_S;
   }
@@ -55,11 +56,29 @@ describe.each([1, 10])('after an acknowledged cancel, with %d poses per second a
   );
 });
 
+describe.each([1, 10])('after a cancel while the robot sets out, with %d poses per second', (hz) => {
+  // A second of acceleration at most, a reaction of 0.2 s, then braking with 0.8 m/s².
+  it.each([0, 0.2, 0.5, 0.8])('a robot that accelerated for %d s raises no false alarm', (forS) => {
+    const began = CANCEL_S - forS;
+    const topS = CANCEL_S + 0.2;
+    const top = topS - began;
+    const xM = (s: number) => {
+      if (s < began) return 0;
+      if (s < topS) return (s - began) ** 2 / 2;
+      const since = Math.min(s - topS, top / 0.8);
+      return top ** 2 / 2 + top * since - 0.4 * since ** 2;
+    };
+    for (let seed = 0; seed < TRIES; seed += 1) {
+      expect(follow(xM, hz, seed, began)['drives-on'], `seed ${seed}`).toBeUndefined();
+    }
+  });
+});
+
 describe('after an acknowledged cancel', () => {
   const judge = (xM: (s: number) => number, seconds: number, ori = (_s: number) => 0) => {
     const poses = posesOf({ xM, ori, hz: 10, seconds });
     const nowMs = poses.at(-1)?.atMs ?? 0;
-    return judgeAfterStop({ poses, nowMs, unit: 'degrees', acknowledgedAtMs: CANCEL_S * 1_000 });
+    return judgeAfterStop({ poses, nowMs, unit: 'degrees', acknowledgedAtMs: CANCEL_S * 1_000, orderedAtMs: null });
   };
 
   it('a robot that coasts for 4 s at 0.3 m/s is noticed while it does, and stands afterwards', () => {
@@ -112,6 +131,8 @@ describe('after an acknowledged cancel', () => {
       verdict: 'not-known',
       reason: 'no pose was received since the cancel',
     });
-    expect(judgeAfterStop({ poses: [], nowMs: 0, unit: 'degrees', acknowledgedAtMs: 0 }).verdict).toBe('not-known');
+    expect(
+      judgeAfterStop({ poses: [], nowMs: 0, unit: 'degrees', acknowledgedAtMs: 0, orderedAtMs: null }).verdict,
+    ).toBe('not-known');
   });
 });

@@ -192,6 +192,59 @@ describe('courses', () => {
     expect(judged(pushed(90, Math.PI / 2))).toMatchObject({ verdict: 'not-decided', doubt: null });
   });
 
+  it('that fit neither unit are a doubt that names every explanation, and turns on the spot do not end it', () => {
+    const sloped = tour(60);
+    const quick = { ...calm(10), noiseDeg: 0.5 };
+    const start = { deg: 30, turns: 0 };
+    const odd: Readonly<Record<string, (deg: number) => number>> = {
+      clockwise: (deg) => -deg,
+      'from +y': (deg) => deg - 90,
+      gradians: (deg) => deg / 0.9,
+    };
+    for (const [name, encode] of Object.entries(odd)) {
+      const driven = samplesOf('degrees unwrapped', start, [...sloped, ...sloped, ...sloped, ...sloped], quick);
+      const samples = driven.map((sample) => ({ ...sample, ori: encode(sample.ori) }));
+      const { verdict, doubt, misfit } = judged(samples);
+      expect([name, verdict, misfit]).toEqual([name, 'not-decided', true]);
+      expect(doubt).toMatch(/6 different courses .* neither as degrees nor as radians: .*unit.*clockwise.*along \+x/);
+    }
+    const slow = samplesOf('radians ±π', start, [...tour(5), ...tour(5), ...tour(5)], quick);
+    const clockwise = judged(slow.map((sample) => ({ ...sample, ori: -sample.ori })));
+    expect([clockwise.verdict, clockwise.doubt === null]).toEqual(['not-decided', false]);
+    const offset = samplesOf('degrees ±180', start, sloped, quick).map((it) => ({ ...it, ori: it.ori + 90 }));
+    const turning = samplesOf('degrees ±180', start, turned(60, 3), quick);
+    const sound = samplesOf('degrees ±180', start, tour(5), quick);
+    expect(judged(offset, turning)).toMatchObject({ verdict: 'not-decided', misfit: true });
+    expect(judged(offset, sound)).toMatchObject({ verdict: 'degrees', doubt: null });
+    expect(judged(offset, sound).misfit).toBeUndefined();
+  });
+
+  it('that fit neither unit do not add up over courses that fit degrees, nor over pushes with one heading', () => {
+    const leg = (sinceMs: number, course: number, ori: number): PoseSample[] =>
+      Array.from({ length: 21 }, (_, i) => ({
+        ori,
+        xM: i * 0.05 * Math.cos((course * Math.PI) / 180),
+        yM: i * 0.05 * Math.sin((course * Math.PI) / 180),
+        atMs: sinceMs + i * 100,
+      }));
+    const headings = [10, 45, 90, 125, 170, 205, 250, 285, 320, 355];
+    const sideways = (count: number) => headings.slice(0, count).map((deg) => leg(0, deg + 60, deg));
+    expect(judged(...sideways(5))).toMatchObject({ verdict: 'not-decided', doubt: null });
+    expect(judged(...sideways(6))).toMatchObject({ misfit: true });
+    expect(judged(...sideways(5), leg(0, 30, 30), ...sideways(5))).toMatchObject({ doubt: null });
+    const pushes = headings.map((_, i) => leg(0, (i % 2) * 180 + 60, 120 + (i % 3)));
+    expect(judged(...pushes)).toMatchObject({ verdict: 'not-decided', doubt: null });
+  });
+
+  it('of a robot in degrees never fail to fit, whatever it does', () => {
+    fc.assert(
+      fc.property(motions, fc.constantFrom(...inDegrees), ({ start, doings, delivery }, encoding) => {
+        expect(judged(samplesOf(encoding, start, doings, delivery)).misfit).toBeUndefined();
+      }),
+      { numRuns: 500 },
+    );
+  });
+
   it('with a constant heading error, as where 0 is not along +x, prove nothing', () => {
     for (const encoding of [...inDegrees, ...inRadians]) {
       const quarter = encoding.startsWith('degrees') ? 90 : Math.PI / 2;

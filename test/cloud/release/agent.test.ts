@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { copyFile, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -59,6 +60,45 @@ describe('the release agent', () => {
     expect((await readdir(robot.dir)).toSorted()).toEqual(['0.2.0', 'current', 'state.json']);
     expect(await readFile(join(robot.dir, 'state.json'), 'utf8')).not.toContain('secret');
     expect(await robot.boot()).toBe('confirmed 0.2.0');
+  });
+
+  it('reports documentParameters with every status, as they came and across the restart', async () => {
+    await using robot = await createRobot();
+    const site = `\${${'site'}}`;
+    const documentParameters = { site: 'A', path: site, nested: [1, null], text: 'a\u0085b' };
+    const { execution } = await queueRelease(robot, '0.2.0', { documentParameters });
+    robot.start().offer(execution);
+    await robot.until(() => robot.restarts.length > 0);
+    await robot.boot();
+    await robot.until(ended(robot, 'job-0-2-0', 'SUCCEEDED'));
+    const reported = robot.service.job('job-0-2-0')?.history.filter(({ details }) => 'version' in details) ?? [];
+    expect(reported.length).toBeGreaterThan(1);
+    for (const { details } of reported) {
+      expect(JSON.parse(details.documentParameters ?? 'null')).toEqual(documentParameters);
+    }
+    expect(robot.agent().view().run?.documentParameters).toBe(reported[0]?.details.documentParameters);
+  });
+
+  it('reports documentParameters that exceed a status detail by their size and SHA-256', async () => {
+    await using robot = await createRobot();
+    const documentParameters = { site: 'ä'.repeat(2_000) };
+    const { execution } = await queueRelease(robot, '0.2.0', { documentParameters });
+    robot.start().offer(execution);
+    await robot.until(() => robot.restarts.length > 0);
+    const digest = createHash('sha256').update(JSON.stringify(documentParameters)).digest('hex');
+    expect(lastDetails(robot, 'job-0-2-0')?.documentParameters).toBe(
+      `not repeated: 4011 bytes of JSON, SHA-256 ${digest}`,
+    );
+  });
+
+  it('rejects a stage outside 1 to 4 by name', async () => {
+    await using robot = await createRobot();
+    const { execution } = await queueRelease(robot, '0.2.0', { stage: 5 });
+    robot.start().offer(execution);
+    await robot.until(ended(robot, 'job-0-2-0', 'REJECTED'));
+    expect(lastDetails(robot, 'job-0-2-0')?.reason).toBe(
+      'Invalid job document: "stage": expected a whole number from 1 to 4.',
+    );
   });
 
   it('asks the queue at its start, for each connection, and for a notification without a document', async () => {

@@ -29,6 +29,7 @@ describe('docs/cloud.md, Releases', () => {
       'package.sha256',
       'allowDowngrade',
       'stage',
+      'documentParameters',
     ]);
     const all = {
       schema: 'gw/release-job/1',
@@ -36,6 +37,7 @@ describe('docs/cloud.md, Releases', () => {
       package: { url: 'https://a.example/', bytes: 1, sha256: 'ab'.repeat(32) },
       allowDowngrade: true,
       stage: 1,
+      documentParameters: { site: 'A' },
     };
     expect(readDocument(all).ok).toBe(true);
   });

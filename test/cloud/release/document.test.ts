@@ -17,8 +17,54 @@ const problemsOf = (value: unknown) => {
 describe('the document of a release job', () => {
   it('is accepted with and without its optional fields, and the stage is passed through', () => {
     expect(readDocument(document)).toEqual({ ok: true, document });
-    const all = { ...document, allowDowngrade: true, stage: -7 };
+    const all = { ...document, allowDowngrade: true, stage: 4 };
     expect(readDocument(all)).toEqual({ ok: true, document: all });
+  });
+
+  it.each([1, 2, 3, 4])('has one of four stages: %j', (stage) => {
+    expect(problemsOf({ ...document, stage })).toEqual([]);
+  });
+
+  it.each([0, 5, -1, 2.5, 1e9, '2', null, true])('has no other stage: %j', (stage) => {
+    expect(problemsOf({ ...document, stage })).toEqual([expect.stringContaining('"stage": expected a whole number')]);
+  });
+
+  it('is accepted with documentParameters of every shape, which are kept as they came', () => {
+    // Their shape is not shown; a placeholder among them stands in no field that is used.
+    const placeholder = `\${${'gw:parameters:site'}}`;
+    for (const documentParameters of [
+      {},
+      { site: 'A', url: placeholder },
+      { [placeholder]: [1, { a: null }] },
+      [],
+      null,
+      'text',
+      7,
+    ]) {
+      expect(readDocument({ ...document, documentParameters })).toEqual({
+        ok: true,
+        document: { ...document, documentParameters },
+      });
+    }
+    fc.assert(
+      fc.property(fc.jsonValue(), (documentParameters) => {
+        expect(readDocument({ ...document, documentParameters }).ok).toBe(true);
+      }),
+    );
+  });
+
+  it('substitutes nothing: a placeholder stays unresolved beside a parameter of its name', () => {
+    const placeholder = `\${${'site'}}`;
+    const url = `https://storage.example.com/${placeholder}`;
+    const placed = { ...document, package: { ...document.package, url }, documentParameters: { site: 'A' } };
+    expect(problemsOf(placed)).toEqual([`unresolved placeholder "${placeholder}" in "package.url"`]);
+  });
+
+  it('has documentParameters nowhere else', () => {
+    expect(problemsOf({ ...document, package: { ...document.package, documentParameters: {} } })).toEqual([
+      'unknown field "package.documentParameters"',
+    ]);
+    expect(problemsOf({ ...document, documentparameters: {} })).toEqual(['unknown field "documentparameters"']);
   });
 
   it('names every problem at once', () => {
@@ -26,7 +72,7 @@ describe('the document of a release job', () => {
       schema: 'gw/release-job/1',
       version: '1.2',
       package: { url: 'http://storage.example.com/a', bytes: 0, sha256: 'AB'.repeat(32), etag: 1 },
-      stage: 1.5,
+      stage: 5,
       force: true,
       'other\nfield': 1,
     };

@@ -20,6 +20,7 @@ const run: RunState = {
   package: { bytes: 1, sha256: 'ab'.repeat(32) },
   allowDowngrade: false,
   stage: null,
+  documentParameters: null,
   since: '2026-01-31T12:00:00.000Z',
   detail: null,
   starts: 0,

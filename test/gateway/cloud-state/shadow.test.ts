@@ -54,7 +54,14 @@ describe('the reported state of the shadow', () => {
   it('has the stop, the path to the cloud and the release', () => {
     const run = {
       phase: 'ready' as const,
-      ...{ jobId: 'j1', executionNumber: 1, fromVersion: '1.4.0', toVersion: '1.5.0', stage: null },
+      ...{
+        jobId: 'j1',
+        executionNumber: 1,
+        fromVersion: '1.4.0',
+        toVersion: '1.5.0',
+        stage: null,
+        documentParameters: null,
+      },
       ...{ since: '', detail: null, starts: 0, isReported: false, hasJobEnded: false },
     } as const;
     const release: NonNullable<ShadowSources['release']> = {

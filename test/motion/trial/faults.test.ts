@@ -243,7 +243,7 @@ describe('a trial is refused', { timeout: 60_000 }, () => {
     await robot.motion.stopRobot('test', 'test');
     await robot.motion.clearStop('test');
     await until(() => robot.motion.status().tour?.state !== 'running', 'the end of the tour');
-    await until(() => !robot.sim.state().moving, 'rest');
+    await until(() => robot.motion.status().standstill.verdict === 'stands', 'rest', 15_000);
     const two = await Promise.all([code(trials.start(stop)), code(trials.start(stop))]);
     expect(two.filter((one) => one === null)).toHaveLength(1);
     expect(two.flat()).toContain('A trial is running.');

@@ -6,6 +6,7 @@ import { silentLog } from '../../../src/lib/lifecycle/index.ts';
 import { createCanceller } from '../../../src/lib/motion/canceller.ts';
 import type { TrialView } from '../../../src/lib/motion/index.ts';
 import { orderLimits } from '../../../src/lib/motion/orders.ts';
+import { createStopProofs } from '../../../src/lib/motion/stop-proof.ts';
 import type { TrialReport } from '../../../src/lib/motion/trial/store.ts';
 import { createTrials } from '../../../src/lib/motion/trial/trials.ts';
 import { createMoveWatch } from '../../../src/lib/motion/unowned-move.ts';
@@ -192,7 +193,12 @@ export async function conductStopTrial(robot: GeneratedRobot): Promise<Conducted
   };
 
   const context = { link, moves, clock, log: silentLog };
-  const canceller = createCanceller({ ...context, tries: 12, signal: () => new AbortController().signal });
+  const canceller = createCanceller({
+    ...context,
+    proofs: createStopProofs(context),
+    tries: 12,
+    signal: () => new AbortController().signal,
+  });
   const watch = createMoveWatch({ clock, log: silentLog, policy: 'leave' });
   let report: TrialReport | undefined;
   let alarm: Conducted['alarm'] = null;

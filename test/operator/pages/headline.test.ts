@@ -14,6 +14,7 @@ const health = standInHealth({ version: '1', upForMs: 1 });
 const free: MotionStatus = {
   gate: { open: true, reasons: [] },
   stop: { latched: false, reason: null, by: null, since: null, saved: true, unsavedBecause: null, repeated: null },
+  standstill: { verdict: 'stands', reason: 'it moved less than 0.02 m/s', isOwed: false },
   keepingTrouble: null,
   tour: null,
   drive: null,
@@ -50,6 +51,12 @@ describe('the headline', () => {
       'attention',
       /zweifelhaft/,
     ],
+    [
+      'a heading that fits no course',
+      viewOf({ poseUnit: { ...connected.poseUnit, doubt: 'x', misfit: true } }),
+      'attention',
+      /passt nicht zur Fahrt: Einheit, Drehsinn oder Nullrichtung/,
+    ],
     ['a closed gate alone', viewOf({}, closed), 'bad', /the gate has a reason/],
     ['a latched stop', viewOf({}, { ...free, stop: { ...free.stop, latched: true } }), 'bad', /^/],
     [
@@ -63,6 +70,25 @@ describe('the headline', () => {
       viewOf(withValues({ positioning: known({ state: 'positioning', reliable: false }) })),
       'attention',
       /Position verloren/,
+    ],
+    [
+      'a message that cannot be read',
+      viewOf(withValues({ wheels: { status: 'not-received', rejected: 'x' } })),
+      'attention',
+      /^Der Roboter meldet etwas Unlesbares zu Not-Halt und Betriebsart/,
+    ],
+    [
+      'a pressed emergency stop in a message that is otherwise unreadable',
+      viewOf(
+        withValues({
+          wheels: {
+            ...known({ controlMode: 'auto', emergencyStopPressed: true }),
+            ...{ stale: true, staleReason: 'newer-rejected', rejected: 'x' },
+          },
+        }),
+      ),
+      'attention',
+      /^Der Not-Halt ist gedrückt/,
     ],
     [
       'a low battery',
@@ -217,7 +243,13 @@ describe('a latched stop', () => {
 
   it.each([
     ['cancelled', planning('cancelled'), 'Verbunden – angehalten', 'Angehalten: r', /^$/],
-    ['moving', planning('moving'), 'Stopp gesetzt – Roboter fährt noch', 'Stopp gesetzt: r', /Not-Halt am Roboter/],
+    [
+      'moving',
+      planning('moving'),
+      'Stopp gesetzt – Stillstand nicht bekannt',
+      'Stopp gesetzt: r',
+      /Not-Halt am Roboter/,
+    ],
     [
       'oscillating',
       planning('oscillating'),
@@ -245,6 +277,41 @@ describe('a latched stop', () => {
     expect([texts.headline, texts.stop]).toEqual([headline, stop]);
     expect(texts['headline.why']).toMatch(why);
     expect(texts['stop.by']).toBe('von x, 31.01.2026, 12:00:00 UTC');
+  });
+
+  it.each([
+    [
+      'moves',
+      'Stopp gesetzt – Roboter bewegt sich noch',
+      /bewegt sich noch\. Hält er nicht an: den Not-Halt am Roboter/,
+    ],
+    [
+      'drives-on',
+      'Stopp gesetzt – ROBOTER HÄLT NICHT AN',
+      /hält trotz Abbruch nicht an\. Den Not-Halt am Roboter drücken\./,
+    ],
+    ['not-known', 'Stopp gesetzt – Stillstand nicht bekannt', /Ob der Roboter steht, ist nicht bekannt/],
+  ] as const)(
+    'is no standstill where the chassis reports the end of its move, and the poses say: %s',
+    (verdict, headline, why) => {
+      const motion = { ...latched, standstill: { verdict, reason: 'r', isOwed: true } };
+      const { flags, texts } = viewOf(withValues({ planning: planning('cancelled') }), motion);
+      expect(flags).toMatchObject({ headline: 'bad', go: 'no' });
+      expect([texts.headline, texts.stop]).toEqual([headline, 'Stopp gesetzt: r']);
+      expect(texts['headline.why']).toMatch(why);
+      expect(texts.overall).not.toBe('in Ordnung');
+    },
+  );
+
+  it.each([
+    ['moves', /Der Roboter bewegt sich\. Erst wenn er steht/],
+    ['drives-on', /hält trotz Abbruch nicht an\. Den Not-Halt am Roboter drücken\./],
+    ['not-known', /Ob der Roboter seit dem letzten Abbruch steht, wird noch geprüft/],
+  ] as const)('leaves a closed gate when it is cleared before the robot was seen to stand: %s', (verdict, why) => {
+    const { flags, texts } = viewOf({}, { ...closed, standstill: { verdict, reason: 'r', isOwed: true } });
+    expect(flags).toMatchObject({ headline: 'bad', go: 'no' });
+    expect(texts.headline).toBe('Verbunden – Fahrt gesperrt');
+    expect([texts['headline.why'], texts.gate]).toEqual([expect.stringMatching(why), expect.stringMatching(why)]);
   });
 
   it('is not a standstill while the chassis is disconnected', () => {

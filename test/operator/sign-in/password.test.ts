@@ -44,7 +44,7 @@ describe('gw operator password', () => {
     await writeFile(sitePath, yaml('{}'));
     await expect(setOperatorPassword(sitePath, 'correct horse')).rejects.toMatchObject({
       code: 'SITE_FILE_INVALID',
-      remedy: expect.stringContaining('passwordFile: secrets/device-password'),
+      remedy: expect.stringContaining('passwordFile: secrets/password'),
     });
   });
 

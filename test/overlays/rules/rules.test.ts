@@ -89,10 +89,13 @@ interface Broken {
   readonly features: readonly unknown[];
   readonly options?: Options;
   readonly asList?: boolean;
+  /** The whole text, where `features` cannot say it. */
+  readonly text?: string;
 }
 
 const broken: Readonly<Record<OverlayRuleId, Broken>> = {
   'not-a-feature-collection': { features: [point([1, 1])], asList: true },
+  'no-overlays': { features: [], text: '{"map_name":"1","grid_resolution":0.05,"overlays":null}' },
   'no-feature': { features: [null, point([1, 1]), 7, []] },
   'broken-geometry': { features: [point([1])] },
   'unknown-geometry': { features: [feature({ type: 'MultiPoint', coordinates: [[1, 2]] }, {})] },
@@ -101,6 +104,7 @@ const broken: Readonly<Record<OverlayRuleId, Broken>> = {
     features: [{ type: 'Feature', geometry: { type: 'Point', coordinates: [1, 1] }, properties: { type: 30 } }],
   },
   'id-not-text': { features: [point([1, 1], { type: 30 }, 17)] },
+  'id-loses-digits': { features: [point([1, 1], { type: 30 }, 12345678901234567000)] },
   'code-not-whole': { features: [point([1, 1], { type: '30.5' })] },
   'code-missing': { features: [zone(square, {})] },
   'code-unknown': { features: [point([1, 1], { type: 30, startType: 1 })] },
@@ -113,6 +117,19 @@ const broken: Readonly<Record<OverlayRuleId, Broken>> = {
     features: [point([8.68213, 50.11097]), point([8.68241, 50.11102]), point([8.68199, 50.1109])],
     options: { frame: { originXM: 0, originYM: 0, resolutionM: 0.05, width: 2000, height: 2000 } },
   },
+  'coordinates-beyond-site': {
+    features: [point([476_000, 5_550_000]), point([1, 1])],
+    options: { frame: { originXM: -1e6, originYM: -1e6, resolutionM: 10_000, width: 800, height: 800 } },
+  },
+  'foreign-reference-system': {
+    features: [],
+    text: JSON.stringify({
+      type: 'FeatureCollection',
+      crs: { type: 'name', properties: { name: 'urn:ogc:def:crs:EPSG::25832' } },
+      features: [point([1, 1])],
+    }),
+  },
+  'third-coordinate': { features: [point([1, 1, 0.2])] },
   'point-in-no-go-zone': { features: [zone(square, { regionType: '1' }), point([1, 1])] },
   'zone-crosses-itself': { features: [zone(bowTie)] },
   'zone-touches-itself': { features: [zone(pinched)] },
@@ -167,8 +184,9 @@ function wheel(corners: number): Place[] {
 
 describe('the rule table', () => {
   it.each(overlayRules.map(({ id }) => id))('%s is found where it is violated, and nothing else is', (id) => {
-    const { features, options, asList = false } = broken[id];
-    const findings = asList ? faultsOfText(JSON.stringify(features), options) : faultsOf(features, options);
+    const { features, options, asList = false, text } = broken[id];
+    const whole = text ?? (asList ? JSON.stringify(features) : null);
+    const findings = whole === null ? faultsOf(features, options) : faultsOfText(whole, options);
     expect(rulesOf(findings)).toEqual([id]);
     const rule = overlayRules.find((row) => row.id === id);
     expect(findings[0]).toMatchObject({ severity: rule?.severity, remedy: rule?.remedy });
@@ -377,6 +395,173 @@ describe('codes', () => {
       ['code-missing', expect.stringMatching(/^2 points have no type: /), [0, 2]],
       ['code-missing', expect.stringMatching(/^1 zone has no regionType: /), [1]],
     ]);
+  });
+});
+
+describe('coordinates', () => {
+  const crs = { type: 'name', properties: { name: 'EPSG:25832' } };
+
+  it('beyond ±10 km are wrong, at the bound they are not, wherever in a feature they are', () => {
+    const far = { frame: null };
+    for (const value of [10_001, -10_000.001, 1e308, -1e308]) {
+      const ring = [
+        [0, 0],
+        [value, 0],
+        [1, 5],
+        [0, 0],
+      ];
+      for (const one of [
+        point([value, 1]),
+        point([1, value]),
+        lane([
+          [0, 0],
+          [1, value],
+        ]),
+        zone(ring),
+      ]) {
+        const { severity, detail, features } = only(faultsOf([point([1, 1]), one], far), 'coordinates-beyond-site');
+        expect([severity, features]).toEqual(['wrong', [1]]);
+        expect(detail).toMatch(/^1 feature has a place beyond ±10 km, read as metres of the map: /);
+      }
+    }
+    expect(rulesOf(faultsOf([point([10_000, -10_000])], far))).toEqual(['picture-not-checked']);
+  });
+
+  it('in another reference system are named, whether the collection, a feature or a geometry says so', () => {
+    const within = feature({ type: 'Point', coordinates: [1, 1], crs }, { type: 30 });
+    const beside = { ...point([1, 1]), crs: 'EPSG:3857' };
+    const { detail, features } = only(faultsOf([point([1, 1]), within, beside]), 'foreign-reference-system');
+    expect(features).toEqual([1, 2]);
+    expect(detail).toMatch(/^2 features have the member crs, "EPSG:25832" for the first: /);
+    const whole = faultsOfText(JSON.stringify({ type: 'FeatureCollection', crs, features: [] }));
+    expect(only(whole, 'foreign-reference-system').detail).toBe('The collection has the member crs "EPSG:25832".');
+    expect(faultsOfText(JSON.stringify({ type: 'FeatureCollection', crs: null, features: [] }))).toEqual([]);
+    for (const odd of [7, [], {}, { properties: { name: {} } }]) {
+      const text = JSON.stringify({ type: 'FeatureCollection', crs: odd, features: [] });
+      expect(rulesOf(faultsOfText(text))).toEqual(['foreign-reference-system']);
+    }
+  });
+
+  it('of more than two numbers are one finding, and are read by their first two', () => {
+    const findings = faultsOf([
+      point([1, 1, 0]),
+      lane([
+        [0, 0],
+        [1, 1, 2],
+      ]),
+      zone(square),
+      point([1, 1]),
+    ]);
+    expect(only(findings, 'third-coordinate').features).toEqual([0, 1]);
+  });
+});
+
+describe('a map without overlays', () => {
+  it.each([
+    ['null', '{"map_name":"1","grid_resolution":0.05,"overlays":null}', '`overlays` is null'],
+    ['an empty text', '{"map_name":"1","grid_resolution":0.05,"overlays":""}', '`overlays` is an empty text'],
+    ['blanks', '{"map_name":"1","grid_resolution":0.05,"overlays":" \\n"}', '`overlays` is an empty text'],
+    ['nothing', '{"map_name":"1","grid_resolution":0.05}', '`overlays` is missing'],
+    ['an empty object', '{"map_name":"1","grid_resolution":0.05,"overlays":{}}', '`overlays` is empty'],
+  ])('where they are %s is noted', (_, text, why) => {
+    expect(faultsOfText(text)).toMatchObject([
+      { rule: 'no-overlays', severity: 'note', detail: `The map has no overlays: ${why}.` },
+    ]);
+  });
+
+  it('is not one whose collection is empty', () => {
+    expect(faultsOfText('{"overlays":"{\\"type\\":\\"FeatureCollection\\",\\"features\\":[]}"}')).toEqual([]);
+  });
+});
+
+describe('a zone of several polygons', () => {
+  const other = square.map(([x, y]): Place => [x + 10, y]);
+  const multi = (polygons: unknown, properties: object = { regionType: '1' }) =>
+    feature({ type: 'MultiPolygon', coordinates: polygons }, properties);
+
+  it('is a zone with its regionType: points inside any of them are found, those between are not', () => {
+    const features = [multi([[square], [other]]), point([1, 1]), point([11, 1]), point([7, 1])];
+    expect(only(faultsOf(features), 'point-in-no-go-zone').features).toEqual([0, 1, 2]);
+    expect(rulesOf(faultsOf(features))).toEqual(['point-in-no-go-zone']);
+  });
+
+  it('that overlap has no gap where they do, and a hole of one is none of the other', () => {
+    const hole = [
+      [1, 1],
+      [2, 1],
+      [2, 2],
+      [1, 1],
+    ];
+    const overlap = square.map(([x, y]): Place => [x + 2, y + 1]);
+    const findings = faultsOf([multi([[square], [overlap]]), point([3, 2])]);
+    expect(only(findings, 'point-in-no-go-zone').features).toEqual([0, 1]);
+    const within = faultsOf([multi([[square, hole], [square]]), point([1.5, 1.2])]);
+    expect(only(within, 'point-in-no-go-zone').features).toEqual([0, 1]);
+  });
+
+  it('is checked as the zone of one polygon is', () => {
+    const found = (polygons: unknown, properties = { regionType: '2' }) =>
+      rulesOf(faultsOf([multi(polygons, properties)]));
+    expect(found([[square], [bowTie]])).toEqual(['zone-crosses-itself']);
+    expect(found([[pinched], [bowTie]])).toEqual(['zone-crosses-itself']);
+    expect(found([[square], [other.slice(0, 4)]])).toEqual(['ring-not-closed']);
+    expect(found([])).toEqual(['broken-geometry']);
+    expect(found([square])).toEqual(['broken-geometry']);
+    expect(found([[square], [[[0, 0]]]])).toEqual(['broken-geometry']);
+    expect(found([[square]], { regionType: 'no' })).toEqual(['code-not-whole']);
+  });
+
+  it('terminates for very many polygons and points', { timeout: 120_000 }, () => {
+    const many = Array.from({ length: 150_000 }, (_, nth) => [
+      square.map(([x, y]): Place => [x / 20 + nth / 1e4, y / 20]),
+    ]);
+    const points = Array.from({ length: 2_000 }, (_, nth) => point([nth / 200, 0.1]));
+    const findings = faultsOf([multi(many), ...points]);
+    for (const rule of rulesOf(findings)) expect(['point-in-no-go-zone', 'not-finished']).toContain(rule);
+    expect(findings).not.toEqual([]);
+  });
+});
+
+describe('ids as numbers', () => {
+  const text = (features: string) => `{"type":"FeatureCollection","features":[${features}]}`;
+  const at = (id: string, more: string) =>
+    `{"type":"Feature","id":${id},"geometry":{"type":"Point","coordinates":[1,1]},"properties":{${more}}}`;
+
+  it('keep every digit: two that are one when parsed stay two, and references find theirs', () => {
+    const charger = at('12345678901234567891', '"type":9,"dockingPointId":12345678901234567892');
+    const dock = at('12345678901234567892', '"type":36');
+    const findings = faultsOfText(text(`${charger},${dock}`));
+    expect(rulesOf(findings)).toEqual(['id-loses-digits', 'id-loses-digits', 'id-loses-digits']);
+    expect(findings.map(({ detail }) => detail)).toContain(
+      'id of point #0 is the number 12345678901234567891, which most programs read as 12345678901234567000.',
+    );
+    expect(readOverlays(text(`${charger},${dock}`)).features).toMatchObject([
+      { id: '12345678901234567891', partnerId: '12345678901234567892' },
+      { id: '12345678901234567892' },
+    ]);
+    expect(rulesOf(faultsOfText(text(at('"12345678901234567891"', '"type":30'))))).toEqual([]);
+    expect(readOverlays(at('12345678901234567893', '"type":30')).features[0]?.id).toBe('12345678901234567893');
+  });
+
+  it('are as written for any whole number', () => {
+    fc.assert(
+      fc.property(fc.bigInt({ min: -(10n ** 40n), max: 10n ** 40n }), (id) => {
+        expect(readOverlays(text(at(String(id), '"type":30'))).features[0]?.id).toBe(String(id));
+      }),
+    );
+  });
+});
+
+describe('names', () => {
+  it.each(['A\u200b', '\ufeffA', 'A\u00adB', 'A\u2060B', 'A\u200dB', 'Zimmer\u200c 1', '\u3164'])(
+    'with a character of no width are found: %j',
+    (name) => {
+      expect(rulesOf(faultsOf([point([1, 1], { type: 30, name })]))).toEqual(['name-with-control-characters']);
+    },
+  );
+
+  it.each(['👩‍🚀', 'می‌خواهم', 'Küche', 'naïve – 2'])('without one are not: %j', (name) => {
+    expect(faultsOf([point([1, 1], { type: 30, name })])).toEqual([]);
   });
 });
 

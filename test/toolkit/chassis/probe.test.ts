@@ -2,6 +2,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { renderChassisProbe } from '../../../src/cli/render/chassis.ts';
 import type { GwError } from '../../../src/lib/error/index.ts';
+import { markText } from '../../../src/lib/evidence/index.ts';
 import { directDialer, type Endpoint } from '../../../src/lib/net/index.ts';
 import { type FaultName, startSim } from '../../../src/lib/sim/index.ts';
 import { parseSite } from '../../../src/lib/site/index.ts';
@@ -9,7 +10,7 @@ import { readChassisTime } from '../../../src/lib/toolkit/chassis/probe/chassis-
 import { chassisProbeSchema } from '../../../src/lib/toolkit/chassis/probe.result.ts';
 import { probeChassis } from '../../../src/lib/toolkit/chassis/probe.ts';
 import type { Toolkit } from '../../../src/lib/toolkit/toolkit.ts';
-import { closedPort, type FakeChassis, fakeChassis } from '../../chassis/peers.ts';
+import { closedPort, deviceInfo, type FakeChassis, fakeChassis } from '../../chassis/peers.ts';
 import { createPacedClock } from '../../lifecycle/paced-clock.ts';
 
 /** The clock of every robot here and of its probe. */
@@ -93,6 +94,30 @@ describe.concurrent('a probe', () => {
     expect(finding('clock')).toMatchObject({ verdict: 'not-checked' });
     expect(finding('pose-unit')).toMatchObject({ verdict: 'ok', spec: 'Angles (critical rule)' });
     expect(finding('topics')?.verdict).toBe('ok');
+  });
+
+  it('marks what it measured as measured here, and on a simulator as that', async () => {
+    await using chassis = await fakeChassis();
+    using _turning = turning(chassis, 'degrees');
+    const basesOf = ({ result }: Awaited<ReturnType<typeof probe>>) => {
+      const pose = result.topics.find(({ topic }) => topic === '/tracked_pose');
+      const values = [result.latency.median, result.latency.longest, pose?.rate, pose?.age];
+      return new Set(values.map((value) => value && markText(value)));
+    };
+    expect(basesOf(await probe(chassis.endpoint, 5))).toEqual(new Set(['BELEGT measured here']));
+    await using sim = await fakeChassis();
+    // What a simulator says of itself, and nothing else of one.
+    sim.intercept = ({ url }, response) => {
+      if (url !== '/device/info') return false;
+      const info = deviceInfo(sim.serial, { caps: sim.caps });
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ ...info, device: { sn: sim.serial, model: 'simulated' } }));
+      return true;
+    };
+    using _alsoTurning = turning(sim, 'degrees');
+    const onSimulator = await probe(sim.endpoint, 5);
+    expect(basesOf(onSimulator)).toEqual(new Set(['BELEGT on a simulator']));
+    expect(onSimulator.result.latency.median.source).not.toContain('here');
   });
 
   it('is wrong, and alerts, when the pose is in radians', async () => {

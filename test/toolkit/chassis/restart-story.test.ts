@@ -6,7 +6,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { renderChassisRestart } from '../../../src/cli/render/chassis-restart.ts';
 import { renderMapRestore } from '../../../src/cli/render/map-restore.ts';
 import { readArchive } from '../../../src/lib/maps/index.ts';
+import { directDialer } from '../../../src/lib/net/index.ts';
 import { startSim } from '../../../src/lib/sim/index.ts';
+import { parseSite } from '../../../src/lib/site/index.ts';
 import { chassisRestartSchema } from '../../../src/lib/toolkit/chassis/restart.result.ts';
 import { restartWithBackup } from '../../../src/lib/toolkit/chassis/restart.ts';
 import { backUpMapsToFile } from '../../../src/lib/toolkit/map/backup.ts';
@@ -16,6 +18,7 @@ import { restoreFromBackup } from '../../../src/lib/toolkit/map/restore.ts';
 import { verifyMapBackup } from '../../../src/lib/toolkit/map/verify.ts';
 import { openToolkit } from '../../../src/lib/toolkit/toolkit.ts';
 import { createPacedClock } from '../../lifecycle/paced-clock.ts';
+import { mapChassis, storedMap } from '../../maps/map-chassis.ts';
 
 let dir: string;
 beforeAll(() => {
@@ -58,7 +61,9 @@ describe('the restart story', () => {
     });
     expect(restarted.signs).toContain('start-time');
     expect(restarted.maps.map(({ status }) => status)).toEqual(before.maps.map(() => 'lost'));
-    expect(restarted.restoreCommand).toContain(`gw map restore ${path} --write-although-never-measured`);
+    expect(restarted.restoreCommand).toContain(
+      `gw map restore ${path} --write-although-never-measured --it-stands-still`,
+    );
     expect(firstLine(renderChassisRestart(restarted))).toContain(`The restart lost 3 of 3 maps`);
     expect((await listMaps(toolkit, context)).maps).toEqual([]);
 
@@ -69,12 +74,19 @@ describe('the restart story', () => {
     expect(dry.next[0]).toContain('--write-although-never-measured');
     expect((await listMaps(toolkit, context)).maps).toEqual([]);
 
-    const restored = await restoreFromBackup(toolkit, { ...options, ids: [], write: true }, context);
+    // Without a map the robot reports no pose.
+    const write = { ...options, ids: [], write: true };
+    await expect(restoreFromBackup(toolkit, write, context)).rejects.toMatchObject({
+      code: 'CHASSIS_MOVING',
+      message: expect.stringContaining('--it-stands-still'),
+    });
+    const restored = await restoreFromBackup(toolkit, { ...write, itStandsStill: true }, context);
     expect(restored).toEqual(mapRestoreSchema.parse(restored));
     expect(restored).toMatchObject({
       verdict: 'restored',
       position: 'must-be-set',
       running: { verdict: 'equal' },
+      stillness: { verdict: 'not-checked' },
     });
     expect(restored.use?.outcome).toBe('set');
     expect(restored.maps.every(({ outcome, afterWrite }) => outcome === 'written' && afterWrite?.sameText)).toBe(true);
@@ -108,6 +120,29 @@ describe('the restart story', () => {
     expect(firstLine(renderChassisRestart(restarted))).toMatch(/^Chassis SIM-0001 is back after \d+ s, and all 3 maps/);
   }, 60_000);
 
+  it('does not find a current map the same that the chassis names and does not store any more', async () => {
+    await using chassis = await mapChassis([storedMap(7), storedMap(8)]);
+    const { host, port } = chassis.fake.endpoint;
+    const where = `chassis: { host: ${host}, port: ${port}, serial: ${chassis.fake.serial} }`;
+    const site = parseSite(`name: Test\n${where}\n`, join(dir, 'site.yaml'));
+    const toolkit = { site, dialer: directDialer, clock: createPacedClock() };
+    const path = join(dir, 'named.tar.gz');
+    await backUpMapsToFile(toolkit, { ids: [], path, force: false, gwVersion: '0.1.0' }, context);
+    chassis.onRestart = () => {
+      chassis.startTimeS += 50;
+      chassis.namedCurrent = chassis.maps.get(7) ?? null;
+      chassis.maps.delete(7);
+    };
+    const options = { path, sitePath: 'site.yaml', gwVersion: '0.1.0', itStandsStill: true, withinMs: 10_000 };
+    const pace = { pollMs: 20, answerMs: 300, showsWithinMs: 400, settleMs: 300, announceMs: 300 };
+    const restarted = await restartWithBackup(toolkit, { ...options, pace }, context);
+    expect(restarted).toEqual(chassisRestartSchema.parse(restarted));
+    expect(restarted).toMatchObject({ verdict: 'lost', mapInUse: { before: 7, now: 7, verdict: 'not-checked' } });
+    expect(renderChassisRestart(restarted)).toContain(
+      'map 7 was the current one, and the chassis reports it as such again, but does not store it',
+    );
+  });
+
   it('restores lost maps at once after a confirmation, and asks only then', async () => {
     await using robot = await robotWithBackup('offered');
     const { sim, toolkit, options } = robot;
@@ -140,14 +175,14 @@ describe('the restart story', () => {
     const { sim, toolkit, options } = robot;
     sim.setFault('map-loss', true);
     const offerRestore = async () => {
-      sim.setFault('stale', true);
+      sim.setFault('cut', true);
       return true;
     };
     const pace = { pollMs: 50, answerMs: 5_000, showsWithinMs: 5_000, settleMs: 300, announceMs: 1_000 };
     const work = { ...context, offerRestore };
     const restarted = await restartWithBackup(toolkit, { ...options, withinMs: 30_000, pace }, work);
     expect(restarted).toMatchObject({ verdict: 'lost', restore: null });
-    expect(restarted.next[0]).toMatch(/^The restore did not start: .*--it-stands-still/);
+    expect(restarted.next[0]).toMatch(/^The restore did not start: .*not connected/i);
     expect(restarted.next[1]).toContain('gw map restore');
   }, 60_000);
 

@@ -60,9 +60,15 @@ describe('watching', () => {
     await until('the alert', () => verdictOf('alerts') === 'wrong', 1_000);
     publish({ topic: '/wheel_state', control_mode: 'auto', emergency_stop_pressed: true });
     await until('the emergency stop', () => verdictOf('emergency-stop') === 'wrong', 1_000);
-    // An alert that is cleared by an unreadable message remains active.
+    const detailOf = (id: string) => views.at(-1)?.condition.find((one) => one.id === id)?.detail;
+    // An alert that an unreadable message tells is active too.
     publish({ topic: '/alerts', alerts: [{ code: '7005', level: 'error', msg: 'position lost' }] });
-    await until('the rejected alert', () => verdictOf('alerts') === 'not-checked', 1_000);
+    await until(
+      'the rejected alert',
+      () => detailOf('alerts')?.includes('is malformed: number sent as text') === true,
+      1_000,
+    );
+    expect(verdictOf('alerts')).toBe('wrong');
     expect(views.at(-1)?.complaints).toMatchObject([
       { what: 'number sent as text in /alerts.alerts[0].code', count: 1 },
     ]);

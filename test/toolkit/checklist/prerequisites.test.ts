@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -92,3 +92,16 @@ test('the device password is requested only where a step of this run can use it'
   await before('site', bare, { askPassword, only: ['stop'] });
   expect(promptCount).toBe(1);
 });
+
+test.each(['premises', 'site'])(
+  'the commissioning page names, for %s, every key that it misses in a bare site file',
+  async (list) => {
+    const page = await readFile(new URL('../../../docs/commissioning.md', import.meta.url), 'utf8');
+    const row = page.split('\n').find((line) => line.startsWith(`| \`${list}\` |`));
+    const keys = (await before(list, bare, { checks: { password: 'x' } })).map(({ key }) => key);
+    expect(keys.length).toBeGreaterThan(2);
+    // The device password has a row of its own, since it is needed before the first checklist.
+    expect(page).toContain('| the password, before step 4 | `operator.passwordFile: secrets/password` |');
+    for (const key of keys.filter((one) => one !== 'operator.passwordFile')) expect(row, key).toContain(`\`${key}\``);
+  },
+);

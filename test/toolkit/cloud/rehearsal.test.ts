@@ -124,6 +124,25 @@ describe('a stop from the cloud, rehearsed on site', () => {
     expect([...lost.asked, ...gateway.asked]).toEqual([]);
   });
 
+  it('is not disturbed by a link that moves to its other path meanwhile, as by a network check beside it', async () => {
+    await using gateway = await startGateway();
+    const { received } = gateway.view as typeof connectedView;
+    let views = 0;
+    gateway.onView = () => {
+      views += 1;
+      // Lost while the step begins, and again while it waits; the counts of the gateway stay.
+      const isMoving = views <= 3 || (views >= 6 && views <= 8);
+      // Sent during the second move, the stop arrives after it.
+      if (views === 9) gateway.stop('cloud, control centre');
+      const stops = gateway.latch.latched ? 3 : received?.stops;
+      gateway.view = { ...(isMoving ? lostView : connectedView), received: { ...received, stops } };
+    };
+    const data = await rehearse(gateway);
+    expect(verdicts(data)).toEqual({ received: 'ok', latched: 'ok', cleared: 'ok' });
+    expect(gateway.asked).toHaveLength(1);
+    expect(views).toBeGreaterThan(5);
+  });
+
   it('is not checked without a stop, and a stop from the cloud before the request does not count', async () => {
     await using gateway = await startGateway();
     const data = await rehearse(gateway);

@@ -52,6 +52,35 @@ describe('the pose read-back', () => {
     expect(verdicts(findings)).toMatchObject({ 'read-back': 'wrong' });
   });
 
+  it('is refused where the poses show a movement, although the chassis says idle', async () => {
+    await using fake = await startFakeOperator();
+    const wishes = robotAtRest(fake, { xM: 0, yM: 0, yawDeg: 10 });
+    fake.standing = () => ({ verdict: 'moves', reason: 'it moves at 0.10 m/s' });
+    await expect(checkPose(fake.toolkit, options, context())).rejects.toMatchObject({
+      code: 'MOTION_REFUSED',
+      message: expect.stringContaining('it moves at 0.10 m/s'),
+    });
+    expect(wishes).toEqual([]);
+  });
+
+  it('restores the pose also where the gateway refuses until it knows again that the robot stands', async () => {
+    await using fake = await startFakeOperator();
+    const wishes = robotAtRest(fake, { xM: 0, yM: 0, yawDeg: 10 });
+    const sets = fake.override;
+    let setAtMs: number | null = null;
+    fake.override = (request, body) => {
+      if (request.method !== 'POST' || request.url !== '/api/pose') return undefined;
+      if (setAtMs !== null && fake.nowMs() < setAtMs + 5_000) {
+        return [409, { error: { code: 'MOTION_REFUSED', message: 'whether it stands is not known' } }];
+      }
+      setAtMs ??= fake.nowMs();
+      return sets(request, body);
+    };
+    const { findings } = await checkPose(fake.toolkit, options, context());
+    expect(verdicts(findings)).toEqual({ 'read-back': 'ok', restored: 'ok' });
+    expect(wishes.at(-1)).toEqual({ xM: 0, yM: 0, yawDeg: 10 });
+  });
+
   it('is not checked where no pose is received afterwards, and reports that the pose is lost', async () => {
     await using fake = await startFakeOperator();
     robotAtRest(fake, { xM: 0, yM: 0, yawDeg: 10 });

@@ -98,6 +98,52 @@ describe('a measured stop', () => {
     expect(standstillMs).toBeNull();
   });
 
+  it.each([
+    [0.3, 100],
+    [0.07, 100],
+    [0.03, 100],
+    [0.03, 1_000],
+  ])(
+    'is never ok where the robot creeps on at %d m/s and reports cancelled, with a pose every %d ms',
+    async (speed, everyMs) => {
+      await using fake = await startFakeOperator();
+      driving(fake, (ms) => (ms * speed) / 1_000);
+      fake.poseAgeMs = () => fake.nowMs() % everyMs;
+      const progress: string[] = [];
+      const { findings, standstillMs } = await checkStop(fake.toolkit, options, {
+        ...context(),
+        onProgress: (text) => progress.push(text),
+      });
+      expect(verdicts(findings)).toMatchObject({ standstill: 'wrong' });
+      expect(findings.find(({ id }) => id === 'standstill')?.detail).toContain('it still moves: it moves at 0.');
+      expect(progress.at(-1)).toBe('THE ROBOT STILL MOVES: press the emergency stop');
+      expect(standstillMs).toBeNull();
+    },
+  );
+
+  it('is ok with one pose per second, and measures the rest from the pose that shows it', async () => {
+    await using fake = await startFakeOperator();
+    driving(fake, (ms) => Math.min(ms, 400) * 0.0002);
+    fake.poseAgeMs = () => fake.nowMs() % 1_000;
+    const { findings, standstillMs } = await checkStop(fake.toolkit, options, context());
+    expect(verdicts(findings)).toMatchObject({ driving: 'ok', standstill: 'ok' });
+    expect(standstillMs).toBeLessThan(2_100);
+  });
+
+  it('is not checked where the position scatters too much to tell', async () => {
+    await using fake = await startFakeOperator();
+    driving(fake);
+    const still = fake.pose;
+    let turn = 0;
+    fake.pose = (ms) => {
+      const pose = still(ms);
+      turn += 1;
+      return pose && { ...pose, yM: [0, 0.15, -0.1, 0.12, -0.14].at(turn % 5) ?? 0 };
+    };
+    const { findings } = await checkStop(fake.toolkit, options, context());
+    expect(verdicts(findings)).toMatchObject({ standstill: 'not-checked' });
+  });
+
   it('is wrong where the chassis still reports a move of a robot at rest', async () => {
     await using fake = await startFakeOperator();
     driving(fake);

@@ -14,6 +14,7 @@ import {
   type MapChassis,
   mapChassis,
   quickPace,
+  reportsRest,
   standsStill,
   storedMap,
   time,
@@ -136,6 +137,16 @@ describe('the result of a restore', () => {
     );
   });
 
+  it('that only set the current map again does not say that it wrote maps', async () => {
+    await using chassis = await mapChassis();
+    const result = await restored(chassis, () => Object.assign(chassis, { current: null }));
+    expect(result).toMatchObject({ verdict: 'restored', use: { id: 1, outcome: 'set' }, position: 'must-be-set' });
+    expect(result.maps.map(({ outcome }) => outcome)).toEqual(['untouched', 'untouched']);
+    expect(firstLine(renderMapRestore(result))).toMatch(
+      /^Current map set: map 1 of SN-1; the chassis stored 2 maps as in the backup, so none was written; stored and running map 1 have the same overlays; the former state is in .*before-\d+\.tar\.gz\.$/,
+    );
+  });
+
   it('reports stored and running map when the robot keeps driving by the old overlays', async () => {
     await using chassis = await mapChassis();
     const result = await restored(chassis, () => {
@@ -188,7 +199,9 @@ describe('the result of a restore', () => {
     await using chassis = await mapChassis();
     const result = await restored(chassis, empties(chassis), { isConfirmedStill: true });
     expect(result.stillness).toEqual({ verdict: 'not-checked', detail: 'nothing received' });
-    expect(renderMapRestore(result)).toContain('standstill  --   nothing received');
+    expect(renderMapRestore(result)).toContain(
+      'standstill  --   not checked before the first write, confirmed by --it-stands-still: nothing received',
+    );
   });
 
   const failures: readonly (readonly [
@@ -336,6 +349,7 @@ describe('gw map restore', () => {
 
   it('writes the safety backup to a free generated name, and returns it', async () => {
     await using chassis = await mapChassis();
+    using _rest = reportsRest(chassis);
     const archive = { ids: 'all', gwVersion: '0.1.0', clock: time, signal, onProgress: calm } as const;
     const path = join(dir, 'named.tar.gz');
     await writeArchive(path, await backUpMaps(chassis.client, archive), {});
@@ -361,6 +375,7 @@ describe('gw map restore', () => {
 
   it('reports the safety backup before the first write', async () => {
     await using chassis = await mapChassis();
+    using _rest = reportsRest(chassis);
     const archive = { ids: 'all', gwVersion: '0.1.0', clock: time, signal, onProgress: calm } as const;
     const path = join(dir, 'reported.tar.gz');
     await writeArchive(path, await backUpMaps(chassis.client, archive), { force: false });

@@ -119,7 +119,7 @@ describe('gw motion go', () => {
     drives(() => ({ state: 'failed', reason: 'gave up', outcome: { moveId: 7, failReason: 4711 } }));
     const data = await go();
     expect(data).toMatchObject({ state: 'failed', reason: 'gave up', failReason: 4711, moveId: 7 });
-    expect(first(renderMotionGo(data))).toBe('The drive to A failed.');
+    expect(first(renderMotionGo(data))).toBe('The drive to A failed; the robot stands.');
   });
 
   it('does not mistake the run of another client for its own', async () => {
@@ -168,9 +168,35 @@ describe('an interruption', () => {
     const data = await go({}, about);
     expect(ended).toEqual(['{"id":"run-1"}']);
     expect(data).toMatchObject({ state: 'stopped', interrupted: true });
-    expect(data.findings.map(({ verdict }) => verdict)).toEqual(['not-checked', 'not-checked', 'not-checked']);
+    expect(data.findings.map(({ verdict }) => verdict)).toEqual(['not-checked', 'ok', 'not-checked', 'not-checked']);
     expect(driveOutcome(data)).toMatchObject({ ok: false, exitCode: 130 });
-    expect(first(renderMotionGo(data))).toBe('Interrupted: the drive to A was ended and its move cancelled.');
+    expect(first(renderMotionGo(data))).toBe('Interrupted: the drive to A was ended; the robot stands.');
+  });
+
+  it.each([
+    [
+      'drives-on',
+      'wrong',
+      /^Interrupted: the drive to A was ended, but THE ROBOT IS STILL MOVING: press its emergency stop\./,
+    ],
+    [
+      'not-known',
+      'not-checked',
+      /^Interrupted: the drive to A was ended, but THE ROBOT MAY STILL BE MOVING: it was not seen/,
+    ],
+  ])('is no standstill where the poses say: %s', async (verdict, found, words) => {
+    const { ending, about } = interrupt();
+    const { ended } = drives(() => {
+      ending.abort(new GwError('INTERRUPTED', 'Interrupted.'));
+      return ended.length === 0 ? {} : { state: 'stopped', reason: 'ended by x' };
+    });
+    fake.standstill = () => ({ verdict, reason: 'its poses show it' });
+    const data = await go({}, about);
+    expect(data.findings.find(({ id }) => id === 'standstill')).toMatchObject({
+      verdict: found,
+      remedy: expect.stringMatching(/emergency stop/),
+    });
+    expect(first(renderMotionGo(data))).toMatch(words);
   });
 
   it('never reports a run as ended when its end was not confirmed', async () => {
@@ -184,7 +210,7 @@ describe('an interruption', () => {
     const data = await go({}, about);
     expect(data).toMatchObject({ state: 'failed', interrupted: true });
     expect(first(renderMotionGo(data))).toBe(
-      'Interrupted, but THE ROBOT MAY STILL BE MOVING: the end of the drive to A is not confirmed.',
+      'Interrupted, and the end of the drive to A is not confirmed: the robot stands now, and MAY DRIVE ON.',
     );
     expect(renderMotionGo(data)).not.toContain('was ended');
   });
@@ -249,7 +275,7 @@ describe('an interruption', () => {
     });
     const data = await runTour(toolkit, { tour: 'demo', withinMs: 60_000 }, { ...context(), ...about });
     expect(data).toMatchObject({ state: 'stopped', interrupted: true });
-    expect(first(renderTourRun(data))).toBe('Interrupted: tour demo was ended and its move cancelled.');
+    expect(first(renderTourRun(data))).toBe('Interrupted: tour demo was ended; the robot stands.');
   });
 });
 
@@ -293,14 +319,17 @@ describe('gw motion stop', () => {
   });
   const stop = (over: Partial<StopPlace> = {}) => stopTheRobot(place(over), { reason: 'drill' }, context());
   const answers = (answer: object) => {
-    fake.override = ({ url }: IncomingMessage) => (url === '/api/stopp' ? [200, { stop: answer }] : undefined);
+    fake.override = ({ url }: IncomingMessage) =>
+      url === '/api/stopp' ? [200, { stop: answer, standstill: fake.standstill() }] : undefined;
   };
 
   it('reports STOPPED when the stop is latched, saved, and the chassis reports no move', async () => {
     answers({ latched: true, saved: true, by: 'me', reason: 'drill', since: '2026-01-01T00:00:00.000Z' });
     const data = await stop();
     expect(motionStopSchema.parse(data)).toEqual(data);
-    expect(first(renderMotionStop(data))).toBe('STOPPED: latched and saved. The chassis reports no running move.');
+    expect(first(renderMotionStop(data))).toBe(
+      'STOPPED: latched and saved. The robot stands, and the chassis reports no running move.',
+    );
     expect(fake.requests[0]).toBe('POST /api/stopp');
   });
 
@@ -337,6 +366,32 @@ describe('gw motion stop', () => {
     const data = await stop();
     expect(data.move).toBe(move);
     expect(first(renderMotionStop(data))).toMatch(words);
+  });
+
+  it.each([
+    [
+      'drives-on',
+      /^STOP LATCHED, BUT THE ROBOT DOES NOT STOP: latched and saved\. Press the emergency stop of the robot now/,
+    ],
+    ['moves', /^STOP LATCHED, BUT THE ROBOT IS STILL MOVING: .* Press the emergency stop of the robot now/],
+    [
+      'not-known',
+      /^STOP LATCHED, BUT THE ROBOT WAS NOT SEEN TO STAND: .* press the emergency stop of the robot if it moves/,
+    ],
+  ])('is not green while the chassis reports no move and the poses of the robot say: %s', async (verdict, words) => {
+    fake.standstill = () => ({ verdict, reason: 'its poses show it' });
+    answers({ latched: true, saved: true });
+    const data = await stop();
+    expect(data).toMatchObject({ move: 'ended', standstill: verdict, standstillDetail: 'its poses show it' });
+    expect(first(renderMotionStop(data))).toMatch(words);
+  });
+
+  it('waits until the robot is seen to stand, and is not green with a gateway that does not report it', async () => {
+    const seen = ['moves', 'not-known', 'stands'];
+    fake.standstill = () => ({ verdict: (seen.length > 1 ? seen.shift() : seen[0]) ?? '', reason: 'r' });
+    expect(await stop()).toMatchObject({ standstill: 'stands' });
+    fake.standstill = () => null;
+    expect(await stop()).toMatchObject({ standstill: 'not-known', standstillDetail: 'the gateway does not report it' });
   });
 
   it('is not green when the robot continued to its goal', async () => {

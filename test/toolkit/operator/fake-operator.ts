@@ -22,6 +22,10 @@ export interface FakeOperator extends AsyncDisposable {
   /** Pose of the robot, `ms` after the server started; null: the chassis reports no pose. */
   pose: (ms: number) => FakePose | null;
   moveState: () => string;
+  /** What the gateway judges from the poses; null: an older gateway, which does not report it. */
+  standstill: () => { readonly verdict: string; readonly reason: string } | null;
+  /** What the gateway judges from its poses. */
+  standing: () => { readonly verdict: 'stands' | 'moves' | 'not-known'; readonly reason: string };
   /** Age of the newest pose. */
   poseAgeMs: () => number;
   readonly password: string;
@@ -51,6 +55,8 @@ export async function startFakeOperator(): Promise<FakeOperator> {
     latched: false,
     pose: () => ({ xM: 0, yM: 0, yawDeg: 0 }),
     moveState: () => 'idle',
+    standstill: () => ({ verdict: 'stands', reason: 'it moved less than 0.02 m/s' }),
+    standing: () => ({ verdict: 'stands', reason: 'it moved less than 0.02 m/s' }),
     poseAgeMs: () => 1,
     password: 'correct horse',
     sessions: new Set(),
@@ -87,7 +93,7 @@ export async function startFakeOperator(): Promise<FakeOperator> {
       case 'GET /api/einstellungen':
         return void (isSignedIn ? send(200, {}) : refuse(401, 'NOT_SIGNED_IN'));
       case 'GET /api/stopp':
-        return void send(200, stop());
+        return void send(200, { ...stop(), standstill: fake.standstill() });
       case 'POST /api/stopp':
         fake.latched = true;
         return void send(200, stop());
@@ -102,6 +108,7 @@ export async function startFakeOperator(): Promise<FakeOperator> {
       case 'GET /api/chassis/state': {
         const pose = fake.pose(nowMs() - fake.poseAgeMs());
         return void send(200, {
+          standing: fake.standing(),
           values: {
             pose:
               pose === null

@@ -118,7 +118,7 @@ function widen(box: { minX: number; minY: number; maxX: number; maxY: number }, 
     box.maxX = Math.max(box.maxX, x);
     box.minY = Math.min(box.minY, y);
     box.maxY = Math.max(box.maxY, y);
-  } else if (level < 2) {
+  } else if (level < 3) {
     for (const inner of coordinates) widen(box, inner, level + 1);
   }
 }

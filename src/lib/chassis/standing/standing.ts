@@ -56,10 +56,14 @@ const NOISE_M = 0.01;
 const MAX_NOISE_M = 0.05;
 const NOISE_DEG = 0.5;
 const MAX_NOISE_DEG = 3;
-/** Neighbouring poses share their error: at most so many per second count as independent. Project decision. */
+/** Neighbouring positions share their error: at most so many per second count as independent. Project decision. */
 const INDEPENDENT_PER_S = 2;
-/** Standard errors between the estimate and the slowest robot, and between standing and a moving robot. */
+/**
+ * Standard errors between the estimate and the slowest robot, and between standing and a moving robot. Read as radians,
+ * half a degree of noise is half a turn of noise, far beyond any robot that does report radians: fewer will do.
+ */
 const STANDS_SIGMA = 4.5;
+const UNDECIDED_STANDS_SIGMA = 3;
 const MOVES_SIGMA = 5;
 /** A scatter beyond this multiple of the noise from pose to pose is a movement to and fro. Project decision. */
 const MAX_SCATTER = 2;
@@ -76,6 +80,8 @@ interface Axis {
   /** What is assumed while too few poses show the noise; at least `noise`. */
   readonly unknownNoise?: number;
   readonly minMovingPoses: number;
+  readonly standsSigma: number;
+  readonly independentPerS: number;
   /** Clause for a change per second. */
   readonly tell: (perS: number) => string;
 }
@@ -87,6 +93,8 @@ const placeAxis = (value: Axis['value']): Axis => ({
   noise: NOISE_M,
   maxNoise: MAX_NOISE_M,
   minMovingPoses: MIN_MOVING_POSES,
+  standsSigma: STANDS_SIGMA,
+  independentPerS: INDEPENDENT_PER_S,
   tell: (perS) => `it moves at ${perS.toFixed(2)} m/s`,
 });
 
@@ -98,6 +106,8 @@ const inDegrees: Axis = {
   noise: NOISE_DEG,
   maxNoise: MAX_NOISE_DEG,
   minMovingPoses: MIN_MOVING_POSES,
+  standsSigma: STANDS_SIGMA,
+  independentPerS: INDEPENDENT_PER_S,
   tell: (perS) => `it turns at ${perS.toFixed(1)}°/s`,
 };
 
@@ -111,6 +121,8 @@ const inRadians: Axis = {
   noise: toRad(NOISE_DEG),
   maxNoise: toRad(MAX_NOISE_DEG),
   minMovingPoses: MIN_MOVING_POSES,
+  standsSigma: STANDS_SIGMA,
+  independentPerS: INDEPENDENT_PER_S,
   tell: (perS) => `its heading changes by ${perS.toFixed(2)} per second, which is a turn if it is in radians`,
 };
 
@@ -121,6 +133,8 @@ const perhapsRadians: Axis = {
   maxNoise: MAX_NOISE_DEG,
   unknownNoise: NOISE_DEG,
   minMovingPoses: MIN_UNDECIDED_MOVING_POSES,
+  standsSigma: UNDECIDED_STANDS_SIGMA,
+  independentPerS: Number.POSITIVE_INFINITY,
 };
 
 const headingAxes: Readonly<Record<PoseUnit, readonly Axis[]>> = {
@@ -172,7 +186,7 @@ export function judgeStanding(input: StandingInput): Standing {
     }
     if (about.overMs < MIN_MS || count < MIN_POSES) continue;
     const unclear = all.find(
-      (one) => Math.abs(one.perS) + STANDS_SIGMA * one.error >= one.axis.slowest || one.scatters,
+      (one) => Math.abs(one.perS) + one.axis.standsSigma * one.error >= one.axis.slowest || one.scatters,
     );
     if (unclear === undefined) {
       return {
@@ -181,7 +195,8 @@ export function judgeStanding(input: StandingInput): Standing {
         ...about,
       };
     }
-    doubt = doubtAbout(unclear.axis, unclear.scatter, unit);
+    // Of the shortest time, since a longer one may reach back into a drive; but a heading may remain when the place is clear.
+    if (doubt === '' || unclear.axis.name === 'heading') doubt = doubtAbout(unclear, unit);
   }
   const overMs = newest.atMs - (rest.at(-1)?.atMs ?? newest.atMs);
   if (doubt !== '') return notKnown(`${doubt}, by ${over(rest.length, overMs / 1_000)}`, overMs, rest.length);
@@ -237,7 +252,7 @@ function seriesOf(axis: Axis, poses: readonly PoseSample[], known: readonly Pose
       const { slope, squares, timeSquares } = fit.read();
       const scatter = count > 2 ? Math.sqrt(squares / (count - 2)) : 0;
       const noise = Math.max(axis.noise, jitter ?? axis.unknownNoise ?? 0, scatter);
-      const shared = Math.max(1, (count - 1) / seconds / INDEPENDENT_PER_S);
+      const shared = Math.max(1, (count - 1) / seconds / axis.independentPerS);
       const scatters = scatter > axis.maxNoise || scatter > Math.max(2 * axis.noise, MAX_SCATTER * (jitter ?? 0));
       return { perS: slope, error: noise * Math.sqrt(shared / timeSquares), scatter, scatters };
     },
@@ -264,11 +279,13 @@ function over(count: number, seconds: number): string {
   return `${count} ${count === 1 ? 'pose' : 'poses'} within ${seconds.toFixed(1)} s`;
 }
 
-function doubtAbout({ name }: Axis, scatter: number, unit: PoseUnit): string {
-  if (name === 'place')
-    return `its position scatters by ${scatter.toFixed(3)} m, too much to tell a slow drive from it`;
-  const undecided = unit === 'not-decided' ? ', and its unit is not decided' : '';
-  return `its heading scatters by ${scatter.toFixed(2)}${undecided}, too much to tell a slow turn from it`;
+function doubtAbout(found: Pick<Reading, 'scatter' | 'scatters'> & { readonly axis: Axis }, unit: PoseUnit): string {
+  const { axis, scatter, scatters } = found;
+  const isPlace = axis.name === 'place';
+  const undecided = !isPlace && unit === 'not-decided' ? ', and its unit is not decided' : '';
+  if (scatters && isPlace) return `its position scatters by ${scatter.toFixed(3)} m`;
+  if (scatters) return `its heading scatters by ${scatter.toFixed(2)}${undecided}`;
+  return isPlace ? 'a slow drive cannot be ruled out yet' : `a slow turn cannot be ruled out yet${undecided}`;
 }
 
 function notKnown(reason: string, overMs: number, poses: number): Standing {

@@ -9,6 +9,7 @@ import {
   readJsonBytes,
 } from '../../json/index.ts';
 import { pluralWord } from '../../text/index.ts';
+import { type Said, saidIn, saidInFrame, saidInText, saysAnything } from '../closing.ts';
 import { type KnownTopic, misfit, numbersAsText, topicSchemas, topicsEnabledSchema } from '../schema.ts';
 
 type Shape<T extends KnownTopic> = z.output<(typeof topicSchemas)[T]>;
@@ -24,8 +25,16 @@ export type TopicMessage =
   | { readonly kind: 'enabled'; readonly topics: readonly string[] }
   /** Valid, but of a topic that gw does not read. */
   | { readonly kind: 'other'; readonly topic: string }
-  /** `topic` is set where a message of that topic was rejected: its values stay what they were before. */
-  | { readonly kind: 'complaint'; readonly what: string; readonly topic?: KnownTopic };
+  | Complaint;
+
+export interface Complaint {
+  readonly kind: 'complaint';
+  readonly what: string;
+  /** Set where a message of that topic was rejected: nothing that permits a drive is taken from it. */
+  readonly topic?: KnownTopic;
+  /** Set where the rejected message says something against a drive, or may have been of several topics. */
+  readonly said?: Said;
+}
 
 /** Frames up to this size are parsed at once. */
 const SMALL_BYTES = 8 * 1024;
@@ -52,14 +61,14 @@ export function* readTopicFrame(frame: Buffer): Generator<undefined, TopicMessag
     yield;
   }
   const problem = problemOfFinding(scanner.end(), frameBounds, 'message');
-  if (problem !== null) return complaint(`malformed message: ${problem}`);
+  if (problem !== null) return unreadable(`malformed message: ${problem}`, frame);
   const [from, to] = overlays ?? [0, 0];
   const isCut = to > from;
   if (frame.length - (to - from) > MAX_READ_BYTES)
-    return complaint(`message larger than ${MAX_READ_BYTES / 1024} KiB without its overlays`);
+    return unreadable(`message larger than ${MAX_READ_BYTES / 1024} KiB without its overlays`, frame);
   const rest = isCut ? Buffer.concat([frame.subarray(0, from), Buffer.from('null'), frame.subarray(to)]) : frame;
   const reading = readJsonBytes(rest, 'message', readBounds);
-  if (!reading.ok) return complaint(`malformed message: ${reading.problem}`);
+  if (!reading.ok) return unreadable(`malformed message: ${reading.problem}`, frame);
   if (isCut) delete (reading.value as { overlays?: unknown }).overlays;
   return messageOf(reading.value, () => frame.toString('utf8'));
 }
@@ -67,25 +76,34 @@ export function* readTopicFrame(frame: Buffer): Generator<undefined, TopicMessag
 /** The same at once, for a small text. */
 export function parseTopicMessage(text: string): TopicMessage {
   const reading = readJson(text);
-  if (!reading.ok) return complaint(`malformed message: ${reading.problem}`);
+  if (!reading.ok) return complaint(`malformed message: ${reading.problem}`, saidInText(text));
   return messageOf(reading.value, () => text);
 }
 
 function messageOf(value: unknown, textOf: () => string): TopicMessage {
   if (!isRecord(value)) {
-    return complaint('message is JSON, but not an object');
+    return complaint('message is JSON, but not an object', saidInText(textOf()));
   }
   const { topic } = value;
   if (topic === undefined) {
     const enabled = topicsEnabledSchema.safeParse(value);
     return enabled.success
       ? { kind: 'enabled', topics: enabled.data.enabled_topics }
-      : complaint('message without a topic');
+      : complaint('message without a topic', saidIn(Object.entries(value), []));
   }
-  if (typeof topic !== 'string') return complaint('message whose topic is not a string');
-  if (!isKnownTopic(topic)) return { kind: 'other', topic };
+  if (typeof topic !== 'string') {
+    return complaint('message whose topic is not a string', saidIn(Object.entries(value), []));
+  }
+  if (!isKnownTopic(topic)) {
+    const said = saidIn(Object.entries(value), []);
+    return saysAnything(said)
+      ? complaint(`message of the topic ${quote(topic)}, with members of ${said.topics.join(', ')}`, said)
+      : { kind: 'other', topic };
+  }
   const result = topicSchemas[topic].safeParse(value);
-  if (!result.success) return { kind: 'complaint', what: misfitOf(topic, result.error, value), topic };
+  if (!result.success) {
+    return complaint(misfitOf(topic, result.error, value), saidIn(Object.entries(value), [topic]), topic);
+  }
   return {
     kind: 'data',
     topic,
@@ -114,8 +132,14 @@ function misfitOf(topic: KnownTopic, error: z.ZodError, value: unknown): string 
   return others === null ? text : `${text}; ${topic}: ${misfit(others)}`;
 }
 
-function complaint(what: string): TopicMessage {
-  return { kind: 'complaint', what };
+function complaint(what: string, said: Said, topic: KnownTopic | undefined = said.topics[0]): Complaint {
+  const isSaid = saysAnything(said) || said.topics.length > 1;
+  return { kind: 'complaint', what, ...(topic !== undefined && { topic }), ...(isSaid && { said }) };
+}
+
+/** A message that was not parsed: what its text says. */
+export function unreadable(what: string, frame: Buffer): Complaint {
+  return complaint(what, saidInFrame(frame));
 }
 
 /** Names of topics in a complaint. */

@@ -12,7 +12,7 @@ import { paths, type TopicRequestWire } from '../wire.ts';
 import { createTopicFlood, LARGE_FRAME_BYTES, SAMPLE_MS } from './flood.ts';
 import { handshakeFailure, refusal } from './handshake.ts';
 import { createTopicIntake, type Steps } from './intake.ts';
-import { readTopicFrame, type TopicMessage, topicNames } from './message.ts';
+import { readTopicFrame, type TopicMessage, topicNames, unreadable } from './message.ts';
 
 export interface TopicStreamOptions {
   readonly endpoint: Endpoint;
@@ -219,7 +219,7 @@ function attach(options: TopicStreamOptions, web: WebSocket, socket: Duplex, tri
 
   function* process(frame: Buffer, isBinary: boolean): Steps {
     if (isBinary) {
-      complain('binary message on a text-only stream');
+      onMessage(unreadable('binary message on a text-only stream', frame));
       return;
     }
     const message = yield* readTopicFrame(frame);

@@ -26,9 +26,12 @@ const OTHER_HEADING_RAD = 0.35;
  */
 const PROVING_COURSES = 6;
 const DOUBTFUL_COURSES = 2;
+/** Project decision: as many courses that fit neither reading are a doubt; fewer may be a push or a relocalisation. */
+const MISFITTING_COURSES = 6;
 
 export interface CourseSigns {
-  readonly unit: 'degrees' | 'radians';
+  /** The reading that fits. */
+  readonly unit: 'degrees' | 'radians' | 'neither';
   readonly isProof: boolean;
   /** One sentence. */
   readonly reason: string;
@@ -43,14 +46,15 @@ interface Leg {
 /**
  * Compares the direction of travel with the heading, read as degrees and as radians. The robot may drive backwards, so
  * a heading fits in both directions. 0 along +x and counter-clockwise angles are HINWEIS (vendor); where that does not
- * hold neither reading fits for long, and nothing is concluded.
+ * hold neither reading fits for long, which is a sign of its own: an order with a heading is not to be trusted then,
+ * whichever of the two is the reason.
  */
 export function createCourses() {
   let start: PoseSample | null = null;
   let last: PoseSample | null = null;
   let samples = 0;
   let leg: Leg | null = null;
-  const runs = { degrees: newRun(), radians: newRun() };
+  const runs = { degrees: newRun(), radians: newRun(), neither: newRun() };
 
   function begin(sample: PoseSample): null {
     start = sample;
@@ -72,9 +76,33 @@ export function createCourses() {
     const isProof = run.count >= PROVING_COURSES;
     if (!isProof && (unit === 'degrees' || run.count < DOUBTFUL_COURSES)) return null;
     const other = unit === 'degrees' ? 'radians' : 'degrees';
+    if (isProof && unit === 'degrees') runs.neither.count = 0;
     const reason = `the robot drove ${run.count} different courses in a row that fit its heading read as ${unit} and not as ${other}`;
     if (isProof) run.count = 0;
     return { unit, isProof, reason };
+  }
+
+  /** A course that fits neither reading: a robot that is pushed aside with one heading counts once. */
+  function countMisfit(course: number, ori: number): CourseSigns | null {
+    const run = runs.neither;
+    if (run.count > 0) {
+      if (Math.abs(shortWay(course - run.course, 2 * Math.PI)) < OTHER_COURSE_RAD) return null;
+      const changeDeg = Math.abs(shortWay(ori - run.heading, 360));
+      const isSmall = Math.max(Math.abs(ori), Math.abs(run.heading)) <= 2 * Math.PI;
+      const changeRad = isSmall ? Math.abs(shortWay(ori - run.heading, 2 * Math.PI)) : 0;
+      if ((changeDeg * Math.PI) / 180 < OTHER_HEADING_RAD && changeRad < OTHER_HEADING_RAD) return null;
+    }
+    run.count += 1;
+    run.course = course;
+    run.heading = ori;
+    if (run.count < MISFITTING_COURSES) return null;
+    return {
+      unit: 'neither',
+      isProof: false,
+      reason:
+        `the robot drove ${run.count} different courses that fit its heading read neither as degrees nor as radians: ` +
+        'it is in another unit, or it grows clockwise, or its 0 is not along +x',
+    };
   }
 
   function judge(first: Leg, second: Leg): CourseSigns | null {
@@ -85,8 +113,11 @@ export function createCourses() {
     const radians = readingOf(headings, course, 1);
     if (degrees === 'misfits') runs.degrees.count = 0;
     if (radians === 'misfits') runs.radians.count = 0;
+    // Radians fit one course in nine by chance; only degrees, which were measured, end the run.
+    if (degrees === 'fits') runs.neither.count = 0;
     if (degrees === 'fits' && radians === 'misfits') return count('degrees', course, (second.to.ori * Math.PI) / 180);
     if (radians === 'fits' && degrees === 'misfits') return count('radians', course, second.to.ori);
+    if (degrees === 'misfits' && radians === 'misfits') return countMisfit(course, second.to.ori);
     return null;
   }
 
@@ -111,6 +142,7 @@ export function createCourses() {
     interrupt(): void {
       start = null;
     },
+    /** The unit is decided for now: no earlier course counts for it. Those that fit neither reading still do. */
     forget(): void {
       start = null;
       runs.degrees.count = 0;

@@ -19,7 +19,8 @@ export interface UnitJudge {
  * - Degrees: a change that continuous radians could not have reached, or a row of courses that fit degrees only.
  * - Radians: a seam of one radian range passed twice in one direction, or a row of courses that fit radians only.
  * - Otherwise nothing is decided. Indications of radians that prove nothing are a doubt, which revokes degrees until
- *   they are proven again.
+ *   they are proven again. So is a row of courses that fit neither: only courses that fit degrees end that one, since a
+ *   turn on the spot shows neither in which direction the angles grow nor where 0 lies.
  *
  * Radians contradict the measured fact and win over everything else.
  * @source specification, 'Angles (critical rule)' (BELEGT: degrees); the rules of judging are project decisions
@@ -34,6 +35,8 @@ export function createUnitJudge(): UnitJudge {
   let degrees: string | null = null;
   let radians: string | null = null;
   let doubt: string | null = null;
+  /** Courses that fit neither unit. */
+  let misfit: string | null = null;
   /** Degrees were proven over the present connection. */
   let isProvenNow = false;
 
@@ -69,8 +72,11 @@ export function createUnitJudge(): UnitJudge {
       if (!isProvenNow) doubt ??= creep;
       const course = courses.add(sample);
       if (course === null) return true;
-      if (course.unit === 'degrees') degreesProven(course.reason);
-      else if (course.isProof) radians ??= course.reason;
+      if (course.unit === 'neither') misfit ??= course.reason;
+      else if (course.unit === 'degrees') {
+        misfit = null;
+        degreesProven(course.reason);
+      } else if (course.isProof) radians ??= course.reason;
       else doubt ??= course.reason;
       return true;
     },
@@ -82,7 +88,12 @@ export function createUnitJudge(): UnitJudge {
       courses.interrupt();
     },
     verdict() {
-      return { samples, largest, ...judge({ samples, largest, degrees, radians, doubt }) };
+      return {
+        samples,
+        largest,
+        ...judge({ samples, largest, degrees, radians, doubt: doubt ?? misfit }),
+        ...(misfit !== null && radians === null && { misfit: true }),
+      };
     },
   };
 }

@@ -2,7 +2,7 @@ import type { KeyObject } from 'node:crypto';
 import { asGwError } from '../../error/index.ts';
 import type { JobExecutionWire, ReleaseDocumentWire } from '../wire.ts';
 import type { ReleaseAgentOptions } from './agent-model.ts';
-import { readDocument } from './document.ts';
+import { parametersText, readDocument } from './document.ts';
 import { readReleaseKey } from './read-package.ts';
 import type { Installation, RunState } from './state.ts';
 import { compareVersions } from './version.ts';
@@ -35,7 +35,7 @@ export async function acceptExecution(
     isReported: false,
     hasJobEnded: false,
   };
-  const reject = (reason: string, version: string | null, stage: number | null): Acceptance => ({
+  const reject = (reason: string, version: string | null, document: ReleaseDocumentWire | null): Acceptance => ({
     ok: false,
     run: {
       ...base,
@@ -43,7 +43,8 @@ export async function acceptExecution(
       to: { folder: null, version: version ?? 'unknown' },
       package: null,
       allowDowngrade: false,
-      stage,
+      stage: document?.stage ?? null,
+      documentParameters: document === null ? null : parametersText(document),
       detail: reason,
       failure: { phase: 'downloading', reason },
       outcome: 'REJECTED',
@@ -51,13 +52,13 @@ export async function acceptExecution(
   });
   if (!reading.ok) return reject(`Invalid job document: ${reading.problems.join('; ')}.`, reading.version, null);
   const { document } = reading;
-  const { version, allowDowngrade = false, stage = null } = document;
+  const { version, allowDowngrade = false } = document;
   if (!allowDowngrade && compareVersions(version, running.version) < 0) {
     const reason = `Version ${version} is older than the running version ${running.version}, and the job document does not allow a downgrade (allowDowngrade).`;
-    return reject(reason, version, stage);
+    return reject(reason, version, document);
   }
   const keyProblem = await problemOfKey(release.keyFile);
-  if (keyProblem !== null) return reject(keyProblem, version, stage);
+  if (keyProblem !== null) return reject(keyProblem, version, document);
   return {
     ok: true,
     document,
@@ -67,7 +68,8 @@ export async function acceptExecution(
       to: { folder: null, version },
       package: { bytes: document.package.bytes, sha256: document.package.sha256 },
       allowDowngrade,
-      stage,
+      stage: document.stage ?? null,
+      documentParameters: parametersText(document),
       detail: null,
       failure: null,
       outcome: null,

@@ -118,7 +118,7 @@ export function createReleaseAgent(options: ReleaseAgentOptions): ReleaseAgent {
   }
 
   async function reportEnd(context: PhaseContext, run: RunState): Promise<void> {
-    const { outcome, failure, stage, from, to, phase } = run;
+    const { outcome, failure, stage, documentParameters, from, to, phase } = run;
     let hasJobEnded = false;
     if (outcome !== null && outcome !== 'CANCELED') {
       const result = await jobs.report(
@@ -130,6 +130,7 @@ export function createReleaseAgent(options: ReleaseAgentOptions): ReleaseAgent {
           version: to.version,
           fromVersion: from.version,
           stage: stage === null ? null : String(stage),
+          documentParameters,
           rolledBackTo: phase === 'rolled-back' ? version : null,
           runningVersion: version,
         },

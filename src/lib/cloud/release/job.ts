@@ -30,7 +30,7 @@ export interface Jobs {
 
 const RETRY = { firstMs: 1_000, maxMs: 60_000 };
 /** @source vendor (HINWEIS): limits of the values of statusDetails */
-const MAX_DETAIL_CHARACTERS = 1_024;
+export const MAX_DETAIL_CHARACTERS = 1_024;
 /** Codes after which an execution is not updated any more. @source vendor (HINWEIS) */
 const ENDED = new Set<string | number>(['TerminalStateReached', 'InvalidStateTransition', 'ResourceNotFound']);
 

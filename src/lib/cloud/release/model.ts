@@ -28,6 +28,8 @@ export interface ReleaseRun {
   readonly toVersion: string;
   /** Rollout stage, passed through; null: none given. */
   readonly stage: number | null;
+  /** JSON text as reported to the cloud, passed through; null: none given. */
+  readonly documentParameters: string | null;
   /** UTC, for people. */
   readonly since: string;
   /** One sentence: what it waits for, or why it ended as it did. */

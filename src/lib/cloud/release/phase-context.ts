@@ -27,12 +27,14 @@ export interface PhaseContext {
 }
 
 /** Status details of a run under way. */
-function details({ phase, to, from, stage }: RunState, detail: string | null): Record<string, string | null> {
+function details(run: RunState, detail: string | null): Record<string, string | null> {
+  const { phase, to, from, stage, documentParameters } = run;
   return {
     phase,
     version: to.version,
     fromVersion: from.version,
     stage: stage === null ? null : String(stage),
+    documentParameters,
     detail,
   };
 }

@@ -38,6 +38,8 @@ const runState = z.object({
   package: z.object({ bytes: z.int(), sha256: z.string() }).nullable(),
   allowDowngrade: z.boolean(),
   stage: z.int().nullable(),
+  /** As text for a status detail. A version before this field wrote none. */
+  documentParameters: z.string().nullable().default(null),
   /** UTC, for people. */
   since: z.string(),
   detail: z.string().nullable(),

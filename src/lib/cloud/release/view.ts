@@ -56,7 +56,7 @@ export function previousOf({ run, previous }: ReleaseState) {
 }
 
 export function viewRun(run: RunState, progress: string | null): ReleaseRun {
-  const { jobId, executionNumber, phase, from, to, stage, since, detail, starts, isReported, hasJobEnded } = run;
+  const { jobId, executionNumber, phase, from, to, since, detail, starts, isReported, hasJobEnded } = run;
   const shown = isFinal(phase) ? detail : (progress ?? detail);
   return {
     jobId,
@@ -64,7 +64,8 @@ export function viewRun(run: RunState, progress: string | null): ReleaseRun {
     phase,
     fromVersion: from.version,
     toVersion: to.version,
-    stage,
+    stage: run.stage,
+    documentParameters: run.documentParameters,
     since,
     detail: shown,
     starts,

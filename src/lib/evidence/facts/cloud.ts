@@ -64,6 +64,15 @@ export const cloudFacts = [
     source: "specification, 'Events'",
   },
   {
+    id: 'cloud.update-job-and-release',
+    statement:
+      'The specification names an update job and a version release as two messages from the cloud, of which only the release is among the two that a device accepts; how the two are related is not shown.',
+    mark: 'OFFEN',
+    basis: 'not-shown',
+    source: "specification, 'Core network rule' against 'Events'",
+    note: 'A contradiction within the specification: cloud.two-messages and cloud.update-job. Project decision: the update job is how a version release is delivered, and an update job that releases no version is refused.',
+  },
+  {
     id: 'cloud.rollout',
     statement: 'A version release is rolled out in four stages, and a rollback exists.',
     mark: 'BELEGT',

@@ -32,7 +32,8 @@ export const disagreementFacts = [
   },
   {
     id: 'disagreement.c2-authentication',
-    statement: 'Authentication of the chassis: none at all (BELEGT), a vendor text asks for a Secret header (HINWEIS).',
+    statement:
+      'Authentication of the chassis: none at all (BELEGT stated), a vendor text asks for a Secret header (HINWEIS).',
     mark: 'BELEGT',
     basis: 'disagreement',
     between: ['chassis.no-authentication', 'vendor.secret-header'],
@@ -45,7 +46,7 @@ export const disagreementFacts = [
   {
     id: 'disagreement.c3-state-source',
     statement:
-      'Source of state: the WebSocket only (BELEGT), a vendor text also reads moves and current map by REST (HINWEIS).',
+      'Source of state: the WebSocket only (BELEGT stated), a vendor text also reads moves and current map by REST (HINWEIS).',
     mark: 'BELEGT',
     basis: 'disagreement',
     between: ['chassis.topics', 'vendor.state.rest-readable'],
@@ -66,7 +67,7 @@ export const disagreementFacts = [
   },
   {
     id: 'disagreement.c5-kind-numbers',
-    statement: 'Kinds of points and zones: numeric (BELEGT), as strings or mixed in vendor texts (HINWEIS).',
+    statement: 'Kinds of points and zones: numeric (BELEGT stated), as strings or mixed in vendor texts (HINWEIS).',
     mark: 'BELEGT',
     basis: 'disagreement',
     between: ['overlays.zone-region-type', 'vendor.overlays.kind-json-types'],
@@ -76,7 +77,8 @@ export const disagreementFacts = [
   },
   {
     id: 'disagreement.c6-yaw-json-type',
-    statement: 'JSON type of `yaw` in overlays: usually a string (BELEGT), number or string in vendor texts (HINWEIS).',
+    statement:
+      'JSON type of `yaw` in overlays: usually a string (BELEGT stated), number or string in vendor texts (HINWEIS).',
     mark: 'BELEGT',
     basis: 'disagreement',
     between: ['angles.overlay-yaw', 'vendor.overlays.yaw-json-type'],
@@ -86,7 +88,7 @@ export const disagreementFacts = [
   },
   {
     id: 'disagreement.c7-zone-kinds',
-    statement: 'Zone kinds: 24 by name (BELEGT), 17 with a number in vendor texts (HINWEIS).',
+    statement: 'Zone kinds: 24 by name (BELEGT stated), 17 with a number in vendor texts (HINWEIS).',
     mark: 'BELEGT',
     basis: 'disagreement',
     between: ['overlays.zone-kinds', 'vendor.overlays.region-type-count'],
@@ -129,7 +131,7 @@ export const disagreementFacts = [
   {
     id: 'disagreement.c11-charging-pair',
     statement:
-      'A charging station is a pair of items (BELEGT), vendor texts link the two by name and list the second as discontinued (HINWEIS).',
+      'A charging station is a pair of items (BELEGT stated), vendor texts link the two by name and list the second as discontinued (HINWEIS).',
     mark: 'BELEGT',
     basis: 'disagreement',
     between: ['overlays.charging-pair', 'vendor.overlays.charger-partner'],
@@ -139,7 +141,8 @@ export const disagreementFacts = [
   },
   {
     id: 'disagreement.c12-serial-identity',
-    statement: 'The serial number is the identity (BELEGT), the brief device information may leave it out (HINWEIS).',
+    statement:
+      'The serial number is the identity (BELEGT stated), the brief device information may leave it out (HINWEIS).',
     mark: 'BELEGT',
     basis: 'disagreement',
     between: ['chassis.serial-identity', 'vendor.identity.brief-without-serial'],

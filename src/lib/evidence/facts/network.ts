@@ -112,6 +112,15 @@ export const networkFacts = [
     source: "specification, 'Network segments'",
   },
   {
+    id: 'network.robot-segment-clients',
+    statement:
+      'The specification lets only gateway and tablet reach the robot segment, and names browsers and the laptop of a technician in it; how these fit together is not shown.',
+    mark: 'OFFEN',
+    basis: 'not-shown',
+    source: "specification, 'Network segments' against 'Cloud and other network paths'",
+    note: 'A contradiction within the specification: network.robot-segment against network.path-operator, network.path-ssh and network.path-adb. Project decision: gateway and tablet permanently, a laptop for a commissioning or a service visit, no other device.',
+  },
+  {
     id: 'network.site-segment',
     statement:
       'Of the customer network the gateway reaches only the few configured addresses: building module, doors, lifts, optionally a site server.',

@@ -9,7 +9,9 @@ export type MissingReason =
   | 'not-a-number'
   /** The unit of the heading is contradicted, or in doubt. */
   | 'unit-contradicted'
-  | 'unit-in-doubt';
+  | 'unit-in-doubt'
+  /** Whether the charge is a share of 1 or a percentage. */
+  | 'scale-in-doubt';
 
 /** A value of the chassis as telemetry carries it. */
 export interface Reported {

@@ -135,7 +135,9 @@ function conditionFaults(values: LiveValues): CurrentFaults[] {
 }
 
 function alertFaults({ alerts }: LiveValues): CurrentFaults {
-  if (missingReason(alerts) !== null || alerts.status !== 'received') return uncheckedFrom('alert.');
+  const missing = missingReason(alerts);
+  if (alerts.status !== 'received' || (missing !== null && missing !== 'newer-rejected'))
+    return uncheckedFrom('alert.');
   const mark = markOf(alerts);
   // Level `none` is no fault by the words of the vendor, and what else it is is not known.
   const counted = alerts.value.filter(({ level }) => level !== 'none');
@@ -144,7 +146,7 @@ function alertFaults({ alerts }: LiveValues): CurrentFaults {
       ({ code, level, message }) =>
         fault(`alert.${code}`, `Alert ${code} (${level}): ${message}`, { number: code, mark }).present,
     ),
-    unchecked: [],
+    unchecked: missing === null ? [] : uncheckedFrom('alert.').unchecked,
   };
 }
 

@@ -23,6 +23,8 @@ export function telemetryOf({ snapshot, motion, health }: TelemetrySources): Rea
     : poseUnit.doubt !== null
       ? 'unit-in-doubt'
       : null;
+  const isScaleOpen = battery.status === 'received' && battery.value.orPercent !== undefined;
+  const scaleDoubt: MissingReason | null = isScaleOpen ? 'scale-in-doubt' : null;
   return {
     schema: 'gw/telemetry/1',
     gw: { version: health.version, upForMs: health.upForMs, status: health.status },
@@ -32,7 +34,7 @@ export function telemetryOf({ snapshot, motion, health }: TelemetrySources): Rea
     activity: activityOf(motion),
     position: report(pose, ({ xM, yM }) => ({ xM, yM }), { unit: 'm', part: 'xM' }),
     heading: report(pose, ({ yawDeg }) => yawDeg, { unit: 'degrees', part: 'yawDeg', doubt }),
-    battery: report(battery, ({ percent }) => percent, { unit: 'percent' }),
+    battery: report(battery, ({ percent }) => percent, { unit: 'percent', doubt: scaleDoubt }),
     power: report(battery, ({ status }) => text(status)),
     emergencyStop: report(wheels, ({ emergencyStopPressed }) => emergencyStopPressed),
     controlMode: report(wheels, ({ controlMode, wheelsReleased }) => ({

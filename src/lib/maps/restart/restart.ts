@@ -95,8 +95,7 @@ export async function restartChassis(options: RestartOptions): Promise<RestartRu
   assertSameChassis(archive, serial);
   const before = await readLiveMaps(client, { signal, onProgress });
   assertContainsAll(archive, before);
-  onProgress('checking that the robot stands still');
-  const stillness = await options.checkStillness(signal);
+  const stillness = await options.checkStillness(signal, onProgress);
   assertStill(stillness, options.isConfirmedStill);
   const startedAt = await startTimeOf(client, signal);
 

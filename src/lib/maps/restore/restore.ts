@@ -93,8 +93,7 @@ export async function restoreMaps(options: RestoreOptions): Promise<RestoreRun> 
     return { live: initial, plan: firstPlan, running, written: null };
   }
 
-  onProgress('checking that the robot stands still');
-  const stillness = await write.checkStillness(signal);
+  const stillness = await write.checkStillness(signal, onProgress);
   assertStill(stillness, write.isConfirmedStill);
   const safetyArchive = await backUpMaps(client, { ids: 'all', gwVersion: write.gwVersion, clock, signal, onProgress });
   const backup = safetyArchive.maps.length > 0 ? await backUpState(write, safetyArchive) : null;
@@ -203,9 +202,8 @@ export function isSuccess(outcome: MapOutcome): boolean {
 /** Why the next write must not start: the robot moves, or the user interrupted; null otherwise. */
 async function blockingReason({ signal, onProgress }: WriteTools, write: RestoreWrite): Promise<string | null> {
   if (signal.aborted) return 'interrupted before';
-  onProgress('checking again that the robot stands still');
   try {
-    assertStill(await write.checkStillness(signal), write.isConfirmedStill);
+    assertStill(await write.checkStillness(signal, onProgress), write.isConfirmedStill);
     return null;
   } catch (error) {
     if (signal.aborted) return 'interrupted before';

@@ -152,7 +152,7 @@ async function conductStop(conduct: Conduct): Promise<TrialFinding[]> {
     sampler.note('cancel sent');
     setPhase('Cancelled; verifies by its poses that the robot comes to rest, and rests: up to a minute.');
     cancelling.abort(new Error('the trial cancels its own move'));
-    return { atMs, after: await followToRest(conduct, goal, cancel.answeredAtMs) };
+    return { atMs, after: await followToRest(conduct, { goal, answeredAtMs: cancel.answeredAtMs }) };
   });
   const driven = await drive({ ...conduct, tools: cancel.tools }, firstOf(signal, cancelling.signal));
   if (!cancelling.signal.aborted) cancelling.abort();
@@ -204,7 +204,11 @@ function firstCancel({ tools, sampler }: Conduct) {
  * Follows the cancelled robot by its poses until it was at rest twice, or the time is over. While it drives on it is
  * cancelled again and again; a robot that stops only then has not obeyed.
  */
-async function followToRest(conduct: Conduct, goal: Place, answeredAtMs: () => number | null): Promise<AfterCancel> {
+async function followToRest(
+  conduct: Conduct,
+  cancelled: { readonly goal: Place; readonly answeredAtMs: () => number | null },
+): Promise<AfterCancel> {
+  const { goal, answeredAtMs } = cancelled;
   const { tools, sampler, signal, alarm } = conduct;
   await sampler.until(() => answeredAtMs() !== null, MAX_ANSWER_MS, signal);
   const fromMs = answeredAtMs() ?? sampler.now();

@@ -1,4 +1,4 @@
-import { isSimulated } from '../../chassis/index.ts';
+import { isSimulated, obstaclesIn } from '../../chassis/index.ts';
 import {
   type FactJudge,
   factsOfOrder,
@@ -109,7 +109,7 @@ function judgeConditions(conditions: TrialConditions, { snapshot: { identity } }
 /** Additional conditions of a trial. Vendor values only add refusals, so a value not received is not judged. */
 function judgeRobot(of: TrialKind, { snapshot: { identity, values } }: GateInput): Refusal[] {
   const refusals: Refusal[] = [];
-  const { pose, planning, wheels, positioning } = values;
+  const { pose, planning, wheels } = values;
   if (identity !== null && identity.software === null) {
     refusals.push(
       refuse('The chassis does not report its software version, and a record counts for one version only.'),
@@ -126,8 +126,13 @@ function judgeRobot(of: TrialKind, { snapshot: { identity, values } }: GateInput
   }
   // A plain pose order repairs a lost position; a pose trial restores the original pose, so it must be known.
   if (of === 'pose') {
-    if (positioning.status === 'received' && !positioning.value.reliable) {
-      refusals.push(refuse(`The robot has lost its position (localisation '${positioning.value.state}').`));
+    for (const obstacle of obstaclesIn(values)) {
+      if (obstacle.kind === 'position-lost') {
+        refusals.push(refuse(`The robot has lost its position (localisation '${obstacle.state}').`));
+      }
+      if (obstacle.kind === 'unreadable' && obstacle.topic === '/slam/state') {
+        refusals.push(refuse(`A message of /slam/state could not be read (${obstacle.why}).`));
+      }
     }
     if (pose.status === 'not-received' || pose.stale) {
       refusals.push(refuse('The position is unknown, so it could not be restored afterwards.'));

@@ -39,7 +39,13 @@ export function createRunawayWatch({ link, canceller, clock }: OrderTools): Runa
       if (poses === judged) return null;
       judged = poses;
       const acknowledgedAtMs = acceptedAtMs ?? cancelledAtMs;
-      const after = judgeAfterStop({ poses, nowMs, unit: poseUnit.verdict, acknowledgedAtMs });
+      const after = judgeAfterStop({
+        poses,
+        nowMs,
+        unit: poseUnit.verdict,
+        acknowledgedAtMs,
+        orderedAtMs: null,
+      });
       return after.verdict === 'drives-on' ? `the robot keeps moving after the cancel: ${after.reason}` : null;
     },
   };

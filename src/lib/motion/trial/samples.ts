@@ -1,4 +1,4 @@
-import type { ChassisLink, PoseUnit } from '../../chassis/index.ts';
+import { type ChassisLink, type Obstacle, obstaclesIn, type PoseUnit } from '../../chassis/index.ts';
 import type { Clock } from '../../lifecycle/index.ts';
 import { onAbort } from '../../lifecycle/index.ts';
 
@@ -73,7 +73,7 @@ export function createSampler(
 
   function sample(): void {
     const snapshot = link.snapshot();
-    const { pose, planning, wheels, positioning } = snapshot.values;
+    const { pose, planning, wheels } = snapshot.values;
     if (pose.status === 'received' && pose.value !== lastPose) {
       lastPose = pose.value;
       const { xM, yM, yawDeg } = pose.value;
@@ -93,14 +93,11 @@ export function createSampler(
     else if (snapshot.poseUnit.doubt !== null) {
       invalidatedBy ??= `unit of /tracked_pose is in doubt (degrees were measured): ${snapshot.poseUnit.doubt}`;
     }
+    for (const obstacle of obstaclesIn(snapshot.values)) invalidatedBy ??= invalidation(obstacle);
     if (wheels.status === 'received') {
-      const { emergencyStopPressed, controlMode, wheelsReleased } = wheels.value;
-      if (emergencyStopPressed) invalidatedBy ??= 'the emergency stop was pressed';
+      const { controlMode, wheelsReleased } = wheels.value;
       if (controlMode !== 'auto') invalidatedBy ??= `the control mode changed to '${controlMode}'`;
       if (wheelsReleased === true) invalidatedBy ??= 'the wheels were released';
-    }
-    if (positioning.status === 'received' && !positioning.value.reliable) {
-      invalidatedBy ??= `the robot lost its position (localisation '${positioning.value.state}')`;
     }
   }
 
@@ -145,4 +142,15 @@ export function createSampler(
   };
   sample();
   return sampler;
+}
+
+function invalidation(obstacle: Obstacle): string {
+  switch (obstacle.kind) {
+    case 'emergency-stop':
+      return 'the emergency stop was pressed';
+    case 'position-lost':
+      return `the robot lost its position (localisation '${obstacle.state}')`;
+    case 'unreadable':
+      return `a message of ${obstacle.topic} could not be read: ${obstacle.why}`;
+  }
 }

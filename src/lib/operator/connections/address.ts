@@ -1,6 +1,14 @@
 import type { FastifyRequest } from 'fastify';
+import { COMMAND_AGENT } from '../../site/index.ts';
 import { plainAddress } from './ip-address.ts';
 import { scopeOf } from './listener.ts';
+
+/** Who ordered something, for logs and for people: the page, or a command of gw, here or elsewhere. */
+export function requesterOf(request: Pick<FastifyRequest, 'raw' | 'headers'>): string {
+  if (scopeOf(request.raw) === 'local') return peerAddress(request);
+  const isCommand = request.headers['user-agent']?.startsWith(COMMAND_AGENT) === true;
+  return `${isCommand ? 'gw command' : 'operator surface'}, ${peerAddress(request)}`;
+}
 
 /** The peer address of the socket; IPv4 without the prefix that a dual-stack socket adds. */
 export function peerAddress({ raw }: Pick<FastifyRequest, 'raw'>): string {

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { chosenPose } from '../../motion/index.ts';
-import { peerAddress } from '../connections/address.ts';
+import { peerAddress, requesterOf } from '../connections/address.ts';
 import { isForm, malformed, sendJson, sendRefusal } from '../http/answer.ts';
 import { refusalOf, refuse } from '../http/refusal.ts';
 import type { Parts } from '../parts.ts';
@@ -10,13 +10,16 @@ const stopBody = z.strictObject({ reason: z.string().min(1).max(200).optional() 
 
 export function stopHandlers({ motion, log }: Parts) {
   return {
-    read: (_request: FastifyRequest, reply: FastifyReply) => sendJson(reply, { stop: motion.status().stop }),
+    read(_request: FastifyRequest, reply: FastifyReply) {
+      const { stop, standstill } = motion.status();
+      return sendJson(reply, { stop, standstill });
+    },
     async stop(request: FastifyRequest, reply: FastifyReply) {
       // A stop is never refused for a malformed body.
       const body = stopBody.safeParse(request.body);
       const reason = (body.success && body.data.reason) || 'STOPP';
       log.warn({ audit: true, address: peerAddress(request), reason }, 'stop requested');
-      const stop = await motion.stopRobot(reason, `operator surface, ${peerAddress(request)}`);
+      const stop = await motion.stopRobot(reason, requesterOf(request));
       return isForm(request) ? reply.redirect('/', 303) : sendJson(reply, { stop });
     },
     async clear(request: FastifyRequest, reply: FastifyReply) {
@@ -63,7 +66,7 @@ export function tourHandlers(parts: Parts) {
     start,
     async end(request: FastifyRequest, reply: FastifyReply) {
       log.warn({ audit: true, address: peerAddress(request) }, 'end of tour requested');
-      const run = await motion.endTour(`operator surface, ${peerAddress(request)}`, idIn(request));
+      const run = await motion.endTour(requesterOf(request), idIn(request));
       return sendJson(reply, { run });
     },
     list: (_request: FastifyRequest, reply: FastifyReply) =>
@@ -99,7 +102,7 @@ export function driveHandlers(parts: Parts) {
     },
     async end(request: FastifyRequest, reply: FastifyReply) {
       log.warn({ audit: true, address: peerAddress(request) }, 'end of drive requested');
-      const run = await motion.endDrive(`operator surface, ${peerAddress(request)}`, idIn(request));
+      const run = await motion.endDrive(requesterOf(request), idIn(request));
       return sendJson(reply, { run });
     },
     current: (_request: FastifyRequest, reply: FastifyReply) => sendJson(reply, { run: motion.status().drive }),

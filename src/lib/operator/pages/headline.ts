@@ -1,4 +1,4 @@
-import { type ChassisSnapshot, moveProgress } from '../../chassis/index.ts';
+import { type ChassisSnapshot, moveProgress, type Obstacle, obstaclesIn } from '../../chassis/index.ts';
 import type { MotionStatus } from '../../motion/index.ts';
 import type { GatewayHealth } from '../model.ts';
 import { conditionGaps, conditionProblems } from './condition-text.ts';
@@ -22,8 +22,8 @@ export function headlineOf(snapshot: ChassisSnapshot, motion: MotionStatus, heal
   if (link.kind !== 'connected') {
     return { level: 'bad', text: linkText(link), reasons: latched ? [`Der Stopp ist gesetzt. ${NOT_KNOWN}`] : [] };
   }
-  const reasons = [...unownedMove(motion), ...obstacles(snapshot), ...hints(snapshot, health)];
-  if (latched) return stoppedHeadline(moveProgressOf(snapshot), reasons);
+  const reasons = [...unownedMove(motion), ...disobedience(motion), ...obstacles(snapshot), ...hints(snapshot, health)];
+  if (latched) return stoppedHeadline(stoppedState(snapshot, motion), reasons);
   if (!motion.gate.open) {
     // The reasons of the closed gate come first, before unrelated hints.
     const why = gateText(snapshot, motion).split('\n');
@@ -36,14 +36,31 @@ export function headlineOf(snapshot: ChassisSnapshot, motion: MotionStatus, heal
 
 const NOT_KNOWN = 'Ob der Roboter steht, ist nicht bekannt: im Zweifel den Not-Halt am Roboter drücken.';
 
-/** A latched stop does not prove standstill: only the chassis reports the end of its move. */
-function stoppedHeadline(state: ReturnType<typeof moveProgressOf>, reasons: readonly string[]): Headline {
+const PRESS = 'Den Not-Halt am Roboter drücken.';
+
+/**
+ * A latched stop does not prove standstill: the robot has stopped where its poses show it, and the chassis reports the end
+ * of its move.
+ */
+export function stoppedState(
+  snapshot: ChassisSnapshot,
+  { standstill }: Pick<MotionStatus, 'standstill'>,
+): 'stopped' | 'drives-on' | 'moves' | 'not-known' {
+  if (standstill.verdict !== 'stands') return standstill.verdict;
+  return moveProgressOf(snapshot) === 'ended' ? 'stopped' : 'not-known';
+}
+
+function stoppedHeadline(state: ReturnType<typeof stoppedState>, reasons: readonly string[]): Headline {
   switch (state) {
-    case 'ended':
+    case 'stopped':
       return { level: 'bad', text: 'Verbunden – angehalten', reasons };
-    case 'under-way': {
-      const press = 'Der Roboter meldet noch eine Fahrt. Hält er nicht an: den Not-Halt am Roboter drücken.';
-      return { level: 'bad', text: 'Stopp gesetzt – Roboter fährt noch', reasons: [press, ...reasons] };
+    case 'drives-on': {
+      const press = `Der Roboter hält trotz Abbruch nicht an. ${PRESS}`;
+      return { level: 'bad', text: 'Stopp gesetzt – ROBOTER HÄLT NICHT AN', reasons: [press, ...reasons] };
+    }
+    case 'moves': {
+      const press = `Der Roboter bewegt sich noch. Hält er nicht an: ${PRESS.charAt(0).toLowerCase()}${PRESS.slice(1)}`;
+      return { level: 'bad', text: 'Stopp gesetzt – Roboter bewegt sich noch', reasons: [press, ...reasons] };
     }
     case 'not-known':
       return { level: 'bad', text: 'Stopp gesetzt – Stillstand nicht bekannt', reasons: [NOT_KNOWN, ...reasons] };
@@ -69,6 +86,7 @@ export function gateText(snapshot: ChassisSnapshot, motion: MotionStatus): strin
           'Ein Stopp kann zurzeit nicht gespeichert werden. Bis das Gateway wieder speichern kann, bleibt die Fahrt gesperrt.',
         ]),
     ...unownedMove(motion),
+    ...(stop.latched ? [] : movement(motion)),
     ...(link.kind === 'connected' ? obstacles(snapshot) : [`${linkText(link)}. ${linkDetail(link)}`.trim()]),
   ];
   if (known.length === 0) return gate.reasons.join('\n') || 'Die Fahrt ist gesperrt.';
@@ -95,14 +113,40 @@ function unownedMove({ unownedMove: move }: MotionStatus): string[] {
   ];
 }
 
+/** A robot that does not obey a cancel is said first of all, also beside a latched stop. */
+function disobedience({ standstill }: MotionStatus): string[] {
+  return standstill.verdict === 'drives-on' ? [`Der Roboter hält trotz Abbruch nicht an. ${PRESS}`] : [];
+}
+
+/** Why a robot that moves, or has not been seen to stand since a cancel, takes no order. */
+function movement(motion: MotionStatus): string[] {
+  const { verdict, isOwed } = motion.standstill;
+  if (verdict === 'moves') return ['Der Roboter bewegt sich. Erst wenn er steht, nimmt er eine Fahrt an.'];
+  if (verdict === 'not-known' && isOwed) return ['Ob der Roboter seit dem letzten Abbruch steht, wird noch geprüft.'];
+  return disobedience(motion);
+}
+
 function obstacles(snapshot: ChassisSnapshot): string[] {
   const { pose } = snapshot.values;
   const noPose = pose.status === 'not-received' || pose.stale;
   return [
     ...unitProblems(snapshot),
     ...conditionProblems(snapshot),
+    ...obstaclesIn(snapshot.values).flatMap((obstacle) =>
+      obstacle.kind === 'unreadable' ? [unreadableText(obstacle.topic)] : [],
+    ),
     ...(noPose ? ['Die Position ist nicht bekannt: Der Roboter meldet keine aktuelle.'] : []),
   ];
+}
+
+function unreadableText(topic: Extract<Obstacle, { kind: 'unreadable' }>['topic']): string {
+  const subjects = {
+    '/wheel_state': 'Not-Halt und Betriebsart',
+    '/slam/state': 'Ortung',
+    '/alerts': 'Störungen',
+    '/planning_state': 'Fahrt',
+  } as const;
+  return `Der Roboter meldet etwas Unlesbares zu ${subjects[topic]}: gesperrt, bis eine lesbare Meldung eintrifft.`;
 }
 
 function hints(snapshot: ChassisSnapshot, health: GatewayHealth): string[] {
@@ -138,11 +182,15 @@ function unitProblems({ unitContradicted, poseUnit }: ChassisSnapshot): string[]
       'Der Roboter meldet seine Ausrichtung im Bogenmaß statt in Grad. Fahren bleibt gesperrt, bis gw serve neu gestartet ist.',
     ];
   }
-  return poseUnit.doubt === null ? [] : ['Es ist zweifelhaft, ob der Roboter seine Ausrichtung in Grad meldet.'];
+  if (poseUnit.doubt === null) return [];
+  return poseUnit.misfit === true
+    ? ['Die gemeldete Ausrichtung passt nicht zur Fahrt: Einheit, Drehsinn oder Nullrichtung sind zweifelhaft.']
+    : ['Es ist zweifelhaft, ob der Roboter seine Ausrichtung in Grad meldet.'];
 }
 
 /** Why the heading is not reliable; null when its unit is not in doubt. */
 export function headingDoubt({ unitContradicted, poseUnit }: ChassisSnapshot): string | null {
   if (unitContradicted || poseUnit.verdict === 'radians') return 'ungültig, Bogenmaß statt Grad';
-  return poseUnit.doubt === null ? null : 'zweifelhaft, Winkeleinheit unsicher';
+  if (poseUnit.doubt === null) return null;
+  return poseUnit.misfit === true ? 'zweifelhaft, passt nicht zur Fahrt' : 'zweifelhaft, Winkeleinheit unsicher';
 }

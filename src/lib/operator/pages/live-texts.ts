@@ -8,7 +8,7 @@ const staleTexts: Readonly<Record<StaleReason, string>> = {
   'no-connection': 'veraltet, keine Verbindung zum Roboter',
   'not-received-since-reconnect': 'veraltet, seit der neuen Verbindung nicht empfangen',
   'too-old': 'veraltet',
-  'newer-rejected': 'veraltet, die neueste Meldung ist fehlerhaft',
+  'newer-rejected': 'unsicher, die neueste Meldung ist fehlerhaft',
 };
 
 /** One value with its age, its evidence mark and the reasons why it is not reliable. */

@@ -42,6 +42,6 @@ function tourText({ tour }: MotionStatus): string {
     case 'failed':
       return `Tour ${tour.tour} ist bei Station ${at} gescheitert: ${tour.reason ?? 'Grund nicht bekannt'}`;
     case 'stopped':
-      return `Tour ${tour.tour} wurde bei Station ${at} angehalten`;
+      return `Tour ${tour.tour} wurde bei Station ${at} abgebrochen`;
   }
 }

@@ -5,7 +5,7 @@ import type { GatewayHealth } from '../model.ts';
 import { type CloudKey, type CloudNow, cloudTexts } from './cloud-text.ts';
 import { alertText, positionDoubt, positioningWord } from './condition-text.ts';
 import { evidenceText, folderText, gatewayText, serviceTexts } from './gateway-text.ts';
-import { complaintsText, gateText, headingDoubt, headlineOf, moveProgressOf } from './headline.ts';
+import { complaintsText, gateText, headingDoubt, headlineOf, stoppedState } from './headline.ts';
 import { linkDetail, linkText, triedText } from './link-text.ts';
 import { type LiveKey, liveTexts } from './live-texts.ts';
 import { num, spanText, timeText } from './number-text.ts';
@@ -116,7 +116,13 @@ export function pageView(
       ),
       // A fact that this robot contradicts does not apply to it.
       ...(snapshot.unitContradicted && { 'heading.mark': 'widersprochen: BELEGT sind Grad, siehe Einheit' }),
-      ...liveTexts('battery', values.battery, ({ percent, status }) => `${num(percent, 0)} % (${batteryWord(status)})`),
+      ...liveTexts(
+        'battery',
+        values.battery,
+        ({ percent, orPercent, status }) =>
+          `${num(percent, 0)} %${orPercent === undefined ? '' : ` oder ${num(orPercent, 1)} %`} (${batteryWord(status)})`,
+        batteryDoubt(values.battery),
+      ),
       ...liveTexts('positioning', values.positioning, ({ state }) => `${positioningWord(snapshot)} (${state})`),
       ...liveTexts('wheels', values.wheels, ({ controlMode, emergencyStopPressed, wheelsReleased }) =>
         [
@@ -176,14 +182,15 @@ function poseUnitText({ poseUnit, unitContradicted }: ChassisSnapshot): string {
   return `${word} (${samples} Werte): ${doubt ?? reason}.${latched}`;
 }
 
-function stopText(snapshot: ChassisSnapshot, { stop }: MotionStatus): string {
+function stopText(snapshot: ChassisSnapshot, motion: MotionStatus): string {
+  const { stop } = motion;
   if (!stop.latched) return 'Nicht angehalten';
   const unsaved = {
     true: '',
     false: ' (NICHT gespeichert: nach einem Neustart des Gateways wäre dieser Stopp vergessen)',
     pending: ' (wird noch gespeichert)',
   }[`${stop.saved}`];
-  const word = moveProgressOf(snapshot) === 'ended' ? 'Angehalten' : 'Stopp gesetzt';
+  const word = stoppedState(snapshot, motion) === 'stopped' ? 'Angehalten' : 'Stopp gesetzt';
   return `${stop.reason === null ? word : `${word}: ${stop.reason}`}${unsaved}`;
 }
 
@@ -191,6 +198,12 @@ function stopByText({ stop: { by, since, repeated } }: MotionStatus): string {
   if (by === null) return '';
   const again = repeated === null ? '' : `; noch ${repeated.count} × angefordert, zuletzt von ${repeated.last.by}`;
   return `von ${by}${since === null ? '' : `, ${timeText(since)}`}${again}`;
+}
+
+function batteryDoubt(battery: ChassisSnapshot['values']['battery']): string | null {
+  return battery.status === 'received' && battery.value.orPercent !== undefined
+    ? 'nicht entschieden, ob der Roboter bis 1 oder bis 100 zählt'
+    : null;
 }
 
 function batteryWord(status: string): string {

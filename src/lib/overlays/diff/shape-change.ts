@@ -1,4 +1,4 @@
-import { distanceBetweenM, isClosed, lengthM, zoneAreaM2 } from '../geometry.ts';
+import { areaOfZoneM2, distanceBetweenM, isClosed, lengthM } from '../geometry.ts';
 import type { Feature, Place, Shape } from '../model.ts';
 import type { Span } from '../read/json-source.ts';
 import type { ShapeChange } from './diff-model.ts';
@@ -40,8 +40,8 @@ export function shapeChange(from: WrittenShape, to: WrittenShape): ShapeChange {
     toCorners: corners.is.length === 0 ? null : corners.is.length,
     fromLengthM: was?.kind === 'lane' ? finite(lengthM(was.line)) : null,
     toLengthM: is?.kind === 'lane' ? finite(lengthM(is.line)) : null,
-    fromAreaM2: was?.kind === 'zone' ? finite(zoneAreaM2(was.rings)) : null,
-    toAreaM2: is?.kind === 'zone' ? finite(zoneAreaM2(is.rings)) : null,
+    fromAreaM2: was?.kind === 'zone' ? finite(areaOfZoneM2(was)) : null,
+    toAreaM2: is?.kind === 'zone' ? finite(areaOfZoneM2(is)) : null,
     isReversed,
     isRewound: match !== null && was?.kind === 'zone' && (match.isOppositeOrder || match.isShifted),
     first: isExplained || from.span === undefined || to.span === undefined ? null : firstDifference(from.span, to.span),
@@ -54,6 +54,7 @@ function geometryType(feature: Feature | null): string | null {
   if (feature === null) return null;
   const { shape } = feature;
   if (shape.kind === 'other') return shape.type;
+  if (shape.kind === 'zone' && shape.parts !== undefined) return 'MultiPolygon';
   return typeOfKind[shape.kind === 'broken' ? shape.expected : shape.kind];
 }
 

@@ -15,7 +15,7 @@ interface Items {
  * without a partner follow as pairs with one side missing; a docking point that only racks refer to is left out. Where
  * several points of the right kind share an id, none of them is chosen. Sorted by charger, then by docking point.
  * The distance is computed from the two features, in metres, independent of the one measured pair.
- * @source a pair: specification, 'Map and overlays' (BELEGT); which two belong together: vendor (HINWEIS); that both
+ * @source a pair: specification, 'Map and overlays' (BELEGT stated); which two belong together: vendor (HINWEIS); that both
  * items may have the reference: a public integrator (HINWEIS)
  */
 export function chargerPairs(overlays: Overlays, codeBook: CodeBook): ChargerPair[] {

@@ -13,6 +13,7 @@ import type {
   WrittenProperty,
 } from '../model.ts';
 import { speedsIn } from '../speeds.ts';
+import { jsonOf, membersOf, type Span } from './json-source.ts';
 import { createMemberCounter } from './members.ts';
 
 const noProperties: Readonly<Record<string, unknown>> = Object.freeze({});
@@ -28,7 +29,8 @@ const MIN_PLACES = 2;
 const MIN_CORNERS = 3;
 
 export interface FeatureReader {
-  read(raw: RawFeature, index: number): Feature;
+  /** `source`: its JSON, for whole numbers beyond the exact range. */
+  read(raw: RawFeature, index: number, source?: Span): Feature;
   /** The members of all features read that gw does not interpret. */
   members(): CarriedMember[];
 }
@@ -62,7 +64,7 @@ export function createFeatureReader(): FeatureReader {
     return kind === 'zone' ? regionType(properties.regionType) : null;
   };
 
-  const read = (raw: RawFeature, index: number): Feature => {
+  const read = (raw: RawFeature, index: number, source?: Span): Feature => {
     const properties = isRecord(raw.properties) ? raw.properties : noProperties;
     const shape = shapeOf(raw.geometry);
     const kind = shape.kind === 'broken' ? shape.expected : shape.kind;
@@ -78,7 +80,7 @@ export function createFeatureReader(): FeatureReader {
     names.add(properties, kind, addSpeeds);
     return {
       index,
-      id: idOf(raw.id),
+      id: idOf(raw.id, source, ['id']),
       kind,
       name: nameOf(name),
       shape,
@@ -87,7 +89,7 @@ export function createFeatureReader(): FeatureReader {
       yaw: angle(properties.yaw),
       iconYaw: angle(properties.iconYaw),
       writtenId: raw.id,
-      partnerId: idOf(properties.dockingPointId),
+      partnerId: idOf(properties.dockingPointId, source, ['properties', 'dockingPointId']),
       mac: properties.mac,
       speeds,
     };
@@ -102,10 +104,18 @@ function nameOf(written: unknown): string | null {
   return isExact ? String(written) : null;
 }
 
-/** An id or a reference to one: a non-empty string, or a number as string. */
-function idOf(written: unknown): string | null {
+/** An id or a reference to one: a non-empty string, or a number with all its digits as string. */
+function idOf(written: unknown, source: Span | undefined, path: readonly string[]): string | null {
   if (typeof written === 'string') return written === '' ? null : written;
-  return typeof written === 'number' ? String(written) : null;
+  if (typeof written !== 'number') return null;
+  if (!isInexact(written)) return String(written);
+  const span = path.reduce<Span | undefined>((inner, key) => inner && membersOf(inner)?.members.get(key), source);
+  return span === undefined ? String(written) : jsonOf(span);
+}
+
+/** A whole number that lost digits, or may have, when it was parsed. */
+export function isInexact(written: unknown): boolean {
+  return typeof written === 'number' && Math.abs(written) > Number.MAX_SAFE_INTEGER;
 }
 
 /** A list of codes that caches its continuations, so that features with the same codes share one list. */
@@ -195,6 +205,12 @@ function shapeOf(geometry: unknown): Shape {
       ? { kind: 'zone', rings: coordinates as readonly (readonly Place[])[] }
       : { kind: 'broken', expected: 'zone', problem };
   }
+  if (type === 'MultiPolygon') {
+    const problem = polygonsProblem(coordinates);
+    if (problem !== null) return { kind: 'broken', expected: 'zone', problem };
+    const parts = coordinates as readonly (readonly (readonly Place[])[])[];
+    return { kind: 'zone', rings: parts.flat(), parts };
+  }
   return { kind: 'other', type: typeof type === 'string' ? type : null };
 }
 
@@ -208,6 +224,16 @@ function lineProblem(coordinates: unknown): string | null {
   if (coordinates.length < MIN_PLACES) return `it needs ${MIN_PLACES} places and has ${coordinates.length}`;
   const bad = coordinates.findIndex((place) => !isPlace(place));
   return bad === -1 ? null : `place ${bad + 1} of ${coordinates.length} is ${describeInvalidPlace(coordinates[bad])}`;
+}
+
+function polygonsProblem(coordinates: unknown): string | null {
+  if (!Array.isArray(coordinates)) return `its coordinates are ${describeInvalidPlace(coordinates)}`;
+  if (coordinates.length === 0) return 'it has no polygon';
+  for (const [index, rings] of (coordinates as unknown[]).entries()) {
+    const problem = ringsProblem(rings);
+    if (problem !== null) return `polygon ${index + 1} of ${coordinates.length}: ${problem}`;
+  }
+  return null;
 }
 
 function ringsProblem(coordinates: unknown): string | null {

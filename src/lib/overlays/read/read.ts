@@ -127,17 +127,17 @@ function overlaysOf(value: unknown, { form, container, map, text, what }: ReadCo
   const topLevel = topLevelOf(hasMembers && isRecord(value) ? value : {});
   const { items, levels } = listIn(text, container === 'feature-list' ? null : 'features');
   if (levels > MAX_DEPTH) throw tooDeep(what);
+  const entries = container === 'single-feature' ? [spanOf(text)] : items;
   const features: Feature[] = [];
   const notFeatures: number[] = [];
   const reader = createFeatureReader();
   for (let index = 0; index < list.length; index += 1) {
     const entry: unknown = list[index];
-    if (isRecord(entry)) features.push(reader.read(entry satisfies RawFeature, index));
+    if (isRecord(entry)) features.push(reader.read(entry satisfies RawFeature, index, entries[index]));
     else notFeatures.push(index);
   }
   const rawOf = ({ index }: Feature) => list[index] as RawFeature;
   const members = reader.members();
-  const entries = container === 'single-feature' ? [spanOf(text)] : items;
   return { form, container, features, topLevel, notFeatures, members, rawOf, map, text, entries };
 }
 

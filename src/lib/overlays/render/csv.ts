@@ -1,6 +1,6 @@
 import { visible } from '../../markup/index.ts';
 import { cornersOf } from '../diff/shape-change.ts';
-import { lengthM, zoneAreaM2 } from '../geometry.ts';
+import { areaOfZoneM2, lengthM } from '../geometry.ts';
 import type { Code, Feature, FeatureAngle, Inspection, Shape } from '../model.ts';
 import { rulesByFeature } from './page/census.ts';
 import { readingTexts } from './wording.ts';
@@ -57,7 +57,7 @@ export function toCsv(inspection: Inspection): string {
       at?.[0],
       at?.[1],
       shape.kind === 'lane' ? rounded(lengthM(shape.line)) : null,
-      shape.kind === 'zone' ? rounded(zoneAreaM2(shape.rings)) : null,
+      shape.kind === 'zone' ? rounded(areaOfZoneM2(shape)) : null,
       cornersIn(shape),
       yaw?.deg,
       asWritten(yaw),

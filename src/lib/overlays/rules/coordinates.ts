@@ -1,18 +1,19 @@
+import { isRecord } from '../../json/index.ts';
 import { plural } from '../../text/index.ts';
-import { type Bounds, boundsOf } from '../geometry.ts';
-import type { Feature, Place } from '../model.ts';
+import { type Bounds, boundsOf, placesOf } from '../geometry.ts';
+import type { Feature, Overlays, Place } from '../model.ts';
 import type { RuleInput } from './input.ts';
-import { MAX_SPOT_EXTENT, MIN_LAND_DISTANCE_DEG } from './table.ts';
-import { rounded, spot } from './wording.ts';
+import { MAX_COORDINATE_M, MAX_SPOT_EXTENT, MIN_LAND_DISTANCE_DEG } from './table.ts';
+import { namingAll, rounded, spot, wording } from './wording.ts';
 
 /** Fewer features on one spot may be duplicates. Project decision. */
 const MIN_PLACES = 3;
 const MAX_LONGITUDE_DEG = 180;
 const MAX_LATITUDE_DEG = 90;
 
-/** The container of the features, and the likely unit of their coordinates. */
+/** The container of the features, and the likely unit and system of their coordinates. */
 export function findCoordinateFaults({ overlays, report }: RuleInput): void {
-  const { container, features } = overlays;
+  const { container, features, map, text } = overlays;
   if (container !== 'feature-collection') {
     report(
       'not-a-feature-collection',
@@ -20,6 +21,11 @@ export function findCoordinateFaults({ overlays, report }: RuleInput): void {
       () => `The overlays are ${containerWords[container]}, read as a collection.`,
     );
   }
+  if (text.trim() === '' || text.trim() === '{}') {
+    report('no-overlays', [], () => `The map has no overlays: ${absenceOf(map)}.`);
+  }
+  reportReferences(overlays, report);
+  reportPlaces(features, report);
   const common = commonSpot(features);
   if (common === null || !canBeDegrees(common.box)) return;
   const { box, count } = common;
@@ -29,6 +35,70 @@ export function findCoordinateFaults({ overlays, report }: RuleInput): void {
     const all = plural(count, 'feature lies', 'features lie');
     return `All ${all} within ${across} by ${up} at ${spot([minXM, minYM])}: one spot in metres, the size of a site in degrees of longitude and latitude.`;
   });
+}
+
+function absenceOf(map: Overlays['map']): string {
+  if (map === null || !Object.hasOwn(map, 'overlays')) return '`overlays` is missing';
+  const { overlays } = map;
+  if (overlays === null) return '`overlays` is null';
+  return typeof overlays === 'string' && overlays.trim() === '' ? '`overlays` is an empty text' : '`overlays` is empty';
+}
+
+/** A coordinate reference system of the collection, of features or of geometries. */
+function reportReferences({ topLevel, features, rawOf }: Overlays, report: RuleInput['report']): void {
+  const ofCollection = referenceIn(topLevel);
+  if (ofCollection !== null) {
+    report('foreign-reference-system', [], () => `The collection has the member crs ${ofCollection}.`);
+  }
+  const carriers: number[] = [];
+  let first: string | null = null;
+  for (const feature of features) {
+    const raw: unknown = rawOf(feature);
+    const found = referenceIn(raw) ?? (isRecord(raw) ? referenceIn(raw.geometry) : null);
+    if (found === null) continue;
+    first ??= found;
+    carriers.push(feature.index);
+  }
+  if (carriers.length === 0) return;
+  report('foreign-reference-system', carriers, () => {
+    const have = plural(carriers.length, 'feature has', 'features have');
+    return `${have} the member crs, ${first} for the first: ${namingAll(features, carriers)}.`;
+  });
+}
+
+/** GeoJSON of 2008: `{type: 'name', properties: {name}}`; null means that none is known. */
+function referenceIn(object: unknown): string | null {
+  // The collection has no prototype.
+  const crs =
+    typeof object === 'object' && object !== null && Object.hasOwn(object, 'crs')
+      ? (object as { readonly crs?: unknown }).crs
+      : null;
+  if (crs === null || crs === undefined) return null;
+  const name = isRecord(crs) && isRecord(crs.properties) ? crs.properties.name : crs;
+  return wording(name);
+}
+
+/** Places that no order of gw accepts, and those with more than x and y. */
+function reportPlaces(features: readonly Feature[], report: RuleInput['report']): void {
+  const beyond: number[] = [];
+  const higher: number[] = [];
+  for (const { shape, index } of features) {
+    const places = placesOf(shape);
+    if (places.some(([xM, yM]) => Math.max(Math.abs(xM), Math.abs(yM)) > MAX_COORDINATE_M)) beyond.push(index);
+    if (places.some((place: readonly unknown[]) => place.length > 2)) higher.push(index);
+  }
+  if (beyond.length > 0) {
+    report('coordinates-beyond-site', beyond, () => {
+      const lie = plural(beyond.length, 'feature has', 'features have');
+      return `${lie} a place beyond ±${MAX_COORDINATE_M / 1_000} km, read as metres of the map: ${namingAll(features, beyond)}.`;
+    });
+  }
+  if (higher.length > 0) {
+    report('third-coordinate', higher, () => {
+      const have = plural(higher.length, 'feature has', 'features have');
+      return `${have} places of more than two coordinates: ${namingAll(features, higher)}.`;
+    });
+  }
 }
 
 const containerWords = {

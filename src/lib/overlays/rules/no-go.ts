@@ -1,7 +1,8 @@
 import Flatbush from 'flatbush';
 import { markText } from '../../evidence/index.ts';
 import { plural } from '../../text/index.ts';
-import { boundsOf } from '../geometry.ts';
+import { boundsAround, partsOf } from '../geometry.ts';
+import type { Place } from '../model.ts';
 import { insideTest } from './edges.ts';
 import { type Budget, createBudget, type PointFeature, type RuleInput, type ZoneFeature } from './input.ts';
 import { createReader, type NamedReading } from './reading.ts';
@@ -62,6 +63,31 @@ function createUnassignedPoints(points: readonly PointFeature[]) {
   tree.finish();
   const isAssigned = new Uint8Array(points.length);
   let left = points.length;
+  /** Adds the points inside a polygon; false when the budget is spent. */
+  function assignWithin(rings: readonly (readonly Place[])[], inside: number[], budget: Budget): boolean {
+    const box = boundsAround(rings.length === 1 ? (rings[0] ?? []) : rings.flat());
+    if (box === null) return true;
+    const near: number[] = [];
+    // The return value of the filter ends the search.
+    tree.collides(box.minXM, box.minYM, box.maxXM, box.maxYM, (nth) => {
+      const point = order[nth];
+      if (point !== undefined && isAssigned[point] === 0) near.push(point);
+      return !budget.spend(1);
+    });
+    if (near.length === 0) return !budget.isSpent;
+    const isInside = insideTest(rings, near.length, budget);
+    for (const nth of near) {
+      const point = points[nth];
+      const answer = point === undefined ? false : isInside(point.shape.at);
+      if (answer === null) return false;
+      if (!answer || point === undefined) continue;
+      isAssigned[nth] = 1;
+      left -= 1;
+      inside.push(point.index);
+    }
+    return true;
+  }
+
   return {
     get left() {
       return left;
@@ -69,25 +95,8 @@ function createUnassignedPoints(points: readonly PointFeature[]) {
     /** Assigns the points inside a zone to it; returns their indices. */
     assignInside({ shape }: ZoneFeature, budget: Budget): number[] {
       const inside: number[] = [];
-      const box = boundsOf(shape);
-      if (box === null) return inside;
-      const near: number[] = [];
-      // The return value of the filter ends the search.
-      tree.collides(box.minXM, box.minYM, box.maxXM, box.maxYM, (nth) => {
-        const point = order[nth];
-        if (point !== undefined && isAssigned[point] === 0) near.push(point);
-        return !budget.spend(1);
-      });
-      if (near.length === 0) return inside;
-      const isInside = insideTest(shape.rings, near.length, budget);
-      for (const nth of near) {
-        const point = points[nth];
-        const answer = point === undefined ? false : isInside(point.shape.at);
-        if (answer === null) break;
-        if (!answer || point === undefined) continue;
-        isAssigned[nth] = 1;
-        left -= 1;
-        inside.push(point.index);
+      for (const rings of partsOf(shape)) {
+        if (left > 0 && !assignWithin(rings, inside, budget)) break;
       }
       return inside.sort((a, b) => a - b);
     },

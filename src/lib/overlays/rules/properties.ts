@@ -73,11 +73,25 @@ function carry(count: number): string {
   return plural(count, 'feature carries', 'features carry');
 }
 
-/** Control characters, line separators, and direction marks. */
+/** Of no width, beside those between the code points below: soft hyphen, fillers, joiners, byte order mark. */
+const zeroWidth: ReadonlySet<number> = new Set([
+  0x00ad, 0x034f, 0x061c, 0x115f, 0x1160, 0x17b4, 0x17b5, 0x180e, 0x200b, 0x2060, 0x2061, 0x2062, 0x2063, 0x2064,
+  0x3164, 0xfeff, 0xffa0,
+]);
+
+/** Joiners belong to emoji and to some scripts; beside Latin letters, digits and signs they only hide. */
+function isHidingJoiner(name: string, at: number): boolean {
+  const isLatin = (code: number) => Number.isNaN(code) || code < 0x0250;
+  return isLatin(name.charCodeAt(at - 1)) || isLatin(name.charCodeAt(at + 1));
+}
+
+/** Control characters, line separators, direction marks, and characters of no width. */
 function hasHiddenCharacters(name: string): boolean {
   for (let at = 0; at < name.length; at += 1) {
     const code = name.charCodeAt(at);
     if (code < 0x20 || (code >= 0x7f && code <= 0x9f)) return true;
+    if (zeroWidth.has(code)) return true;
+    if ((code === 0x200c || code === 0x200d) && isHidingJoiner(name, at)) return true;
     if (code < 0x200e) continue;
     if (code <= 0x200f || (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069)) return true;
   }

@@ -1,7 +1,7 @@
 import { quote } from '../../json/index.ts';
 import { plural } from '../../text/index.ts';
-import { areaM2, isClosed } from '../geometry.ts';
-import type { Feature, Place } from '../model.ts';
+import { areaM2, isClosed, partsOf } from '../geometry.ts';
+import type { Feature } from '../model.ts';
 import { findMeeting } from './edges.ts';
 import { createBudget, type RuleInput } from './input.ts';
 import { MIN_ZONE_M2 } from './table.ts';
@@ -23,7 +23,7 @@ export function findShapeFaults({ overlays: { features }, zones, steps, report }
       else alike.push(index);
     }
   }
-  for (const zone of zones) checkZone(zone, zone.shape.rings);
+  for (const zone of zones) checkZone(zone, partsOf(zone.shape));
   for (const [type, alike] of unknown) {
     report('unknown-geometry', alike, () => {
       const have = plural(alike.length, 'feature has', 'features have');
@@ -44,13 +44,18 @@ export function findShapeFaults({ overlays: { features }, zones, steps, report }
     });
   }
 
-  function checkZone(feature: Feature, rings: readonly (readonly Place[])[]): void {
+  function checkZone(feature: Feature, parts: ReturnType<typeof partsOf>): void {
     const { index } = feature;
-    if (rings.some((ring) => !isClosed(ring))) unclosed.push(index);
-    const meeting = findMeeting(rings, budget);
+    if (parts.some((rings) => rings.some((ring) => !isClosed(ring)))) unclosed.push(index);
+    let meeting: ReturnType<typeof findMeeting> = null;
+    for (const part of parts) {
+      const found = findMeeting(part, budget);
+      if (meeting === null || found === 'not-finished') meeting = found;
+      else if (found?.how === 'crosses' && meeting !== 'not-finished') meeting = found;
+    }
     if (meeting === 'not-finished') unfinished.push(index);
     const how = meeting === null || meeting === 'not-finished' ? null : meeting.how;
-    const area = areaM2(rings[0] ?? []);
+    const area = parts.reduce((least, part) => Math.min(least, areaM2(part[0] ?? [])), Number.POSITIVE_INFINITY);
     // The area of a self-crossing outline is meaningless, since its parts cancel out; a tiny zone often touches itself.
     const isTiny = how !== 'crosses' && area < MIN_ZONE_M2;
     if (isTiny) report('zone-tiny', [index], () => `${naming(feature)} measures ${rounded(area, 6)} m².`);

@@ -21,6 +21,8 @@ export const MIN_ZONE_M2 = 0.01;
 export const MAX_SPOT_EXTENT = 0.05;
 /** No land is nearer to 0° north, 0° east than this, in degrees; the origin of a map in metres is in the building. */
 export const MIN_LAND_DISTANCE_DEG = 4;
+/** A coordinate beyond this, in metres, is in another unit or system: no order of gw accepts it. Project decision. */
+export const MAX_COORDINATE_M = 10_000;
 /** Largest absolute heading in degrees. Project decision. */
 export const MAX_YAW_DEG = 360;
 
@@ -40,6 +42,14 @@ export const overlayRules = [
     remedy: 'No action needed: gw reads these features as well. Whether the chassis does is not shown.',
     reason: 'A list of features, a single one, and an object with `features` and no `type` are read as a collection.',
     fact: 'vendor.overlays.geojson',
+  },
+  {
+    id: 'no-overlays',
+    title: 'A map without overlays',
+    severity: 'note',
+    remedy: 'Add the points and zones in the map editor, or restore the map from a backup, if it should have some.',
+    reason: 'Without overlays the map has no station, no charger and no zone; whether that is meant is unknown.',
+    fact: null,
   },
   {
     id: 'no-feature',
@@ -63,7 +73,7 @@ export const overlayRules = [
     severity: 'note',
     remedy: 'No action needed: gw carries it through unchanged. Whether the robot uses it is unknown.',
     reason:
-      'Points, lines and polygons are interpreted; other geometries, and features without one, are carried through unchecked.',
+      'Points, lines, polygons and several polygons are interpreted; other geometries, and features without one, are carried through unchecked.',
     fact: null,
   },
   {
@@ -89,6 +99,15 @@ export const overlayRules = [
     remedy: 'Write the id as a string in the map editor.',
     reason: 'Every id in vendor texts is a string; whether the chassis accepts another type is unknown.',
     fact: 'vendor.overlays.identifiers',
+  },
+  {
+    id: 'id-loses-digits',
+    title: 'An id that loses digits',
+    severity: 'warning',
+    remedy: 'Write the id as a string in the map editor, and so every reference to it.',
+    reason:
+      'Numbers beyond ±9007199254740991 are rounded by most programs, so that two ids become one. gw compares and shows all digits as written; other programs may not.',
+    fact: null,
   },
   {
     id: 'code-not-whole',
@@ -162,6 +181,31 @@ export const overlayRules = [
     severity: 'warning',
     remedy: 'Ask the author of the file; overlays are in metres, x and y on the map.',
     reason: `At least three features in different places are all within ${MAX_SPOT_EXTENT} of each other, at least ${MIN_LAND_DISTANCE_DEG} from the origin and within 180 and 90: in metres one spot, in degrees a site. A heuristic, a project decision: gw keeps reading them as metres. A file that spans more than a site is not recognised.`,
+    fact: 'vendor.overlays.geojson',
+  },
+  {
+    id: 'coordinates-beyond-site',
+    title: 'Coordinates beyond any site',
+    severity: 'wrong',
+    remedy: 'Ask the author of the file for its unit and reference system; overlays are in metres, x and y on the map.',
+    reason: `No site reaches ${MAX_COORDINATE_M / 1_000} km from the origin of its map, and gw accepts no order beyond; systems of a whole country have such numbers. A project decision: gw keeps reading them as metres.`,
+    fact: null,
+  },
+  {
+    id: 'foreign-reference-system',
+    title: 'A reference system of its own',
+    severity: 'warning',
+    remedy: 'Ask the author of the file; overlays are in metres, x and y on the map.',
+    reason:
+      'The member `crs` (GeoJSON of 2008) says that the coordinates are in another system. gw does not interpret it and keeps reading them as metres of the map.',
+    fact: 'vendor.overlays.geojson',
+  },
+  {
+    id: 'third-coordinate',
+    title: 'Places of more than two coordinates',
+    severity: 'note',
+    remedy: 'No action needed: gw carries them through unchanged. Whether the robot uses them is unknown.',
+    reason: 'Only x and y are read; a height is neither shown nor checked.',
     fact: 'vendor.overlays.geojson',
   },
   {
@@ -270,7 +314,7 @@ export const overlayRules = [
     title: 'A name with invisible characters',
     severity: 'warning',
     remedy: 'Retype the name in the map editor.',
-    reason: 'Control characters and direction marks make a name look like another one.',
+    reason: 'Control characters, direction marks and characters of no width make a name look like another one.',
     fact: null,
   },
   {

@@ -77,7 +77,16 @@ export const footprint = [
 export function topicMessage(topic: string, options: MessageOptions): object | undefined {
   const body = topicBody(topic, options);
   if (!body) return undefined;
-  return { topic, ...(options.faults.is('numbers-as-text') ? (numbersAsText(body) as object) : body) };
+  const sent = options.faults.is('half-readable') ? halfReadable(topic, body) : body;
+  return { topic, ...(options.faults.is('numbers-as-text') ? (numbersAsText(sent) as object) : sent) };
+}
+
+/** For the fault `half-readable`. */
+function halfReadable(topic: string, body: object): object {
+  if (topic === topics.wheels) return { ...body, control_mode: 0 };
+  if (topic === topics.slam) return { ...body, state: 0 };
+  if (topic !== topics.alerts) return body;
+  return { alerts: (body as { alerts: object[] }).alerts.map((alert) => ({ ...alert, level: 2 })) };
 }
 
 /** For the fault `numbers-as-text`. */
@@ -119,7 +128,7 @@ function topicBody(topic: string, options: MessageOptions): object | undefined {
     }
     case topics.wheels:
       return {
-        control_mode: faults.is('half-readable') ? 0 : robot.controlMode(),
+        control_mode: robot.controlMode(),
         emergency_stop_pressed: robot.emergencyStop(),
         ...(!faults.is('old-software') && { wheels_released: robot.controlMode() === 'manual' }),
       };
@@ -254,7 +263,7 @@ function slamBody({ robot, faults }: MessageOptions): object {
   const reliable = robot.isLocalised();
   const positioning = robot.maps.current() !== undefined;
   return {
-    state: faults.is('half-readable') ? 1 : positioning ? 'positioning' : 'inactive',
+    state: positioning ? 'positioning' : 'inactive',
     reliable,
     ...(!faults.is('old-software') && {
       position_quality: !positioning ? 0 : !reliable ? 1 : faults.is('position-poor') ? 3 : 10,

@@ -81,7 +81,9 @@ function about({ id }: JudgedCondition, values: LiveValues) {
       return {
         topic: '/battery_state',
         title: 'Battery',
-        value: of(battery, ({ percent }) => Math.round(percent * 10) / 10),
+        value: of(battery, ({ percent, orPercent }) =>
+          orPercent === undefined ? Math.round(percent * 10) / 10 : chargeText(percent, orPercent),
+        ),
       };
     case 'power':
       return { topic: '/battery_state', title: 'Power supply', value: of(battery, ({ status }) => status) };
@@ -102,6 +104,15 @@ function explanationOf(
   values: LiveValues,
 ): Explanation {
   if (condition.state === 'missing') return explainMissing(condition.missing, topic, live);
+  const { detail, remedy } = explanationOfState(condition, values);
+  if (live.rejected === undefined) return { detail, remedy };
+  return explain(
+    `${detail}; the newest message of ${topic} is malformed: ${live.rejected}`,
+    [remedy, REJECTED_REMEDY].filter((text) => text !== null).join(' '),
+  );
+}
+
+function explanationOfState(condition: JudgedCondition, values: LiveValues): Explanation {
   switch (condition.id) {
     case 'emergency-stop':
       return condition.state === 'pressed'
@@ -187,12 +198,22 @@ function explainPositioning(state: string, reported: string): Explanation {
   }
 }
 
+/** `100 % or 1 %` */
+const chargeText = (percent: number, orPercent: number): string =>
+  `${Number(percent.toFixed(1))} % or ${Number(orPercent.toFixed(1))} %`;
+
 function explainBattery(state: string, { battery }: LiveValues): Explanation {
   const percent = textOf(battery, (value) => value.percent.toFixed(0));
   const remedy = `Charge it to at least ${LOW_BATTERY_PERCENT} % before it drives.`;
   switch (state) {
     case 'critical':
       return explain(`CRITICAL: ${percent} %, below ${CRITICAL_BATTERY_PERCENT} %`, remedy);
+    case 'doubtful':
+      return explain(
+        `${textOf(battery, ({ percent: share, orPercent = share }) => chargeText(share, orPercent))}: ` +
+          'not decided, since a chassis that counts to 100 sends 1 too',
+        'Compare the charge with the display of the robot, and probe again after it has driven for a while: a value between 0 and 1 decides.',
+      );
     case 'low':
       return explain(`LOW: ${percent} %, below ${LOW_BATTERY_PERCENT} %`, remedy);
     default:
@@ -206,6 +227,8 @@ function explainPower(state: string, { battery }: LiveValues): Explanation {
   switch (state) {
     case 'known':
       return explain(status);
+    case 'doubtful':
+      return explain(`'full', and the charge is not decided`);
     case 'contradictory':
       return explain(
         `reported 'full' at ${percent} %`,

@@ -1,5 +1,5 @@
 import { type ChassisIdentity, createChassisClient } from '../../chassis/index.ts';
-import { citeFact, type FactId, type Known, known } from '../../evidence/index.ts';
+import { citeFact, type FactId, type Known } from '../../evidence/index.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
 import { chassisAccess } from './access.ts';
 import { conditionFindings } from './condition.ts';
@@ -11,7 +11,7 @@ import {
   poseUnitFinding,
   softwareFinding,
 } from './probe/device-findings.ts';
-import { listen, MEASURED_NOW } from './probe/listen.ts';
+import { listen, measuredNow } from './probe/listen.ts';
 import { checkReliedFacts } from './probe/relied-facts.ts';
 import { messagesFinding, topicFindings } from './probe/topic-findings.ts';
 import type { ChassisProbe } from './probe.result.ts';
@@ -54,7 +54,7 @@ export async function probeChassis(
   const received = await listen(access, identity, (options.seconds ?? DEFAULT_SECONDS) * 1_000, context);
 
   const { relied, finding: reliedFinding } = await checkReliedFacts(toolkit.site, identity);
-  const latency = latencyOf(times);
+  const latency = latencyOf(identity, times);
   const chassisClock = clockOf(info.time, askedAt);
   const findings = [
     identityFinding(identity, expectedSerial),
@@ -99,13 +99,13 @@ function identityOf(identity: ChassisIdentity, expectedSerial: string): ChassisP
   };
 }
 
-function latencyOf(times: readonly number[]): ChassisProbe['latency'] {
+function latencyOf(identity: ChassisIdentity, times: readonly number[]): ChassisProbe['latency'] {
   const sorted = times.toSorted((a, b) => a - b);
   const tenth = (ms: number | undefined) => Math.round((ms ?? 0) * 10) / 10;
   return {
     requests: times.length,
-    median: known(tenth(sorted[Math.floor(sorted.length / 2)]), 'BELEGT', 'here', MEASURED_NOW, 'ms'),
-    longest: known(tenth(sorted.at(-1)), 'BELEGT', 'here', MEASURED_NOW, 'ms'),
+    median: measuredNow(identity, tenth(sorted[Math.floor(sorted.length / 2)]), 'ms'),
+    longest: measuredNow(identity, tenth(sorted.at(-1)), 'ms'),
   };
 }
 

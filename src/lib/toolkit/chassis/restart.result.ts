@@ -44,7 +44,9 @@ export const chassisRestartSchema = z.strictObject({
   mapInUse: z.strictObject({
     before: z.int().nullable(),
     now: z.int().nullable(),
-    verdict: z.enum(['same', 'another', 'not-checked']),
+    verdict: z
+      .enum(['same', 'another', 'not-checked'])
+      .describe('not-checked: the chassis is not back, or does not store the map that it reports as current.'),
   }),
   running: runningMapSchema
     .nullable()

@@ -31,7 +31,10 @@ export interface ChassisRestartOptions {
 }
 
 export interface ChassisRestartContext extends MapRestoreContext {
-  /** Asks a person whether to restore the lost maps now; absent: no question. */
+  /**
+   * Asks a person whether the robot stands still and the lost maps are to be restored now; absent: no question. Without
+   * a map the robot may report no pose that shows it.
+   */
   readonly offerRestore?: ((lost: ChassisRestart) => Promise<boolean>) | undefined;
 }
 
@@ -56,7 +59,7 @@ export async function restartWithBackup(
       client,
       archive: file.archive,
       topics: access,
-      checkStillness: (ending) => checkStillness(access, ending),
+      checkStillness: (ending, progress) => checkStillness(access, ending, progress),
       isConfirmedStill: options.itStandsStill,
       withinMs: options.withinMs,
       pace: options.pace,
@@ -70,7 +73,7 @@ export async function restartWithBackup(
   if (!(await context.offerRestore(result))) return result;
   let restore: MapRestore;
   try {
-    restore = await restoreFromBackup(toolkit, { ...options, ids: [], write: true }, context);
+    restore = await restoreFromBackup(toolkit, { ...options, itStandsStill: true, ids: [], write: true }, context);
   } catch (error) {
     // No map was written yet; the result of the restart must still be returned.
     const { message, remedy } = asGwError(error);
@@ -97,7 +100,9 @@ function viewRestart(run: RestartRun, { file, options, address }: Around): Chass
   const verdict = verdictOf(run);
   const { path, sitePath } = options;
   const site = sitePath === 'site.yaml' ? [] : ['--site', sitePath];
-  const restore = commandText('gw', 'map', 'restore', path, '--write-although-never-measured', ...site);
+  // A robot without a map may report no pose, so that only a person sees that it stands.
+  const confirms = after?.current === null ? ['--it-stands-still'] : [];
+  const restore = commandText('gw', 'map', 'restore', path, '--write-although-never-measured', ...confirms, ...site);
   const compare = commandText('gw', 'map', 'restore', path, ...site);
   return {
     verdict,
@@ -131,7 +136,7 @@ function viewRestart(run: RestartRun, { file, options, address }: Around): Chass
     mapInUse: {
       before: before.current?.id ?? null,
       now: after?.current?.id ?? null,
-      verdict: after === null ? 'not-checked' : after.sameCurrent ? 'same' : 'another',
+      verdict: inUseVerdict(after),
     },
     running: after && viewRunningMap(after.running),
     restoreCommand: verdict === 'lost' || (verdict === 'changed' && isChanged(run)) ? restore : null,
@@ -139,6 +144,15 @@ function viewRestart(run: RestartRun, { file, options, address }: Around): Chass
     facts: citeFacts(['chassis.restart-loses-maps', 'chassis.restart-loses-maps-cause', 'vendor.service.restart']),
     next: nextOf(run, verdict, { restore, compare, sitePath }),
   };
+}
+
+/** A current map that the chassis does not store cannot be compared with the one before. */
+function inUseVerdict(after: RestartRun['after']): ChassisRestart['mapInUse']['verdict'] {
+  if (after === null) return 'not-checked';
+  const { current, sameCurrent, maps } = after;
+  if (!sameCurrent) return 'another';
+  const isStored = maps.some(({ status, id }) => status !== 'lost' && id === current?.id);
+  return current === null || isStored ? 'same' : 'not-checked';
 }
 
 function verdictOf({ end, after, restarted }: RestartRun): ChassisRestart['verdict'] {
@@ -172,7 +186,12 @@ function nextOf(
     case 'brought-back':
       return [...updated, 'Check the position of the robot before it moves.'];
     case 'lost':
-      return [...updated, `Restore them, with the robot standing still: ${restore}`];
+      return [
+        ...updated,
+        after?.current === null
+          ? `Restore them, if you see that the robot stands still (without a map it may report no pose that shows it): ${restore}`
+          : `Restore them, with the robot standing still: ${restore}`,
+      ];
     case 'changed':
       if (after !== null && !isChanged(run))
         return [...updated, ...selectAgain(viewRunningMap(after.running), sitePath)];

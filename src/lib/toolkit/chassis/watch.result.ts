@@ -38,11 +38,14 @@ const linkSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('connected'), tried }),
 ]);
 
+const rejectedMoving = z.literal(true).optional().describe('Only /planning_state: a rejected message reports a move.');
+
 function live<T extends z.ZodType>(value: T) {
   return z.discriminatedUnion('status', [
     z.strictObject({
       status: z.literal('not-received'),
       rejected: z.string().optional().describe('Every message was rejected: the fault of the last one.'),
+      rejectedMoving,
     }),
     z.strictObject({
       status: z.literal('received'),
@@ -52,6 +55,7 @@ function live<T extends z.ZodType>(value: T) {
       stale: z.boolean(),
       staleReason: z.enum(['no-connection', 'not-received-since-reconnect', 'too-old', 'newer-rejected']).optional(),
       rejected: z.string().optional().describe('Fault of the newest message, where it was rejected.'),
+      rejectedMoving,
       parts: z.record(z.string(), evidenceSchema).optional().describe('Where parts have different marks.'),
     }),
   ]);
@@ -87,7 +91,13 @@ export const chassisWatchSchema = z.discriminatedUnion('event', [
           raw: z.record(z.string(), z.unknown()),
         }),
       ),
-      battery: live(z.strictObject({ percent: z.number(), status: z.string() })),
+      battery: live(
+        z.strictObject({
+          percent: z.number(),
+          orPercent: z.number().optional().describe('While the scale is not decided: if the chassis counts to 100.'),
+          status: z.string(),
+        }),
+      ),
       wheels: live(
         z.strictObject({
           controlMode: z.string(),
@@ -113,7 +123,8 @@ export const chassisWatchSchema = z.discriminatedUnion('event', [
       samples: z.int(),
       largest: z.number().nullable(),
       reason: z.string(),
-      doubt: z.string().nullable().describe('Indications of radians that are no proof.'),
+      doubt: z.string().nullable().describe('Indications of radians, or of no unit, that are no proof.'),
+      misfit: z.literal(true).optional().describe('The heading fits neither unit while the robot drives.'),
     }),
     unitContradicted: z.boolean(),
     condition: z.array(robotConditionSchema).describe('Reported conditions, judged.'),

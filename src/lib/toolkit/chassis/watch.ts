@@ -1,4 +1,4 @@
-import { type ChassisSnapshot, createChassisLink, judgeCondition } from '../../chassis/index.ts';
+import { type ChassisSnapshot, createChassisLink, judgeCondition, obstaclesIn } from '../../chassis/index.ts';
 import { aborted, onAbort, silentLog } from '../../lifecycle/index.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
 import { chassisAccess } from './access.ts';
@@ -59,7 +59,8 @@ function essence({ link, poseUnit, unitContradicted, values }: ChassisSnapshot):
   const wrong = judgeCondition(values).filter(({ verdict }) => verdict === 'wrong');
   const condition = wrong.map(({ id, state }) => `${id} ${state}`).join();
   const codes = values.alerts.status === 'received' ? values.alerts.value.map(({ code }) => code).join() : '';
-  return `${link.kind} ${failure} ${unitContradicted} ${poseUnit.doubt !== null} ${condition} ${codes}`;
+  const obstacles = obstaclesIn(values).map((obstacle) => (obstacle.kind === 'unreadable' ? obstacle.topic : ''));
+  return `${link.kind} ${failure} ${unitContradicted} ${poseUnit.doubt !== null} ${condition} ${codes} ${obstacles.join()}`;
 }
 
 function viewOf(snapshot: ChassisSnapshot, at: Date): ChassisView {

@@ -19,6 +19,11 @@ export interface StopRehearsalOptions {
 const POLL_MS = 250;
 /** For the disk to answer; `saved` is pending until then. */
 const SAVED_WITHIN_MS = 5_000;
+/**
+ * For a link that is being made: `gw network check` beside this step moves it to the other path and back. Project
+ * decision.
+ */
+const CONNECTED_WITHIN_MS = 20_000;
 const STOP_PATH = '/api/stopp';
 
 const latchSchema = z.looseObject({
@@ -56,7 +61,7 @@ export async function rehearseCloudStop(
   // Before the robot is stopped: with a wrong password the stop could not be cleared.
   await (await operator.signIn(password)).signOut();
   // Before the latch: a stop that arrives between the two is found there.
-  const before = await readCloudStatus(toolkit, {}, context);
+  const before = await connectedStatus(toolkit, Math.min(CONNECTED_WITHIN_MS, withinMs), context);
   if ((await readLatch(operator)).latched) {
     throw new GwError('MOTION_STOPPED', 'The robot is stopped already, so a stop from the cloud cannot be rehearsed.', {
       remedy: 'Find out the reason of the stop, clear it with `gw motion clear`, then run this again.',
@@ -83,6 +88,18 @@ export async function rehearseCloudStop(
       await clearedFinding(operator, { wait, latch, password }),
     ],
   };
+}
+
+/** The state of the link once it is connected, or at the end of the time. */
+async function connectedStatus(toolkit: Toolkit, withinMs: number, context: CheckContext): Promise<CloudStatus> {
+  const { clock } = toolkit;
+  const untilMs = clock.monotonicMs() + withinMs;
+  for (;;) {
+    const status = await readCloudStatus(toolkit, {}, context);
+    if (status.status !== 'not-connected' || clock.monotonicMs() >= untilMs) return status;
+    context.onProgress(`Waits for the link to the cloud. ${status.detail}`);
+    await clock.sleep(POLL_MS, context.signal);
+  }
 }
 
 async function readLatch(operator: Pick<OperatorAccess, 'ask'>): Promise<Latch> {

@@ -110,6 +110,10 @@ const releaseSchema = z.strictObject({
       fromVersion: z.string(),
       toVersion: z.string(),
       stage: z.number().nullable().describe('Rollout stage, passed through.'),
+      documentParameters: z
+        .string()
+        .nullable()
+        .describe('Of the job document as JSON text, passed through; nothing is substituted by them.'),
       since: z.string(),
       detail: z.string().nullable(),
       starts: z.int(),

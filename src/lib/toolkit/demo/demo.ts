@@ -64,7 +64,8 @@ const DEFAULT_OPERATOR_PORT = 5173;
 const MARKER = '.gw-demo';
 const RECORD = 'record.json';
 /** Files of an earlier demo that would break this one: a latched stop, an identity of the previous CA. */
-const REMOVED_AT_START = ['state', 'identity', 'releases', RECORD];
+/** The last is written by a command that the demo prints, which replaces no file. */
+const REMOVED_AT_START = ['state', 'identity', 'releases', RECORD, 'acceptance.pdf'];
 const MARKER_TEXT = 'This folder was made by `gw demo`; a new run replaces its own files in it.\n';
 
 /**

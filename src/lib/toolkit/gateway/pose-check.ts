@@ -17,6 +17,9 @@ const HEADING_DEG = 90;
 const NEAR_DEG = 60;
 const POSE_WITHIN_MS = 3_000;
 const POLL_MS = 50;
+/** A pose that was set is the first of those by which standing is judged anew, which takes up to 10 s. */
+const AGAIN_WITHIN_MS = 15_000;
+const AGAIN_MS = 500;
 
 const outcomeSchema = z.looseObject({ outcome: z.looseObject({ state: z.string(), reason: z.string().nullable() }) });
 
@@ -33,11 +36,13 @@ export async function checkPose(
   context: CheckContext,
 ): Promise<PoseCheck> {
   await using session = await steadyOperatorAccess(toolkit, context).signIn(password);
-  const { pose, moveState } = await readLiveRobot(session);
+  const { pose, moveState, moves } = await readLiveRobot(session);
   if (pose === null)
     throw new GwError('MOTION_REFUSED', 'The gateway has received no pose, so the old one could not be restored.');
-  if (moveState === 'moving')
-    throw new GwError('MOTION_REFUSED', 'The robot drives; its pose can be set only at standstill.');
+  if (moveState === 'moving' || moves !== null) {
+    const why = moves === null ? 'The robot drives' : `The robot moves by its poses (${moves})`;
+    throw new GwError('MOTION_REFUSED', `${why}; its pose can be set only at standstill.`);
+  }
   const before = onlyPose(pose);
   const isNear = Math.abs(turnBetween(degrees(before.yawDeg), degrees(HEADING_DEG))) < NEAR_DEG;
   const set: ReportedPose = { ...before, yawDeg: isNear ? -HEADING_DEG : HEADING_DEG };
@@ -92,12 +97,26 @@ function readBackFinding(set: ReportedPose, reported: ReportedPose | null, refus
   return wrong(start, why, 'Do not drive this robot: an angle unit may be wrong. Run `gw chassis probe`.');
 }
 
+/** The gateway may refuse while it judges by the poses since the first one was set whether the robot stands. */
+async function setPoseAgain({ clock }: Toolkit, session: OperatorSession, pose: ReportedPose): Promise<string | null> {
+  const untilMs = clock.monotonicMs() + AGAIN_WITHIN_MS;
+  for (;;) {
+    try {
+      return await setPose(session, pose);
+    } catch (error) {
+      const isRefused = error instanceof GwError && error.code === 'MOTION_REFUSED';
+      if (!isRefused || clock.monotonicMs() > untilMs) throw error;
+      await clock.sleep(AGAIN_MS);
+    }
+  }
+}
+
 /** Also after an interruption: the robot must not keep a wrong heading. */
 async function restore(toolkit: Toolkit, session: OperatorSession, before: ReportedPose): Promise<Finding> {
   const start = { id: 'restored', title: 'The old pose is restored', spec: null };
   const remedy = `Set the pose of the robot before it drives; the old pose was ${formatPose(before)}.`;
   try {
-    const refusal = await setPose(session, before);
+    const refusal = await setPoseAgain(toolkit, session, before);
     const now = await nextPose(toolkit, session, new AbortController().signal, before);
     if (refusal === null && now !== null && isNearPose(now, before)) return ok(start, formatPose(now));
     const found = now === null ? 'no new pose was received' : `${formatPose(now)} is reported`;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { createTrack, judgeStanding, type PoseSample, type Standing } from '../../chassis/index.ts';
 import { GwError } from '../../error/index.ts';
 import type { Clock } from '../../lifecycle/index.ts';
 import type { Finding } from '../finding.result.ts';
@@ -6,7 +7,7 @@ import { type FindingStart, notChecked, ok, wrong } from '../finding.ts';
 import { type OperatorAccess, type OperatorSession, steadyOperatorAccess } from '../operator/access.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
 import type { StopCheck } from './commissioning-checks.result.ts';
-import { type LiveRobot, onlyPose, type ReportedPose, readLiveRobot } from './live-robot.ts';
+import { onlyPose, type ReportedPose, readLiveRobot } from './live-robot.ts';
 
 /** Project decisions: time limits for the answer to a stop, and for standstill from walking pace. */
 const ANSWER_LIMIT_MS = 1_000;
@@ -14,11 +15,10 @@ const STANDSTILL_LIMIT_MS = 3_000;
 /** Standstill proves a stop only if the robot was driving before. */
 const DRIVEN_M = 0.1;
 const DRIVES_WITHIN_MS = 20_000;
-const REST_WATCH_MS = 8_000;
-/** At rest: min. number of successive poses, over a min. time, within this distance. */
-const REST_POSES = 3;
-const REST_MS = 1_000;
-const REST_M = 0.02;
+/** The poses of a robot at rest decide within this time, also one per second. */
+const REST_WATCH_MS = 15_000;
+/** Poses of a robot at rest are within this distance of its place. Project decision. */
+const REST_M = 0.03;
 const POLL_MS = 50;
 
 const stopSchema = z.looseObject({
@@ -56,8 +56,8 @@ export async function checkStop(
     // In any case: the robot was set in motion by this check.
     sent = await sendStop(operator, clock);
   }
-  context.onProgress('stopped; watching the robot come to rest');
-  const rest = await watchRest(operator, sent.atMs, clock, context.signal);
+  context.onProgress('stopped; watching the robot come to rest, for 4 to 15 s');
+  const rest = await watchRest(operator, sent.atMs, clock, context);
   const findings = [
     answeredFinding(sent),
     drivingFinding(driving),
@@ -127,33 +127,50 @@ interface Rest {
   readonly at: ReportedPose | null;
   /** The last reported move state. */
   readonly moveState: string | null;
-  readonly poses: number;
+  /** From the poses since the stop. */
+  readonly standing: Standing;
 }
 
-async function watchRest(operator: OperatorAccess, sinceMs: number, clock: Clock, signal: AbortSignal): Promise<Rest> {
-  /** Successive poses at one place with their time of receipt, oldest first. */
-  let still: { readonly pose: ReportedPose; readonly atMs: number }[] = [];
-  let poses = 0;
-  let last: LiveRobot = { pose: null, moveState: null };
-  while (clock.monotonicMs() - sinceMs < REST_WATCH_MS) {
-    last = await readLiveRobot(operator);
-    const { pose, moveState } = last;
-    const atMs = pose === null ? 0 : clock.monotonicMs() - pose.ageMs;
-    const newest = still.at(-1)?.atMs ?? sinceMs;
+async function watchRest(
+  operator: OperatorAccess,
+  sinceMs: number,
+  clock: Clock,
+  { signal, onProgress }: CheckContext,
+): Promise<Rest> {
+  const track = createTrack();
+  for (;;) {
+    const { pose, moveState, poseUnit: unit } = await readLiveRobot(operator);
+    const nowMs = clock.monotonicMs();
+    const newest = track.poses().at(-1)?.atMs ?? sinceMs;
     // The age is rounded and read a moment later, so this margin keeps one message from counting twice.
-    if (pose !== null && atMs > newest + POLL_MS / 2) {
-      poses += 1;
-      const first = still[0];
-      const isStill = first !== undefined && Math.hypot(pose.xM - first.pose.xM, pose.yM - first.pose.yM) <= REST_M;
-      still = isStill ? [...still, { pose: onlyPose(pose), atMs }] : [{ pose: onlyPose(pose), atMs }];
-      const restedMs = atMs - (still[0]?.atMs ?? atMs);
-      if (still.length >= REST_POSES && restedMs >= REST_MS && moveState !== 'moving') {
-        return { standstillMs: Math.round((still[0]?.atMs ?? atMs) - sinceMs), at: onlyPose(pose), moveState, poses };
-      }
+    if (pose !== null && nowMs - pose.ageMs > newest + POLL_MS / 2) {
+      track.add({ xM: pose.xM, yM: pose.yM, ori: pose.yawDeg, atMs: nowMs - pose.ageMs });
     }
+    const poses = track.poses();
+    const standing = judgeStanding({ poses, nowMs, unit });
+    if (standing.verdict === 'stands' && moveState !== 'moving') {
+      const atMs = restsSince(poses, standing);
+      return { standstillMs: Math.round(atMs - sinceMs), at: pose && onlyPose(pose), moveState, standing };
+    }
+    const beganMs = (poses.at(-1)?.atMs ?? sinceMs) - standing.overMs;
+    const isRunaway = standing.verdict === 'moves' && beganMs > sinceMs + STANDSTILL_LIMIT_MS;
+    if (isRunaway) onProgress('THE ROBOT STILL MOVES: press the emergency stop');
+    if (isRunaway || nowMs - sinceMs > REST_WATCH_MS) return { standstillMs: null, at: null, moveState, standing };
     await clock.sleep(POLL_MS, signal);
   }
-  return { standstillMs: null, at: null, moveState: last.moveState, poses };
+}
+
+/** The first of the poses of a robot that stands from which on it was at its place; a single one may be off by noise. */
+function restsSince(poses: readonly PoseSample[], { overMs }: Standing): number {
+  const newest = poses.at(-1)?.atMs ?? 0;
+  const judged = poses.filter(({ atMs }) => atMs >= newest - overMs);
+  const late = judged.slice(Math.floor(judged.length / 2));
+  const xM = late.reduce((sum, pose) => sum + pose.xM, 0) / late.length;
+  const yM = late.reduce((sum, pose) => sum + pose.yM, 0) / late.length;
+  const isAway = (pose: PoseSample | undefined) =>
+    pose !== undefined && Math.hypot(pose.xM - xM, pose.yM - yM) > REST_M;
+  const away = poses.findLastIndex((pose, at) => isAway(pose) && (at === 0 || isAway(poses[at - 1])));
+  return poses[away + 1]?.atMs ?? newest;
 }
 
 function answeredFinding({ tookMs, latched, saved, why }: SentStop): Finding {
@@ -182,11 +199,14 @@ function standstillFinding(driving: ReportedPose | null, rest: Rest): Finding {
   const remedy = 'Take the robot out of service until the stop works.';
   if (driving === null) return notChecked(start, 'it was not driving');
   if (rest.standstillMs === null) {
-    const word = rest.moveState === null ? 'nothing' : `'${rest.moveState}'`;
-    if (rest.poses < REST_POSES) {
-      return notChecked(start, `only ${rest.poses} poses were received in ${REST_WATCH_MS / 1000} s after the stop`);
+    const { verdict, reason } = rest.standing;
+    if (verdict === 'moves') {
+      return wrong(start, `it still moves: ${reason}`, `Press the emergency stop if it still moves. ${remedy}`);
     }
-    return wrong(start, `not within ${REST_WATCH_MS / 1000} s; move state: ${word}`, remedy);
+    if (rest.moveState === 'moving') {
+      return wrong(start, `the chassis still reports 'moving'; by its poses ${reason}`, remedy);
+    }
+    return notChecked(start, `its poses do not show it within ${REST_WATCH_MS / 1000} s: ${reason}`);
   }
   // A robot that continued to its goal stands there as well.
   if (rest.moveState === 'succeeded') {

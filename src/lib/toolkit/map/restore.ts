@@ -46,7 +46,7 @@ export function writeOptionsOf(
   onSafetyBackup: MapRestoreContext['onSafetyBackup'],
 ): RestoreWrite {
   return {
-    checkStillness: (ending) => checkStillness(access, ending),
+    checkStillness: (ending, progress) => checkStillness(access, ending, progress),
     isConfirmedStill: options.itStandsStill,
     backupPath: options.backupPath ?? options.defaultName,
     mayNumber: options.backupPath === undefined,

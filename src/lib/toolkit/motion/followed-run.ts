@@ -4,6 +4,7 @@ import type { Clock } from '../../lifecycle/index.ts';
 import { localOperatorAccess, type OperatorAccess, steadyOperatorAccess } from '../operator/access.ts';
 import { type GatewayWay, notSignedIn } from '../operator/signed-in-access.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
+import { MAY_DRIVE_ON } from './standstill.ts';
 
 export interface FollowOptions extends GatewayWay {
   /** How long the run is followed; after that the robot continues. */
@@ -175,9 +176,6 @@ async function endRun<S extends z.ZodType<FollowedRun>>(
   }
   throw mayDriveOn(what, `its end was not confirmed within ${ENDING_MS / 1000} s`, undefined);
 }
-
-/** Remedy where the end of a move is not confirmed. */
-export const MAY_DRIVE_ON = 'Check the robot. Press its emergency stop if it moves; then run `gw motion stop`.';
 
 function mayDriveOn(what: string, why: string, cause: unknown): GwError {
   return new GwError(

@@ -3,8 +3,9 @@ import type { Finding } from '../finding.result.ts';
 import { notChecked, ok, wrong } from '../finding.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
 import { compareEnd, endFindings, type NamedPlace } from './end-pose.ts';
-import { type FollowOptions, followedRunSchema, MAY_DRIVE_ON, type RunKind, startAndFollow } from './followed-run.ts';
+import { type FollowOptions, followedRunSchema, type RunKind, startAndFollow } from './followed-run.ts';
 import type { MotionGo } from './motion.result.ts';
+import { MAY_DRIVE_ON, standstillFinding } from './standstill.ts';
 
 export interface MotionGoOptions extends FollowOptions {
   /** A station of the site file; null: the dock. */
@@ -40,6 +41,9 @@ export async function driveTo(toolkit: Toolkit, options: MotionGoOptions, contex
   const place = placeOf(toolkit, station);
   const isCompared = run.state === 'succeeded' && !isInterrupted && place !== undefined;
   const end = isCompared ? await compareEnd(operator, place, toolkit, context) : null;
+  // The interruption that ended the drive must not end the look at its effect.
+  const signal = isInterrupted ? new AbortController().signal : context.signal;
+  const stood = await standstillFinding(run, operator, clock, signal);
   return {
     to: station,
     state: run.state,
@@ -48,7 +52,7 @@ export async function driveTo(toolkit: Toolkit, options: MotionGoOptions, contex
     reason: run.reason,
     failReason: run.outcome?.failReason ?? null,
     end,
-    findings: [endedFinding(run, options, isInterrupted), ...endFindings(end, run.state === 'succeeded')],
+    findings: [endedFinding(run, options, isInterrupted), ...stood, ...endFindings(end, run.state === 'succeeded')],
     tookMs: Math.round(clock.monotonicMs() - beganMs),
   };
 }

@@ -54,6 +54,12 @@ export const motionStopSchema = z.strictObject({
       'Move state reported after the stop; drove-on: it ended, but not by the cancel; not-known: no report, or the gateway did not answer.',
     ),
   moveDetail: z.string().describe('Source of that state, or why it is unknown.'),
+  standstill: z
+    .enum(['stands', 'moves', 'drives-on', 'not-known'])
+    .describe(
+      'What the poses of the robot show after the stop; drives-on: it went further than braking explains; not-known: not seen to stand.',
+    ),
+  standstillDetail: z.string().describe('Why, as a clause.'),
   ways: z
     .array(
       z.strictObject({

@@ -14,6 +14,7 @@ import {
 } from '../operator/access.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
 import type { MotionStop } from './motion.result.ts';
+import { awaitStandstill, STANDSTILL_WITHIN_MS } from './standstill.ts';
 
 /** Target of a stop. A site file is not required, since it may not be available in an emergency. */
 export interface StopPlace extends Pick<Toolkit, 'dialer' | 'clock' | 'ssh'> {
@@ -56,8 +57,8 @@ const stopSchema = z.looseObject({
 type Latch = z.output<typeof stopSchema>['stop'];
 
 /**
- * Stops the robot through its running gateway, over every way concurrently; then reads the reported move state, since a
- * stop can be latched while the chassis is not connected. When the gateway does not answer at once, the move is also
+ * Stops the robot through its running gateway, over every way concurrently; then reads the reported move state and
+ * whether the poses show that the robot stands, since a latched stop, and an acknowledged cancel, are words. When the gateway does not answer at once, the move is also
  * cancelled at the chassis, which latches nothing. Needs no sign-in. Never throws: a stop that could not be delivered is
  * a result, with everything that was tried.
  */
@@ -70,9 +71,7 @@ export async function stopTheRobot(
   const beganMs = clock.monotonicMs();
   const { latch, access, ways } = await latchOverAnyWay(place, reason, context);
   const after =
-    latch === null || access === null
-      ? { latch, move: 'not-known' as const, moveDetail: 'the gateway did not answer' }
-      : await afterStop(access, latch, clock);
+    latch === null || access === null ? { latch, ...unanswered } : await afterStop(access, latch, context, clock);
   return {
     delivered: latch !== null,
     cancelledAtChassis: ways.some(({ answer }) => answer === 'cancelled'),
@@ -83,6 +82,8 @@ export async function stopTheRobot(
     since: latch?.since ?? null,
     move: after.move,
     moveDetail: after.moveDetail,
+    standstill: after.standstill,
+    standstillDetail: after.standstillDetail,
     ways,
     tookMs: Math.round(clock.monotonicMs() - beganMs),
   };
@@ -165,15 +166,27 @@ async function latchOverAnyWay(place: StopPlace, reason: string, context: CheckC
   return { latch: found?.latch ?? null, access: found?.access ?? null, ways: [...ways.values()] };
 }
 
-/** State after the stop: whether it is on disk, and the reported move state. */
-async function afterStop(access: Access, latch: Latch, clock: Clock) {
-  const move = await moveAfterStop(access, clock);
+const unanswered = {
+  move: 'not-known',
+  moveDetail: 'the gateway did not answer',
+  standstill: 'not-known',
+  standstillDetail: 'the gateway did not answer',
+} as const;
+
+/** State after the stop: whether it is on disk, the reported move state, and what the poses show. */
+async function afterStop(access: Access, latch: Latch, { signal, onProgress }: CheckContext, clock: Clock) {
+  onProgress(
+    `The stop is latched and the cancel sent. Verifying that the robot stands, up to ${STANDSTILL_WITHIN_MS / 1_000} s: press its emergency stop if it moves.`,
+  );
+  const [reported, seen] = await Promise.all([moveAfterStop(access, clock), awaitStandstill(access, clock, signal)]);
+  const move = { ...reported, standstill: seen.verdict, standstillDetail: seen.reason };
   const now = await access.ask('GET', '/api/stopp', stopSchema).then(
     ({ stop }) => stop,
     () => latch,
   );
   if (now.latched) return { latch: now, ...move };
-  return { latch, move: 'not-known' as const, moveDetail: 'the stop was cleared meanwhile: orders may pass' };
+  const cleared = 'the stop was cleared meanwhile: orders may pass';
+  return { latch, ...unanswered, moveDetail: cleared, standstillDetail: cleared };
 }
 
 /** The gateway latches also without a chassis connection: only the chassis can report the end of its move. */

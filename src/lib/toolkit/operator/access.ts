@@ -5,7 +5,7 @@ import type { z } from 'zod';
 import { type ErrorCode, errorTable, GwError, type Tried } from '../../error/index.ts';
 import { withDeadline } from '../../lifecycle/index.ts';
 import { DialError, type Dialer, viaOf } from '../../net/index.ts';
-import { localSocketPath } from '../../site/index.ts';
+import { COMMAND_AGENT, localSocketPath } from '../../site/index.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
 import { answeredErrorSchema } from './answered-error.ts';
 
@@ -213,6 +213,7 @@ async function fetchText(way: Way, { path, method, body, cookie }: Asked, signal
     method,
     signal: withDeadline(signal, way.timeoutMs ?? TIMEOUT_MS),
     headers: {
+      'user-agent': COMMAND_AGENT,
       ...(body !== undefined && { 'content-type': 'application/json' }),
       ...(cookie !== null && { cookie }),
     },

@@ -20,7 +20,7 @@ export async function passwordFileOf(sitePath: string): Promise<string> {
   const { path, operator } = await loadSite(sitePath);
   if (operator.passwordFile !== undefined) return operator.passwordFile;
   throw new GwError('SITE_FILE_INVALID', `${path} has no operator.passwordFile.`, {
-    remedy: 'Add under `operator:` the line `passwordFile: secrets/device-password`, then run this again.',
+    remedy: 'Add under `operator:` the line `passwordFile: secrets/password`, then run this again.',
   });
 }
 

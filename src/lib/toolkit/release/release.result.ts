@@ -44,6 +44,10 @@ export const releaseStatusSchema = z.strictObject({
       fromVersion: z.string(),
       toVersion: z.string(),
       stage: z.int().nullable().describe('Rollout stage, passed through.'),
+      documentParameters: z
+        .string()
+        .nullable()
+        .describe('Of the job document as JSON text, passed through; nothing is substituted by them.'),
       since: z.string().describe('UTC.'),
       detail: z.string().nullable(),
       starts: z.int().describe('Starts of the new version without a confirmation.'),

@@ -2,13 +2,8 @@ import { z } from 'zod';
 import type { Finding } from '../finding.result.ts';
 import { notChecked, ok, wrong } from '../finding.ts';
 import { compareEnd, endFindings } from '../motion/end-pose.ts';
-import {
-  type FollowOptions,
-  followedRunSchema,
-  MAY_DRIVE_ON,
-  type RunKind,
-  startAndFollow,
-} from '../motion/followed-run.ts';
+import { type FollowOptions, followedRunSchema, type RunKind, startAndFollow } from '../motion/followed-run.ts';
+import { MAY_DRIVE_ON, standstillFinding } from '../motion/standstill.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
 import type { TourRun } from './run.result.ts';
 
@@ -44,6 +39,9 @@ export async function runTour(toolkit: Toolkit, options: TourRunOptions, context
   const place = Object.hasOwn(site.stations, last) ? site.stations[last] : undefined;
   const isCompared = run.state === 'succeeded' && !isInterrupted && place !== undefined;
   const end = isCompared ? await compareEnd(operator, { name: last, ...place }, toolkit, context) : null;
+  // The interruption that ended the tour must not end the look at its effect.
+  const signal = isInterrupted ? new AbortController().signal : context.signal;
+  const stood = await standstillFinding(run, operator, clock, signal);
   return {
     tour: run.tour,
     stations: run.stations,
@@ -52,7 +50,7 @@ export async function runTour(toolkit: Toolkit, options: TourRunOptions, context
     reason: run.reason,
     at: run.stations[run.at] ?? null,
     end,
-    findings: [endedFinding(run, options, isInterrupted), ...endFindings(end, run.state === 'succeeded')],
+    findings: [endedFinding(run, options, isInterrupted), ...stood, ...endFindings(end, run.state === 'succeeded')],
     tookMs: Math.round(clock.monotonicMs() - began),
   };
 }

@@ -27,7 +27,8 @@ const AGAIN_MS = 5_000;
 
 /**
  * Follows a robot after its cancel, pose by pose: whether it goes further than braking explains, whether it comes to
- * rest, and whether it is at rest again some seconds later. What the chassis reports of the move plays no part.
+ * rest, and whether it is at rest again some seconds later. What the chassis reports of the move plays no part, nor when it
+ * was ordered: the trial cancels at a pose that shows the drive, so that its poses show its speed.
  */
 export function createAfterCancel(cancelAtMs: number) {
   let seen: AfterCancel = {
@@ -46,8 +47,9 @@ export function createAfterCancel(cancelAtMs: number) {
       if (newestMs <= Math.max(judgedAtMs, cancelAtMs)) return seen;
       judgedAtMs = newestMs;
       const drives = (as: PoseUnit) =>
-        judgeAfterStop({ poses, nowMs, unit: as, acknowledgedAtMs: cancelAtMs }).verdict === 'drives-on';
-      const after = judgeAfterStop({ poses, nowMs, unit, acknowledgedAtMs: cancelAtMs });
+        judgeAfterStop({ poses, nowMs, unit: as, acknowledgedAtMs: cancelAtMs, orderedAtMs: null }).verdict ===
+        'drives-on';
+      const after = judgeAfterStop({ poses, nowMs, unit, acknowledgedAtMs: cancelAtMs, orderedAtMs: null });
       const { standing, rest, fromMs } = restSince({ poses, unit, sinceMs: cancelAtMs, nowMs });
       const isMoving = after.verdict === 'drives-on';
       let { droveOn } = seen;

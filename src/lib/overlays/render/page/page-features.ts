@@ -2,7 +2,7 @@ import { factById } from '../../../evidence/index.ts';
 import { type Markup, markup, type Part } from '../../../markup/index.ts';
 import { plural } from '../../../text/index.ts';
 import { cornersOf } from '../../diff/shape-change.ts';
-import { lengthM, zoneAreaM2 } from '../../geometry.ts';
+import { areaOfZoneM2, lengthM } from '../../geometry.ts';
 import { hasOffset } from '../../inspect/survey.ts';
 import type { Code, CodeBook, Feature, FeatureAngle, FeatureKind, Inspection } from '../../model.ts';
 import { figure, oneLine } from '../lines.ts';
@@ -78,7 +78,7 @@ export function featureSections(
           head: markup`Area <small>m²</small>`,
           short: 'Area (m²)',
           isNumber: true,
-          cell: ({ shape }) => (shape.kind === 'zone' ? figure(zoneAreaM2(shape.rings), 2) : null),
+          cell: ({ shape }) => (shape.kind === 'zone' ? figure(areaOfZoneM2(shape), 2) : null),
         },
         corners,
         others,

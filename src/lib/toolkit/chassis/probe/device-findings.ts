@@ -46,9 +46,16 @@ export function clockFinding(clock: ChassisProbe['clock']): Finding {
   );
 }
 
-export function poseUnitFinding({ verdict, reason, doubt, samples }: PoseUnitVerdict): Finding {
+export function poseUnitFinding({ verdict, reason, doubt, samples, misfit }: PoseUnitVerdict): Finding {
   const start = { id: 'pose-unit', title: 'Pose is in degrees', spec: 'Angles (critical rule)' };
   const detail = `${reason} (${samples} samples)`;
+  if (doubt !== null && misfit === true) {
+    return wrong(
+      start,
+      `IN DOUBT, THE HEADING FITS NO COURSE: ${detail}`,
+      'Do not drive this robot with gw yet: the motion gate stays closed. Compare the heading with the courses that it drives: which unit, which direction of turning, where 0 lies. Six courses in a row that fit degrees end the doubt.',
+    );
+  }
   if (doubt !== null) {
     return wrong(
       start,

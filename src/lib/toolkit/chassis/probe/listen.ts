@@ -2,13 +2,14 @@ import {
   type ChassisIdentity,
   createLiveValues,
   createUnitJudge,
+  isSimulated,
   knownTopics,
   type LiveValues,
   openTopicStream,
   type PoseUnitVerdict,
   type TopicMessage,
 } from '../../../chassis/index.ts';
-import { known } from '../../../evidence/index.ts';
+import { type Known, known } from '../../../evidence/index.ts';
 import type { CheckContext } from '../../toolkit.ts';
 import type { ChassisAccess } from '../access.ts';
 import { robotConditions } from '../condition.ts';
@@ -16,8 +17,12 @@ import type { ChassisProbe } from '../probe.result.ts';
 import type { TopicsSeen } from './topic-findings.ts';
 import { addArrival, rateOf, type TopicArrivals } from './topic-rate.ts';
 
-/** Source of a value that the probe measured itself. */
-export const MEASURED_NOW = 'measured here, now';
+/** A value that gw measured just now: on this device, or on what stands in for it. */
+export function measuredNow<T>(identity: ChassisIdentity, value: T, unit: string): Known<T> {
+  return isSimulated(identity)
+    ? known(value, 'BELEGT', 'simulated', 'measured on a simulator, now', unit)
+    : known(value, 'BELEGT', 'here', 'measured here, now', unit);
+}
 
 const MIN_LISTENING_MS = 2_000;
 
@@ -49,8 +54,8 @@ export async function listen(
     if (message.kind === 'complaint') {
       complain(message.what);
       if (message.topic === undefined) return;
-      rejected.set(message.topic, (rejected.get(message.topic) ?? 0) + 1);
-      live.reject(message.topic, message.what);
+      for (const topic of message.said?.topics ?? [message.topic]) rejected.set(topic, (rejected.get(topic) ?? 0) + 1);
+      live.reject(message.topic, message.what, message.said);
     }
     if (message.kind === 'other')
       complain(`message of the topic ${JSON.stringify(message.topic.slice(0, 60))}, which was not subscribed`);
@@ -107,9 +112,9 @@ export async function listen(
         acknowledged: acknowledged(topic),
         messages: seen?.count ?? 0,
         rejected: rejected.get(topic) ?? 0,
-        rate: perSecond === null ? null : known(perSecond, 'BELEGT', 'here', MEASURED_NOW, 'Hz'),
+        rate: perSecond === null ? null : measuredNow(identity, perSecond, 'Hz'),
         rateReason: reason,
-        age: seen ? known(Math.round(clock.monotonicMs() - seen.lastMs), 'BELEGT', 'here', MEASURED_NOW, 'ms') : null,
+        age: seen ? measuredNow(identity, Math.round(clock.monotonicMs() - seen.lastMs), 'ms') : null,
       };
     }),
     listenedMs: Math.round(listenedMs),

@@ -45,7 +45,7 @@ export function compareAgain(running: RunningMapView, sitePath: string): string[
 export function afterSelecting(sitePath: string): string[] {
   const site = sitePath === 'site.yaml' ? [] : ['--site', sitePath];
   return [
-    'The robot is expected to have lost its position. Set it before it moves, with the tool of the chassis: gw has no command for it.',
+    'The robot is expected to have lost its position. Set it before it moves, where the robot stands: `gw motion pose`, or the tool of the chassis.',
     `Then check that positioning is reliable and the position correct: ${commandText('gw', 'chassis', 'watch', ...site)}`,
   ];
 }

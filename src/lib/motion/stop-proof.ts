@@ -1,0 +1,90 @@
+import { type ChassisSnapshot, judgeAfterStop } from '../chassis/index.ts';
+import type { Clock, Log } from '../lifecycle/index.ts';
+import type { StopProof } from './model.ts';
+
+/**
+ * After this time without proof a person decides, by clearing the stop on site: poses that scatter too much never prove
+ * a standstill. Project decision.
+ */
+const PERSON_DECIDES_AFTER_MS = 15_000;
+
+interface Owed {
+  readonly sinceMs: number;
+  acknowledgedAtMs: number | null;
+  /** Once said, it holds until the robot is proven to stand. */
+  alarm: string | null;
+}
+
+export interface StopProofs {
+  /** A move began: the robot sets out, and may gain speed for a while. */
+  began(): void;
+  /** A cancel is about to be sent. A repeated one does not begin anew: the way counts from the first. */
+  requested(): void;
+  /** The chassis answered a cancel. */
+  acknowledged(): void;
+  /** What is still to be proven, from the poses of this snapshot; null: nothing was cancelled, or the robot stands. */
+  current(snapshot: ChassisSnapshot): StopProof | null;
+  /** A person on site says that the robot stands. Ignored while its poses say that it drives on, or may still prove it. */
+  confirm(by: string): void;
+}
+
+/**
+ * Every cancel must be followed by a standstill: an acknowledged cancel, and a move reported as ended, are words of the
+ * chassis; its poses are the deed.
+ */
+export function createStopProofs({ clock, log }: { readonly clock: Clock; readonly log: Log }): StopProofs {
+  let owed: Owed | null = null;
+  let beganAtMs: number | null = null;
+
+  function detailOf(open: Owed, snapshot: ChassisSnapshot): { readonly proven: boolean; readonly reason: string } {
+    if (open.acknowledgedAtMs === null) return { proven: false, reason: 'the chassis has not acknowledged the cancel' };
+    const nowMs = clock.monotonicMs();
+    const { poses, poseUnit } = snapshot;
+    const input = {
+      poses,
+      nowMs,
+      unit: poseUnit.verdict,
+      acknowledgedAtMs: open.acknowledgedAtMs,
+      orderedAtMs: beganAtMs,
+    };
+    const { verdict, reason } = judgeAfterStop(input);
+    if (verdict === 'drives-on' && open.alarm === null) {
+      open.alarm = reason;
+      log.error({ reason }, 'the robot does not stop after an acknowledged cancel');
+    }
+    return { proven: verdict === 'stands', reason };
+  }
+
+  return {
+    began() {
+      beganAtMs = clock.monotonicMs();
+    },
+    requested() {
+      owed ??= { sinceMs: clock.monotonicMs(), acknowledgedAtMs: null, alarm: null };
+    },
+    acknowledged() {
+      if (owed !== null) owed.acknowledgedAtMs ??= clock.monotonicMs();
+    },
+    current(snapshot) {
+      if (owed === null) return null;
+      const { proven, reason } = detailOf(owed, snapshot);
+      if (proven) {
+        log.info({ reason }, 'the robot stands after the cancel');
+        owed = null;
+        return null;
+      }
+      const { alarm, acknowledgedAtMs, sinceMs } = owed;
+      return {
+        verdict: alarm === null ? 'awaited' : 'drives-on',
+        reason: alarm ?? reason,
+        acknowledged: acknowledgedAtMs !== null,
+        forMs: Math.round(clock.monotonicMs() - sinceMs),
+      };
+    },
+    confirm(by) {
+      if (owed === null || owed.alarm !== null || clock.monotonicMs() - owed.sinceMs < PERSON_DECIDES_AFTER_MS) return;
+      log.warn({ by }, 'no pose proves that the robot stands; a person on site decided');
+      owed = null;
+    },
+  };
+}

@@ -1,0 +1,153 @@
+import { describe, expect, it } from 'vitest';
+import { type FaultName, startSim } from '../../src/lib/sim/index.ts';
+import { createPacedClock } from '../lifecycle/paced-clock.ts';
+import { type Bench, moveTo, startBench, until } from './bench.ts';
+import { recordsFor } from './snapshot.ts';
+
+interface World extends AsyncDisposable {
+  readonly sim: Awaited<ReturnType<typeof startSim>>;
+  readonly bench: Bench;
+  readonly sleep: (ms: number) => Promise<void>;
+  readonly nowMs: () => number;
+}
+
+/** A simulated robot whose deeds differ from its words, on a clock that a busy machine does not shorten. */
+async function world(options: { speedMS?: number; poseMs?: number; faults?: readonly FaultName[] }): Promise<World> {
+  const { faults = [], ...how } = options;
+  await using stack = new AsyncDisposableStack();
+  const clock = createPacedClock();
+  const sim = stack.use(await startSim({ clock, ...how }));
+  const evidence = recordsFor(sim.chassis.serial, sim.chassis.software);
+  const bench = stack.use(await startBench(sim.chassis, { clock, evidence }));
+  for (const fault of faults) sim.setFault(fault, true);
+  const all = stack.move();
+  return {
+    sim,
+    bench,
+    sleep: (ms) => clock.sleep(ms),
+    nowMs: () => clock.monotonicMs(),
+    [Symbol.asyncDispose]: () => all.disposeAsync(),
+  };
+}
+
+/** Orders a move ahead and waits until the robot drives. */
+async function drive({ sim, bench, sleep }: World): Promise<{ readonly ended: Promise<unknown> }> {
+  const { xM, yM, yawRad } = sim.state();
+  const ended = bench.motion.execute(moveTo(xM + 2 * Math.cos(yawRad), yM + 2 * Math.sin(yawRad)));
+  await until(() => sim.state().speedMS !== 0, 'the robot to drive', 20_000);
+  // Its speed is known from its poses.
+  await sleep(1_000);
+  return { ended };
+}
+
+describe('a robot that acknowledges the cancel and drives on', () => {
+  it.each([
+    ['cancel-lies', 0.05],
+    ['cancel-lies', 0.1],
+    ['cancel-lies', 0.6],
+    ['cancel-ignored', 0.1],
+    ['coasting', 0.3],
+  ] as const)(
+    '%s at %d m/s: never stands, alarm, gate closed, cancelled again',
+    async (fault, speedMS) => {
+      await using here = await world({ speedMS, faults: [fault] });
+      const { bench, sim } = here;
+      const moving = await drive(here);
+      await bench.motion.stopRobot('person in the way', 'test');
+      const stoppedAtMs = here.nowMs();
+      const wasAt = sim.state();
+      let alarmAfterMs: number | null = null;
+      while (here.nowMs() - stoppedAtMs < 8_000 && sim.state().speedMS !== 0) {
+        const { standstill, gate } = bench.motion.status();
+        expect([standstill.verdict, gate.open]).not.toEqual(['stands', false]);
+        expect(gate.open).toBe(false);
+        if (standstill.verdict === 'drives-on') alarmAfterMs ??= here.nowMs() - stoppedAtMs;
+        await here.sleep(100);
+      }
+      const wayM = Math.hypot(sim.state().xM - wasAt.xM, sim.state().yM - wasAt.yM);
+      expect(wayM).toBeGreaterThan(0.15);
+      // The way exceeds 7 cm, the noise of two poses, after this time.
+      expect(alarmAfterMs).toBeLessThan(3_000 + (0.07 / speedMS) * 1_000);
+      await moving.ended;
+    },
+    60_000,
+  );
+
+  it('opens the gate to no order, also when the stop was cleared, until it was seen to stand', async () => {
+    await using here = await world({ speedMS: 0.1, faults: ['cancel-lies'] });
+    const { bench, sim } = here;
+    const moving = await drive(here);
+    await bench.motion.stopRobot('person in the way', 'test');
+    await until(() => bench.motion.status().standstill.verdict === 'drives-on', 'the alarm', 20_000);
+    await bench.motion.clearStop('technician');
+    const { stop, gate } = bench.motion.status();
+    expect(stop.latched).toBe(false);
+    expect(gate.reasons[0]).toMatch(/^THE ROBOT DOES NOT STOP .* PRESS THE EMERGENCY STOP\./);
+    await expect(bench.motion.execute(moveTo(1, 1))).rejects.toMatchObject({ code: 'MOTION_REFUSED' });
+    sim.setFault('emergency-stop', true);
+    await until(() => sim.state().speedMS === 0, 'the robot to be stopped by hand', 20_000);
+    await bench.stands();
+    sim.setFault('emergency-stop', false);
+    await moving.ended;
+  }, 60_000);
+
+  it('is cancelled again each second', async () => {
+    await using here = await world({ speedMS: 0.1, faults: ['cancel-lies'] });
+    const { bench } = here;
+    const moving = await drive(here);
+    await bench.motion.endDrive('nobody');
+    await bench.motion.stopRobot('person in the way', 'test');
+    const before = here.sim.state();
+    await until(() => bench.motion.status().standstill.verdict === 'drives-on', 'the alarm', 20_000);
+    // The robot gives up its lie: only a cancel that is repeated stops it.
+    here.sim.setFault('cancel-lies', false);
+    await bench.stands();
+    expect(here.sim.state().xM).not.toBe(before.xM);
+    await moving.ended;
+  }, 60_000);
+});
+
+describe('a robot that moves although no move runs', () => {
+  it.each(['creeping', 'spinning'] as const)(
+    '%s: no order passes, and no pose is set',
+    async (fault) => {
+      await using here = await world({ faults: [fault] });
+      const { bench } = here;
+      await until(() => bench.motion.status().standstill.verdict === 'moves', 'the movement', 20_000);
+      const { gate } = bench.motion.status();
+      expect(gate.reasons).toEqual([expect.stringMatching(/^The robot moves: /)]);
+      await expect(bench.motion.execute(moveTo(1, 1))).rejects.toMatchObject({ code: 'MOTION_REFUSED' });
+      const { pose } = bench.link.snapshot().values;
+      if (pose.status !== 'received') throw new Error('no pose');
+      const { chosenPose } = await import('../../src/lib/motion/index.ts');
+      await expect(bench.motion.execute(chosenPose(pose.value, 'test'))).rejects.toMatchObject({
+        code: 'MOTION_REFUSED',
+      });
+      here.sim.setFault(fault, false);
+      await until(() => bench.motion.status().gate.open, 'the gate', 20_000);
+    },
+    60_000,
+  );
+});
+
+describe('a robot that obeys', () => {
+  it.each([100, 1_000])(
+    'is seen to stand after a stop, with a pose every %d ms, and the gate opens again',
+    async (poseMs) => {
+      await using here = await world({ poseMs, faults: ['noisy-pose', 'turned-by-hand'] });
+      const { bench, sim } = here;
+      await until(() => bench.link.snapshot().poseUnit.verdict === 'degrees', 'the unit', 40_000);
+      sim.setFault('turned-by-hand', false);
+      await until(() => bench.motion.status().gate.open, 'the gate', 40_000);
+      const moving = await drive(here);
+      await bench.motion.stopRobot('person in the way', 'test');
+      expect(bench.motion.status().standstill.verdict).not.toBe('stands');
+      await until(() => bench.motion.status().standstill.verdict === 'stands', 'the standstill', 40_000);
+      expect(sim.state().speedMS).toBe(0);
+      await bench.motion.clearStop('technician');
+      expect(bench.motion.status().gate).toEqual({ open: true, reasons: [] });
+      await moving.ended;
+    },
+    90_000,
+  );
+});
