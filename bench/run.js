@@ -16,6 +16,7 @@ const names = [
   'overlays-rules',
   'overlays-page',
   'unit-judge',
+  'stop-trial',
   'heartbeat-verify',
   'heartbeat-fleet',
   'network-check',

@@ -24,7 +24,7 @@ export const standingNotKnown: Standing = {
 };
 
 /** Numbers in [0, 1), the same for the same seed. */
-function seeded(seed: number): () => number {
+export function seeded(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
     // Numerical Recipes' linear congruential generator; its high bits are good enough for noise.
@@ -34,7 +34,7 @@ function seeded(seed: number): () => number {
 }
 
 /** Normally distributed with a standard deviation of 1. */
-function normal(random: () => number): number {
+export function normal(random: () => number): number {
   return Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
 }
 

@@ -16,12 +16,13 @@ const INTERRUPTED =
   'Interrupted. Cancelling the trial, within seconds; a second Ctrl-C exits at once, and the gateway cancels the trial after 3 s.';
 
 export default class EvidenceVerify extends GwCommand<Result> {
-  static override summary = 'Verify the facts that orders rely on by a supervised trial: the robot moves at most 1 m.';
+  static override summary =
+    'Verify the facts that orders rely on by a supervised trial: the robot moves at most 1 m (stop: 2 m on request).';
   static override description =
-    'THE ROBOT MOVES. One order through the running gateway and its gate: first `stop` (the robot drives and is cancelled), then `move` (with a turn), `dock` (from within 1 m) and `pose`. The behaviour of the chassis is compared with each fact; verdicts are recorded in the evidence file, with the samples in a report beside it, and count at once. A person stands beside the robot with a hand on the emergency stop: Ctrl-C, a lost terminal, or 3 s without this command cancel the trial. Takes up to a minute. --password-file signs in; the user of `gw serve` on the gateway needs no password. Exits with 0 when every fact on trial holds, with 1 when a fact differs or is not decided, with 4 when the trial is refused, and with 130 after an interruption.';
+    'THE ROBOT MOVES. One order through the running gateway and its gate: first `stop` (the robot drives and is cancelled), then `move` (with a turn), `dock` (from within 1 m) and `pose`. The behaviour of the chassis is compared with each fact; verdicts are recorded in the evidence file, with the samples in a report beside it, and count at once. A person stands beside the robot with a hand on the emergency stop: Ctrl-C, a lost terminal, or 3 s without this command cancel the trial. Whether the robot stands is judged by its poses, which takes some seconds before and after each drive: usually half a minute, up to three minutes where poses arrive once a second. --password-file signs in; the user of `gw serve` on the gateway needs no password. Exits with 0 when every fact on trial holds, with 1 when a fact differs or is not decided, with 4 when the trial is refused, and with 130 after an interruption.';
   static override examples = [
     '<%= config.bin %> evidence verify stop --robot-will-move --space-free --emergency-stop-in-hand --who "J. Doe"',
-    '<%= config.bin %> evidence verify move --towards 90 --distance 0.6 --robot-will-move --space-free --emergency-stop-in-hand --who "J. Doe"',
+    '<%= config.bin %> evidence verify move --towards 45 --distance 0.6 --robot-will-move --space-free --emergency-stop-in-hand --who "J. Doe"',
     '<%= config.bin %> evidence verify dock --robot-will-move --space-free --emergency-stop-in-hand --who "J. Doe" --password-file device-password.txt',
     '<%= config.bin %> evidence verify pose --unattended --who demo',
   ];
@@ -43,7 +44,7 @@ export default class EvidenceVerify extends GwCommand<Result> {
     // Not required of the parser: it would name this flag alone, and the missing confirmations only afterwards.
     who: Flags.string({ summary: 'Name of the person beside the robot (needed).', helpValue: 'NAME' }),
     towards: numberFlag({ summary: 'move, stop: course on the map in degrees', min: -360, max: 360 }),
-    distance: numberFlag({ summary: 'move: way in metres', min: 0.3, max: 1 }),
+    distance: numberFlag({ summary: 'way in metres; move: 0.3 to 1 (0.8), stop: 1 to 2 (1)', min: 0.3, max: 2 }),
     site: siteFlag,
     via: viaFlag,
     host: hostFlag,

@@ -20,7 +20,7 @@ export { createChassisLink } from './link.ts';
 export { createLiveValues } from './live-values.ts';
 export type * from './model.ts';
 export { moveProgress } from './move-state.ts';
-export type { PoseSample } from './pose-sample.ts';
+export type { PoseSample, PoseUnit } from './pose-sample.ts';
 export { knownTopics } from './schema.ts';
 export { isSimulated } from './simulated.ts';
 export { judgeAfterStop } from './standing/after-stop.ts';

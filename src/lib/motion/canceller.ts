@@ -16,6 +16,8 @@ export interface Canceller {
   readonly isSending: boolean;
   /** When the chassis last answered a cancel, by the monotonic clock. */
   readonly answeredAtMs: number;
+  /** Why the latest attempt was not delivered; null after an answered one, and before the first. */
+  readonly failure: string | null;
 }
 
 /** One cancel at a time; a call while one is being sent leads to a further one. */
@@ -35,6 +37,7 @@ export function createCanceller(options: {
   let answered = 0;
   let triesLeft = 0;
   let answeredAtMs = Number.NEGATIVE_INFINITY;
+  let failure: string | null = null;
   let loop: Promise<void> | null = null;
 
   async function run(why: string): Promise<void> {
@@ -47,10 +50,12 @@ export function createCanceller(options: {
         await cancelOnce(signal);
         answered = upTo;
         answeredAtMs = clock.monotonicMs();
+        failure = null;
         proofs.acknowledged();
         log.info({ why }, 'the chassis answered the cancel');
       } catch (error) {
-        log.warn({ why, triesLeft, error: asGwError(error).message }, 'the cancel was not delivered to the chassis');
+        failure = asGwError(error).message;
+        log.warn({ why, triesLeft, error: failure }, 'the cancel was not delivered to the chassis');
         if (triesLeft > 0) await clock.sleep(backoff.nextMs(), signal).catch(() => {});
       }
     }
@@ -88,6 +93,9 @@ export function createCanceller(options: {
     },
     get answeredAtMs() {
       return answeredAtMs;
+    },
+    get failure() {
+      return failure;
     },
   };
 }

@@ -90,6 +90,23 @@ describe('after an acknowledged cancel', () => {
     expect(judge(coasting, CANCEL_S + 9).verdict).toBe('stands');
   });
 
+  it('a robot that accelerates as it is cancelled, and brakes as fast, did not drive on', () => {
+    const acceleration = 1;
+    for (let seed = 0; seed < 50; seed += 1) {
+      const start = CANCEL_S - 0.45 - (seed % 10) * 0.08;
+      const driven = CANCEL_S - start;
+      const atCancel = (acceleration * driven ** 2) / 2;
+      const accelerating = (s: number) => {
+        if (s <= CANCEL_S) return (acceleration * Math.max(0, s - start) ** 2) / 2;
+        const since = Math.min(s - CANCEL_S, driven);
+        return atCancel + acceleration * driven * since - (acceleration * since ** 2) / 2;
+      };
+      const found = follow(accelerating, 10, seed);
+      expect(found['drives-on'], `seed ${seed}`).toBeUndefined();
+      expect(found.stands, `seed ${seed}`).toBeDefined();
+    }
+  });
+
   it('a robot that spins in place is noticed', () => {
     expect(
       judge(

@@ -153,6 +153,17 @@ describe('whether the robot stands, from its poses', () => {
     });
   });
 
+  it('decides over a longer time on request, where a heading of undecided unit has noise of half a degree', () => {
+    const judgedOver = (maxMs?: number) =>
+      Array.from({ length: 50 }, (_, random) => {
+        const poses = posesOf({ hz: 1, seconds: 30, noiseM: 0.01, noiseOri: 0.5, seed: random });
+        const nowMs = poses.at(-1)?.atMs ?? 0;
+        return judgeStanding({ poses, nowMs, unit: 'not-decided', ...(maxMs !== undefined && { maxMs }) }).verdict;
+      });
+    expect(judgedOver(30_000).filter((verdict) => verdict === 'stands').length).toBeGreaterThanOrEqual(48);
+    expect(judgedOver()).not.toContain('stands');
+  });
+
   it('takes a heading across ±180 degrees, and across ±π, for standing', () => {
     let at = 0;
     const across = (half: number) => () => (at++ % 2 === 0 ? half - 0.001 : -half + 0.001);

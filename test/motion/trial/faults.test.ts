@@ -21,7 +21,10 @@ describe('a robot with a fault', { timeout: 120_000 }, () => {
     ['emergency-stop', /emergency stop of the robot is pressed/],
     ['localisation-lost', /lost its position/],
     ['manual-control', /control mode 'manual'/],
-    ['drifting-pose', /^The reported pose drifts while the robot should stand still: 0\.\d\d m/],
+    [
+      'drifting-pose',
+      /^The reported pose drifts while the robot should stand still: (it moves|it turns|its heading changes) /,
+    ],
     ['radians', /drifts while the robot should stand|radians/],
     ['radians-0-2pi', /drifts while the robot should stand|radians/],
     ['radians-unwrapped', /drifts while the robot should stand|radians|in doubt/],
@@ -48,7 +51,7 @@ describe('a robot with a fault', { timeout: 120_000 }, () => {
     expect(ended.facts[0]).toMatchObject({
       verdict: 'differs',
       value: false,
-      why: expect.stringMatching(/drove on by 0/),
+      why: expect.stringMatching(/did not stop at the accepted cancel: it went 0/),
     });
     expect(alarms[0]).toMatch(/^PRESS THE EMERGENCY STOP/);
     expect(robot.sim.state().moving).toBe(false);
@@ -59,6 +62,50 @@ describe('a robot with a fault', { timeout: 120_000 }, () => {
       message: expect.stringMatching(/vendor.move.cancel was contradicted/),
     });
     robot.sim.setFault('cancel-ignored', false);
+  });
+
+  const lying = [
+    ['cancel-lies', 0.06, 'contradicted', /it (went|moves at) 0\.\d+ m/],
+    ['cancel-lies', 0.5, 'contradicted', /it (went|moves at) 0\.\d+ m/],
+    ['cancel-ignored', 0.06, 'contradicted', /it (went|moves at) 0\.\d+ m/],
+    ['coasting', 0.1, 'contradicted', /it (went|moves at) 0\.\d+ m.*it came to rest later/],
+    ['cancel-refused', 0.06, 'not-decided', /did not accept the cancel: .*500/],
+  ] as const;
+
+  it.each(lying)('%s at %d m/s: not verified, and the person is alerted', async (fault, speedMS, outcome, why) => {
+    await using robot = await startSupervised({ faults: [fault], speedMS });
+    const ended = await robot.conduct({ kind: 'stop' });
+    expect(ended).toMatchObject({ outcome, alarm: expect.stringMatching(/^PRESS THE EMERGENCY STOP/) });
+    expect(ended.facts[0]?.why).toMatch(why);
+    expect(ended.facts[0]?.why).not.toMatch(/ 20 ms/);
+  });
+
+  it.each([['creeping'], ['spinning']] as const)(
+    '%s after the cancel: not verified, and the person is alerted',
+    async (fault) => {
+      await using robot = await startSupervised({ speedMS: 0.3 });
+      const began = await robot.motion.trials.start({ kind: 'stop', who: 'J. Doe', conditions: onSite });
+      await until(
+        () => robot.motion.trials.keepAlive(began.id) !== null && robot.sim.state().moving,
+        'the drive',
+        10_000,
+      );
+      robot.sim.setFault(fault, true);
+      using _pressed = robot.motion.subscribe(() => {
+        if (robot.motion.trials.view()?.alarm !== null) robot.sim.setFault(fault, false);
+      });
+      const ended = await robot.follow(began);
+      // A turn contradicts nothing before the unit of the heading is decided.
+      expect(['contradicted', ...(fault === 'spinning' ? ['not-decided'] : [])]).toContain(ended.outcome);
+      expect(ended.alarm).toMatch(/^PRESS THE EMERGENCY STOP: the robot/);
+    },
+  );
+
+  it('noisy-pose: a robot that stops is verified, with a time to its rest that is true', async () => {
+    await using robot = await startSupervised({ faults: ['noisy-pose'], speedMS: 0.3 });
+    const ended = await robot.conduct({ kind: 'stop' });
+    expect(ended).toMatchObject({ outcome: 'verified', alarm: null });
+    expect(ended.facts[0]?.why).toMatch(/at rest within \d\.\d s, still at rest \d+ s later/);
   });
 
   it('target-in-degrees: the final heading reveals it, and the other observations still count', async () => {
@@ -73,6 +120,17 @@ describe('a robot with a fault', { timeout: 120_000 }, () => {
       'vendor.move.state': 'holds',
     });
     expect(robot.motion.status().gate.reasons.join()).toMatch(/angles.target-ori was contradicted/);
+  });
+
+  it('clockwise: the report of the heading is contradicted, and target_ori is not blamed', async () => {
+    await using robot = await startSupervised();
+    await robot.conduct({ kind: 'stop' });
+    robot.sim.setFault('clockwise', true);
+    const ended = await robot.conduct({ kind: 'move', distanceM: 0.6 });
+    const unit = ended.facts.find(({ fact }) => fact === 'angles.tracked-pose-ori');
+    expect([unit?.verdict, unit?.value], unit?.why).toEqual(['differs', 'degrees clockwise']);
+    expect(verdicts(ended)).toMatchObject({ 'angles.target-ori': 'not-decided' });
+    expect(robot.motion.status().gate.open).toBe(false);
   });
 
   it('unknown-state: an unknown final state is not a success', async () => {
@@ -194,6 +252,9 @@ describe('a trial is refused', { timeout: 60_000 }, () => {
     for (const wrong of [
       { kind: 'move', towardsDeg: 10 },
       { kind: 'move', towardsDeg: 175 },
+      { kind: 'move', towardsDeg: 80 },
+      { kind: 'stop', distanceM: 2.1 },
+      { kind: 'pose', distanceM: 1 },
       { kind: 'move', distanceM: 1.2 },
       { kind: 'dock', towardsDeg: 90 },
       { kind: 'stop', who: ' ' },

@@ -55,10 +55,11 @@ describe('the gate of a trial', () => {
     expect(reasons('stop', identity('simulated'), { conditions })).toEqual([]);
   });
 
-  it.each(driving)('passes no %s over more than a metre', (of) => {
-    expect(reasons(of, {}, { order: orderOf[of](1) })).toEqual([]);
-    for (const wayM of [1.05, 1.5, 30, -1.05]) {
-      expect(reasons(of, {}, { order: orderOf[of](wayM) })).toEqual([expect.stringContaining('at most 1 m')]);
+  it.each(driving)('passes no %s over more than a metre, and no stop over more than two', (of) => {
+    const mostM = of === 'stop' ? 2 : 1;
+    expect(reasons(of, {}, { order: orderOf[of](mostM) })).toEqual([]);
+    for (const wayM of [mostM + 0.05, 2.5, 30, -mostM - 0.05]) {
+      expect(reasons(of, {}, { order: orderOf[of](wayM) })).toEqual([expect.stringContaining(`at most ${mostM} m`)]);
     }
   });
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { createAfterCancel, followedAfterCancel } from '../../../src/lib/motion/trial/judge/after-cancel.ts';
 import { type DockSeen, judgeDock } from '../../../src/lib/motion/trial/judge/dock.ts';
 import { type Rest, restOf } from '../../../src/lib/motion/trial/judge/numbers.ts';
 import { judgePose, type PoseSeen } from '../../../src/lib/motion/trial/judge/pose.ts';
@@ -26,24 +27,35 @@ describe('a cancel', () => {
     goal: { xM: 3, yM: 1 },
     start: rest(0),
     ...{ sentAtMs: 20_000, moveId: 9, answeredInMs: 10, cancelAtMs: 21_000, cancelAnsweredAtMs: 21_010 },
+    ...{ cancelFailure: null, after: createAfterCancel(0).seen },
     poses: [
       ...along(20_000, 21_000, 0, 0.2),
       ...along(21_000, 21_300, 0.2, 0.25),
-      ...along(21_300, 23_000, 0.25, 0.25),
+      ...along(21_300, 31_000, 0.25, 0.25),
     ],
     plans: plans([20_100, 'moving'], [21_020, 'cancelled']),
     outcome: { state: 'cancelled', reason: 'The move was cancelled: the trial cancels its own move.' },
     readAfter: 'cancelled',
   };
-  const verdict = (change: Partial<StopSeen>) => judgeStop({ ...sane, ...change })[0]?.verdict;
+  const judged = (change: Partial<StopSeen>) => {
+    const seen = { ...sane, ...change };
+    const after = followedAfterCancel(seen.poses, 'degrees', seen.cancelAnsweredAtMs ?? Number.POSITIVE_INFINITY);
+    return judgeStop({ ...seen, after })[0];
+  };
+  const verdict = (change: Partial<StopSeen>) => judged(change)?.verdict;
 
   it('is verified where the robot drove, was cancelled, and came to rest short of its goal', () => {
-    expect(judgeStop(sane)).toMatchObject([{ fact: 'vendor.move.cancel', verdict: 'holds', value: true }]);
+    expect(judged({})).toMatchObject({
+      ...{ fact: 'vendor.move.cancel', verdict: 'holds', value: true },
+      why: expect.stringMatching(
+        /^cancelled after 0\.25 m, at rest within \d\.\d s, still at rest 5 s later, and 0\.75 m short/,
+      ),
+    });
   });
 
   it('is contradicted where the robot drives on', () => {
     const poses = [...along(20_000, 21_000, 0, 0.2), ...along(21_000, 23_000, 0.2, 1)];
-    expect(judgeStop({ ...sane, poses })).toMatchObject([{ verdict: 'differs', value: false }]);
+    expect(judged({ poses })).toMatchObject({ verdict: 'differs', value: false });
     // Whatever the chassis reports.
     expect(verdict({ poses, plans: plans([20_100, 'moving'], [22_900, 'succeeded']), readAfter: 'succeeded' })).toBe(
       'differs',
@@ -54,6 +66,12 @@ describe('a cancel', () => {
     ['the robot never drove', { cancelAtMs: null, cancelAnsweredAtMs: null }],
     ['the order was not answered', { moveId: null, answeredInMs: null }],
     ['the cancel was not answered', { cancelAnsweredAtMs: null }],
+    ['the cancel was accepted late', { cancelAnsweredAtMs: 22_500, cancelFailure: 'status 500' }],
+    ['it was at rest only once', { poses: [...along(20_000, 21_000, 0, 0.2), ...along(21_000, 25_500, 0.22, 0.22)] }],
+    [
+      'it crept on, too slowly to be noticed at once',
+      { poses: [...along(20_000, 21_000, 0, 0.2), ...along(21_000, 32_000, 0.2, 0.29)] },
+    ],
     ['the chassis answered slowly', { answeredInMs: 3_000 }],
     ['it had arrived by itself', { plans: plans([20_100, 'moving'], [21_020, 'succeeded']), readAfter: 'succeeded' }],
     ['it is at rest at its goal', { goal: { xM: 3, yM: 0.3 } }],
@@ -70,12 +88,38 @@ describe('a cancel', () => {
     expect(verdict(change)).toBe('not-decided');
   });
 
+  it('gives no shorter time to its rest than a robot needs that brakes gently', () => {
+    const [brakingMS2, speedMS] = [0.6, 0.3];
+    const tookMs = (speedMS / brakingMS2) * 1_000;
+    const poses = along(20_000, 21_050, 0, speedMS * 1.05);
+    for (let atMs = 21_050; atMs < 31_000; atMs += 50) {
+      const s = Math.min(atMs - 21_010, tookMs) / 1_000;
+      poses.push({ atMs, xM: 3, yM: speedMS * 1.01 + speedMS * s - (brakingMS2 * s * s) / 2, ori: 90 });
+    }
+    const found = judged({ poses, goal: { xM: 3, yM: 1 } });
+    expect(found?.verdict, found?.why).toBe('holds');
+    const [, within] = /at rest within ([\d.]+) s/.exec(found?.why ?? '') ?? [];
+    // Rounded up to a tenth: a shorter bound would be below it.
+    expect(Number(within) * 1_000).toBeGreaterThanOrEqual(tookMs + 10);
+  });
+
+  it('names the true reason of a cancel that was refused, or accepted late', () => {
+    const failure = 'The chassis refused the request with status 500.';
+    expect(judged({ cancelAnsweredAtMs: null, cancelFailure: failure })?.why).toBe(
+      'the chassis did not accept the cancel: The chassis refused the request with status 500',
+    );
+    expect(judged({ cancelAnsweredAtMs: 22_500, cancelFailure: failure })?.why).toMatch(
+      /^the cancel was accepted too late for a verdict \(1500 ms; before: The chassis refused .* status 500\)/,
+    );
+    expect(judged({ answeredInMs: 3_000 })?.why).toBe('the order was answered too late for a verdict (3000 ms)');
+  });
+
   const noCancel = { cancelAtMs: null, cancelAnsweredAtMs: null, readAfter: 'failed' };
   const gaveUp = {
     state: 'failed',
     reason: "The chassis reports the move as failed: fail_reason 2 (chassis text 'path blocked').",
   } as const;
-  const why = (change: Partial<StopSeen>) => judgeStop({ ...sane, ...noCancel, ...change })[0]?.why;
+  const why = (change: Partial<StopSeen>) => judged({ ...noCancel, ...change })?.why;
 
   it('names the report of the chassis on a move that failed before the robot drove, and the remedy', () => {
     expect(why({ outcome: gaveUp, poses: along(20_000, 23_000, 0, 0), plans: plans([20_050, 'failed']) })).toBe(
@@ -105,7 +149,8 @@ describe('a cancel', () => {
       'the robot was not observed driving (0.00 m), so no cancel was sent. The move was cancelled on the chassis.',
     );
     expect(why({ poses, outcome: { state: 'succeeded', reason: null } })).toBe(
-      "the robot was not observed driving (0.00 m), so no cancel was sent. The chassis reports the move as 'succeeded'.",
+      'the move ended before poses showed the robot driving, so no cancel was sent: they arrive too seldom for its ' +
+        "speed. The chassis reports the move as 'succeeded'. Run the trial again with a longer way: --distance 2.",
     );
   });
 });
@@ -116,7 +161,8 @@ describe('docking', () => {
     start: rest(0),
     ...{ sentAtMs: 20_000, moveId: 9, endedAtMs: 24_000, batteryStatus: 'charging' },
     outcome: { state: 'succeeded', failReason: null, reason: null },
-    poses: [...along(20_000, 24_000, 0, -0.6), ...along(24_000, 26_000, -0.6, -0.6)],
+    poses: [...along(20_000, 24_000, 0, -0.6), ...along(24_000, 28_000, -0.6, -0.6)],
+    unit: 'degrees',
     plans: plans([20_100, 'moving'], [23_990, 'succeeded']),
   };
   const verdict = (change: Partial<DockSeen>) => judgeDock({ ...sane, ...change })[0]?.verdict;
@@ -136,6 +182,10 @@ describe('docking', () => {
     ['it was there before', { start: rest(-0.6) }],
     ['it was never observed moving', { plans: plans([23_990, 'succeeded']) }],
     ['no pose was received since', { poses: along(20_000, 24_000, 0, -0.6) }],
+    [
+      'it creeps on at 5 cm per second',
+      { poses: [...along(20_000, 24_000, 0, -0.5), ...along(24_000, 28_000, -0.5, -0.7)] },
+    ],
   ])('is not decided where %s', (_what, change) => {
     expect(verdict(change)).toBe('not-decided');
   });
@@ -170,6 +220,13 @@ describe('a pose', () => {
       ['holds', 'radians'],
       ['differs', false],
     ]);
+  });
+
+  it('names both explanations where each heading is reported with the other sign', () => {
+    expect(judgePose(readBack(90, -90))[0]).toMatchObject({
+      verdict: 'not-decided',
+      why: expect.stringMatching(/counts clockwise in the order or in the report, or it is 180° off/),
+    });
   });
 
   it.each([

@@ -1,10 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { degrees } from '../../../src/lib/angle/index.ts';
+import type { PoseUnit } from '../../../src/lib/chassis/index.ts';
 import type { TrialFinding } from '../../../src/lib/motion/index.ts';
 import { isTelling } from '../../../src/lib/motion/trial/judge/heading.ts';
 import { judgeMove, type MoveSeen } from '../../../src/lib/motion/trial/judge/move.ts';
-import { isAtRest, restOf } from '../../../src/lib/motion/trial/judge/numbers.ts';
+import { restSince } from '../../../src/lib/motion/trial/judge/numbers.ts';
 import { planTrial } from '../../../src/lib/motion/trial/plan.ts';
 import { type Encoding, encodings, type RobotModel, samplesOf } from './robot-model.ts';
 
@@ -17,7 +18,13 @@ const sane: RobotModel = {
 /** The trial as planned and judged; null where the gateway would not have ordered a move. */
 function judged(
   robot: RobotModel,
-  options: { distanceM?: number; towardsDeg?: number; chance?: () => number; change?: Partial<MoveSeen> } = {},
+  options: {
+    distanceM?: number;
+    towardsDeg?: number;
+    chance?: () => number;
+    unit?: PoseUnit;
+    change?: Partial<MoveSeen>;
+  } = {},
 ) {
   const chance = options.chance ?? (() => 0.5);
   const ori = encodings[robot.encoding](robot.startDeg, robot.turns);
@@ -31,12 +38,14 @@ function judged(
   if (order.kind !== 'move' || order.goal.value.yawDeg === undefined) throw new Error('a move with a heading');
   const { xM, yM, yawDeg } = order.goal.value;
   const samples = samplesOf(robot, { xM, yM, yawDeg, sent: (degrees(yawDeg) * Math.PI) / 180 }, chance);
-  const start = restOf(samples.poses.filter(({ atMs }) => atMs < samples.sentAtMs));
-  if (start === null || !isAtRest(start)) return null;
+  const poseUnit = options.unit ?? (isDegrees(robot.encoding) ? 'degrees' : 'radians');
+  const start = restSince({ poses: samples.poses.filter(({ atMs }) => atMs < samples.sentAtMs), unit: poseUnit }).rest;
+  if (start === null) return null;
   return judgeMove({
     ...samples,
     goal: { xM, yM, yawDeg },
     start,
+    unit: poseUnit,
     outcome: { state: 'succeeded', failReason: null, reason: null },
     readWhileMoving: 'moving',
     readAfter: 'succeeded',
@@ -66,13 +75,13 @@ const model: fc.Arbitrary<RobotModel> = fc.record({
   turnDegS: fc.double({ min: 15, max: 150, noNaN: true }),
   everyMs: fc.constantFrom(30, 50, 100, 200, 500, 1_000),
   stall: fc.option(
-    fc.record({ atMs: fc.integer({ min: 2_500, max: 8_000 }), forMs: fc.integer({ min: 100, max: 3_000 }) }),
+    fc.record({ atMs: fc.integer({ min: 9_000, max: 14_500 }), forMs: fc.integer({ min: 100, max: 3_000 }) }),
   ),
   noiseM: fc.double({ min: 0, max: 0.02, noNaN: true }),
   noiseDeg: fc.double({ min: 0, max: 2, noNaN: true }),
   jump: fc.option(
     fc.record({
-      atMs: fc.integer({ min: 2_600, max: 9_000 }),
+      atMs: fc.integer({ min: 9_100, max: 15_500 }),
       byM: fc.double({ min: -1, max: 1, noNaN: true }),
       byDeg: fc.double({ min: -180, max: 180, noNaN: true }),
       turns: fc.integer({ min: -60, max: 60 }),
@@ -91,13 +100,45 @@ describe('the judge of a move', () => {
     }
   });
 
+  it('a heading that counts clockwise contradicts the report, and is not blamed on target_ori', () => {
+    for (const isBackwards of [false, true]) {
+      const findings = judged({ ...sane, encoding: 'clockwise degrees', isBackwards });
+      expect(findings?.[0]).toMatchObject({
+        ...{ verdict: 'differs', value: 'degrees clockwise' },
+        why: expect.stringContaining('counted clockwise'),
+      });
+      expect(findings?.[1]).toMatchObject({ fact: target, verdict: 'not-decided' });
+    }
+  });
+
+  it('names both explanations on a course that cannot distinguish a clockwise heading from driving backwards', () => {
+    for (const encoding of ['clockwise degrees', 'degrees within 180'] as const) {
+      for (const isBackwards of [false, true]) {
+        const findings = judged({ ...sane, encoding, isBackwards }, { towardsDeg: 90 });
+        expect(findings?.[0]).toMatchObject({
+          verdict: 'not-decided',
+          why: expect.stringMatching(/counts clockwise cannot be distinguished from a robot that drives backwards/),
+        });
+        expect(findings?.[1]).toMatchObject({ fact: target, verdict: 'not-decided' });
+      }
+    }
+  });
+
+  it('names both explanations where the end does not fit a clockwise heading', () => {
+    const findings = judged({ ...sane, encoding: 'clockwise degrees', appliesTarget: 'not at all' });
+    expect(findings?.[0]).toMatchObject({
+      verdict: 'not-decided',
+      why: expect.stringMatching(/counts clockwise, or the robot drove across its heading/),
+    });
+  });
+
   it('excludes courses near 0 or 180 degrees, where a chassis that drives backwards reports a small number', () => {
     expect([0, 12, -20, 160, 180, -175, 350].map(isTelling)).toEqual(Array(7).fill(false));
     expect([45, -45, 90, -90, 135, -135, 30, 150].map(isTelling)).toEqual(Array(8).fill(true));
   });
 
   it('a heading that was read as degrees, or ignored, is detected at the end', () => {
-    const turned = { towardsDeg: 90 };
+    const turned = { towardsDeg: 45 };
     expect(judged({ ...sane, appliesTarget: 'degrees', startDeg: -80 }, turned)?.[1]).toMatchObject({
       verdict: 'differs',
       value: 'degrees',
@@ -129,7 +170,7 @@ describe('the judge of a move', () => {
     const why = (robot: RobotModel) => judged(robot, failed)?.find(({ fact }) => fact === request)?.why;
     expect(why({ ...sane, drives: 'not at all' })).toBe(
       `the robot was not observed driving (0.00 m). ${reason} ` +
-        'Clear 1.5 m ahead of the robot on the course 90° of the map, or turn the robot; then run the trial again.',
+        'Clear 1.5 m ahead of the robot on the course 135° of the map, or turn the robot; then run the trial again.',
     );
     // A robot that drove half of its path may have free space ahead or not: no statement is made.
     expect(why({ ...sane, drives: 'half the way' })).toBe(`the move did not succeed: ${reason}`);
@@ -140,8 +181,8 @@ describe('the judge of a move', () => {
       'of another number',
       {
         plans: [
-          { atMs: 3_000, actionId: 6, moveState: 'moving', failReason: 0 },
-          { atMs: 9_000, actionId: 6, moveState: 'succeeded', failReason: 0 },
+          { atMs: 10_000, actionId: 6, moveState: 'moving', failReason: 0 },
+          { atMs: 15_000, actionId: 6, moveState: 'succeeded', failReason: 0 },
         ],
       },
     ],
@@ -156,7 +197,7 @@ describe('the judge of a move', () => {
     ],
     [
       'that was never observed moving',
-      { plans: [{ atMs: 9_000, actionId: 7, moveState: 'succeeded', failReason: 0 }] },
+      { plans: [{ atMs: 15_000, actionId: 7, moveState: 'succeeded', failReason: 0 }] },
     ],
     ['that a query does not confirm', { readAfter: null }],
     ['that was not queried during the move', { readWhileMoving: null }],
@@ -176,12 +217,13 @@ describe('the judge of a move', () => {
     fc.assert(
       fc.property(
         model,
+        fc.boolean(),
         fc.double({ min: 0.3, max: 1, noNaN: true }),
         fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { minLength: 7, maxLength: 40 }),
-        (robot, distanceM, chances) => {
+        (robot, isDecided, distanceM, chances) => {
           let index = 0;
           const chance = () => chances[index++ % chances.length] ?? 0.5;
-          const findings = judged(robot, { distanceM, chance });
+          const findings = judged(robot, { distanceM, chance, ...(!isDecided && { unit: 'not-decided' }) });
           if (!isDegrees(robot.encoding)) {
             expect(verdictOf(findings, unit)).not.toBe('holds');
             // The unit of the final heading is unknown then.

@@ -8,6 +8,7 @@ export const encodings = {
   'degrees within 180': (deg: number) => deg - 360 * Math.round(deg / 360),
   'degrees from 0 to 360': (deg: number) => ((deg % 360) + 360) % 360,
   'degrees unwrapped': (deg: number, turns: number) => deg + 360 * turns,
+  'clockwise degrees': (deg: number) => -(deg - 360 * Math.round(deg / 360)),
   'radians within pi': (deg: number) => rad(deg - 360 * Math.round(deg / 360)),
   'radians from 0 to 2 pi': (deg: number) => rad(((deg % 360) + 360) % 360),
   'radians unwrapped': (deg: number, turns: number) => rad(deg) + 2 * Math.PI * turns,
@@ -48,10 +49,12 @@ export interface Wish {
 }
 
 const MOVE = 7;
+/** Its rest before and after. */
+const REST_MS = 9_000;
 
-/** The messages of this robot at a gateway, from 2.5 s before the order until some seconds after its end. */
+/** The messages of this robot at a gateway, from some seconds before the order until some seconds after its end. */
 export function samplesOf(robot: RobotModel, wish: Wish, chance: () => number) {
-  const sentAtMs = 2_500;
+  const sentAtMs = REST_MS;
   const short = (deg: number) => deg - 360 * Math.round(deg / 360);
   const truth: { atMs: number; xM: number; yM: number; deg: number }[] = [];
   const state = { atMs: 0, xM: robot.xM, yM: robot.yM, deg: robot.startDeg };
@@ -88,7 +91,7 @@ export function samplesOf(robot: RobotModel, wish: Wish, chance: () => number) {
     }
   } else pause(2_000);
   const endedAtMs = state.atMs + 30;
-  pause(3_000);
+  pause(REST_MS);
 
   const noise = (by: number) => (chance() * 2 - 1) * by;
   const poses: PoseSample[] = [];

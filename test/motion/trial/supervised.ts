@@ -49,13 +49,20 @@ export async function startSupervised(
     site?: (site: Site) => Site;
     evidence?: boolean;
     limits?: Partial<OrderLimits>;
+    /** Of the robot, at most. */
+    speedMS?: number;
   } = {},
 ): Promise<Supervised> {
   await using stack = new AsyncDisposableStack();
   const dir = mkdtempSync(join(tmpdir(), 'gw-trial-'));
   stack.defer(() => rmSync(dir, { recursive: true, force: true }));
   const clock = createPacedClock();
-  const sim = stack.use(await startSim({ dir, clock, evidence: options.evidence ?? false }));
+  const sim = stack.use(
+    await startSim({
+      ...{ dir, clock, evidence: options.evidence ?? false },
+      ...(options.speedMS !== undefined && { speedMS: options.speedMS }),
+    }),
+  );
   for (const fault of options.faults ?? []) sim.setFault(fault, true);
   if (sim.sitePath === null) throw new Error('expected no folder');
   const loaded = await loadSite(sim.sitePath);

@@ -24,7 +24,13 @@ const FASTER_BY = 1.2;
 const FASTER_BY_M_S = 0.02;
 /** Project decisions: so long after its order a robot may still gain speed, until it brakes. */
 const SETS_OUT_MS = 3_000;
-const GAIN_M_S2 = 1;
+const GAIN_M_S2 = 1.4;
+/** A robot that moved less than this within that time had hardly set out: it is faster than on average since. Project decisions. */
+const SET_OUT_M = 0.03;
+const SET_OUT_MS = 400;
+/** A robot that is slower than this part of its speed has braked, however long its way was. Project decisions. */
+const BRAKED_PART = 0.3;
+const BRAKED_M_S = 0.05;
 /** The fastest robot; also where its speed is not known. Project decision. */
 const MAX_SPEED_M_S = 1.2;
 /** A speed is taken over at least this; a slow one over the longer time, so that noise is not a speed. Project decisions. */
@@ -57,10 +63,13 @@ export function judgeAfterStop(input: AfterStopInput): AfterStop {
     0,
     poses.findLastIndex(({ atMs }) => atMs <= acknowledgedAtMs),
   );
-  const { wayM: allowedM, brakingS } = braking(input, poses[at] ?? newest);
+  const { wayM: allowedM, brakingS, measuredMS } = braking(input, poses[at] ?? newest);
   const [start, end] = [placeAt(poses, at), placeAt(poses, poses.length - 1)];
   const wayM = start === null || end === null ? 0 : Math.hypot(end.xM - start.xM, end.yM - start.yM);
-  if (wayM > allowedM + NOISE_M) {
+  const nowMS = speedOver(SPEED_MS, poses, newest);
+  const wasMS = measuredMS ?? MAX_SPEED_M_S;
+  const hasBraked = wasMS > SLOW_M_S && nowMS !== null && nowMS < BRAKED_PART * wasMS + BRAKED_M_S;
+  if (wayM > allowedM + NOISE_M && !hasBraked) {
     const sinceS = ((newest.atMs - acknowledgedAtMs) / 1_000).toFixed(1);
     const reason = `it went ${wayM.toFixed(2)} m, more than braking explains, within ${sinceS} s after the cancel`;
     return { verdict: 'drives-on', reason };
@@ -82,7 +91,8 @@ function braking({ poses, acknowledgedAtMs, orderedAtMs }: AfterStopInput, from:
   const gainsS = setsOut ? beforeS + REACTION_S : 0;
   const topMS = Math.max(speedMS, Math.min(MAX_SPEED_M_S, speedMS + GAIN_M_S2 * gainsS));
   const onM = setsOut ? topMS * gainsS : (measuredMS ?? MAX_SPEED_M_S) * beforeS + speedMS * REACTION_S;
-  return { wayM: onM + (topMS * topMS) / (2 * BRAKING_M_S2), brakingS: topMS / BRAKING_M_S2 + REACTION_S };
+  const wayM = onM + (topMS * topMS) / (2 * BRAKING_M_S2);
+  return { wayM, brakingS: topMS / BRAKING_M_S2 + REACTION_S, measuredMS };
 }
 
 /** Mean of this pose and the one before it, where there is one. */
@@ -95,13 +105,27 @@ function placeAt(poses: readonly PoseSample[], at: number): { readonly xM: numbe
 
 /** Speed at this pose, from the poses before it; null where they do not show it. */
 function speedAt(poses: readonly PoseSample[], at: PoseSample): number | null {
-  const recently = speedOver(SPEED_MS, poses, at);
+  const recently = risingSpeed(SPEED_MS, poses, at);
   if (recently === null || recently > SLOW_M_S) return recently;
-  return speedOver(SLOW_SPEED_MS, poses, at) ?? recently;
+  return risingSpeed(SLOW_SPEED_MS, poses, at) ?? recently;
+}
+
+/** A robot that had not set out before is at twice its mean speed. */
+function risingSpeed(leastMs: number, poses: readonly PoseSample[], at: PoseSample): number | null {
+  const meanMS = speedOver(leastMs, poses, at);
+  const from = poses.findLast(({ atMs }) => atMs <= at.atMs - leastMs);
+  if (meanMS === null || from === undefined) return meanMS;
+  const before = poses.findLast(({ atMs }) => atMs <= from.atMs - SET_OUT_MS);
+  const isNear = before !== undefined && from.atMs - before.atMs <= MAX_APART_MS;
+  return isNear && wayBetween(before, from) < SET_OUT_M ? 2 * meanMS : meanMS;
 }
 
 function speedOver(leastMs: number, poses: readonly PoseSample[], at: PoseSample): number | null {
   const before = poses.findLast(({ atMs }) => atMs <= at.atMs - leastMs);
   if (before === undefined || at.atMs - before.atMs > MAX_APART_MS) return null;
-  return (Math.hypot(at.xM - before.xM, at.yM - before.yM) * 1_000) / (at.atMs - before.atMs);
+  return (wayBetween(before, at) * 1_000) / (at.atMs - before.atMs);
+}
+
+function wayBetween(a: PoseSample, b: PoseSample): number {
+  return Math.hypot(b.xM - a.xM, b.yM - a.yM);
 }

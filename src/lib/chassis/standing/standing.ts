@@ -26,6 +26,8 @@ export interface StandingInput {
   readonly unit: PoseUnit;
   /** Only poses from here on count. */
   readonly sinceMs?: number;
+  /** The longest time that is judged together; 10 s by default. */
+  readonly maxMs?: number;
 }
 
 /** Project decisions. A slower robot cannot be distinguished from one that stands. */
@@ -148,13 +150,14 @@ const places: readonly Axis[] = [placeAxis(({ xM }) => xM), placeAxis(({ yM }) =
  * on whether it stands. So a robot that came to rest is said to move until its rest alone decides, and one that sets out
  * is noticed with its first poses.
  */
-export function judgeStanding({ poses, nowMs, unit, sinceMs = Number.NEGATIVE_INFINITY }: StandingInput): Standing {
+export function judgeStanding(input: StandingInput): Standing {
+  const { poses, nowMs, unit, sinceMs = Number.NEGATIVE_INFINITY, maxMs = MAX_MS } = input;
   const newest = poses.at(-1);
   if (newest === undefined || newest.atMs < sinceMs) return notKnown('no pose was received', 0, 0);
   const ageMs = nowMs - newest.atMs;
   if (ageMs > MAX_AGE_MS) return notKnown(`the newest pose is ${(ageMs / 1_000).toFixed(1)} s old`, 0, 0);
 
-  const rest = usable(poses, newest, sinceMs);
+  const rest = usable(poses, newest, sinceMs, maxMs);
   const series = [...places, ...headingAxes[unit]].map((axis) => seriesOf(axis, rest, poses));
   const [x, y, ...headings] = series as [Series, Series, ...Series[]];
   let doubt = '';
@@ -201,12 +204,17 @@ export function judgeStanding({ poses, nowMs, unit, sinceMs = Number.NEGATIVE_IN
 }
 
 /** The poses that can be judged together, newest first. */
-function usable(poses: readonly PoseSample[], newest: PoseSample, sinceMs: number): readonly PoseSample[] {
+function usable(
+  poses: readonly PoseSample[],
+  newest: PoseSample,
+  sinceMs: number,
+  maxMs: number,
+): readonly PoseSample[] {
   const found: PoseSample[] = [newest];
   for (let at = poses.length - 2; at >= 0; at -= 1) {
     const pose = poses[at];
     const later = found.at(-1) ?? newest;
-    if (pose === undefined || pose.atMs < sinceMs || newest.atMs - pose.atMs > MAX_MS) break;
+    if (pose === undefined || pose.atMs < sinceMs || newest.atMs - pose.atMs > maxMs) break;
     if (later.atMs - pose.atMs > MAX_GAP_MS) break;
     found.push(pose);
   }

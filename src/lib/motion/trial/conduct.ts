@@ -1,16 +1,20 @@
 import type { ChassisMoves } from '../../chassis/moves.ts';
 import { asGwError } from '../../error/index.ts';
 import { firstOf } from '../../lifecycle/index.ts';
+import type { Canceller } from '../canceller.ts';
 import type { MoveOutcome, Order } from '../model.ts';
 import { carryOut, type OrderTools } from '../orders.ts';
+import { type AfterCancel, createAfterCancel } from './judge/after-cancel.ts';
 import { judgeDock } from './judge/dock.ts';
 import { judgeMove } from './judge/move.ts';
 import { DRIVES_M } from './judge/not-driven.ts';
-import { distanceM, isAtRest, MIN_REST_SAMPLES, type Rest, restOf } from './judge/numbers.ts';
+import { distanceM, type Place, type Rest } from './judge/numbers.ts';
 import { judgePose, type PoseSet } from './judge/pose.ts';
-import { judgeStop, restAtMs } from './judge/stop.ts';
+import { judgeStop, MAX_ANSWER_MS, SHORT_OF_GOAL_M } from './judge/stop.ts';
 import type { TrialFinding, TrialKind } from './model.ts';
 import { headingsToSet } from './plan.ts';
+import { untilRest } from './rest.ts';
+import { ALARM, CANCEL_AGAIN_MS } from './runaway.ts';
 import type { Sampler } from './samples.ts';
 
 /** Dependencies of one trial. */
@@ -29,12 +33,10 @@ export interface Conduct {
 
 /** Project decisions, in milliseconds. */
 const MAX_TRIAL_MS = 60_000;
-const REST_WATCH_MS = 4_000;
-const REST_SAMPLES = 8;
-const STOP_WATCH_MS = 6_000;
-/** How long a robot that does not come to rest is cancelled repeatedly. */
-const MAX_RUNAWAY_MS = 30_000;
-const CANCEL_AGAIN_MS = 1_000;
+/** From the cancel to the second rest: the longest time over which rest is judged, the time between, and reserve. */
+const MAX_STOP_MS = 45_000;
+/** How often a failed attempt of a cancel is looked for. */
+const OBSERVE_MS = 50;
 /** Distance driven before the state of the move is requested. */
 const GET_AFTER_M = 0.1;
 
@@ -95,10 +97,10 @@ async function conductMove(conduct: Conduct): Promise<TrialFinding[]> {
   const driven = await drive(conduct, signal);
   await reading.end();
   setPhase('Move ended; verifies that the robot stands still.');
-  await settle(conduct, driven.endedAtMs);
+  await untilRest(sampler, driven.endedAtMs, signal);
   const readAfter = driven.moveId === null ? null : await readState(tools, sampler, driven.moveId);
-  const { poses, plans } = sampler;
-  return judgeMove({ ...driven, goal: { xM, yM, yawDeg }, start, poses, plans, readWhileMoving, readAfter });
+  const { poses, unit, plans } = sampler;
+  return judgeMove({ ...driven, goal: { xM, yM, yawDeg }, start, poses, unit, plans, readWhileMoving, readAfter });
 }
 
 /** Requests the state of the move once, while it is running. */
@@ -133,48 +135,102 @@ async function readState({ moves }: OrderTools, sampler: Sampler, moveId: number
   }
 }
 
-/** Waits for poses at rest after the end, unless aborted. */
-async function settle({ sampler, signal }: Conduct, endedAtMs: number): Promise<void> {
-  const after = () => sampler.poses.filter(({ atMs }) => atMs >= endedAtMs + 300);
-  const isEnough = () => {
-    const samples = after();
-    return samples.length >= REST_SAMPLES || (samples.length >= MIN_REST_SAMPLES && spanMs(samples) >= 2_000);
-  };
-  await sampler.until(isEnough, REST_WATCH_MS, signal);
-}
-
-function spanMs(samples: readonly { readonly atMs: number }[]): number {
-  return (samples.at(-1)?.atMs ?? 0) - (samples[0]?.atMs ?? 0);
-}
-
 async function conductStop(conduct: Conduct): Promise<TrialFinding[]> {
   const { tools, sampler, order, start, signal, setPhase } = conduct;
   if (order.kind !== 'move') throw new RangeError('the order of a stop trial must be a move');
   setPhase('Drives, and is cancelled as soon as it moves.');
+  const goal = order.goal.value;
   const cancelling = new AbortController();
-  let cancelAtMs: number | null = null;
+  const cancel = firstCancel(conduct);
   const isDriving = () => {
     const last = sampler.poses.at(-1);
     return last !== undefined && distanceM(last, start) >= DRIVES_M && sampler.plans.at(-1)?.moveState === 'moving';
   };
-  const watching = sampler.until(isDriving, MAX_TRIAL_MS, firstOf(signal, cancelling.signal)).then((drives) => {
-    if (!drives || cancelling.signal.aborted) return;
-    cancelAtMs = sampler.now();
+  const watching = sampler.until(isDriving, MAX_TRIAL_MS, firstOf(signal, cancelling.signal)).then(async (drives) => {
+    if (!drives || cancelling.signal.aborted) return null;
+    const atMs = sampler.now();
     sampler.note('cancel sent');
-    setPhase('Cancelled; verifies that the robot comes to rest.');
+    setPhase('Cancelled; verifies by its poses that the robot comes to rest, and rests: up to a minute.');
     cancelling.abort(new Error('the trial cancels its own move'));
+    return { atMs, after: await followToRest(conduct, { goal, answeredAtMs: cancel.answeredAtMs }) };
   });
-  const driven = await drive(conduct, firstOf(signal, cancelling.signal));
+  const driven = await drive({ ...conduct, tools: cancel.tools }, firstOf(signal, cancelling.signal));
   if (!cancelling.signal.aborted) cancelling.abort();
-  await watching;
-  const answeredAtMs = tools.canceller.answeredAtMs - tools.clock.monotonicMs() + sampler.now();
-  const cancelAnsweredAtMs = cancelAtMs !== null && answeredAtMs >= cancelAtMs ? answeredAtMs : null;
-  const isStill = () => restAtMs({ poses: sampler.poses, cancelAnsweredAtMs }) !== null;
-  if (cancelAnsweredAtMs !== null) await sampler.until(isStill, STOP_WATCH_MS, signal);
+  const followed = await watching;
   const readAfter = driven.moveId === null ? null : await readState(tools, sampler, driven.moveId);
   const { poses, plans } = sampler;
-  const goal = order.goal.value;
-  return judgeStop({ ...driven, goal, start, cancelAtMs, cancelAnsweredAtMs, poses, plans, readAfter });
+  return judgeStop({
+    ...{ ...driven, goal, start, poses, plans, readAfter },
+    cancelAtMs: followed?.atMs ?? null,
+    cancelAnsweredAtMs: followed === null ? null : cancel.answeredAtMs(),
+    cancelFailure: cancel.failure(),
+    after: followed?.after ?? createAfterCancel(0).seen,
+  });
+}
+
+/** The tools of an order, and what became of its first cancel. */
+function firstCancel({ tools, sampler }: Conduct) {
+  const { canceller } = tools;
+  let answeredAtMs: number | null = null;
+  let failure: string | null = null;
+  const observe = () => {
+    failure ??= canceller.failure;
+  };
+  const observed: Canceller = {
+    async cancel(why) {
+      using _watching = tools.clock.every(OBSERVE_MS, observe);
+      const isAnswered = await canceller.cancel(why);
+      observe();
+      if (isAnswered) answeredAtMs ??= canceller.answeredAtMs - tools.clock.monotonicMs() + sampler.now();
+      return isAnswered;
+    },
+    get isPending() {
+      return canceller.isPending;
+    },
+    get isSending() {
+      return canceller.isSending;
+    },
+    get answeredAtMs() {
+      return canceller.answeredAtMs;
+    },
+    get failure() {
+      return canceller.failure;
+    },
+  };
+  return { tools: { ...tools, canceller: observed }, answeredAtMs: () => answeredAtMs, failure: () => failure };
+}
+
+/**
+ * Follows the cancelled robot by its poses until it was at rest twice, or the time is over. While it drives on it is
+ * cancelled again and again; a robot that stops only then has not obeyed.
+ */
+async function followToRest(
+  conduct: Conduct,
+  cancelled: { readonly goal: Place; readonly answeredAtMs: () => number | null },
+): Promise<AfterCancel> {
+  const { goal, answeredAtMs } = cancelled;
+  const { tools, sampler, signal, alarm } = conduct;
+  await sampler.until(() => answeredAtMs() !== null, MAX_ANSWER_MS, signal);
+  const fromMs = answeredAtMs() ?? sampler.now();
+  const after = createAfterCancel(fromMs);
+  let cancelledAtMs = fromMs;
+  const shortM = () => distanceM(sampler.poses.at(-1) ?? goal, goal);
+  const wasShort = shortM() >= 2 * SHORT_OF_GOAL_M;
+  const isDone = () => {
+    const seen = after.update(sampler.poses, sampler.unit, sampler.now());
+    if (wasShort && shortM() < SHORT_OF_GOAL_M)
+      alarm(`${ALARM}: the robot drives to its goal although it was cancelled.`);
+    if (seen.again !== null) return true;
+    return seen.isMoving && !tools.canceller.isSending && sampler.now() - cancelledAtMs >= CANCEL_AGAIN_MS;
+  };
+  while (sampler.now() - fromMs < MAX_STOP_MS && !signal.aborted) {
+    const isDecided = await sampler.until(isDone, MAX_STOP_MS - (sampler.now() - fromMs), signal);
+    if (!isDecided || after.seen.again !== null) break;
+    cancelledAtMs = sampler.now();
+    sampler.note('cancel sent again');
+    void tools.canceller.cancel('the robot moves although its move was cancelled');
+  }
+  return after.seen;
 }
 
 async function conductDock(conduct: Conduct): Promise<TrialFinding[]> {
@@ -183,12 +239,12 @@ async function conductDock(conduct: Conduct): Promise<TrialFinding[]> {
   setPhase('Drives to the dock.');
   const driven = await drive(conduct, signal);
   setPhase('Docking ended; verifies that the robot stands still.');
-  await settle(conduct, driven.endedAtMs);
+  await untilRest(sampler, driven.endedAtMs, signal);
   const { battery } = tools.link.snapshot().values;
   const isFresh = battery.status === 'received' && battery.ageMs <= sampler.now() - driven.endedAtMs;
   const batteryStatus = isFresh ? battery.value.status : null;
-  const { poses, plans } = sampler;
-  return judgeDock({ ...driven, dock: order.goal.value, start, poses, plans, batteryStatus });
+  const { poses, unit, plans } = sampler;
+  return judgeDock({ ...driven, dock: order.goal.value, start, poses, unit, plans, batteryStatus });
 }
 
 /** The robot does not drive. The original pose is always restored, also when the trial is aborted. */
@@ -202,10 +258,7 @@ async function conductPose(conduct: Conduct): Promise<TrialFinding[]> {
     sampler.note(`pose sent: ${JSON.stringify(value)}`);
     const outcome = await carryOut({ kind: 'pose', pose: { ...order.pose, value } }, tools, never);
     sampler.note(`pose ${outcome.state}${outcome.reason === null ? '' : `: ${outcome.reason}`}`);
-    const setAtMs = sampler.now();
-    const after = () => sampler.poses.filter(({ atMs }) => atMs > setAtMs);
-    await sampler.until(() => after().length >= MIN_REST_SAMPLES, REST_WATCH_MS);
-    return restOf(after());
+    return untilRest(sampler, sampler.now());
   };
   await tools.poseAlarm.raise('A trial set another pose, and did not restore the original one.');
   try {
@@ -229,13 +282,13 @@ async function restore(
   set: (yawDeg: number) => Promise<Rest | null>,
 ): Promise<void> {
   const was = `${start.xM.toFixed(2)} m, ${start.yM.toFixed(2)} m, ${start.ori.toFixed(1)}°`;
-  let found = 'no pose reported since';
+  let found = 'no pose at rest was reported since';
   try {
     const now = await set(start.ori);
     if (now !== null) {
       found = `${now.xM.toFixed(2)} m, ${now.yM.toFixed(2)} m, ${now.ori.toFixed(1)}° is reported`;
       const offDeg = Math.abs(now.ori - start.ori - 360 * Math.round((now.ori - start.ori) / 360));
-      if (isAtRest(now) && distanceM(now, start) <= BACK_M && offDeg <= BACK_DEG) {
+      if (distanceM(now, start) <= BACK_M && offDeg <= BACK_DEG) {
         await tools.poseAlarm.clear();
         note(`The original pose is restored: ${was}.`);
         return;
@@ -248,22 +301,4 @@ async function restore(
   alarm(`THE POSE OF THE ROBOT IS WRONG: ${why}. Set it before the robot drives.`);
   // It holds in memory also where the disk fails.
   await tools.poseAlarm.raise(why).catch(() => {});
-}
-
-/**
- * Repeats the cancel while the robot still moves, until it stands or the time is over. False where it did not come to
- * rest, or where that is unknown because the connection was lost.
- */
-export async function holdUntilStill({ tools, sampler }: Pick<Conduct, 'tools' | 'sampler'>): Promise<boolean> {
-  const beganMs = sampler.now();
-  const isConnected = () => tools.link.snapshot().link.kind === 'connected';
-  const isMoving = () => {
-    const { planning } = tools.link.snapshot().values;
-    return planning.status === 'received' && planning.value.moveState === 'moving';
-  };
-  while (isMoving() && isConnected() && sampler.now() - beganMs < MAX_RUNAWAY_MS) {
-    await tools.canceller.cancel('a trial has ended and the robot still moves');
-    await sampler.until(() => !isMoving(), CANCEL_AGAIN_MS);
-  }
-  return !isMoving();
 }

@@ -24,7 +24,7 @@ export interface TrialRequest {
   readonly conditions: TrialConditions;
   /** `move` and `stop`: the course on the map, in degrees counter-clockwise, 0 along +x. Absent: chosen from the heading of the robot. */
   readonly towardsDeg?: number | undefined;
-  /** `move`: 0.3 to 1 m. */
+  /** `move`: 0.3 to 1 m. `stop`: 1 to 2 m. */
   readonly distanceM?: number | undefined;
 }
 

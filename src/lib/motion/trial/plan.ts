@@ -4,17 +4,23 @@ import { chosen } from '../../evidence/index.ts';
 import type { Site } from '../../site/index.ts';
 import type { Order } from '../model.ts';
 import { dockOrder } from '../tours.ts';
-import { MAX_WAY_M } from './gate.ts';
+import { MAX_STOP_WAY_M, MAX_WAY_M } from './gate.ts';
 import { type Place, shortWay, TURN_DEG } from './judge/numbers.ts';
 import { type TrialRequest, trialKinds } from './model.ts';
 
 /**
- * Courses and headings at which degrees and radians cannot be confused: no value in radians is near them, forwards or
- * backwards, which excludes 0 and 180. Project decision.
+ * Headings at which degrees and radians cannot be confused: no value in radians is near them, forwards or backwards,
+ * which excludes 0 and 180. Project decision.
  */
 const unambiguousDeg: readonly number[] = [90, -90, 135, -135, 45, -45];
-/** Minimum distance of a requested course from 0 and 180 degrees. */
+/**
+ * On a course of 90 degrees a heading that counts clockwise reads as that of a robot that drives backwards, so courses are
+ * diagonal. Project decision.
+ */
+const coursesDeg: readonly number[] = [135, -135, 45, -45];
+/** Minimum distance of a requested course from 0 and 180, and from ±90 degrees. */
 const MIN_FROM_AXIS_DEG = 30;
+const MIN_FROM_SIDE_DEG = 20;
 /** Turn from the course to the final heading: large enough to measure, and less than a half turn, which is ambiguous. */
 const [MIN_TURN_DEG, MAX_TURN_DEG] = [80, 140];
 const DEFAULT_DISTANCE_M = 0.8;
@@ -36,12 +42,17 @@ export function checkRequest({ kind, who, towardsDeg, distanceM }: TrialRequest)
       problems.push(
         `on the course ${towardsDeg}° degrees and radians cannot be distinguished; choose one at least ${MIN_FROM_AXIS_DEG}° from 0 and 180`,
       );
+    } else if (kind === 'move' && Math.abs(shortWay(towardsDeg - 90, 180)) < MIN_FROM_SIDE_DEG) {
+      problems.push(
+        `on the course ${towardsDeg}° a heading that counts clockwise cannot be distinguished from a robot that drives backwards; choose one at least ${MIN_FROM_SIDE_DEG}° from 90 and -90, such as 45`,
+      );
     }
   }
   if (distanceM !== undefined) {
-    if (kind !== 'move') problems.push(`a trial of ${kind} takes no distance`);
-    else if (!(distanceM >= MIN_DISTANCE_M && distanceM <= MAX_WAY_M)) {
-      problems.push(`the distance must be ${MIN_DISTANCE_M} to ${MAX_WAY_M} m`);
+    const [minM, maxM] = kind === 'stop' ? [MAX_WAY_M, MAX_STOP_WAY_M] : [MIN_DISTANCE_M, MAX_WAY_M];
+    if (kind !== 'move' && kind !== 'stop') problems.push(`a trial of ${kind} takes no distance`);
+    else if (!(distanceM >= minM && distanceM <= maxM)) {
+      problems.push(`the distance of a trial of ${kind} must be ${minM} to ${maxM} m`);
     }
   }
   if (problems.length > 0) throw new GwError('USAGE', `Invalid trial: ${problems.join('; ')}.`);
@@ -53,16 +64,19 @@ export interface Stance extends Place {
 }
 
 /**
- * The order of a trial from the present pose. Without a requested course a move takes the nearest unambiguous one, and
+ * The order of a trial from the present pose. Without a requested course a move takes the nearest diagonal one, and
  * a stop goes straight ahead. Throws SITE_FILE_INVALID without a dock in the site file.
  */
 export function planTrial(request: TrialRequest, from: Stance, site: Pick<Site, 'dock' | 'path'>): Order {
   const source = `trial of ${request.kind}, by ${request.who}`;
   switch (request.kind) {
     case 'stop':
-      return { kind: 'move', goal: chosen(ahead(from, request.towardsDeg ?? from.ori, MAX_WAY_M), source) };
+      return {
+        kind: 'move',
+        goal: chosen(ahead(from, request.towardsDeg ?? from.ori, request.distanceM ?? MAX_WAY_M), source),
+      };
     case 'move': {
-      const course = request.towardsDeg ?? nearest(unambiguousDeg, from.ori);
+      const course = request.towardsDeg ?? nearest(coursesDeg, from.ori);
       const place = ahead(from, course, request.distanceM ?? DEFAULT_DISTANCE_M);
       return { kind: 'move', goal: chosen({ ...place, yawDeg: degrees(finalHeading(course, from.ori)) }, source) };
     }
@@ -96,7 +110,7 @@ function ahead({ xM, yM }: Place, courseDeg: number, wayM: number): Place {
 
 function nearest(headings: readonly number[], to: number): number {
   const off = (heading: number) => Math.abs(shortWay(heading - to, TURN_DEG));
-  return headings.toSorted((a, b) => off(a) - off(b))[0] ?? 90;
+  return headings.toSorted((a, b) => off(a) - off(b))[0] ?? 45;
 }
 
 /** An unambiguous heading with a clear turn from the course, as far as possible from the present heading. */

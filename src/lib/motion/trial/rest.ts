@@ -1,35 +1,50 @@
-import { isAtRest, MIN_REST_SAMPLES, type Rest, restOf, steadyRest } from './judge/numbers.ts';
+import { MAX_REST_WINDOW_MS, MIN_REST_SAMPLES, type Rest, restSince } from './judge/numbers.ts';
 import type { Sampler } from './samples.ts';
 
-/** How long the robot must stand still before the order, and the maximum wait for it. */
-const REST_MS = 2_000;
-const MAX_WAIT_MS = 6_000;
+/** The longest wait for a robot at rest: the time over which it is judged at most, and some reserve. */
+const MAX_WAIT_MS = MAX_REST_WINDOW_MS + 2_000;
+/** A robot that moves by its poses for so long does not stand still. Project decision. */
+const MAX_MOVING_MS = 6_000;
 
-/** Where the robot stands, after two seconds at rest; otherwise the reason why no order may be sent. */
+/** Whether the robot stands, by the poses of this trial. */
+export function restNow(sampler: Sampler, sinceMs?: number): ReturnType<typeof restSince> {
+  return restSince({ poses: sampler.poses, unit: sampler.unit, nowMs: sampler.now(), sinceMs });
+}
+
+/** Waits until the poses since then show the robot at rest; null where they do not, or after an abort. */
+export async function untilRest(sampler: Sampler, sinceMs: number, signal?: AbortSignal): Promise<Rest | null> {
+  const beganMs = sampler.now();
+  let rest: Rest | null = null;
+  let movingSinceMs: number | null = null;
+  const isDecided = () => {
+    ({ rest } = restNow(sampler, sinceMs));
+    if (rest !== null) return true;
+    // Earlier poses may show a drive that has ended.
+    const isMoving = restNow(sampler, Math.max(sinceMs, beganMs)).standing.verdict === 'moves';
+    if (isMoving) movingSinceMs ??= sampler.now();
+    else movingSinceMs = null;
+    return movingSinceMs !== null && sampler.now() - movingSinceMs >= MAX_MOVING_MS;
+  };
+  await sampler.until(isDecided, MAX_WAIT_MS, signal);
+  return rest;
+}
+
+/** Where the robot stands, by its poses; otherwise the reason why no order may be sent. */
 export async function untilAtRest(sampler: Sampler, signal: AbortSignal): Promise<Rest | string> {
-  /** The newest poses, over at least two seconds; all of them where there are fewer. */
-  const newest = () => {
-    const untilMs = (sampler.poses.at(-1)?.atMs ?? 0) - REST_MS;
-    const from = sampler.poses.findLastIndex(({ atMs }) => atMs <= untilMs);
-    return { isWhole: from >= 0, samples: sampler.poses.slice(Math.max(0, from)) };
-  };
-  const isSteady = () => {
-    const { isWhole, samples } = newest();
-    return isWhole && steadyRest(restOf(samples)) !== null;
-  };
-  await sampler.until(isSteady, MAX_WAIT_MS, signal);
-  const { isWhole, samples } = newest();
+  const rest = await untilRest(sampler, Number.NEGATIVE_INFINITY, signal);
   const { invalidatedBy } = sampler;
-  const rest = restOf(samples);
-  if (rest !== null && !isAtRest(rest)) {
-    const seconds = (((samples.at(-1)?.atMs ?? 0) - (samples[0]?.atMs ?? 0)) / 1_000).toFixed(1);
-    const how = `${rest.driftM.toFixed(2)} m and ${rest.driftDeg.toFixed(1)} in its heading within ${seconds} s`;
+  if (rest === null) {
+    const { standing } = restNow(sampler);
     const also = invalidatedBy === null ? '' : ` Also: ${invalidatedBy}.`;
-    return `The reported pose drifts while the robot should stand still: ${how}.${also}`;
+    if (standing.verdict === 'moves')
+      return `The reported pose drifts while the robot should stand still: ${standing.reason}.${also}`;
+    if (invalidatedBy === null && !signal.aborted) {
+      const few = standing.poses < MIN_REST_SAMPLES ? 'Too few poses' : 'Whether the robot stands is not known';
+      return `${few}: ${standing.reason}.`;
+    }
   }
   // A fault before the order is a refusal.
   if (invalidatedBy !== null) return `No order was sent: ${invalidatedBy}.`;
   signal.throwIfAborted();
-  if (rest !== null && isWhole) return rest;
-  return `Fewer than ${MIN_REST_SAMPLES} poses received within ${REST_MS / 1_000} s.`;
+  return rest ?? 'Whether the robot stands is not known.';
 }

@@ -1,10 +1,10 @@
-import { type ChassisLink, type Obstacle, obstaclesIn } from '../../chassis/index.ts';
+import { type ChassisLink, type Obstacle, obstaclesIn, type PoseUnit } from '../../chassis/index.ts';
 import type { Clock } from '../../lifecycle/index.ts';
 import { onAbort } from '../../lifecycle/index.ts';
 
 /** One message of `/tracked_pose` during a trial. */
 export interface PoseSample {
-  /** Since the trial began, by the monotonic clock. */
+  /** Since the trial began, by the monotonic clock; negative before it. */
   readonly atMs: number;
   readonly xM: number;
   readonly yM: number;
@@ -27,11 +27,15 @@ interface EventSample {
 }
 
 /** Samples that arrive faster are thinned out, samples beyond the maximum are counted. Project decisions. */
-const MIN_GAP_MS = 25;
-const MAX_SAMPLES = 2_000;
+const MIN_GAP_MS = 40;
+/** More than the longest trial has at this gap: without new poses nothing is known of the robot. */
+const MAX_SAMPLES = 6_000;
 
 export interface Sampler extends Disposable {
+  /** Those that the link still has from before the trial come first: they show whether the robot stood. */
   readonly poses: readonly PoseSample[];
+  /** Unit of `ori` as far as it is known now. */
+  readonly unit: PoseUnit;
   readonly plans: readonly PlanSample[];
   readonly events: readonly EventSample[];
   /** Number of samples that were not kept. */
@@ -55,11 +59,11 @@ export function createSampler(
   { onChange = () => {} }: { readonly onChange?: (sampler: Sampler) => void } = {},
 ): Sampler {
   const beganMs = clock.monotonicMs();
-  const poses: PoseSample[] = [];
+  const { values: first, poses: earlier } = link.snapshot();
+  const poses: PoseSample[] = earlier.map((pose) => ({ ...pose, atMs: pose.atMs - beganMs }));
   const plans: PlanSample[] = [];
   const events: EventSample[] = [];
-  const first = link.snapshot().values;
-  // A value received earlier is not a sample of this trial.
+  // A value received earlier is no new message.
   let lastPose: unknown = first.pose.status === 'received' ? first.pose.value : null;
   let lastPlan: unknown = first.planning.status === 'received' ? first.planning.value : null;
   let dropped = 0;
@@ -105,6 +109,9 @@ export function createSampler(
 
   const sampler: Sampler = {
     poses,
+    get unit() {
+      return link.snapshot().poseUnit.verdict;
+    },
     plans,
     events,
     get dropped() {

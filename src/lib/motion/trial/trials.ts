@@ -7,13 +7,13 @@ import { KEEP_ALIVE_CHECK_MS, KEEP_ALIVE_MS } from '../keep-alive.ts';
 import type { Order } from '../model.ts';
 import type { OrderTools } from '../orders.ts';
 import { conclude } from './conclusion.ts';
-import { conductTrial, holdUntilStill } from './conduct.ts';
+import { conductTrial } from './conduct.ts';
 import { judgeTrial, orderKindOf, trialFacts } from './gate.ts';
 import type { Rest } from './judge/numbers.ts';
-import { droveOnM } from './judge/stop.ts';
 import type { TrialFinding, TrialRequest, Trials, TrialView } from './model.ts';
 import { checkRequest, planTrial } from './plan.ts';
 import { untilAtRest } from './rest.ts';
+import { ALARM, createRunawayWatch, holdUntilStill } from './runaway.ts';
 import { createSampler, type Sampler } from './samples.ts';
 import type { TrialReport, TrialStore } from './store.ts';
 
@@ -34,10 +34,6 @@ export interface TrialsOptions {
   ): Promise<void>;
   readonly onChange: () => void;
 }
-
-/** A robot that moves farther than this after a cancel raises the alarm. */
-const ALARM_M = 0.3;
-const ALARM = 'PRESS THE EMERGENCY STOP';
 
 interface Running {
   view: Omit<TrialView, 'startedAgoMs'>;
@@ -145,13 +141,21 @@ export function createTrials(options: TrialsOptions): Trials {
   async function run(running: Running, signal: AbortSignal): Promise<void> {
     const invalid = new AbortController();
     const whole = firstOf(signal, invalid.signal);
-    const beganMs = clock.monotonicMs();
-    const onChange = ({ invalidatedBy, poses }: Sampler) => {
+    const runaway = createRunawayWatch(tools);
+    const watch = () => {
+      if (running.view.alarm !== null) return;
+      const why = runaway.check();
+      if (why === null) return;
+      change(running, { alarm: `${ALARM}: ${why}.` });
+      log.error({ trial: running.view.id, why }, 'the robot does not obey a cancel');
+    };
+    const onChange = ({ invalidatedBy }: Sampler) => {
       if (invalidatedBy !== null && !invalid.signal.aborted)
         invalid.abort(new GwError('MOTION_REFUSED', invalidatedBy));
-      watchRunaway(running, poses, beganMs);
+      watch();
     };
     using sampler = createSampler(tools.link, clock, { onChange });
+    using _watching = clock.every(KEEP_ALIVE_CHECK_MS, watch);
     const { request } = running;
     let order: Order | undefined;
     let facts: TrialFinding[] = [];
@@ -179,12 +183,17 @@ export function createTrials(options: TrialsOptions): Trials {
         signal: whole,
         setPhase: (phase) => change(running, { phase }),
         note: (text) => change(running, { notes: [...running.view.notes, text] }),
-        alarm: (text) => change(running, { alarm: text }),
+        alarm: (text) => {
+          if (running.view.alarm !== text) change(running, { alarm: text });
+        },
       });
-      if (!(await holdUntilStill({ tools, sampler })))
-        change(running, { alarm: `${ALARM}: the robot may still be moving.` });
     } catch (error) {
       failure = asGwError(error).message;
+    }
+    // Also after a failure: the order may have been sent.
+    if (order !== undefined) {
+      const moving = await holdUntilStill(tools, sampler);
+      if (moving !== null) change(running, { alarm: `${ALARM}: ${moving}.` });
     }
     await finish(
       running,
@@ -195,16 +204,6 @@ export function createTrials(options: TrialsOptions): Trials {
       },
       sampler,
     );
-  }
-
-  /** Raises the alarm when the robot keeps moving after an answered cancel. */
-  function watchRunaway(running: Running, poses: Sampler['poses'], beganMs: number): void {
-    const { answeredAtMs, isPending } = tools.canceller;
-    if (running.view.alarm !== null || (answeredAtMs < beganMs && !isPending)) return;
-    const onM = droveOnM({ poses, cancelAnsweredAtMs: answeredAtMs < beganMs ? null : answeredAtMs - beganMs });
-    if (onM <= ALARM_M) return;
-    change(running, { alarm: `${ALARM}: the robot keeps moving after the cancel.` });
-    log.error({ trial: running.view.id, droveOnM: onM }, 'the robot keeps moving after a cancel');
   }
 
   return {

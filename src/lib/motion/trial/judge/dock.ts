@@ -1,9 +1,10 @@
+import type { PoseUnit } from '../../../chassis/index.ts';
 import { dockTolerance } from '../../arrival.ts';
 import type { MoveOutcome } from '../../model.ts';
 import type { TrialFinding } from '../model.ts';
 import type { PlanSample, PoseSample } from '../samples.ts';
 import { finding, ownStates } from './finding.ts';
-import { distanceM, largestJumpM, type Place, type Rest, restOf, shortWay, steadyRest, TURN_DEG } from './numbers.ts';
+import { distanceM, largestJumpM, type Place, type Rest, restSince, shortWay, TURN_DEG } from './numbers.ts';
 
 /** Observations of a dock trial. */
 export interface DockSeen {
@@ -14,6 +15,8 @@ export interface DockSeen {
   readonly outcome: Pick<MoveOutcome, 'state' | 'failReason' | 'reason'>;
   readonly endedAtMs: number;
   readonly poses: readonly PoseSample[];
+  /** Unit of the headings as far as it is known. */
+  readonly unit: PoseUnit;
   readonly plans: readonly PlanSample[];
   /** Battery status after the end; null where none was received. */
   readonly batteryStatus: string | null;
@@ -44,8 +47,8 @@ function judge(seen: DockSeen): Pick<TrialFinding, 'verdict' | 'why'> {
   const driven = poses.filter(({ atMs }) => atMs >= sentAtMs);
   const jumpM = largestJumpM(driven);
   if (jumpM > 0) return open(`the position jumped by ${jumpM.toFixed(2)} m`);
-  const rest = steadyRest(restOf(driven.filter(({ atMs }) => atMs >= endedAtMs)));
-  if (rest === null) return open('the robot was not observed at rest after docking');
+  const { standing, rest } = restSince({ poses: driven, unit: seen.unit, sinceMs: endedAtMs });
+  if (rest === null) return open(`the robot was not observed at rest after docking: ${standing.reason}`);
   const offM = distanceM(rest, dock);
   const offDeg = Math.abs(shortWay(rest.ori - dock.yawDeg, TURN_DEG));
   const wayM = distanceM(start, rest);

@@ -50,6 +50,17 @@ export function isTelling(courseDeg: number): boolean {
   return Math.abs(shortWay(courseDeg, 180)) >= TELLING_DEG;
 }
 
+/** Project decision: more than the tolerance of a course, on both sides. */
+const SIDE_DEG = 15;
+
+/**
+ * Whether a heading that counts clockwise cannot fit this course. On one of ±90 degrees it reads as the heading of a robot
+ * that drives the other way round.
+ */
+export function showsDirection(courseDeg: number): boolean {
+  return Math.abs(shortWay(courseDeg, 90)) >= SIDE_DEG;
+}
+
 /** How far a reading is from a course on its circle; a robot may drive backwards. */
 export function misfit(reading: number, course: number, circle: number): number {
   return Math.abs(shortWay(reading - course, circle / 2));

@@ -1,8 +1,9 @@
+import type { PoseUnit } from '../../../chassis/index.ts';
 import type { MoveOutcome } from '../../model.ts';
 import type { TrialFinding, TrialVerdict } from '../model.ts';
 import type { PlanSample, PoseSample } from '../samples.ts';
 import { finding, ownStates, type Verdict } from './finding.ts';
-import { type Course, courseOf, isSteadyInRadians, isTelling, misfit, swiftTurnOf } from './heading.ts';
+import { type Course, courseOf, isSteadyInRadians, isTelling, misfit, showsDirection, swiftTurnOf } from './heading.ts';
 import { DRIVES_M, endText, farthestM, remedyText } from './not-driven.ts';
 import {
   distanceM,
@@ -10,9 +11,8 @@ import {
   numberInRadians,
   type Place,
   type Rest,
-  restOf,
+  restSince,
   shortWay,
-  steadyRest,
   TURN_DEG,
   TURN_RAD,
 } from './numbers.ts';
@@ -28,6 +28,8 @@ export interface MoveSeen {
   readonly outcome: Pick<MoveOutcome, 'state' | 'failReason' | 'reason'>;
   readonly endedAtMs: number;
   readonly poses: readonly PoseSample[];
+  /** Unit of the headings as the link judges it, as far as it is known. */
+  readonly unit: PoseUnit;
   readonly plans: readonly PlanSample[];
   /** State from GET of this move on the way and after its end; null without a request or a response. */
   readonly readWhileMoving: string | null;
@@ -45,18 +47,14 @@ const MIN_TURN_DEG = 40;
 const MAX_SPREAD_DEG = 10;
 const MAX_REACHED_M = 0.2;
 const ELSEWHERE_M = 0.5;
-/** The first samples after the end may still be of the last turn. */
-const SETTLE_MS = 300;
-
 /** Verdicts on the facts of a move trial. */
 export function judgeMove(seen: MoveSeen): TrialFinding[] {
   const driven = seen.poses.filter(({ atMs }) => atMs >= seen.sentAtMs);
-  const after = driven.filter(({ atMs }) => atMs >= seen.endedAtMs + SETTLE_MS);
-  const rest = restOf(after);
+  const { rest } = restSince({ poses: driven, unit: seen.unit, sinceMs: seen.endedAtMs });
   const view: View = {
     ...seen,
     driven,
-    end: steadyRest(rest),
+    end: rest,
     course: courseOf(
       driven.filter(({ atMs }) => atMs <= seen.endedAtMs),
       seen.start,
@@ -90,7 +88,7 @@ const verdict = (verdict: TrialVerdict, why: string, measured?: string): Verdict
 });
 const open = (why: string) => verdict('not-decided', why);
 
-/** The unit of `/tracked_pose`: by the direction of travel from positions alone, and by turns too fast for radians. */
+/** The unit of `/tracked_pose`, counter-clockwise: by the direction of travel from positions alone, and by turns too fast for radians. */
 function judgeUnit(view: View): Verdict {
   const { course, driven, jumpM } = view;
   if (jumpM > 0) return open(`the position jumped by ${jumpM.toFixed(2)} m, so its course is no evidence`);
@@ -102,10 +100,34 @@ function judgeUnit(view: View): Verdict {
   if (fits && course.asDegrees.spread <= MAX_SPREAD_DEG) {
     const swift = swiftTurnOf(driven);
     if (swift === null) return open(`${seen}, but no turn too fast for radians was observed`);
+    if (!showsDirection(course.deg)) {
+      return open(
+        `${seen}: on this course a heading that counts clockwise cannot be distinguished from a robot that drives backwards; repeat with --towards 45`,
+      );
+    }
     const turn = `a change by ${swift.change.toFixed(0)} within ${(swift.tookMs / 1_000).toFixed(1)} s is too fast for radians`;
     return verdict('holds', `${seen}; ${turn}`);
   }
-  return radiansOf(view, course, seen);
+  const clockwise = clockwiseOf(view, course, seen);
+  return clockwise ?? radiansOf(view, course, seen);
+}
+
+/** Clockwise only where the course and the ordered end, both in degrees, fit it; null where the course does not. */
+function clockwiseOf({ goal, end, driven, outcome }: View, course: Course, seen: string): Verdict | null {
+  const fits = misfit(-course.asDegrees.value, course.deg, TURN_DEG) <= FIT_DEG;
+  if (!fits || course.asDegrees.spread > MAX_SPREAD_DEG || swiftTurnOf(driven) === null) return null;
+  const fitsEnd =
+    end !== null &&
+    outcome.state === 'succeeded' &&
+    Math.abs(shortWay(end.ori + goal.yawDeg, TURN_DEG)) <= HEADING_DEG &&
+    Math.abs(shortWay(end.ori - goal.yawDeg, TURN_DEG)) > OTHER_HEADING_DEG;
+  if (fitsEnd) {
+    const atEnd = `${deg(end.ori)} reported at the end for ${deg(goal.yawDeg)} ordered is so, too`;
+    return verdict('differs', `${seen}, which is that course counted clockwise; ${atEnd}`, 'degrees clockwise');
+  }
+  return open(
+    `${seen}: either the heading counts clockwise, or the robot drove across its heading (90° off): the end does not decide it`,
+  );
 }
 
 /** Radians only where the course, the ordered end and every step between fit them. */
@@ -142,6 +164,11 @@ function judgeTarget({ goal, end, course, outcome }: View, unit: TrialVerdict): 
     return open(`${seen}, but the robot had that heading before`);
   }
   if (off < OTHER_HEADING_DEG) return open(`${seen}: ${off.toFixed(0)}° off`);
+  // The unit and the direction of the report were verified on the way.
+  const isMirrored = Math.abs(shortWay(end.ori + goal.yawDeg, TURN_DEG)) <= HEADING_DEG;
+  if (isMirrored) {
+    return verdict('differs', `${seen}: it was counted clockwise, or the robot ended backwards`, 'not radians');
+  }
   const isNumber = Math.abs(shortWay(end.ori - sent, TURN_DEG)) <= NUMBER_DEG;
   if (isNumber) return verdict('differs', `${seen}: the number was interpreted as degrees`, 'degrees');
   return verdict('differs', `${seen}: ${off.toFixed(0)}° off, so it was not interpreted as radians`, 'not radians');

@@ -1,3 +1,4 @@
+import { judgeStanding, type PoseUnit, type Standing } from '../../../chassis/index.ts';
 import type { PoseSample } from '../samples.ts';
 
 /**
@@ -61,43 +62,60 @@ export function largestJumpM(samples: readonly PoseSample[]): number {
   return largest;
 }
 
-/** Project decisions: maximum scatter of a robot at rest, and minimum number of samples. */
-const REST_M = 0.03;
-const REST_DEG = 3;
 export const MIN_REST_SAMPLES = 3;
 
+/** Where a robot stands. Whether it does is not said here: see `restSince`. */
 export interface Rest extends Place {
   readonly ori: number;
   readonly samples: number;
-  /** Largest distance of a position from the median position. */
-  readonly driftM: number;
-  /** Range of the headings, in the unit of the reading. */
-  readonly driftDeg: number;
+  /** Scatter of the position along one axis (standard deviation). */
+  readonly noiseM: number;
 }
 
-/** Median pose of the samples; null for fewer than three. `isAtRest` says whether the robot stands. */
+/** Mean place and median heading of the samples; null for fewer than three. */
 export function restOf(samples: readonly PoseSample[]): Rest | null {
   const heading = middleOf(
     samples.map(({ ori }) => ori),
     TURN_DEG,
   );
   if (heading === null || samples.length < MIN_REST_SAMPLES) return null;
-  const middle = (values: readonly number[]) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
-  const place = { xM: middle(samples.map(({ xM }) => xM)), yM: middle(samples.map(({ yM }) => yM)) };
+  const mean = (value: (sample: PoseSample) => number) =>
+    samples.reduce((sum, sample) => sum + value(sample), 0) / samples.length;
+  const place = { xM: mean(({ xM }) => xM), yM: mean(({ yM }) => yM) };
+  const squares = samples.reduce((sum, sample) => sum + distanceM(sample, place) ** 2, 0);
   return {
     ...place,
     ori: heading.value,
     samples: samples.length,
-    driftM: Math.max(...samples.map((sample) => distanceM(sample, place))),
-    driftDeg: heading.range,
+    noiseM: Math.sqrt(squares / (2 * (samples.length - 1))),
   };
 }
 
-export function isAtRest(rest: Rest): boolean {
-  return rest.driftM <= REST_M && rest.driftDeg <= REST_DEG;
+/**
+ * A heading of undecided unit decides nothing within ten seconds where it has noise of half a degree, and before the
+ * first trial the unit is not decided. Project decision.
+ */
+export const MAX_REST_WINDOW_MS = 30_000;
+
+export interface RestInput {
+  readonly poses: readonly PoseSample[];
+  readonly unit: PoseUnit;
+  /** Only poses from here on count. */
+  readonly sinceMs?: number | undefined;
+  /** The time of the newest pose by default. */
+  readonly nowMs?: number | undefined;
 }
 
-/** The pose where the robot is at rest; null where it is not, or that is unknown. */
-export function steadyRest(rest: Rest | null): Rest | null {
-  return rest !== null && isAtRest(rest) ? rest : null;
+/** Whether the robot stands by its newest poses, and where; `rest` is null unless it stands. */
+export function restSince({ poses, unit, sinceMs, nowMs = poses.at(-1)?.atMs ?? 0 }: RestInput): {
+  readonly standing: Standing;
+  readonly rest: Rest | null;
+  /** The poses that the verdict is about begin here. */
+  readonly fromMs: number;
+} {
+  const since = sinceMs === undefined ? {} : { sinceMs };
+  const standing = judgeStanding({ poses, unit, nowMs, maxMs: MAX_REST_WINDOW_MS, ...since });
+  const fromMs = (poses.at(-1)?.atMs ?? 0) - standing.overMs;
+  const isStanding = standing.verdict === 'stands';
+  return { standing, rest: isStanding ? restOf(poses.filter(({ atMs }) => atMs >= fromMs)) : null, fromMs };
 }

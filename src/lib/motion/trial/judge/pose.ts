@@ -1,11 +1,11 @@
 import type { TrialFinding } from '../model.ts';
 import { finding, type Verdict } from './finding.ts';
-import { distanceM, numberInRadians, type Rest, shortWay, steadyRest, TURN_DEG } from './numbers.ts';
+import { distanceM, numberInRadians, type Rest, shortWay, TURN_DEG } from './numbers.ts';
 
 /** One heading that was set, and the pose reported at rest afterwards. */
 export interface PoseSet {
   readonly setDeg: number;
-  /** Null where too few poses were received. */
+  /** Null where poses did not show it at rest. */
   readonly reported: Rest | null;
 }
 
@@ -33,10 +33,7 @@ export function judgePose(seen: PoseSeen): TrialFinding[] {
 
 function judge({ start, sets }: PoseSeen): Record<'ori' | 'request', Verdict> {
   const both = (why: string) => ({ ori: open(why), request: open(why) });
-  const readings = sets.flatMap(({ setDeg, reported }) => {
-    const rest = steadyRest(reported);
-    return rest === null ? [] : [{ setDeg, ...rest }];
-  });
+  const readings = sets.flatMap(({ setDeg, reported }) => (reported === null ? [] : [{ setDeg, ...reported }]));
   if (sets.length < 2 || readings.length < sets.length) {
     return both('not every pose that was set was reported at rest');
   }
@@ -57,6 +54,11 @@ function judge({ start, sets }: PoseSeen): Record<'ori' | 'request', Verdict> {
       ori: { verdict: 'differs', why: `${why}: the number was interpreted as degrees`, measured: 'degrees' },
       request: open(`${why}: its angle was interpreted as degrees`),
     };
+  }
+  if (readings.every(({ ori, setDeg }) => off(ori, -setDeg) <= HEADING_DEG)) {
+    return both(
+      `${why}: the heading counts clockwise in the order or in the report, or it is 180° off; the trial of move decides more`,
+    );
   }
   return both(`${why}: neither the heading nor the number that was sent`);
 }

@@ -1,0 +1,80 @@
+import { describe, expect, it } from 'vitest';
+import { conductStopTrial, type Deed, type GeneratedRobot } from './generated-robot.ts';
+
+const SPEEDS = [0.02, 0.05, 0.1, 0.35, 1];
+/** Of one pose to another, with noise of 1 cm in each. */
+const NOISE_M = 0.05;
+const ALARM_MS = 3_000;
+/** The benchmark conducts a hundred of each. */
+const TRIES = 3;
+
+/** At one pose per second a fast robot needs a longer way, as the trial tells. */
+const wayOf = (speedMS: number, hz: number) => (hz === 1 && speedMS > 0.5 ? 2 : 1);
+
+async function conducted(robot: Omit<GeneratedRobot, 'seed'>, tries = TRIES) {
+  const distanceM = wayOf(robot.speedMS, robot.hz);
+  return Promise.all(Array.from({ length: tries }, (_, seed) => conductStopTrial({ distanceM, ...robot, seed })));
+}
+
+describe.each([1, 10])('a stop trial, with %d poses per second and noise of 1 cm', { timeout: 120_000 }, (hz) => {
+  it.each(SPEEDS)('verifies a robot of %d m/s that stops, and gives no shorter time than it took', async (speedMS) => {
+    for (const { ended, alarm, restAtMs, cancelAtMs } of await conducted({ deed: 'obeys', speedMS, hz })) {
+      expect([ended.outcome, alarm], ended.reason ?? '').toEqual(['verified', null]);
+      const [, within] = /at rest within ([\d.]+) s/.exec(ended.facts[0]?.why ?? '') ?? [];
+      const tookMs = (restAtMs ?? 0) - (cancelAtMs ?? 0);
+      expect(Number(within) * 1_000).toBeGreaterThanOrEqual(tookMs);
+      expect(Number(within) * 1_000).toBeLessThan(tookMs + 7_000);
+    }
+  });
+
+  const dishonest: readonly Deed[] = ['lies', 'refuses'];
+  it.each(dishonest.flatMap((deed) => SPEEDS.map((speedMS) => [deed, speedMS] as const)))(
+    'never verifies a robot that %s the cancel at %d m/s, and alerts the person in time',
+    async (deed, speedMS) => {
+      for (const { ended, alarm, exceededAtMs, cancelAtMs } of await conducted({ deed, speedMS, hz }, 2)) {
+        expect(cancelAtMs).not.toBeNull();
+        expect(ended.outcome).not.toBe('verified');
+        expect(alarm?.text).toMatch(/^PRESS THE EMERGENCY STOP/);
+        expect(alarm?.atMs).toBeLessThan((exceededAtMs(NOISE_M) ?? 0) + ALARM_MS);
+      }
+    },
+  );
+
+  it.each([0.05, 0.3])(
+    'never verifies a robot that stands for four seconds and sets out again at %d m/s',
+    async (speedMS) => {
+      for (const { ended, alarm } of await conducted({ deed: 'pauses', speedMS, hz }, 2)) {
+        expect(ended.outcome).toBe('contradicted');
+        expect(alarm?.text).toMatch(/^PRESS THE EMERGENCY STOP/);
+      }
+    },
+  );
+
+  it.each([0.05, 0.3])('never verifies a robot that coasts for four seconds at %d m/s', async (speedMS) => {
+    for (const { ended } of await conducted({ deed: 'coasts', speedMS, hz }, 2)) {
+      expect(ended.outcome).not.toBe('verified');
+    }
+  });
+
+  it('never verifies a robot that spins in place, whatever the unit of its heading', async () => {
+    const rad = Math.PI / 180;
+    for (const [unit, scale] of [
+      ['degrees', 1],
+      ['radians', rad],
+      ['not-decided', 1],
+      ['not-decided', rad],
+    ] as const) {
+      const spin = { oriPerS: 15 * scale, noiseOri: 0.3 * scale };
+      const robots = await conducted({ deed: 'spins', speedMS: 0.3, hz, unit, ...spin }, 2);
+      for (const { ended, alarm } of robots) {
+        expect(ended.outcome, unit).not.toBe('verified');
+        expect(alarm?.text, unit).toMatch(/^PRESS THE EMERGENCY STOP/);
+      }
+    }
+  });
+
+  it('verifies a robot that stops while the unit of its heading is not decided, with noise of half a degree', async () => {
+    const robots = await conducted({ deed: 'obeys', speedMS: 0.3, hz, unit: 'not-decided', noiseOri: 0.5 }, 2);
+    for (const { ended } of robots) expect(ended.outcome, ended.reason ?? '').toBe('verified');
+  });
+});
