@@ -157,7 +157,7 @@ describe('whether the robot stands still', () => {
 
   it('is not checked where a noisy heading could be a turn in radians, and says why', async () => {
     await using chassis = await fakeChassis();
-    const noisy = posesOf({ hz: 5, seconds: 60, noiseM: 0.01, noiseOri: 0.5 });
+    const noisy = posesOf({ hz: 5, seconds: 60, noiseM: 0.01, noiseOri: 1 });
     const { found } = await check(chassis, 5, (_s, turn) => [tracked(noisy[turn] ?? { xM: 0, yM: 0, ori: 45 })]);
     expect(found.verdict).toBe('not-checked');
     expect(found.detail).toContain('its unit is not decided');

@@ -87,7 +87,7 @@ describe('the arrival', () => {
 });
 
 describe('standing', () => {
-  const poses = posesOf({ hz: 10, seconds: 10, noiseM: 0.01, noiseOri: 0.5 });
+  const poses = posesOf({ hz: 10, seconds: 10, noiseM: 0.01, noiseOri: 1 });
   const nowMs = 10_000;
   const judged = (poseUnit: Partial<PoseUnitVerdict>, isUnitVerified: boolean) => {
     const unit = { ...atRest.poseUnit, ...poseUnit };

@@ -74,6 +74,22 @@ describe.each([1, 10])('after a cancel while the robot sets out, with %d poses p
   });
 });
 
+describe.each([0.2, 0.4, 0.6, 1])('after a cancel half a second after a robot set out to %d m/s', (speed) => {
+  const began = CANCEL_S - 0.5;
+  const accelerated = (s: number) => {
+    const t = Math.max(0, s - began);
+    const full = speed / 1;
+    return t < full ? t ** 2 / 2 : full ** 2 / 2 + speed * (t - full);
+  };
+
+  it('it is noticed by not becoming slower', () => {
+    for (let seed = 0; seed < TRIES; seed += 1) {
+      const found = follow(accelerated, 10, seed, began);
+      expect(found['drives-on'], `seed ${seed}`).toBeLessThan(NOISE_M / speed + 3);
+    }
+  });
+});
+
 describe('after an acknowledged cancel', () => {
   const judge = (xM: (s: number) => number, seconds: number, ori = (_s: number) => 0) => {
     const poses = posesOf({ xM, ori, hz: 10, seconds });

@@ -194,7 +194,13 @@ export async function conductStopTrial(robot: GeneratedRobot): Promise<Conducted
 
   const context = { link, moves, clock, log: silentLog };
   // No trial of this robot sets a pose.
-  const noAlarm = { raise: async () => {}, clear: async () => {} };
+  const noAlarm = {
+    state: () => null,
+    load: async () => {},
+    watch: () => new DisposableStack(),
+    raise: async () => {},
+    clear: async () => {},
+  };
   const canceller = createCanceller({
     ...context,
     proofs: createStopProofs({ ...context, isUnitVerified: () => true }),

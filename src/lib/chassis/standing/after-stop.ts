@@ -37,6 +37,9 @@ const MAX_SPEED_M_S = 1.2;
 const SPEED_MS = 500;
 const SLOW_SPEED_MS = 2_000;
 const SLOW_M_S = 0.15;
+/** A robot that brakes loses more than this part of its speed within the time. Project decisions. */
+const SLOWER_AFTER_MS = 1_000;
+const UNBRAKED_PART = 0.85;
 /** Poses further apart show no speed. */
 const MAX_APART_MS = 4_000;
 /** Two places of a robot that stands, each the mean of two poses, are not further apart by noise. Project decision. */
@@ -74,12 +77,31 @@ export function judgeAfterStop(input: AfterStopInput): AfterStop {
     const reason = `it went ${wayM.toFixed(2)} m, more than braking explains, within ${sinceS} s after the cancel`;
     return { verdict: 'drives-on', reason };
   }
+  if (isUnbraked(input, newest, nowMS)) {
+    return {
+      verdict: 'drives-on',
+      reason: `it drives at ${(nowMS ?? 0).toFixed(2)} m/s, no slower than a second before`,
+    };
+  }
   const braked = judgeStanding({ poses, nowMs, unit, sinceMs: acknowledgedAtMs + brakingS * 1_000 });
   if (braked.verdict === 'moves') return { verdict: 'drives-on', reason: braked.reason };
   return {
     verdict: 'not-known',
     reason: standing.verdict === 'moves' ? `it still moves: ${standing.reason}` : standing.reason,
   };
+}
+
+/** Whether it drives as fast as a second before, although it had time to begin to brake. */
+function isUnbraked({ poses, acknowledgedAtMs }: AfterStopInput, newest: PoseSample, nowMS: number | null): boolean {
+  const brakesFromMs = acknowledgedAtMs + REACTION_S * 1_000;
+  const then = poses.findLast(({ atMs }) => atMs <= newest.atMs - SLOWER_AFTER_MS);
+  if (then === undefined || nowMS === null || nowMS <= SLOW_M_S) return false;
+  const thenMS = speedOver(
+    SPEED_MS,
+    poses.filter(({ atMs }) => atMs >= brakesFromMs),
+    then,
+  );
+  return thenMS !== null && nowMS >= UNBRAKED_PART * thenMS;
 }
 
 /** How far the robot goes at most from this pose on, the last one before the cancel, and for how long after the cancel. */

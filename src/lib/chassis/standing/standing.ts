@@ -45,6 +45,9 @@ const MIN_POSES = 4;
  */
 const MIN_MOVING_POSES = 3;
 const MIN_UNDECIDED_MOVING_POSES = 6;
+const MAX_UNDECIDED_JITTER = 0.8;
+/** In radians a jump this close to a full turn is one; the noise of a heading in degrees must not be taken for it. */
+const FULL_TURN_WITHIN_RAD = 0.7;
 /** Project decisions: an older pose says nothing about now, and a longer gap nothing about the time in it. */
 export const MAX_AGE_MS = 3_000;
 const MAX_GAP_MS = 3_000;
@@ -79,6 +82,10 @@ interface Axis {
   readonly maxNoise: number;
   /** What is assumed while too few poses show the noise; at least `noise`. */
   readonly unknownNoise?: number;
+  /** With more noise from pose to pose, as received, its full turns cannot be counted: it decides nothing. */
+  readonly maxJitter?: number;
+  /** How close to a full turn a jump must be to count as none; absent: the shorter way always counts. */
+  readonly fullTurnWithin?: number;
   readonly minMovingPoses: number;
   readonly standsSigma: number;
   readonly independentPerS: number;
@@ -132,6 +139,8 @@ const perhapsRadians: Axis = {
   slowest: SLOWEST_UNDECIDED_RAD_S,
   maxNoise: MAX_NOISE_DEG,
   unknownNoise: NOISE_DEG,
+  maxJitter: MAX_UNDECIDED_JITTER,
+  fullTurnWithin: FULL_TURN_WITHIN_RAD,
   minMovingPoses: MIN_UNDECIDED_MOVING_POSES,
   standsSigma: UNDECIDED_STANDS_SIGMA,
   independentPerS: Number.POSITIVE_INFINITY,
@@ -241,6 +250,8 @@ function seriesOf(axis: Axis, poses: readonly PoseSample[], known: readonly Pose
   const values = unrolled(axis, poses);
   // Noise is a property of the robot: poses before the time in question show it too.
   const jitter = jitterOf(unrolled(axis, known));
+  const asReceived = axis.maxJitter === undefined ? 0 : (jitterOf(known.map(axis.value)) ?? 0);
+  const isBlind = asReceived > (axis.maxJitter ?? 0);
   const fit = createLineFit();
   return {
     axis,
@@ -253,20 +264,31 @@ function seriesOf(axis: Axis, poses: readonly PoseSample[], known: readonly Pose
       const scatter = count > 2 ? Math.sqrt(squares / (count - 2)) : 0;
       const noise = Math.max(axis.noise, jitter ?? axis.unknownNoise ?? 0, scatter);
       const shared = Math.max(1, (count - 1) / seconds / axis.independentPerS);
-      const scatters = scatter > axis.maxNoise || scatter > Math.max(2 * axis.noise, MAX_SCATTER * (jitter ?? 0));
-      return { perS: slope, error: noise * Math.sqrt(shared / timeSquares), scatter, scatters };
+      const scatters =
+        isBlind || scatter > axis.maxNoise || scatter > Math.max(2 * axis.noise, MAX_SCATTER * (jitter ?? 0));
+      return {
+        perS: slope,
+        error: isBlind ? Number.POSITIVE_INFINITY : noise * Math.sqrt(shared / timeSquares),
+        scatter,
+        scatters,
+      };
     },
   };
 }
 
 /** Relative to the first of the poses; an angle continues over its full turns. */
-function unrolled({ value, circle }: Axis, poses: readonly PoseSample[]): readonly number[] {
-  const [first] = poses;
+function unrolled(
+  { value, circle, fullTurnWithin = Number.POSITIVE_INFINITY }: Axis,
+  poses: readonly PoseSample[],
+): readonly number[] {
   const values: number[] = [];
-  for (const pose of poses) {
-    const before = values.at(-1);
-    const raw = first === undefined ? 0 : value(pose) - value(first);
-    values.push(before === undefined || circle === undefined ? raw : before + shortWay(raw - before, circle));
+  let at = 0;
+  for (const [index, pose] of poses.entries()) {
+    const before = poses[index - 1] ?? pose;
+    const step = value(pose) - value(before);
+    const short = circle === undefined ? step : shortWay(step, circle);
+    at += Math.abs(short) > fullTurnWithin ? step : short;
+    values.push(at);
   }
   return values;
 }
