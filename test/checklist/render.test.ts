@@ -154,7 +154,7 @@ describe('the demo on the screen', () => {
     expect(plain(renderDemo(demo(false, 'not-signed'), '/srv'))).toContain('record.json not signed');
     expect(lines.join('\n')).toContain('gw demo --keep');
     expect(lines.length).toBeLessThan(40);
-    expect(Math.max(...lines.map((line) => line.length))).toBeLessThan(140);
+    expect(Math.max(...lines.map((line) => line.length))).toBeLessThan(150);
   });
 
   test('kept running, it names every address and commands that fit the folder', () => {

@@ -277,7 +277,7 @@ describe('gw motion stop', () => {
     const driven = await run('motion', 'stop');
     expect([driven.code, driven.stdout]).toEqual([
       1,
-      expect.stringMatching(/^STOP LATCHED, BUT THE ROBOT (IS STILL MOVING|COMPLETED ITS MOVE)/),
+      expect.stringMatching(/^STOP LATCHED, BUT THE ROBOT (DOES NOT STOP|IS STILL MOVING|COMPLETED ITS MOVE)/),
     ]);
     await robot.fault('cut', 'on');
     await until(status, ({ gate }) => gate.reasons.some((reason) => reason.startsWith('not connected')), 5_000);
@@ -287,6 +287,24 @@ describe('gw motion stop', () => {
       expect.stringMatching(/^STOP LATCHED, BUT THE MOVE STATE IS UNKNOWN/),
     ]);
   }, 60_000);
+
+  it.each(['cancel-lies', 'coasting'] as const)(
+    'is no green STOPPED of a robot that reports it and drives on: %s',
+    async (fault) => {
+      await robot.fault(fault, 'on');
+      expect((await startTour()).status).toBe(202);
+      await drives();
+      const { code, stdout } = await run('motion', 'stop');
+      expect([code, stdout]).toEqual([
+        1,
+        expect.stringMatching(
+          /^STOP LATCHED, BUT THE ROBOT (DOES NOT STOP|IS STILL MOVING): .*Press the emergency stop/,
+        ),
+      ]);
+      expect((await status()).gate.open).toBe(false);
+    },
+    60_000,
+  );
 
   it('is delivered by the local socket when the network listener is blocked', async () => {
     // A port without a listener represents a full or broken socket.

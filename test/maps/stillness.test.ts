@@ -7,6 +7,7 @@ import type { Clock } from '../../src/lib/lifecycle/index.ts';
 import { checkStillness } from '../../src/lib/maps/index.ts';
 import { assertStill, createStillnessJudge, type Stillness } from '../../src/lib/maps/stillness.ts';
 import { directDialer } from '../../src/lib/net/index.ts';
+import { startSim } from '../../src/lib/sim/index.ts';
 import { closedPort, type FakeChassis, fakeChassis } from '../chassis/peers.ts';
 import { posesOf, type Robot } from '../chassis/poses.ts';
 import { createPacedClock } from '../lifecycle/paced-clock.ts';
@@ -77,6 +78,20 @@ describe('whether the robot stands still', () => {
       const { found } = await check(chassis, hz, (s) => [planning('idle'), place(1.5 + speed * s)]);
       expect(found.verdict).toBe('moving');
       expect(found.detail).toContain('it moves at');
+    },
+  );
+
+  it.each([100, 1_000])(
+    'is never still of the simulated robot that creeps, with a pose every %d ms',
+    async (poseMs) => {
+      const clock = createPacedClock();
+      await using sim = await startSim({ clock, poseMs });
+      sim.setFault('creeping', true);
+      const { host, port } = sim.chassis;
+      const found = await checkStillness({ endpoint: { host, port }, dialer: directDialer, clock });
+      expect(found).toMatchObject({ verdict: 'moving', detail: expect.stringContaining('it moves at') });
+      sim.setFault('creeping', false);
+      expect((await checkStillness({ endpoint: { host, port }, dialer: directDialer, clock })).verdict).toBe('still');
     },
   );
 

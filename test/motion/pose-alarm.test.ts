@@ -72,6 +72,7 @@ describe('a pose that was sent', () => {
       const again = await bench.again();
       await closedForDrives(again);
       expect((await again.stopRobot('drill', 'test')).latched).toBe(true);
+      await until(() => again.status().standstill.verdict === 'stands', 'the robot to stand', 15_000);
       await again.clearStop('test');
       chassis.onPose = () => {
         chassis.pose = { pos: [1, 2], ori: 90 };
@@ -162,7 +163,7 @@ describe('the pose trial', { timeout: 120_000 }, () => {
   it('that leaves a wrong pose closes the gate for drives and pose trials', async () => {
     await using robot = await startSupervised({ evidence: true });
     const { motion, sim, clock, site } = robot;
-    expect((await robot.conduct({ kind: 'move' })).outcome).toBe('verified');
+    expect(await robot.conduct({ kind: 'move', distanceM: 0.6 })).toMatchObject({ outcome: 'verified' });
     sim.setFault('pose-in-degrees', true);
     const ended = await robot.conduct({ kind: 'pose' });
     expect(ended.alarm).toMatch(/^THE POSE OF THE ROBOT IS WRONG/);
@@ -177,7 +178,7 @@ describe('the pose trial', { timeout: 120_000 }, () => {
 
   it('that restores the pose leaves the gate open', async () => {
     await using robot = await startSupervised({ evidence: true });
-    expect((await robot.conduct({ kind: 'move' })).outcome).toBe('verified');
+    expect(await robot.conduct({ kind: 'move', distanceM: 0.6 })).toMatchObject({ outcome: 'verified' });
     expect((await robot.conduct({ kind: 'pose' })).outcome).toBe('verified');
     expect(robot.motion.status().gate).toMatchObject({ open: true });
     expect(robot.motion.status().poseAlarm).toBeNull();

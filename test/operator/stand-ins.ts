@@ -77,6 +77,7 @@ export function standInLink(first: LinkState = { kind: 'connected', tried }): St
       for (const listener of [...listeners]) listener();
     },
     snapshot: () => ({ ...snapshotWith(state), ...overrides }),
+    poseWasSet: () => {},
     subscribe(listener) {
       listeners.add(listener);
       return { [Symbol.dispose]: () => void listeners.delete(listener) };

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { isFaultName } from '../../src/lib/sim/faults.ts';
 import { textsOfSource } from './texts.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -36,6 +37,33 @@ describe.each(pages)('docs/$page', ({ page, head }) => {
     expect(rows.length).toBeGreaterThan(20);
     const without = rows.filter((row) => !row.includes('`test/') && !/\| the same(?: · .*)? \|$/.test(row));
     expect(without).toEqual([]);
+  });
+});
+
+describe('the column "the robot lies" of docs/green-lines.md', () => {
+  const sections = readFileSync(`${root}/docs/green-lines.md`, 'utf8').split(/^## /m);
+  const rows = sections
+    .filter((section) => section.includes('| green line | the robot lies |'))
+    .flatMap((section) => section.split('\n'))
+    .filter((line) => line.startsWith('| ') && !line.startsWith('| green line'))
+    .map((line) => {
+      const [name = '', faults = ''] = line.slice(2).split(' | ');
+      const tests = [...line.matchAll(/`(test\/[\w/.-]+\.ts)`/g)].map(([, path]) => path ?? '');
+      return { name, faults: [...faults.matchAll(/`([\w-]+)`/g)].map(([, fault]) => fault ?? ''), cell: faults, tests };
+    });
+
+  it('is filled in every row, with faults of the simulator', () => {
+    expect(rows.length).toBeGreaterThan(35);
+    expect(rows.filter(({ faults, cell }) => faults.length === 0 && cell !== '—')).toEqual([]);
+    expect(rows.flatMap(({ faults }) => faults).filter((fault) => !isFaultName(fault))).toEqual([]);
+  });
+
+  it('names no fault that no test of its row uses', () => {
+    const unused = rows.flatMap(({ name, faults, tests }) => {
+      const used = tests.map((path) => readFileSync(`${root}/${path}`, 'utf8')).join('\n');
+      return faults.filter((fault) => !new RegExp(`['"\`]${fault}\\b`).test(used)).map((fault) => `${name}: ${fault}`);
+    });
+    expect(unused).toEqual([]);
   });
 });
 

@@ -258,6 +258,9 @@ export function createChassisLink(options: ChassisLinkOptions): ChassisLink {
         complaints: complaints.list(),
       };
     },
+    poseWasSet() {
+      track.interrupt();
+    },
     subscribe(listener) {
       // A function of its own, so that the same listener may be given twice.
       const entry = () => listener();

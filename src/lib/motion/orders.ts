@@ -283,8 +283,17 @@ export function isCertainlyNotAccepted(error: unknown): boolean {
   return failure === 'refused' || failure === 'no-route' || failure === 'unknown-name';
 }
 
-/** The reported pose must be the pose that was sent: a wrong unit is detected only here. */
 async function setPose(pose: Pose, tools: OrderTools): Promise<MoveOutcome> {
+  try {
+    return await setAndReadBack(pose, tools);
+  } finally {
+    // Also after a lost reply: the jump from the old pose to the new one is no movement.
+    tools.link.poseWasSet();
+  }
+}
+
+/** The reported pose must be the pose that was sent: a wrong unit is detected only here. */
+async function setAndReadBack(pose: Pose, tools: OrderTools): Promise<MoveOutcome> {
   const { moves, clock, link, limits, log } = tools;
   const beganMs = clock.monotonicMs();
   // Always sent: without it the behaviour is undefined (vendor). Small errors of a person are corrected.

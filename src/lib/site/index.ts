@@ -5,11 +5,10 @@
 
 export { calledServices, placeOf, sameHost } from './called-services.ts';
 export { CLOUD_REGION } from './cloud-schema.ts';
-export { COMMAND_AGENT } from './command-agent.ts';
 export { describeSiteSchema } from './describe.ts';
 export { regionOfHost } from './host-region.ts';
 export { loadSite, parseSite } from './load.ts';
-export { localSocketPath } from './local-socket.ts';
+export { COMMAND_AGENT, localSocketPath } from './local-socket.ts';
 export { HEARTBEAT_PORT, READ_ONLY_PORT } from './platform-ports.ts';
 export { type Site, siteSchema } from './schema.ts';
 export { readSecret } from './secret.ts';

@@ -8,3 +8,5 @@ import type { Site } from './schema.ts';
 export function localSocketPath({ stateDir }: Pick<Site, 'stateDir'>): string {
   return join(stateDir, 'local', 'gw.sock');
 }
+/** How a command of gw names itself to a gateway (`User-Agent`). For logs and people; it grants nothing. */
+export const COMMAND_AGENT = 'gw-command';

@@ -101,6 +101,19 @@ describe('a robot with a fault', { timeout: 120_000 }, () => {
     },
   );
 
+  it.each([
+    ['misses', 'vendor.move.request'],
+    ['succeeds-early', 'vendor.move.state'],
+  ] as const)('%s: the trial of move does not verify %s', async (fault, fact) => {
+    await using robot = await startSupervised();
+    await robot.conduct({ kind: 'stop' });
+    robot.sim.setFault(fault, true);
+    const ended = await robot.conduct({ kind: 'move', towardsDeg: 45 });
+    expect(ended.outcome).not.toBe('verified');
+    expect(ended.facts.find((one) => one.fact === fact)?.verdict ?? 'not judged').not.toBe('agrees');
+    robot.sim.setFault(fault, false);
+  });
+
   it('noisy-pose: a robot that stops is verified, with a time to its rest that is true', async () => {
     await using robot = await startSupervised({ faults: ['noisy-pose'], speedMS: 0.3 });
     const ended = await robot.conduct({ kind: 'stop' });

@@ -114,6 +114,7 @@ export async function conductStopTrial(robot: GeneratedRobot): Promise<Conducted
       standing: track.standing(clock.monotonicMs(), unit),
       poseUnit: { ...ready.poseUnit, verdict: unit },
     }),
+    poseWasSet: () => track.interrupt(),
     subscribe(listener) {
       listeners.add(listener);
       return { [Symbol.dispose]: () => void listeners.delete(listener) };

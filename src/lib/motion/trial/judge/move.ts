@@ -216,8 +216,23 @@ function judgeState(view: View): Verdict {
   if (offM > Math.max(MAX_REACHED_M, orderedM / 2)) {
     return verdict('differs', `${seen}, but the robot stands ${offM.toFixed(2)} m from the goal`);
   }
+  const earlyM = wayAfterSuccessM(view, end);
+  if (earlyM === null) return open(`${seen}; no pose was received at the reported success`);
+  if (earlyM > MAX_REACHED_M) {
+    return verdict('differs', `${seen}, but the robot drove ${earlyM.toFixed(2)} m further after the reported success`);
+  }
   if (!sawMoving(view) || readWhileMoving !== 'moving' || !hasReached(view, end)) return open(seen);
   return verdict('holds', seen);
+}
+
+/** How far the robot came to rest from the place where its success was reported; null without a pose before that. */
+function wayAfterSuccessM({ plans, moveId, sentAtMs, driven }: View, end: Rest): number | null {
+  const success = plans.find(
+    ({ actionId, moveState, atMs }) => actionId === moveId && moveState === 'succeeded' && atMs >= sentAtMs,
+  );
+  // The pose after it where there is one: of a robot that has arrived both are the same.
+  const then = driven.find(({ atMs }) => success !== undefined && atMs >= success.atMs) ?? driven.at(-1);
+  return success === undefined || then === undefined ? null : distanceM(then, end);
 }
 
 /** @source vendor REST book (HINWEIS): vendor.move.state */
