@@ -129,7 +129,7 @@ function placeAt(poses: readonly PoseSample[], at: number): { readonly xM: numbe
 function speedAt(poses: readonly PoseSample[], at: PoseSample): number | null {
   const recently = risingSpeed(SPEED_MS, poses, at);
   if (recently === null || recently > SLOW_M_S) return recently;
-  return risingSpeed(SLOW_SPEED_MS, poses, at) ?? recently;
+  return speedOver(SLOW_SPEED_MS, poses, at) ?? recently;
 }
 
 /** A robot that had not set out before is at twice its mean speed. */

@@ -68,6 +68,9 @@ const INDEPENDENT_PER_S = 2;
 const STANDS_SIGMA = 4.5;
 const UNDECIDED_STANDS_SIGMA = 3;
 const MOVES_SIGMA = 5;
+/** Project decisions: what the last moment shows of a movement that a longer time shows, and by how many standard errors. */
+const RECENT_S = 1.05;
+const CEASED_SIGMA = 4;
 /** A scatter beyond this multiple of the noise from pose to pose is a movement to and fro. Project decision. */
 const MAX_SCATTER = 2;
 
@@ -170,6 +173,7 @@ export function judgeStanding(input: StandingInput): Standing {
   const series = [...places, ...headingAxes[unit]].map((axis) => seriesOf(axis, rest, poses));
   const [x, y, ...headings] = series as [Series, Series, ...Series[]];
   let doubt = '';
+  let recently: readonly Found[] = [];
   for (const [at, pose] of rest.entries()) {
     for (const one of series) one.extend(at);
     const seconds = (newest.atMs - pose.atMs) / 1_000;
@@ -184,10 +188,14 @@ export function judgeStanding(input: StandingInput): Standing {
       scatter: Math.max(alongX.scatter, alongY.scatter),
       scatters: alongX.scatters || alongY.scatters,
     };
-    const all = [place, ...headings.map((one) => ({ axis: one.axis, ...one.read(count, seconds) }))];
+    const all: readonly Found[] = [place, ...headings.map((one) => ({ axis: one.axis, ...one.read(count, seconds) }))];
     const about = { speedMS, overMs: seconds * 1_000, poses: count };
+    if (seconds <= RECENT_S || recently.length === 0) recently = all;
     const moving = all.find(
-      ({ axis, perS, error }) => count >= axis.minMovingPoses && Math.abs(perS) > MOVES_SIGMA * error,
+      (one, index) =>
+        count >= one.axis.minMovingPoses &&
+        Math.abs(one.perS) > MOVES_SIGMA * one.error &&
+        !hasCeased(one, recently[index]),
     );
     if (moving !== undefined) {
       const reason = `${moving.axis.describe(Math.abs(moving.perS))}, by ${over(count, seconds)}`;
@@ -210,6 +218,14 @@ export function judgeStanding(input: StandingInput): Standing {
   const overMs = newest.atMs - (rest.at(-1)?.atMs ?? newest.atMs);
   if (doubt !== '') return notKnown(`${doubt}, by ${over(rest.length, overMs / 1_000)}`, overMs, rest.length);
   return notKnown(`${over(rest.length, overMs / 1_000)} are too few`, overMs, rest.length);
+}
+
+type Found = Reading & { readonly axis: Axis };
+
+/** Whether the last moment rules out the movement that a longer time shows: it was, and is no more. */
+function hasCeased(moving: Found, recent: Found | undefined): boolean {
+  if (recent === undefined) return false;
+  return Math.abs(recent.perS) + CEASED_SIGMA * recent.error < Math.abs(moving.perS) / 2;
 }
 
 /** The poses that can be judged together, newest first. */
