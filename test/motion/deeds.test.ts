@@ -150,7 +150,7 @@ describe('a robot that obeys', () => {
       const { bench, sim } = here;
       await until(() => bench.link.snapshot().poseUnit.verdict === 'degrees', 'the unit', 40_000);
       sim.setFault('turned-by-hand', false);
-      await until(() => bench.motion.status().gate.open, 'the gate', 40_000);
+      await until(() => bench.motion.status().standstill.verdict === 'stands', 'the robot to stand', 40_000);
       const moving = await drive(here);
       await bench.motion.stopRobot('person in the way', 'test');
       expect(bench.motion.status().standstill.verdict).not.toBe('stands');

@@ -163,6 +163,8 @@ describe('the pose trial', { timeout: 120_000 }, () => {
   it('that leaves a wrong pose closes the gate for drives and pose trials', async () => {
     await using robot = await startSupervised({ evidence: true });
     const { motion, sim, clock, site } = robot;
+    // Away from the dock, which it leaves straight ahead whatever the course.
+    await robot.conduct({ kind: 'stop' });
     expect(await robot.conduct({ kind: 'move', distanceM: 0.6 })).toMatchObject({ outcome: 'verified' });
     sim.setFault('pose-in-degrees', true);
     const ended = await robot.conduct({ kind: 'pose' });
@@ -178,6 +180,8 @@ describe('the pose trial', { timeout: 120_000 }, () => {
 
   it('that restores the pose leaves the gate open', async () => {
     await using robot = await startSupervised({ evidence: true });
+    // Away from the dock, which it leaves straight ahead whatever the course.
+    await robot.conduct({ kind: 'stop' });
     expect(await robot.conduct({ kind: 'move', distanceM: 0.6 })).toMatchObject({ outcome: 'verified' });
     expect((await robot.conduct({ kind: 'pose' })).outcome).toBe('verified');
     expect(robot.motion.status().gate).toMatchObject({ open: true });

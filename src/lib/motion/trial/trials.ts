@@ -90,7 +90,10 @@ export function createTrials(options: TrialsOptions): Trials {
     request: TrialRequest,
     from: Rest | null,
   ): { readonly order: Order; readonly refusals: readonly Refusal[] } {
-    const input = gateInput();
+    const now = gateInput();
+    const isAwaited = now.stopProof?.verdict === 'awaited';
+    // Before its order a trial waits for the rest itself; then the gate judges it.
+    const input = from !== null ? now : { ...now, isUnderWay: true, stopProof: isAwaited ? null : now.stopProof };
     const { pose } = input.snapshot.values;
     const stance =
       from ?? (pose.status === 'received' ? { ...pose.value, ori: pose.value.yawDeg } : { xM: 0, yM: 0, ori: 0 });
