@@ -174,7 +174,7 @@ export async function openWorld(
     underWay.delete(list);
     if (step) underWay.set(list, step);
     const runs = [...underWay.values()].flatMap((one) => (one.kind === 'run' && one.reads === null ? [one] : []));
-    const isLeftAlone = runs.some(({ run, moves }) => moves || run.startsWith('map '));
+    const isLeftAlone = runs.some(({ run, moves }) => moves || /^(map|pose) /.test(run));
     sim.setFault('turned-by-hand', !isLeftAlone && runs.some(({ run }) => run === 'chassis probe'));
   };
   return {

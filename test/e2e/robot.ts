@@ -93,6 +93,7 @@ export interface StateAnswer {
   readonly identity: { readonly serial: string } | null;
   readonly poseUnit: { readonly verdict: string; readonly doubt: string | null };
   readonly unitContradicted: boolean;
+  readonly standing: { readonly verdict: string };
 }
 
 export async function chassisState(port: number): Promise<StateAnswer> {

@@ -11,6 +11,11 @@ async function proveDegrees(robot: Robot) {
     10_000,
   );
   await robot.fault('turned-by-hand', 'off');
+  await until(
+    () => chassisState(robot.operatorPort),
+    ({ standing }) => standing.verdict === 'stands',
+    20_000,
+  );
 }
 
 describe('a chassis that reports radians against the measured fact', () => {

@@ -306,13 +306,15 @@ describe.skipIf(!hasProgram('chromium'))('the state shown by the operator page (
       await live.page.goto(addressOf('/'));
       await fault('radians', 'on');
       await untilShown(live.page, 'Fahrt gesperrt', 20_000);
+      // It is closed first because the robot turns, then because of the unit.
+      const heading = live.page.locator('dd', { has: live.page.locator('[data-live="heading"]') });
+      await heading.filter({ hasText: /zweifelhaft|ungültig/ }).waitFor({ timeout: 20_000 });
       expect(await glance(live.page)).toMatchObject({
         colour: '--bad',
         struck: ['heading'],
         tours: [true],
         stop: [false],
       });
-      const heading = live.page.locator('dd', { has: live.page.locator('[data-live="heading"]') });
       // The first turn is a doubt, the second the proof.
       await heading.filter({ hasText: 'ungültig, Bogenmaß statt Grad' }).waitFor({ timeout: 20_000 });
       expect(await heading.textContent()).toMatch(/^ungültig, Bogenmaß statt Grad: -?\d/);

@@ -63,8 +63,8 @@ describe.skipIf(!isThere)('commands through a real OpenSSH server', () => {
     expect(address).toMatchObject({ ok: true, code: 0, data: { state: 'connected', way: `via ${via}` } });
     expect(text.code).toBe(0);
     expect(text.stdout).toContain(via);
-    // The robot is at rest, so its unit is undecided, which is not an error.
-    expect(probe.data).toMatchObject({ verdict: 'ok', poseUnit: { verdict: 'not-decided', doubt: null } });
+    // The robot is at rest, so its unit is undecided: neither green nor an error.
+    expect(probe.data).toMatchObject({ verdict: 'not-checked', poseUnit: { verdict: 'not-decided', doubt: null } });
     expect(done.map(({ error }, n) => [others[n], error])).toEqual(others.map((words) => [words, null]));
     expect(sshd.log()).toContain('Accepted publickey');
   });

@@ -36,7 +36,7 @@ export async function checkPose(
   context: CheckContext,
 ): Promise<PoseCheck> {
   await using session = await steadyOperatorAccess(toolkit, context).signIn(password);
-  const { pose, moveState, moves } = await readLiveRobot(session);
+  const { pose, moveState, moves } = await onceItStands(session, toolkit.clock, context.signal);
   if (pose === null)
     throw new GwError('MOTION_REFUSED', 'The gateway has received no pose, so the old one could not be restored.');
   if (moveState === 'moving' || moves !== null) {
@@ -56,6 +56,16 @@ export async function checkPose(
     restored = await restore(toolkit, session, before);
   }
   return { before, set, reported, findings: [readBackFinding(set, reported, refusal), restored] };
+}
+
+/** A robot that was just turned by hand is waited for; one that moves for longer is returned as it is. */
+async function onceItStands(session: OperatorSession, clock: Toolkit['clock'], signal: AbortSignal) {
+  const untilMs = clock.monotonicMs() + AGAIN_WITHIN_MS;
+  for (;;) {
+    const robot = await readLiveRobot(session);
+    if (robot.moves === null || robot.moveState === 'moving' || clock.monotonicMs() > untilMs) return robot;
+    await clock.sleep(AGAIN_MS, signal);
+  }
 }
 
 /** null when the gateway has read the pose back; otherwise the reason. */

@@ -4,6 +4,7 @@ import { GwError } from '../../error/index.ts';
 import type { Clock } from '../../lifecycle/index.ts';
 import type { Finding } from '../finding.result.ts';
 import { type FindingStart, notChecked, ok, wrong } from '../finding.ts';
+import { orderOnceItStands } from '../motion/standstill.ts';
 import { type OperatorAccess, type OperatorSession, steadyOperatorAccess } from '../operator/access.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
 import type { StopCheck } from './commissioning-checks.result.ts';
@@ -46,7 +47,8 @@ export async function checkStop(
     });
   }
   const from = (await readLiveRobot(operator)).pose;
-  await session.ask('POST', '/api/touren/lauf', runSchema, { tour });
+  const order = () => session.ask('POST', '/api/touren/lauf', runSchema, { tour });
+  await orderOnceItStands(order, session, { clock }, context);
   let sent: SentStop | null = null;
   let driving: ReportedPose | null = null;
   try {

@@ -5,7 +5,7 @@ import { DialError } from '../../net/index.ts';
 import { localOperatorAccess, type OperatorAccess, steadyOperatorAccess } from '../operator/access.ts';
 import { type GatewayWay, notSignedIn } from '../operator/signed-in-access.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
-import { MAY_DRIVE_ON } from './standstill.ts';
+import { MAY_DRIVE_ON, orderOnceItStands } from './standstill.ts';
 
 export interface FollowOptions extends GatewayWay {
   /** How long the run is followed; after that the robot continues. */
@@ -123,7 +123,8 @@ async function start<S extends z.ZodType<FollowedRun>>(
 ): Promise<{ readonly run: z.output<S>; readonly operator: Access }> {
   const answer = z.looseObject({ run: schema });
   const order = async (operator: Access) => ({
-    run: (await operator.ask('POST', path, answer, body)).run as z.output<S>,
+    run: (await orderOnceItStands(() => operator.ask('POST', path, answer, body), operator, toolkit, context))
+      .run as z.output<S>,
     operator,
   });
   try {

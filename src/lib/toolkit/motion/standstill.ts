@@ -4,6 +4,7 @@ import type { Clock } from '../../lifecycle/index.ts';
 import type { Finding } from '../finding.result.ts';
 import { notChecked, ok, wrong } from '../finding.ts';
 import type { OperatorAccess } from '../operator/access.ts';
+import type { CheckContext } from '../toolkit.ts';
 
 /** Part of `GET /api/stopp`: what the poses of the robot show. An older gateway does not report it. */
 const answerSchema = z.looseObject({
@@ -47,6 +48,28 @@ export async function awaitStandstill(
     await clock.sleep(POLL_MS, signal).catch(() => {});
   } while (clock.monotonicMs() < untilMs && !signal.aborted);
   return last;
+}
+
+/**
+ * Sends an order, and once more where the gateway refused it and the robot only moved, or was not seen to stand yet: a
+ * technician who has just turned it by hand does not type the command again. Any other refusal is thrown at once.
+ */
+export async function orderOnceItStands<T>(
+  order: () => Promise<T>,
+  access: Pick<OperatorAccess, 'ask'>,
+  { clock }: { readonly clock: Clock },
+  { signal, onProgress }: Pick<CheckContext, 'signal' | 'onProgress'>,
+): Promise<T> {
+  try {
+    return await order();
+  } catch (error) {
+    if (asGwError(error).code !== 'MOTION_REFUSED') throw error;
+    const now = await awaitStandstill(access, clock, signal, 0);
+    if (now.verdict !== 'moves' && now.verdict !== 'not-known') throw error;
+    onProgress(`Waiting until the robot stands, up to ${STANDSTILL_WITHIN_MS / 1_000} s`);
+    if ((await awaitStandstill(access, clock, signal)).verdict !== 'stands' || signal.aborted) throw error;
+    return await order();
+  }
 }
 
 /** Remedy where the robot is not seen to stand. */
