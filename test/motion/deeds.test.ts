@@ -49,6 +49,7 @@ describe('a robot that acknowledges the cancel and drives on', () => {
     ['cancel-lies', 0.6],
     ['cancel-ignored', 0.1],
     ['coasting', 0.3],
+    ['cancel-refused', 0.3],
   ] as const)(
     '%s at %d m/s: never stands, alarm, gate closed, cancelled again',
     async (fault, speedMS) => {

@@ -28,7 +28,7 @@ export function createCanceller(options: {
   log: Log;
   /** How often one cancel is sent before it stays pending. */
   tries: number;
-  readonly proofs: Pick<StopProofs, 'requested' | 'acknowledged'>;
+  readonly proofs: Pick<StopProofs, 'requested' | 'acknowledged' | 'isAcknowledged'>;
   /** Aborts the retries when the service ends. */
   signal: () => AbortSignal;
 }): Canceller {
@@ -62,14 +62,16 @@ export function createCanceller(options: {
   }
 
   async function cancelOnce(signal: AbortSignal): Promise<void> {
-    const { link: state, values } = link.snapshot();
+    const { link: state, values, standing } = link.snapshot();
     if (state.kind === 'not-connected' && state.failure === 'wrong-device') throw new Error('another chassis answers');
     try {
       await moves.cancelCurrent(signal);
     } catch (error) {
       // The response to a cancel without a move is not documented: a refusal while nothing moves is accepted.
-      const moving = values.planning.status === 'received' && values.planning.value.moveState === 'moving';
-      if (asGwError(error).code !== 'CHASSIS_REFUSED' || moving) throw error;
+      const isReported = values.planning.status === 'received' && values.planning.value.moveState === 'moving';
+      // One that was accepted before is followed by its poses.
+      const isMoving = isReported || (standing.verdict === 'moves' && !proofs.isAcknowledged());
+      if (asGwError(error).code !== 'CHASSIS_REFUSED' || isMoving) throw error;
     }
   }
 

@@ -9,6 +9,9 @@ import { standingUnit } from './verified-standing.ts';
  */
 const PERSON_DECIDES_AFTER_MS = 15_000;
 
+/** A chassis that has not accepted a cancel by then does not stop its robot. Project decision. */
+const ACCEPTED_WITHIN_MS = 1_000;
+
 interface Owed {
   readonly sinceMs: number;
   acknowledgedAtMs: number | null;
@@ -23,6 +26,8 @@ export interface StopProofs {
   requested(): void;
   /** The chassis answered a cancel. */
   acknowledged(): void;
+  /** The chassis answered one since the robot was last seen to stand. */
+  isAcknowledged(): boolean;
   /** What is still to be proven, from the poses of this snapshot; null: nothing was cancelled, or the robot stands. */
   current(snapshot: ChassisSnapshot): StopProof | null;
   /** A person on site says that the robot stands. Ignored while its poses say that it drives on, or may still prove it. */
@@ -45,8 +50,20 @@ export function createStopProofs({
   let owed: Owed | null = null;
   let beganAtMs: number | null = null;
 
+  function raise(open: Owed, reason: string): void {
+    if (open.alarm !== null) return;
+    open.alarm = reason;
+    log.error({ reason }, 'the robot does not stop after a cancel');
+  }
+
   function detailOf(open: Owed, snapshot: ChassisSnapshot): { readonly proven: boolean; readonly reason: string } {
-    if (open.acknowledgedAtMs === null) return { proven: false, reason: 'the chassis has not acknowledged the cancel' };
+    if (open.acknowledgedAtMs === null) {
+      const reason = 'the chassis has not accepted the cancel';
+      const { link, standing } = snapshot;
+      const isRefused = clock.monotonicMs() - open.sinceMs > ACCEPTED_WITHIN_MS && link.kind === 'connected';
+      if (isRefused && standing.verdict === 'moves') raise(open, `${reason}, and ${standing.reason}`);
+      return { proven: false, reason };
+    }
     const nowMs = clock.monotonicMs();
     const { poses, poseUnit } = snapshot;
     const input = {
@@ -57,10 +74,7 @@ export function createStopProofs({
       orderedAtMs: beganAtMs,
     };
     const { verdict, reason } = judgeAfterStop(input);
-    if (verdict === 'drives-on' && open.alarm === null) {
-      open.alarm = reason;
-      log.error({ reason }, 'the robot does not stop after an acknowledged cancel');
-    }
+    if (verdict === 'drives-on') raise(open, reason);
     return { proven: verdict === 'stands', reason };
   }
 
@@ -74,6 +88,7 @@ export function createStopProofs({
     acknowledged() {
       if (owed !== null) owed.acknowledgedAtMs ??= clock.monotonicMs();
     },
+    isAcknowledged: () => owed !== null && owed.acknowledgedAtMs !== null,
     current(snapshot) {
       if (owed === null) return null;
       const { proven, reason } = detailOf(owed, snapshot);
