@@ -3,8 +3,10 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { startSim } from '../../src/lib/sim/index.ts';
+import { readSecret } from '../../src/lib/site/index.ts';
 import { lockKiosk } from '../../src/lib/toolkit/kiosk/lock.ts';
 import { setUpKiosk } from '../../src/lib/toolkit/kiosk/setup.ts';
+import { setPose } from '../../src/lib/toolkit/motion/pose.ts';
 import { openToolkit } from '../../src/lib/toolkit/toolkit.ts';
 import {
   fileFault,
@@ -222,7 +224,17 @@ export const gatewayRows: readonly Row[] = [
   },
   {
     fault: 'the chassis reads the heading of a pose as degrees',
-    brings: simFault('pose-in-degrees'),
+    async brings(world) {
+      const undo = await simFault('pose-in-degrees')(world);
+      return async () => {
+        await undo();
+        // The wrong pose closes the gate until a person sets it again.
+        const { xM, yM, yawRad } = world.sim.state();
+        const password = await readSecret(join(world.dir, 'secrets', 'device-password.txt'));
+        const at = { xM, yM, yawDeg: (yawRad * 180) / Math.PI };
+        await setPose(await openToolkit(world.sitePath), { at, password, host: undefined }, context);
+      };
+    },
     fails: [['premises/pose-read-back', /findings: expected every finding ok, found \d of \d+ wrong: .*90°/]],
   },
   {

@@ -12,6 +12,7 @@ import {
   refusalError,
 } from '../../src/lib/motion/gate.ts';
 import type { Order } from '../../src/lib/motion/index.ts';
+import { moves, standingNotKnown } from '../chassis/poses.ts';
 import { openGate, readySnapshot, received, recordsFor, SERIAL, SOFTWARE, withValues } from './snapshot.ts';
 
 const goal = { xM: 3, yM: 4, yawDeg: degrees(90) };
@@ -324,5 +325,24 @@ describe('the refusal', () => {
     const [first] = judgeOrder(orders.move, withLink({ kind: 'connecting', tried }));
     if (!first) throw new Error('expected a refusal');
     expect(refusalError([first])?.tried).toEqual(tried);
+  });
+});
+
+describe('a robot that was cancelled, or moves', () => {
+  const proof = { reason: 'r', acknowledged: true, forMs: 1 };
+
+  it.each(['move', 'dock', 'pose'] as const)('takes no order to %s until it was seen to stand', (kind) => {
+    const reasons = (over: Parameters<typeof openGate>[0]) =>
+      judgeState(kind, openGate(over)).map(({ reason }) => reason);
+    expect(reasons({ stopProof: { ...proof, verdict: 'awaited' } })).toEqual([
+      'The robot was cancelled, and its poses do not show yet that it stands: r.',
+    ]);
+    expect(reasons({ stopProof: { ...proof, verdict: 'drives-on' } })).toEqual([
+      expect.stringMatching(/^THE ROBOT DOES NOT STOP .* PRESS THE EMERGENCY STOP/),
+    ]);
+    const moving = readySnapshot({ standing: moves });
+    expect(reasons({ snapshot: moving })).toEqual([expect.stringMatching(/^The robot moves: it moves at 0\.10 m\/s/)]);
+    expect(reasons({ snapshot: moving, isUnderWay: true })).toEqual([]);
+    expect(reasons({ snapshot: readySnapshot({ standing: standingNotKnown }) })).toEqual([]);
   });
 });

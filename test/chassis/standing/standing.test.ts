@@ -116,6 +116,16 @@ describe('whether the robot stands, from its poses', () => {
     expect(judged({ xM: setOut, hz: 1, seconds: 13, noiseM: 0.01 }).verdict).toBe('moves');
   });
 
+  it('does not say of a robot that it moves, once it has stood for more than a second, and not yet that it stands', () => {
+    for (const speed of [0.3, 1]) {
+      const stopped = (s: number) => speed * Math.min(s, 8);
+      expect(judged({ xM: stopped, hz: 10, seconds: 9.5, noiseM: 0.005 }).verdict).toBe('not-known');
+      expect(judged({ xM: stopped, hz: 10, seconds: 8, noiseM: 0.005 }).verdict).toBe('moves');
+    }
+    const turned = (s: number) => 60 * Math.min(s, 2);
+    expect(judged({ ori: turned, hz: 10, seconds: 3.5, noiseOri: 0.2 }).verdict).toBe('not-known');
+  });
+
   it('knows nothing from fewer than four poses, less than three seconds, or old poses, and says so', () => {
     expect(judgeStanding({ poses: [], nowMs: 0, unit: 'degrees' })).toMatchObject({
       verdict: 'not-known',
