@@ -94,6 +94,24 @@ describe('a robot that acknowledges the cancel and drives on', () => {
     await moving.ended;
   }, 60_000);
 
+  it('is cancelled again each second without a latched stop', async () => {
+    await using here = await world({ speedMS: 0.1, faults: ['cancel-lies'] });
+    const { bench, sim } = here;
+    const { xM, yM, yawRad } = sim.state();
+    const ending = new AbortController();
+    const ended = bench.motion.execute(moveTo(xM + 2 * Math.cos(yawRad), yM + 2 * Math.sin(yawRad)), ending.signal);
+    for (let n = 0; n < 100 && sim.state().speedMS === 0; n += 1) await here.sleep(100);
+    await here.sleep(1_000);
+    ending.abort(new Error('Ctrl-C'));
+    await until(() => bench.motion.status().standstill.verdict === 'drives-on', 'the alarm', 20_000);
+    expect(bench.motion.status().stop.latched).toBe(false);
+    // The robot gives up its lie: only a cancel that is repeated stops it.
+    sim.setFault('cancel-lies', false);
+    await bench.stands();
+    await ended;
+    expect(bench.motion.status().gate).toEqual({ open: true, reasons: [] });
+  }, 60_000);
+
   it('is cancelled again each second', async () => {
     await using here = await world({ speedMS: 0.1, faults: ['cancel-lies'] });
     const { bench } = here;

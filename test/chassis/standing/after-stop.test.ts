@@ -85,7 +85,7 @@ describe.each([0.2, 0.4, 0.6, 1])('after a cancel half a second after a robot se
   it('it is noticed by not becoming slower', () => {
     for (let seed = 0; seed < TRIES; seed += 1) {
       const found = follow(accelerated, 10, seed, began);
-      expect(found['drives-on'], `seed ${seed}`).toBeLessThan(NOISE_M / speed + 3);
+      expect(found['drives-on'], `seed ${seed}`).toBeLessThan(speed < 0.4 ? NOISE_M / speed + 3 : 2.6);
     }
   });
 });

@@ -195,7 +195,7 @@ export function judgeStanding(input: StandingInput): Standing {
       (one, index) =>
         count >= one.axis.minMovingPoses &&
         Math.abs(one.perS) > MOVES_SIGMA * one.error &&
-        !hasCeased(one, recently[index]),
+        !hasCeased(one, recently[index], seconds),
     );
     if (moving !== undefined) {
       const reason = `${moving.axis.describe(Math.abs(moving.perS))}, by ${over(count, seconds)}`;
@@ -223,9 +223,11 @@ export function judgeStanding(input: StandingInput): Standing {
 type Found = Reading & { readonly axis: Axis };
 
 /** Whether the last moment rules out the movement that a longer time shows: it was, and is no more. */
-function hasCeased(moving: Found, recent: Found | undefined): boolean {
-  if (recent === undefined) return false;
-  return Math.abs(recent.perS) + CEASED_SIGMA * recent.error < Math.abs(moving.perS) / 2;
+function hasCeased(moving: Found, recent: Found | undefined, seconds: number): boolean {
+  if (recent === undefined || seconds <= RECENT_S) return false;
+  // Its way was then made in the time before.
+  const beforePerS = (Math.abs(moving.perS) * seconds) / (seconds - RECENT_S);
+  return Math.abs(recent.perS) + CEASED_SIGMA * recent.error < beforePerS / 2;
 }
 
 /** The poses that can be judged together, newest first. */
