@@ -40,6 +40,8 @@ export function channelStream(channel: Channel, lost: AbortSignal): Duplex {
     if (!stream.destroyed && !stream.readableEnded) stream.once('end', () => stream.destroy());
     else stream.destroy();
   });
+  // Its user may not listen yet, or no more: a loss in between must not end the process.
+  stream.on('error', () => {});
   channel.on('error', (error: Error) => stream.destroy(error));
   losing = onAbort(lost, () => void stream.destroy(lost.reason));
   return stream;

@@ -1,0 +1,16 @@
+import { Duplex } from 'node:stream';
+import type { Channel } from 'ssh2';
+import { expect, it } from 'vitest';
+import { channelStream } from '../../../src/lib/net/ssh/channel-stream.ts';
+
+const channel = () => new Duplex({ read() {}, write: (_chunk, _encoding, done) => done() }) as unknown as Channel;
+
+it('a connection that is lost while nobody reads its stream ends no process, and whoever reads it then sees the loss', async () => {
+  const lost = new AbortController();
+  const stream = channelStream(channel(), lost.signal);
+  const why = new Error('lost: write ECONNRESET');
+  lost.abort(why);
+  // An 'error' event without a listener is thrown in this turn or the next.
+  await new Promise((resolve) => setImmediate(resolve));
+  expect([stream.destroyed, stream.errored]).toEqual([true, why]);
+});
