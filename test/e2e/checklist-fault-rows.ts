@@ -286,7 +286,9 @@ export const gatewayRows: readonly Row[] = [
     brings: siteFault((site) => {
       site.stations.B.yawDeg -= 90;
     }),
-    fails: [['demo/tour', /findings: expected every finding ok, found 1 of 3 wrong: Final position .*another place for B/]],
+    fails: [
+      ['demo/tour', /findings: expected every finding ok, found 1 of 3 wrong: Final position .*another place for B/],
+    ],
   },
   {
     fault: 'the gateway hangs while the cable is cut',

@@ -3,6 +3,7 @@ import { GwError } from '../../error/index.ts';
 import { type GatewayWay, signedInAccess } from '../operator/signed-in-access.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
 import type { MotionPose } from './motion.result.ts';
+import { orderOnceItStands } from './standstill.ts';
 
 /** Pose of the robot: metres on its map and degrees, or a place of the site file with a heading. */
 export type StandsAt =
@@ -33,7 +34,8 @@ export async function setPose(
   // Without the signal of the command: the result of the request must be known.
   await using access = await signedInAccess(toolkit, way, { ...context, signal: new AbortController().signal });
   context.signal.throwIfAborted();
-  const { outcome } = await access.ask('POST', '/api/pose', answerSchema, pose);
+  const order = () => access.ask('POST', '/api/pose', answerSchema, pose);
+  const { outcome } = await orderOnceItStands(order, access, toolkit, context);
   const { state, reason } = outcome;
   return { pose, from, state, reason, tookMs: Math.round(clock.monotonicMs() - beganMs) };
 }
