@@ -193,6 +193,26 @@ describe('ending a run by a person', () => {
     expect(bench.motion.status().gate.open).toBe(true);
   });
 
+  it('cancels again each second while the poses show that the robot drives on, whatever the chassis reports', async () => {
+    let xM = 1;
+    chassis.beforePose = () => {
+      xM += 0.03;
+      chassis.pose = { pos: [xM, 2], ori: 90 };
+    };
+    chassis.onCancel = () => {
+      chassis.plan({ move_state: 'cancelled' });
+      return { status: 200 };
+    };
+    await bench.motion.startDrive({ station: 'A' });
+    await ordered();
+    await bench.motion.endDrive('tablet');
+    await until(() => bench.motion.status().standstill.verdict === 'drives-on', 'the alarm', 15_000);
+    expect(bench.motion.status().stop.latched).toBe(false);
+    const before = cancels();
+    await until(() => cancels() >= before + 2, 'two more cancels', 15_000);
+    chassis.beforePose = () => {};
+  });
+
   it('ends the tour, which drives to no further station', async () => {
     await bench.motion.startTour('round');
     await ordered();
