@@ -116,7 +116,6 @@ describe('a robot that acknowledges the cancel and drives on', () => {
     await using here = await world({ speedMS: 0.1, faults: ['cancel-lies'] });
     const { bench } = here;
     const moving = await drive(here);
-    await bench.motion.endDrive('nobody');
     await bench.motion.stopRobot('person in the way', 'test');
     const before = here.sim.state();
     await until(() => bench.motion.status().standstill.verdict === 'drives-on', 'the alarm', 20_000);

@@ -125,6 +125,7 @@ export function gateView(refusals: readonly Refusal[]): GateView {
 /** The numbers of the alerts that alone close the gate for plain moves. */
 export function passableAlerts(input: GateInput): readonly number[] {
   const codes = [...new Set(closingAlerts(input.snapshot.values).map(({ code }) => code))];
+  if (codes.length === 0) return [];
   return judgeState('move', { ...input, although: codes }).length === 0 ? codes : [];
 }
 

@@ -55,7 +55,7 @@ describe('whether the robot stands, from its poses', () => {
         fc.constantFrom(1, -1),
         seed,
         (degPerS, [unit, scale], rate, side, random) => {
-          // Half a turn between two poses cannot be told from none: at one pose per second the turn is slower.
+          // Half a turn between two poses cannot be distinguished from none: at one pose per second the turn is slower.
           const perS = rate === 1 ? Math.min(degPerS, 100) : degPerS;
           const ori = (s: number) => {
             const deg = 45 + side * perS * s;

@@ -5,7 +5,7 @@ import { channelStream } from '../../../src/lib/net/ssh/channel-stream.ts';
 
 const channel = () => new Duplex({ read() {}, write: (_chunk, _encoding, done) => done() }) as unknown as Channel;
 
-it('a connection that is lost while nobody reads its stream ends no process, and whoever reads it then sees the loss', async () => {
+it('a connection that is lost while its stream has no reader ends no process, and a later reader sees the loss', async () => {
   const lost = new AbortController();
   const stream = channelStream(channel(), lost.signal);
   const why = new Error('lost: write ECONNRESET');
