@@ -62,7 +62,7 @@ describe('the gate, for the alerts of the robot', () => {
   });
 
   it.each(['manual', 'remote', 'unknown', 'MANUAL', ''])(
-    'is closed in the control mode %j, which nobody passes',
+    'is closed in the control mode %j, which cannot be passed',
     (mode) => {
       expect(reasons('move', inMode(mode, [0, 8004]))).toEqual([expect.stringContaining(`control mode '${mode}'`)]);
     },

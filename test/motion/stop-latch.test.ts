@@ -264,7 +264,7 @@ describe('a cleared latch', () => {
     expect(latch.state()).toEqual(expected);
   });
 
-  it('is not written any more once the person has been told that the stop holds', async () => {
+  it('is not written any more once the answer has said that the stop holds', async () => {
     const { latch, script, clock } = memoryDisk();
     await latch.load();
     const { promise, resolve } = Promise.withResolvers<void>();

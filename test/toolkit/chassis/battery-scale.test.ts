@@ -48,7 +48,7 @@ function shown(...charges: number[]) {
   };
 }
 
-it('a charge of 1 is nowhere told as 100 % before another one decides the scale', () => {
+it('a charge of 1 is nowhere shown as 100 % before another one decides the scale', () => {
   expect(shown(1)).toMatchObject({
     verdict: 'not-checked',
     probe: expect.stringMatching(/^100 % or 1 %: not decided.* 100 % or 1 %/),
