@@ -17,6 +17,7 @@ const address: ChassisAddress = {
   detail: 'the chassis of the site file answers',
   tried,
   way: 'direct',
+  link: null,
   name: { kind: 'address', addresses: ['127.0.0.1'], tookMs: null },
   tcp: { verdict: 'ok', tookMs: 1 },
   serial: { verdict: 'ok', expected: 'SN-1', found: 'SN-1' },
@@ -100,6 +101,7 @@ const probe: ChassisProbe = {
     requests: 7,
     median: { value: 1.5, mark: 'BELEGT', basis: 'here', source: 'measured here, now', unit: 'ms' },
     longest: { value: 3, mark: 'BELEGT', basis: 'here', source: 'measured here, now', unit: 'ms' },
+    link: null,
   },
   clock: null,
   topics: [

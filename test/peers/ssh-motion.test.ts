@@ -1,12 +1,13 @@
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
-import { connect, createServer, type Socket } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Running, runGw, startGw } from '../e2e/gw.ts';
 import { type Robot, startRobot, startServe, until } from '../e2e/robot.ts';
 import { freePort } from '../free-port.ts';
 import { hasProgram } from './peer.ts';
+import { type Link, startLink } from './ssh-link.ts';
 import { makeKey, type Sshd, startSshd } from './sshd.ts';
 
 const isThere = hasProgram('sshd') && hasProgram('ssh-keygen');
@@ -15,55 +16,6 @@ interface Envelope {
   readonly ok: boolean;
   readonly data: { readonly delivered?: boolean } | null;
   readonly error: { code: string; message: string; remedy: string; details?: { delivered?: boolean } } | null;
-}
-
-/** The cable to the SSH server, which can go silent or be reset. */
-interface Link extends AsyncDisposable {
-  readonly port: number;
-  /** Nothing passes any more, and no connection ends: a radio link that is gone. */
-  freeze(): void;
-  reset(): void;
-  /** Bytes from the server so far. */
-  received(): number;
-}
-
-async function startLink(to: number): Promise<Link> {
-  let isFrozen = false;
-  let received = 0;
-  const sockets = new Set<Socket>();
-  const server = createServer((near) => {
-    const far = connect(to, '127.0.0.1');
-    for (const socket of [near, far]) {
-      sockets.add(socket);
-      socket.on('error', () => {});
-      socket.on('close', () => {
-        if (!isFrozen) for (const one of [near, far]) one.destroy();
-      });
-    }
-    near.on('data', (chunk) => isFrozen || far.write(chunk));
-    far.on('data', (chunk: Buffer) => {
-      received += chunk.length;
-      if (!isFrozen) near.write(chunk);
-    });
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const reset = () => {
-    for (const socket of sockets) socket.resetAndDestroy();
-  };
-  return {
-    port: (server.address() as { port: number }).port,
-    freeze() {
-      isFrozen = true;
-    },
-    reset,
-    received: () => received,
-    async [Symbol.asyncDispose]() {
-      isFrozen = false;
-      reset();
-      server.close();
-    },
-  };
 }
 
 /** Accepts connections and never answers. */

@@ -1,15 +1,16 @@
 import chalk from 'chalk';
-import { formatTried } from '../../lib/error/index.ts';
+import { formatTried, roundTripText } from '../../lib/error/index.ts';
 import type { ChassisAddress } from '../../lib/toolkit/chassis/address.result.ts';
 import { printable, renderVerdict } from '../output.ts';
 
 type Tried = ChassisAddress['tried'];
 
-export function triedText({ address, port, action, forMs }: Tried): string {
+export function triedText({ address, port, via, slowLink, action, forMs }: Tried): string {
   return printable(
     formatTried({
       address,
       ...(port !== undefined && { port }),
+      ...(via !== undefined && slowLink !== undefined && { via, slowLink }),
       ...(action !== undefined && { action }),
       ...(forMs !== undefined && { forMs }),
     }),
@@ -33,7 +34,7 @@ const failureWords: Readonly<Record<NonNullable<ChassisAddress['failure']>, stri
 
 /** `gw chassis address` */
 export function renderChassisAddress(data: ChassisAddress): string {
-  const { name, tcp, serial, mac, tookMs, remedy, way } = data;
+  const { name, tcp, serial, mac, tookMs, remedy } = data;
   const nameText: Record<ChassisAddress['name']['kind'], string> = {
     address: 'IP address, no lookup',
     resolved: `${name.addresses.join(', ')} (resolved in ${name.tookMs} ms)`,
@@ -57,8 +58,9 @@ export function renderChassisAddress(data: ChassisAddress): string {
   const lines = [
     answerLine(data),
     '',
+    ...linkLine(data),
     `${renderVerdict(nameVerdict[name.kind])} name    ${printable(data.tried.address)}: ${printable(nameText[name.kind])}`,
-    `${renderVerdict(tcp.verdict)} port    ${data.tried.port ?? ''} ${tcpText[tcp.verdict]}${way === 'direct' ? '' : `, ${printable(way)}`}`,
+    `${renderVerdict(tcp.verdict)} port    ${data.tried.port ?? ''} ${tcpText[tcp.verdict]}`,
     `${renderVerdict(serial.verdict)} serial  found ${found}, expected ${printable(serial.expected)}`,
     `${renderVerdict(mac.verdict)} mac     ${macText(mac)}`,
     '',
@@ -66,6 +68,16 @@ export function renderChassisAddress(data: ChassisAddress): string {
   ];
   if (remedy !== null) lines.push(`do next: ${remedy}`);
   return lines.join('\n');
+}
+
+/** First, since the other lines are read through it. */
+function linkLine({ link, way }: ChassisAddress): string[] {
+  if (way === 'direct') return [];
+  if (link === null) return [`${renderVerdict('not-checked')} link    ${printable(way)}: not measured`];
+  const text = `${printable(way)}: ${roundTripText(link)}`;
+  return [
+    link.isSlow ? `${renderVerdict('not-checked')} link    slow, ${text}` : `${renderVerdict('ok')} link    ${text}`,
+  ];
 }
 
 function answerLine(data: ChassisAddress): string {

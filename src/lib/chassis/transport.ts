@@ -5,7 +5,15 @@ import { GwError, type Tried } from '../error/index.ts';
 import { type JsonBounds, quote } from '../json/index.ts';
 import type { Clock } from '../lifecycle/index.ts';
 import { onAbort } from '../lifecycle/index.ts';
-import { DialError, type Dialer, dialFailureOf, type Endpoint, viaOf } from '../net/index.ts';
+import {
+  afterOverLink,
+  DialError,
+  type Dialer,
+  dialFailureOf,
+  type Endpoint,
+  linkAllowanceMs,
+  triedOver,
+} from '../net/index.ts';
 import { badAnswer, interrupted } from './failure.ts';
 
 /** Bounds on the size and duration of a response. */
@@ -86,7 +94,6 @@ export function createTransport(options: TransportOptions): Transport {
   const { endpoint, dialer, clock, timeoutMs } = options;
   const host = endpoint.host.includes(':') ? `[${endpoint.host}]` : endpoint.host;
   const origin = `http://${host}:${endpoint.port}`;
-  const via = viaOf(dialer);
   let lifetime = new AbortController();
   let pool: Pool | undefined;
 
@@ -115,7 +122,7 @@ export function createTransport(options: TransportOptions): Transport {
     return {
       address: endpoint.host,
       port: endpoint.port,
-      ...(via !== undefined && { via }),
+      ...triedOver(dialer),
       ...(action !== undefined && { action }),
       ...(forMs !== undefined && { forMs: Math.round(forMs) }),
     };
@@ -145,7 +152,7 @@ export function createTransport(options: TransportOptions): Transport {
       ending.abort();
     };
     try {
-      using _deadline = clock.after(idleTimeoutMs, () => {
+      using _deadline = afterOverLink(dialer, clock, idleTimeoutMs, () => {
         if (!head) giveUp();
       });
       const response = await dispatchOnce(dispatcher, request, ending.signal);
@@ -208,7 +215,7 @@ export function createTransport(options: TransportOptions): Transport {
 
     let lastChunkAt = clock.monotonicMs();
     using _watch = clock.every(Math.max(20, idleTimeoutMs / 8), () => {
-      const now = clock.monotonicMs();
+      const now = clock.monotonicMs() - linkAllowanceMs(dialer);
       if (now - lastChunkAt > idleTimeoutMs || now - began > totalTimeoutMs) giveUp();
     });
     const bytes = collector(announced);

@@ -13,6 +13,8 @@ export interface Tried {
   readonly port?: number;
   /** SSH host in between: `technician@192.0.2.2:22`. Absent: direct. */
   readonly via?: string;
+  /** Round trips to that host, where its link is slow; milliseconds. */
+  readonly slowLink?: { readonly medianMs: number; readonly longestMs: number };
   /** What was attempted: `GET /device/info`, `open WebSocket`. */
   readonly action?: string;
   /** How long it was tried, in milliseconds. */
@@ -115,7 +117,22 @@ function textOf(thrown: unknown): string {
 export function formatTried(tried: Tried): string {
   const host = tried.address.includes(':') && !tried.address.startsWith('unix:') ? `[${tried.address}]` : tried.address;
   const place = tried.port === undefined ? tried.address : `${host}:${tried.port}`;
-  const where = tried.via === undefined ? place : `${place} via ${tried.via}`;
+  const where = tried.via === undefined ? place : `${place} via ${tried.via}${slowLinkText(tried)}`;
   const how = [tried.action, tried.forMs === undefined ? undefined : `${Math.round(tried.forMs)} ms`].filter(Boolean);
   return how.length > 0 ? `${where} (${how.join(', ')})` : where;
+}
+
+function slowLinkText({ slowLink }: Tried): string {
+  return slowLink === undefined ? '' : `, a slow link (${roundTripText(slowLink)})`;
+}
+
+/** `round trip 306 ms, longest 951 ms` */
+export function roundTripText({
+  medianMs,
+  longestMs,
+}: {
+  readonly medianMs: number;
+  readonly longestMs: number;
+}): string {
+  return `round trip ${Math.round(medianMs)} ms, longest ${Math.round(longestMs)} ms`;
 }

@@ -14,8 +14,22 @@ export function formatEndpoint({ host, port }: Endpoint): string {
   return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
+/** The next step where no answer came over a slow link: nothing that the person would do to the robot. */
+export function slowLinkRemedy({ slowLink }: Tried): string | undefined {
+  if (slowLink === undefined) return undefined;
+  return 'No answer over a slow SSH link says little of the device behind it: run the command on the gateway itself, or over a better link (docs/via.md).';
+}
+
 /** How a dial failed, by the error of the operating system. */
 export type DialFailure = 'refused' | 'no-route' | 'no-answer' | 'unknown-name' | 'cut' | 'other';
+
+/** Round trips to an SSH host and back, over the last half minute, in milliseconds. */
+export interface RoundTrips {
+  readonly medianMs: number;
+  readonly longestMs: number;
+  /** So slow that a person should know of it before they judge what is behind it. */
+  readonly isSlow: boolean;
+}
 
 /**
  * Opens byte streams to robot-side addresses. Every client of a chassis takes one, so that the same code dials directly
@@ -24,7 +38,9 @@ export type DialFailure = 'refused' | 'no-route' | 'no-answer' | 'unknown-name' 
 export interface Dialer {
   /** `direct`, or the SSH host: `via technician@gateway`. */
   readonly way: string;
-  /** Rejects with a {@link DialError}. */
+  /** Round trips to the SSH host, as measured; null: not yet. Absent: direct. */
+  roundTrips?(): RoundTrips | null;
+  /** Rejects with a {@link DialError}. `timeoutMs` does not count the time that an SSH link takes itself. */
   dial(endpoint: Endpoint, options: { readonly timeoutMs: number; readonly signal?: AbortSignal }): Promise<Duplex>;
 }
 
@@ -37,7 +53,8 @@ export function viaOf({ way }: Dialer): string | undefined {
 export class DialError extends GwError {
   readonly failure: DialFailure;
   constructor(failure: DialFailure, tried: Tried, cause?: unknown) {
-    super('CHASSIS_NOT_CONNECTED', `not connected: ${dialFailureText[failure]}`, { tried, cause });
+    const remedy = failure === 'no-answer' ? slowLinkRemedy(tried) : undefined;
+    super('CHASSIS_NOT_CONNECTED', `not connected: ${dialFailureText[failure]}`, { tried, remedy, cause });
     this.failure = failure;
   }
 }

@@ -8,8 +8,11 @@ export {
   directDialer,
   type Endpoint,
   formatEndpoint,
+  type RoundTrips,
+  slowLinkRemedy,
   viaOf,
 } from './dialer.ts';
+export { afterOverLink, linkAllowanceMs, triedOver } from './link-delay.ts';
 export { type ListeningSocket, parseListeningSockets, readListeningSockets } from './listening-sockets.ts';
 export { type Neighbour, parseNeighbourTable, readNeighbourTable } from './neighbour-table.ts';
 export {

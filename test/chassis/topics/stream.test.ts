@@ -4,8 +4,9 @@ import { describe, expect, it } from 'vitest';
 import { openTopicStream, type TopicMessage, type TopicStream } from '../../../src/lib/chassis/index.ts';
 import type { GwError } from '../../../src/lib/error/index.ts';
 import { systemClock } from '../../../src/lib/lifecycle/index.ts';
-import { directDialer } from '../../../src/lib/net/index.ts';
+import { type Dialer, directDialer } from '../../../src/lib/net/index.ts';
 import { createFakeClock } from '../../lifecycle/fake-clock.ts';
+import { slowDialer } from '../../net/slow-dialer.ts';
 import { answeringPeer, closedPort, fakeChassis, httpAnswer, type Peer, rawPeer, until } from '../peers.ts';
 
 const TOPICS = ['/tracked_pose', '/battery_state'];
@@ -18,12 +19,12 @@ interface Listening {
 
 async function listenTo(
   peer: Pick<Peer, 'endpoint'>,
-  more: { listForm?: boolean; signal?: AbortSignal } = {},
+  more: { listForm?: boolean; signal?: AbortSignal; dialer?: Dialer } = {},
 ): Promise<Listening> {
   const messages: TopicMessage[] = [];
   const stream = await openTopicStream({
     endpoint: peer.endpoint,
-    dialer: directDialer,
+    dialer: more.dialer ?? directDialer,
     clock: systemClock,
     topics: TOPICS,
     listForm: more.listForm ?? true,
@@ -161,6 +162,27 @@ describe.concurrent('the end of a stream', () => {
     const tookMs = performance.now() - began;
     expect(tookMs).toBeGreaterThan(1_000);
     expect(tookMs).toBeLessThan(2_000);
+  });
+
+  it('is not taken for silence where a slow link alone holds everything back', async () => {
+    await using chassis = await fakeChassis();
+    const { stream, messages } = await listenTo(chassis, { dialer: slowDialer() });
+    let ended = false;
+    void stream.ended.then(() => {
+      ended = true;
+    });
+    for (const socket of chassis.sockets) socket.pause();
+    await new Promise((resolve) => setTimeout(resolve, 2_000));
+    expect(ended).toBe(false);
+    for (const socket of chassis.sockets) socket.resume();
+    const before = messages.length;
+    chassis.publish({ topic: '/tracked_pose', pos: [1, 2], ori: 90 });
+    await until('a message', () => messages.length > before);
+    // With a chassis that is silent it ends nevertheless: 1.4 s, and three times 400 ms for the link.
+    const began = performance.now();
+    for (const socket of chassis.sockets) socket.pause();
+    expect(await stream.ended).toMatchObject({ failure: 'silent', detail: expect.stringContaining('for 2.6 s') });
+    expect(performance.now() - began).toBeLessThan(4_000);
   });
 
   it('does not occur while the chassis merely has nothing to publish', async () => {

@@ -5,7 +5,8 @@ import { parseSite } from '../../../src/lib/site/index.ts';
 import { chassisAddressSchema } from '../../../src/lib/toolkit/chassis/address.result.ts';
 import { compareMac, findChassis } from '../../../src/lib/toolkit/chassis/address.ts';
 import type { Toolkit } from '../../../src/lib/toolkit/toolkit.ts';
-import { answeringPeer, closedPort, fakeChassis, httpAnswer, rawPeer } from '../../chassis/peers.ts';
+import { answeringPeer, closedPort, deviceInfo, fakeChassis, httpAnswer, rawPeer } from '../../chassis/peers.ts';
+import { slowDialer, slowLink } from '../../net/slow-dialer.ts';
 
 function toolkitFor({ host, port }: Endpoint, more = ''): Toolkit {
   const site = parseSite(
@@ -124,5 +125,34 @@ describe('the hardware address', () => {
     ['is unknown without an address', '02:00:00:00:00:01', [], 'not-checked', null],
   ] as const)('%s', (_, expected, addresses, verdict, found) => {
     expect(compareMac(expected, addresses, table)).toMatchObject({ verdict, found, expected });
+  });
+});
+
+describe('over a slow SSH link', () => {
+  const context = { signal: new AbortController().signal, onProgress: () => {} };
+  const findOver = (endpoint: Endpoint) => findChassis({ ...toolkitFor(endpoint), dialer: slowDialer() }, {}, context);
+
+  it('an answer that is late by the link alone is an answer, and the link is named', async () => {
+    await using late = await rawPeer((socket) => {
+      socket.once('data', () => setTimeout(() => socket.write(httpAnswer(JSON.stringify(deviceInfo()))), 2_300));
+    });
+    expect(await findOver(late.endpoint)).toMatchObject({ state: 'connected', link: slowLink, remedy: null });
+  });
+
+  it('no answer is not blamed on the chassis: nobody is sent to its power switch', async () => {
+    await using silent = await rawPeer(() => {});
+    const result = await findOver(silent.endpoint);
+    expect(result).toMatchObject({
+      state: 'not-connected',
+      failure: 'no-answer',
+      tried: { slowLink: { medianMs: 300, longestMs: 400 } },
+      remedy: expect.stringMatching(/slow SSH link .* on the gateway itself/),
+    });
+    expect(result.remedy).not.toMatch(/power|switch/i);
+    expect(result).toEqual(chassisAddressSchema.parse(result));
+    expect(await findOver(await closedPort())).toMatchObject({
+      failure: 'refused',
+      remedy: expect.stringContaining('refuses the port'),
+    });
   });
 });

@@ -4,9 +4,10 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { GwError } from '../../../src/lib/error/index.ts';
 import { systemClock } from '../../../src/lib/lifecycle/index.ts';
-import { directDialer } from '../../../src/lib/net/index.ts';
+import { DialError, type DialFailure, directDialer, type Endpoint } from '../../../src/lib/net/index.ts';
 import type { Site } from '../../../src/lib/site/index.ts';
 import { readGatewayHealth } from '../../../src/lib/toolkit/gateway/health.ts';
+import { slowDialer } from '../../net/slow-dialer.ts';
 
 type Answer = (response: import('node:http').ServerResponse) => void;
 
@@ -26,9 +27,9 @@ afterAll(() => {
 });
 
 /** The result of a check against a program that answers like this in place of the operator server. */
-async function failureFor(how: Answer): Promise<GwError> {
+async function failureFor(how: Answer, dialer = directDialer): Promise<GwError> {
   answer = how;
-  const toolkit = { site: { operator: { port } } as Site, dialer: directDialer, clock: systemClock };
+  const toolkit = { site: { operator: { port } } as Site, dialer, clock: systemClock };
   const context = { signal: new AbortController().signal, onProgress: () => {} };
   const error = await readGatewayHealth(toolkit, {}, context).then(
     () => undefined,
@@ -90,5 +91,16 @@ describe('a response in place of the operator server', () => {
       }),
       { numRuns: 60 },
     );
+  });
+
+  it('that does not come over a slow SSH link is not blamed on the gateway, a refused one is', async () => {
+    const failing = (failure: DialFailure) => ({
+      ...slowDialer(),
+      dial: ({ host }: Endpoint) => Promise.reject(new DialError(failure, { address: host })),
+    });
+    const unanswered = await failureFor(() => {}, failing('no-answer'));
+    expect(unanswered).toMatchObject({ code: 'OPERATOR_NOT_REACHABLE', tried: { slowLink: { medianMs: 300 } } });
+    expect(unanswered.remedy).toMatch(/slow SSH link/);
+    expect((await failureFor(() => {}, failing('refused'))).remedy).toMatch(/gw serve/);
   });
 });

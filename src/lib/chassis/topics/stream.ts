@@ -5,7 +5,15 @@ import { GwError, type Tried } from '../../error/index.ts';
 import { quote } from '../../json/index.ts';
 import type { Clock } from '../../lifecycle/index.ts';
 import { onAbort } from '../../lifecycle/index.ts';
-import { DialError, type Dialer, dialFailureOf, type Endpoint, viaOf } from '../../net/index.ts';
+import {
+  afterOverLink,
+  DialError,
+  type Dialer,
+  dialFailureOf,
+  type Endpoint,
+  linkAllowanceMs,
+  triedOver,
+} from '../../net/index.ts';
 import { interrupted } from '../failure.ts';
 import type { ConnectionFailure } from '../model.ts';
 import { paths, type TopicRequestWire } from '../wire.ts';
@@ -67,11 +75,10 @@ const MAX_BYTES = 16 * 1024 * 1024;
 export async function openTopicStream(options: TopicStreamOptions): Promise<TopicStream> {
   const { endpoint, dialer, clock, signal } = options;
   const began = clock.monotonicMs();
-  const via = viaOf(dialer);
   const tried = (): Tried => ({
     address: endpoint.host,
     port: endpoint.port,
-    ...(via !== undefined && { via }),
+    ...triedOver(dialer),
     action: `WebSocket ${paths.topics}`,
     forMs: Math.round(clock.monotonicMs() - began),
   });
@@ -89,7 +96,7 @@ export async function openTopicStream(options: TopicStreamOptions): Promise<Topi
 }
 
 function handshake(options: TopicStreamOptions, socket: Duplex, tried: () => Tried): Promise<TopicStream> {
-  const { endpoint, clock, secret, signal } = options;
+  const { endpoint, dialer, clock, secret, signal } = options;
   const host = endpoint.host.includes(':') ? `[${endpoint.host}]` : endpoint.host;
   const { promise, resolve, reject } = Promise.withResolvers<TopicStream>();
   const web = new WebSocket(`ws://${host}:${endpoint.port}${paths.topics}`, {
@@ -118,7 +125,7 @@ function handshake(options: TopicStreamOptions, socket: Duplex, tried: () => Tri
     resolve(attach(options, web, socket, tried()));
   };
   const left = Math.max(100, OPEN_MS - (tried().forMs ?? 0));
-  const timer = clock.after(left, () => fail(new DialError('no-answer', tried())));
+  const timer = afterOverLink(dialer, clock, left, () => fail(new DialError('no-answer', tried())));
   const cleanUp = () => {
     timer[Symbol.dispose]();
     aborting?.[Symbol.dispose]();
@@ -134,7 +141,7 @@ function handshake(options: TopicStreamOptions, socket: Duplex, tried: () => Tri
 }
 
 function attach(options: TopicStreamOptions, web: WebSocket, socket: Duplex, tried: Tried): TopicStream {
-  const { clock, onMessage, signal } = options;
+  const { dialer, clock, onMessage, signal } = options;
   const { promise: ended, resolve } = Promise.withResolvers<StreamEnd>();
   const wanted = new Set<string>();
   let enabled: readonly string[] | null = null;
@@ -193,7 +200,8 @@ function attach(options: TopicStreamOptions, web: WebSocket, socket: Duplex, tri
       complain(FLOODED);
       end('bad-answer', flooded, true);
     }
-    if (silentMs >= SILENT_MS) end('silent', `connected, but no data received for ${SILENT_MS / 1_000} s`);
+    const limitMs = SILENT_MS + linkAllowanceMs(dialer);
+    if (silentMs >= limitMs) end('silent', `connected, but no data received for ${(limitMs / 1_000).toFixed(1)} s`);
   });
   const pinging = clock.every(PING_MS, () => {
     if (web.readyState === WebSocket.OPEN) web.ping();
@@ -210,7 +218,7 @@ function attach(options: TopicStreamOptions, web: WebSocket, socket: Duplex, tri
 
   function awaitAcknowledgement(): void {
     acknowledgement?.[Symbol.dispose]();
-    acknowledgement = clock.after(ACKNOWLEDGE_MS, () => {
+    acknowledgement = afterOverLink(dialer, clock, ACKNOWLEDGE_MS, () => {
       const missing = [...wanted].filter((topic) => enabled?.includes(topic) !== true);
       if (enabled === null && wanted.size > 0) complain('the chassis acknowledged no topic');
       else if (missing.length > 0) complain(`the chassis did not enable ${topicNames(missing)}`);

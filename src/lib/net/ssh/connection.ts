@@ -1,7 +1,8 @@
 import type { Channel } from 'ssh2';
-import { GwError, type Tried } from '../../error/index.ts';
+import { GwError, roundTripText, type Tried } from '../../error/index.ts';
 import { firstOf, onAbort, systemClock } from '../../lifecycle/index.ts';
-import { DialError, type Dialer, type DialFailure, directDialer } from '../dialer.ts';
+import { DialError, type Dialer, type DialFailure, directDialer, type RoundTrips } from '../dialer.ts';
+import { linkAllowanceMs, triedOver } from '../link-delay.ts';
 import { channelStream } from './channel-stream.ts';
 import { commandLine } from './command-line.ts';
 import { type ConfigLine, type HostSettings, invalid, nameOf, settingsOf } from './config/config.ts';
@@ -41,8 +42,12 @@ export async function openSsh(target: string | SshTarget, options: SshOptions): 
   };
   try {
     let dialer: Dialer = directDialer;
-    for (const settings of way) {
-      const hop = await connectHop(settings, dialer, hopOptions);
+    for (const [index, settings] of way.entries()) {
+      const isLast = index === way.length - 1;
+      const hop = await connectHop(settings, dialer, {
+        ...hopOptions,
+        ...(isLast && { onSlow: (found: RoundTrips) => options.notify?.(slowLinkNote(nameOf(settings), found)) }),
+      });
       hops.push(hop);
       disableServerNagle(hop);
       dialer = dialerOf(hop, nameOf(settings));
@@ -66,6 +71,11 @@ export async function openSsh(target: string | SshTarget, options: SshOptions): 
     end();
     throw error;
   }
+}
+
+/** Before anything behind the link is judged. */
+function slowLinkNote(where: string, found: RoundTrips): string {
+  return `The SSH link to ${where} is slow: ${roundTripText(found)}. gw waits that much longer for every answer.`;
 }
 
 /**
@@ -112,16 +122,17 @@ export function routeOf(
  * Dials from the remote host. Time without data from that host does not count towards the timeout: while it is silent,
  * the result of the dial is unknown, and either data arrives again or the connection is lost.
  */
-function dialerOf({ client, lost, responsiveMs }: Hop, where: string): Dialer {
-  return {
+function dialerOf({ client, lost, responsiveMs, roundTrips }: Hop, where: string): Dialer {
+  const dialer: Dialer = {
     way: `via ${where}`,
+    roundTrips,
     dial({ host, port }, { timeoutMs, signal }) {
       const { promise, resolve, reject } = Promise.withResolvers<ReturnType<typeof channelStream>>();
       const began = performance.now();
       const tried = (): Tried => ({
         address: host,
         port,
-        via: where,
+        ...triedOver(dialer),
         forMs: Math.round(performance.now() - began),
       });
       let isOver = false;
@@ -135,7 +146,7 @@ function dialerOf({ client, lost, responsiveMs }: Hop, where: string): Dialer {
       let timer: NodeJS.Timeout;
       const wait = (ms: number) => {
         timer = setTimeout(() => {
-          const leftMs = timeoutMs - (responsiveMs() - responsiveBeforeMs);
+          const leftMs = timeoutMs + linkAllowanceMs(dialer) - (responsiveMs() - responsiveBeforeMs);
           if (leftMs > 1) wait(leftMs);
           else reject(new DialError('no-answer', tried()));
         }, ms);
@@ -151,6 +162,7 @@ function dialerOf({ client, lost, responsiveMs }: Hop, where: string): Dialer {
       });
     },
   };
+  return dialer;
 }
 
 /** The library throws when the connection is lost and it has not emitted that yet. */

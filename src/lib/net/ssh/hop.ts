@@ -3,7 +3,8 @@ import ssh2, { type AuthenticationType, type AuthHandlerMiddleware, type ServerH
 import { type ErrorCode, GwError, type Tried } from '../../error/index.ts';
 import type { Clock } from '../../lifecycle/index.ts';
 import { onAbort } from '../../lifecycle/index.ts';
-import { DialError, type Dialer, dialFailureText, viaOf } from '../dialer.ts';
+import { DialError, type Dialer, dialFailureText, type RoundTrips } from '../dialer.ts';
+import { triedOver } from '../link-delay.ts';
 import { type HostSettings, nameOf } from './config/config.ts';
 import { foreignText } from './foreign-text.ts';
 import { createHostCheck } from './host/host-check.ts';
@@ -15,6 +16,7 @@ import { findIdentities, type Identities } from './login/identities.ts';
 import { createLogin, type Login } from './login/login.ts';
 import type { SecretQuestion, SshOptions } from './model.ts';
 import { createPeerTimeout } from './peer-timeout.ts';
+import { measureRoundTrips } from './round-trips.ts';
 
 /** One authenticated SSH connection of a route. */
 export interface Hop {
@@ -23,6 +25,8 @@ export interface Hop {
   readonly lost: AbortSignal;
   /** Time since the last data was received. */
   quietMs(): number;
+  /** Over the whole route to this host. */
+  roundTrips(): RoundTrips | null;
   /** Total time in which the server was responsive: a silence adds a second at most, however long it lasts. */
   responsiveMs(): number;
   end(): void;
@@ -32,6 +36,8 @@ export interface HopOptions extends SshOptions {
   readonly clock: Clock;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
+  /** Called once, when the link to this host has turned out slow. */
+  readonly onSlow?: ((roundTrips: RoundTrips) => void) | undefined;
 }
 
 /** Project decision: a connection without data for MAX_SILENCE_MS, despite keepalive requests, is lost. */
@@ -60,11 +66,10 @@ export async function connectHop(settings: HostSettings, dialer: Dialer, options
   const { clock, timeoutMs, signal, person, homeDir } = options;
   const where = nameOf(settings);
   const began = clock.monotonicMs();
-  const via = viaOf(dialer);
   const tried = (): Tried => ({
     address: host,
     port,
-    ...(via !== undefined && { via }),
+    ...triedOver(dialer),
     action: 'SSH',
     forMs: Math.round(clock.monotonicMs() - began),
   });
@@ -153,8 +158,10 @@ export async function connectHop(settings: HostSettings, dialer: Dialer, options
   let hasKeys = false;
   const lost = new AbortController();
   let watch: Disposable | undefined;
+  let meter: Disposable | undefined;
   const lose = (why: string, before?: unknown) => {
     watch?.[Symbol.dispose]();
+    meter?.[Symbol.dispose]();
     if (!lost.signal.aborted && !isEnded) {
       lost.abort(before ?? new GwError('SSH_LOST', `SSH connection to ${where} lost: ${why}.`, { tried: tried() }));
     }
@@ -203,9 +210,8 @@ export async function connectHop(settings: HostSettings, dialer: Dialer, options
       username: user,
       // Measured here, since it pauses while the user answers.
       readyTimeout: 0,
-      keepaliveInterval: KEEPALIVE_MS,
-      // A loaded slow connection answers keepalives late, so any received data counts, not their replies.
-      keepaliveCountMax: Number.MAX_SAFE_INTEGER,
+      // Sent here, since their answers are timed.
+      keepaliveInterval: 0,
       algorithms: { serverHostKey: hostKeyAlgorithmsFor(entriesFor(known.entries, name)) },
       hostVerifier: (key: Buffer, verify: (isGood: boolean) => void) => {
         hostCheck.verify(key).then(verify, (error: unknown) => {
@@ -236,6 +242,14 @@ export async function connectHop(settings: HostSettings, dialer: Dialer, options
     receivedAtMs = clock.monotonicMs();
     silentTicks = 0;
   });
+  // A loaded slow connection answers late, so for its loss any received data counts, not these answers.
+  const trips = measureRoundTrips({
+    clock,
+    intervalMs: KEEPALIVE_MS,
+    ask: (onAnswer) => askNothing(client, onAnswer),
+    onSlow: (found) => options.onSlow?.(found),
+  });
+  meter = trips;
   watch = clock.every(KEEPALIVE_MS, () => {
     silentTicks += 1;
     if (silentTicks * KEEPALIVE_MS > MAX_SILENCE_MS) lose(`no data received for ${MAX_SILENCE_MS / 1000} s`);
@@ -244,15 +258,30 @@ export async function connectHop(settings: HostSettings, dialer: Dialer, options
     client,
     lost: lost.signal,
     quietMs: () => clock.monotonicMs() - receivedAtMs,
+    roundTrips: trips.current,
     responsiveMs: () => responsiveMs + sinceReceivedMs(),
     end() {
       isEnded = true;
       watch?.[Symbol.dispose]();
+      trips[Symbol.dispose]();
       client.end();
       // A silent peer would keep the socket, and with it the process, open for minutes.
       setTimeout(() => socket.destroy(), CLOSE_MS).unref();
     },
   };
+}
+
+/**
+ * A request that every server answers and that changes nothing: to cancel a forwarding that does not exist. The library
+ * sends keepalive requests too, but does not report when they are answered.
+ * @source RFC 4254, 4 and 7.1
+ */
+function askNothing(client: ssh2.Client, onAnswer: () => void): void {
+  try {
+    client.unforwardIn('127.0.0.1', 0, () => onAnswer());
+  } catch {
+    // Not connected any more, which the connection itself reports.
+  }
 }
 
 /** What an aborted signal means to the caller: a GwError as its reason is kept, anything else is INTERRUPTED. */

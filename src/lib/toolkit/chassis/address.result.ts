@@ -1,5 +1,11 @@
 import { z } from 'zod';
 
+/** Round trips to the SSH host in between. */
+export const linkSchema = z
+  .strictObject({ medianMs: z.number(), longestMs: z.number(), isSlow: z.boolean() })
+  .nullable()
+  .describe('Round trips to the SSH host of --via, in milliseconds; null: direct, or not measured.');
+
 const verdict = z.enum(['ok', 'wrong', 'not-checked']);
 
 /** Shape of `gw chassis address --json`. */
@@ -16,10 +22,12 @@ export const chassisAddressSchema = z.strictObject({
     address: z.string(),
     port: z.int().optional(),
     via: z.string().optional(),
+    slowLink: z.strictObject({ medianMs: z.number(), longestMs: z.number() }).optional(),
     action: z.string().optional(),
     forMs: z.number().optional(),
   }),
   way: z.string().describe('Connection path: direct, or through another host.'),
+  link: linkSchema,
   name: z
     .strictObject({
       kind: z.enum(['address', 'resolved', 'unknown', 'no-answer', 'not-checked']),

@@ -2,12 +2,16 @@ import { connectionFailureOf, createChassisClient, failureDetail } from '../../c
 import { asGwError, type GwError, type Tried } from '../../error/index.ts';
 import { firstOf } from '../../lifecycle/index.ts';
 import {
+  afterOverLink,
+  type Dialer,
   isLoopback,
   type Neighbour,
   type Resolution,
   reachEndpoint,
   readNeighbourTable,
   resolveHost,
+  slowLinkRemedy,
+  triedOver,
   viaOf,
 } from '../../net/index.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
@@ -34,11 +38,10 @@ export async function findChassis(
 ): Promise<ChassisAddress> {
   const { endpoint, dialer, clock, expectedSerial, secret } = await chassisAccess(toolkit);
   const began = clock.monotonicMs();
-  const via = viaOf(dialer);
-  const direct = via === undefined;
+  const direct = viaOf(dialer) === undefined;
   await using client = createChassisClient({ endpoint, dialer, clock, expectedSerial, secret, timeoutMs: ANSWER_MS });
   const ending = new AbortController();
-  using _whole = clock.after(WHOLE_MS, () => ending.abort());
+  using _whole = afterOverLink(dialer, clock, WHOLE_MS, () => ending.abort());
   const signal = firstOf(context.signal, ending.signal);
   const [name, tcp, answer] = await Promise.all([
     direct ? resolveHost(endpoint.host, { timeoutMs: WHOLE_MS, clock }) : null,
@@ -58,13 +61,14 @@ export async function findChassis(
       {
         address: endpoint.host,
         port: endpoint.port,
-        ...(via !== undefined && { via }),
+        ...triedOver(dialer),
         action: 'GET /device/info',
         forMs,
       },
       tcpVerdict === 'ok',
     ),
     way: dialer.way,
+    link: linkOf(dialer),
     name: nameOf(name),
     tcp: { verdict: tcpVerdict, tookMs: tcp?.tookMs ?? null },
     serial: {
@@ -78,12 +82,20 @@ export async function findChassis(
   };
 }
 
+/** Rounded, for results; null: direct, or not measured. */
+export function linkOf({ roundTrips }: Dialer): ChassisAddress['link'] {
+  const found = roundTrips?.() ?? null;
+  if (found === null) return null;
+  const { medianMs, longestMs, isSlow } = found;
+  return { medianMs: Math.round(medianMs), longestMs: Math.round(longestMs), isSlow };
+}
+
 const checkPower = 'Check power and network cable of the chassis, and the DHCP reservation of its address.';
 const portIsOpen =
   'The port is open, but its HTTP interface is silent: wait a minute, then switch the chassis off and on.';
 
 /** Next step after a failed connection; the remedy of CHASSIS_NOT_CONNECTED is to run this very check. */
-function remedyOf(failure: NonNullable<ChassisAddress['failure']>, hasOpenPort: boolean): string {
+function remedyOf(failure: NonNullable<ChassisAddress['failure']>, tried: Tried, hasOpenPort: boolean): string {
   switch (failure) {
     case 'refused':
       return 'The host at this address, or a firewall, refuses the port: compare its MAC address with --mac.';
@@ -94,7 +106,7 @@ function remedyOf(failure: NonNullable<ChassisAddress['failure']>, hasOpenPort: 
     case 'cut':
       return 'Run the check again. If the connection is cut again, check the network cable and firewalls in between.';
     default:
-      return hasOpenPort ? portIsOpen : checkPower;
+      return slowLinkRemedy(tried) ?? (hasOpenPort ? portIsOpen : checkPower);
   }
 }
 
@@ -119,7 +131,7 @@ function judge(
         failure: 'no-answer',
         detail: 'no answer in time',
         ...from,
-        remedy: remedyOf('no-answer', hasOpenPort),
+        remedy: remedyOf('no-answer', from.tried, hasOpenPort),
       };
     case 'CHASSIS_NOT_CONNECTED':
     case 'CHASSIS_BAD_ANSWER':
@@ -128,7 +140,9 @@ function judge(
       // A single request has no heartbeat.
       const failure = kind === 'silent' ? 'no-answer' : kind;
       const result = { state: 'not-connected', failure, detail: failureDetail(error), ...from } as const;
-      return error.code === 'CHASSIS_NOT_CONNECTED' ? { ...result, remedy: remedyOf(failure, hasOpenPort) } : result;
+      return error.code === 'CHASSIS_NOT_CONNECTED'
+        ? { ...result, remedy: remedyOf(failure, from.tried, hasOpenPort) }
+        : result;
     }
     default:
       throw error;

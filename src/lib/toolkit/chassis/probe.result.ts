@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { checkVerdictSchema, findingSchema } from '../finding.result.ts';
 import { knownSchema } from '../known.result.ts';
+import { linkSchema } from './address.result.ts';
 import { robotConditionSchema } from './condition.result.ts';
 import { reliedHereSchema } from './probe/relied-facts.result.ts';
 
@@ -20,8 +21,9 @@ export const chassisProbeSchema = z.strictObject({
       requests: z.int(),
       median: knownSchema(z.number()),
       longest: knownSchema(z.number()),
+      link: linkSchema,
     })
-    .describe('GET /device/info, one after the other.'),
+    .describe('GET /device/info, one after the other; over --via with the SSH link in it.'),
   clock: z
     .strictObject({
       text: knownSchema(z.string()).describe('As the chassis writes it.'),

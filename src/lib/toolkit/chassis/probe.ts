@@ -3,6 +3,7 @@ import { citeFact, type FactId, type Known } from '../../evidence/index.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
 import { conclude } from '../verdict.ts';
 import { chassisAccess } from './access.ts';
+import { linkOf } from './address.ts';
 import { conditionFindings } from './condition.ts';
 import { readChassisTime } from './probe/chassis-clock.ts';
 import {
@@ -55,7 +56,7 @@ export async function probeChassis(
   const received = await listen(access, identity, (options.seconds ?? DEFAULT_SECONDS) * 1_000, context);
 
   const { relied, finding: reliedFinding } = await checkReliedFacts(toolkit.site, identity);
-  const latency = latencyOf(identity, times);
+  const latency = latencyOf(identity, times, linkOf(dialer));
   const chassisClock = clockOf(info.time, askedAt);
   const findings = [
     identityFinding(identity, expectedSerial),
@@ -100,13 +101,18 @@ function identityOf(identity: ChassisIdentity, expectedSerial: string): ChassisP
   };
 }
 
-function latencyOf(identity: ChassisIdentity, times: readonly number[]): ChassisProbe['latency'] {
+function latencyOf(
+  identity: ChassisIdentity,
+  times: readonly number[],
+  link: ChassisProbe['latency']['link'],
+): ChassisProbe['latency'] {
   const sorted = times.toSorted((a, b) => a - b);
   const tenth = (ms: number | undefined) => Math.round((ms ?? 0) * 10) / 10;
   return {
     requests: times.length,
     median: measuredNow(identity, tenth(sorted[Math.floor(sorted.length / 2)]), 'ms'),
     longest: measuredNow(identity, tenth(sorted.at(-1)), 'ms'),
+    link,
   };
 }
 

@@ -6,6 +6,7 @@ const tried = z.strictObject({
   address: z.string(),
   port: z.int().optional(),
   via: z.string().optional(),
+  slowLink: z.strictObject({ medianMs: z.number(), longestMs: z.number() }).optional(),
   action: z.string().optional(),
   forMs: z.number().optional(),
 });

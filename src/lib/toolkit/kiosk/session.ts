@@ -13,7 +13,7 @@ import {
   type TabletTransport,
   tabletRedLine,
 } from '../../kiosk/index.ts';
-import { directDialer, type Endpoint, viaOf } from '../../net/index.ts';
+import { directDialer, type Endpoint, triedOver } from '../../net/index.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
 import { findAdb, startAdbServer } from './adb.ts';
 import { changeRecord, observeNow } from './memory.ts';
@@ -130,12 +130,11 @@ async function refuseUnreachable(target: PortTarget, toolkit: Toolkit): Promise<
     state === 'closed'
       ? 'not connected: connection refused, ADB over TCP is switched off.'
       : 'not connected: no answer from the address of the tablet.';
-  const via = viaOf(target.dialer);
   throw new GwError('TABLET_NOT_CONNECTED', message, {
     tried: {
       address: host,
       port,
-      ...(via !== undefined && { via }),
+      ...triedOver(target.dialer),
       action: 'ADB',
       forMs: Math.round(target.clock.monotonicMs() - began),
     },

@@ -3,8 +3,8 @@ import type { Socket } from 'node:net';
 import type { Agent } from 'undici';
 import type { z } from 'zod';
 import { type ErrorCode, errorTable, GwError, type Tried } from '../../error/index.ts';
-import { withDeadline } from '../../lifecycle/index.ts';
-import { DialError, type Dialer, viaOf } from '../../net/index.ts';
+import { firstOf, systemClock } from '../../lifecycle/index.ts';
+import { afterOverLink, DialError, type Dialer, directDialer, slowLinkRemedy, triedOver } from '../../net/index.ts';
 import { COMMAND_AGENT, localSocketPath } from '../../site/index.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
 import { answeredErrorSchema } from './answered-error.ts';
@@ -61,11 +61,11 @@ const SIGN_IN_PATH = '/api/anmeldung';
 export function operatorAccess(toolkit: OperatorPlace, { signal }: CheckContext, host = '127.0.0.1'): OperatorAccess {
   const { dialer } = toolkit;
   const { port } = toolkit.site.operator;
-  const via = viaOf(dialer);
   const way: Way = {
     origin: operatorOrigin(toolkit, host),
     agent: () => operatorAgent(dialer),
-    tried: { address: host, port, ...(via !== undefined && { via }) },
+    dialer,
+    tried: { address: host, port },
     robot: toolkit.site.chassis?.serial,
     isSame: false,
   };
@@ -112,6 +112,7 @@ export async function localOperatorAccess(
   const way: Way = {
     origin: 'http://localhost',
     agent: () => localAgent(path),
+    dialer: directDialer,
     tried: { address: `unix:${path}` },
     timeoutMs,
     robot: toolkit.site.chassis?.serial,
@@ -132,6 +133,8 @@ async function isOpenable(path: string): Promise<boolean> {
 interface Way {
   readonly origin: string;
   readonly agent: () => Promise<Agent>;
+  readonly dialer: Dialer;
+  /** The address alone. */
   readonly tried: Tried;
   /** For a whole request; TIMEOUT_MS by default. */
   readonly timeoutMs?: number;
@@ -157,16 +160,20 @@ function requestsOver(way: Way, cookie: string | null, signal: AbortSignal) {
   }
 
   async function fetchAny(method: Method, path: string, body?: object) {
-    const tried: Tried = { ...way.tried, action: `${method} ${path}` };
+    const action = `${method} ${path}`;
     const reply = await fetchText(way, { path, method, body, cookie }, signal).catch((cause: unknown) => {
       signal.throwIfAborted();
       // The error of the transport, not of the gateway.
       if (cause instanceof GwError && !(cause instanceof DialError)) throw cause;
+      const tried: Tried = { ...way.tried, ...triedOver(way.dialer), action };
+      const wasRefused = cause instanceof DialError && cause.failure !== 'no-answer';
       throw new GwError('OPERATOR_NOT_REACHABLE', 'not connected: the operator server does not answer.', {
         tried,
+        remedy: wasRefused ? undefined : slowLinkRemedy(tried),
         cause,
       });
     });
+    const tried: Tried = { ...way.tried, ...triedOver(way.dialer), action };
     return { ...reply, json: reply.text === null ? undefined : asJson(reply.text), tried };
   }
   return {
@@ -246,11 +253,15 @@ interface Asked {
 
 /** `text` is null when it exceeds the limit. */
 async function fetchText(way: Way, { path, method, body, cookie }: Asked, signal: AbortSignal) {
+  const late = new AbortController();
+  using _deadline = afterOverLink(way.dialer, systemClock, way.timeoutMs ?? TIMEOUT_MS, () =>
+    late.abort(new DOMException('no answer in time', 'TimeoutError')),
+  );
   const response = await (await way.agent()).request({
     origin: way.origin,
     path,
     method,
-    signal: withDeadline(signal, way.timeoutMs ?? TIMEOUT_MS),
+    signal: firstOf(signal, late.signal),
     headers: {
       'user-agent': COMMAND_AGENT,
       ...(body !== undefined && { 'content-type': 'application/json' }),

@@ -1,4 +1,5 @@
 import type { ChassisIdentity, PoseUnitVerdict } from '../../../chassis/index.ts';
+import { roundTripText } from '../../../error/index.ts';
 import type { Finding } from '../../finding.result.ts';
 import { notChecked, ok, wrong } from '../../finding.ts';
 import type { ChassisProbe } from '../probe.result.ts';
@@ -22,9 +23,12 @@ export function softwareFinding({ software }: ChassisIdentity): Finding {
   return notChecked(start, 'not reported, so no evidence record can count for this chassis');
 }
 
-export function latencyFinding({ requests, median, longest }: ChassisProbe['latency']): Finding {
+export function latencyFinding({ requests, median, longest, link }: ChassisProbe['latency']): Finding {
   const start = { id: 'latency', title: 'Response time', spec: null };
-  const detail = `${requests} requests: median ${median.value} ms, longest ${longest.value} ms`;
+  const ofLink = link === null ? '' : `, with the SSH link in it (${roundTripText(link)})`;
+  const detail = `${requests} requests: median ${median.value} ms, longest ${longest.value} ms${ofLink}`;
+  // Of the chassis itself such times say nothing.
+  if (link?.isSlow === true) return notChecked(start, detail, 'Probe it on the gateway, or over a better link.');
   if (longest.value < SLOW_MS) return ok(start, detail);
   return wrong(start, detail, 'Check the radio link and other traffic in the robot segment.');
 }

@@ -2,7 +2,7 @@ import type { Duplex } from 'node:stream';
 import { GwError } from '../../../error/index.ts';
 import type { Clock } from '../../../lifecycle/index.ts';
 import { onAbort } from '../../../lifecycle/index.ts';
-import { DialError, type Dialer, type Endpoint, viaOf } from '../../../net/index.ts';
+import { afterOverLink, DialError, type Dialer, type Endpoint, triedOver } from '../../../net/index.ts';
 
 /** The answers on one connection. */
 interface Exchange {
@@ -39,30 +39,34 @@ export function createRawHttp(dialer: Dialer, clock: Clock): RawHttp {
         signal.throwIfAborted();
         // The error of the transport, not of the server.
         if (cause instanceof GwError && !(cause instanceof DialError)) throw cause;
-        const via = viaOf(dialer);
         throw new GwError('OPERATOR_NOT_REACHABLE', 'not connected: the operator server does not answer.', {
-          tried: { address: endpoint.host, port: endpoint.port, ...(via !== undefined && { via }) },
+          tried: { address: endpoint.host, port: endpoint.port, ...triedOver(dialer) },
           cause,
         });
       });
-      return exchange(socket, bytes, signal, clock);
+      return exchange(socket, bytes, signal, (ms, fn) => afterOverLink(dialer, clock, ms, fn));
     },
   };
 }
 
-async function exchange(socket: Duplex, bytes: string, signal: AbortSignal, clock: Clock): Promise<Exchange> {
+async function exchange(
+  socket: Duplex,
+  bytes: string,
+  signal: AbortSignal,
+  after: (ms: number, fn: () => void) => Disposable,
+): Promise<Exchange> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const chunks: Buffer[] = [];
   let size = 0;
   let quiet: Disposable | undefined;
   using _aborted = onAbort(signal, () => reject(signal.reason));
-  using _late = clock.after(ANSWER_TIMEOUT_MS, resolve);
+  using _late = after(ANSWER_TIMEOUT_MS, resolve);
   socket.on('data', (chunk: Buffer) => {
     chunks.push(chunk);
     size += chunk.length;
     if (size > MAX_BYTES) resolve();
     quiet?.[Symbol.dispose]();
-    quiet = clock.after(QUIET_MS, resolve);
+    quiet = after(QUIET_MS, resolve);
   });
   socket.on('error', () => resolve());
   socket.on('end', () => resolve());
