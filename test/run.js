@@ -124,10 +124,11 @@ function canHaveOwnNetwork() {
  * of the short ones several share a run.
  */
 const secondsOf = {
-  'checklist-faults-gateway': 200,
   'printed-commands': 160,
   motion: 130,
+  'checklist-faults-gateway': 120,
   demo: 115,
+  'checklist-faults-enrolled': 110,
   trial: 90,
   units: 60,
   'heartbeat-check': 55,
