@@ -10,7 +10,7 @@ const longTimeouts = { testTimeout: 60_000, hookTimeout: 60_000 };
 export default defineConfig({
   test: {
     // Most tests wait for sockets and timers, so more of them than cores run side by side.
-    maxWorkers: 3,
+    maxWorkers: 4,
     projects: [
       {
         test: {

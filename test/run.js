@@ -5,14 +5,20 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bringPackages } from '../scripts/debian-packages.js';
 import { aloneFiles } from './alone.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const inCi = process.env.CI === 'true';
-const env = { ...process.env, PATH: `${process.env.PATH}:/usr/sbin:/sbin` };
+const scratch = mkdtempSync(join(tmpdir(), 'gw-test-'));
+const env = {
+  ...process.env,
+  PATH: `${process.env.PATH}:/usr/sbin:/sbin`,
+  // Hundreds of processes of the tests load the same sources: each is stripped of its types and compiled once.
+  NODE_COMPILE_CACHE: join(scratch, 'compiled'),
+};
 
 const peers = readFileSync(join(root, 'test/peers/packages.txt'), 'utf8')
   .split('\n')
@@ -20,7 +26,6 @@ const peers = readFileSync(join(root, 'test/peers/packages.txt'), 'utf8')
   .map((line) => line.split(/\s+/));
 bringPackages(peers, 'that the tests use as real peers', 'tests that need these peers are skipped by name');
 
-const scratch = mkdtempSync(join(tmpdir(), 'gw-test-'));
 const counts = { passed: 0, failed: 0, skipped: 0 };
 const failed = [];
 const skipped = [];
@@ -114,16 +119,33 @@ function canHaveOwnNetwork() {
   return spawnSync(ownNetwork[0], [...ownNetwork.slice(1), 'true'], { stdio: 'ignore', env }).status === 0;
 }
 
-/** The longest first, so that none of them is the last, and each by itself; of the short ones several in one run. */
-const longest = [
-  ...['checklist-faults-gateway', 'trial', 'heartbeat-check', 'demo', 'motion', 'units', 'checklist-faults', 'pages'],
-  ...['maps', 'ssh-commands'],
-];
+/**
+ * Seconds that the long ones of them take. The longest begin first, so that none of them is the last, and each by itself;
+ * of the short ones several share a run.
+ */
+const secondsOf = {
+  'printed-commands': 160,
+  motion: 130,
+  'checklist-faults-gateway': 120,
+  demo: 115,
+  'checklist-faults-enrolled': 110,
+  trial: 90,
+  units: 60,
+  'heartbeat-check': 55,
+  pages: 35,
+  'checklist-faults': 33,
+  maps: 33,
+  cloud: 20,
+  'ssh-commands': 20,
+};
 const SHORT_ONES = 5;
+/** Beside the peers: they wait more than half of their time. */
+const LANES = 3;
 
 function runsAlone() {
   const files = globSync(aloneFiles, { cwd: root }).sort();
-  const long = longest.flatMap((name) => files.filter((path) => path.endsWith(`/${name}.test.ts`)));
+  const seconds = (path) => secondsOf[basename(path, '.test.ts')] ?? 0;
+  const long = files.filter((path) => seconds(path) > 0).sort((a, b) => seconds(b) - seconds(a));
   const short = files.filter((path) => !long.includes(path));
   const runs = long.map((path) => [path]);
   while (short.length > 0) runs.push(short.splice(0, SHORT_ONES));
@@ -149,8 +171,7 @@ async function runAll() {
   };
   await Promise.all([
     runTests(['--project', 'peers'], { name: 'peers', prefix: ownNetwork, prints: 'end' }).then(lane),
-    lane(),
-    lane(),
+    ...Array.from({ length: LANES }, lane),
   ]);
 }
 

@@ -209,6 +209,11 @@ export const slowRows: readonly Row[] = [
 
 // Faults with a running gateway.
 
+async function isGateOpen(): Promise<boolean> {
+  const reply = await fetch(`http://127.0.0.1:${OPERATOR_PORT}/api/touren`);
+  return ((await reply.json()) as { gate: { open: boolean } }).gate.open;
+}
+
 export const gatewayRows: readonly Row[] = [
   {
     fault: 'a file is in place of the folder of the media library',
@@ -278,7 +283,14 @@ export const gatewayRows: readonly Row[] = [
   },
   {
     fault: 'the robot has lost its position',
-    brings: simFault('localisation-lost'),
+    async brings(world) {
+      const undo = await simFault('localisation-lost')(world);
+      return async () => {
+        await undo();
+        // The next fault is one of a drive, which the gate refuses until it knows of the repair.
+        await until(isGateOpen, Boolean, 10_000);
+      };
+    },
     fails: [['site/tour demo/tour', /MOTION_REFUSED/, /lost its position/]],
   },
   {

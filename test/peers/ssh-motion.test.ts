@@ -82,7 +82,8 @@ describe.skipIf(!isThere)('orders and stops through a real OpenSSH server', () =
     saysSo(json.stdout);
   }
 
-  describe('a stop that fails says so first', () => {
+  // Each has connections of its own, and nothing drives, so they run concurrently.
+  describe.concurrent('a stop that fails says so first', () => {
     it('where the host refuses the connection, or is unknown', async () => {
       await failsToStop('--via', `127.0.0.1:${await freePort()}`);
       await failsToStop('--via', 'no-such-host.invalid');

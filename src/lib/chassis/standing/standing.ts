@@ -301,12 +301,14 @@ function unrolled(
 ): readonly number[] {
   const values: number[] = [];
   let at = 0;
-  for (const [index, pose] of poses.entries()) {
-    const before = poses[index - 1] ?? pose;
-    const step = value(pose) - value(before);
+  let before: number | undefined;
+  for (const pose of poses) {
+    const now = value(pose);
+    const step = now - (before ?? now);
     const short = circle === undefined ? step : shortWay(step, circle);
     at += Math.abs(short) > fullTurnWithin ? step : short;
     values.push(at);
+    before = now;
   }
   return values;
 }
