@@ -76,25 +76,37 @@ describe('a robot that acknowledges the cancel and drives on', () => {
     60_000,
   );
 
-  it('opens the gate to no order, also when the stop was cleared, until it was seen to stand', async () => {
+  it('opens the gate to no order, and its stop cannot be cleared, until it was seen to stand', async () => {
     await using here = await world({ speedMS: 0.1, faults: ['cancel-lies'] });
     const { bench, sim } = here;
     const moving = await drive(here);
     await bench.motion.stopRobot('person in the way', 'test');
     await until(() => bench.motion.status().standstill.verdict === 'drives-on', 'the alarm', 20_000);
-    await bench.motion.clearStop('technician');
+    await expect(bench.motion.clearStop('technician')).rejects.toMatchObject({
+      code: 'MOTION_REFUSED',
+      message: expect.stringMatching(/^The stop stays latched: THE ROBOT DOES NOT STOP .* PRESS THE EMERGENCY STOP\./),
+    });
     const { stop, gate } = bench.motion.status();
-    expect(stop.latched).toBe(false);
-    expect(gate.reasons[0]).toMatch(/^THE ROBOT DOES NOT STOP .* PRESS THE EMERGENCY STOP\./);
-    await expect(bench.motion.execute(moveTo(1, 1))).rejects.toMatchObject({ code: 'MOTION_REFUSED' });
+    expect(stop).toMatchObject({ latched: true, reason: 'person in the way', disobeyed: expect.any(String) });
+    expect(gate.reasons.join()).toMatch(/THE ROBOT DOES NOT STOP .* PRESS THE EMERGENCY STOP\./);
+    await expect(bench.motion.execute(moveTo(1, 1))).rejects.toMatchObject({ code: 'MOTION_STOPPED' });
     sim.setFault('emergency-stop', true);
     await until(() => sim.state().speedMS === 0, 'the robot to be stopped by hand', 20_000);
     await bench.stands();
     sim.setFault('emergency-stop', false);
     await moving.ended;
+    // It stands, and it is known not to stop: a person decides, also after a restart.
+    await until(() => bench.motion.status().stop.saved === true, 'the stop to be saved', 5_000);
+    await bench.motion.stop();
+    const again = await bench.again();
+    const kept = again.status().stop;
+    expect(kept).toMatchObject({ latched: true, reason: 'person in the way', disobeyed: stop.disobeyed });
+    expect(again.status().gate.reasons[0]).toMatch(/The robot drove on: .* Verify the stop before it drives again/);
+    expect(await again.clearStop('technician')).toMatchObject({ latched: false });
+    expect(again.status().stop.disobeyed).toBeUndefined();
   }, 60_000);
 
-  it('is cancelled again each second without a latched stop', async () => {
+  it('is cancelled again each second after a cancel without a stop, which is latched until a person clears it', async () => {
     await using here = await world({ speedMS: 0.1, faults: ['cancel-lies'] });
     const { bench, sim } = here;
     const { xM, yM, yawRad } = sim.state();
@@ -104,11 +116,17 @@ describe('a robot that acknowledges the cancel and drives on', () => {
     await here.sleep(1_000);
     ending.abort(new Error('Ctrl-C'));
     await until(() => bench.motion.status().standstill.verdict === 'drives-on', 'the alarm', 20_000);
-    expect(bench.motion.status().stop.latched).toBe(false);
+    expect(bench.motion.status().stop).toMatchObject({ latched: true, by: 'gw', disobeyed: expect.any(String) });
     // The robot gives up its lie: only a cancel that is repeated stops it.
     sim.setFault('cancel-lies', false);
     await bench.stands();
     await ended;
+    expect(bench.motion.status().gate.reasons).toEqual([
+      expect.stringMatching(
+        /^A stop is latched by gw since .*: it did not stop when it was cancelled\. The robot drove on/,
+      ),
+    ]);
+    await bench.motion.clearStop('technician');
     expect(bench.motion.status().gate).toEqual({ open: true, reasons: [] });
   }, 60_000);
 

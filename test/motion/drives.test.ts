@@ -207,7 +207,7 @@ describe('ending a run by a person', () => {
     await ordered();
     await bench.motion.endDrive('tablet');
     await until(() => bench.motion.status().standstill.verdict === 'drives-on', 'the alarm', 15_000);
-    expect(bench.motion.status().stop.latched).toBe(false);
+    expect(bench.motion.status().stop).toMatchObject({ latched: true, by: 'gw' });
     const before = cancels();
     await until(() => cancels() >= before + 2, 'two more cancels', 15_000);
     chassis.beforePose = () => {};

@@ -126,7 +126,7 @@ describe('a move', () => {
     expect(cancels()).toBe(1);
   });
 
-  it('that is aborted after arrival has succeeded', async () => {
+  it('that went on to its goal although it was aborted has not succeeded', async () => {
     chassis.onCancel = () => {
       chassis.plan({ move_state: 'succeeded' });
       return { status: 200 };
@@ -134,8 +134,12 @@ describe('a move', () => {
     const ending = new AbortController();
     const moving = bench.motion.execute(moveTo(3, 4), ending.signal);
     await ordered();
-    ending.abort();
-    expect(await moving).toMatchObject({ state: 'succeeded' });
+    ending.abort(new Error('stopped by the tablet'));
+    expect(await moving).toMatchObject({
+      state: 'cancelled',
+      reason: 'The drive was ended (stopped by the tablet), and the robot went on to its goal.',
+      arrival: { verdict: 'at-goal' },
+    });
   });
 
   it('whose cancel is accepted without effect has an unknown result', async () => {

@@ -107,6 +107,9 @@ function stopHeadline(stop: MotionStop): string {
       if (standstill === 'not-known') {
         return `${chalk.red.bold('STOP LATCHED, BUT THE ROBOT WAS NOT SEEN TO STAND')}: ${latch}. Check the robot; ${press.toLowerCase()} if it moves.`;
       }
+      if (stop.disobeyed !== null) {
+        return `${chalk.red.bold('STOP LATCHED, BUT THE ROBOT DROVE ON AFTER IT')}: ${latch}. It stands now. Take it out of service until a stop has been verified to stop it.`;
+      }
       return `${saved === true ? chalk.green('STOPPED') : chalk.yellow('STOPPED')}: ${latch}. The robot stands, and the chassis reports no running move.`;
     case 'drove-on':
       return `${chalk.red.bold('STOP LATCHED, BUT THE ROBOT COMPLETED ITS MOVE')}: ${latch}. Take it out of service until a stop has been verified to stop it.`;
@@ -131,11 +134,15 @@ function savedText(saved: MotionStop['saved']): string {
 }
 
 /** `gw motion clear` */
-export function renderMotionClear({ cleared, wasLatched, by, reason, since, gate }: MotionClear): string {
+export function renderMotionClear({ cleared, wasLatched, by, reason, since, disobeyed, gate }: MotionClear): string {
   const state = gate.open ? 'Orders may pass.' : 'The gate is still closed:';
   const reasons = gate.open ? [] : gate.reasons.map((text) => `  ${printable(text)}`);
   if (!wasLatched) return [`No stop was latched: nothing to clear. ${state}`, ...reasons].join('\n');
   const who = `stopped by ${printable(by ?? 'unknown')}, ${since ?? 'time unknown'}: ${printable(reason ?? 'no reason given')}`;
   if (!cleared) return `${chalk.red.bold('STILL STOPPED')}: another stop was requested meanwhile.\n${who}`;
-  return [`${chalk.green('CLEARED')}: no stop is latched. ${state}`, ...reasons, who].join('\n');
+  if (disobeyed === null)
+    return [`${chalk.green('CLEARED')}: no stop is latched. ${state}`, ...reasons, who].join('\n');
+  const headline = `${chalk.yellow('CLEARED')}, ${chalk.red.bold('BUT THE ROBOT DID NOT STOP AT IT')}: ${printable(disobeyed)}.`;
+  const remedy = 'Verify that it stops before it drives: `gw evidence verify stop`, with a hand on the emergency stop.';
+  return [headline, remedy, state, ...reasons, who].join('\n');
 }

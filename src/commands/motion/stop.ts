@@ -68,7 +68,8 @@ export default class MotionStop extends GwCommand<Result> {
     }
     if (data.delivered) {
       const isMeant = data.robot === (data.meantRobot ?? data.robot);
-      return { data, ok: isMeant && data.move === 'ended' && data.standstill === 'stands' };
+      const stands = data.move === 'ended' && data.standstill === 'stands';
+      return { data, ok: isMeant && stands && data.disobeyed === null };
     }
     const cause = lost ?? new GwError('OPERATOR_NOT_REACHABLE', 'The gateway did not confirm the stop.');
     return { data, ok: false, exitCode: exitCodes.notReachable, error: notStopped(cause) };

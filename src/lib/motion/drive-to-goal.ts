@@ -42,12 +42,17 @@ async function driveAndCompare(order: DriveOrder, tools: DriveTools, signal: Abo
   const beganMs = clock.monotonicMs();
   const outcome = await carryOut(order, tools, signal);
   if (outcome.state !== 'succeeded') return outcome;
+  const wasEndedOnItsWay = signal.aborted;
   const endedAtMs = clock.monotonicMs();
   const arrival = await awaitArrival(order, endedAtMs, tools, signal);
   const { moveId } = outcome;
   const { verdict, reason } = arrival;
   const tookMs = () => clock.monotonicMs() - beganMs;
-  if (verdict === 'at-goal') return { ...outcome, arrival, tookMs: tookMs() };
+  if (verdict === 'at-goal') {
+    if (!wasEndedOnItsWay) return { ...outcome, arrival, tookMs: tookMs() };
+    const why = `The drive was ended (${reasonOf(signal)}), and the robot went on to its goal`;
+    return { ...ended('cancelled', moveId, `${why}.`, tookMs()), arrival };
+  }
   log.warn({ moveId, verdict, reason }, 'the chassis reports success, but the robot is not at its goal');
   const why = `The chassis reports success, but ${reason}.`;
   if (verdict === 'elsewhere') {

@@ -57,7 +57,7 @@ export interface GateInput {
   readonly records: readonly EvidenceRecord[];
   /** Why the evidence file cannot be read; null when it was. */
   readonly evidenceTrouble: string | null;
-  readonly stop: Pick<StopLatch, 'latched' | 'reason' | 'by' | 'since'>;
+  readonly stop: Pick<StopLatch, 'latched' | 'reason' | 'by' | 'since' | 'disobeyed'>;
   /** Why a stop could not be saved now; null when it could. */
   readonly keepingTrouble: KeepingTrouble | null;
   /** A cancel is not delivered yet: the chassis may still execute a move that was to be stopped. */
@@ -167,7 +167,7 @@ function judgeStop({ stop, keepingTrouble, isCancelPending, stopProof }: GateInp
     const since = stop.since === null ? '' : ` since ${stop.since}`;
     refusals.push({
       code: 'MOTION_STOPPED',
-      reason: `A stop is latched${by}${since}: ${stop.reason ?? 'no reason given'}.`,
+      reason: `A stop is latched${by}${since}: ${stop.reason ?? 'no reason given'}.${disobeyedText(stop)}`,
     });
   }
   // A robot whose stop would not survive a restart must not be driven.
@@ -177,8 +177,13 @@ function judgeStop({ stop, keepingTrouble, isCancelPending, stopProof }: GateInp
   return refusals;
 }
 
+function disobeyedText({ disobeyed }: Pick<StopLatch, 'disobeyed'>): string {
+  if (disobeyed === undefined) return '';
+  return ` The robot drove on: ${disobeyed}. Verify the stop before it drives again.`;
+}
+
 /** Text: what the last cancel still has to show. */
-function stopProofText({ verdict, reason }: StopProof): string {
+export function stopProofText({ verdict, reason }: StopProof): string {
   if (verdict === 'drives-on') {
     return `THE ROBOT DOES NOT STOP although it was cancelled: ${reason}. PRESS THE EMERGENCY STOP. The cancel is repeated.`;
   }

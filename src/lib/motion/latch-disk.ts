@@ -18,6 +18,7 @@ const schema = z.strictObject({
   reason: z.string().max(MAX_CHARACTERS).nullable(),
   by: z.string().max(MAX_CHARACTERS).nullable(),
   since: z.iso.datetime().nullable(),
+  disobeyed: z.string().max(MAX_CHARACTERS).optional(),
 });
 
 /** Content of the file. */
@@ -94,9 +95,9 @@ export function createLatchDisk(stateDir: string): LatchDisk {
       }
     },
 
-    write: ({ latched, reason, by, since }) =>
+    write: ({ latched, reason, by, since, disobeyed }) =>
       attempt(() =>
-        replaceFile(path, `${JSON.stringify({ format: FORMAT, latched, reason, by, since })}\n`, {
+        replaceFile(path, `${JSON.stringify({ format: FORMAT, latched, reason, by, since, disobeyed })}\n`, {
           mode: 0o600,
           folderMode: 0o700,
           durable: true,
@@ -115,8 +116,8 @@ export function parseLatch(text: string): KeptLatch | string {
   }
   const parsed = schema.safeParse(json);
   if (!parsed.success) return 'its content is not a stop latch';
-  const { latched, reason, by, since } = parsed.data;
-  return { latched, reason, by, since };
+  const { format: _format, ...latch } = parsed.data;
+  return latch;
 }
 
 function unsavedBy(stateDir: string, error: unknown): GwError {

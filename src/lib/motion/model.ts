@@ -120,6 +120,8 @@ export interface StopLatch {
   readonly saved: boolean | 'pending';
   /** Why it is not saved; null when it is saved or pending. */
   readonly unsavedBecause: string | null;
+  /** Why its poses say that the robot drove on after this stop, or after a cancel that led to it. Absent: they do not. */
+  readonly disobeyed?: string | undefined;
   /** Stops requested while this one held; null without any. In memory only. */
   readonly repeated: RepeatedStops | null;
 }

@@ -17,6 +17,7 @@ import {
   judgeState,
   passableAlerts,
   refusalError,
+  stopProofText,
 } from './gate.ts';
 import { startGuard } from './guard.ts';
 import { createKeepAlive, KEEP_ALIVE_MS, type KeepAlive } from './keep-alive.ts';
@@ -73,7 +74,12 @@ export function createMotion(options: MotionOptions): Motion {
     const about = { snapshot, site, records: evidence.records(), evidenceTrouble: evidence.trouble() };
     return judgeReliances(['angles.tracked-pose-ori'], about, ({ verifiedHere }) => verifiedHere).length === 0;
   };
-  const proofs = createStopProofs({ clock, log, isUnitVerified });
+  /** A trial judges it itself, beside a person; its evidence then closes the gate. */
+  const onDisobeyed = (reason: string) => {
+    const { current } = occupancy;
+    if (current?.kind !== 'trial' || current.ending.signal.aborted) void latch.disobeyed(reason);
+  };
+  const proofs = createStopProofs({ clock, log, isUnitVerified, onDisobeyed });
   const canceller = createCanceller({ link, moves, clock, log, proofs, tries, signal: () => life.signal });
   const watch = createMoveWatch({ clock, log, policy: site.motion.unownedMove });
   const poseAlarm = createPoseAlarm({ stateDir: site.stateDir, clock, log, onChange: changed });
@@ -381,6 +387,12 @@ export function createMotion(options: MotionOptions): Motion {
     },
 
     async clearStop(by): Promise<StopLatch> {
+      const proof = proofs.current(link.snapshot());
+      if (proof?.verdict === 'drives-on') {
+        throw new GwError('MOTION_REFUSED', `The stop stays latched: ${stopProofText(proof)}`, {
+          remedy: 'Press the emergency stop of the robot. Clear the stop when the robot stands.',
+        });
+      }
       const state = await latch.clear();
       proofs.confirm(by);
       log.warn({ by, latched: state.latched }, 'the stop was cleared');

@@ -71,11 +71,11 @@ export function createStopLatch({ stateDir, clock, log, onChange, disk = createL
   async function save(): Promise<void> {
     const { latched, saved } = state;
     if (saved === true) return;
-    const { reason, by, since } = state;
+    const { reason, by, since, disobeyed } = state;
     const at = stops;
     const isSame = () => stops === at && state.latched;
     try {
-      await disk.write({ latched, reason, by, since });
+      await disk.write({ latched, reason, by, since, disobeyed });
       setTrouble(null);
       if (isSame()) become({ ...state, saved: true, unsavedBecause: null });
     } catch (error) {
@@ -151,6 +151,24 @@ export function createStopLatch({ stateDir, clock, log, onChange, disk = createL
       isByPerson = true;
       const since = clock.wall().toISOString();
       become({ latched: true, reason, by, since, saved: 'pending', unsavedBecause: null, repeated: null });
+      return inTurn(save);
+    },
+
+    /**
+     * The robot drove on after a cancel: nothing but a person lets it drive again. Holds when it returns; the promise
+     * settles when the disk has answered. Never fails.
+     */
+    disobeyed(why: string): Promise<void> {
+      if (state.latched && state.disobeyed !== undefined) return Promise.resolve();
+      const stop = { reason: 'it did not stop when it was cancelled', by: 'gw', since: clock.wall().toISOString() };
+      const { reason, by, since } = state.latched && isByPerson ? state : stop;
+      stops += 1;
+      isByPerson = true;
+      const { repeated } = state;
+      become({
+        ...{ latched: true, reason, by, since, repeated, disobeyed: cut(why) },
+        ...{ saved: 'pending', unsavedBecause: null },
+      });
       return inTurn(save);
     },
 

@@ -42,10 +42,13 @@ export function createStopProofs({
   clock,
   log,
   isUnitVerified,
+  onDisobeyed,
 }: {
   readonly clock: Clock;
   readonly log: Log;
   readonly isUnitVerified: () => boolean;
+  /** Called once for each alarm, with its reason. */
+  readonly onDisobeyed?: (reason: string) => void;
 }): StopProofs {
   let owed: Owed | null = null;
   let beganAtMs: number | null = null;
@@ -54,6 +57,7 @@ export function createStopProofs({
     if (open.alarm !== null) return;
     open.alarm = reason;
     log.error({ reason }, 'the robot does not stop after a cancel');
+    onDisobeyed?.(reason);
   }
 
   function detailOf(open: Owed, snapshot: ChassisSnapshot): { readonly proven: boolean; readonly reason: string } {

@@ -460,6 +460,22 @@ describe('gw motion stop', () => {
     expect(fake.requests[0]).toBe('POST /api/stopp');
   });
 
+  it('is no STOPPED of a robot that drove on after this stop, also when it stands now', async () => {
+    answers({
+      latched: true,
+      saved: true,
+      by: 'me',
+      reason: 'drill',
+      since: null,
+      disobeyed: 'it went 0.40 m further',
+    });
+    const data = await stop();
+    expect(motionStopSchema.parse(data)).toMatchObject({ standstill: 'stands', disobeyed: 'it went 0.40 m further' });
+    expect(first(renderMotionStop(data))).toBe(
+      'STOP LATCHED, BUT THE ROBOT DROVE ON AFTER IT: latched and saved. It stands now. Take it out of service until a stop has been verified to stop it.',
+    );
+  });
+
   it.each([
     ['it is not saved', { latched: true, saved: false }, /^STOPPED: latched, NOT saved/],
     ['the disk has not saved it', { latched: true, saved: 'pending' }, /^STOPPED: latched, NOT saved yet/],
@@ -690,6 +706,13 @@ describe('gw motion clear', () => {
       /^CLEARED: no stop is latched\. The gate is still closed:\n {2}not connected/,
     );
     expect(fake.sessions.size).toBe(0);
+  });
+
+  it('says first that the robot did not stop at what is cleared', async () => {
+    const data = { cleared: true, wasLatched: true, reason: 'drill', by: 'tablet', since: null } as const;
+    const gate = { open: true, reasons: [] };
+    const text = renderMotionClear({ ...data, disobeyed: 'it went 0.40 m further', gate });
+    expect(text).toMatch(/^CLEARED, BUT THE ROBOT DID NOT STOP AT IT: it went 0\.40 m further\.\nVerify .*verify stop/);
   });
 
   it('is not CLEARED when another stop was received meanwhile', async () => {

@@ -80,6 +80,11 @@ export function gateText(snapshot: ChassisSnapshot, motion: MotionStatus): strin
   const { link } = snapshot;
   const known = [
     ...(stop.latched ? ['Der Stopp ist gesetzt.'] : []),
+    ...(stop.disobeyed === undefined
+      ? []
+      : [
+          'Der Roboter ist nach einem Stopp weitergefahren. Vor der nächsten Fahrt muss ein Techniker den Stopp prüfen.',
+        ]),
     ...(keepingTrouble === null
       ? []
       : [

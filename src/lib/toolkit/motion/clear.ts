@@ -10,6 +10,7 @@ const stopSchema = z.looseObject({
     reason: z.string().nullable(),
     by: z.string().nullable(),
     since: z.string().nullable(),
+    disobeyed: z.string().nullish(),
   }),
 });
 const gateSchema = z.looseObject({ gate: z.looseObject({ open: z.boolean(), reasons: z.array(z.string()) }) });
@@ -30,6 +31,7 @@ export async function clearStop(toolkit: Toolkit, way: GatewayWay, context: Chec
     reason: before.latched ? before.reason : null,
     by: before.latched ? before.by : null,
     since: before.latched ? before.since : null,
+    disobeyed: before.disobeyed ?? null,
     gate: { open: gate.open, reasons: gate.reasons },
   };
 }

@@ -5,7 +5,7 @@ import type { CheckContext, Toolkit } from '../toolkit.ts';
 import { arrivalOf, endFindings, endOf, type NamedPlace, notCompared, outcomeSchema } from './end-pose.ts';
 import { type FollowOptions, followedRunSchema, type RunKind, startAndFollow } from './followed-run.ts';
 import type { MotionGo } from './motion.result.ts';
-import { MAY_DRIVE_ON, standstillFinding } from './standstill.ts';
+import { isSeenToStand, MAY_DRIVE_ON, standstillFinding } from './standstill.ts';
 
 export interface MotionGoOptions extends FollowOptions {
   /** A station of the site file; null: the dock. */
@@ -54,7 +54,7 @@ export async function driveTo(toolkit: Toolkit, options: MotionGoOptions, contex
     failReason: run.outcome?.failReason ?? null,
     arrival: arrivalOf(to, arrival),
     end: endOf(to, arrival),
-    findings: [endedFinding(run, options, isInterrupted), ...stood, ...compared],
+    findings: [endedFinding(run, options, { isInterrupted, isStanding: isSeenToStand(stood) }), ...stood, ...compared],
     tookMs: Math.round(clock.monotonicMs() - beganMs),
   };
 }
@@ -66,7 +66,11 @@ function placeOf({ site }: Toolkit, station: string | null): NamedPlace | undefi
   return place && { name: station, ...place };
 }
 
-function endedFinding({ state, reason, outcome }: Run, { withinMs }: MotionGoOptions, isInterrupted: boolean): Finding {
+function endedFinding(
+  { state, reason, outcome }: Run,
+  { withinMs }: MotionGoOptions,
+  { isInterrupted, isStanding }: { readonly isInterrupted: boolean; readonly isStanding: boolean },
+): Finding {
   const arrival = outcome?.arrival ?? null;
   const base = { id: 'ended', title: 'Drive completed', spec: null };
   if (isInterrupted && state === 'stopped') return notChecked(base, 'interrupted, and cancelled on the way');
@@ -84,7 +88,7 @@ function endedFinding({ state, reason, outcome }: Run, { withinMs }: MotionGoOpt
       return wrong(
         base,
         `${state}: ${reason ?? 'no reason given'}`,
-        outcome?.state === 'unknown' ? MAY_DRIVE_ON : 'Resolve the reason, then try again.',
+        isStanding && outcome?.state !== 'unknown' ? 'Resolve the reason, then try again.' : MAY_DRIVE_ON,
       );
   }
 }

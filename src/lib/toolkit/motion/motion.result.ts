@@ -37,6 +37,10 @@ const latchFields = {
   reason: z.string().nullable().describe('Why the robot was stopped.'),
   by: z.string().nullable().describe('Who stopped it.'),
   since: z.string().nullable().describe('UTC.'),
+  disobeyed: z
+    .string()
+    .nullable()
+    .describe('Why the poses say that the robot drove on after this stop or the cancel before it; null: they do not.'),
 };
 
 /** Shape of `gw motion stop --json`. */

@@ -75,6 +75,11 @@ export async function orderOnceItStands<T>(
 /** Remedy where the robot is not seen to stand. */
 export const MAY_DRIVE_ON = 'Check the robot. Press its emergency stop if it moves; then run `gw motion stop`.';
 
+/** Whether the finding says that the robot stands; only then a person may go on. */
+export function isSeenToStand(findings: readonly Finding[]): boolean {
+  return findings.some(({ id, verdict }) => id === 'standstill' && verdict === 'ok');
+}
+
 /** After a run that was cancelled or failed: whether the robot stands, which its reported end does not prove. */
 export async function standstillFinding(
   run: { readonly state: string },

@@ -60,6 +60,7 @@ const stopSchema = z.looseObject({
     reason: optionalText,
     by: optionalText,
     since: optionalText,
+    disobeyed: optionalText,
   }),
 });
 type Latch = z.output<typeof stopSchema>['stop'] & { readonly robot: string | null };
@@ -89,6 +90,7 @@ export async function stopTheRobot(
     reason: latch?.reason ?? null,
     by: latch?.by ?? null,
     since: latch?.since ?? null,
+    disobeyed: latch?.disobeyed ?? null,
     robot: latch?.robot ?? null,
     meantRobot: place.robot ?? null,
     move: after.move,

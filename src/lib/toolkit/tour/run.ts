@@ -3,7 +3,7 @@ import type { Finding } from '../finding.result.ts';
 import { notChecked, ok, wrong } from '../finding.ts';
 import { arrivalOf, endFindings, endOf, notCompared, outcomeSchema } from '../motion/end-pose.ts';
 import { type FollowOptions, followedRunSchema, type RunKind, startAndFollow } from '../motion/followed-run.ts';
-import { MAY_DRIVE_ON, standstillFinding } from '../motion/standstill.ts';
+import { isSeenToStand, MAY_DRIVE_ON, standstillFinding } from '../motion/standstill.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
 import type { TourRun } from './run.result.ts';
 
@@ -64,7 +64,7 @@ export async function runTour(toolkit: Toolkit, options: TourRunOptions, context
     at: run.stations[run.at] ?? null,
     arrivals,
     end: endOf(last, arrival),
-    findings: [endedFinding(run, options, isInterrupted), ...stood, ...compared],
+    findings: [endedFinding(run, options, { isInterrupted, isStanding: isSeenToStand(stood) }), ...stood, ...compared],
     tookMs: Math.round(clock.monotonicMs() - began),
   };
 }
@@ -78,7 +78,11 @@ function mayBeMoving({ outcomes }: Run): boolean {
   return outcomes.at(-1)?.state === 'unknown';
 }
 
-function endedFinding(run: Run, { withinMs }: TourRunOptions, isInterrupted: boolean): Finding {
+function endedFinding(
+  run: Run,
+  { withinMs }: TourRunOptions,
+  { isInterrupted, isStanding }: { readonly isInterrupted: boolean; readonly isStanding: boolean },
+): Finding {
   const base = { id: 'ended', title: 'Tour completed', spec: null };
   if (isInterrupted && run.state === 'stopped') {
     const detail = `interrupted, and cancelled on the way to ${run.stations[run.at] ?? '?'}`;
@@ -98,7 +102,9 @@ function endedFinding(run: Run, { withinMs }: TourRunOptions, isInterrupted: boo
       return wrong(
         base,
         `${run.state} at station ${run.stations[run.at] ?? '?'}: ${run.reason ?? 'no reason given'}`,
-        isInterrupted || mayBeMoving(run) ? MAY_DRIVE_ON : 'Resolve the reason, then start the tour again.',
+        isStanding && !isInterrupted && !mayBeMoving(run)
+          ? 'Resolve the reason, then start the tour again.'
+          : MAY_DRIVE_ON,
       );
   }
 }
