@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { loadChecklist, parseAnswers, parseChecklist, runSteps } from '../../src/lib/checklist/index.ts';
+import { drives, expiringFor } from '../../src/lib/checklist/run/expiry.ts';
 import { GwError } from '../../src/lib/error/index.ts';
 import { systemClock } from '../../src/lib/lifecycle/index.ts';
 import { factsOfOrder } from '../../src/lib/motion/index.ts';
@@ -77,6 +78,23 @@ describe('the built-in checklists', () => {
           ({ id, kind, precondition }) => gates.includes(id) && precondition && kind === 'confirm',
         );
         expect(questions, `${phase}: ${step.id}`).not.toEqual([]);
+      }
+    }
+  });
+
+  test('make the robot drive only after questions whose answers expire with the run', async () => {
+    for (const password of [undefined, 'known to nobody']) {
+      for (const name of ['site', 'service']) {
+        const list = await loadChecklist(join(builtIn, `${name}.yaml`), createCatalogue({ password }));
+        const gates = ['trial-space', 'trial-emergency-stop', 'people-know', 'way-clear'];
+        for (const step of list.steps) {
+          if (step.kind === 'confirm') expect(step.expires, step.id).toBe(gates.includes(step.id));
+          if (!drives(step)) continue;
+          const asked = expiringFor(step, list).map(({ id }) => id);
+          expect(asked, `${name}: ${step.id}`).toContain(
+            step.section === 'trials' ? 'trial-emergency-stop' : 'way-clear',
+          );
+        }
       }
     }
   });

@@ -69,7 +69,7 @@ machine. Moves the robot only with --robot-will-move.`;
     }),
     resume: Flags.boolean({
       summary:
-        'Resume the newest run of this checklist for these robots: ok, wrong and answered steps stay, --only and --from repeat steps.',
+        'Resume the newest run of this checklist for these robots: ok, wrong and answered steps stay, --only and --from repeat steps. Questions before a drive are asked again.',
     }),
     initials: Flags.string({ summary: 'Your initials, recorded with every answer.', helpValue: 'KM' }),
     technician: Flags.string({ summary: 'Your name, for the record.', helpValue: 'NAME' }),

@@ -17,7 +17,14 @@ const base = {
   moves: false,
   remedy: 'Mend.',
 } as const;
-const step = (question: string): ConfirmStep => ({ ...base, kind: 'confirm', instead: null, question });
+const step = (question: string): ConfirmStep => ({
+  ...base,
+  kind: 'confirm',
+  instead: null,
+  question,
+  expires: false,
+  personMoves: false,
+});
 const measure = (question: string): MeasureStep => ({
   ...base,
   kind: 'measure',

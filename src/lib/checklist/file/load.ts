@@ -71,6 +71,10 @@ export interface ConfirmStep extends StepBase {
   readonly question: string;
   /** With this input gw runs the check instead of asking; null for a plain question. */
   readonly instead: Given | null;
+  /** The answer holds only for the session in which it was given. */
+  readonly expires: boolean;
+  /** The check in whose place it is asked moves the robot, so the person does. */
+  readonly personMoves: boolean;
 }
 
 /** The technician measures and gives a number. */
@@ -211,7 +215,16 @@ function compileStep(placed: Placed, all: readonly Placed[], catalogue: Catalogu
   const isGiven = step.given === undefined || (entry?.given ?? []).includes(step.given);
   if (run === undefined || !entry || !isGiven) {
     const instead = step.given ?? null;
-    return { ...base, kind: 'confirm', facts, moves: false, question: step.confirm ?? '', instead };
+    return {
+      ...base,
+      kind: 'confirm',
+      facts,
+      moves: false,
+      question: step.confirm ?? '',
+      instead,
+      expires: step.expires !== undefined,
+      personMoves: step.moves ?? false,
+    };
   }
   return {
     ...base,

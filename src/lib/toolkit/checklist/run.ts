@@ -82,6 +82,7 @@ export async function showChecklist(nameOrFile: string, dir: string): Promise<Ch
       run: step.kind === 'run' ? step.run : null,
       question: step.kind === 'confirm' || step.kind === 'measure' ? step.question : null,
       instead: step.kind === 'confirm' ? step.instead : null,
+      expires: step.kind === 'confirm' && step.expires,
       lacking: step.kind === 'unavailable' ? step.lacking : null,
       unit: step.kind === 'measure' ? step.unit : null,
       needs: [...step.needs],
