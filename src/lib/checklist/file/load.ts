@@ -60,6 +60,8 @@ export interface RunStep extends StepBase {
   readonly entry: CatalogueEntry;
   readonly options: unknown;
   readonly expectations: readonly Expectation[];
+  /** The expectations as their file has them: path and matcher. */
+  readonly expected: Readonly<Record<string, unknown>>;
   readonly shows: Template | null;
   readonly values: readonly WantedValue[];
   readonly withinMs: number;
@@ -237,6 +239,7 @@ function compileStep(placed: Placed, all: readonly Placed[], catalogue: Catalogu
     moves: step.reads === undefined && (entry.moves || step.moves === true),
     options: step.reads === undefined ? entry.with.parse(step.with ?? {}) : null,
     expectations: compileExpectations(step.expect, () => {}),
+    expected: step.expect ?? {},
     shows: step.shows === undefined ? null : (parseTemplate(step.shows) ?? null),
     values: Object.entries(step.values ?? {}).map(([name, written]) => wantedValue(name, written)),
     withinMs: (step.withinS ?? DEFAULT_WITHIN_S) * 1000,
