@@ -14,7 +14,8 @@ function match(raw: unknown, value: unknown): Match {
     throw new RangeError(problem.expected);
   });
   if (!matcher) throw new RangeError('no matcher');
-  return matcher.match({ exists: true, value });
+  const { verdict, found } = matcher.match({ exists: true, value });
+  return { verdict, found };
 }
 
 function complaints(raw: unknown): MatcherProblem[] {

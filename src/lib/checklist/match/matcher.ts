@@ -11,6 +11,8 @@ export interface Match {
   readonly verdict: MatchVerdict;
   /** What was found, for a person. */
   readonly found: string;
+  /** Findings that are not ok, by their own words. Absent where the value has none. */
+  readonly findings?: { readonly remedy: string | null };
 }
 
 export interface Matcher {
@@ -212,8 +214,14 @@ function allOk(fields: readonly (readonly [key: string, value: Scalar])[]): Matc
     return {
       verdict: bad.length > 0 ? 'wrong' : 'not-checked',
       found: `${count} of ${meant.length} ${kind}: ${list}`,
+      findings: { remedy: firstRemedy(bad.length > 0 ? bad : notOk) },
     };
   });
+}
+
+function firstRemedy(findings: readonly unknown[]): string | null {
+  const remedies = findings.map((finding) => fieldOf(finding, 'remedy'));
+  return (remedies.find((remedy) => typeof remedy === 'string' && remedy !== '') as string | undefined) ?? null;
 }
 
 function fieldOf(finding: unknown, key: string): unknown {
