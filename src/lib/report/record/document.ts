@@ -103,9 +103,12 @@ function stepCard(step: StepResult, texts: RecordTexts): Block {
   const mark = step.deviation === null ? markOf(step, texts) : `${markOf(step, texts)}, ${texts.mark.accepted}`;
   const rows: (readonly [string, Words])[] = [[row.why, step.why]];
   const missed = step.expectations.filter(({ verdict }) => verdict !== 'ok');
-  const untold = missed.filter((one) => !isTold(one, step.why));
-  if (untold.length > 0) {
-    rows.push([row.found, untold.map(({ path, expected, found }) => texts.expected(path, expected, found)).join('\n')]);
+  const unstated = missed.filter((one) => !isStated(one, step.why));
+  if (unstated.length > 0) {
+    rows.push([
+      row.found,
+      unstated.map(({ path, expected, found }) => texts.expected(path, expected, found)).join('\n'),
+    ]);
   }
   if (step.error?.tried != null) rows.push([row.tried, [{ text: step.error.tried, code: true }]]);
   if (step.values.length > 0) rows.push([row.values, valueLines(step, texts)]);
@@ -121,7 +124,7 @@ function stepCard(step: StepResult, texts: RecordTexts): Block {
 }
 
 /** Whether the reason names the path, or the finding at it in its own words. */
-function isTold({ path, found }: StepResult['expectations'][number], why: string): boolean {
+function isStated({ path, found }: StepResult['expectations'][number], why: string): boolean {
   return why.includes(path) || why.includes(found.replace(/^'[^']*': /, '').replace(/^'(.*)'$/s, '$1'));
 }
 
