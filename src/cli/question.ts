@@ -93,6 +93,10 @@ export function createTechnician({ input, output, onInterrupt, initials }: Techn
     output.write(`  ${chalkStderr.dim(text)}\n`);
   }
 
+  function sayNoAnswer(line: string, accepted: string): void {
+    say(`'${printable(line)}' is no answer: ${accepted}`);
+  }
+
   async function text(prompt: string, rest: string, signal: AbortSignal): Promise<string | null> {
     const line = rest === '' ? await nextLine(prompt, signal) : rest;
     return line === undefined || line === '' ? null : line.slice(0, MAX_TEXT_CHARS);
@@ -107,7 +111,8 @@ export function createTechnician({ input, output, onInterrupt, initials }: Techn
         return { answer, by: null, initials: known, remark, value, attachments };
       };
       const what = step.kind === 'measure' ? `a number in ${printable(step.unit)}` : 'y = yes, n = no';
-      const keys = chalkStderr.dim(`[${what}, Enter = skip, r = remark, p = photo]`);
+      const accepted = `${what}, Enter = skip, r = remark, p = photo`;
+      const keys = chalkStderr.dim(`[${accepted}]`);
       for (;;) {
         const line = (await nextLine(`${chalkStderr.cyan('?')} ${printable(step.question)} ${keys} `, signal)) ?? '';
         const [, word = '', rest = ''] = /^(\S*)\s*(.*)$/s.exec(line) ?? [];
@@ -126,7 +131,7 @@ export function createTechnician({ input, output, onInterrupt, initials }: Techn
         else if (rest === '' && 'no'.startsWith(key)) {
           remark ??= await text('  What is wrong? ', '', signal);
           return give('no');
-        }
+        } else sayNoAnswer(line, accepted);
       }
 
       async function attach(path: string): Promise<void> {
@@ -141,18 +146,21 @@ export function createTechnician({ input, output, onInterrupt, initials }: Techn
       }
     },
 
-    async decide({ deviation, why, remedy }, signal) {
+    async decide({ deviation, verdict, why, remedy }, signal) {
       if (deviation !== null) return { kind: 'leave' };
       output.write(`        ${printable(why)}\n`);
       if (remedy !== null) output.write(`        ${chalkStderr.cyan('fix:')} ${printable(remedy)}\n`);
-      const keys = chalkStderr.dim(
-        '[Enter = keep this result, again = repeat the step, accept = accept as a deviation]',
-      );
+      const accepted = 'Enter = keep this result, again = repeat the step, accept = accept as a deviation';
+      const keys = chalkStderr.dim(`[${accepted}]`);
+      const what = verdict === 'wrong' ? 'Step failed.' : 'Step not checked.';
       for (;;) {
-        const word = ((await nextLine(`  ${chalkStderr.cyan('?')} Step failed. ${keys} `, signal)) ?? '').toLowerCase();
+        const word = ((await nextLine(`  ${chalkStderr.cyan('?')} ${what} ${keys} `, signal)) ?? '').toLowerCase();
         if (word === '') return { kind: 'leave' };
         if (word === 'again') return { kind: 'again' };
-        if (word !== 'accept') continue;
+        if (word !== 'accept') {
+          sayNoAnswer(word, accepted);
+          continue;
+        }
         const reason = await text('  Reason for accepting it? ', '', signal);
         const approvedBy = reason === null ? null : await text('  Approved by (name)? ', '', signal);
         if (reason !== null && approvedBy !== null) return { kind: 'accept', reason, approvedBy };

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { loadChecklist, parseAnswers, parseChecklist, runSteps } from '../../src/lib/checklist/index.ts';
+import { drives, expiringFor } from '../../src/lib/checklist/run/expiry.ts';
 import { GwError } from '../../src/lib/error/index.ts';
 import { systemClock } from '../../src/lib/lifecycle/index.ts';
 import { factsOfOrder } from '../../src/lib/motion/index.ts';
@@ -79,6 +80,37 @@ describe('the built-in checklists', () => {
         expect(questions, `${phase}: ${step.id}`).not.toEqual([]);
       }
     }
+  });
+
+  test('make the robot drive only after questions whose answers expire with the run', async () => {
+    for (const password of [undefined, 'known to nobody']) {
+      for (const name of ['site', 'service']) {
+        const list = await loadChecklist(join(builtIn, `${name}.yaml`), createCatalogue({ password }));
+        const gates = ['trial-space', 'trial-emergency-stop', 'people-know', 'way-clear'];
+        for (const step of list.steps) {
+          if (step.kind === 'confirm') expect(step.expires, step.id).toBe(gates.includes(step.id));
+          if (!drives(step)) continue;
+          const asked = expiringFor(step, list).map(({ id }) => id);
+          expect(asked, `${name}: ${step.id}`).toContain(
+            step.section === 'trials' ? 'trial-emergency-stop' : 'way-clear',
+          );
+        }
+      }
+    }
+  });
+
+  test('accept a finding that was not checked only where the title claims no more', async () => {
+    const accepting: string[] = [];
+    for (const name of ['demo', 'premises', 'site', 'handover', 'service']) {
+      for (const step of (await loadChecklist(join(builtIn, `${name}.yaml`), createCatalogue())).steps) {
+        const expected = step.kind === 'run' ? step.expectations.map(({ matcher }) => matcher.expected) : [];
+        if (expected.some((text) => /not-(?:checked|decided)/.test(text))) accepting.push(step.title);
+      }
+    }
+    expect([...new Set(accepting)]).toEqual([
+      'The site file is valid',
+      'The enrolment named the expected region and broker, and the broker name contradicts neither',
+    ]);
   });
 
   test('name with the evidence check every fact that its orders rely on', async () => {

@@ -256,6 +256,9 @@ export async function openWorld(
 /** The full visible reason of the result of a step. */
 export function reasonOf(result: StepResult | undefined): string {
   if (!result) return 'there is no such step';
-  const { why, shown, error, remedy, measured } = result;
-  return [why, shown, error?.code, error?.tried, remedy, JSON.stringify(measured)].filter(Boolean).join('\n');
+  const { why, shown, error, remedy, measured, expectations } = result;
+  const unmet = expectations
+    .filter(({ verdict }) => verdict !== 'ok')
+    .map(({ path, expected, found }) => `${path}: expected ${expected}, found ${found}`);
+  return [why, ...unmet, shown, error?.code, error?.tried, remedy, JSON.stringify(measured)].filter(Boolean).join('\n');
 }

@@ -64,6 +64,28 @@ describe('the samples of these tests', () => {
   });
 });
 
+describe('the card of a step', () => {
+  const cardText = (why: string, ...expectations: [path: string, found: string][]) => {
+    const unmet = expectations.map(([path, found]) => ({ path, expected: "'ok'", found, verdict: 'wrong' as const }));
+    const { blocks } = documentOf(recordOf([robotOf([{ ...wrongStep, why, expectations: unmet }])]), 'ok', 'de');
+    return JSON.stringify(blocks.filter(({ kind }) => kind === 'card'));
+  };
+
+  it('has a path only where the reason does not say what was found there', () => {
+    const said = cardText(
+      'refused; 1 of 1 not checked: It docks (too near); A stop arrives: none came',
+      ['verdict', "'refused'"],
+      ['findings', '1 of 1 not checked: It docks (too near)'],
+      ['findings[id=stop].verdict', "'wrong': none came"],
+    );
+    expect(said).toContain('refused; 1 of 1 not checked');
+    expect(said).not.toContain('findings');
+    expect(cardText('It failed.', ['findings', '1 of 1 wrong: It docks'])).toContain(
+      "findings: erwartet 'ok', gefunden 1 of 1 wrong: It docks",
+    );
+  });
+});
+
 describe('the summary', () => {
   it('is green only when every step is ok and the signature was verified', () => {
     expect(banners(documentOf(good))).toEqual([

@@ -90,7 +90,7 @@ function renderShownStep(step: ChecklistShow['steps'][number], index: number): s
   ];
 }
 
-function whatItDoes({ kind, run, question, unit, instead, lacking }: ChecklistShow['steps'][number]): string {
+function whatItDoes({ kind, run, question, unit, instead, expires, lacking }: ChecklistShow['steps'][number]): string {
   switch (kind) {
     case 'run':
       return `runs '${run}'`;
@@ -100,7 +100,8 @@ function whatItDoes({ kind, run, question, unit, instead, lacking }: ChecklistSh
       return chalk.yellow(`not checked by this version: ${printable(lacking ?? '')}`);
     case 'confirm': {
       const by = instead === null ? '' : chalk.dim(` (gw checks it itself with ${flagOf[instead] ?? instead})`);
-      return `asks: ${printable(question ?? '')}${by}`;
+      const anew = expires ? chalk.dim(' (the answer holds for one run)') : '';
+      return `asks: ${printable(question ?? '')}${by}${anew}`;
     }
   }
 }

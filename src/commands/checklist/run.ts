@@ -1,19 +1,12 @@
 import { Args, Errors, Flags } from '@oclif/core';
+import { createChecklistReporter } from '../../cli/checklist-reporter.ts';
 import { GwCommand, type Outcome } from '../../cli/command.ts';
 import { readDevicePassword } from '../../cli/device-password.ts';
 import { viaFlag } from '../../cli/flags.ts';
 import { unended } from '../../cli/lost-write.ts';
 import { printable } from '../../cli/output.ts';
 import { canAsk, createTechnician } from '../../cli/question.ts';
-import {
-  isInOrder,
-  renderChecklistRun,
-  renderPrerequisites,
-  renderRobotHead,
-  renderSectionHead,
-  renderStepLine,
-  renderStepProgress,
-} from '../../cli/render/checklist.ts';
+import { isInOrder, renderChecklistRun } from '../../cli/render/checklist.ts';
 import { builtInChecklists } from '../../cli/shipped.ts';
 import { INITIALS } from '../../lib/checklist/index.ts';
 import type { GwError } from '../../lib/error/index.ts';
@@ -69,7 +62,7 @@ machine. Moves the robot only with --robot-will-move.`;
     }),
     resume: Flags.boolean({
       summary:
-        'Resume the newest run of this checklist for these robots: ok, wrong and answered steps stay, --only and --from repeat steps.',
+        'Resume the newest run of this checklist for these robots: ok, wrong and answered steps stay, --only and --from repeat steps. Questions before a drive are asked again.',
     }),
     initials: Flags.string({ summary: 'Your initials, recorded with every answer.', helpValue: 'KM' }),
     technician: Flags.string({ summary: 'Your name, for the record.', helpValue: 'NAME' }),
@@ -126,14 +119,6 @@ machine. Moves the robot only with --robot-will-move.`;
       onInterrupt: () => process.kill(process.pid, 'SIGINT'),
       initials: flags.initials ?? null,
     });
-    let sectionId: string | null = null;
-    const stages = new Set<string>();
-    /** Once per stage of a step, because a countdown would fill the screen; a step may ask a person to act. */
-    const onProgress = (text: string) => {
-      const stage = text.replace(/\d+/g, '');
-      if (!stages.has(stage)) this.note(renderStepProgress(text));
-      stages.add(stage);
-    };
     const given = await this.#given(flags['from-host'] ?? [], flags['password-file']);
     const canPrompt = canAsk() && !quiet;
     try {
@@ -158,23 +143,11 @@ machine. Moves the robot only with --robot-will-move.`;
             clock: systemClock,
             checks: { searchPath: process.env.PATH, ssh, ...given },
             signal,
-            onProgress: quiet ? () => {} : onProgress,
+            onProgress: () => {},
             onWarning: (text) => this.warn(printable(text)),
             ...(canPrompt && { ask: technician.ask, decide: technician.decide }),
             ...(canPrompt && given.password === undefined && { askPassword: askDevicePassword }),
-            ...(!quiet && {
-              onPrerequisites: (missing) => this.note(renderPrerequisites(missing)),
-              onResult: (step) => this.note(renderStepLine(step)),
-              onRobot: (robot) => {
-                sectionId = null;
-                this.note(renderRobotHead(robot));
-              },
-              onStep: ({ section }) => {
-                stages.clear();
-                if (section !== null && section.id !== sectionId) this.note(renderSectionHead(section.title));
-                sectionId = section?.id ?? null;
-              },
-            }),
+            ...(!quiet && createChecklistReporter((text) => this.note(text))),
           }),
         (loss) => {
           lost = loss;

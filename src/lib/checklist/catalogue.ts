@@ -41,8 +41,11 @@ export interface CatalogueEntry {
   readonly software?: (data: object) => SoftwareRead | null;
   /** Inputs of this run that the check can use. Absent: none. */
   readonly given?: readonly Given[];
-  /** Prerequisites that the site file lacks. Reads files only, contacts no device. */
-  readonly missing?: (options: unknown) => Promise<readonly Missing[]>;
+  /**
+   * Prerequisites that the site file lacks for a step that runs or reads this check and expects this of its result.
+   * Reads files only, contacts no device.
+   */
+  readonly missing?: (options: unknown, expected: Readonly<Record<string, unknown>>) => Promise<readonly Missing[]>;
   /** Returns a plain object that `expect` is compared with. Throws GwError. `options` has passed the schema above. */
   run(options: unknown, context: StepContext): Promise<object>;
 }

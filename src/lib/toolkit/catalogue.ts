@@ -6,6 +6,7 @@ import { trialKinds } from '../motion/index.ts';
 import type { Ssh } from '../net/index.ts';
 import type { Site } from '../site/index.ts';
 import type { ChassisProbe } from './chassis/probe.result.ts';
+import { needsOfIdentity, needsOfLines } from './checklist/needs-by-result.ts';
 import type { SecondHost } from './network/check/outside.ts';
 import { type Need, needs } from './site/needs.ts';
 import type { CheckContext, Toolkit } from './toolkit.ts';
@@ -28,6 +29,9 @@ export interface CatalogueOptions {
   /** Switches a fault of the simulated robot; only in `gw demo`. */
   readonly switchFault?: (fault: { readonly name: string; readonly on: boolean }) => Promise<void>;
 }
+
+/** What a step expects of the result, as its checklist has it. */
+type Expected = Parameters<NonNullable<CatalogueEntry['missing']>>[1];
 
 const nothing = z.strictObject({});
 
@@ -63,14 +67,14 @@ export function createCatalogue({
 
   /** Only for a readable site file; 'site check' reports an unreadable one. */
   const lacking =
-    <O>(look: (site: Site, options: O) => readonly Missing[]) =>
-    async (options: O): Promise<readonly Missing[]> => {
+    <O>(look: (site: Site, options: O, expected: Expected) => readonly Missing[]) =>
+    async (options: O, expected: Expected): Promise<readonly Missing[]> => {
       if (sitePath === undefined) return [];
       const site = await toolkit().then(
         (open) => open.site,
         () => null,
       );
-      return site === null ? [] : look(site, options);
+      return site === null ? [] : look(site, options, expected);
     };
   const signedIn: readonly Given[] = password === undefined ? [] : ['password'];
   function thePassword(): string {
@@ -120,7 +124,7 @@ export function createCatalogue({
         summary:
           'The cloud identity of this device is complete, valid, of this serial number, and readable for its owner only.',
         with: nothing,
-        missing: missing(needs.enrolment),
+        missing: lacking((site, _, expected) => needsOfIdentity(expected).flatMap((need) => need(site))),
       },
       async () => (await import('./enrol/status.ts')).readEnrolStatus(await onGateway()),
     ),
@@ -246,7 +250,7 @@ export function createCatalogue({
           timeoutMs: z.int().min(1_000).max(60_000).default(10_000).describe('Timeout per endpoint in milliseconds.'),
         }),
         given: fromHosts.length > 0 ? ['second-host'] : [],
-        missing: missing(needs.cloud),
+        missing: lacking((site, _, expected) => needsOfLines(expected).flatMap((need) => need(site))),
       },
       async ({ timeoutMs }, context) =>
         (await import('./network/check.ts')).checkNetwork(
@@ -442,7 +446,7 @@ function entry<S extends z.ZodType>(
   about: Pick<CatalogueEntry, 'summary' | 'software' | 'given'> & {
     readonly moves?: boolean;
     readonly with: S;
-    readonly missing?: (options: z.output<S>) => Promise<readonly Missing[]>;
+    readonly missing?: (options: z.output<S>, expected: Expected) => Promise<readonly Missing[]>;
   },
   run: (options: z.output<S>, context: CheckContext) => Promise<object>,
 ): CatalogueEntry {
@@ -453,7 +457,7 @@ function entry<S extends z.ZodType>(
     with: schema,
     ...(software && { software }),
     ...(given && { given }),
-    ...(missing && { missing: (options: unknown) => missing(options as z.output<S>) }),
+    ...(missing && { missing: (options, expected) => missing(options as z.output<S>, expected) }),
     run: (options: unknown, context: StepContext) => run(options as z.output<S>, context),
   };
 }

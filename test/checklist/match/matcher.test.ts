@@ -14,7 +14,8 @@ function match(raw: unknown, value: unknown): Match {
     throw new RangeError(problem.expected);
   });
   if (!matcher) throw new RangeError('no matcher');
-  return matcher.match({ exists: true, value });
+  const { verdict, found } = matcher.match({ exists: true, value });
+  return { verdict, found };
 }
 
 function complaints(raw: unknown): MatcherProblem[] {
@@ -197,6 +198,26 @@ describe('matchers', () => {
     }
     expect(match({ 'one-of': ['ok', 'not-checked'] }, 'not-checked').verdict).toBe('ok');
     expect(match({ every: { v: 'ok' } }, [{ v: 'ok' }, { v: 'not-checked' }]).verdict).toBe('not-checked');
+  });
+
+  test('a value that is not decided is neither ok nor wrong, and beside a wrong one the step is wrong', () => {
+    const raws = ['degrees', { 'one-of': ['degrees', 'radians'] }, 'exists', 'not-empty', { exists: false }];
+    for (const raw of [...raws, { matches: '^[a-z-]+$' }, { contains: 'not' }, { 'at-least': 1 }]) {
+      const { verdict, found } = match(raw, 'not-decided');
+      expect([verdict, found], JSON.stringify(raw)).toEqual(['not-checked', "'not-decided'"]);
+    }
+    expect(match('not-decided', 'not-decided').verdict).toBe('ok');
+    const findings = [
+      { title: 'A', verdict: 'ok' },
+      { title: 'B', verdict: 'not-decided' },
+      { title: 'C', verdict: 'not-checked' },
+    ];
+    expect(match('all-ok', findings)).toEqual({ verdict: 'not-checked', found: '2 of 3 not checked: B; C' });
+    expect(match('all-ok', [...findings, { title: 'D', verdict: 'wrong' }])).toMatchObject({
+      found: '1 of 4 wrong: D',
+    });
+    expect(match({ every: { v: 'ok' } }, [{ v: 'not-decided' }]).verdict).toBe('not-checked');
+    expect(match({ every: { v: 'ok' } }, [{ v: 'not-decided' }, { v: 'wrong' }]).verdict).toBe('wrong');
   });
 
   test('problems are named with their position, unknown matchers with the closest name', () => {

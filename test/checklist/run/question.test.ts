@@ -17,7 +17,14 @@ const base = {
   moves: false,
   remedy: 'Mend.',
 } as const;
-const step = (question: string): ConfirmStep => ({ ...base, kind: 'confirm', instead: null, question });
+const step = (question: string): ConfirmStep => ({
+  ...base,
+  kind: 'confirm',
+  instead: null,
+  question,
+  expires: false,
+  personMoves: false,
+});
 const measure = (question: string): MeasureStep => ({
   ...base,
   kind: 'measure',
@@ -47,8 +54,11 @@ function technician(initials: string | null = 'KM') {
     prompted: prompted,
     ask: (question: string, signal = never) => prompted.ask(step(question), context(signal)),
     measure: (question: string) => prompted.ask(measure(question), context(never)),
-    decide: () =>
-      prompted.decide({ deviation: null, why: 'unit: found radians', remedy: 'Stop it.' } as StepResult, never),
+    decide: (verdict: StepResult['verdict'] = 'wrong') =>
+      prompted.decide(
+        { deviation: null, verdict, why: 'unit: found radians', remedy: 'Stop it.' } as StepResult,
+        never,
+      ),
   };
 }
 
@@ -69,11 +79,15 @@ describe('asking the technician', () => {
     prompted.close();
   });
 
-  test('asks again after another word', async () => {
+  test('asks again after another word, and says which answers it accepts', async () => {
     const { input, output, ask, prompted } = technician();
-    input.write('perhaps\nyes\n');
+    input.write('perhaps\nj\ny please\nyes\n');
     expect(await ask('Is it?')).toMatchObject({ answer: 'yes' });
-    expect(String(output.read()).split('Is it?').length - 1).toBe(2);
+    const shown = String(output.read());
+    expect(shown.split('Is it?').length - 1).toBe(4);
+    for (const word of ['perhaps', 'j', 'y please']) {
+      expect(shown).toContain(`'${word}' is no answer: y = yes, n = no, Enter = skip, r = remark, p = photo`);
+    }
     prompted.close();
   });
 
@@ -146,6 +160,22 @@ describe('asking about a step that is wrong', () => {
     expect(await decide()).toEqual({ kind: 'leave' });
     expect(stripVTControlCharacters(String(output.read()))).toContain('unit: found radians\n        fix: Stop it.');
     expect(await decide()).toEqual({ kind: 'again' });
+    prompted.close();
+  });
+
+  test('the prompt names the verdict, and a word that it does not know is answered with those it does', async () => {
+    const { input, output, decide, prompted } = technician();
+    const prompts = async (verdict: StepResult['verdict']) => {
+      await decide(verdict);
+      return stripVTControlCharacters(String(output.read()));
+    };
+    input.write('y\n\n\n');
+    const wrong = await prompts('wrong');
+    expect(wrong.split('? Step failed. [Enter').length - 1).toBe(2);
+    expect(wrong).toContain("'y' is no answer: Enter = keep this result, again = repeat the step, accept = ");
+    const open = await prompts('not-checked');
+    expect(open).toContain('? Step not checked. [Enter = keep this result');
+    expect(open).not.toContain('failed');
     prompted.close();
   });
 

@@ -111,8 +111,72 @@ describe('running a checklist', () => {
         step('b', run('echo', "'value[id=port].verdict': wrong", withValue)),
       ])
     ).steps;
-    expect(wrong?.why).toBe("value[id=port].verdict: expected 'ok', found 'wrong': the port takes connections");
-    expect(right?.why).toBe("value[id=port].verdict: 'wrong'");
+    expect(wrong?.why).toBe('the port takes connections');
+    expect(wrong?.expectations).toEqual([
+      {
+        path: 'value[id=port].verdict',
+        expected: "'ok'",
+        found: "'wrong': the port takes connections",
+        verdict: 'wrong',
+      },
+    ]);
+    expect(right?.why).toBe('the port takes connections');
+  });
+
+  test('a finding is the reason in its own words, a path only where there is none', async () => {
+    const found = (verdict: string, remedy: string | null = null) => {
+      return { id: 'stop', title: 'A stop arrives', verdict, detail: `it was ${verdict}`, remedy };
+    };
+    const whyOf = async (expectation: string, ...values: object[]) => {
+      const result = await runAll([
+        step('a', run('echo', expectation, `    with: { value: ${JSON.stringify(values)} }\n`)),
+      ]);
+      return result.steps[0];
+    };
+    const one = "'value[id=stop].verdict': ok";
+    expect((await whyOf(one, found('ok')))?.why).toBe('it was ok');
+    expect((await whyOf(one, found('wrong')))?.why).toBe('A stop arrives: it was wrong');
+    expect((await whyOf('value: all-ok', found('wrong')))?.why).toBe('1 of 1 wrong: A stop arrives (it was wrong)');
+    expect((await whyOf(`${one}, other: 1`, found('wrong')))?.why).toBe(
+      'A stop arrives: it was wrong; other: expected 1, found nothing at other',
+    );
+    expect((await whyOf("value: all-ok, 'value[id=stop].verdict': ok", found('ok')))?.why).toBe(
+      'value: 1 of 1 ok; it was ok',
+    );
+  });
+
+  test('the verdict of a whole result is a word beside the findings that explain it', async () => {
+    const text = (list: object[]) =>
+      `schema: gw/checklist/1\nname: t\ntitle: T\npurpose: P\nsteps: ${JSON.stringify(list)}\n`;
+    const found = { verdict: 'refused', findings: [{ title: 'It docks', verdict: 'not-checked', detail: 'too near' }] };
+    const trial: Catalogue = {
+      trial: { summary: 'Tries.', moves: false, with: z.strictObject({}), run: async () => found },
+    };
+    const about = { id: 'a', title: 'A', proves: 'Device', remedy: 'Mend.', run: 'trial' };
+    const list = parseChecklist(text([{ ...about, expect: { verdict: 'verified', findings: 'all-ok' } }]), 't', trial);
+    const { steps } = await runSteps(list, {
+      clock: createPacedClock(),
+      signal: new AbortController().signal,
+      motionAllowed: false,
+      subject: null,
+    });
+    expect(steps[0]).toMatchObject({ verdict: 'wrong', why: 'refused; 1 of 1 not checked: It docks (too near)' });
+  });
+
+  test('a finding that was not checked gives its own remedy, a wrong one before that of the list', async () => {
+    const finding = (verdict: string, remedy: string | null) => ({ id: 'f', title: 'F', verdict, detail: 'd', remedy });
+    const remedyOf = async (expectation: string, ...values: object[]) =>
+      (await runAll([step('a', run('echo', expectation, `    with: { value: ${JSON.stringify(values)} }\n`))])).steps[0]
+        ?.remedy;
+    const clear = 'Clear the stop with `gw motion clear`.';
+    for (const expectation of ["'value[id=f].verdict': ok", 'value: all-ok']) {
+      expect(await remedyOf(expectation, finding('not-checked', clear))).toBe(clear);
+      expect(await remedyOf(expectation, finding('not-checked', null))).toBe('Mend a.');
+      expect(await remedyOf(expectation, finding('wrong', clear))).toBe(`${clear} Mend a.`);
+    }
+    expect(await remedyOf('value: all-ok', finding('not-checked', clear), finding('wrong', 'Other.'))).toBe(
+      'Other. Mend a.',
+    );
   });
 
   test('a step whose check fails is wrong, with code, address tried and both remedies', async () => {

@@ -52,6 +52,8 @@ test('all prerequisites missing in the site file are listed before the first ste
   const prerequisites = await before('site', bare);
   expect(prerequisites.map(({ key }) => key)).toEqual([
     'cloud',
+    'network.robotSegment',
+    'network.gateway',
     'chassis.mac',
     'dock',
     'tablet',
@@ -60,6 +62,29 @@ test('all prerequisites missing in the site file are listed before the first ste
   ]);
   expect(prerequisites.at(-1)).toMatchObject({ serial: 'SN0001', what: expect.stringContaining("'acceptance'") });
   expect(prerequisites.find(({ key }) => key === 'tours.acceptance')?.steps).toEqual(['tour']);
+});
+
+test('steps that read a check are listed for what their own lines need, and for nothing else', async () => {
+  const steps = async (list: string, site: object, more: Partial<ChecklistRunOptions> = {}) =>
+    Object.fromEntries((await before(list, site, more)).map(({ key, steps: ids }) => [key, ids]));
+  const cloud = { mqtt: { alpn: 'x-example-mqtt-ca' } };
+  const partly = { ...bare, cloud, enrolment: { url: 'https://enrol.example.com', caFile: 'ca.pem' } };
+  expect(await steps('site', bare)).toMatchObject({
+    cloud: ['cloud-reached'],
+    'network.robotSegment': ['segments'],
+    'network.gateway': ['segments'],
+    tablet: ['debug-bridge', 'debug-bridge-restart'],
+  });
+  expect(await steps('site', partly)).toMatchObject({
+    'cloud.storageUrl': ['cloud-reached'],
+    'cloud.tunnel': ['cloud-reached'],
+  });
+  const fromHosts = [{ name: 'it@198.51.100.20' }] as never;
+  expect(await steps('site', bare, { checks: { fromHosts } })).toMatchObject({
+    'network.gateway': ['unreachable-from-site', 'segments'],
+  });
+  expect(await steps('premises', partly)).toMatchObject({ 'cloud.mqtt.host': ['region'] });
+  expect(await steps('premises', bare)).toMatchObject({ cloud: expect.arrayContaining(['cloud-reached', 'region']) });
 });
 
 test('with the device password its checks require a configured password, and the stop check the same tour', async () => {
@@ -76,7 +101,14 @@ test('existing prerequisites, steps left out, and an unreadable site file are no
     tours: { acceptance: { stations: ['A'] } },
   };
   const keys = (prerequisites: readonly Prerequisite[]) => prerequisites.map(({ key }) => key);
-  expect(keys(await before('site', full))).toEqual(['cloud', 'dock', 'tablet', 'fleet']);
+  expect(keys(await before('site', full))).toEqual([
+    'cloud',
+    'network.robotSegment',
+    'network.gateway',
+    'dock',
+    'tablet',
+    'fleet',
+  ]);
   expect(keys(await before('site', bare, { only: ['chassis-mac'] }))).toEqual(['chassis.mac']);
   expect(await before('site', { ...bare, nonsense: true })).toEqual([]);
 });

@@ -497,7 +497,7 @@ describe('the prerequisites of both', () => {
       const sitePath = join(dir, 'site.yaml');
       writeFileSync(sitePath, `name: t\nchassis: { host: 127.0.0.1, serial: S1 }\n${cloud}`);
       const entry = createCatalogue({ sitePath })[name];
-      return (await entry?.missing?.(entry.with.parse({})))?.map(({ key }) => key);
+      return (await entry?.missing?.(entry.with.parse({}), {}))?.map(({ key }) => key);
     } finally {
       rmSync(dir, { recursive: true, force: true });
     }

@@ -400,7 +400,7 @@ describe('its prerequisites', () => {
       const sitePath = join(dir, 'site.yaml');
       writeFileSync(sitePath, `name: t\nchassis: { host: 127.0.0.1, serial: S1 }\n${cloud}`);
       const entry = createCatalogue({ sitePath })['tunnel rehearsal'];
-      return (await entry?.missing?.(entry.with.parse({})))?.map(({ key }) => key);
+      return (await entry?.missing?.(entry.with.parse({}), {}))?.map(({ key }) => key);
     } finally {
       rmSync(dir, { recursive: true, force: true });
     }

@@ -60,6 +60,8 @@ export interface RunStep extends StepBase {
   readonly entry: CatalogueEntry;
   readonly options: unknown;
   readonly expectations: readonly Expectation[];
+  /** The expectations as their file has them: path and matcher. */
+  readonly expected: Readonly<Record<string, unknown>>;
   readonly shows: Template | null;
   readonly values: readonly WantedValue[];
   readonly withinMs: number;
@@ -71,6 +73,10 @@ export interface ConfirmStep extends StepBase {
   readonly question: string;
   /** With this input gw runs the check instead of asking; null for a plain question. */
   readonly instead: Given | null;
+  /** The answer holds only for the session in which it was given. */
+  readonly expires: boolean;
+  /** The check in whose place it is asked moves the robot, so the person does. */
+  readonly personMoves: boolean;
 }
 
 /** The technician measures and gives a number. */
@@ -211,7 +217,16 @@ function compileStep(placed: Placed, all: readonly Placed[], catalogue: Catalogu
   const isGiven = step.given === undefined || (entry?.given ?? []).includes(step.given);
   if (run === undefined || !entry || !isGiven) {
     const instead = step.given ?? null;
-    return { ...base, kind: 'confirm', facts, moves: false, question: step.confirm ?? '', instead };
+    return {
+      ...base,
+      kind: 'confirm',
+      facts,
+      moves: false,
+      question: step.confirm ?? '',
+      instead,
+      expires: step.expires !== undefined,
+      personMoves: step.moves ?? false,
+    };
   }
   return {
     ...base,
@@ -224,6 +239,7 @@ function compileStep(placed: Placed, all: readonly Placed[], catalogue: Catalogu
     moves: step.reads === undefined && (entry.moves || step.moves === true),
     options: step.reads === undefined ? entry.with.parse(step.with ?? {}) : null,
     expectations: compileExpectations(step.expect, () => {}),
+    expected: step.expect ?? {},
     shows: step.shows === undefined ? null : (parseTemplate(step.shows) ?? null),
     values: Object.entries(step.values ?? {}).map(([name, written]) => wantedValue(name, written)),
     withinMs: (step.withinS ?? DEFAULT_WITHIN_S) * 1000,

@@ -47,6 +47,12 @@ const stepSchema = z.strictObject({
     .optional()
     .describe('Measured values for the record, by name: a path into the result, with unit and mark where it has none.'),
   confirm: line.max(1000).optional().describe('A yes/no question to the technician; yes means ok.'),
+  expires: z
+    .literal('with-the-run')
+    .optional()
+    .describe(
+      'The answer holds only for the run of the command in which it was given: later it is asked again before a step that needs it moves the robot.',
+    ),
   measure: line.max(1000).optional().describe('What the technician measures here; the answer is a number.'),
   unit: unit.optional(),
   mark: mark.optional().describe('Evidence mark of a measured value; default BELEGT: a person measured it here.'),

@@ -19,6 +19,7 @@ const KEYS_OF: Readonly<Record<string, readonly (typeof KINDS)[number][]>> = {
   shows: ['run', 'reads'],
   values: ['run', 'reads'],
   given: ['run', 'reads'],
+  expires: ['confirm'],
   unit: ['measure'],
   mark: ['measure'],
   tool: ['measure'],

@@ -11,6 +11,8 @@ export interface Match {
   readonly verdict: MatchVerdict;
   /** What was found, for a person. */
   readonly found: string;
+  /** Findings that are not ok, by their own words. Absent where the value has none. */
+  readonly findings?: { readonly remedy: string | null };
 }
 
 export interface Matcher {
@@ -117,10 +119,12 @@ export function worse(a: MatchVerdict, b: MatchVerdict): MatchVerdict {
   return rank[b] > rank[a] ? b : a;
 }
 
-/** Marks a value of a result that was not checked. */
-const NOT_CHECKED = 'not-checked';
+/** A value of a result that was not checked, or whose answer is open: no answer in any form. */
+function isOpen(value: unknown): boolean {
+  return value === 'not-checked' || value === 'not-decided';
+}
 
-/** A matcher for a present value; a missing one never matches, and 'not-checked' matches only where it is expected. */
+/** A matcher for a present value; a missing one never matches, and an open one matches only where it is expected. */
 function onValue(expected: string, test: (value: unknown) => boolean | Match): Matcher {
   return {
     expected,
@@ -128,7 +132,7 @@ function onValue(expected: string, test: (value: unknown) => boolean | Match): M
       if (!result.exists) return { verdict: 'wrong', found: `nothing at ${result.missing}` };
       const outcome = test(result.value);
       if (typeof outcome === 'object') return outcome;
-      const verdict = outcome ? 'ok' : result.value === NOT_CHECKED ? 'not-checked' : 'wrong';
+      const verdict = outcome ? 'ok' : isOpen(result.value) ? 'not-checked' : 'wrong';
       return { verdict, found: excerptText(result.value) };
     },
   };
@@ -144,7 +148,7 @@ function oneOf(wanted: readonly Scalar[]): Matcher {
 
 function matches(pattern: RegExp): Matcher {
   return onValue(`text matching ${pattern.source}`, (value) => {
-    if (typeof value !== 'string' || value === NOT_CHECKED) return false;
+    if (typeof value !== 'string' || isOpen(value)) return false;
     return value.length <= MAX_MATCHED_CHARACTERS && pattern.test(value);
   });
 }
@@ -161,7 +165,7 @@ function bounds(low: number, high: number): Matcher {
 
 function contains(wanted: Scalar): Matcher {
   return onValue(`a value containing ${excerptText(wanted)}`, (value) => {
-    if (value === NOT_CHECKED) return false;
+    if (isOpen(value)) return false;
     if (typeof value === 'string') return typeof wanted === 'string' && value.includes(wanted);
     return Array.isArray(value) && value.some((item) => item === wanted);
   });
@@ -174,7 +178,7 @@ function exists(wanted: boolean): Matcher {
       const hasValue = result.exists && result.value !== null;
       const verdict = hasValue === wanted ? 'ok' : 'wrong';
       return {
-        verdict: result.exists && result.value === NOT_CHECKED ? 'not-checked' : verdict,
+        verdict: result.exists && isOpen(result.value) ? 'not-checked' : verdict,
         found: result.exists ? excerptText(result.value) : `nothing at ${result.missing}`,
       };
     },
@@ -183,7 +187,7 @@ function exists(wanted: boolean): Matcher {
 
 function notEmpty(): Matcher {
   return onValue('a value that is not empty', (value) => {
-    if (value === NOT_CHECKED) return false;
+    if (isOpen(value)) return false;
     if (typeof value === 'string' || Array.isArray(value)) return value.length > 0;
     return typeof value === 'object' && value !== null && Object.keys(value).length > 0;
   });
@@ -201,7 +205,7 @@ function allOk(fields: readonly (readonly [key: string, value: Scalar])[]): Matc
     if (meant.length === 0) return { verdict: 'wrong', found: 'no such finding' };
     const notOk = meant.filter((finding) => fieldOf(finding, 'verdict') !== 'ok');
     if (notOk.length === 0) return { verdict: 'ok', found: `${meant.length} of ${meant.length} ok` };
-    const bad = notOk.filter((finding) => fieldOf(finding, 'verdict') !== 'not-checked');
+    const bad = notOk.filter((finding) => !isOpen(fieldOf(finding, 'verdict')));
     const named = (bad.length > 0 ? bad : notOk).slice(0, NAMED).map(findingText);
     const more = (bad.length > 0 ? bad : notOk).length - named.length;
     const kind = bad.length > 0 ? 'wrong' : 'not checked';
@@ -210,8 +214,14 @@ function allOk(fields: readonly (readonly [key: string, value: Scalar])[]): Matc
     return {
       verdict: bad.length > 0 ? 'wrong' : 'not-checked',
       found: `${count} of ${meant.length} ${kind}: ${list}`,
+      findings: { remedy: firstRemedy(bad.length > 0 ? bad : notOk) },
     };
   });
+}
+
+function firstRemedy(findings: readonly unknown[]): string | null {
+  const remedies = findings.map((finding) => fieldOf(finding, 'remedy'));
+  return (remedies.find((remedy) => typeof remedy === 'string' && remedy !== '') as string | undefined) ?? null;
 }
 
 function fieldOf(finding: unknown, key: string): unknown {

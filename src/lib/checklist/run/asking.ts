@@ -108,5 +108,5 @@ function measured(step: MeasureStep, answer: Answer, at: string | null): Outcome
   }
   const values = figureOfPerson(step, answer);
   const shown = `${answer.value} ${step.unit}${remark && `;${remark}`}`;
-  return { ...compare(step.expectations, { value: answer.value }), ...recorded, shown, values };
+  return { ...compare(step, { value: answer.value }), ...recorded, shown, values };
 }

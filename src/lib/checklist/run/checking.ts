@@ -60,7 +60,7 @@ function failed(step: RunStep, thrown: unknown, signal: AbortSignal): Outcome {
 }
 
 function compareRun(step: RunStep, data: object): Outcome {
-  const outcome = compare(step.expectations, data);
+  const outcome = compare(step, data);
   const filled = step.shows === null ? null : fillTemplate(step.shows, data);
   // Beside a failure, an incomplete sentence would mislead.
   const shown = outcome.verdict !== 'ok' && filled?.includes(NOT_THERE) ? null : filled;

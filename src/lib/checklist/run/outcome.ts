@@ -14,34 +14,63 @@ export type Outcome = Pick<StepResult, 'verdict' | 'why'> & {
   readonly interrupted?: boolean;
 };
 
-/** Compares a result with the expectations. */
-export function compare(expected: readonly Expectation[], data: object): Outcome {
-  const expectations = expected.map(({ path, parts, matcher }) => {
-    const match = matcher.match(lookUp(data, parts));
-    const detail = match.verdict === 'ok' ? null : detailBeside(data, parts);
-    return {
-      path,
-      expected: matcher.expected,
-      ...match,
-      ...(detail !== null && { found: `${match.found}: ${detail}` }),
-    };
+/**
+ * Compares a result with the expectations. The reason is what the findings say, and a path only where there is none. The
+ * remedy of a finding is more precise than that of the step, which is for what the check finds wrong.
+ */
+export function compare(
+  step: { readonly expectations: readonly Expectation[]; readonly remedy: string },
+  data: object,
+): Outcome {
+  const compared = step.expectations.map(({ path, parts, matcher }): Compared => {
+    const { verdict, found, findings } = matcher.match(lookUp(data, parts));
+    const beside = findingAround(data, parts);
+    const expectation = { path, expected: matcher.expected, verdict };
+    if (beside !== null) {
+      const { title, detail, remedy } = beside;
+      const says = verdict === 'ok' || title === null ? detail : `${title}: ${detail}`;
+      return { expectation: { ...expectation, found: verdict === 'ok' ? found : `${found}: ${detail}` }, says, remedy };
+    }
+    return { expectation: { ...expectation, found }, says: findings ? found : null, remedy: findings?.remedy ?? null };
   });
+  const expectations = compared.map(({ expectation }) => expectation);
   const verdict = expectations.reduce<MatchVerdict>((sum, one) => worse(sum, one.verdict), 'ok');
-  const unmet = expectations.filter((one) => one.verdict !== 'ok');
-  const why =
-    unmet.length === 0
-      ? expectations.map(({ path, found }) => `${path}: ${found}`).join('; ')
-      : unmet.map(({ path, expected: wanted, found }) => `${path}: expected ${wanted}, found ${found}`).join('; ');
-  return { verdict, why, expectations };
+  const unmet = compared.filter(({ expectation }) => expectation.verdict !== 'ok');
+  const why = (unmet.length === 0 ? compared.map(metText) : unmet.map((one) => unmetText(one, unmet))).join('; ');
+  const own = unmet.find((one) => one.expectation.verdict === verdict && one.remedy !== null)?.remedy ?? null;
+  const remedy = verdict === 'wrong' && own !== null && !own.includes(step.remedy) ? `${own} ${step.remedy}` : own;
+  return { verdict, why, expectations, ...(remedy !== null && { remedy }) };
+}
+
+interface Compared {
+  readonly expectation: StepResult['expectations'][number];
+  /** In the words of the findings; null where there are none. */
+  readonly says: string | null;
+  readonly remedy: string | null;
+}
+
+function metText({ expectation: { path, found }, says }: Compared): string {
+  return says ?? `${path}: ${found}`;
+}
+
+function unmetText({ expectation: { path, expected, found }, says }: Compared, unmet: readonly Compared[]): string {
+  if (says !== null) return says;
+  // The findings explain the verdict of the whole.
+  if (path === 'verdict' && unmet.some((one) => one.says !== null)) return found.replace(/^'(.*)'$/s, '$1');
+  return `${path}: expected ${expected}, found ${found}`;
 }
 
 const MAX_DETAIL_CHARS = 300;
 
-/** The `detail` beside a `verdict`: the reason as a sentence. */
-function detailBeside(data: object, parts: readonly PathPart[]): string | null {
+/** The finding whose `verdict` is at this path: title, reason as a sentence, remedy. */
+function findingAround(data: object, parts: readonly PathPart[]) {
   const last = parts.at(-1);
   if (last?.kind !== 'key' || last.key !== 'verdict') return null;
-  const beside = lookUp(data, [...parts.slice(0, -1), { kind: 'key', key: 'detail' }]);
-  if (!beside.exists || typeof beside.value !== 'string' || beside.value === '') return null;
-  return shorten(beside.value, MAX_DETAIL_CHARS);
+  const field = (key: string): string | null => {
+    const beside = lookUp(data, [...parts.slice(0, -1), { kind: 'key', key }]);
+    return beside.exists && typeof beside.value === 'string' && beside.value !== '' ? beside.value : null;
+  };
+  const detail = field('detail');
+  if (detail === null) return null;
+  return { title: field('title'), detail: shorten(detail, MAX_DETAIL_CHARS), remedy: field('remedy') };
 }

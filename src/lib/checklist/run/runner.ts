@@ -1,5 +1,6 @@
-import type { Checklist } from '../file/load.ts';
+import type { Checklist, Step } from '../file/load.ts';
 import type { ChecklistResult, StepResult } from '../run.result.ts';
+import { isOutdated } from './expiry.ts';
 import type { Outcome } from './outcome.ts';
 import type { RunnerOptions } from './runner-options.ts';
 import { createRunState, joinResult, performUntilSettled, type RunState, withApproval } from './step-runner.ts';
@@ -20,18 +21,20 @@ export async function runSteps(checklist: Checklist, options: RunnerOptions): Pr
     const chosen = selection === undefined || selection.chosen.has(step.id);
     const again = (selection?.again.has(step.id) ?? false) || anew.has(step.id);
     const follows = before !== undefined && step.kind === 'run' && step.reads !== null && run.ran.has(step.reads);
-    if (before && !again && !follows && (!chosen || isSettled(before))) {
+    const outdated = isOutdated(step, { checklist, completed: run.completed, earlier });
+    const isKept = !again && !follows && !outdated && (!chosen || isSettled(before, step));
+    if (before && isKept) {
       run.results.set(step.id, await withApproval(before, earlier?.get(step.id), options));
       continue;
     }
-    if (!chosen && !follows) {
+    if (!chosen && !follows && !outdated) {
       run.results.set(step.id, joinResult(step, leftOut(checklist), { at: null, tookMs: 0, before }));
       continue;
     }
     const section = checklist.sections.find(({ id }) => id === step.section) ?? null;
     options.onStep?.({ step, section, index, of: checklist.steps.length });
     const isNamed = selection?.named.has(step.id) ?? false;
-    run.results.set(step.id, await performUntilSettled(step, { before, isNamed }, run, options));
+    run.results.set(step.id, await performUntilSettled(step, { before, isNamed, outdated }, run, options));
   }
   const steps = [...run.results.values()];
   const { name, title, purpose, phase, file } = checklist;
@@ -72,13 +75,18 @@ function toRunAgain({ checklist, readings }: RunState, options: RunnerOptions): 
     const chosen = selection === undefined || selection.chosen.has(step.id);
     const source = checklist.steps.find(({ id }) => id === step.reads);
     const mayRun = source !== undefined && (!source.moves || motionAllowed);
-    if (chosen && mayRun && !(before && isSettled(before))) ids.add(step.reads);
+    if (chosen && mayRun && !isSettled(before, step)) ids.add(step.reads);
   }
   return ids;
 }
 
-/** A resumed run keeps ok, wrong and answered steps, and repeats skipped and not-checked ones. */
-function isSettled(result: StepResult): boolean {
+/**
+ * A resumed run keeps ok, wrong and answered steps, and repeats skipped and not-checked ones. Of an answer that expired,
+ * only a yes is left: a step that moves the robot asks for it anew.
+ */
+function isSettled(result: StepResult | undefined, step: Step): boolean {
+  if (result === undefined) return false;
+  if (step.kind === 'confirm' && step.expires) return result.verdict === 'ok';
   return result.verdict === 'ok' || result.verdict === 'wrong' || result.answer !== null;
 }
 

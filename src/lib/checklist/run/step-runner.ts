@@ -4,6 +4,7 @@ import type { Deviation, StepResult } from '../run.result.ts';
 import type { Approval } from './answers.ts';
 import { askPerson } from './asking.ts';
 import { type Checked, check } from './checking.ts';
+import { drives, drivesSeenBy, expiringFor } from './expiry.ts';
 import type { Outcome } from './outcome.ts';
 import type { CompletedStep, Decision, RunnerOptions } from './runner-options.ts';
 
@@ -15,6 +16,8 @@ export interface RunState {
   readonly readings: Map<string, Outcome>;
   /** Checks run in this session: the steps that read them are judged again. */
   readonly ran: Set<string>;
+  /** Steps completed in this session. */
+  readonly completed: Set<string>;
 }
 
 /** Repeats of one step in one session; each is a decision of the technician. */
@@ -22,7 +25,7 @@ const MAX_REPEATS = 50;
 const MAX_EARLIER_RESULTS = 20;
 
 export function createRunState(checklist: Checklist, earlier: RunnerOptions['earlier']): RunState {
-  const run: RunState = { checklist, results: new Map(), readings: new Map(), ran: new Set() };
+  const run: RunState = { checklist, results: new Map(), readings: new Map(), ran: new Set(), completed: new Set() };
   for (const { readings } of earlier?.values() ?? []) keepReadings(readings, run);
   return run;
 }
@@ -32,12 +35,14 @@ interface Attempt {
   readonly before: StepResult | undefined;
   /** Requested by id: an earlier acceptance is discarded. */
   readonly isNamed: boolean;
+  /** The previous result is an answer about a drive that was run again since. */
+  readonly outdated?: boolean;
 }
 
 /** Performs a step, and repeats it while the technician asks for that. */
 export async function performUntilSettled(
   step: Step,
-  { before, isNamed }: Attempt,
+  { before, isNamed, outdated = false }: Attempt,
   run: RunState,
   options: RunnerOptions,
 ): Promise<StepResult> {
@@ -54,7 +59,7 @@ export async function performUntilSettled(
     const found = joinResult(step, performed.outcome, { at, tookMs, before: last });
     if (interrupted) {
       // An interrupted session does not overwrite an earlier result.
-      const shown = last ?? found;
+      const shown = outdated ? found : (last ?? found);
       options.onResult?.(shown);
       return shown;
     }
@@ -64,6 +69,7 @@ export async function performUntilSettled(
     for (const { id } of readersOf(step.id, run)) run.readings.delete(id);
     keepReadings(readings, run);
     if (performed.ran) run.ran.add(step.id);
+    run.completed.add(step.id);
     await options.onCompleted?.({ result, readings, software });
     options.onResult?.(result);
     const isOpen = isToDecide(result) && result.deviation === null;
@@ -101,7 +107,7 @@ function isToDecide({ verdict, kind, expectations, error }: StepResult): boolean
 
 /**
  * Runs the check whose result a step reads: repeating only the step would read the same result. Its other readers are
- * judged again too.
+ * judged again too, and questions about a drive are asked again.
  */
 async function rerunSource(step: RunStep, id: string, run: RunState, options: RunnerOptions): Promise<void> {
   const { decide: _, ...unasked } = options;
@@ -109,10 +115,13 @@ async function rerunSource(step: RunStep, id: string, run: RunState, options: Ru
   const source = checklist.steps.find((one) => one.id === id);
   if (source === undefined) return;
   results.set(id, await performUntilSettled(source, { before: results.get(id), isNamed: false }, run, options));
-  for (const reader of readersOf(id, run)) {
-    const before = results.get(reader.id);
-    if (reader.id === step.id || before === undefined || before.leftOut || options.signal.aborted) continue;
-    results.set(reader.id, await performUntilSettled(reader, { before, isNamed: false }, run, unasked));
+  const readers: readonly Step[] = readersOf(id, run);
+  for (const follower of checklist.steps) {
+    const before = results.get(follower.id);
+    const outdated = drivesSeenBy(follower, checklist).includes(id);
+    if (!outdated && !readers.includes(follower)) continue;
+    if (follower.id === step.id || before === undefined || before.leftOut || options.signal.aborted) continue;
+    results.set(follower.id, await performUntilSettled(follower, { before, isNamed: false, outdated }, run, unasked));
   }
 }
 
@@ -164,6 +173,9 @@ async function performStep(step: Step, run: RunState, options: RunnerOptions): P
   const missing = missingFor(step, run);
   if (missing) return alone(missing);
   if (step.kind === 'unavailable') return alone(unavailable(step));
+  const isStill = !drives(step) || (step.moves && !options.motionAllowed);
+  const expired = isStill ? undefined : await renewAnswers(step, run, options);
+  if (expired) return alone(expired);
   if (step.kind !== 'run') return alone(await askPerson(step, options));
   if (step.moves && !options.motionAllowed) {
     return alone({
@@ -177,6 +189,29 @@ async function performStep(step: Step, run: RunState, options: RunnerOptions): P
   if (reading !== undefined) return alone(reading);
   const why = `This step reads the result of '${step.reads}', which has none.`;
   return alone({ verdict: 'skipped', why, remedy: `Fix '${step.reads}' first.` });
+}
+
+/** Asks anew, before the robot moves, what only an earlier run answered. Returns why the step does not run. */
+async function renewAnswers(step: Step, run: RunState, options: RunnerOptions): Promise<Outcome | undefined> {
+  for (const question of expiringFor(step, run.checklist)) {
+    if (run.completed.has(question.id)) continue;
+    const before = run.results.get(question.id);
+    options.onProgress?.(`'${question.id}' was answered in an earlier run, and is asked again before the robot moves`);
+    const renewed = await performUntilSettled(question, { before, isNamed: false }, run, options);
+    if (options.signal.aborted) {
+      return { verdict: 'not-checked', why: 'Interrupted at the question.', interrupted: true };
+    }
+    run.results.set(question.id, renewed);
+    if (renewed.verdict === 'not-checked') {
+      return {
+        verdict: 'not-checked',
+        why: `Not run: the answer to '${question.id}' is of an earlier run, and must be given anew before the robot moves.`,
+        remedy: renewed.remedy ?? undefined,
+      };
+    }
+    if (renewed.verdict !== 'ok') break;
+  }
+  return missingFor(step, run);
 }
 
 function unavailable({ lacking }: UnavailableStep): Outcome {

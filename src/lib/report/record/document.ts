@@ -103,8 +103,12 @@ function stepCard(step: StepResult, texts: RecordTexts): Block {
   const mark = step.deviation === null ? markOf(step, texts) : `${markOf(step, texts)}, ${texts.mark.accepted}`;
   const rows: (readonly [string, Words])[] = [[row.why, step.why]];
   const missed = step.expectations.filter(({ verdict }) => verdict !== 'ok');
-  if (missed.some(({ path }) => !step.why.includes(path))) {
-    rows.push([row.found, missed.map(({ path, expected, found }) => texts.expected(path, expected, found)).join('\n')]);
+  const unstated = missed.filter((one) => !isStated(one, step.why));
+  if (unstated.length > 0) {
+    rows.push([
+      row.found,
+      unstated.map(({ path, expected, found }) => texts.expected(path, expected, found)).join('\n'),
+    ]);
   }
   if (step.error?.tried != null) rows.push([row.tried, [{ text: step.error.tried, code: true }]]);
   if (step.values.length > 0) rows.push([row.values, valueLines(step, texts)]);
@@ -117,6 +121,11 @@ function stepCard(step: StepResult, texts: RecordTexts): Block {
   if (step.earlier.length > 0) rows.push([row.earlier, earlierText(step, texts)]);
   rows.push([row.proves, step.proves]);
   return { kind: 'card', tone, mark, title: step.title, rows };
+}
+
+/** Whether the reason names the path, or the finding at it in its own words. */
+function isStated({ path, found }: StepResult['expectations'][number], why: string): boolean {
+  return why.includes(path) || why.includes(found.replace(/^'[^']*': /, '').replace(/^'(.*)'$/s, '$1'));
 }
 
 function markOf({ verdict }: Pick<StepResult, 'verdict'>, texts: RecordTexts): string {

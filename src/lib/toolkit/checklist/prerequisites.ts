@@ -1,4 +1,11 @@
-import { type Missing, type RunStep, type Step, selectSteps, type Wanted } from '../../checklist/index.ts';
+import {
+  type Checklist,
+  type Missing,
+  type RunStep,
+  type Step,
+  selectSteps,
+  type Wanted,
+} from '../../checklist/index.ts';
 import type { Prerequisite } from './run.result.ts';
 import type { RunRobot } from './run-options.ts';
 
@@ -25,13 +32,19 @@ async function ofRobot(
 ): Promise<Prerequisite[]> {
   const { chosen } = selectSteps(checklist, wanted);
   const isTaken = (step: Step): step is RunStep =>
-    step.kind === 'run' && step.reads === null && chosen.has(step.id) && earlier.get(step.id)?.result.verdict !== 'ok';
+    step.kind === 'run' && chosen.has(step.id) && earlier.get(step.id)?.result.verdict !== 'ok';
   const byKey = new Map<string, Missing & { steps: string[] }>();
   for (const step of checklist.steps.filter(isTaken)) {
-    for (const missing of (await step.entry.missing?.(step.options)) ?? []) {
+    for (const missing of (await step.entry.missing?.(optionsOf(step, checklist), step.expected)) ?? []) {
       const known = byKey.get(missing.key) ?? { ...missing, steps: [] };
       byKey.set(missing.key, { ...known, steps: [...known.steps, step.id] });
     }
   }
   return [...byKey.values()].map((missing) => ({ serial: subject?.serial ?? null, ...missing }));
+}
+
+/** The options of the check that the step runs, or whose result it reads. */
+function optionsOf(step: RunStep, { steps }: Checklist): unknown {
+  const source = steps.find(({ id }) => id === step.reads);
+  return source?.kind === 'run' ? source.options : step.options;
 }

@@ -58,6 +58,7 @@ export const checklistShowSchema = z.strictObject({
         .string()
         .nullable()
         .describe('Input with which gw checks this instead of asking: second-host or password.'),
+      expires: z.boolean().describe('true: a later run asks it again before a step that needs it moves the robot.'),
       lacking: z.string().nullable().describe('Why this version of gw cannot check it.'),
       unit: z.string().nullable().describe('Of a value that the technician measures.'),
       needs: z.array(z.string()),

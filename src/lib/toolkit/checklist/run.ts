@@ -20,6 +20,7 @@ import { replaceFile } from '../../lifecycle/index.ts';
 import { toJson, toJUnit, toMarkdown } from '../../report/index.ts';
 import type { Site } from '../../site/index.ts';
 import { createCatalogue } from '../catalogue.ts';
+import { askedPassword } from './asked-password.ts';
 import { checkRecordFree, openJournal, redLinesOf, writeRecord } from './finished-record.ts';
 import { findPrerequisites } from './prerequisites.ts';
 import type { ChecklistList, ChecklistRun, ChecklistShow } from './run.result.ts';
@@ -82,6 +83,7 @@ export async function showChecklist(nameOrFile: string, dir: string): Promise<Ch
       run: step.kind === 'run' ? step.run : null,
       question: step.kind === 'confirm' || step.kind === 'measure' ? step.question : null,
       instead: step.kind === 'confirm' ? step.instead : null,
+      expires: step.kind === 'confirm' && step.expires,
       lacking: step.kind === 'unavailable' ? step.lacking : null,
       unit: step.kind === 'measure' ? step.unit : null,
       needs: [...step.needs],
@@ -117,8 +119,8 @@ export async function runChecklist(options: ChecklistRunOptions): Promise<Checkl
   };
   const who = technician.name ?? technician.initials ?? undefined;
   let robots = await openAll({ ...options.checks, who });
-  const password = usesPassword(robots[0].checklist, wanted) ? await options.askPassword?.(options.signal) : null;
-  if (typeof password === 'string') robots = await openAll({ ...options.checks, who, password });
+  const password = usesPassword(robots[0].checklist, wanted) ? await askedPassword(options, options.checks?.ssh) : null;
+  if (password !== null) robots = await openAll({ ...options.checks, who, password });
   const [{ checklist }] = robots;
   const answers = answersPath === undefined ? undefined : await loadAnswers(answersPath, checklist);
   // Invalid photos are reported before the run and not in the middle of it.

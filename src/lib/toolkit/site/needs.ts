@@ -28,6 +28,26 @@ export const needs = {
     what: 'no tunnel service is configured, so remote support is impossible',
     remedy: 'Add tunnel with host to cloud in the site file.',
   }),
+  storage: unless(({ cloud }) => cloud === undefined || cloud.storageUrl !== undefined, {
+    key: 'cloud.storageUrl',
+    what: 'no object storage is configured, so its line of the network stays open',
+    remedy: 'Add storageUrl to cloud in the site file.',
+  }),
+  brokerHost: unless(({ cloud }) => cloud === undefined || cloud.mqtt.host !== undefined, {
+    key: 'cloud.mqtt.host',
+    what: 'no broker is configured with which that of the enrolment could be compared',
+    remedy: 'Add mqtt with host to cloud in the site file.',
+  }),
+  robotSegment: unless(({ network }) => network.robotSegment !== undefined, {
+    key: 'network.robotSegment',
+    what: 'the segment of the robot is missing',
+    remedy: 'Enter the range that was agreed with the IT.',
+  }),
+  gatewayAddress: unless(({ network }) => network.gateway !== undefined, {
+    key: 'network.gateway',
+    what: 'the address of the gateway in the robot segment is missing',
+    remedy: 'Enter the address of its DHCP reservation.',
+  }),
   passwordFile: unless(({ operator }) => operator.passwordFile !== undefined, {
     key: 'operator.passwordFile',
     what: 'no device password is set, so signing in is impossible',
