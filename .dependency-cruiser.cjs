@@ -64,8 +64,8 @@ const extraEntries = {
   'overlays/render/index.ts': '^src/lib/toolkit/',
   // Loaded only for SSH connections, since the library is large.
   'net/ssh/index.ts': '^src/lib/toolkit/',
-  // Network probes; the daemon loads those that opening a path needs.
-  'net/probe/index.ts': '^src/lib/(toolkit|enrolment|kiosk)/',
+  // Network probes; the daemon loads those that opening a path needs, and where its port is in use, who holds it.
+  'net/probe/index.ts': '^src/lib/(toolkit|enrolment|kiosk)/|^src/lib/gateway/running-gateway\\.ts$',
   'net/path/index.ts': '^src/lib/(toolkit|cloud|tunnel)/',
   // Only the maps module uses writes that were never measured, and it makes a backup first.
   'chassis/map-writes.ts': '^src/lib/maps/',

@@ -17,6 +17,7 @@ export async function main(argv: string[], root: string): Promise<void> {
   // The schema library compiles a checker before it checks for the first time, which pays where that goes on for days.
   if (rest[0] !== 'serve') Object.assign(globalThis, { __zod_globalConfig: { jitless: true } });
   try {
+    if (rest[0] === 'motion') await refuseMisplacedStop(rest);
     await run(rest, frameworkOptions(root));
   } catch (error) {
     // Errors outside a command: an unknown command, or a request for help.
@@ -25,7 +26,7 @@ export async function main(argv: string[], root: string): Promise<void> {
       return;
     }
     const known = fromFramework(error);
-    const gwError = known === undefined ? asGwError(error) : ((await explain(rest, root)) ?? known);
+    const gwError = known === undefined ? asGwError(error) : await explain(known, rest, root);
     process.exitCode = gwError.exitCode;
     if (argv.includes('--json')) {
       const envelope = { schema: 'gw/error/1', ok: false, data: null, warnings: [], error: gwError.toJSON() };
@@ -46,7 +47,16 @@ export async function main(argv: string[], root: string): Promise<void> {
 }
 
 /** What the framework calls 'not found': which words name no command, and what is similar. */
-async function explain(args: readonly string[], root: string): Promise<GwError | undefined> {
+async function explain(error: GwError, args: readonly string[], root: string): Promise<GwError> {
   const { knownCommands, unknownCommandError } = await import('./did-you-mean.ts');
-  return unknownCommandError(args, knownCommands(await Config.load(frameworkOptions(root))));
+  const { isStopAttempt, mistypedStop } = await import('./stop-attempt.ts');
+  const known = knownCommands(await Config.load(frameworkOptions(root)));
+  const unknown = unknownCommandError(args, known);
+  return isStopAttempt(args, known) ? mistypedStop(unknown ?? error) : (unknown ?? error);
+}
+
+async function refuseMisplacedStop(args: readonly string[]): Promise<void> {
+  const { misplacedStop } = await import('./stop-attempt.ts');
+  const error = misplacedStop(args);
+  if (error !== undefined) throw error;
 }

@@ -15,6 +15,11 @@ describe.skipIf(!hasProgram('adb'))('gw kiosk', () => {
     expect(plan.code, plan.stderr).toBe(1);
     expect(plan.stdout).toMatch(/^\d+ of \d+ steps of profile 'Lobby tablet' differ on the tablet\.\n/);
     expect(plan.stderr).toContain('Checking: Device owner');
+    // A lock now would leave only USB.
+    expect(plan.stdout.trimEnd().split('\n').at(-1)).toMatch(/^Its settings differ .* run `gw kiosk setup` first/);
+    const unconfigured = await gw('status');
+    expect(unconfigured.stdout).toContain('     Run `gw kiosk setup`: it closes the port');
+    expect(unconfigured.stdout).not.toContain('Run `gw kiosk lock`');
 
     const left = await gw('setup', '--leave-open', '--json');
     expect(left.code, left.stderr).toBe(0);
@@ -34,6 +39,11 @@ describe.skipIf(!hasProgram('adb'))('gw kiosk', () => {
     expect(locked.code, locked.stderr).toBe(0);
     expect(locked.stdout).toMatch(/switched off, verified closed/);
     expect(locked.stdout).toContain('After a restart of the tablet: stayed closed');
+
+    // On 127.0.0.1 no MAC address shows which device refuses.
+    const repeated = await gw('lock');
+    expect([repeated.code, repeated.stdout.split('\n')[0]]).toEqual([1, expect.stringContaining('is unknown.')]);
+    expect(repeated.stdout).toContain('--   ADB port');
 
     const closed = await gw('status', '--json');
     expect(closed.code).toBe(1);

@@ -1,4 +1,4 @@
-import { appendFileSync, chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, chmodSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -7,6 +7,11 @@ import { runGw, startGw } from './gw.ts';
 import { chassisState, readJson, startRobot, startServe, until } from './robot.ts';
 
 const READ_ONLY_PORT = 5174;
+
+interface Runs {
+  readonly gate: { readonly open: boolean };
+  readonly drive: { readonly state: string } | null;
+}
 
 const eventsOf = (stdout: string): ServeEvent[] =>
   stdout
@@ -158,10 +163,13 @@ describe('gw serve', () => {
     expect(refused.status).toBe(423);
   });
 
-  it('stops the robot also where it can create neither the stop file nor the local socket, and reports it', async () => {
+  it('stops the robot also without a usable state folder, media folder or heartbeat, and reports it', async () => {
     await using robot = await startRobot();
     rmSync(join(robot.dir, 'state'), { recursive: true, force: true });
     writeFileSync(join(robot.dir, 'state'), 'a file where the folder should be');
+    appendFileSync(robot.site, 'fleet: { keyFile: no-such-key }\n');
+    rmSync(join(robot.dir, 'media'), { recursive: true, force: true });
+    symlinkSync('media', join(robot.dir, 'media'));
     await using _serve = await startServe(robot.site);
     const found = await health(robot.operatorPort);
     expect(found.status).toBe('degraded');
@@ -191,6 +199,22 @@ describe('gw serve', () => {
     expect((await serve.end('SIGTERM')).code).toBe(0);
   });
 
+  it('answers a stop that comes while it starts as soon as it can, and never loses it', async () => {
+    await using robot = await startRobot();
+    await using _serve = startGw(['serve', '--site', robot.site]);
+    const { answer } = await until(
+      () => post(robot.operatorPort, '/api/stopp', { reason: 'early' }).catch(() => null),
+      (reply) => reply !== null,
+      10_000,
+    );
+    expect([answer?.status, await answer?.json()]).toMatchObject([200, { stop: { latched: true, reason: 'early' } }]);
+    await until(
+      () => health(robot.operatorPort),
+      ({ services }) => services.some(({ detail }) => detail.includes('stop latched') && detail.includes('early')),
+      5_000,
+    );
+  });
+
   it('continues when its output is not read any more', async () => {
     await using robot = await startRobot();
     await using serve = await startServe(robot.site);
@@ -210,7 +234,7 @@ describe('gw serve', () => {
 describe('gw serve that cannot start', () => {
   it('reports a read-only port in use, in text and in JSON, and leaves nothing open', async () => {
     await using robot = await startRobot();
-    const occupied = createServer().listen(READ_ONLY_PORT, '127.0.0.1');
+    const occupied = createServer((socket) => void socket.destroy()).listen(READ_ONLY_PORT, '127.0.0.1');
     try {
       const text = await runGw(['serve', '--site', robot.site, '--log-level', 'error']);
       expect(text.code).toBe(4);
@@ -226,6 +250,25 @@ describe('gw serve that cannot start', () => {
       await new Promise((resolve) => occupied.close(resolve));
     }
   });
+
+  it('because it runs already leaves the drive of the running one alone', async () => {
+    await using robot = await startRobot();
+    await using serve = await startServe(robot.site);
+    const touren = async () =>
+      (await (await fetch(`http://127.0.0.1:${robot.operatorPort}/api/touren`)).json()) as Runs;
+    await until(touren, ({ gate }) => gate.open, 10_000);
+    const going = runGw(['motion', 'go', 'A', '--site', robot.site, '--robot-will-move', '--json']);
+    await until(touren, ({ drive }) => drive?.state === 'running', 10_000);
+
+    const second = await runGw(['serve', '--site', robot.site]);
+    expect([second.code, second.stdout]).toEqual([4, '']);
+    expect(second.stderr).toContain('gw serve of this robot (SIM-0001) runs already, on port');
+    expect(second.stderr).toContain(`process ${serve.child.pid}`);
+    expect(second.stderr).not.toMatch(/cancel(led|ling)|did not order/);
+
+    const go = await going;
+    expect([go.code, go.stdout]).toEqual([0, expect.stringContaining('"state": "succeeded"')]);
+  }, 90_000);
 
   it('reports an invalid site file and a secret that others may read', async () => {
     await using robot = await startRobot({ with: ['password'] });

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ beforeEach(async () => {
   events = [];
   logged = [];
   dials = 0;
-  occupied = createServer();
+  occupied = createServer((socket) => void socket.destroy());
   await new Promise<void>((resolve) => occupied.listen(0, '::', resolve));
 });
 afterEach(async () => {
@@ -38,7 +38,7 @@ const counting: Dialer = {
   },
 };
 
-/** A start that reaches the operator server ends there: its port is in use. */
+/** The port of its operator server is in use. */
 function writeSite(more = ''): void {
   writeFileSync(
     sitePath(),
@@ -60,26 +60,18 @@ const start = (signal = new AbortController().signal) =>
   startGateway({ ...parts(), onEvent: (event) => events.push(event), signal });
 
 describe('a start that cannot succeed', () => {
-  it('because the port is in use names the port, and undoes the services that had started', async () => {
+  it('because the port is in use names port and process before anything is sent to the chassis or changed', async () => {
     writeSite();
     await expect(start()).rejects.toMatchObject({
       code: 'PORT_IN_USE',
       exitCode: 4,
-      message: expect.stringContaining(String(occupiedPort())),
+      message: expect.stringMatching(new RegExp(`Port ${occupiedPort()} .*process ${process.pid}`)),
       remedy: expect.stringContaining('ss -ltnp'),
     });
-    expect(events.map((event) => ('service' in event ? `${event.event} ${event.service}` : event.event))).toEqual([
-      'started chassis',
-      'started motion',
-      'started evidence',
-      'stopped operator',
-      'stopped evidence',
-      'stopped motion',
-      'stopped chassis',
-    ]);
-    const before = dials;
+    expect(events).toEqual([]);
+    expect(existsSync(join(dir, 'state', 'local', 'gw.sock'))).toBe(false);
     await new Promise((resolve) => setTimeout(resolve, 700));
-    expect(dials).toBe(before);
+    expect(dials).toBe(0);
   });
 
   it('because there is no site file fails before any connection', async () => {
@@ -114,33 +106,6 @@ describe('a start that cannot succeed', () => {
     });
     expect(JSON.stringify([events, logged])).not.toContain('secret-content');
     expect(dials).toBe(0);
-  });
-
-  it('does not include a broken evidence file: no record counts, and the line is named', async () => {
-    writeSite();
-    writeFileSync(join(dir, 'evidence.jsonl'), 'not a record\n');
-    // It reached the port, which is the last step and the only failure.
-    await expect(start()).rejects.toMatchObject({ code: 'PORT_IN_USE' });
-    const detail = expect.stringMatching(/no order relies on it.*evidence\.jsonl:1/s);
-    expect(events).toContainEqual(expect.objectContaining({ event: 'started', service: 'evidence', detail }));
-    expect(logged.join()).toContain('the evidence file cannot be used');
-  });
-
-  it('does not include a stop that cannot be stored, a media folder that is a loop, or a heartbeat that cannot run', async () => {
-    writeSite();
-    writeFileSync(sitePath(), `${readFileSync(sitePath(), 'utf8')}fleet: { keyFile: no-such-key }\n`);
-    writeFileSync(join(dir, 'state'), 'a file where the folder should be');
-    symlinkSync('media', join(dir, 'media'));
-    // It reached the port, which is the last step and the only failure.
-    await expect(start()).rejects.toMatchObject({ code: 'PORT_IN_USE' });
-    expect(events).toContainEqual(expect.objectContaining({ event: 'failed', service: 'fleet' }));
-    expect(events).toContainEqual(
-      expect.objectContaining({
-        event: 'started',
-        service: 'motion',
-        detail: expect.stringContaining(`cannot be saved in ${join(dir, 'state')}: it is not a folder`),
-      }),
-    );
   });
 
   it('leaves no half-written file', async () => {

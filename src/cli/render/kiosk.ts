@@ -6,6 +6,7 @@ import type {
   KioskStatus,
   LockOutcome,
 } from '../../lib/toolkit/kiosk/kiosk.result.ts';
+import { portVerdict, restartVerdict } from '../../lib/toolkit/kiosk/lock-verdict.ts';
 import { printable, renderVerdict } from '../output.ts';
 
 /** `gw kiosk plan` */
@@ -33,7 +34,7 @@ export function renderKioskSetup(data: KioskSetup): string {
         ? `The tablet is configured (${count}${rest}); its ADB port is ${chalk.red.bold('left open')} (--leave-open).`
         : lock.wasRestarted && lock.readAfterRestart?.verdict !== 'as-profile'
           ? `The tablet was configured (${count}${rest}), restarted and locked; its settings ${chalk.yellow('were not read after the restart')}.`
-          : `The tablet is ${(unknown === 0 ? chalk.green : chalk.yellow)('configured and locked')} (${count}${rest}).`,
+          : `The tablet is ${(unknown === 0 && portVerdict(lock) === 'ok' ? chalk.green : chalk.yellow)('configured and locked')} (${count}${rest}).`,
     'not-done':
       lock === null
         ? `The tablet is ${chalk.red.bold('not configured')}: see the failed steps. Its ADB port was left open.`
@@ -180,14 +181,8 @@ function stepLines({ state, title, found, expected, remedy, byHand, error }: Ste
   return lines;
 }
 
-function lockLines({
-  verdict: whole,
-  port,
-  afterRestart,
-  afterRestartBasis,
-  keepsOpening,
-  answeredBy,
-}: LockOutcome): string[] {
+function lockLines(lock: LockOutcome): string[] {
+  const { port, afterRestart, afterRestartBasis, keepsOpening, answeredBy } = lock;
   const result = {
     closed:
       answeredBy === 'same'
@@ -196,20 +191,21 @@ function lockLines({
     open: 'still accepts connections',
     silent: 'no answer, state unknown',
   }[port];
-  const isKnown = whole !== 'not-verified' && answeredBy === 'same';
-  const mark = { closed: isKnown ? 'ok' : 'not-checked', open: 'wrong', silent: 'not-checked' } as const;
-  const lines = [`${renderVerdict(mark[port])} ADB port: ${result}`];
+  const lines = [`${renderVerdict(portVerdict(lock))} ADB port: ${result}`];
+  if (port === 'closed' && answeredBy !== 'same') {
+    lines.push(
+      '     Run it on the gateway, in the robot segment: it sees the MAC address of the tablet. Or read it over USB: gw kiosk status --usb',
+    );
+  }
   const restart = {
     closed: 'stayed closed',
     open: 'opens again',
     'not-checked': 'not checked; verify it with gw kiosk lock --after-restart while the port is open',
   }[afterRestart];
-  const verdict = ({ closed: 'ok', open: 'wrong', 'not-checked': 'not-checked' } as const)[afterRestart];
   // Without a connection in this run the result is that of an earlier one.
   const isRemembered = afterRestartBasis === 'remembered' && afterRestart === 'closed';
-  const shown = isRemembered ? renderVerdict('not-checked') : renderVerdict(verdict);
   lines.push(
-    `${shown} After a restart of the tablet: ${restart}${isRemembered ? ' at the last watched restart (remembered)' : ''}`,
+    `${renderVerdict(restartVerdict(lock))} After a restart of the tablet: ${restart}${isRemembered ? ' at the last watched restart (remembered)' : ''}`,
   );
   if (keepsOpening !== null) lines.push(`     Still set on the tablet: ${printable(keepsOpening)}.`);
   return lines;

@@ -7,7 +7,7 @@ import type { KioskLock as Result } from '../../lib/toolkit/kiosk/kiosk.result.t
 export default class KioskLock extends GwCommand<Result> {
   static override summary = 'Switch ADB over TCP of the tablet off, and verify it.';
   static override description =
-    'Reads the settings, clears what opens the port again (a property of the tablet, wireless debugging), switches ADB over TCP off, and connects until the port has refused three times. Silence verifies nothing: the tablet may be asleep. With --after-restart the tablet restarts while its port is watched. Afterwards the tablet is accessible over USB only. Exits with 1 when the port is not verified as closed.';
+    'Reads the settings, clears what opens the port again (a property of the tablet, wireless debugging), switches ADB over TCP off, and connects until the port has refused three times. Silence verifies nothing: the tablet may be asleep. With --after-restart the tablet restarts while its port is watched. Afterwards the tablet is accessible over USB only. Exits with 1 when the port is not verified as closed, also when the device that refuses is not identified as the tablet, and with --after-restart when the restart was not watched.';
   static override examples = [
     '<%= config.bin %> kiosk lock',
     '<%= config.bin %> kiosk lock --after-restart',
@@ -22,6 +22,7 @@ export default class KioskLock extends GwCommand<Result> {
   protected override async execute(): Promise<Outcome<Result>> {
     const { flags } = await this.parse(KioskLock);
     const { lockKiosk } = await import('../../lib/toolkit/kiosk/lock.ts');
+    const { concludeLock } = await import('../../lib/toolkit/kiosk/lock-verdict.ts');
     const options = {
       ...kioskAccess(flags),
       afterRestart: flags['after-restart'],
@@ -36,9 +37,7 @@ export default class KioskLock extends GwCommand<Result> {
         `${reading.differing} of ${reading.steps} settings differed from the profile just before the lock. Show them with: gw kiosk status`,
       );
     }
-    const isVerified =
-      !options.afterRestart || (data.afterRestart === 'closed' && data.afterRestartBasis === 'read-now');
-    return { data, ok: data.verdict === 'closed' && isVerified };
+    return { data, ok: concludeLock(data, options) === 'ok' };
   }
 
   protected override render(data: Result): string {

@@ -9,7 +9,7 @@ import type { KioskSetup as Result } from '../../lib/toolkit/kiosk/kiosk.result.
 export default class KioskSetup extends GwCommand<Result> {
   static override summary = 'Configure the tablet by its profile, and switch ADB over TCP off.';
   static override description =
-    'For each setting: reads it, changes it if it differs, and reads it back. Settings that match are not touched, so the command can be repeated, and continues after a lost connection. At the end ADB over TCP is switched off, and its port is verified as closed; with --leave-open, or after a failed step, it stays open, and every later report shows that in red. Exits with 1 when a step failed or differs, or the port is not verified as closed; also when a setting is not reported, unless --accept-undecided.';
+    'For each setting: reads it, changes it if it differs, and reads it back. Settings that match are not touched, so the command can be repeated, and continues after a lost connection. At the end ADB over TCP is switched off, and its port is verified as closed; with --leave-open, or after a failed step, it stays open, and every later report shows that in red. Exits with 1 when a step failed or differs, or the port is not verified as closed; also when a setting is not reported, or the device that refuses is not identified as the tablet, unless --accept-undecided.';
   static override examples = [
     '<%= config.bin %> kiosk setup',
     '<%= config.bin %> kiosk setup --after-restart --via technician@gateway',
@@ -40,7 +40,10 @@ export default class KioskSetup extends GwCommand<Result> {
       withStages({ quiet: this.jsonEnabled() }, (onProgress) => setUpKiosk(toolkit, options, { signal, onProgress })),
     );
     if (data.redLine !== null) this.warn(`${data.redLine.detail} ${data.redLine.remedy}`);
-    const isOpen = data.steps.some(({ state }) => state === 'not-checked');
+    const { concludeLock } = await import('../../lib/toolkit/kiosk/lock-verdict.ts');
+    const isOpen =
+      data.steps.some(({ state }) => state === 'not-checked') ||
+      (data.lock !== null && concludeLock(data.lock, options) !== 'ok');
     return await this.judged(data, data.verdict !== 'done' ? 'wrong' : isOpen ? 'not-checked' : 'ok', flags);
   }
 

@@ -441,7 +441,16 @@ export const errorTable = {
     'Acceptance record was altered after signing.',
     'Do not rely on it: ask for the original file; `gw checklist verify FILE` lists the differences.',
   ),
-  PORT_IN_USE: row(exitCodes.refused, 'Port is in use.', 'Find the program with `ss -ltnp`, end it, then start again.'),
+  PORT_IN_USE: row(
+    exitCodes.refused,
+    'Port is in use.',
+    'Find the program with `ss -ltnp`. If it is no gateway of a robot, end it, then start again.',
+  ),
+  GATEWAY_RUNNING: row(
+    exitCodes.refused,
+    'A `gw serve` runs here already.',
+    'Use the running gateway. Ending it cancels a drive: to replace it, end it when the robot stands, then start again.',
+  ),
   PORT_UNUSABLE: row(
     exitCodes.refused,
     'Operating system refused to open the port.',

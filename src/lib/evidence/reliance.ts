@@ -71,7 +71,10 @@ export function relianceOn(factId: FactId, device: DeviceEvidence, options: Reli
   if (fact.basis === 'simulated') return unusable(`${fact.id} is simulated, not measured on a device.`);
   const lost = disagreementsAbout(fact.id).find(({ wins }) => wins !== fact.id);
   if (lost) return unusable(`${fact.id} is overruled by ${lost.wins} (${lost.id}).`);
-  if (contradictedHere) return unusable(`${fact.id} was contradicted on this device on ${found.when} by ${found.who}.`);
+  if (contradictedHere) {
+    const wayBack = `When its cause is removed, record a check of your own: \`gw evidence record ${fact.id}\`.`;
+    return unusable(`${fact.id} was contradicted on this device on ${found.when} by ${found.who}. ${wayBack}`);
+  }
   if (verifiedHere) {
     return found.simulated === true
       ? result('simulator', `${fact.id} was verified on this simulator on ${found.when} by ${found.who}.`)

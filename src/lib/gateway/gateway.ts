@@ -15,6 +15,7 @@ import { gatewayHealth } from './health.ts';
 import type { OutputState } from './line-writer.ts';
 import { logHealth } from './log-health.ts';
 import { coarseState, fleetHealth, neighboursView, notListening } from './neighbours.ts';
+import { nameHolder } from './running-gateway.ts';
 import type { ServeEvent } from './serve.result.ts';
 import { openSupport, supportHealth } from './support.ts';
 
@@ -51,7 +52,7 @@ export interface Gateway {
  * Starts the daemon of one robot: the chassis link, motion, the heartbeat when the site file has one, and the operator
  * server on both sockets. Resolves when all of them run, except those that are retried: only services that guard
  * movement or answer a stop fail the start. It then rejects with nothing left running: SITE_FILE_NOT_FOUND,
- * SITE_FILE_INVALID, SECRET_UNREADABLE for the secret of the chassis, PORT_IN_USE. An unreachable chassis, an unreadable
+ * SITE_FILE_INVALID, SECRET_UNREADABLE for the secret of the chassis, PORT_IN_USE, GATEWAY_RUNNING. An unreachable chassis, an unreadable
  * evidence file or device password, a failed heartbeat and an unwritable state folder only degrade the health.
  */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
@@ -165,7 +166,16 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     },
   );
 
-  await supervisor.start(signal);
+  try {
+    // Before anything is sent to the chassis: a second gateway would cancel the drives of the first.
+    await operator.reserve().catch(async (error: unknown) => {
+      throw await nameHolder(error, site);
+    });
+    await supervisor.start(signal);
+  } catch (error) {
+    await operator.stop();
+    throw error;
+  }
   const ports = { operator: site.operator.port, readOnly: READ_ONLY_SOCKET.port };
   const tookMs = Math.round(clock.monotonicMs() - beganMs);
   log.info({ site: site.name, serial: site.chassis.serial, ports, tookMs, version }, 'ready');

@@ -3,13 +3,7 @@ import type { Service, ServiceContext } from '../lifecycle/index.ts';
 import { localSocketPath } from '../site/index.ts';
 import { type Application, createApplication } from './application.ts';
 import type { Crowding } from './connections/connections.ts';
-import {
-  type Listener,
-  type ListenerOptions,
-  openListener,
-  type RequestHandler,
-  type Scope,
-} from './connections/listener.ts';
+import { type Listener, type ListenerOptions, openListener, type Scope } from './connections/listener.ts';
 import { openLocalListener } from './connections/local-listener.ts';
 import type { OperatorOptions } from './model.ts';
 
@@ -23,29 +17,78 @@ export const READ_ONLY_SOCKET = { host: '127.0.0.1', port: 5174 } as const;
 const STOP_WITHIN_MS = 900;
 
 export interface Operator extends Service {
+  /**
+   * Opens every socket before the start, which uses them: of two gateways on one machine or one state folder, only the
+   * first gets further. Requests wait until the server has started. Throws SITE_FILE_INVALID, PORT_IN_USE,
+   * PORT_UNUSABLE. After a start that failed elsewhere, `stop` closes them again.
+   */
+  reserve(): Promise<void>;
   /** What does not work while it runs, in one sentence; null: everything works. Part of `describe`. */
   trouble(): string | null;
 }
 
 /** The operator server: one application on two sockets. Starts with both or with neither. */
 export function createOperator(options: OperatorOptions): Operator {
+  const { site, log } = options;
   let application: Application | undefined;
   let listeners: readonly Listener[] = [];
   /** Why there is no socket for local commands; null when there is one. */
   let localTrouble: string | null = null;
+  /** Behind the sockets, also while it ends; undefined before the start. */
+  let serving: Application | undefined;
+  /** Requests that came between the opening of the sockets and the start. */
+  let waiting: (() => void)[] = [];
+  let broken: Error | undefined;
+  let fail = (error: Error) => {
+    broken ??= error;
+  };
 
-  /** Optional: a failure does not affect the two sockets of the platform. */
-  async function openLocal(handle: RequestHandler): Promise<readonly Listener[]> {
-    const path = localSocketPath(options.site);
+  const front: Pick<Application, 'handle' | 'isUrgent'> = {
+    handle(request, response) {
+      if (serving === undefined) waiting.push(() => front.handle(request, response));
+      else serving.handle(request, response);
+    },
+    isUrgent: (request) => serving?.isUrgent(request) ?? false,
+  };
+
+  /** Optional, except that a running gateway has it: any other failure does not affect the two sockets of the platform. */
+  async function openLocal(): Promise<readonly Listener[]> {
+    const path = localSocketPath(site);
     try {
-      const onBroken = (error: Error) => options.log.warn({ path, error }, 'socket for local commands failed');
-      const listener = await openLocalListener(handle, { path, onBroken });
+      const onBroken = (error: Error) => log.warn({ path, error }, 'socket for local commands failed');
+      const listener = await openLocalListener(front.handle, { path, onBroken });
       localTrouble = null;
       return [listener];
-    } catch (error) {
-      localTrouble = asGwError(error).message;
-      options.log.warn({ path, error: localTrouble }, 'no socket for local commands');
+    } catch (cause) {
+      const error = asGwError(cause);
+      if (error.code === 'PORT_IN_USE') throw error;
+      localTrouble = error.message;
+      log.warn({ path, error: localTrouble }, 'no socket for local commands');
       return [];
+    }
+  }
+
+  async function reserve(): Promise<void> {
+    const { port } = site.operator;
+    if (port === READ_ONLY_SOCKET.port) {
+      throw new GwError('SITE_FILE_INVALID', `operator.port must not be ${port}: that is the read-only socket.`, {
+        remedy: 'Choose another operator.port in the site file.',
+      });
+    }
+    serving = undefined;
+    broken = undefined;
+    const onBroken = (error: Error) => fail(error);
+    const onCrowded = (scope: Scope) => (crowding: Crowding) =>
+      log.warn({ scope, ...crowding }, 'connections closed in favour of newer ones');
+    listeners = await openListeners(front, [
+      { scope: 'full', host: '::', port, onBroken, onCrowded: onCrowded('full') },
+      { scope: 'read-only', ...READ_ONLY_SOCKET, onBroken, onCrowded: onCrowded('read-only') },
+    ]);
+    try {
+      listeners = [...listeners, ...(await openLocal())];
+    } catch (error) {
+      await stop();
+      throw error;
     }
   }
 
@@ -54,34 +97,28 @@ export function createOperator(options: OperatorOptions): Operator {
     application = undefined;
     listeners = [];
     ending.application?.endStreams();
-    await Promise.all(ending.listeners.map((listener) => listener.close(STOP_WITHIN_MS)));
+    // Requests that still wait are never answered, so their connections are not waited for.
+    const withinMs = ending.application === undefined ? 0 : STOP_WITHIN_MS;
+    waiting = [];
+    await Promise.all(ending.listeners.map((listener) => listener.close(withinMs)));
     await ending.application?.close();
   }
 
   return {
     name: 'operator',
+    reserve,
     async start(context: ServiceContext) {
-      const { port } = options.site.operator;
-      if (port === READ_ONLY_SOCKET.port) {
-        throw new GwError('SITE_FILE_INVALID', `operator.port must not be ${port}: that is the read-only socket.`, {
-          remedy: 'Choose another operator.port in the site file.',
-        });
-      }
-      application = await createApplication(options);
       try {
-        const onBroken = (error: Error) => context.fail(error);
-        const { log } = options;
-        const onCrowded = (scope: Scope) => (crowding: Crowding) =>
-          log.warn({ scope, ...crowding }, 'connections closed in favour of newer ones');
-        listeners = await openListeners(application, [
-          { scope: 'full', host: '::', port, onBroken, onCrowded: onCrowded('full') },
-          { scope: 'read-only', ...READ_ONLY_SOCKET, onBroken, onCrowded: onCrowded('read-only') },
-        ]);
-        listeners = [...listeners, ...(await openLocal(application.handle))];
+        if (listeners.length === 0) await reserve();
+        fail = (error) => context.fail(error);
+        if (broken !== undefined) throw broken;
+        application = await createApplication(options);
+        serving = application;
       } catch (error) {
         await stop();
         throw error;
       }
+      for (const handle of waiting.splice(0)) handle();
     },
     stop,
     describe: () =>

@@ -65,6 +65,19 @@ describe('the tablet record', () => {
     expect(await tabletRedLine(dir)).toMatchObject({ id: 'tablet-open', detail: expect.stringMatching(detail) });
   });
 
+  it.each([
+    ['not read', null, /^Its settings were not read: run `gw kiosk setup` first/],
+    ['different from the profile', 'differs', /^Its settings differ.*run `gw kiosk setup` first/],
+    ['not set up to the end', 'not-done', /^Its settings differ.*run `gw kiosk setup` first/],
+    ['as the profile', 'as-profile', /^Run `gw kiosk lock`\.$/],
+    ['not all reported', 'not-checked', /^Run `gw kiosk lock`\.$/],
+  ] as const)('of an open tablet whose settings are %s says what comes first', async (_, verdict, remedy) => {
+    const profile = { name: 'Lobby', sha256: null };
+    const reading = verdict && { by: 'plan' as const, profile, verdict, steps: [], observed, doubts: [] };
+    await writeTabletRecord(dir, { ...record({ state: 'open' }), reading });
+    expect(await tabletRedLine(dir)).toMatchObject({ remedy: expect.stringMatching(remedy) });
+  });
+
   it('is a red line when wireless debugging stays enabled, even with the other port closed', async () => {
     const { bridge, ...rest } = record({ afterRestart: 'closed' });
     await writeTabletRecord(dir, { ...rest, bridge: { ...bridge, isWirelessOn: true } });

@@ -146,14 +146,21 @@ export async function tabletRedLine(stateDir: string): Promise<TabletRedLine | n
 
 const TITLE = 'ADB port of the tablet';
 
-function redLineOf({ address, bridge }: TabletRecord): TabletRedLine | null {
+/** A lock before the setup would leave only USB to configure the tablet. */
+function closingOf(reading: TabletRecord['reading']): string {
+  if (reading?.verdict === 'as-profile' || reading?.verdict === 'not-checked') return 'Run `gw kiosk lock`.';
+  const why = reading === null ? 'Its settings were not read' : 'Its settings differ from the profile';
+  return `${why}: run \`gw kiosk setup\` first, which closes the port at its end. \`gw kiosk lock\` closes it at once; then only USB opens it again.`;
+}
+
+function redLineOf({ address, bridge, reading }: TabletRecord): TabletRedLine | null {
   const where = formatEndpoint(address);
   const base = { id: 'tablet-open', title: TITLE } as const;
   const { state, why, observed, afterRestart, isWirelessOn } = bridge;
   const serial = observed.serial === null || observed.serial === '' ? '' : `, serial ${observed.serial}`;
   if (state === 'open') {
     const detail = `ADB over TCP is open at ${where} (seen ${observed.at}${serial}): any client that reaches it can control the tablet.`;
-    return { ...base, detail, remedy: 'Run `gw kiosk lock`.' };
+    return { ...base, detail, remedy: closingOf(reading) };
   }
   if (state === 'not-verified') {
     const detail = `ADB over TCP at ${where} is not verified as closed (${observed.at}${serial}: ${why}).`;

@@ -52,17 +52,26 @@ async function removeAbandoned(path: string): Promise<void> {
   if (!stats.isSocket()) {
     throw new GwError('PORT_UNUSABLE', `${path} exists and is not a socket.`, { tried });
   }
-  if (await answers(path)) {
+  const found = await knock(path);
+  if (found === 'answered') {
     throw new GwError('PORT_IN_USE', `The socket ${path} is in use by another program.`, { tried });
   }
-  await unlink(path);
+  if (found !== 'ECONNREFUSED' && found !== 'ENOENT') {
+    throw new GwError('PORT_UNUSABLE', `Whether ${path} is still in use is unknown: ${found}.`, { tried });
+  }
+  await unlink(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error;
+  });
 }
 
-async function answers(path: string): Promise<boolean> {
-  const { promise, resolve } = Promise.withResolvers<boolean>();
+/** 'answered', also by a full queue (EAGAIN, unix(7)); otherwise the error code. */
+async function knock(path: string): Promise<string> {
+  const { promise, resolve } = Promise.withResolvers<string>();
   const socket = createConnection({ path });
-  socket.once('connect', () => resolve(true));
-  socket.once('error', () => resolve(false));
+  socket.once('connect', () => resolve('answered'));
+  socket.once('error', ({ code }: NodeJS.ErrnoException) =>
+    resolve(code === 'EAGAIN' ? 'answered' : (code ?? 'unknown reason')),
+  );
   const found = await promise;
   socket.destroy();
   return found;

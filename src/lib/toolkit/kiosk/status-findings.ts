@@ -111,7 +111,9 @@ export function findingsOf(found: {
   readonly now: Now;
   readonly known: Known;
 }): KioskFinding[] {
-  return [portFinding(found), restartFinding(found.restart), setUpFinding(found.setUp)];
+  const { verdict, basis } = found.setUp;
+  const isMissing = basis === 'none' || verdict === 'differs' || verdict === 'not-done';
+  return [portFinding(found, isMissing), restartFinding(found.restart, isMissing), setUpFinding(found.setUp)];
 }
 
 /** What the record states of the tablet at an address whose device is not visible. */
@@ -129,17 +131,16 @@ export function knownAt(record: TabletRecord | null, { host, port }: TabletRecor
 const IDENTIFY =
   'Run it on a machine in the robot segment, which sees the MAC address, or read the tablet over USB: `gw kiosk status --usb`.';
 
-function portFinding({
-  port,
-  answeredBy,
-  now,
-  known: { bridge },
-}: {
-  readonly port: PortState;
-  readonly answeredBy: Responder;
-  readonly now: Now;
-  readonly known: Known;
-}): KioskFinding {
+/** `isMissing`: settings are, so the setup comes before the lock; after a lock only USB opens the port again. */
+function portFinding(
+  {
+    port,
+    answeredBy,
+    now,
+    known: { bridge },
+  }: { readonly port: PortState; readonly answeredBy: Responder; readonly now: Now; readonly known: Known },
+  isMissing: boolean,
+): KioskFinding {
   const base = {
     id: 'port',
     title: 'ADB port at the address of the tablet is closed',
@@ -177,7 +178,7 @@ function portFinding({
       return wrong(
         base,
         'the port accepts connections: any client that reaches it can control the tablet',
-        'When the tablet is configured, run `gw kiosk lock`.',
+        isMissing ? 'Run `gw kiosk setup`: it closes the port when the tablet is configured.' : 'Run `gw kiosk lock`.',
       );
     case 'silent':
       return notChecked(
@@ -193,7 +194,7 @@ function provenanceIn(part: Provenance): Provenance {
   return { basis, at, ageS, ageBy, serial, bootId };
 }
 
-function restartFinding(restart: KioskStatus['restart']): KioskFinding {
+function restartFinding(restart: KioskStatus['restart'], isMissing: boolean): KioskFinding {
   const base = {
     id: 'restart',
     title: 'ADB port stays closed after a restart of the tablet',
@@ -213,7 +214,7 @@ function restartFinding(restart: KioskStatus['restart']): KioskFinding {
       return notChecked(
         { ...base, remembered: null },
         'no restart watched since it was last open',
-        'Verify it while the port is open: `gw kiosk lock --after-restart`.',
+        `Verify it while the port is open: \`gw kiosk ${isMissing ? 'setup' : 'lock'} --after-restart\`.`,
       );
   }
 }
