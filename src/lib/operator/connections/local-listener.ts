@@ -52,7 +52,7 @@ async function removeAbandoned(path: string): Promise<void> {
   if (!stats.isSocket()) {
     throw new GwError('PORT_UNUSABLE', `${path} exists and is not a socket.`, { tried });
   }
-  const found = await knock(path);
+  const found = await tryConnect(path);
   if (found === 'answered') {
     throw new GwError('PORT_IN_USE', `The socket ${path} is in use by another program.`, { tried });
   }
@@ -65,7 +65,7 @@ async function removeAbandoned(path: string): Promise<void> {
 }
 
 /** 'answered', also by a full queue (EAGAIN, unix(7)); otherwise the error code. */
-async function knock(path: string): Promise<string> {
+async function tryConnect(path: string): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();
   const socket = createConnection({ path });
   socket.once('connect', () => resolve('answered'));
