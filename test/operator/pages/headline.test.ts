@@ -370,6 +370,17 @@ describe('a latched stop', () => {
     expect([texts['headline.why'], texts.gate]).toEqual([expect.stringMatching(why), expect.stringMatching(why)]);
   });
 
+  it('says once that the robot does not stop, and when it stands that it drove on after the stop', () => {
+    const stop = { ...free.stop, latched: true, reason: 'drill', by: 'tablet', disobeyed: 'it went 0.40 m further' };
+    const standstill = { verdict: 'drives-on', reason: 'it went 0.40 m further', isOwed: true } as const;
+    const driving = viewOf({}, { ...closed, stop, standstill }).texts;
+    expect(driving.headline).toBe('Stopp gesetzt – ROBOTER HÄLT NICHT AN');
+    expect(driving['headline.why']?.match(/hält trotz Abbruch nicht an/g)).toHaveLength(1);
+    const standing = viewOf({}, { ...closed, stop }).texts;
+    expect(standing['headline.why']).toMatch(/^Der Roboter ist nach dem Stopp weitergefahren\. .* Techniker/);
+    expect(standing.gate).toContain('weitergefahren');
+  });
+
   it('is not a standstill while the chassis is disconnected', () => {
     const link = { kind: 'not-connected', failure: 'cut', detail: 'x', tried } as const;
     const { texts } = viewOf({ link, ...withValues({ planning: planning('cancelled') }) }, latched);

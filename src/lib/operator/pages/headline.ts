@@ -22,13 +22,13 @@ export function headlineOf(snapshot: ChassisSnapshot, motion: MotionStatus, heal
   if (link.kind !== 'connected') {
     return { level: 'bad', text: linkText(link), reasons: latched ? [`Der Stopp ist gesetzt. ${NOT_KNOWN}`] : [] };
   }
-  const reasons = [...unownedMove(motion), ...disobedience(motion), ...obstacles(snapshot), ...hints(snapshot, health)];
-  if (latched) return stoppedHeadline(stoppedState(snapshot, motion), reasons);
+  const others = [...unownedMove(motion), ...obstacles(snapshot), ...hints(snapshot, health)];
+  if (latched) return stoppedHeadline(stoppedState(snapshot, motion), [...droveOn(motion), ...others]);
+  const reasons = [...disobedience(motion), ...others];
   if (!motion.gate.open) {
     // The reasons of the closed gate come first, before unrelated hints.
     const why = gateText(snapshot, motion).split('\n');
-    const others = [...why, ...hints(snapshot, health)];
-    return { level: 'bad', text: 'Verbunden – Fahrt gesperrt', reasons: others };
+    return { level: 'bad', text: 'Verbunden – Fahrt gesperrt', reasons: [...why, ...hints(snapshot, health)] };
   }
   if (reasons.length > 0) return { level: 'attention', text: 'Verbunden – mit Einschränkungen', reasons };
   return { level: 'good', text: 'Verbunden – fahrbereit', reasons };
@@ -80,11 +80,7 @@ export function gateText(snapshot: ChassisSnapshot, motion: MotionStatus): strin
   const { link } = snapshot;
   const known = [
     ...(stop.latched ? ['Der Stopp ist gesetzt.'] : []),
-    ...(stop.disobeyed === undefined
-      ? []
-      : [
-          'Der Roboter ist nach einem Stopp weitergefahren. Vor der nächsten Fahrt muss ein Techniker den Stopp prüfen.',
-        ]),
+    ...droveOn(motion),
     ...(keepingTrouble === null
       ? []
       : [
@@ -121,6 +117,12 @@ function unownedMove({ unownedMove: move }: MotionStatus): string[] {
   return [
     `Der Roboter fährt nach einem Auftrag (Nr. ${move.moveId}), den dieses Gateway nicht erteilt hat oder nicht mehr verfolgt.${then}`,
   ];
+}
+
+/** What remains to be said of it when it stands. */
+function droveOn({ stop, standstill }: MotionStatus): string[] {
+  if (stop.disobeyed === undefined || standstill.verdict === 'drives-on') return [];
+  return ['Der Roboter ist nach dem Stopp weitergefahren. Vor der nächsten Fahrt muss ein Techniker den Stopp prüfen.'];
 }
 
 /** A robot that does not obey a cancel is said first of all, also beside a latched stop. */
