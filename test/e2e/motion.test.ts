@@ -64,6 +64,12 @@ async function putInOrder(): Promise<void> {
   );
   await place(start);
   if (!isUp) serve = await startServe(robot.site);
+  // While the robot does not stop, its stop cannot be cleared.
+  await until(
+    async () => (await json(`http://127.0.0.1:${robot.operatorPort}/api/stopp`)) as { standstill: { verdict: string } },
+    ({ standstill }) => standstill.verdict !== 'drives-on',
+    15_000,
+  );
   const context = { signal: new AbortController().signal, onProgress: () => {} };
   await clearStop(await openToolkit(robot.site), {}, context);
   await open();

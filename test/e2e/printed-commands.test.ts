@@ -29,6 +29,7 @@ const otherCode: readonly (readonly [code: number, reason: string, pattern: RegE
   [1, 'at rest its unit is not decided, and a simulator verifies no fact', /^gw chassis probe$/],
   [1, 'one line cannot be proven from inside the robot', /^gw network check( --site \S+)?$/],
   [1, 'some of its lines are remembered only', /^gw kiosk status$/],
+  [1, 'a closed port at a loopback address may be any device', /^gw kiosk lock$/],
   [1, 'no CA was named, so nothing is verified', /^gw checklist verify \S+$/],
   [1, 'this map has overlays with errors, on purpose', /^gw overlays inspect --map 3 /],
   [2, 'the simulator has written a key already', /^gw heartbeat key new$/],

@@ -103,12 +103,19 @@ describe('a support session', () => {
     );
     return opened;
   };
-  const ended = () =>
-    until(
+  /** Its record follows the end of the session, on a disk of its own pace. */
+  const ended = async () => {
+    await until(
       () => viewOf(robot),
       ({ running }) => running === null,
       10_000,
     );
+    await until(
+      async () => recordsOf(robot).at(-1),
+      (record) => record?.kind === 'end',
+      5_000,
+    );
+  };
   const connect = async (sourceToken: string, localPort: number) => {
     const { host, port } = tunnels().place;
     const words = ['--service', 'web', '--listen', `web=${localPort}`, '--host', host, '--port', `${port}`];

@@ -47,7 +47,7 @@ export function createStopProofs({
   readonly clock: Clock;
   readonly log: Log;
   readonly isUnitVerified: () => boolean;
-  /** Called once for each alarm, with its reason. */
+  /** Called once for each accepted cancel that the robot does not obey, with what was seen. */
   readonly onDisobeyed?: (reason: string) => void;
 }): StopProofs {
   let owed: Owed | null = null;
@@ -57,7 +57,6 @@ export function createStopProofs({
     if (open.alarm !== null) return;
     open.alarm = reason;
     log.error({ reason }, 'the robot does not stop after a cancel');
-    onDisobeyed?.(reason);
   }
 
   function detailOf(open: Owed, snapshot: ChassisSnapshot): { readonly proven: boolean; readonly reason: string } {
@@ -78,7 +77,12 @@ export function createStopProofs({
       orderedAtMs: beganAtMs,
     };
     const { verdict, reason } = judgeAfterStop(input);
-    if (verdict === 'drives-on') raise(open, reason);
+    if (verdict === 'drives-on') {
+      const isNew = open.alarm === null;
+      raise(open, reason);
+      // Not of a cancel that was never accepted: a person who pushes the robot by hand looks the same.
+      if (isNew) onDisobeyed?.(reason);
+    }
     return { proven: verdict === 'stands', reason };
   }
 
