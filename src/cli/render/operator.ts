@@ -55,6 +55,6 @@ export function renderOperatorPassword({ file, replaced }: OperatorPassword): st
     `Device password ${replaced ? 'changed' : 'set'}.`,
     '',
     `Its hash is in ${printable(file)}, readable for its owner only.`,
-    'Restart `gw serve` to apply it; the restart ends every session.',
+    'A running `gw serve` applies it within seconds, and ends every session of the old one.',
   ].join('\n');
 }

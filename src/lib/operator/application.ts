@@ -3,7 +3,6 @@ import cookie from '@fastify/cookie';
 import multipart from '@fastify/multipart';
 import { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import { asGwError, GwError } from '../error/index.ts';
-import { readSecret } from '../site/index.ts';
 import { loadAssets } from './assets.ts';
 import { createChassisReads } from './chassis/chassis-reads.ts';
 import { peerAddress } from './connections/address.ts';
@@ -26,9 +25,9 @@ import type { OperatorOptions } from './model.ts';
 import { pageView } from './pages/view.ts';
 import { createPeer } from './peer.ts';
 import { type Route, routeTable } from './routes.ts';
-import { type PasswordHash, parsePasswordHash } from './sign-in/password-hash.ts';
+import { followPasswordFile } from './sign-in/password-file.ts';
 import { createSessions } from './sign-in/sessions.ts';
-import { createSignIn } from './sign-in/sign-in.ts';
+import { createSignIn, type SignIn } from './sign-in/sign-in.ts';
 import { noSupport } from './support-handlers.ts';
 
 declare module 'fastify' {
@@ -45,7 +44,7 @@ declare module 'fastify' {
 export interface Application {
   readonly handle: RequestHandler;
   readonly routes: readonly Route[];
-  /** Why sign-in is impossible although a device password is configured; null when it is possible. */
+  /** What is wrong with the file of the device password; null when nothing is, or none is configured. */
   readonly signInTrouble: string | null;
   /** Whether a request is handled before all others. Affects the order only, never the permission. */
   isUrgent(request: IncomingMessage): boolean;
@@ -62,9 +61,16 @@ export async function createApplication(options: OperatorOptions): Promise<Appli
   const journal = options.journal ?? createJournal(options.log, clock);
   const { log } = journal;
   let clientAborts = 0;
-  const password = await loadPassword(site.operator.passwordFile).catch((error: unknown) => asGwError(error));
-  const signInTrouble = password instanceof GwError ? `sign-in unavailable: ${password.message}` : null;
-  if (signInTrouble !== null) log.error({ audit: true, reason: signInTrouble }, 'device password unusable');
+  let signIn: SignIn | 'unreadable' | null = null;
+  const passwordFile = await followPasswordFile({
+    path: site.operator.passwordFile,
+    clock,
+    log,
+    // A new one starts without the sessions and marks of the old password.
+    onPassword(password) {
+      signIn = typeof password === 'string' ? password : password && createSignIn(password, clock);
+    },
+  });
 
   const app: FastifyInstance = fastify({
     logger: false,
@@ -89,8 +95,7 @@ export async function createApplication(options: OperatorOptions): Promise<Appli
     done(null, formFields(body as string));
   });
 
-  const signIn = password instanceof GwError ? 'unreadable' : password === null ? null : createSignIn(password, clock);
-  const sessions = createSessions(signIn, app.parseCookie);
+  const sessions = createSessions(() => signIn, passwordFile.refresh, app.parseCookie);
   const policy = createPolicy({
     names: [...(hostName === undefined ? [] : [hostName]), ...site.operator.names],
     isSignedIn: (request) => sessions.has(request),
@@ -193,10 +198,13 @@ export async function createApplication(options: OperatorOptions): Promise<Appli
     handle: (request, response) => app.routing(request, response),
     isUrgent: ({ method, url = '' }) => method !== 'GET' && urgent.has(`${method} ${url.split('?', 1)[0]}`),
     routes,
-    signInTrouble,
+    get signInTrouble() {
+      return passwordFile.trouble();
+    },
     endStreams: () => events.end(),
     async close() {
       events.end();
+      passwordFile[Symbol.dispose]();
       reads[Symbol.dispose]();
       outflow[Symbol.dispose]();
       await app.close();
@@ -229,15 +237,4 @@ function fromFramework(error: unknown): Refusal {
     default:
       return refusalOf(error);
   }
-}
-
-async function loadPassword(path: string | undefined): Promise<PasswordHash | null> {
-  if (path === undefined) return null;
-  const hash = parsePasswordHash(await readSecret(path, 'the hash of the device password'));
-  if (hash === null) {
-    throw new GwError('SECRET_UNREADABLE', `The file ${path} holds no password hash.`, {
-      remedy: 'Write it with `gw operator password`.',
-    });
-  }
-  return hash;
 }

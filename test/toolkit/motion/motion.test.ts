@@ -231,10 +231,35 @@ describe('gw motion go', () => {
     });
   });
 
-  it('reports that the run may have been started when no answer was received', async () => {
-    await fake[Symbol.asyncDispose]();
+  it('reports that the run may have been started only where the order was sent and not answered', async () => {
+    arrives();
+    const working = fake.override;
+    fake.override = (request, body) =>
+      request.method === 'POST' && request.url === '/api/fahrt' ? [500, { nonsense: true }] : working(request, body);
     await expect(go()).rejects.toMatchObject({
-      message: expect.stringContaining('Whether the drive to A was started'),
+      message: expect.stringMatching(/Whether the drive to A was started is unknown\. THE ROBOT MAY STILL BE MOVING/),
+    });
+    await fake[Symbol.asyncDispose]();
+    const refused = await go().catch((error: unknown) => error);
+    expect(refused).toMatchObject({
+      code: 'OPERATOR_NOT_REACHABLE',
+      message: expect.stringMatching(/^Not started, no order was sent: not connected/),
+      details: { ordered: false },
+    });
+    expect((refused as Error).message).not.toMatch(/unknown|MOVING/);
+  });
+
+  it.each([
+    [409, 'MOTION_REFUSED', 'vendor.move.request is from a vendor description (HINWEIS) and was not verified.'],
+    [423, 'MOTION_STOPPED', 'A stop is latched.'],
+    [503, 'CHASSIS_NOT_CONNECTED', 'not connected'],
+  ])('begins with the answer where the gate refused it with %i %s', async (status, code, message) => {
+    fake.override = ({ method }) =>
+      method === 'POST' ? [status, { error: { code, message, remedy: 'R.' } }] : undefined;
+    await expect(go()).rejects.toMatchObject({
+      code,
+      message: `Not started, no order was sent: ${message}`,
+      remedy: 'R.',
     });
   });
 });
@@ -776,6 +801,17 @@ describe('gw motion pose', () => {
     const data = await pose({ dock: true });
     expect(renderMotionPose(data)).toContain(words);
     expect(renderMotionPose(data)).toContain('Do not let it drive');
+  });
+
+  it.each([
+    [409, 'MOTION_REFUSED', true],
+    [503, 'CHASSIS_NOT_CONNECTED', false],
+    [502, 'CHASSIS_REFUSED', false],
+  ])('says that no order was sent only where that is certain: %i %s', async (status, code, isCertain) => {
+    fake.override = ({ method, url }) =>
+      method === 'POST' && url === '/api/pose' ? [status, { error: { code, message: 'M.', remedy: 'R.' } }] : undefined;
+    const message = isCertain ? 'Not set, no order was sent: M.' : 'M.';
+    await expect(pose({ dock: true })).rejects.toMatchObject({ code, message });
   });
 
   it('sends no request for an unknown place, or one without a heading', async () => {

@@ -34,7 +34,7 @@ export const refusalTable = {
   SIGN_IN_UNAVAILABLE: [
     503,
     'The password file of this gateway cannot be read; sign-in is unavailable.',
-    'Correct the file on the gateway (`gw site check` names it), then restart `gw serve`.',
+    'Correct the file on the gateway (`gw site check` names it), then sign in again.',
   ],
   NOT_CONFIRMED: [503, 'Requested, and not confirmed yet.', 'Look at the state: GET /api/wartung/sitzung.'],
   BUSY: [503, 'Too many concurrent requests of this kind.', 'Try again in a moment.'],

@@ -29,11 +29,16 @@ const DEVICE_COOKIE_S = 400 * 24 * 60 * 60;
 // Not `secure`: the robot segment uses plain HTTP, and the cookie would never be sent.
 const cookieOptions = { path: '/', httpOnly: true, sameSite: 'strict' } as const;
 
+/** `given` is that of the present password; `refresh` reads its file again, so that a changed one counts at once. */
 export function createSessions(
-  given: SignIn | 'unreadable' | null,
+  given: () => SignIn | 'unreadable' | null,
+  refresh: () => Promise<void>,
   parseCookie: (header: string) => Readonly<Record<string, string | undefined>>,
 ): Sessions {
-  const signIn = given === 'unreadable' ? null : given;
+  const signInNow = (): SignIn | null => {
+    const now = given();
+    return now === 'unreadable' ? null : now;
+  };
   function cookieOf(request: IncomingMessage, name: string): string | undefined {
     const { cookie } = request.headers;
     return cookie === undefined ? undefined : parseCookie(cookie)[name];
@@ -42,17 +47,24 @@ export function createSessions(
   const tokenOf = (request: IncomingMessage) => cookieOf(request, COOKIE);
 
   return {
-    configured: given !== null,
-    unreadable: given === 'unreadable',
+    get configured() {
+      return given() !== null;
+    },
+    get unreadable() {
+      return given() === 'unreadable';
+    },
     has(request) {
       const scope = scopeOf(request);
       if (scope === 'local') return true;
+      const signIn = signInNow();
       if (signIn === null || scope !== 'full') return false;
       const token = tokenOf(request);
       return token !== undefined && signIn.isSignedIn(token);
     },
     async open(password, request, reply) {
-      if (signIn === null) return refuse(given === null ? 'NOT_CONFIGURED' : 'SIGN_IN_UNAVAILABLE');
+      await refresh();
+      const signIn = signInNow();
+      if (signIn === null) return refuse(given() === null ? 'NOT_CONFIGURED' : 'SIGN_IN_UNAVAILABLE');
       const { raw } = request;
       const outcome = await signIn.try(password, {
         address: scopeOf(raw) === 'local' ? null : plainAddress(raw.socket.remoteAddress ?? 'unknown'),
@@ -75,12 +87,12 @@ export function createSessions(
     },
     close(request, reply) {
       const token = tokenOf(request.raw);
-      if (token !== undefined) signIn?.signOut(token);
+      if (token !== undefined) signInNow()?.signOut(token);
       reply.clearCookie(COOKIE, cookieOptions);
     },
     closeAll(reply) {
       reply.clearCookie(COOKIE, cookieOptions);
-      return signIn?.signOutAll() ?? 0;
+      return signInNow()?.signOutAll() ?? 0;
     },
   };
 }

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { asGwError, GwError } from '../../error/index.ts';
 import type { Clock } from '../../lifecycle/index.ts';
-import { DialError } from '../../net/index.ts';
 import { localOperatorAccess, type OperatorAccess, steadyOperatorAccess } from '../operator/access.ts';
 import { type GatewayWay, notSignedIn } from '../operator/signed-in-access.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
+import { isBeforeOrder, notStarted } from './not-started.ts';
 import { MAY_DRIVE_ON, orderOnceItStands } from './standstill.ts';
 
 export interface FollowOptions extends GatewayWay {
@@ -71,7 +71,7 @@ export async function startAndFollow<S extends z.ZodType<FollowedRun>>(
   // An interruption must not abort a request: a started run could not be ended any more.
   const steady = { ...context, signal: new AbortController().signal };
   const given = steadyOperatorAccess(toolkit, context, options.host);
-  const session = options.password === undefined ? null : await given.signIn(options.password);
+  const session = options.password === undefined ? null : await given.signIn(options.password).catch(refuse);
   await using _session = session;
   context.signal.throwIfAborted();
   options.onOrder?.();
@@ -131,22 +131,29 @@ async function start<S extends z.ZodType<FollowedRun>>(
     return await order(way.access);
   } catch (error) {
     const gwError = asGwError(error);
-    // Without an answer of the gateway the order may have arrived.
-    const isAnswered = gwError.details?.status !== undefined && gwError.code !== 'OPERATOR_NOT_REACHABLE';
-    // Which robot it drives is compared before the order.
-    if (!isAnswered && gwError.code !== 'GATEWAY_OTHER_ROBOT') throw notKnown(what, gwError);
-    if (gwError.code !== 'NOT_SIGNED_IN') throw error;
+    if (gwError.code !== 'NOT_SIGNED_IN') throw refusal(what, gwError);
     const local = way.host === undefined ? await localOperatorAccess(toolkit, context) : null;
-    if (local === null) throw notSignedIn(error);
-    return await order(local);
+    if (local === null) throw notStarted(notSignedIn(error));
+    return await order(local).catch((cause: unknown) => {
+      throw refusal(what, asGwError(cause));
+    });
   }
+}
+
+/** Of the sign-in, before any order. */
+function refuse(error: unknown): never {
+  throw notStarted(asGwError(error));
+}
+
+function refusal(what: string, error: GwError): GwError {
+  if (isBeforeOrder(error, 'run')) return notStarted(error);
+  const isAnswered = error.details?.status !== undefined && error.code !== 'OPERATOR_NOT_REACHABLE';
+  return isAnswered ? error : notKnown(what, error);
 }
 
 /** The request may have arrived although no answer came back. */
 function notKnown(what: string, cause: GwError): GwError {
-  // A connection that could not be opened carried no order.
-  const moving = cause.cause instanceof DialError ? '' : ` ${MAY_BE_MOVING}.`;
-  return new GwError(cause.code, `${cause.message} Whether the ${what} was started is unknown.${moving}`, {
+  return new GwError(cause.code, `${cause.message} Whether the ${what} was started is unknown. ${MAY_BE_MOVING}.`, {
     tried: cause.tried,
     remedy: MAY_DRIVE_ON,
     cause,

@@ -1,8 +1,9 @@
 import { z } from 'zod';
-import { GwError } from '../../error/index.ts';
+import { asGwError, GwError } from '../../error/index.ts';
 import { type GatewayWay, signedInAccess } from '../operator/signed-in-access.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
 import type { MotionPose } from './motion.result.ts';
+import { isBeforeOrder, notStarted } from './not-started.ts';
 import { orderOnceItStands } from './standstill.ts';
 
 /** Pose of the robot: metres on its map and degrees, or a place of the site file with a heading. */
@@ -32,10 +33,16 @@ export async function setPose(
   const beganMs = clock.monotonicMs();
   const { pose, from } = poseAt(toolkit, at);
   // Without the signal of the command: the result of the request must be known.
-  await using access = await signedInAccess(toolkit, way, { ...context, signal: new AbortController().signal });
+  const steady = { ...context, signal: new AbortController().signal };
+  await using access = await signedInAccess(toolkit, way, steady).catch((error: unknown) => {
+    throw notStarted(asGwError(error), 'set');
+  });
   context.signal.throwIfAborted();
   const order = () => access.ask('POST', '/api/pose', answerSchema, pose);
-  const { outcome } = await orderOnceItStands(order, access, toolkit, context);
+  const { outcome } = await orderOnceItStands(order, access, toolkit, context).catch((thrown: unknown) => {
+    const error = asGwError(thrown);
+    throw isBeforeOrder(error, 'pose') ? notStarted(error, 'set') : error;
+  });
   const { state, reason } = outcome;
   return { pose, from, state, reason, tookMs: Math.round(clock.monotonicMs() - beganMs) };
 }
