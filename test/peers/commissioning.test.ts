@@ -299,6 +299,13 @@ describe.skipIf(!hasAll)(
       expect(part.ended).toMatchObject({ code: 0, error: null });
       chassis.signal('SIGUSR1');
       await chassis.untilOutput('let go');
+      // The rehearsed stop came while it was turned: its poses have to show the standstill first.
+      const standstill = `for (let n = 0; n < 150; n += 1) {
+        const { standstill } = await (await fetch('http://127.0.0.1:5173/api/stopp')).json();
+        if (standstill.verdict === 'stands') break;
+        await new Promise((resolve) => setTimeout(resolve, 100));
+      }`;
+      await run(nameOf('gateway'), ['--input-type=module', '-e', standstill]);
       const { ended, file, steps } = await siteList('site-record.json', ['--resume']);
       expectSigned(ended, steps);
       await verifyEverywhere(world, file);
