@@ -91,6 +91,10 @@ describe('gw checklist verify, report and diff', () => {
     expect(readPdf(await readFile(file('a.pdf'))).pages[0]).toContain(
       'Mit dem Schlüssel des Geräts signiert und geprüft',
     );
+    for (const format of ['md', 'markdown']) {
+      const text = await gw('checklist', 'report', 'good.json', '--ca', 'ca.pem', '--lang', 'en', '--format', format);
+      expect([text.code, text.stdout]).toEqual([0, expect.stringMatching(/^#+ /m)]);
+    }
     const html = await gw('checklist', 'report', 'good.json', '--lang', 'en');
     expect(html.stdout).toContain('Signed, but NOT VERIFIED');
     expect(html.stderr).toContain('The signature was not verified');

@@ -338,6 +338,16 @@ describe('checking a site file', () => {
     expect(bare.keys['network-request']).toEqual(
       expect.arrayContaining(['contacts.customer', 'contacts.operator', 'chassis.mac', 'network.robotSegment']),
     );
+    const remedies = async (more: string) => {
+      await lacking(more);
+      const { completeFor } = await checkSite(path);
+      const letter = completeFor.find(({ id }) => id === 'network-request')?.missing ?? [];
+      return Object.fromEntries(letter.map(({ key, remedy }) => [key, remedy]));
+    };
+    expect((await remedies(''))['cloud.mqtt.host']).toBe('Enter cloud.mqtt.host, or fill it in by hand.');
+    // The value is there: nobody can enter it.
+    const here = await remedies('cloud: { mqtt: { alpn: x-example-mqtt-ca, host: localhost } }\n');
+    expect(here['cloud.mqtt.host']).toMatch(/^The letter cannot use the value of cloud\.mqtt\.host \(this machine/);
     const driving = await lacking(
       'stations: { A: { xM: 1, yM: 1 } }\ntours: { t: { stations: [A] } }\ndock: { xM: 0, yM: 0, yawDeg: 0 }\ncloud: { mqtt: { alpn: x-example-mqtt-ca } }\n',
     );

@@ -22,8 +22,8 @@ export default class ChecklistReport extends GwCommand<Result> {
       default: 'de' as const,
     })(),
     format: Flags.option({
-      summary: 'Format of the report; pdf needs --out, junit is always English.',
-      options: ['html', 'pdf', 'md', 'junit'] as const,
+      summary: 'Format of the report; pdf needs --out, md and markdown are the same, junit is always English.',
+      options: ['html', 'pdf', 'md', 'markdown', 'junit'] as const,
       default: 'html' as const,
     })(),
     out: Flags.file({ char: 'o', summary: 'Write the report to this file.', helpValue: 'FILE' }),
@@ -34,7 +34,8 @@ export default class ChecklistReport extends GwCommand<Result> {
   protected override async execute(): Promise<Outcome<Result>> {
     const { args, flags } = await this.parse(ChecklistReport);
     const { reportRecord } = await import('../../lib/toolkit/checklist/report.ts');
-    const { ca: caPath, site: sitePath, serial, lang, format, out, force } = flags;
+    const { ca: caPath, site: sitePath, serial, lang, out, force } = flags;
+    const format = flags.format === 'markdown' ? 'md' : flags.format;
     const trust = { caPath, sitePath, serial };
     const data = await reportRecord({ path: args.file, ...trust, lang, format, out, force, now: () => new Date() });
     // stdout holds only the report; the verification result goes to stderr.

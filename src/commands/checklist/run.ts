@@ -84,8 +84,8 @@ machine. Moves the robot only with --robot-will-move.`;
       summary: 'The way is clear: steps that move the robot may run.',
     }),
     format: Flags.option({
-      summary: 'Format of the result; --json prints the envelope of all commands.',
-      options: ['text', 'markdown', 'junit'] as const,
+      summary: 'Format of the result, md being markdown; --json prints the envelope of all commands.',
+      options: ['text', 'markdown', 'md', 'junit'] as const,
       default: 'text' as const,
     })(),
     record: Flags.file({

@@ -23,7 +23,7 @@ export default class NetworkRequest extends GwCommand<Result> {
     })(),
     format: Flags.option({
       summary: 'Format of the letter; pdf requires --out.',
-      options: ['md', 'html', 'pdf'] as const,
+      options: ['md', 'markdown', 'html', 'pdf'] as const,
       default: 'md' as const,
     })(),
     out: Flags.file({ char: 'o', summary: 'Write the letter to this file.', helpValue: 'FILE' }),
@@ -34,7 +34,8 @@ export default class NetworkRequest extends GwCommand<Result> {
   protected override async execute(): Promise<Outcome<Result>> {
     const { flags } = await this.parse(NetworkRequest);
     const { writeNetworkRequest } = await import('../../lib/toolkit/network/request.ts');
-    const { site: sitePath, lang, format, out, force } = flags;
+    const { site: sitePath, lang, out, force } = flags;
+    const format = flags.format === 'markdown' ? 'md' : flags.format;
     const data = await writeNetworkRequest({ sitePath, lang, format, out, force, now: () => new Date() });
     // stdout holds the letter only, so open points go to stderr.
     if (data.document !== null && !this.jsonEnabled()) for (const line of openPointLines(data)) this.note(line);

@@ -20,7 +20,7 @@ export async function verifyRecordAt(path: string, trust: RecordTrust): Promise<
   const { caPath, sitePath } = trust;
   let serial = trust.serial;
   let caPem = caPath === undefined ? undefined : await readCaCertificates(caPath);
-  if (sitePath !== undefined) {
+  if (sitePath !== undefined && (caPem === undefined || serial === undefined)) {
     const { loadSite } = await import('../../site/index.ts');
     const site = await loadSite(sitePath);
     serial ??= site.chassis.serial;

@@ -69,11 +69,27 @@ async function completeFor(site: Site): Promise<SiteCheck['completeFor']> {
   const { open } = networkRequestFacts(site, identity.kind === 'enrolled' ? identity.endpoint : null);
   const letter = open
     .filter(({ id }) => !ONLY_IF_USED.has(id))
-    .map(({ key, what }) => ({ key, what, remedy: `Enter ${key}, or fill it in by hand.` }));
+    .map(({ key, what }) => ({
+      key,
+      what,
+      remedy: hasValue(site, key)
+        ? `The letter cannot use the value of ${key} (this machine, or a name instead of an address): fill it in by hand.`
+        : `Enter ${key}, or fill it in by hand.`,
+    }));
   return [
     ...purposes.map(({ id, title, needs }) => ({ id, title, missing: needs.flatMap((need) => [...need(site)]) })),
     { id: 'network-request', title: 'network request', missing: letter },
   ];
+}
+
+/** Whether the site file has a value there: the letter leaves out one that names this machine. */
+function hasValue(site: Site, key: string): boolean {
+  let value: unknown = site;
+  for (const name of key.split('.')) {
+    if (typeof value !== 'object' || value === null) return false;
+    value = (value as Readonly<Record<string, unknown>>)[name];
+  }
+  return value !== undefined && !(Array.isArray(value) && value.length === 0);
 }
 
 /** Points of the letter that a site without doors, lifts and other segments does not have. */

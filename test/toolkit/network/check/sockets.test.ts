@@ -99,6 +99,16 @@ describe('the listening address of SSH', () => {
     return [of('inward.ssh'), of('inward.listening')];
   };
 
+  it('is no line about a listener where there is none', () => {
+    const line = socketLines(judgeSockets([], siteOf(), robot)).find(({ id }) => id === 'inward.ssh');
+    expect(line).toMatchObject({ verdict: 'ok', title: 'SSH does not listen on port 22' });
+    // SSH over UDP or on another port does not make it true.
+    const other = [socket('udp', '0.0.0.0', 22), socket('tcp', '0.0.0.0', 2222, 'sshd')];
+    expect(socketLines(judgeSockets(other, siteOf(), robot)).map(({ title }) => title)).not.toContain(
+      'SSH listens in the robot segment only',
+    );
+  });
+
   it('may be the address in the robot segment, and loopback', () => {
     expect(ssh('192.0.2.2')).toEqual(['ok', 'ok']);
     expect(ssh('127.0.0.1', null)).toEqual(['ok', 'ok']);

@@ -112,8 +112,13 @@ function sshLine(sockets: readonly NetworkSocket[]): NetworkLine {
       remedy: 'Set network.gateway in the site file to the address of this gateway in the robot segment.',
     });
   }
-  const detail =
-    own.length === 0 ? `port ${SSH_PORT} is closed` : own.map(({ address }) => `bound to ${address}`).join(', ');
+  if (own.length === 0) {
+    return inwardLine('ssh', `SSH does not listen on port ${SSH_PORT}`, {
+      verdict: 'ok',
+      detail: 'nothing listens there',
+    });
+  }
+  const detail = own.map(({ address }) => `bound to ${address}`).join(', ');
   return inwardLine('ssh', title, { verdict: 'ok', detail });
 }
 
