@@ -47,7 +47,7 @@ export function createStopProofs({
   readonly clock: Clock;
   readonly log: Log;
   readonly isUnitVerified: () => boolean;
-  /** Called once for each accepted cancel that the robot does not obey, with what was seen. */
+  /** Called while the robot does not obey an accepted cancel, with what is seen. */
   readonly onDisobeyed?: (reason: string) => void;
 }): StopProofs {
   let owed: Owed | null = null;
@@ -78,10 +78,9 @@ export function createStopProofs({
     };
     const { verdict, reason } = judgeAfterStop(input);
     if (verdict === 'drives-on') {
-      const isNew = open.alarm === null;
       raise(open, reason);
       // Not of a cancel that was never accepted: a person who pushes the robot by hand looks the same.
-      if (isNew) onDisobeyed?.(reason);
+      onDisobeyed?.(reason);
     }
     return { proven: verdict === 'stands', reason };
   }

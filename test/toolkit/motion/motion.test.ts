@@ -310,6 +310,17 @@ describe('an interruption', () => {
     expect(first(renderMotionGo(data))).toMatch(words);
   });
 
+  it.each([
+    ['stands', /Resolve the reason, then try again/],
+    ['drives-on', /^Check the robot\. Press its emergency stop/],
+    ['moves', /^Check the robot\. Press its emergency stop/],
+  ])('advises to try again only beside a robot that was seen to stand: %s', async (verdict, remedy) => {
+    drives(() => ({ state: 'stopped', reason: 'stopped by the tablet' }));
+    fake.standstill = () => ({ verdict, reason: 'its poses show it' });
+    const ended = (await go()).findings.find(({ id }) => id === 'ended');
+    expect(ended).toMatchObject({ verdict: 'wrong', remedy: expect.stringMatching(remedy) });
+  });
+
   it('never reports a run as ended when its end was not confirmed', async () => {
     const { ending, about } = interrupt();
     const { ended } = drives(() => {

@@ -98,19 +98,16 @@ function whileSteady({ poses, acknowledgedAtMs, orderedAtMs }: AfterStopInput): 
 
 /** Once it should brake, a robot that obeys only becomes slower, whatever speed it had gained before. */
 function whileBraking({ poses, acknowledgedAtMs }: AfterStopInput, newest: PoseSample): readonly Way[] {
-  const noiseM = poses.filter(({ atMs }) => atMs > acknowledgedAtMs).length > FEW_POSES ? NOISE_M : NOISE_OF_FEW_M;
   const brakesFromMs = acknowledgedAtMs + REACTION_S * 1_000;
-  const last = poses.findLast(({ atMs }) => atMs <= brakesFromMs);
-  const first = poses.find(({ atMs }) => atMs >= brakesFromMs);
-  return [last, first].flatMap((from) => {
-    const fromMs = Math.max(brakesFromMs, from?.atMs ?? 0);
-    const pose = poses.find(({ atMs }) => atMs >= fromMs + BRAKES_MS);
-    if (from === undefined || pose === undefined || pose.atMs - from.atMs > MAX_APART_MS) return [];
-    // It came this far at least while it braked, so it was no faster at the end.
-    const brakesS = (pose.atMs - fromMs) / 1_000;
-    const endMS = Math.max(0, wayBetween(from, pose) / brakesS - (BRAKING_M_S2 * brakesS) / 2);
-    return [{ wayM: wayBetween(pose, newest), allowedM: brakingM(atMost(endMS)) + noiseM }];
-  });
+  const from = poses.findLast(({ atMs }) => atMs <= brakesFromMs) ?? poses[0];
+  const fromMs = Math.max(brakesFromMs, from?.atMs ?? 0);
+  const pose = poses.find(({ atMs }) => atMs >= fromMs + BRAKES_MS);
+  if (from === undefined || pose === undefined || pose.atMs - from.atMs > MAX_APART_MS) return [];
+  // It came this far at least while it braked, so it was no faster at the end.
+  const brakesS = (pose.atMs - fromMs) / 1_000;
+  const endMS = Math.max(0, wayBetween(from, pose) / brakesS - (BRAKING_M_S2 * brakesS) / 2);
+  const noiseM = poses.filter(({ atMs }) => atMs > acknowledgedAtMs).length > FEW_POSES ? NOISE_M : NOISE_OF_FEW_M;
+  return [{ wayM: wayBetween(pose, newest), allowedM: brakingM(atMost(endMS)) + noiseM }];
 }
 
 function brakingM(speedMS: number): number {
