@@ -6,6 +6,7 @@ import { printedIn, printedPages, readProjectFile, wordsOf } from '../cli/printe
 import { freePort } from '../free-port.ts';
 import { hasProgram } from '../peers/peer.ts';
 import { type Running, runGw, startGw } from './gw.ts';
+import { until } from './robot.ts';
 
 /**
  * Commands that are not typed here, each with the reason. A command that could run here does not belong here, and one
@@ -38,6 +39,10 @@ const otherCode: readonly (readonly [code: number, reason: string, pattern: RegE
 ];
 
 const atDock = 'gw motion pose --at-dock --robot-stands-there';
+interface Standing {
+  readonly standstill: { readonly verdict: string };
+}
+
 type Around = readonly (readonly [pattern: RegExp, command: string])[];
 /** What a person does before a command, as its page says: the robot is put on its dock, its position is known. */
 const prepared: Around = [
@@ -95,8 +100,17 @@ async function typedOnceBack(line: string) {
 describe.skipIf(!hasProgram('adb'))('the commands of the pages', () => {
   let sim: Running;
   let serve: Running;
+  let operatorPort = 0;
+  /** A fault that was switched, or a stop, is followed by a while in which the poses prove nothing. */
+  const stands = () =>
+    until(
+      async () => (await (await fetch(`http://127.0.0.1:${operatorPort}/api/stopp`)).json()) as Standing,
+      ({ standstill }) => standstill.verdict === 'stands',
+      30_000,
+    );
   beforeAll(async () => {
-    const ports = ['--chassis-port', '0', '--operator-port', String(await freePort())];
+    operatorPort = await freePort();
+    const ports = ['--chassis-port', '0', '--operator-port', String(operatorPort)];
     const parts = ['--with', 'enrolment,cloud,tablet,password', '--robots', '2'];
     sim = startGw(['sim', ...ports, ...parts, '--json'], { cwd: dir });
     await sim.untilOutput('"event":"ready"');
@@ -128,7 +142,11 @@ describe.skipIf(!hasProgram('adb'))('the commands of the pages', () => {
     '%s',
     async (line) => {
       const [expected = 0] = otherCode.find(([, , pattern]) => pattern.test(line)) ?? [];
-      for (const command of commandsOf(prepared, line)) expect(await typedOnceBack(command)).toMatchObject({ code: 0 });
+      if (commandsOf(prepared, line).length > 0) await stands();
+      for (const command of commandsOf(prepared, line)) {
+        const { code, text } = await typedOnceBack(command);
+        expect(code, `${command}\n${text}`).toBe(0);
+      }
       const { code, text } = await typed(line);
       expect(code, `${line}\n${text}`).toBe(expected);
       const fault = /^(gw sim fault \S+) on/.exec(line)?.[1];
