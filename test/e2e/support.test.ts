@@ -139,7 +139,12 @@ describe('a support session', () => {
     // Values and their ages change meanwhile.
     const shape = async (at: number) =>
       (await (await fetch(`http://127.0.0.1:${at}/service`)).text()).replaceAll(/-?\d+([.,]\d+)?/g, 'N');
-    expect(await shape(port)).toBe(await shape(5174));
+    // So does what waits for the cloud, between two readings of the page.
+    await until(
+      async () => [await shape(port), await shape(5174)] as const,
+      ([through, direct]) => through === direct,
+      10_000,
+    );
     tunnels().close(tunnel.tunnelId);
     await ended();
     expect(recordsOf(robot).at(-1)).toMatchObject({ kind: 'end', reason: 'closed-by-cloud' });
