@@ -32,6 +32,9 @@ const SETS_OUT_MS = 3_000;
 /** A robot that moved less than this within that time had hardly set out: it is faster than on average since. Project decisions. */
 const SET_OUT_M = 0.03;
 const SET_OUT_MS = 400;
+/** A robot that is slower than this part of its speed has braked, however long its way was. Project decisions. */
+const BRAKED_PART = 0.3;
+const BRAKED_M_S = 0.05;
 /** Its speed while it brakes is taken over at least this, and is an estimate. Project decisions. */
 const BRAKES_MS = 300;
 const FASTER_BY = 1.2;
@@ -74,7 +77,7 @@ export function judgeAfterStop(input: AfterStopInput): AfterStop {
 
 /** How far it went, in metres; null: no further than braking explains. */
 function furtherThanBraking(input: AfterStopInput, newest: PoseSample): number | null {
-  const ways = [...whileSteady(input), ...whileBraking(input, newest)];
+  const ways = [...whileSteady(input, newest), ...whileBraking(input, newest)];
   return ways.find(({ wayM, allowedM }) => wayM > allowedM)?.wayM ?? null;
 }
 
@@ -84,12 +87,14 @@ interface Way {
 }
 
 /** At the cancel a robot that has been driving for a while has the speed that it had before. */
-function whileSteady({ poses, acknowledgedAtMs, orderedAtMs }: AfterStopInput): readonly Way[] {
+function whileSteady({ poses, acknowledgedAtMs, orderedAtMs }: AfterStopInput, newest: PoseSample): readonly Way[] {
   if (orderedAtMs !== null && acknowledgedAtMs - orderedAtMs < SETS_OUT_MS) return [];
   const at = poses.findLastIndex(({ atMs }) => atMs <= acknowledgedAtMs);
   const pose = poses[at];
   const speedMS = pose === undefined ? null : speedAt(poses, pose);
   if (pose === undefined || speedMS === null) return [];
+  const nowMS = speedOver(SPEED_MS, poses, newest)?.speedMS ?? speedMS;
+  if (speedMS > SLOW_M_S && nowMS < BRAKED_PART * speedMS + BRAKED_M_S) return [];
   const fastestMS = atMost(speedMS);
   const onS = (acknowledgedAtMs - pose.atMs) / 1_000 + REACTION_S;
   const wayM = wayBetween(meanPlace(poses, at), meanPlace(poses, poses.length - 1));
