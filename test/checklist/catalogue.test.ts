@@ -83,7 +83,7 @@ describe('the built-in checklists', () => {
   });
 
   test('make the robot drive only after questions whose answers expire with the run', async () => {
-    for (const password of [undefined, 'known to nobody']) {
+    for (const password of [undefined, 'of no one']) {
       for (const name of ['site', 'service']) {
         const list = await loadChecklist(join(builtIn, `${name}.yaml`), createCatalogue({ password }));
         const gates = ['trial-space', 'trial-emergency-stop', 'people-know', 'way-clear'];

@@ -49,7 +49,7 @@ describe.skipIf(!hasProgram('sshd'))('a slow link to a real OpenSSH server', () 
     expect(probe.stdout).toMatch(/^ok {3}Serial number matches the site file/m);
   });
 
-  it('is named where the chassis gives no answer: nobody is sent to its power', async () => {
+  it('is named where the chassis gives no answer, and no one is sent to its power', async () => {
     await robot.fault('silent', 'on');
     try {
       const [address, json, maps] = await Promise.all([

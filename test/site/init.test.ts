@@ -345,7 +345,7 @@ describe('checking a site file', () => {
       return Object.fromEntries(letter.map(({ key, remedy }) => [key, remedy]));
     };
     expect((await remedies(''))['cloud.mqtt.host']).toBe('Enter cloud.mqtt.host, or fill it in by hand.');
-    // The value is there: nobody can enter it.
+    // The value is there, so it cannot be entered.
     const here = await remedies('cloud: { mqtt: { alpn: x-example-mqtt-ca, host: localhost } }\n');
     expect(here['cloud.mqtt.host']).toMatch(/^The letter cannot use the value of cloud\.mqtt\.host \(this machine/);
     const driving = await lacking(

@@ -133,7 +133,7 @@ describe('an answer that expires with the run', () => {
     expect(events).toEqual(['ask way-clear', 'ask hand', 'run tour', 'ask seen']);
   });
 
-  test('does not let the robot move while nobody gives it, or the answer is another', async () => {
+  test('does not let the robot move while no person gives it, or the answer is another', async () => {
     const process = processes(list);
     await process();
     const alone = await process({ only: ['tour'], says: null });

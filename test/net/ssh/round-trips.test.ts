@@ -7,7 +7,7 @@ import { createFakeClock } from '../../lifecycle/fake-clock.ts';
 /** A server that answers the requests in order, the n-th after `delayMs(n)`; null: never. */
 function measured(delayMs: (n: number) => number | null) {
   const clock = createFakeClock();
-  const told: RoundTrips[] = [];
+  const reported: RoundTrips[] = [];
   let asked = 0;
   let lastMs = 0;
   const meter = measureRoundTrips({
@@ -21,48 +21,48 @@ function measured(delayMs: (n: number) => number | null) {
       lastMs = Math.max(lastMs, clock.monotonicMs() + ms);
       clock.after(lastMs - clock.monotonicMs(), onAnswer);
     },
-    onSlow: (found) => told.push(found),
+    onSlow: (found) => reported.push(found),
   });
-  return { clock, meter, told, asked: () => asked };
+  return { clock, meter, reported, asked: () => asked };
 }
 
 describe('the round trips of an SSH connection', () => {
   it('are measured three times at once, then at the interval', async () => {
-    const { clock, meter, told, asked } = measured(() => 20);
+    const { clock, meter, reported, asked } = measured(() => 20);
     expect(meter.current()).toBeNull();
     await clock.advance(61);
     expect(asked()).toBe(3);
     expect(meter.current()).toEqual({ medianMs: 20, longestMs: 20, isSlow: false });
     await clock.advance(2_000);
     expect(asked()).toBe(7);
-    expect(told).toEqual([]);
+    expect(reported).toEqual([]);
     meter[Symbol.dispose]();
     await clock.advance(1_000);
     expect(clock.pending).toBe(0);
     expect(asked()).toBe(7);
   });
 
-  it('of a slow link are told once, after three of them', async () => {
-    const { clock, meter, told } = measured(() => 300);
+  it('of a slow link are reported once, after three of them', async () => {
+    const { clock, meter, reported } = measured(() => 300);
     await clock.advance(301);
     expect(meter.current()).toMatchObject({ medianMs: 300, isSlow: true });
-    expect(told).toEqual([]);
+    expect(reported).toEqual([]);
     await clock.advance(5_000);
-    expect(told).toEqual([{ medianMs: 300, longestMs: 300, isSlow: true }]);
+    expect(reported).toEqual([{ medianMs: 300, longestMs: 300, isSlow: true }]);
   });
 
-  it('of a link that stalls for long, or again and again, are told too; of one short stall they are not', async () => {
+  it('of a link that stalls for long, or again and again, are reported too; of one short stall they are not', async () => {
     const once = measured((n) => (n === 4 ? 850 : 10));
     await once.clock.advance(4_000);
-    expect(once.told).toEqual([]);
+    expect(once.reported).toEqual([]);
     expect(once.meter.current()).toMatchObject({ medianMs: 10, longestMs: 850, isSlow: false });
     const long = measured((n) => (n === 4 ? 950 : 10));
     await long.clock.advance(4_000);
     // The request behind it came 500 ms later, so it took 450 ms: no delay of this process, which would have sent none.
-    expect(long.told).toEqual([{ medianMs: 10, longestMs: 950, isSlow: true }]);
+    expect(long.reported).toEqual([{ medianMs: 10, longestMs: 950, isSlow: true }]);
     const often = measured((n) => (n % 5 === 4 ? 650 : 10));
     await often.clock.advance(8_000);
-    expect(often.told).toHaveLength(1);
+    expect(often.reported).toHaveLength(1);
   });
 
   it('include the one that is under way, and forget after half a minute', async () => {

@@ -139,7 +139,7 @@ describe('over a slow SSH link', () => {
     expect(await findOver(late.endpoint)).toMatchObject({ state: 'connected', link: slowLink, remedy: null });
   });
 
-  it('no answer is not blamed on the chassis: nobody is sent to its power switch', async () => {
+  it('no answer is not blamed on the chassis, and no one is sent to its power switch', async () => {
     await using silent = await rawPeer(() => {});
     const result = await findOver(silent.endpoint);
     expect(result).toMatchObject({
