@@ -1,8 +1,9 @@
 // A process that runs one of the loads, so that its CPU time does not distort the measurement.
+import { loadOf } from './loads.js';
 import { serveRequests } from './worker.js';
 
 const [name] = process.argv.slice(2);
-const { default: load } = await import(`./loads/${name}.js`);
+const load = await loadOf(name);
 let attack;
 
 serveRequests({

@@ -1,4 +1,6 @@
-/** Names of the attacks; each is a file in loads/. */
+import { endlessLoads } from './loads/endless-bytes.js';
+
+/** Names of the attacks; those without a file of their own in loads/ are in endless-bytes.js. */
 export const loadNames = [
   'unread-log',
   'idle-connections',
@@ -13,4 +15,9 @@ export const loadNames = [
   'unread-maps',
   'stop-flood',
   'password-flood',
+  ...endlessLoads.keys(),
 ];
+
+export async function loadOf(name) {
+  return endlessLoads.get(name) ?? (await import(`./loads/${name}.js`)).default;
+}

@@ -5,10 +5,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../../test/free-port.ts';
 import { summary } from '../answers.ts';
 import { tableLines } from '../figures.ts';
-import { loadNames } from '../loads.js';
+import { loadNames, loadOf } from '../loads.js';
 import { diskBytes, peakResidentMb, residentMb, startChild, threadMs } from '../measure.js';
 import { probeEvery, probeOnce, requestStop, signInWithRetries } from '../probe.js';
 import { siteBefore, startServe, startSimulator } from '../robot.js';
+import { startTunnel } from '../tunnel/ways.js';
 import { startWorker } from '../worker.js';
 
 /** The second address, of a person who stops the robot. */
@@ -46,7 +47,7 @@ export default {
     );
     const measured = [];
     for (const name of CHOSEN) {
-      const { default: load } = await import(`../loads/${name}.js`);
+      const load = await loadOf(name);
       await using robot = await startSimulator(['--with', 'password']);
       measured.push(await measure(load, robot, { host: '127.0.0.1', port: barePort }));
     }
@@ -123,8 +124,10 @@ async function measure(load, robot, bareTarget) {
     thread: threadMs(serve.pid),
   };
 
+  const tunnel = load.isTunnel ? stack.use(await startTunnel(robot.dir)) : null;
+  const attacked = tunnel === null ? target : { host: '127.0.0.1', port: tunnel.port };
   const began = performance.now();
-  await attacker.request({ what: 'start', target, options: {} });
+  await attacker.request({ what: 'start', target: attacked, options: {} });
   await chassis?.request({ what: 'attack' });
   const endLoad = probes();
   await sleep(LOAD_S * 1000);

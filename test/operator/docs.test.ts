@@ -58,7 +58,7 @@ describe('docs/operator.md', () => {
     expect([readOnly.perPeer, readOnly.smallPeer]).toEqual([readOnly.total, readOnly.total]);
     expect(page).toContain(`if that has more than ${full.smallPeer};`);
     expect(leading('Headers, from the first byte or from the connect')).toEqual(both((limits) => s(limits.headersMs)));
-    expect(leading('Body, from the end of the headers')).toEqual(both((limits) => s(limits.bodyMs)));
+    expect(leading('Body, from the end of the headers')).toEqual([s(full.bodyMs), 'none is read']);
     const upload = `${full.uploadWindowBytes / 1024} KiB in each ${s(full.uploadWindowMs)}`;
     expect(leading('Upload of a signed-in person')?.[0]).toBe(upload);
     expect(leading('Answer of which nothing is read')).toEqual(both((limits) => s(limits.unreadMs)));

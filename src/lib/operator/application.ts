@@ -13,7 +13,7 @@ import { createOutflow } from './connections/outflow.ts';
 import { createLiveEvents } from './events.ts';
 import { chassisState, createHandlers } from './handlers.ts';
 import { sendRefusal } from './http/answer.ts';
-import { acceptAnyBody, formFields, MAX_BODY_BYTES } from './http/bodies.ts';
+import { acceptAnyBody, formFields, MAX_BODY_BYTES, refuseChunks } from './http/bodies.ts';
 import { createPolicy } from './http/policy.ts';
 import { type Refusal, refusalOf, refuse } from './http/refusal.ts';
 import { ROBOT_HEADER, refuseOtherRobot } from './http/robot.ts';
@@ -152,7 +152,8 @@ export async function createApplication(options: OperatorOptions): Promise<Appli
     const { row } = request.routeOptions.config;
     const refusal =
       policy.judge(request.raw, scopeOf(request.raw), row) ??
-      refuseOtherRobot(request.headers[ROBOT_HEADER], serial, row);
+      refuseOtherRobot(request.headers[ROBOT_HEADER], serial, row) ??
+      refuseChunks(request, row);
     if (refusal === null) done();
     else sendRefusal(request, reply, refusal);
   });

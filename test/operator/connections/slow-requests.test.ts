@@ -23,23 +23,18 @@ describe('a request that is late', () => {
 
   it('is 408 when the body is late, on the full socket too', async () => {
     await using server = await startServer({ password: true });
-    const late = (length: string) =>
-      head('POST /api/anmeldung', 'Content-Type: application/json', length) +
-      (length.startsWith('T') ? 'ffff\r\n{' : '{');
-    for (const length of ['Content-Length: 16384', 'Transfer-Encoding: chunked']) {
-      using slow = await client(server.full);
-      slow.send(late(length));
-      let waitedMs = 0;
-      while (!slow.isClosed()) {
-        slow.send(' ');
-        await sleep(1);
-        server.clock.advance(100);
-        waitedMs += 100;
-      }
-      expect(waitedMs).toBeGreaterThanOrEqual(connectionLimits.full.bodyMs);
-      await slow.closed;
-      expect(slow.text()).toContain('HTTP/1.1 408 TIMEOUT');
+    using slow = await client(server.full);
+    slow.send(`${head('POST /api/anmeldung', 'Content-Type: application/json', 'Content-Length: 16384')}{`);
+    let waitedMs = 0;
+    while (!slow.isClosed()) {
+      slow.send(' ');
+      await sleep(1);
+      server.clock.advance(100);
+      waitedMs += 100;
     }
+    expect(waitedMs).toBeGreaterThanOrEqual(connectionLimits.full.bodyMs);
+    await slow.closed;
+    expect(slow.text()).toContain('HTTP/1.1 408 TIMEOUT');
   });
 
   it('is disconnected when the body of an answered request never ends', async () => {

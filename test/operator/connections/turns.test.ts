@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createRequestTurns, type TurnRequest } from '../../../src/lib/operator/connections/turns.ts';
+import { createTurns, type TurnRequest } from '../../../src/lib/operator/connections/turns.ts';
 
 interface Work extends TurnRequest {
   readonly name: string;
@@ -7,13 +7,31 @@ interface Work extends TurnRequest {
   readonly isAborted: boolean;
 }
 
+/** A connection with this many pieces. */
+interface Received {
+  readonly name: string;
+  readonly peer: string;
+  readonly takesMs: number;
+  pieces: number;
+  readonly then?: () => void;
+}
+
 function harness() {
   let now = 1_000_000;
   const deferred: (() => void)[] = [];
   const order: string[] = [];
-  const turns = createRequestTurns<Work>({
+  const turns = createTurns<Work, Received>({
     monotonicMs: () => now,
     defer: (callback) => deferred.push(callback),
+    parse(reader) {
+      if (reader.pieces === 0) return false;
+      reader.pieces -= 1;
+      order.push(reader.name);
+      now += reader.takesMs;
+      reader.then?.();
+      if (reader.pieces > 0) turns.addReceived(reader);
+      return true;
+    },
     run({ name, takesMs, isAborted }) {
       if (isAborted) return false;
       order.push(name);
@@ -26,6 +44,8 @@ function harness() {
     accept: () => turns.noteAccepted(),
     add: (name: string, more: Partial<Work> = {}) =>
       turns.add({ name, peer: name[0] ?? '', isUrgent: false, takesMs: 0, isAborted: false, ...more }),
+    receive: (name: string, pieces: number, takesMs = 0, then?: () => void) =>
+      turns.addReceived({ name, peer: name[0] ?? '', pieces, takesMs, ...(then && { then }) }),
     /** Completes the given number of event loop rounds. */
     rounds(count: number) {
       for (let i = 0; i < count; i += 1) for (const callback of deferred.splice(0)) callback();
@@ -92,5 +112,44 @@ describe('scheduling of requests', () => {
       accept();
     }
     expect(order).toEqual(['b1']);
+  });
+});
+
+describe('scheduling of received bytes', () => {
+  it('is immediate within the time budget, then one piece of each peer in turn, whatever their connections are', () => {
+    const { order, receive, rounds, isIdle } = harness();
+    receive('a1', 3, 11);
+    for (const name of ['a2', 'a3', 'b1']) receive(name, 2);
+    expect(order).toEqual(['a1']);
+    rounds(1);
+    expect(order.slice(1)).toEqual(['a1']);
+    rounds(1);
+    expect(order.slice(2)).toEqual(['b1', 'a2', 'b1', 'a3', 'a1']);
+    rounds(1);
+    expect(order.slice(7)).toEqual(['a2', 'a3']);
+    rounds(1);
+    expect(isIdle()).toBe(true);
+  });
+
+  it('leaves half of the round to requests, and runs a stop in the round in which it was parsed', () => {
+    const { order, add, receive, rounds } = harness();
+    receive('a1', 1_000, 11);
+    add('b1');
+    receive('c1', 1, 0, () => add('c-stop', stop));
+    rounds(1);
+    expect(order).toEqual(['a1', 'a1', 'b1']);
+    rounds(1);
+    expect(order.slice(3, 5)).toEqual(['c1', 'c-stop']);
+  });
+
+  it('is one piece a round while connections arrive, if that one takes long', () => {
+    const { order, receive, rounds, accept } = harness();
+    accept();
+    for (const name of ['a1', 'b1', 'c1']) receive(name, 1, 4);
+    for (const parsed of [1, 2, 3]) {
+      accept();
+      rounds(1);
+      expect(order).toHaveLength(parsed);
+    }
   });
 });

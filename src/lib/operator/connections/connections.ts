@@ -6,7 +6,8 @@ import { createAdmission } from './admission.ts';
 import { dropConnection } from './drop-connection.ts';
 import { peerOf } from './ip-address.ts';
 import type { ConnectionLimits } from './limits.ts';
-import { createRequestTurns, type TurnRequest } from './turns.ts';
+import { type Reader, takeOverReading } from './reading.ts';
+import { createTurns, type TurnRequest } from './turns.ts';
 
 export type RequestHandler = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -22,6 +23,9 @@ interface Connection {
   current: ServerResponse | null;
   /** Pipelined requests, whose turn comes after the answer in progress. */
   readonly waiting: Exchange[];
+  /** The last request whose headers are parsed: what follows belongs to its body, until that is complete. */
+  received: Exchange | null;
+  reader: Reader | null;
   /** Times in a row that `unreadMs` passed without a byte either way. */
   silentTimes: number;
 }
@@ -31,6 +35,10 @@ interface Exchange extends TurnRequest {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   isBegun: boolean;
+  /** Whether its handler was called. Before that no more of its body is parsed, since no one would consume it. */
+  isRunning: boolean;
+  /** Bytes of its body that may still be parsed; the rest is left to the deadline. */
+  bodyLeft: number;
 }
 
 /** Keyed by the raw socket, so no header can influence it. */
@@ -63,6 +71,10 @@ export interface Crowding {
   readonly peer: string;
 }
 
+/** Parsed in one turn. */
+const PIECE_BYTES = 1_024;
+/** The same of an upload of a signed-in person. */
+const UPLOAD_PIECE_BYTES = 16 * 1_024;
 const CROWDING_REPORT_MS = 60_000;
 const HELD_PART = 1 / 4;
 
@@ -72,6 +84,8 @@ export interface ConnectionTableOptions {
   readonly answer: RequestHandler;
   /** Requests that are handled before all others, also before an earlier pipelined request of their connection. */
   readonly isUrgent: (request: IncomingMessage) => boolean;
+  /** Whether a body of this request is parsed at all. Otherwise the answer ends the connection. */
+  readonly takesBody: (request: IncomingMessage) => boolean;
   /** Answers a request whose body did not arrive in time. */
   readonly refuseLate: (socket: Socket) => void;
   /** Called at most once a minute. */
@@ -80,19 +94,23 @@ export interface ConnectionTableOptions {
 
 /** The connections of one listener: admission, request order and timeouts. */
 export function createConnectionTable(options: ConnectionTableOptions) {
-  const { limits, clock, answer, isUrgent, refuseLate } = options;
+  const { limits, clock, answer, isUrgent, takesBody, refuseLate } = options;
   const open = createAdmission<Connection>(limits);
   const crowded = { evicted: 0, refused: 0, peer: '' };
   let crowdingReportedMs = Number.NEGATIVE_INFINITY;
-  const turns = createRequestTurns<Exchange>({
+  const turns = createTurns<Exchange, Reader>({
     monotonicMs: () => performance.now(),
     defer: setImmediate,
-    run: ({ connection, request, response, isUrgent }) => {
+    run: (exchange) => {
+      const { connection, request, response, isUrgent } = exchange;
       // A stop is carried out even if its connection was lost meanwhile.
       if (connection.socket.destroyed && !isUrgent) return false;
+      exchange.isRunning = true;
       answer(request, response);
+      connection.reader?.wake();
       return true;
     },
+    parse: (reader) => reader.parsePiece(),
   });
 
   function noteCrowding(what: 'evicted' | 'refused', peer: string): void {
@@ -167,8 +185,14 @@ export function createConnectionTable(options: ConnectionTableOptions) {
     function isKeepingUp(bytesRead: number): boolean {
       if (windowBeganAtBytes === null || bytesRead - windowBeganAtBytes >= limits.uploadWindowBytes) return true;
       // Buffered bytes mean that this side reads slowly, not the sender.
-      return request.readableLength > 0;
+      return request.readableLength + connection.socket.readableLength > 0;
     }
+  }
+
+  function pieceBytes({ received, isUpload }: Connection): number {
+    if (received === null || received.request.complete) return PIECE_BYTES;
+    if (!received.isRunning) return 0;
+    return isUpload ? UPLOAD_PIECE_BYTES : Math.min(PIECE_BYTES, received.bodyLeft);
   }
 
   return {
@@ -196,12 +220,29 @@ export function createConnectionTable(options: ConnectionTableOptions) {
         isUpload: false,
         current: null,
         waiting: [],
+        received: null,
+        reader: null,
         silentTimes: 0,
       };
       connections.set(socket, connection);
       open.add(connection);
       socket.once('close', () => open.remove(connection));
       return true;
+    },
+
+    /** Called when Node's server has set up its parser. */
+    read(socket: Socket): void {
+      const connection = connections.get(socket);
+      if (connection === undefined) return;
+      connection.reader = takeOverReading(socket, {
+        peer: connection.peer,
+        schedule: turns.addReceived,
+        pieceBytes: () => pieceBytes(connection),
+        onParsed(bytes) {
+          const { received } = connection;
+          if (received !== null) received.bodyLeft = Math.max(0, received.bodyLeft - bytes);
+        },
+      });
     },
 
     /** Called with a request when its headers are parsed. */
@@ -215,8 +256,17 @@ export function createConnectionTable(options: ConnectionTableOptions) {
         peer: connection.peer,
         isUrgent: isUrgent(request),
         isBegun: false,
+        isRunning: false,
+        bodyLeft: limits.bodyBytes,
       };
-      if (hasBody(request)) watchBody(exchange);
+      connection.received = exchange;
+      if (hasBody(request)) {
+        if (takesBody(request)) watchBody(exchange);
+        else {
+          exchange.bodyLeft = 0;
+          response.shouldKeepAlive = false;
+        }
+      }
       const { current, waiting } = connection;
       if (current === null || (waiting.length === 0 && current.writableFinished)) {
         makeCurrent(connection, response);
@@ -224,7 +274,6 @@ export function createConnectionTable(options: ConnectionTableOptions) {
         return;
       }
       if (waiting.length >= limits.pipelined) {
-        stopParsing(connection.socket);
         dropConnection(connection.socket);
         return;
       }
@@ -256,14 +305,3 @@ function hasBody({ headers }: IncomingMessage): boolean {
   const length = headers['content-length'];
   return headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0');
 }
-
-/**
- * Makes the HTTP parser discard the rest of the chunk: 64 KiB hold 2,500 requests, 100 ms of parsing (measured). Node
- * has no public API for it; this return value makes the parser treat the request as an upgrade.
- */
-function stopParsing(socket: Socket): void {
-  const { parser } = socket as { parser?: { onIncoming?: unknown } | null };
-  if (parser) parser.onIncoming = () => PARSER_UPGRADE;
-}
-
-const PARSER_UPGRADE = 2;

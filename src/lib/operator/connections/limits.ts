@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { MAX_BODY_BYTES } from '../http/bodies.ts';
 import type { AdmissionLimits } from './admission.ts';
 
 /** Limits of one listener. All are project decisions; docs/operator.md gives the reasons. */
@@ -7,6 +8,8 @@ export interface ConnectionLimits extends AdmissionLimits {
   readonly headersMs: number;
   /** A body, from the end of its headers. */
   readonly bodyMs: number;
+  /** Of a body that is not the upload of a signed-in person; the rest of a longer one is not parsed. */
+  readonly bodyBytes: number;
   /** An upload of a signed-in person has no deadline, but a minimum number of bytes in each window. */
   readonly uploadWindowMs: number;
   readonly uploadWindowBytes: number;
@@ -20,9 +23,13 @@ export interface ConnectionLimits extends AdmissionLimits {
   readonly pipelined: number;
 }
 
+/** Enough for the parsers behind to see that a body is too long. */
+const PARSER_SLACK_BYTES = 4 * 1024;
+
 const times = {
   headersMs: 5_000,
   bodyMs: 5_000,
+  bodyBytes: MAX_BODY_BYTES + PARSER_SLACK_BYTES,
   uploadWindowMs: 30_000,
   uploadWindowBytes: 512 * 1024,
   unreadMs: 30_000,

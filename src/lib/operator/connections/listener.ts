@@ -3,6 +3,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { GwError } from '../../error/index.ts';
 import { type Clock, systemClock } from '../../lifecycle/index.ts';
+import { mayTakeBody } from '../http/bodies.ts';
 import { type Refusal, refuse } from '../http/refusal.ts';
 import { securityHeaders } from '../http/security-headers.ts';
 import { type Crowding, createConnectionTable, type RequestHandler } from './connections.ts';
@@ -72,11 +73,13 @@ export async function openListener(application: RequestHandler, options: Listene
     if (refusal) sendRaw(response, refusal);
     else application(request, response);
   };
+  const takesBody = (request: IncomingMessage) => scope !== 'read-only' && mayTakeBody(request);
   const table = createConnectionTable({
     limits: { ...limits, total: totalWithin(limits.total, openFileLimit()) },
     clock: options.clock ?? systemClock,
     answer,
     isUrgent: options.isUrgent ?? (() => false),
+    takesBody,
     refuseLate: (socket) => refuseConnection(socket, refuse('TIMEOUT')),
     ...(options.onCrowded && { onCrowded: options.onCrowded }),
   });
@@ -96,7 +99,7 @@ export async function openListener(application: RequestHandler, options: Listene
     receive,
   );
   server.setTimeout(limits.unreadMs, (socket: Socket) => table.onSilence(socket));
-  admitFirst(server, (socket) => {
+  const isAdmitted = (socket: Socket) => {
     // Already reset by the peer; a Unix socket never has an address.
     if (socket.remoteAddress === undefined && typeof server.address() !== 'string') {
       socket.destroy();
@@ -104,10 +107,11 @@ export async function openListener(application: RequestHandler, options: Listene
     }
     scopes.set(socket, scope);
     return table.accept(socket, socket.remoteAddress ?? '');
-  });
+  };
+  admitFirst(server, isAdmitted, table.read);
   // Without this listener Node would send 100 Continue for a request that is then refused.
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
-    if (refusedBySocket(request, scope) === null) response.writeContinue();
+    if (takesBody(request) && refusedBySocket(request, scope) === null) response.writeContinue();
     receive(request, response);
   });
   // An unknown Expect header is ignored.
@@ -143,12 +147,17 @@ export async function openListener(application: RequestHandler, options: Listene
 }
 
 /** Passes only admitted connections to Node's own handler, which allocates a parser for each. */
-function admitFirst(server: Server, isAdmitted: (socket: Socket) => boolean): void {
+function admitFirst(
+  server: Server,
+  isAdmitted: (socket: Socket) => boolean,
+  onAdmitted: (socket: Socket) => void,
+): void {
   const handlers = server.listeners('connection');
   server.removeAllListeners('connection');
   server.on('connection', (socket: Socket) => {
     if (!isAdmitted(socket)) return;
     for (const handle of handlers) handle.call(server, socket);
+    onAdmitted(socket);
   });
 }
 

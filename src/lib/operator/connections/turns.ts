@@ -1,5 +1,9 @@
-/** Time for requests per round of the event loop, before new connections and data are read. */
+/** Time for parsing and for requests per round of the event loop, before new connections and data are read. */
 const ROUND_MS = 10;
+/** Part of it for received bytes, so that requests have their turn as well. */
+const PARSING_MS = 5;
+/** The same while connections arrive, one per round. */
+const CROWDED_PARSING_MS = 0.5;
 /**
  * While connections arrive, one ordinary request per this many rounds: the event loop accepts only one connection per
  * round (libuv 1.52, measured), and a stop may be queued behind hundreds of them.
@@ -12,19 +16,33 @@ export interface TurnRequest {
   readonly isUrgent: boolean;
 }
 
-export interface TurnsOptions<T extends TurnRequest> {
+/** A connection with received bytes. */
+export interface TurnReader {
+  readonly peer: string;
+}
+
+export interface TurnsOptions<T extends TurnRequest, R extends TurnReader> {
   readonly monotonicMs: () => number;
   /** Calls back after the read phase of this event loop round: `setImmediate`. */
   readonly defer: (callback: () => void) => void;
   /** Handles a request. False when it was aborted meanwhile, which does not use up the turn. */
   readonly run: (request: T) => boolean;
+  /** Parses one piece of what a connection received. False when there was nothing to parse. */
+  readonly parse: (reader: R) => boolean;
 }
 
 /**
- * Request scheduler. Requests run at once while the round has time left; after that stops run first, then one request
- * per peer in turn, so that many connections of one peer count no more than one of another.
+ * Scheduler of parsing and requests. Both run at once while the round has time left; after that stops run first, then
+ * one piece or request per peer in turn, so that many connections of one peer count no more than one of another.
  */
-export function createRequestTurns<T extends TurnRequest>({ monotonicMs, defer, run }: TurnsOptions<T>) {
+export function createTurns<T extends TurnRequest, R extends TurnReader>({
+  monotonicMs,
+  defer,
+  run,
+  parse,
+}: TurnsOptions<T, R>) {
+  const received = createPeerQueue<R>();
+  let isParsing = false;
   const urgent = createPeerQueue<T>();
   const ordinary = createPeerQueue<T>();
   let roundBeganMs: number | null = null;
@@ -42,26 +60,41 @@ export function createRequestTurns<T extends TurnRequest>({ monotonicMs, defer, 
 
   const hasTime = (beganMs: number) => monotonicMs() - beganMs < ROUND_MS;
 
-  /** Runs at least one request, since a late round would otherwise stop all work. */
-  function drain(queue: PeerQueue<T>, beganMs: number): void {
-    let hasRun: boolean;
+  /** At least one of them, since a late round would otherwise stop all work. */
+  function drain<I>(queue: PeerQueue<I>, handle: (item: I) => boolean, hasTimeLeft: () => boolean): void {
+    let isDone: boolean;
     do {
       const next = queue.shift();
       if (next === undefined) return;
-      hasRun = run(next);
-    } while (!hasRun || (crowdedRounds === 0 && hasTime(beganMs)));
+      isDone = handle(next);
+    } while (!isDone || hasTimeLeft());
+  }
+
+  function parseOne(reader: R): boolean {
+    isParsing = true;
+    try {
+      return parse(reader);
+    } finally {
+      isParsing = false;
+    }
   }
 
   function endRound(): void {
-    roundBeganMs = monotonicMs();
-    drain(urgent, roundBeganMs);
+    const beganMs = monotonicMs();
+    roundBeganMs = beganMs;
+    const isWithinRound = () => crowdedRounds === 0 && hasTime(beganMs);
+    const parsingMs = crowdedRounds === 0 ? PARSING_MS : CROWDED_PARSING_MS;
+    drain(urgent, run, isWithinRound);
+    drain(received, parseOne, () => monotonicMs() - beganMs < parsingMs);
+    // Those that were just parsed.
+    drain(urgent, run, isWithinRound);
     roundsWithoutRequest += 1;
     if (crowdedRounds === 0 || roundsWithoutRequest >= CROWDED_ROUNDS_PER_REQUEST) {
       roundsWithoutRequest = 0;
-      drain(ordinary, roundBeganMs);
+      drain(ordinary, run, isWithinRound);
     }
     crowdedRounds = Math.max(0, crowdedRounds - 1);
-    if (urgent.isEmpty() && ordinary.isEmpty() && crowdedRounds === 0) roundBeganMs = null;
+    if (urgent.isEmpty() && received.isEmpty() && ordinary.isEmpty() && crowdedRounds === 0) roundBeganMs = null;
     else defer(endRound);
   }
 
@@ -82,22 +115,36 @@ export function createRequestTurns<T extends TurnRequest>({ monotonicMs, defer, 
       queue.push(request);
       beginRound();
     },
+    /** Parses one piece now or queues the connection, which must not be queued already. */
+    addReceived(reader: R): void {
+      const isNext = !isParsing && urgent.isEmpty() && received.isEmpty() && crowdedRounds === 0;
+      if (isNext && hasTime(beginRound())) {
+        parseOne(reader);
+        return;
+      }
+      received.push(reader);
+      beginRound();
+    },
   };
 }
 
-type PeerQueue<T extends TurnRequest> = ReturnType<typeof createPeerQueue<T>>;
+interface PeerQueue<T> {
+  isEmpty(): boolean;
+  push(item: T): void;
+  shift(): T | undefined;
+}
 
 /** First in, first out for each peer; one of each peer in turn. */
-function createPeerQueue<T extends TurnRequest>() {
+function createPeerQueue<T extends TurnReader>(): PeerQueue<T> {
   const byPeer = new Map<string, T[]>();
   return {
     isEmpty: () => byPeer.size === 0,
-    push(request: T): void {
-      const queue = byPeer.get(request.peer);
-      if (queue === undefined) byPeer.set(request.peer, [request]);
-      else queue.push(request);
+    push(item) {
+      const queue = byPeer.get(item.peer);
+      if (queue === undefined) byPeer.set(item.peer, [item]);
+      else queue.push(item);
     },
-    shift(): T | undefined {
+    shift() {
       for (const [peer, queue] of byPeer) {
         const next = queue.shift();
         byPeer.delete(peer);

@@ -17,6 +17,7 @@ export const refusalTable = {
   NOT_FOUND: [404, 'Not found.', 'See docs/operator.md for the routes.'],
   NOT_CONFIGURED: [409, 'Not configured on this gateway.', 'Configure it in the site file, then restart `gw serve`.'],
   TIMEOUT: [408, 'The request did not arrive in time.', 'Send it again.'],
+  LENGTH_REQUIRED: [411, 'The body comes in chunks.', 'Send it with a Content-Length.'],
   TOO_LARGE: [413, 'The request exceeds the size limit of this route.', 'Send less.'],
   UNSUPPORTED_TYPE: [415, 'Unsupported content type.', 'Send application/json.'],
   WRONG_HOST: [
