@@ -32,9 +32,13 @@ export async function startSimulator(argv = []) {
   };
 }
 
-/** `stdio` and other options are for the child process; `site` is the site file, by default that of the simulator. */
-export function startServe(dir, { site = join(dir, 'site.yaml'), ...options } = {}) {
-  return startChild(process.execPath, [gw, 'serve', '--site', site, '--json'], isJsonReady, 20_000, options);
+/**
+ * `stdio` and other options are for the child process; `site` is the site file, by default that of the simulator; `inside`:
+ * a command that runs it.
+ */
+export function startServe(dir, { site = join(dir, 'site.yaml'), inside = [], ...options } = {}) {
+  const [command, ...argv] = [...inside, process.execPath, gw, 'serve', '--site', site, '--json'];
+  return startChild(command, argv, isJsonReady, 20_000, options);
 }
 
 /** Writes a copy of the simulator's site file with another chassis port. */

@@ -1,9 +1,10 @@
-// A process with the twenty clients of the soak, each with its own address and random numbers.
+// A process with the twenty-two clients of the soak, each with its own address and random numbers.
 import { request } from 'node:http';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { floodRequests, holdConnections, requestText } from '../attack.js';
 import { seededRandom } from '../figures.ts';
+import { endlessLoads } from '../loads/endless-bytes.js';
 import { callOnce, signIn } from '../probe.js';
 import { serveRequests } from '../worker.js';
 
@@ -17,6 +18,7 @@ const crowd = [
   [2, 'uploader', uploader],
   [2, 'hoarder', hoarder],
   [1, 'wrong password', wrongPassword],
+  [2, 'byte flooder', byteFlooder],
 ];
 
 const over = new AbortController();
@@ -288,4 +290,15 @@ async function wrongPassword(client) {
   await call(client, 'DELETE', '/api/stopp');
   await call(client, 'GET', `/${'x'.repeat(Math.floor(between(client, 1, 3_000)))}`);
   await pause(between(client, 500, 3_000));
+}
+
+/** One of the loads that cost the parser much, over many connections; also on the read-only socket. */
+async function byteFlooder(client) {
+  const { target, from } = client;
+  const load = pick(client, [...endlessLoads.values()]);
+  const flood = load.attack({ target, from });
+  await pause(between(client, 1_000, 6_000));
+  flood.stop();
+  client.did('connections flooded', flood.counts.most);
+  await pause(between(client, 4_000, 15_000));
 }

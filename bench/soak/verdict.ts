@@ -61,6 +61,7 @@ const requiredActions: Readonly<Record<string, readonly string[]>> = {
   uploader: ['upload broken off'],
   hoarder: ['connections held'],
   'wrong password': ['POST 401'],
+  'byte flooder': ['connections flooded'],
 };
 
 /** The verdict, line by line. An undecided line does not hold. */

@@ -37,6 +37,7 @@ const healthy: Soak = {
     uploader: { did: { 'upload broken off': 1 } },
     hoarder: { did: { 'connections held': 90 } },
     'wrong password': { did: { 'POST 401': 1 } },
+    'byte flooder': { did: { 'connections flooded': 1 } },
   },
 };
 
