@@ -1,10 +1,12 @@
+import { channel } from 'node:diagnostics_channel';
+import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Reader, takeOverReading } from '../../../src/lib/operator/connections/reading.ts';
+import { type Reader, type ReadingOptions, takeOverReading } from '../../../src/lib/operator/connections/reading.ts';
 import { signIn, startServer } from '../server.ts';
-import { client, head } from './client.ts';
+import { client, head, listener } from './client.ts';
 
 const CHUNKED = 'Transfer-Encoding: chunked';
 const JSON_TYPE = 'Content-Type: application/json';
@@ -66,49 +68,109 @@ describe('a body with a length', () => {
   });
 });
 
-describe('the reading of a connection', () => {
-  const segments = fc.array(fc.uint8Array({ minLength: 1, maxLength: 3_000 }), { maxLength: 12 });
-  const steps = fc.infiniteStream(fc.record({ piece: fc.constantFrom(0, 1, 7, 1_024), pauses: fc.boolean() }));
+describe('a body that no handler takes yet', () => {
+  /** The bytes of its body that are parsed after all of `bytes` arrived, with a first request that is not answered. */
+  async function parsedOf(bytes: string): Promise<number> {
+    const requests: IncomingMessage[] = [];
+    const note = (message: unknown) => requests.push((message as { request: IncomingMessage }).request);
+    await using server = await listener(() => {});
+    channel('http.server.request.start').subscribe(note);
+    using one = await client(server.port);
+    one.send(bytes);
+    const arrived = () => requests[0] !== undefined && requests[0].socket.bytesRead >= Math.min(bytes.length, 50_000);
+    await expect.poll(arrived).toBe(true);
+    for (let round = 0; round < 100; round += 1) await new Promise(setImmediate);
+    channel('http.server.request.start').unsubscribe(note);
+    return requests.at(-1)?.readableLength ?? Number.NaN;
+  }
 
-  it('passes every byte on, in order and in pieces of the allowed size, whatever is paused meanwhile', async () => {
+  it('stays in the buffer of its connection, except for the piece in which its head ended', async () => {
+    const waiting = head('GET /') + head('POST /', 'Content-Length: 16000') + 'x'.repeat(16_000);
+    expect(await parsedOf(waiting)).toBeLessThan(1_024);
+    expect(await parsedOf(head('GET /', CHUNKED) + chunks)).toBeLessThan(1_024);
+    expect(await parsedOf(head('POST /', CHUNKED) + chunks)).toBeLessThan(1_024);
+  });
+});
+
+describe('the reading of a connection', () => {
+  /** A connection that received `sent` and then its end, with the parser in `onData`. */
+  function connection(sent: readonly Uint8Array[], options: Pick<ReadingOptions, 'pieceBytes' | 'onParsed'>) {
+    const socket = new PassThrough({ highWaterMark: 64 * 1_024 });
+    const queue: Reader[] = [];
+    const onData = (handle: (piece: Buffer) => void) => socket.on('data', handle);
+    const reader = takeOverReading(socket as unknown as Socket, {
+      peer: 'a',
+      schedule: (one) => queue.push(one),
+      ...options,
+    });
+    for (const segment of sent) socket.push(Buffer.from(segment));
+    socket.push(null);
+    return { socket, queue, reader, onData };
+  }
+
+  const segments = fc.array(fc.uint8Array({ minLength: 1, maxLength: 3_000 }), { maxLength: 12 });
+  const steps = fc.infiniteStream(
+    fc.record({
+      pieceBytes: fc.constantFrom(0, 1, 7, 1_024, 1_024),
+      calls: fc.array(fc.constantFrom<'pause' | 'resume'>('pause', 'resume'), { maxLength: 3 }),
+    }),
+  );
+
+  it('passes every byte on, in order, in pieces of the allowed size, and nothing while it is paused', async () => {
     await fc.assert(
       fc.asyncProperty(segments, steps, async (sent, plan) => {
-        const socket = new PassThrough({ highWaterMark: 64 * 1_024 });
-        const parsed: Buffer[] = [];
-        const queue: Reader[] = [];
         let step = plan.next().value;
+        let isPaused = false;
         let isEnded = false;
-        socket.on('data', (piece: Buffer) => {
+        const parsed: Buffer[] = [];
+        const { socket, queue, reader, onData } = connection(sent, {
+          pieceBytes: () => step.pieceBytes,
+          onParsed: (bytes) => expect(bytes).toBeLessThanOrEqual(step.pieceBytes),
+        });
+        onData((piece) => {
+          expect(isPaused).toBe(false);
           parsed.push(piece);
-          if (step.pauses) socket.pause();
+          for (const call of step.calls) {
+            if (call === 'pause') socket.pause();
+            else socket.resume();
+            isPaused = call === 'pause';
+          }
         });
         socket.on('end', () => {
           isEnded = true;
         });
-        const reader = takeOverReading(socket as unknown as Socket, {
-          peer: 'a',
-          schedule: (one) => queue.push(one),
-          pieceBytes: () => step.piece,
-          onParsed: (bytes) => expect(bytes).toBeLessThanOrEqual(step.piece),
-        });
-        for (const segment of sent) socket.push(Buffer.from(segment));
-        socket.push(null);
         for (let round = 0; round < 100_000 && !isEnded; round += 1) {
-          await Promise.resolve();
           expect(queue.length).toBeLessThanOrEqual(1);
-          const scheduled = queue.shift();
-          if (scheduled === undefined) {
-            step = { piece: 1_024, pauses: false };
+          queue.shift()?.parsePiece();
+          if (isPaused) {
+            isPaused = false;
             socket.resume();
+          } else if (queue.length === 0 && step.pieceBytes === 0) {
+            step = { pieceBytes: 1_024, calls: [] };
             reader.wake();
-            await new Promise(setImmediate);
-            step = plan.next().value;
-          } else scheduled.parsePiece();
+          } else if (queue.length === 0) await new Promise(setImmediate);
+          if (parsed.length % 2 === 0) step = plan.next().value;
+          if (step.pieceBytes === 0 && queue.length > 0) step = { ...step, pieceBytes: 3 };
         }
         expect(isEnded).toBe(true);
         expect(Buffer.concat(parsed)).toEqual(Buffer.concat(sent));
       }),
-      { numRuns: 40 },
+      { numRuns: 60 },
     );
+  });
+
+  it('is over once the connection only waits for its close', async () => {
+    const { socket, queue, onData } = connection([Buffer.alloc(3_000)], {
+      pieceBytes: () => 1_000,
+      onParsed: () => {},
+    });
+    const parsed: Buffer[] = [];
+    onData((piece) => parsed.push(piece));
+    await new Promise(setImmediate);
+    queue.shift()?.parsePiece();
+    socket.end();
+    queue.shift()?.parsePiece();
+    expect(parsed).toHaveLength(1);
+    expect(queue).toEqual([]);
   });
 });

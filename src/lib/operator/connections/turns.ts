@@ -86,8 +86,6 @@ export function createTurns<T extends TurnRequest, R extends TurnReader>({
     const parsingMs = crowdedRounds === 0 ? PARSING_MS : CROWDED_PARSING_MS;
     drain(urgent, run, isWithinRound);
     drain(received, parseOne, () => monotonicMs() - beganMs < parsingMs);
-    // Those that were just parsed.
-    drain(urgent, run, isWithinRound);
     roundsWithoutRequest += 1;
     if (crowdedRounds === 0 || roundsWithoutRequest >= CROWDED_ROUNDS_PER_REQUEST) {
       roundsWithoutRequest = 0;
