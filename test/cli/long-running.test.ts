@@ -44,7 +44,7 @@ describe.concurrent('a long-running command', () => {
   });
 
   it('takes signals of one moment as one request, as of a process group and its launcher', async () => {
-    const { code, lines } = await run(['quiet'], (child) => {
+    const { code, lines } = await run(['slow'], (child) => {
       child.kill('SIGQUIT');
       child.kill('SIGTERM');
     });
