@@ -193,11 +193,16 @@ module.exports = {
     })),
     {
       name: 'child-processes',
-      comment: 'Only where a child process is supervised, and for the relay to an output that would block the daemon.',
+      comment:
+        'Only where a child process is supervised, and for two relays: to an output that would block, and to systemd.',
       severity: 'error',
       from: {
         path: '^src/',
-        pathNot: ['^src/lib/toolkit/', '^src/lib/tunnel/session/', '^src/lib/gateway/output-relay\\.ts$'],
+        pathNot: [
+          '^src/lib/toolkit/',
+          '^src/lib/tunnel/session/',
+          '^src/lib/gateway/(output-relay|service-manager)\\.ts$',
+        ],
       },
       to: { path: '^(node:)?child_process$' },
     },

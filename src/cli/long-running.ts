@@ -6,12 +6,24 @@ import { createScreen } from './screen.ts';
 /** Deadline of an orderly end after the first signal, in milliseconds. */
 const END_WITHIN_MS = 4_900;
 
+/** Signals within this time are one request: a launcher passes on what its process group received as well. */
+const SAME_REQUEST_MS = 250;
+
+/**
+ * Signals of people and programs that would end the process without order, while a robot drives on. Not among them: those
+ * of a fault (SIGSEGV), and SIGPROF, which the profiler of Node uses.
+ */
+export const endingSignals = [
+  ...(['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGABRT', 'SIGALRM', 'SIGUSR2', 'SIGVTALRM', 'SIGIO'] as const),
+  ...(['SIGPWR', 'SIGSTKFLT', 'SIGXCPU', 'SIGSYS'] as const),
+];
+
 /**
  * Base of commands that run until they are stopped. `emit` prints an event: one line of text by `render`, or with --json
  * one JSON object per line. The result of `execute` is the last event; with --json an error is the last line, in the
  * envelope of the other commands.
  *
- * The first SIGINT, SIGTERM or SIGHUP aborts `this.signal`; a second one of any kind ends the process at once, and
+ * The first of `endingSignals` aborts `this.signal`; a later one of any kind ends the process at once, and
  * so does an end that takes longer than 5 seconds. An uncaught error ends the command in the same orderly way, with the
  * exit code of an internal error.
  */
@@ -76,9 +88,11 @@ export abstract class LongRunningCommand<E extends object> extends GwCommand<E> 
 
   override async run(): Promise<void> {
     let asked = false;
+    let askedAtMs = 0;
     let crash: { readonly error: unknown } | undefined;
     const end = () => {
       asked = true;
+      askedAtMs = performance.now();
       this.#ending.abort();
       const late = () => {
         this.writeErr(`gw: did not end within ${END_WITHIN_MS} ms; terminated`);
@@ -87,8 +101,8 @@ export abstract class LongRunningCommand<E extends object> extends GwCommand<E> 
       setTimeout(late, END_WITHIN_MS).unref();
     };
     const onSignal = () => {
-      if (asked) process.exit(exitCodes.interrupted);
-      end();
+      if (!asked) end();
+      else if (performance.now() - askedAtMs > SAME_REQUEST_MS) process.exit(exitCodes.interrupted);
     };
     const onCrash = (error: unknown) => {
       if (crash) process.exit(exitCodes.internal);
@@ -100,8 +114,7 @@ export abstract class LongRunningCommand<E extends object> extends GwCommand<E> 
       this.#outputClosed = true;
       this.outputClosed();
     };
-    const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-    for (const name of signals) process.on(name, onSignal);
+    for (const name of endingSignals) process.on(name, onSignal);
     process.on('uncaughtException', onCrash);
     process.stdout.on('error', onOutputError);
     // A closed stderr must not end the command.
@@ -111,7 +124,7 @@ export abstract class LongRunningCommand<E extends object> extends GwCommand<E> 
     } catch (error) {
       if (!crash) throw error;
     } finally {
-      for (const name of signals) process.off(name, onSignal);
+      for (const name of endingSignals) process.off(name, onSignal);
       process.off('uncaughtException', onCrash);
     }
     if (crash) throw internalError(crash.error);

@@ -6,6 +6,7 @@ import { siteFlag } from '../cli/flags.ts';
 import { LongRunningCommand } from '../cli/long-running.ts';
 import { renderServeEvent } from '../cli/render/serve.ts';
 import { builtPages } from '../cli/shipped.ts';
+import { exitCodes } from '../lib/error/index.ts';
 import type { LineWriter } from '../lib/gateway/index.ts';
 import type { ServeEvent } from '../lib/gateway/serve.result.ts';
 
@@ -17,7 +18,7 @@ export default class Serve extends LongRunningCommand<ServeEvent> {
   static override description =
     `Starts the configured services: chassis link, motion, and the operator server on its two sockets. Prints one line per service and \`ready\` on stdout; the log goes to stderr.
 
-SIGTERM, SIGINT or SIGHUP end it in order within 5 seconds, cancelling a move in progress, with exit code 0; a second signal ends it at once with exit code 130.`;
+SIGTERM, SIGINT, SIGHUP, SIGQUIT and the other signals of people and programs end it in order within 5 seconds, cancelling a move in progress, with exit code 0; a second signal ends it at once with exit code 130. SIGUSR1 is ignored. An invalid command line or file ends it with 78: systemd does not start it again.`;
   static override examples = [
     '<%= config.bin %> serve --site site.yaml',
     '<%= config.bin %> serve --site gw-sim/site.yaml --log-level warn',
@@ -39,16 +40,23 @@ SIGTERM, SIGINT or SIGHUP end it in order within 5 seconds, cancelling a move in
 
   #stdout: LineWriter | null = null;
   #stderr: LineWriter | null = null;
+  #errorPriority = { stdout: '', stderr: '' };
 
   protected override async execute(): Promise<Outcome<ServeEvent>> {
     const { flags } = await this.parse(Serve);
-    const { openEventOutput, openLog, serve } = await import('../lib/gateway/index.ts');
+    const { isJournal, openEventOutput, openLog, priorities, serve, serviceManagerOf } = await import(
+      '../lib/gateway/index.ts'
+    );
+    const { JOURNAL_STREAM: journal } = process.env;
+    const priorityOf = (fd: number) => (isJournal(fd, journal) ? priorities.error : '');
+    this.#errorPriority = { stdout: priorityOf(process.stdout.fd), stderr: priorityOf(process.stderr.fd) };
     const format = flags['log-format'] ?? (process.stderr.isTTY ? 'pretty' : 'json');
     const { log, writer } = await openLog({
       level: flags['log-level'],
       format,
       isColoured: isStderrColoured(),
       fd: process.stderr.fd,
+      isJournal: this.#errorPriority.stderr !== '',
     });
     this.#stderr = writer;
     this.#stdout = openEventOutput(process.stdout.fd, (lines) => this.#dropped(lines));
@@ -58,6 +66,7 @@ SIGTERM, SIGINT or SIGHUP end it in order within 5 seconds, cancelling a move in
       version: this.config.version,
       program: [process.execPath, join(this.config.root, 'bin', 'run.js')],
       launched: launchedBy(process.env),
+      manager: serviceManagerOf(process.env, process.pid),
       log,
       logState: () => writer.state(),
       onEvent: (event) => this.emit(event),
@@ -70,6 +79,17 @@ SIGTERM, SIGINT or SIGHUP end it in order within 5 seconds, cancelling a move in
     return renderServeEvent(event);
   }
 
+  /** The envelope of an error; no event has this field. */
+  protected override printEvent(event: object): void {
+    if ('error' in event) this.writeOut(`${this.#errorPriority.stdout}${JSON.stringify(event)}`);
+    else super.printEvent(event);
+  }
+
+  protected override async catch(error: unknown): Promise<void> {
+    await super.catch(error);
+    if (process.exitCode === exitCodes.usage) process.exitCode = exitCodes.configuration;
+  }
+
   /** Never directly to stdout or stderr: a stalled reader would block the daemon or make its memory grow. */
   protected override writeOut(text: string): void {
     if (this.#stdout === null) super.writeOut(text);
@@ -78,7 +98,7 @@ SIGTERM, SIGINT or SIGHUP end it in order within 5 seconds, cancelling a move in
 
   protected override writeErr(text: string): void {
     if (this.#stderr === null) super.writeErr(text);
-    else this.#stderr.write(forStderr(text.endsWith('\n') ? text : `${text}\n`));
+    else this.#stderr.write(forStderr(`${text.trimEnd()}\n`.replace(/^(?=.)/gm, this.#errorPriority.stderr)));
   }
 
   #dropped(lines: number): string {

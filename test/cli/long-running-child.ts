@@ -19,6 +19,7 @@ class Child extends LongRunningCommand<ChildEvent> {
     if (how === 'crash') setTimeout(() => this.#crash(), 50);
     if (how === 'reject') setTimeout(() => void Promise.reject(new Error('uncaught on purpose')), 50);
     await new Promise((resolve) => this.signal.addEventListener('abort', resolve, { once: true }));
+    if (how === 'slow') await new Promise((resolve) => setTimeout(resolve, 100));
     if (how === 'stuck') await new Promise(() => {});
     clearInterval(running);
     return { data: { event: 'ended' } };

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { gwBinary, runGw } from '../e2e/gw.ts';
+import { gwBinary, runGw, startGw } from '../e2e/gw.ts';
+import { listeners } from '../listeners.ts';
 import type { Ended } from '../process.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -110,6 +111,32 @@ describe('the build', () => {
     expect(path).toMatch(/\/src\/lib\/toolkit\//);
     expect(readFileSync(path, 'utf8').split('\n')[Number(line) - 1]).toContain('unknownFact(');
   });
+
+  it.each(['SIGQUIT', 'SIGTERM'] as const)(
+    'restarts itself from an older Node.js, which passes %s on',
+    async (signal) => {
+      const old = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.19.0' } })`;
+      const dir = mkdtempSync(join(scratch, 'sim-'));
+      const words = ['sim', '--dir', dir, '--chassis-port', '0', '--operator-port', '5173', '--json'];
+      await using sim = startGw(words, {
+        // Only the first process: the flag is not inherited.
+        node: ['--import', `data:text/javascript,${encodeURIComponent(old)}`],
+        env: { WATCHDOG_PID: '1' },
+      });
+      await sim.untilOutput('"event":"ready"');
+      const { pid = 0 } = sim.child;
+      const [bundled = ''] = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ');
+      expect(readFileSync(`/proc/${bundled}/cmdline`, 'utf8').split('\0')[1]).toBe('--disable-sigusr1');
+      expect(readFileSync(`/proc/${bundled}/environ`, 'utf8')).not.toContain('WATCHDOG_PID');
+      const before = [listeners(pid), listeners(Number(bundled))];
+      for (const one of [pid, Number(bundled)]) process.kill(one, 'SIGUSR1');
+      // Real time for an inspector that would open.
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      expect([listeners(pid), listeners(Number(bundled))]).toEqual(before);
+      const { code } = await sim.end(signal);
+      expect([code, sim.stdout().trim().split('\n').at(-1)]).toEqual([0, expect.stringContaining('"event":"ended"')]);
+    },
+  );
 
   it('carries the license of every bundled package', async () => {
     const text = readFileSync(join(root, 'dist/THIRD-PARTY-LICENSES.md'), 'utf8');

@@ -3,6 +3,7 @@ import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type ServeEvent, serveEventSchema } from '../../src/lib/gateway/serve.result.ts';
+import { listeners } from '../listeners.ts';
 import { runGw, startGw } from './gw.ts';
 import { chassisState, readJson, startRobot, startServe, until } from './robot.ts';
 
@@ -113,7 +114,7 @@ describe('gw serve', () => {
     ]);
   });
 
-  it('ends in time with a tour in progress, and the robot is at rest', async () => {
+  it.each(['SIGTERM', 'SIGQUIT'] as const)('ends in time on %s in a tour, and the robot is at rest', async (signal) => {
     await using robot = await startRobot();
     await using serve = await startServe(robot.site);
     await until(
@@ -127,13 +128,27 @@ describe('gw serve', () => {
       ({ services }) => services[1]?.detail.startsWith('tour demo') === true,
       5_000,
     );
-    const { code, tookMs } = await serve.end('SIGTERM');
+    const { code, tookMs } = await serve.end(signal);
     expect(code).toBe(0);
     expect(tookMs).toBeLessThan(5_000);
     const moves = (await (await fetch(`http://127.0.0.1:${robot.chassisPort}/chassis/moves`)).json()) as {
       state: string;
     }[];
     expect(moves[0]?.state).toBe('cancelled');
+  });
+
+  it('opens no inspector on SIGUSR1, through which any user could run code as the daemon, and continues', async () => {
+    await using robot = await startRobot();
+    await using serve = await startServe(robot.site);
+    const { pid = 0 } = serve.child;
+    const before = listeners(pid);
+    process.kill(pid, 'SIGUSR1');
+    // Real time for an inspector that would open.
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(before.length).toBeGreaterThan(0);
+    expect(listeners(pid)).toEqual(before);
+    expect((await health(robot.operatorPort)).status).toBe('ok');
+    expect(serve.stderr()).not.toContain('Debugger');
   });
 
   it('ends in time although the chassis never answers', async () => {
@@ -275,7 +290,7 @@ describe('gw serve that cannot start', () => {
     const good = readFileSync(robot.site, 'utf8');
     writeFileSync(robot.site, `${good}readOnlyPort: 5175\n`);
     const bad = await runGw(['serve', '--site', robot.site]);
-    expect(bad.code).toBe(2);
+    expect(bad.code).toBe(78);
     expect(bad.stderr).toContain('readOnlyPort');
 
     writeFileSync(robot.site, good);
@@ -283,10 +298,11 @@ describe('gw serve that cannot start', () => {
     writeFileSync(secret, 'of-the-chassis\n', { mode: 0o644 });
     writeFileSync(robot.site, good.replace(/^chassis:\n/m, `chassis:\n  secretFile: ${secret}\n`));
     const open = await runGw(['serve', '--site', robot.site]);
-    expect(open.code).toBe(2);
+    expect(open.code).toBe(78);
     expect(open.stderr).toContain('chmod 600');
     expect(open.stdout).not.toContain('ready');
 
-    expect((await runGw(['serve', '--site', join(robot.dir, 'none.yaml')])).code).toBe(2);
+    expect((await runGw(['serve', '--site', join(robot.dir, 'none.yaml')])).code).toBe(78);
+    expect((await runGw(['serve', '--no-such-flag'])).code).toBe(78);
   });
 });

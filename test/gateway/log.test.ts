@@ -1,8 +1,8 @@
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { closeSync, fstatSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type LogOptions, openLog } from '../../src/lib/gateway/index.ts';
+import { isJournal, type LogOptions, openLog } from '../../src/lib/gateway/index.ts';
 
 let dir: string;
 let fd: number;
@@ -48,6 +48,20 @@ describe('the log of the daemon', () => {
     expect(JSON.parse(readFileSync(join(dir, 'log'), 'utf8'))).toMatchObject({
       error: { message: 'disk removed' },
     });
+  });
+
+  it('begins each line with its priority for the journal', async () => {
+    const lines = (await write({ level: 'debug', format: 'json', isJournal: true })).trim().split('\n');
+    expect(lines.map((line) => line.slice(0, 4))).toEqual(['<7>{', '<6>{', '<4>{', '<3>{']);
+    expect(JSON.parse(lines[3]?.slice(3) ?? '')).toMatchObject({ level: 'error', msg: 'broke' });
+    expect(await write({ level: 'error', format: 'pretty', isJournal: true })).toMatch(/^<3>.*broke/m);
+  });
+
+  it('is that of the journal only on the descriptor that systemd names', () => {
+    const { dev, ino } = fstatSync(fd);
+    expect(isJournal(fd, `${dev}:${ino}`)).toBe(true);
+    for (const other of [undefined, '', `${dev}:${ino + 1}`, `${dev + 1}:${ino}`])
+      expect(isJournal(fd, other)).toBe(false);
   });
 
   it('has a readable text form', async () => {

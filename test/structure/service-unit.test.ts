@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
@@ -29,7 +30,23 @@ describe('the unit of gw serve', () => {
   it('restarts it after every exit except with an invalid site file', () => {
     expect(valuesOf('Restart')).toEqual(['always']);
     expect(valuesOf('StartLimitIntervalSec')).toEqual(['0']);
-    expect(valuesOf('RestartPreventExitStatus')).toEqual([String(exitCodes.usage)]);
+    expect(valuesOf('RestartPreventExitStatus')).toEqual([String(exitCodes.configuration)]);
+    // A launcher that is missing for a moment.
+    expect(spawnSync('/bin/sh', ['/no/such/launch.sh']).status).not.toBe(exitCodes.configuration);
+  });
+
+  it('waits until the daemon is ready, and kills and restarts one whose event loop is stuck', () => {
+    expect(valuesOf('Type')).toEqual(['notify']);
+    // The reports come from a child, and the main process may be the launcher.
+    expect(valuesOf('NotifyAccess')).toEqual(['all']);
+    expect(Number(valuesOf('WatchdogSec')[0])).toBe(10);
+    // A stuck loop handles no other signal, and a stopped process receives none.
+    expect(valuesOf('WatchdogSignal')).toEqual(['SIGKILL']);
+  });
+
+  it('writes one JSON object per line to the journal, as gw', () => {
+    expect(valuesOf('ExecStart')[0]).toMatch(/ serve --json$/);
+    expect(valuesOf('SyslogIdentifier')).toEqual(['gw']);
   });
 
   it('waits longer for its stop than it may take', () => {
@@ -40,7 +57,7 @@ describe('the unit of gw serve', () => {
     const [folder] = valuesOf('StateDirectory');
     const [start = ''] = valuesOf('ExecStart');
     const [shell, launcher = '', releases, ...command] = start.split(' ');
-    expect([shell, releases, command]).toEqual(['/bin/sh', `/var/lib/${folder}/releases`, ['serve']]);
+    expect([shell, releases, command]).toEqual(['/bin/sh', `/var/lib/${folder}/releases`, ['serve', '--json']]);
     const [root, path] = launcher.split(/(?<=node_modules\/gw)\//);
     expect(read(String(path))).toContain('$base/bin/run.js');
     expect(read('packaging/boot.js')).not.toMatch(/from '(?!node:)/);

@@ -5,6 +5,7 @@
 export { openEventOutput } from './event-output.ts';
 export { startGateway } from './gateway.ts';
 export type { LineWriter } from './line-writer.ts';
-export { type LogOptions, openLog } from './log.ts';
+export { isJournal, type LogOptions, openLog, priorities } from './log.ts';
 export type { ServeEvent } from './serve.result.ts';
 export { serve } from './serve.ts';
+export { serviceManagerOf } from './service-manager.ts';

