@@ -132,6 +132,26 @@ describe('the spool', () => {
     expect((await readdir(world.dir)).length).toBe(2);
   });
 
+  it('adds one of two archives that get the same name at the same moment', async () => {
+    await using world = await worldWith('');
+    const files = await Promise.all(
+      ['one', 'two', 'two', 'one'].map(async (content, i) => {
+        const file = join(world.home, `archive-${i}`);
+        await writeFile(file, content);
+        return file;
+      }),
+    );
+    const added = await Promise.allSettled(
+      files.map((file) => addUpload(world.dir, { file, name: 'maps/a', limits: { reserveBytes: 0 } })),
+    );
+    const { entries } = await readSpool(world.dir);
+    expect(entries).toHaveLength(1);
+    // The one with the same content is there already, the others are refused.
+    const outcomes = added.map((each) => (each.status === 'fulfilled' ? each.value.isNew : each.reason.code));
+    expect(outcomes.toSorted()).toEqual(['FILE_EXISTS', 'FILE_EXISTS', false, true]);
+    expect(await readdir(world.dir)).toHaveLength(2);
+  });
+
   it('retries a refused archive when it is added again', async () => {
     await using world = await worldWith('');
     const { entry } = await world.add('one');
