@@ -76,6 +76,28 @@ describe('a name with several addresses', () => {
     await once(stream, 'close');
   });
 
+  it('is tried alternately by its families, beginning with the first', async () => {
+    await using last = await listening('127.0.0.4');
+    await using _next = await listening('::1', last.port);
+    const dialer = named('127.0.0.2', '127.0.0.4', '::1');
+    const stream = (await dialer.dial({ host: 'broker.example', port: last.port }, { timeoutMs: 15_000 })) as Socket;
+    expect(stream.remoteAddress).toBe('::1');
+    stream.destroy();
+    await once(stream, 'close');
+  });
+
+  it('leaves no attempt behind, whether another one connects or none', async () => {
+    await using server = await listening('127.0.0.4');
+    await using _dead = await deaf(server.port, '127.0.0.3');
+    const sockets = () => process.getActiveResourcesInfo().filter((kind) => kind === 'TCPSocketWrap').length;
+    const before = sockets();
+    const endpoint = { host: 'broker.example', port: server.port };
+    const stream = (await named('127.0.0.3', '127.0.0.4').dial(endpoint, { timeoutMs: 15_000 })) as Socket;
+    stream.destroy();
+    await expect(named('127.0.0.3').dial(endpoint, { timeoutMs: 50 })).rejects.toMatchObject({ failure: 'no-answer' });
+    await expect.poll(async () => [sockets() <= before, await server.connections()]).toEqual([true, 0]);
+  });
+
   it('fails as its first address when none connects, within its time, and at once when aborted', async () => {
     const port = await freePort();
     await using _dead = await deaf(port, '127.0.0.3');

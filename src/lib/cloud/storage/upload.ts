@@ -41,7 +41,7 @@ export async function uploadOnce(options: UploadOptions): Promise<void> {
   const over = new AbortController();
   try {
     const hold = () => clock.sleep(LAST_BYTE_AFTER_MS, over.signal).catch(() => {});
-    const reader = readFrom(file, bytes, { hold, onProgress, over: over.signal });
+    const reader = readFrom(file, bytes, hold, onProgress);
     await storageRequest(
       { address, method: 'PUT', headers, body: reader.chunks(), trust, clock, limits, signal },
       async (reply) => {
@@ -64,19 +64,7 @@ export async function uploadOnce(options: UploadOptions): Promise<void> {
 
 const CONFIRMED: ReadonlySet<number> = new Set([200, 201, 204]);
 
-function readFrom(
-  file: FileHandle,
-  bytes: number,
-  {
-    hold,
-    over,
-    onProgress,
-  }: {
-    readonly hold: () => Promise<void>;
-    readonly over: AbortSignal;
-    readonly onProgress: (bytes: number) => void;
-  },
-) {
+function readFrom(file: FileHandle, bytes: number, hold: () => Promise<void>, onProgress: (bytes: number) => void) {
   let at = 0;
   let failure: unknown;
   return {
@@ -87,7 +75,6 @@ function readFrom(
       while (at < bytes) {
         const isLast = at === bytes - 1;
         if (isLast) await hold();
-        if (over.aborted) return;
         // A new buffer each time: the transport may still hold the one before.
         const chunk = Buffer.allocUnsafe(isLast ? 1 : Math.min(CHUNK_BYTES, bytes - 1 - at));
         const { bytesRead } = await file.read(chunk, 0, chunk.length, at).catch((error: unknown) => {
