@@ -10,6 +10,9 @@ const { dependencies } = JSON.parse(readFileSync(`${root}/package.json`, 'utf8')
   dependencies: Record<string, string>;
 };
 
+/** Matches files below a folder of this checkout, wherever the checkout lies. */
+const below = (folder: string) => new RegExp(`^${`${root}/${folder}/`.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}`);
+
 /**
  * Built in with everything that they need in turn: what most commands load, spread over a hundred files and more each.
  * All other dependencies stay outside: some start workers or read files beside themselves, and few commands load them.
@@ -89,7 +92,7 @@ export default defineConfig({
         // No module of gw does anything when it is loaded (test/structure), so of a module's entry point only that is
         // loaded which is used.
         moduleSideEffects: [
-          { test: /\/src\//, sideEffects: false },
+          { test: below('src'), sideEffects: false },
           { test: /./, sideEffects: true },
         ],
       },
@@ -110,7 +113,7 @@ export default defineConfig({
               priority: 2,
             },
             { name: 'libraries', test: /\/node_modules\/(yaml|zod)\//, minShareCount: 10, priority: 1 },
-            { name: 'common', test: /\/src\/lib\//, minShareCount: 20, priority: 1 },
+            { name: 'common', test: below('src/lib'), minShareCount: 20, priority: 1 },
           ],
           includeDependenciesRecursively: false,
         },

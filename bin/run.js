@@ -1,8 +1,10 @@
 #!/usr/bin/env node
 // No static imports beyond node's own: an old Node must get as far as the version check,
 // and the compile cache must be on before the first module of gw is loaded.
+import { lstatSync, mkdirSync, statSync } from 'node:fs';
 import module from 'node:module';
-import { dirname } from 'node:path';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 // Without a listener SIGUSR1 opens the inspector of Node on a TCP port, and every user of this machine can run code as this
@@ -48,7 +50,8 @@ if (modern) {
     for (const flag of engineFlags[flags]) setFlagsFromString(flag);
   }
   // After the flags, since compiled code is kept for each set of them.
-  module.enableCompileCache?.();
+  const cache = compileCacheFolder();
+  if (cache !== null) module.enableCompileCache?.(cache);
   if (argv.length === 1 && argv[0] === '--version') {
     // Answered here because loading the command framework would cost more than the answer.
     const { name, version } = module.createRequire(import.meta.url)('../package.json');
@@ -63,6 +66,31 @@ if (modern) {
   }
 } else {
   await restartOnBundledRuntime();
+}
+
+/**
+ * Where compiled code is kept: it is run as it is, so no other user may write there. undefined: where Node puts it, which
+ * NODE_COMPILE_CACHE or the operating system makes private; null: nowhere.
+ */
+function compileCacheFolder() {
+  const uid = process.getuid?.();
+  if (uid === undefined || process.env.NODE_COMPILE_CACHE) return undefined;
+  const above = tmpdir();
+  const folder = join(above, `gw-compiled-${uid}`);
+  try {
+    try {
+      mkdirSync(folder, { mode: 0o700 });
+    } catch {
+      // It exists, or cannot be made.
+    }
+    const [own, parent] = [lstatSync(folder), statSync(above)];
+    const isOwn = own.isDirectory() && own.uid === uid && (own.mode & 0o022) === 0;
+    // In a folder without the sticky bit another user could put a folder in its place.
+    const isKept = [0, uid].includes(parent.uid) && ((parent.mode & 0o022) === 0 || (parent.mode & 0o1000) !== 0);
+    return isOwn && isKept ? folder : null;
+  } catch {
+    return null;
+  }
 }
 
 /** Node is too old: start again on the runtime that `npm ci` brought along on Linux. */

@@ -1,3 +1,4 @@
+import { createPrivateKey, webcrypto, X509Certificate } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -237,6 +238,25 @@ describe('failures of the endpoint', () => {
     expect(await world.enrol({ url: raw.url })).toMatchObject({ resumed: true });
   });
 
+  it('a CA certificate whose key usage forbids to issue is not used', async () => {
+    await using world = await startWorld();
+    const { authority } = world;
+    await using raw = await startRawEndpoint(authority, async (socket, request) => {
+      const { certificateRequest } = JSON.parse(request.slice(request.indexOf('{'))) as { certificateRequest: string };
+      const certificate = await caWithoutCertSign(certificateRequest, authority);
+      // Node takes it for a device certificate.
+      expect(new X509Certificate(certificate).ca).toBe(false);
+      const place = { endpoint: 'mqtt.example.com', region: 'eu-central-1' };
+      socket.end(http(200, JSON.stringify({ certificate, ca: authority.caPem, ...place })));
+    });
+    expect(await failureOf(world.enrol({ url: raw.url }))).toMatchObject({
+      code: 'CERTIFICATE_UNUSABLE',
+      message: expect.stringContaining('it is a CA certificate'),
+      details: { reason: 'is-ca' },
+    });
+    expect(await loadIdentity(world.identityDir)).toBeNull();
+  });
+
   it('a closed port and an unknown host name are reported with the address', async () => {
     await using world = await startWorld();
     const port = await freePort();
@@ -384,3 +404,30 @@ describe('parsing an answer', () => {
     for (const region of ['', 'a b', '-', '../x']) expect(() => read('a', region)).toThrow(/member "region"/);
   });
 });
+
+/** With `CA:TRUE`, and digitalSignature as its only key usage. */
+async function caWithoutCertSign(
+  requestPem: string,
+  { caPem, keyPem }: { readonly caPem: string; readonly keyPem: string },
+): Promise<string> {
+  await import('reflect-metadata');
+  const x509 = await import('@peculiar/x509');
+  const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
+  const pkcs8 = createPrivateKey(keyPem).export({ type: 'pkcs8', format: 'der' });
+  const request = new x509.Pkcs10CertificateRequest(requestPem);
+  const certificate = await x509.X509CertificateGenerator.create({
+    serialNumber: '0b',
+    subject: request.subject,
+    issuer: new x509.X509Certificate(caPem).subject,
+    notBefore: new Date(Date.now() - 3_600_000),
+    notAfter: new Date(Date.now() + 3_600_000),
+    publicKey: request.publicKey,
+    signingKey: await webcrypto.subtle.importKey('pkcs8', pkcs8, algorithm, false, ['sign']),
+    signingAlgorithm: algorithm,
+    extensions: [
+      new x509.BasicConstraintsExtension(true, undefined, true),
+      new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
+    ],
+  });
+  return certificate.toString('pem');
+}

@@ -8,6 +8,7 @@ import {
   readCertificates,
   viewCertificate,
 } from '../../src/lib/enrolment/certificate.ts';
+import { extensionsOf } from '../../src/lib/enrolment/request.ts';
 import { createCa } from '../../src/lib/sim/cloud/certificates.ts';
 
 const serial = 'SN-0815';
@@ -55,6 +56,21 @@ describe('parsing certificates', () => {
         // A changed certificate may still be parsed; its signature by the CA is invalid.
         const same = certificates[0]?.raw.equals(read(certificatePem)[0]?.raw ?? Buffer.alloc(0)) === true;
         if (!same) expect(judge(text, authority.caPem)).not.toEqual([]);
+      }),
+    );
+  });
+
+  it('reads extensions, and none of malformed ones', async () => {
+    const { certificatePem } = pair;
+    expect(await extensionsOf(certificatePem)).toEqual({ isCa: false, allowsSignatures: true });
+    expect(await extensionsOf(authority.caPem)).toEqual({ isCa: true, allowsSignatures: false });
+    const changed = fc
+      .tuple(fc.nat(certificatePem.length - 1), fc.string({ minLength: 1, maxLength: 1 }))
+      .map(([at, char]) => certificatePem.slice(0, at) + char + certificatePem.slice(at + 1));
+    await fc.assert(
+      fc.asyncProperty(fc.oneof(fc.string(), changed), async (text) => {
+        const found = await extensionsOf(text);
+        expect(found === null || typeof found.isCa === 'boolean').toBe(true);
       }),
     );
   });

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type CloudView, linkTroubleKinds, type PathCheck } from '../../src/lib/cloud/index.ts';
 import type { LinkTrouble } from '../../src/lib/cloud/link/model.ts';
 import { noCloud } from '../../src/lib/gateway/cloud-health.ts';
+import { createPathFilter } from '../../src/lib/operator/http/without-paths.ts';
 import { noSupport } from '../../src/lib/operator/index.ts';
 import { pageView } from '../../src/lib/operator/pages/view.ts';
 import { connectedView, lostView } from '../cloud/views.ts';
@@ -18,10 +19,15 @@ function textsOf(view: CloudView): Readonly<Record<string, string>> {
 
 describe('GET /api/cloud', () => {
   it('answers with the view on the full socket without a sign-in, and is closed on the read-only socket', async () => {
-    await using server = await startServer({ more: { cloud: () => connectedView } });
+    await using server = await startServer({ password: true, more: { cloud: () => connectedView } });
     const { status, data } = await ask(server.full, '/api/cloud');
     expect(status).toBe(200);
-    expect(data).toEqual(JSON.parse(JSON.stringify(connectedView)));
+    // Absolute paths only with a sign-in.
+    expect(data).toEqual(createPathFilter(server.site)(JSON.parse(JSON.stringify(connectedView))));
+    const cookie = await signIn(server.full);
+    expect((await ask(server.full, '/api/cloud', { headers: { cookie } })).data).toEqual(
+      JSON.parse(JSON.stringify(connectedView)),
+    );
     expect((await get(server.readOnly, '/api/cloud')).status).toBe(403);
     expect((await get(server.full, '/api/cloud', 'POST', ['Content-Length: 0'])).status).toBe(404);
   });

@@ -27,6 +27,10 @@ describe('the unit of gw serve', () => {
     expect(valuesOf('MemoryHigh')).toEqual([]);
   });
 
+  it('keeps one heap of the C library, so that no thread keeps what a burst has left', () => {
+    expect(valuesOf('Environment')).toContain('MALLOC_ARENA_MAX=1');
+  });
+
   it('restarts it after every exit except with an invalid site file', () => {
     expect(valuesOf('Restart')).toEqual(['always']);
     expect(valuesOf('StartLimitIntervalSec')).toEqual(['0']);

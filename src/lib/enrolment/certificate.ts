@@ -21,6 +21,7 @@ export interface CertificateProblem {
 
 /** Bound that keeps the search for issuers cheap. */
 const MAX_CERTIFICATES = 8;
+export const CA_TEXT = 'it is a CA certificate, not a device certificate';
 const CLIENT_USE = new Set(['1.3.6.1.5.5.7.3.2', '2.5.29.37.0']);
 /** Project decision: tolerated clock difference of two machines. */
 export const CLOCK_TOLERANCE_MS = 5 * 60_000;
@@ -88,7 +89,7 @@ export function judgeCertificate(chain: readonly X509Certificate[], expected: Ex
     const found = name === undefined ? 'no common name, or several,' : `the common name ${JSON.stringify(name)}`;
     wrong('wrong-serial', `it has ${found}, expected the serial number ${expected.serial}`);
   }
-  if (own.ca) wrong('is-ca', 'it is a CA certificate, not a device certificate');
+  if (own.ca) wrong('is-ca', CA_TEXT);
   // Without the extension the use is unrestricted, as in OpenSSL.
   const uses = own.keyUsage;
   if (uses !== undefined && !uses.some((use) => CLIENT_USE.has(use))) {

@@ -3,11 +3,17 @@ import { GwError } from '../error/index.ts';
 import type { Clock } from '../lifecycle/index.ts';
 import type { Dialer } from '../net/index.ts';
 import type { VerifiedBy } from '../net/probe/index.ts';
-import { type CertificateProblem, CLOCK_TOLERANCE_MS, judgeCertificate, readCertificates } from './certificate.ts';
+import {
+  CA_TEXT,
+  type CertificateProblem,
+  CLOCK_TOLERANCE_MS,
+  judgeCertificate,
+  readCertificates,
+} from './certificate.ts';
 import { type Exchanged, type ExchangeLimits, exchange, exchangeLimits } from './exchange.ts';
 import { lockFolder, type OnStored, pendingPath } from './folder.ts';
 import type { Identity } from './model.ts';
-import { allowsSignatures, makeCertificateRequest, makeDeviceKey } from './request.ts';
+import { extensionsOf, makeCertificateRequest, makeDeviceKey } from './request.ts';
 import {
   dropPending,
   installIdentity,
@@ -199,7 +205,10 @@ async function judgeAnswer(
   const problems = judgeCertificate(chain, { publicKey, serial, cas, at });
   const [problem] = problems;
   if (problem !== undefined) throw unfit(problems, problem, own, serverAt);
-  if (!(await allowsSignatures(String(chain[0])))) {
+  const extensions = await extensionsOf(String(chain[0]));
+  if (extensions === null) throw unusable('unreadable', 'certificate rejected: malformed extensions');
+  if (extensions.isCa) throw unusable('is-ca', `certificate rejected: ${CA_TEXT}`);
+  if (!extensions.allowsSignatures) {
     throw unusable('not-for-clients', 'certificate rejected: key usage does not include digitalSignature');
   }
   if (expectedRegion !== undefined && answer.region !== expectedRegion) {

@@ -1,10 +1,10 @@
 import { link, readdir, realpath, rename, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { basename, dirname, join } from 'node:path';
 import { asGwError, GwError } from '../error/index.ts';
 import {
   ensureFolder,
   type FolderProblem,
+  lockName,
   openFresh,
   privateFolderProblem,
   sha256,
@@ -40,7 +40,11 @@ export async function lockFolder(identityDir: string): Promise<AsyncDisposable> 
       remedy: problem.remedy,
     });
   }
-  const lock = await lockName(await onDisk(identityDir, () => realpath(identityDir)));
+  const folder = await onDisk(identityDir, () => realpath(identityDir));
+  // Where there is no lock, a second key is rejected when its file is placed.
+  const lock = await lockName(`gw-enrolment-${sha256(folder)}`).catch((cause) => {
+    throw lockFailure(folder, cause);
+  });
   try {
     await onDisk(identityDir, async () => {
       const names = await readdir(identityDir);
@@ -107,24 +111,6 @@ async function onDisk<T>(path: string, work: () => Promise<T>): Promise<T> {
     if (typeof code !== 'string') throw asGwError(cause);
     throw new GwError('FILE_UNWRITABLE', `${path} cannot be written (${code}).`, { cause });
   }
-}
-
-/**
- * Locks by an abstract socket name, which the kernel of Linux assigns to one process and releases when it ends. Elsewhere
- * there is no lock, and a second key is rejected when its file is placed.
- */
-async function lockName(folder: string): Promise<AsyncDisposable> {
-  if (process.platform !== 'linux') return { [Symbol.asyncDispose]: async () => {} };
-  const server = createServer((socket) => socket.destroy());
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  // Stays for the whole run: what happens to the name after it was given changes nothing.
-  server.on('error', (cause) => reject(lockFailure(folder, cause)));
-  server.listen(`\0gw-enrolment-${sha256(folder)}`, resolve);
-  await promise;
-  server.unref();
-  return {
-    [Symbol.asyncDispose]: () => new Promise((done) => server.close(() => done())),
-  };
 }
 
 /** Why the lock failed: another run holds it, or the operating system refused it. */

@@ -6,12 +6,28 @@ export function makeDeviceKey(): string {
   return privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
 }
 
-/** Whether the key usage allows digitalSignature, which TLS client authentication requires; Node does not expose the extension. */
-export async function allowsSignatures(certificatePem: string): Promise<boolean> {
+/**
+ * What Node does not show of the extensions: whether the key usage allows digitalSignature, which TLS client
+ * authentication requires, and whether the basic constraints say CA, which Node denies without keyCertSign. null:
+ * malformed.
+ */
+export async function extensionsOf(
+  certificatePem: string,
+): Promise<{ isCa: boolean; allowsSignatures: boolean } | null> {
   await import('reflect-metadata');
-  const { KeyUsageFlags, KeyUsagesExtension, X509Certificate } = await import('@peculiar/x509');
-  const usages = new X509Certificate(certificatePem).getExtension(KeyUsagesExtension);
-  return usages === null || (usages.usages & KeyUsageFlags.digitalSignature) !== 0;
+  const { BasicConstraintsExtension, KeyUsageFlags, KeyUsagesExtension, X509Certificate } = await import(
+    '@peculiar/x509'
+  );
+  try {
+    const certificate = new X509Certificate(certificatePem);
+    const usages = certificate.getExtension(KeyUsagesExtension);
+    return {
+      isCa: certificate.getExtension(BasicConstraintsExtension)?.ca === true,
+      allowsSignatures: usages === null || (usages.usages & KeyUsageFlags.digitalSignature) !== 0,
+    };
+  } catch {
+    return null;
+  }
 }
 
 /** A certificate request (PKCS#10, PEM) for the key: the subject is the serial number alone, signed with SHA-256. */

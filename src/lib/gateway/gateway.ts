@@ -14,6 +14,7 @@ import { watchDisk } from './disk-watch.ts';
 import { gatewayHealth } from './health.ts';
 import type { OutputState } from './line-writer.ts';
 import { logHealth } from './log-health.ts';
+import { preferMemoryAfterBursts } from './memory-preference.ts';
 import { coarseState, fleetHealth, neighboursView, notListening } from './neighbours.ts';
 import { nameHolder } from './running-gateway.ts';
 import type { ServeEvent } from './serve.result.ts';
@@ -90,6 +91,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const fleet = await openFleet(site, { state: () => coarseState(link, motion), clock, log });
   const reserveBytes = site.disk.reserveMb * MB;
   using starting = new DisposableStack();
+  starting.use(preferMemoryAfterBursts(clock));
   const disks = {
     state: starting.use(watchDisk({ path: site.stateDir, key: 'stateDir', reserveBytes, clock, log })),
     media: starting.use(

@@ -9,6 +9,7 @@ export { createFile } from './create-file.ts';
 export { ensureFolder } from './ensure-folder.ts';
 export { createFoldedLog, type EmittedEvent, writeEvent } from './folded-log.ts';
 export { assertOwnFolder, type FolderProblem, folderProblem, privateFolderProblem } from './folder-owner.ts';
+export { lockName } from './lock-name.ts';
 export { type Log, silentLog } from './log.ts';
 export { openExisting, UnsuitableFile } from './open-existing.ts';
 export { orAfter } from './or-after.ts';

@@ -14,15 +14,14 @@ export {
 } from './dialer.ts';
 export { afterOverLink, linkAllowanceMs, triedOver } from './link-delay.ts';
 export { type ListeningSocket, parseListeningSockets, readListeningSockets } from './listening-sockets.ts';
+export { type Lookup, systemLookup } from './lookup.ts';
 export { type Neighbour, parseNeighbourTable, readNeighbourTable } from './neighbour-table.ts';
 export {
   isLoopback,
-  type Lookup,
   type Reach,
   type Resolution,
   reachEndpoint,
   resolveHost,
-  systemLookup,
 } from './reach.ts';
 export { parseSshTarget } from './ssh/config/target.ts';
 export type {

@@ -1,7 +1,7 @@
-import { lookup } from 'node:dns/promises';
 import { BlockList, isIP } from 'node:net';
 import { type Clock, systemClock } from '../lifecycle/index.ts';
 import { DialError, type Dialer, type DialFailure, type Endpoint } from './dialer.ts';
+import { type Lookup, systemLookup } from './lookup.ts';
 
 /** The result of a name resolution. */
 export type Resolution =
@@ -11,11 +11,6 @@ export type Resolution =
   /** No address: the name does not exist, or no name server could be asked. */
   | { readonly kind: 'unknown'; readonly tookMs: number }
   | { readonly kind: 'no-answer'; readonly tookMs: number };
-
-export type Lookup = (host: string) => Promise<readonly { readonly address: string }[]>;
-
-/** Queries the machine's resolver. Cannot be cancelled, and occupies a thread of the pool meanwhile. */
-export const systemLookup: Lookup = (host) => lookup(host, { all: true });
 
 /** Queries the machine's resolver, for at most `timeoutMs`. Never throws: an unknown name is a result. */
 export async function resolveHost(

@@ -18,6 +18,7 @@ import { createPolicy } from './http/policy.ts';
 import { type Refusal, refusalOf, refuse } from './http/refusal.ts';
 import { ROBOT_HEADER, refuseOtherRobot } from './http/robot.ts';
 import { securityHeaders } from './http/security-headers.ts';
+import { createPathFilter } from './http/without-paths.ts';
 import { withoutQueries } from './http/without-queries.ts';
 import { createJournal } from './journal.ts';
 import { createMediaLibrary, MAX_MEDIA_BYTES } from './media/media.ts';
@@ -37,6 +38,7 @@ declare module 'fastify' {
   }
   interface FastifyInstance {
     readonly siteName: string;
+    readonly withoutPaths: <T>(data: T) => T;
   }
 }
 
@@ -87,7 +89,9 @@ export async function createApplication(options: OperatorOptions): Promise<Appli
       sendRefusal(request, reply, scopeOf(request.raw) === 'read-only' ? refuse('READ_ONLY') : fromFramework(error));
     },
   });
+  const withoutPaths = createPathFilter(site);
   app.decorate('siteName', site.name);
+  app.decorate('withoutPaths', withoutPaths);
   await app.register(cookie, { hook: false });
   // Pages of other sites may post text/plain without a CORS preflight.
   app.removeContentTypeParser('text/plain');
@@ -111,10 +115,11 @@ export async function createApplication(options: OperatorOptions): Promise<Appli
   const reads = createChassisReads(link, site.chassis.serial, outflow);
   const events = createLiveEvents({
     clock,
-    compose: () => ({
-      state: { chassis: chassisState(link), motion: motion.status() },
-      view: pageView(link.snapshot(), motion.status(), options.health(), cloud(), supportView()),
-    }),
+    compose: () =>
+      withoutPaths({
+        state: { chassis: chassisState(link), motion: motion.status() },
+        view: pageView(link.snapshot(), motion.status(), options.health(), cloud(), supportView()),
+      }),
     subscribe(listener) {
       const subscriptions = new DisposableStack();
       subscriptions.use(link.subscribe(listener));

@@ -6,10 +6,10 @@ import type { Parts } from './parts.ts';
 
 const checkBody = z.strictObject({ path: z.enum(['direct', 'fallback']) });
 
-export function cloudHandlers({ cloud, checkCloudPath }: Parts) {
+export function cloudHandlers({ cloud, checkCloudPath, sessions }: Parts) {
   let isChecking = false;
   return {
-    read: (_request: FastifyRequest, reply: FastifyReply) => sendJson(reply, cloud().view),
+    read: (request: FastifyRequest, reply: FastifyReply) => sendJson(reply, cloud().view, sessions.has(request.raw)),
 
     /** One check at a time: each may move the link to the other path and back. */
     async checkPath(request: FastifyRequest, reply: FastifyReply) {

@@ -146,7 +146,7 @@ function peerHandlers({ voice, building }: Parts) {
 
 function gatewayHandlers({ site, health, neighbours, sessions, journal, clientAborts, events }: Parts) {
   return {
-    health: (_request: FastifyRequest, reply: FastifyReply) => sendJson(reply, health()),
+    health: (request: FastifyRequest, reply: FastifyReply) => sendJson(reply, health(), sessions.has(request.raw)),
     neighbours: (_request: FastifyRequest, reply: FastifyReply) => sendJson(reply, neighbours()),
     logs: (_request: FastifyRequest, reply: FastifyReply) =>
       sendJson(reply, { entries: journal.entries(), audit: journal.audit(), clientAborts: clientAborts() }),

@@ -72,12 +72,13 @@ async function worldWith(url: string, { answers, storageUrl, onAsk }: World = {}
     run() {
       running = uploads.run(ending.signal);
     },
-    /** Lets time pass, except while something is being uploaded, until a condition holds. */
+    /** Lets time pass until a condition holds. */
     async until(what: string, is: () => boolean, stepMs = 1_000) {
       const limit = Date.now() + 15_000;
       while (!is()) {
         if (Date.now() > limit) throw new Error(`never: ${what}; ${JSON.stringify(uploads.view())}`);
-        if (!uploads.view().some(({ state }) => state === 'uploading')) await clock.advance(stepMs);
+        // While something is uploaded it goes slowly, so that no timeout of the transfer passes.
+        await clock.advance(uploads.view().some(({ state }) => state === 'uploading') ? 50 : stepMs);
         await realSleep(2);
       }
     },
@@ -130,6 +131,26 @@ describe('the spool', () => {
     expect(await world.add('one')).toEqual({ entry, isNew: false });
     await expect(world.add('two')).rejects.toMatchObject({ code: 'FILE_EXISTS' });
     expect((await readdir(world.dir)).length).toBe(2);
+  });
+
+  it('adds one of two archives that get the same name at the same moment', async () => {
+    await using world = await worldWith('');
+    const files = await Promise.all(
+      ['one', 'two', 'two', 'one'].map(async (content, i) => {
+        const file = join(world.home, `archive-${i}`);
+        await writeFile(file, content);
+        return file;
+      }),
+    );
+    const added = await Promise.allSettled(
+      files.map((file) => addUpload(world.dir, { file, name: 'maps/a', limits: { reserveBytes: 0 } })),
+    );
+    const { entries } = await readSpool(world.dir);
+    expect(entries).toHaveLength(1);
+    // The one with the same content is there already, the others are refused.
+    const outcomes = added.map((each) => (each.status === 'fulfilled' ? each.value.isNew : each.reason.code));
+    expect(outcomes.toSorted()).toEqual(['FILE_EXISTS', 'FILE_EXISTS', false, true]);
+    expect(await readdir(world.dir)).toHaveLength(2);
   });
 
   it('retries a refused archive when it is added again', async () => {
@@ -282,7 +303,33 @@ describe('uploads', () => {
       signal: AbortSignal.timeout(10_000),
       onProgress: (bytes) => sent.push(bytes),
     });
-    expect(sent).toEqual([16_384, 32_768, 49_152, 65_536, 81_920, 98_304, 100_000]);
+    expect(sent).toEqual([16_384, 32_768, 49_152, 65_536, 81_920, 98_304, 99_999, 100_000]);
+  });
+
+  it.each([
+    ['small', 100],
+    ['large', 3_000_000],
+  ])('send a %s archive again when the headers alone were confirmed', async (_, size) => {
+    const bodies: Buffer[] = [];
+    const early = answering(200);
+    const late = async (request: IncomingMessage, response: ServerResponse) => {
+      await realSleep(30);
+      early(request, response);
+    };
+    await using server = await storageServer(early, late, keeping(bodies));
+    await using world = await worldWith(server.url);
+    const { entry } = await world.add(randomBytes(size));
+    world.run();
+    for (const attempts of [1, 2]) {
+      await world.until('answered', () => world.logged.filter((line) => line.includes('failed')).length === attempts);
+      expect(world.uploads.view()[0]).toMatchObject({
+        state: 'waiting',
+        detail: expect.stringContaining('the object storage answered before it had everything'),
+      });
+      expect(await readdir(world.dir)).toContain(`${entry.id}.data`);
+    }
+    await world.until('uploaded', () => world.uploads.view()[0]?.state === 'uploaded');
+    expect(bodies.map(sha256)).toEqual([entry.sha256]);
   });
 
   it('find what another process added while they run, and go oldest first, one at a time', async () => {
@@ -548,7 +595,10 @@ describe('uploads', () => {
     const again = world.start();
     const running = again.run(ending.signal);
     const limit = Date.now() + 10_000;
-    while (again.view()[0]?.state !== 'uploaded' && Date.now() < limit) await realSleep(5);
+    while (again.view()[0]?.state !== 'uploaded' && Date.now() < limit) {
+      await world.clock.advance(50);
+      await realSleep(5);
+    }
     expect(again.view()[0]?.state).toBe('uploaded');
     ending.abort();
     await running;

@@ -54,6 +54,16 @@ describe('the local socket for commands on the gateway', () => {
     expect(server.motion.status().stop.latched).toBe(false);
   });
 
+  it('gets absolute paths in every answer, unlike a network connection', async () => {
+    await using server = await startServer();
+    const { stop } = server.motion.status();
+    server.motion.set({ stop: { ...stop, unsavedBecause: `${server.dir}/state/stop.json cannot be written (EIO).` } });
+    await open(server.application.handle);
+    expect((await askLocally('GET', '/api/stopp')).body).toContain(`${server.dir}/state/stop.json cannot`);
+    const overTcp = await fetch(`http://127.0.0.1:${server.full}/api/stopp`);
+    expect(await overTcp.text()).toContain('"./state/stop.json cannot');
+  });
+
   it('is in a folder that only its owner may enter, also with a wide umask', async () => {
     const before = process.umask(0);
     try {

@@ -182,6 +182,18 @@ describe('POST and DELETE /api/anmeldung', () => {
     expect((await ask(server.full, '/api/anmeldung', { method: 'DELETE' })).status).toBe(200);
   });
 
+  it('end the session of an earlier sign-in of the same browser', async () => {
+    await using server = await startServer({ password: true });
+    const isOpen = async (cookie: string) =>
+      (await ask(server.full, '/api/einstellungen', { headers: { cookie } })).status === 200;
+    const [old, other] = [await signIn(server.full), await signIn(server.full)];
+    const again = (password: string) => postJson(server.full, '/api/anmeldung', { password }, { cookie: old });
+    expect((await again('wrong')).status).toBe(401);
+    expect(await isOpen(old)).toBe(true);
+    const renewed = (await again(PASSWORD)).headers.get('set-cookie')?.split(';')[0] ?? '';
+    expect([await isOpen(old), await isOpen(renewed), await isOpen(other)]).toEqual([false, true, true]);
+  });
+
   it('answer 401 five times, then 429 with the time to wait', async () => {
     await using server = await startServer({ password: true });
     for (let i = 0; i < 5; i += 1) {

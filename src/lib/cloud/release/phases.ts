@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { asGwError, GwError } from '../../error/index.ts';
+import { onDisk } from '../storage/partial-file.ts';
 import { isThere, packagePath, readCurrent, removeUnfinished, switchCurrent } from './folder.ts';
 import { announce, assertPackage, expectedPackage, JobEnded, type PhaseContext } from './phase-context.ts';
 import { readReleaseKey } from './read-package.ts';
@@ -23,7 +24,9 @@ export async function unpackPhase(context: PhaseContext, run: RunState): Promise
   // Left by an earlier release, or by a power cut after it was put in place.
   await rm(join(store.dir, folder), { recursive: true, force: true });
   const publicKey = await readReleaseKey(options.release.keyFile);
-  const verified = await unpackPackage(path, { publicKey, dir: store.dir, folder, signal, onStep: step });
+  const verified = await onDisk(join(store.dir, folder), () =>
+    unpackPackage(path, { publicKey, dir: store.dir, folder, signal, onStep: step }),
+  );
   assertPackage(run, verified);
   await step('unpacked');
   await store.change('unpacking', { phase: 'ready' });

@@ -53,6 +53,8 @@ export async function storageRequest<T>(
   const { Client } = await import('undici');
   const client = new Client(address.origin, {
     connect: { ca: trust ?? systemCertificates(), minVersion: MIN_TLS_VERSION, timeout: limits.idleMs },
+    // Node's 250 ms for each address but the last are less than one round trip of a slow mobile link.
+    autoSelectFamilyAttemptTimeout: 5_000,
     maxHeaderSize: MAX_HEADER_BYTES,
     pipelining: 1,
     allowH2: false,

@@ -2,16 +2,19 @@ import { createHash, randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import { lstat, readdir, realpath, rename, rm, stat, statfs } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { GwError } from '../../error/index.ts';
 import {
   createFile,
   ensureFolder,
+  lockName,
   openExisting,
   openFresh,
   privateFolderProblem,
   readWhole,
   removeLeftDrafts,
   replaceFile,
+  sha256,
   syncFolder,
 } from '../../lifecycle/index.ts';
 
@@ -50,6 +53,8 @@ const DATA = /^(\d{8}-[0-9a-f]{8})\.data$/;
 const NAME = /^(?=.{1,200}$)[A-Za-z0-9_-][A-Za-z0-9._-]*(\/[A-Za-z0-9_-][A-Za-z0-9._-]*)*$/;
 const MAX_META_BYTES = 4_096;
 const COPY_BYTES = 1024 * 1024;
+/** The lock is held for the writes of one small file. */
+const LOCK_POLL_MS = 50;
 /** Data without JSON: a command that adds it may still be running. */
 const ORPHAN_LEFT_MS = 3_600_000;
 
@@ -87,15 +92,17 @@ export async function addUpload(
   await openFolder(dir);
   const { entries } = await readSpool(dir);
   await assertCapacity(dir, file, entries, limits);
-  const number = Math.max(0, ...entries.map(({ id }) => Number(id.slice(0, 8)))) + 1;
-  const id = `${String(number).padStart(8, '0')}-${randomBytes(4).toString('hex')}`;
-  const draft = `${dataPath(dir, id)}.draft`;
+  const draft = `${dataPath(dir, nextId(entries))}.draft`;
   try {
     const copied = await copy(file, draft, signal);
+    // From the look at the names to the new one, so that of two commands only one finds a name free.
+    await using _lock = await lockSpool(dir, signal);
+    const present = (await readSpool(dir)).entries;
+    const id = nextId(present);
     if (request.sha256 !== undefined && request.sha256 !== copied.sha256) {
       throw new GwError('FILE_UNREADABLE', `${file} has changed since it was verified.`, { remedy: 'Run it again.' });
     }
-    const same = entries.find((entry) => entry.name === name);
+    const same = present.find((entry) => entry.name === name);
     if (same !== undefined && same.sha256 === copied.sha256) {
       if (same.state !== 'refused') return { entry: same, isNew: false };
     } else if (same !== undefined) {
@@ -116,6 +123,26 @@ export async function addUpload(
   } finally {
     await rm(draft, { force: true }).catch(() => {});
   }
+}
+
+function nextId(entries: readonly SpoolEntry[]): string {
+  const number = Math.max(0, ...entries.map(({ id }) => Number(id.slice(0, 8)))) + 1;
+  return `${String(number).padStart(8, '0')}-${randomBytes(4).toString('hex')}`;
+}
+
+function lockSpool(dir: string, signal?: AbortSignal): Promise<AsyncDisposable> {
+  return onDisk(dir, async () => {
+    const name = `gw-uploads-${sha256(await realpath(dir))}`;
+    for (;;) {
+      signal?.throwIfAborted();
+      try {
+        return await lockName(name);
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
+      }
+      await setTimeout(LOCK_POLL_MS);
+    }
+  });
 }
 
 /** Creates the spool, private to the user of the gateway. Throws FILE_UNWRITABLE. */

@@ -22,6 +22,11 @@ export interface UploadOptions {
 const CHUNK_BYTES = 16 * 1024;
 /** Project decision: a storage may check a large object before it answers. */
 const ANSWER_MS = 120_000;
+/**
+ * Project decision: the last byte follows this much later. What was written may still be in the buffers of the network,
+ * so only a byte that was not written shows that a storage answered without the whole archive.
+ */
+const LAST_BYTE_AFTER_MS = 2_000;
 
 /**
  * One PUT of a file to a pre-signed URL, in bounded memory. Resolves when the storage has confirmed it with its status.
@@ -33,8 +38,10 @@ export async function uploadOnce(options: UploadOptions): Promise<void> {
   const address = storageAddress(signed.url, { method: 'PUT', storageUrl });
   const headers = { ...signedHeaders(signed.headers, address.tried), 'content-length': String(bytes) };
   const file = await openExisting(path, constants.O_RDONLY);
+  const over = new AbortController();
   try {
-    const reader = readFrom(file, bytes, onProgress);
+    const hold = () => clock.sleep(LAST_BYTE_AFTER_MS, over.signal).catch(() => {});
+    const reader = readFrom(file, bytes, hold, onProgress);
     await storageRequest(
       { address, method: 'PUT', headers, body: reader.chunks(), trust, clock, limits, signal },
       async (reply) => {
@@ -50,13 +57,14 @@ export async function uploadOnce(options: UploadOptions): Promise<void> {
       throw reader.error() ?? error;
     });
   } finally {
+    over.abort();
     await file.close();
   }
 }
 
 const CONFIRMED: ReadonlySet<number> = new Set([200, 201, 204]);
 
-function readFrom(file: FileHandle, bytes: number, onProgress: (bytes: number) => void) {
+function readFrom(file: FileHandle, bytes: number, hold: () => Promise<void>, onProgress: (bytes: number) => void) {
   let at = 0;
   let failure: unknown;
   return {
@@ -65,8 +73,10 @@ function readFrom(file: FileHandle, bytes: number, onProgress: (bytes: number) =
     error: () => failure,
     async *chunks() {
       while (at < bytes) {
+        const isLast = at === bytes - 1;
+        if (isLast) await hold();
         // A new buffer each time: the transport may still hold the one before.
-        const chunk = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, bytes - at));
+        const chunk = Buffer.allocUnsafe(isLast ? 1 : Math.min(CHUNK_BYTES, bytes - 1 - at));
         const { bytesRead } = await file.read(chunk, 0, chunk.length, at).catch((error: unknown) => {
           failure = error;
           throw error;

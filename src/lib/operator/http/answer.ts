@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import type { Markup } from '../../markup/index.ts';
+import { scopeOf } from '../connections/listener.ts';
 import { refusedPage } from '../pages/refused-page.ts';
 import { type Refusal, refuse } from './refusal.ts';
 
@@ -14,18 +15,26 @@ export function sendRefusal(request: FastifyRequest, reply: FastifyReply, refusa
   if (refusal.headers) reply.headers(refusal.headers);
   if (isForm(request)) {
     const page = refusedPage(request.server.siteName, refusal.body);
-    return reply.header('content-type', 'text/html; charset=utf-8').send(page.toString());
+    return sendPage(reply, page);
   }
   return sendJson(reply, refusal.body);
 }
 
-/** As bytes, so that the framework runs no serializer. */
-export function sendJson(reply: FastifyReply, data: object): FastifyReply {
-  return reply.header('content-type', 'application/json; charset=utf-8').send(Buffer.from(JSON.stringify(data)));
+/** With absolute paths for commands on the gateway, on routes that need a session, and where `isSignedIn` is given. */
+export function sendJson(
+  reply: FastifyReply,
+  data: object,
+  isSignedIn = reply.request.routeOptions.config.row?.signedIn === true,
+): FastifyReply {
+  const isTrusted = isSignedIn || scopeOf(reply.request.raw) === 'local';
+  const shown = isTrusted ? data : reply.server.withoutPaths(data);
+  // As bytes, so that the framework runs no serializer.
+  return reply.header('content-type', 'application/json; charset=utf-8').send(Buffer.from(JSON.stringify(shown)));
 }
 
 export function sendPage(reply: FastifyReply, page: Markup): FastifyReply {
-  return reply.header('content-type', 'text/html; charset=utf-8').send(page.toString());
+  const text = reply.server.withoutPaths(page.toString());
+  return reply.header('content-type', 'text/html; charset=utf-8').send(text);
 }
 
 /** The refusal of a request body with its validation errors. */

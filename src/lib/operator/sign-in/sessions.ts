@@ -46,6 +46,12 @@ export function createSessions(
 
   const tokenOf = (request: IncomingMessage) => cookieOf(request, COOKIE);
 
+  /** Ends the session that the request came with, if any. */
+  function endSession(request: IncomingMessage): void {
+    const token = tokenOf(request);
+    if (token !== undefined) signInNow()?.signOut(token);
+  }
+
   return {
     get configured() {
       return given() !== null;
@@ -73,6 +79,7 @@ export function createSessions(
       });
       switch (outcome.kind) {
         case 'signed-in':
+          endSession(raw);
           // The session cookie first, for clients that keep only one cookie.
           reply.setCookie(COOKIE, outcome.token, { ...cookieOptions, maxAge: sessionRules.maxMs / 1000 });
           reply.setCookie(DEVICE_COOKIE, outcome.deviceMark, { ...cookieOptions, maxAge: DEVICE_COOKIE_S });
@@ -86,8 +93,7 @@ export function createSessions(
       }
     },
     close(request, reply) {
-      const token = tokenOf(request.raw);
-      if (token !== undefined) signInNow()?.signOut(token);
+      endSession(request.raw);
       reply.clearCookie(COOKIE, cookieOptions);
     },
     closeAll(reply) {
