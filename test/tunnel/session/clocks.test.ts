@@ -84,4 +84,20 @@ describe('the clocks of a session', () => {
     await world.clock.advance(30_000);
     expect((await world.untilRecords(2))[1]).toMatchObject({ reason: 'own-clock', durationS: 60 });
   });
+
+  it('leave nothing to a session that replaces one at its end: it is recorded with 0 s and ends at once', async () => {
+    await using world = supportWorld({ maxMinutes: 1 });
+    world.proxy.behave({ says: [connected], secondMs: 1_000 });
+    await world.start();
+    world.offer();
+    await world.untilRunning();
+    process.kill((await world.nth(1)).pid, 'SIGSTOP');
+    await world.clock.advance(59_500);
+    world.offer({ token: 'the-token-after-a-rotation' });
+    // The frozen proxy is killed when the clock has expired for both sessions.
+    await world.clock.advance(1_000);
+    expect((await world.untilRecords(3))[2]).toMatchObject({ kind: 'start', maxS: 0 });
+    await world.clock.advance(0);
+    expect((await world.untilRecords(4))[3]).toMatchObject({ kind: 'end', reason: 'own-clock' });
+  });
 });
