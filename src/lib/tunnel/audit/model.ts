@@ -95,6 +95,8 @@ export const checkDetails = [
   /** Without head.json, or of a single file. */
   'no-head',
   'no-first',
+  /** One record follows the one that head.json names: gw is writing, ended between the two, or did not write it. */
+  'head-one-behind',
   /** A last line without a line end: it is being written, or gw was ended in the middle of it. */
   'torn',
   /** The last session may run, by its start and its own clock. */
@@ -102,6 +104,8 @@ export const checkDetails = [
   /** Without a site file. */
   'no-limits',
   'no-logs',
+  /** Log files were given, and not all of them could be searched. */
+  'unsearched-logs',
   'no-cloud',
   /** Records newer than the copy of the cloud. */
   'cloud-behind',

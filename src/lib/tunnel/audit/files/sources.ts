@@ -2,7 +2,7 @@ import { constants, type FileHandle, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { GwError } from '../../../error/index.ts';
 import { openExisting } from '../../../lifecycle/index.ts';
-import { CURRENT_FILE, HEAD_FILE, listFolder } from '../../records/files.ts';
+import { CURRENT_FILE, HEAD_FILE, listFolder, MAX_ROTATED_FILES } from '../../records/files.ts';
 import { type Head, type PointerRead, readHead } from '../../records/pointers.ts';
 
 const MAX_ATTEMPTS = 20;
@@ -20,6 +20,8 @@ export interface SourceFile {
 export interface Sources extends AsyncDisposable {
   readonly files: readonly SourceFile[];
   readonly head: PointerRead<Head>;
+  /** Whether rotation can have removed records before: it keeps its last files, and never removes a later one first. */
+  readonly mayHaveRotated: boolean;
   readonly tornParts: number;
 }
 
@@ -75,7 +77,9 @@ async function openOnce(path: string, isFolder: boolean): Promise<Sources | null
     const listedAgain = isFolder ? (await listFolder(dir)).rotated.map((file) => file.path) : [];
     if (!isSameHead || listedAgain.join('\n') !== rotated.map((file) => file.path).join('\n')) return null;
     isKept = true;
-    return { files, head, tornParts: torn.length, [Symbol.asyncDispose]: close };
+    const isFull = rotated.length >= MAX_ROTATED_FILES && rotated.every(({ number }) => number > 1);
+    const mayHaveRotated = isFull || !isFolder;
+    return { files, head, mayHaveRotated, tornParts: torn.length, [Symbol.asyncDispose]: close };
   } finally {
     if (!isKept) await close();
   }
