@@ -43,6 +43,16 @@ describe('gw tunnel audit', () => {
     expect(cutJson.code).toBe(1);
     expect(JSON.parse(cutJson.stdout)).toMatchObject({ ok: false, error: null, data: { firstBroken: { line: 2 } } });
 
+    const piped = await runGw(['tunnel', 'audit', '-', '--json'], { input: lines.join('') });
+    expect(piped.code).toBe(1);
+    expect(JSON.parse(piped.stdout)).toMatchObject({
+      data: { verdict: 'not-decided', recordsPath: 'stdin', records: 2 },
+    });
+    const both = await runGw(['tunnel', 'audit', '-', '--records', folder.dir], { input: lines.join('') });
+    expect(both).toMatchObject({ code: 2, stdout: '' });
+    const through = await runGw(['tunnel', 'audit', '-', '--via', 'nobody@127.0.0.1'], { input: lines.join('') });
+    expect(through).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('--via') });
+
     using headless = recordFolder({ 'sessions.jsonl': lines }, null);
     expect((await runGw(['tunnel', 'audit', '--records', headless.dir])).code).toBe(1);
     expect(headOf(lines).seq).toBe(2);

@@ -1,4 +1,5 @@
 import { appendFileSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import { Readable } from 'node:stream';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { auditRecords } from '../../../src/lib/tunnel/audit/index.ts';
@@ -305,6 +306,62 @@ describe('what was not checked', () => {
     expect(codes(await replaced.audit())).toEqual(['end-differs', 'head-behind']);
     using two = recordFolder({ 'sessions.jsonl': lines }, headOf(lines.slice(0, 2), 1));
     expect(codes(await two.audit())).toEqual(['head-behind']);
+  });
+});
+
+describe('standard input', () => {
+  const lines = linesOf(Array.from({ length: 30 }, (_, n) => [startOf(n), endOf(n)]).flat());
+  const whole = Buffer.from(lines.join(''));
+  async function* cutInto(bytes: Uint8Array, sizes: readonly number[]) {
+    let at = 0;
+    for (let n = 0; at < bytes.length; n += 1) {
+      const size = sizes[n % sizes.length] ?? bytes.length;
+      yield bytes.subarray(at, at + size);
+      at += size;
+    }
+  }
+  const auditInput = (input: AsyncIterable<Uint8Array>) =>
+    auditRecords({ records: 'stdin', input: Readable.from(input), limits, now });
+
+  it('is judged as a file is, and does not decide its end', async () => {
+    const facts = await auditInput(cutInto(whole, [whole.length]));
+    expect(facts).toMatchObject({ verdict: 'not-decided', records: 60, sessions: 30, findings: [], firstSeq: 1 });
+    expect(facts.files).toEqual([{ path: 'stdin', bytes: whole.length }]);
+    expect(check(facts, 'end')).toMatchObject({ detail: 'no-head' });
+    const part = await auditInput(cutInto(Buffer.from(lines.slice(20).join('')), [1_000]));
+    expect(check(part, 'beginning')).toMatchObject({ detail: 'no-first' });
+    const damaged = await auditInput(cutInto(Buffer.from(lines.with(7, 'x\n').join('')), [1_000]));
+    expect(damaged.findings).toMatchObject([{ code: 'unreadable-line', file: 'stdin', line: 8 }]);
+    expect(await auditInput(cutInto(Buffer.alloc(0), []))).toMatchObject({ verdict: 'not-decided', records: 0 });
+  });
+
+  it('has the same lines however its bytes are cut, lines longer than any buffer among them', async () => {
+    const long = Buffer.from([...lines.slice(0, 2), `${'y'.repeat(300_000)}\n`, ...lines.slice(2), 'torn'].join(''));
+    const once = await auditInput(cutInto(long, [long.length]));
+    expect(once.counts).toEqual([{ code: 'unreadable-line', count: 1 }]);
+    expect(once.records).toBe(61);
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.integer({ min: 1, max: 100_000 }), { minLength: 1, maxLength: 20 }),
+        async (sizes) => {
+          // Single bytes between, and not for the whole of it.
+          const facts = await auditInput(cutInto(long, [1, ...sizes, 20_000]));
+          expect(facts).toEqual(once);
+        },
+      ),
+      { numRuns: 30 },
+    );
+  });
+
+  it('that cannot be read is an error and no verdict', async () => {
+    // biome-ignore lint/correctness/useYield: it fails before its first bytes
+    async function* failing(): AsyncGenerator<Uint8Array> {
+      throw Object.assign(new Error('EISDIR: illegal operation on a directory, read'), { code: 'EISDIR' });
+    }
+    await expect(auditInput(failing())).rejects.toMatchObject({
+      code: 'FILE_UNREADABLE',
+      message: expect.stringContaining('stdin cannot be read: EISDIR'),
+    });
   });
 });
 

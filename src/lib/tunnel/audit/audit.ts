@@ -3,7 +3,7 @@ import { checksOf, verdictOf } from './checks.ts';
 import { createCloudCopy } from './cloud/cloud-copy.ts';
 import { createLocalIndex, type LocalIndex } from './cloud/local-index.ts';
 import { readLinesOf } from './files/lines.ts';
-import { openSources, type Sources } from './files/sources.ts';
+import { openSources, type Sources, streamSource } from './files/sources.ts';
 import { createFindings, type Findings, type Place } from './findings.ts';
 import { type AuditFacts, type AuditOptions, type CloudFacts, chainCodes, type FindingCode } from './model.ts';
 import { type Chain, createChain } from './records/chain.ts';
@@ -19,7 +19,10 @@ const CHAIN_CODES: ReadonlySet<FindingCode> = new Set(chainCodes);
  */
 export async function auditRecords(options: AuditOptions): Promise<AuditFacts> {
   const { limits, now, signal } = options;
-  await using sources = await openSources(options.records);
+  await using sources =
+    options.input === undefined
+      ? await openSources(options.records)
+      : streamSource(options.records, options.input, signal);
   const findings = createFindings();
   const head = sources.head.kind === 'read' ? withinRotation(sources.head.value, sources) : null;
   if (sources.head.kind === 'damaged') findings.add('head-invalid', null);

@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import type { RefusalReason } from '../model.ts';
 
 /** Findings that break the chain. */
@@ -120,8 +121,10 @@ export interface AuditLimits {
 }
 
 export interface AuditOptions {
-  /** The folder of the records, or one file of them. */
+  /** The folder of the records, or one file of them; with `input` its name. */
   readonly records: string;
+  /** Read instead. */
+  readonly input?: Readable | undefined;
   /** JSON lines: records, or messages of the outbox that have one as `record`. */
   readonly cloud?: string | undefined;
   readonly logs?: readonly string[] | undefined;
