@@ -115,6 +115,7 @@ describe('a record that cannot be judged', () => {
     ['a removed end', 101, (at) => lines.toSpliced(at, 1), 'missing-records'],
     ['a removed start', 100, (at) => lines.toSpliced(at, 1), 'missing-records'],
     ['an end and 50 more removed', 101, (at) => lines.toSpliced(at, 51), 'missing-records'],
+    ['the removed end of the last session', 399, (at) => lines.toSpliced(at, 1), 'missing-end'],
     ['a removed end, which is the first record of all', 1, (at) => lines.toSpliced(at, 1), 'missing-records'],
   ])('%s is one finding, and makes none of the sessions after it', async (_name, index, make, code) => {
     using folder = recordFolder({ 'sessions.jsonl': make(index) }, head);
@@ -147,6 +148,21 @@ describe('a record that cannot be judged', () => {
         `start-without-end ${idOf(502)}`,
       ].toSorted(),
     );
+  });
+
+  it('excuses one end without a start, and no second end of a session', async () => {
+    const foreign = linesOf([refusedOf(1), endOf(501), endOf(502), startOf(1), endOf(1)]);
+    using one = recordFolder({ 'sessions.jsonl': foreign.with(0, 'x\n') }, headOf(foreign, 1));
+    expect((await one.audit()).findings.map(({ code, line }) => `${code} ${line}`)).toEqual([
+      'unreadable-line 1',
+      'end-without-start 3',
+    ]);
+    const twice = linesOf([startOf(1), refusedOf(1), endOf(1), endOf(1)]);
+    using two = recordFolder({ 'sessions.jsonl': twice.with(1, 'x\n') }, headOf(twice));
+    expect((await two.audit()).findings.map(({ code, line }) => `${code} ${line}`)).toEqual([
+      'unreadable-line 2',
+      'second-end 4',
+    ]);
   });
 
   it('is found with a bounded number of findings, wherever it stands', async () => {
@@ -460,6 +476,13 @@ describe('the copy of the cloud', () => {
 });
 
 describe('a file of any bytes', () => {
+  it('larger than any buffer is read as one', async () => {
+    const lines = linesOf(Array.from({ length: 900 }, (_, n) => refusedOf(n)));
+    expect(lines.join('').length).toBeGreaterThan(400_000);
+    using folder = recordFolder({ 'sessions.jsonl': lines });
+    expect(await folder.audit()).toMatchObject({ verdict: 'ok', records: 900, findings: [] });
+  });
+
   it('never makes the audit fail, and is never green', async () => {
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ maxLength: 2_000, size: 'max' }), async (bytes) => {
