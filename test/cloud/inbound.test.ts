@@ -165,6 +165,17 @@ describe('what is received', () => {
     expect(calls).toBe(2);
   });
 
+  it('passes a repeated tunnel notification on as one, so that its refusal is recorded', () => {
+    const { inbound, calls } = inboundWith();
+    for (let n = 0; n < 3; n += 1) inbound.receive(messageOf(topics.tunnels, notification));
+    expect(calls.map(([name, , isRepeated]) => `${name} ${isRepeated}`)).toEqual([
+      'onTunnelNotification false',
+      'onTunnelNotification true',
+      'onTunnelNotification true',
+    ]);
+    expect(inbound.view()).toMatchObject({ tunnelNotifications: 3, discarded: { duplicate: 0 } });
+  });
+
   it('gives an answer to the one who asked, once', async () => {
     const { inbound, requester, published } = inboundWith();
     const asked = requester.ask(
@@ -185,6 +196,11 @@ describe('what is received', () => {
     const { inbound, logged } = inboundWith();
     inbound.receive(messageOf(topics.tunnels, { ...notification, clientAccessToken: secret }));
     inbound.receive(messageOf(topics.tunnels, { ...notification, clientAccessToken: secret, port: 22 }));
+    for (const field of ['clientMode', 'region', 'services']) {
+      const token = `${secret}-${field}`;
+      const value = field === 'services' ? ['A', token] : token;
+      inbound.receive(messageOf(topics.tunnels, { ...notification, clientAccessToken: token, [field]: value }));
+    }
     inbound.receive(messageOf(topics.stop, `{"id":"${secret}`));
     inbound.receive(messageOf(topics.storageAnswer, { clientToken: 't', url: `https://x.example/a?sig=${secret}` }));
     expect(logged.length).toBeGreaterThan(2);

@@ -13,7 +13,7 @@ describe('gw tunnel audit', () => {
     const open = await runGw(args);
     expect(open).toMatchObject({ code: 1, stderr: '' });
     expect(open.stdout.split('\n')[0]).toMatch(
-      /^Not decided: 1 support session, no finding, records 1 to 2; 4 of 11 checks not made\. Not compared/,
+      /^Not decided: 1 support session, no finding, records 1 to 2; 4 of 11 checks not made: no site file with cloud\.tunnel was given; no log file was given\. Not compared/,
     );
     const json = await runGw([...args, '--json']);
     expect(json.code).toBe(1);
@@ -36,12 +36,22 @@ describe('gw tunnel audit', () => {
     const cut = await runGw([...args, '--report', folder.path('audit.pdf'), '--lang', 'de']);
     expect(cut.code).toBe(1);
     expect(cut.stdout.split('\n')[0]).toMatch(
-      /^FAILED: 2 findings\. First broken line of the chain: sessions\.jsonl:2\./,
+      /^FAILED: 1 finding\. First broken line of the chain: sessions\.jsonl:2\./,
     );
     expect(cut.stdout).toContain(`Report: ${folder.path('audit.pdf')} (pdf, `);
     const cutJson = await runGw([...args, '--json', '--accept-undecided']);
     expect(cutJson.code).toBe(1);
     expect(JSON.parse(cutJson.stdout)).toMatchObject({ ok: false, error: null, data: { firstBroken: { line: 2 } } });
+
+    const piped = await runGw(['tunnel', 'audit', '-', '--json'], { input: lines.join('') });
+    expect(piped.code).toBe(1);
+    expect(JSON.parse(piped.stdout)).toMatchObject({
+      data: { verdict: 'not-decided', recordsPath: 'stdin', records: 2 },
+    });
+    const both = await runGw(['tunnel', 'audit', '-', '--records', folder.dir], { input: lines.join('') });
+    expect(both).toMatchObject({ code: 2, stdout: '' });
+    const through = await runGw(['tunnel', 'audit', '-', '--via', 'nobody@127.0.0.1'], { input: lines.join('') });
+    expect(through).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('--via') });
 
     using headless = recordFolder({ 'sessions.jsonl': lines }, null);
     expect((await runGw(['tunnel', 'audit', '--records', headless.dir])).code).toBe(1);

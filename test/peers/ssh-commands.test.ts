@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { gwBinary, runGw, startGw } from '../e2e/gw.ts';
 import { type Robot, startRobot, startServe } from '../e2e/robot.ts';
+import { recordFolder } from '../tunnel/audit/folder.ts';
+import { endOf, linesOf, startOf } from '../tunnel/records/bodies.ts';
 import { hasProgram } from './peer.ts';
 import { type Sshd, startSshd } from './sshd.ts';
 
@@ -131,6 +133,19 @@ describe.skipIf(!isThere)('commands through a real OpenSSH server', () => {
     expect(missing.error?.message).toContain("it's not there.yaml");
     const usage = await json('heartbeat', 'sniff', '--seconds', '0', '--via', via);
     expect(usage).toMatchObject({ code: 2, error: { code: 'USAGE' } });
+  });
+
+  it('audit the session records of the remote host, and take no copy of the cloud from there', async () => {
+    using folder = recordFolder({ 'sessions.jsonl': linesOf([startOf(1), endOf(1)]) });
+    const audit = ['tunnel', 'audit', '--records', folder.dir, '--via', via];
+    expect(await json(...audit)).toMatchObject({
+      code: 1,
+      error: null,
+      data: { verdict: 'not-decided', local: 'ok', recordsPath: folder.dir, records: 2 },
+    });
+    expect((await gw(...audit)).stdout).toMatch(/^Not decided: 1 support session, no finding, records 1 to 2; /);
+    const compared = await json(...audit, '--cloud', folder.path('sessions.jsonl'));
+    expect(compared).toMatchObject({ code: 2, data: null, error: { code: 'USAGE' } });
   });
 
   it('end on the remote host when they are interrupted', async () => {

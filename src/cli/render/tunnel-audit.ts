@@ -34,17 +34,15 @@ function firstLine(data: TunnelAudit): string {
       return `${chalk.green('ok')}: ${plural(sessions, 'support session')}, no finding, records ${range}. The copy of the cloud is the same. ${robot}`;
     case 'not-decided': {
       const open = checks.filter((check) => check.verdict === 'not-checked');
-      if (local === 'ok') {
-        const count = `${open.length} of ${checks.length} checks not made`;
-        const compared =
-          cloud === null
-            ? 'Not compared with the copy of the cloud: a complete rewriting would not show.'
-            : 'The copy of the cloud is the same.';
-        return `${chalk.yellow('Not decided')}: ${plural(sessions, 'support session')}, no finding, records ${range}; ${count}. ${compared} ${robot}`;
-      }
-      const worded = open.filter(({ text }) => text !== '');
-      const why = worded.find(({ id }) => ['chain', 'end', 'pairs'].includes(id)) ?? worded.at(-1);
-      return `${chalk.yellow('Not decided')}: no finding, but ${printable(why?.text ?? 'a check was not made')}. ${robot}`;
+      const found =
+        lastSeq === null ? 'no finding' : `${plural(sessions, 'support session')}, no finding, records ${range}`;
+      // Several checks may be open for one reason; that there is no copy of the cloud has a sentence of its own.
+      const reasons = new Set(open.filter(({ detail }) => detail !== 'no-cloud').map(({ text }) => text));
+      const why = reasons.size === 0 ? '' : `: ${printable([...reasons].join('; '))}`;
+      const same = local === 'ok' ? ' The copy of the cloud is the same.' : '';
+      const compared =
+        cloud === null ? ' Not compared with the copy of the cloud: a complete rewriting would not show.' : same;
+      return `${chalk.yellow('Not decided')}: ${found}; ${open.length} of ${checks.length} checks not made${why}.${compared} ${robot}`;
     }
     case 'findings': {
       const count = counts.reduce((sum, one) => sum + one.count, 0);

@@ -62,8 +62,9 @@ export function createInbound(options: InboundOptions): Inbound {
         return;
       case 'tunnel-notification':
         accepted.tunnelNotifications += 1;
-        log.info({ audit: true, services: decision.notification.services }, 'tunnel notification received');
-        options.onTunnelNotification(decision.notification);
+        // Without its texts, any of which may be the token: its receiver logs them without it.
+        log.info({ audit: true, isRepeated: decision.isRepeated }, 'tunnel notification received');
+        options.onTunnelNotification(decision.notification, decision.isRepeated);
         seen.add(decision);
         return;
       case 'answer':

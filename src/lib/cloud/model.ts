@@ -24,8 +24,11 @@ export interface CloudOptions {
   readonly launched: ReleaseAgentOptions['launched'];
   /** Stops the robot. Never refused. */
   readonly onStop: (stop: StopWire) => void;
-  /** The notification passed the gate; the checks of a session are its receiver's. */
-  readonly onTunnelNotification: (notification: TunnelNotificationWire) => void;
+  /**
+   * The notification passed the gate; the checks of a session are its receiver's. `isRepeated`: one with this access token
+   * was received before.
+   */
+  readonly onTunnelNotification: (notification: TunnelNotificationWire, isRepeated: boolean) => void;
   /** Values of the robot for the next telemetry message; see docs/cloud.md. */
   readonly telemetry: () => Readonly<Record<string, unknown>>;
   /** The faults at one moment. */

@@ -102,7 +102,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     ...{ link, motion, health, version, clock, log },
     launched: options.launched ?? null,
     restart: options.onRestart,
-    onTunnelNotification: (notification) => support?.offer(notification),
+    onTunnelNotification: (notification, isRepeated) => support?.offer(notification, isRepeated),
   });
   const support = await openSupport(site, cloud, { program: options.program, clock, log });
   const cloudView = () => cloud?.view() ?? noCloud;

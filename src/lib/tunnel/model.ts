@@ -244,8 +244,10 @@ export interface SupportOptions {
 
 /** Remote support of one robot. */
 export interface Support extends Service {
-  /** A notification that passed the gate of the cloud. Never throws and does not wait. */
-  offer(notification: TunnelNotificationWire): void;
+  /**
+   * A notification that passed the gate of the cloud; a repeated one is refused. Never throws and does not wait.
+   */
+  offer(notification: TunnelNotificationWire, isRepeated: boolean): void;
   /** Ends the running session; resolves when its proxy is gone, without a limit. False: none runs. */
   endOnSite(by: string): Promise<boolean>;
   view(): SupportView;

@@ -77,7 +77,8 @@ function setUp({ topic, state, payload }: { topic: string; state: string; payloa
 function decisionText(message: InboundMessage, context: Partial<GateContext>): string {
   const decision = decide(message, contextOf(context));
   if (decision.kind === 'discard') return `discard: \`${decision.reason}\``;
-  return decision.kind.replace('-', ' ');
+  const repeated = decision.kind === 'tunnel-notification' && decision.isRepeated ? ', repeated' : '';
+  return `${decision.kind.replace('-', ' ')}${repeated}`;
 }
 
 describe("the table of docs/cloud.md, 'What gw accepts'", () => {
@@ -89,7 +90,7 @@ describe("the table of docs/cloud.md, 'What gw accepts'", () => {
   it('has a row for every decision and every reason', () => {
     const decisions = new Set(rows.map(({ decision }) => decision));
     const all = [
-      ...['stop', 'release', 'tunnel notification', 'answer'],
+      ...['stop', 'release', 'tunnel notification', 'tunnel notification, repeated', 'answer'],
       ...discardReasons.map((reason) => `discard: \`${reason}\``),
     ];
     expect([...decisions].sort()).toEqual(all.sort());

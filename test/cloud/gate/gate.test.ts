@@ -31,7 +31,7 @@ const notification = {
 const stop = (payload: unknown, changes = {}) => decide(messageOf(topics.stop, payload), contextOf(changes));
 const release = (given: unknown, changes = {}) =>
   decide(messageOf(`${topics.jobs}/notify-next`, { execution: given }), contextOf(changes));
-const notified = (given: unknown) => decide(messageOf(topics.tunnels, given), contextOf());
+const notified = (given: unknown, changes = {}) => decide(messageOf(topics.tunnels, given), contextOf(changes));
 const discarded = (reason: DiscardReason): Decision => ({ kind: 'discard', reason });
 const ask = (kind: RequestKind, topic: string, payload: object, state: OwnRequest['state'] = 'pending') =>
   decide(
@@ -166,7 +166,26 @@ describe('a release', () => {
 
 describe('a notification', () => {
   it('passes with its four fields', () => {
-    expect(notified(notification)).toEqual({ kind: 'tunnel-notification', notification });
+    expect(notified(notification)).toEqual({ kind: 'tunnel-notification', notification, isRepeated: false });
+  });
+
+  it.each([
+    ['no service', { services: [] }, []],
+    ['services left out', { services: undefined }, []],
+    ['17 services', { services: Array.from({ length: 17 }, () => 'A') }, Array.from({ length: 17 }, () => 'A')],
+  ])('passes with %s, so that its refusal is recorded', (_, changes, services) => {
+    expect(notified({ ...notification, ...changes })).toMatchObject({
+      kind: 'tunnel-notification',
+      notification: { services },
+    });
+  });
+
+  it('passes as a repeated one when its token was received before', () => {
+    const hasSeenNotification = (token: string) => token === notification.clientAccessToken;
+    expect(notified(notification, { hasSeenNotification })).toMatchObject({ notification, isRepeated: true });
+    expect(notified({ ...notification, clientAccessToken: 'U' }, { hasSeenNotification })).toMatchObject({
+      isRepeated: false,
+    });
   });
 
   it.each([
@@ -175,8 +194,6 @@ describe('a notification', () => {
     ['a token of 4097 characters', { clientAccessToken: 'a'.repeat(4_097) }],
     ['no mode', { clientMode: undefined }],
     ['a region that is a host', { region: 'x.example.com' }],
-    ['no service', { services: [] }],
-    ['17 services', { services: Array.from({ length: 17 }, () => 'A') }],
     ['a service that is a number', { services: ['A', 22] }],
     ['services in a text', { services: 'A' }],
   ])('is refused with %s', (_, changes) => {

@@ -23,6 +23,7 @@ const stop = (id: string) => ({ kind: 'stop', stop: { id } }) as const;
 const notification = (clientAccessToken: string): Parameters<Seen['add']>[0] => ({
   kind: 'tunnel-notification',
   notification: { clientAccessToken, clientMode: 'destination', region: 'r', services: ['A'] },
+  isRepeated: false,
 });
 const release = (jobId: string, executionNumber: number) =>
   ({

@@ -10,7 +10,7 @@ import { auditSessions, type TunnelAuditOptions } from '../../../src/lib/toolkit
 import { checkDetails, checkIds, findingCodes } from '../../../src/lib/tunnel/audit/index.ts';
 import { elementsOf, readMarkup, textOf } from '../../overlays/render/markup-reader.ts';
 import { readPdf } from '../../report/pdf-reader.ts';
-import { headOf } from '../../tunnel/audit/folder.ts';
+import { headOf, recordFolder, rotatedFiles } from '../../tunnel/audit/folder.ts';
 import { endOf, idOf, linesOf, refusedOf, startOf } from '../../tunnel/records/bodies.ts';
 
 let dir: string;
@@ -51,7 +51,7 @@ describe('gw tunnel audit', () => {
     const folder = place();
     const data = await audit();
     expect(firstLine(data)).toBe(
-      `Not decided: 2 support sessions, no finding, records 1 to 5; 2 of 11 checks not made. Not compared with the copy of the cloud: a complete rewriting would not show. Robot SN-1, ${folder}.`,
+      `Not decided: 2 support sessions, no finding, records 1 to 5; 2 of 11 checks not made: no log file was given. Not compared with the copy of the cloud: a complete rewriting would not show. Robot SN-1, ${folder}.`,
     );
     expect(shown(data)).toContain(
       '--   Local records and copy of the cloud are the same: no copy of the cloud was given',
@@ -78,7 +78,7 @@ describe('gw tunnel audit', () => {
     const cloud = join(dir, 'cloud.jsonl');
     writeFileSync(cloud, lines.join(''));
     expect(firstLine(await audit({ cloud }))).toContain(
-      'records 1 to 5; 1 of 11 checks not made. The copy of the cloud is the same. Robot SN-1',
+      'records 1 to 5; 1 of 11 checks not made: no log file was given. The copy of the cloud is the same. Robot SN-1',
     );
     const log = join(dir, 'gw.log');
     writeFileSync(log, 'nothing secret\n');
@@ -87,17 +87,35 @@ describe('gw tunnel audit', () => {
     expect(firstLine(whole)).toContain('records 1 to 5. The copy of the cloud is the same. Robot SN-1');
   });
 
+  it.each<[string, { logs?: string[]; added?: boolean; cloud?: string }, string]>([
+    ['a log that is no text', { logs: ['gw.log.gz'] }, 'could not be searched completely'],
+    ['a record after head.json', { added: true }, 'record 6 is not confirmed by head.json'],
+    ['a copy without the newest records', { cloud: 'cloud.jsonl' }, '2 newest records are not in the copy'],
+  ])('with %s names it in the first line', async (_name, { logs = [], added = false, cloud }, reason) => {
+    const more = linesOf([refusedOf(2)], { seq: 6, prev: headOf(lines).hash });
+    place(added ? [...lines, ...more] : lines);
+    writeFileSync(join(dir, 'gw.log.gz'), Buffer.from([0x1f, 0x8b, 8, 0, 0, 0]));
+    writeFileSync(join(dir, 'cloud.jsonl'), lines.slice(0, 3).join(''));
+    const given = cloud === undefined ? {} : { cloud: join(dir, cloud) };
+    const data = await audit({ logs: logs.map((name) => join(dir, name)), ...given });
+    expect(data).toMatchObject({ verdict: 'not-decided', local: 'not-decided' });
+    expect(firstLine(data)).toContain(reason);
+    expect(firstLine(data)).not.toContain('is the same');
+  });
+
   it('names the first broken line, and every finding in a table with what to do', async () => {
     place(lines.toSpliced(1, 1));
     const data = await audit();
     expect(data.verdict).toBe('findings');
     expect(firstLine(data)).toBe(
-      `FAILED: 3 findings. First broken line of the chain: sessions.jsonl:2. Robot SN-1, ${data.recordsPath}.`,
+      `FAILED: 1 finding. First broken line of the chain: sessions.jsonl:2. Robot SN-1, ${data.recordsPath}.`,
     );
     const text = shown(data);
     expect(text).toMatch(/sessions\.jsonl:2 +3 +-- +Record 2 is missing before this line\./);
-    expect(text).toMatch(
-      new RegExp(`sessions\\.jsonl:3 +4 +${idOf(2)} +The session started while ${idOf(1)} was running`),
+    const overlapping = linesOf([startOf(1), startOf(2), endOf(1), endOf(2)]);
+    place(overlapping, headOf(overlapping));
+    expect(shown(await audit())).toMatch(
+      new RegExp(`sessions\\.jsonl:2 +2 +${idOf(2)} +The session started while ${idOf(1)} was running`),
     );
     expect(text).toContain('do next: Keep the files as they are.');
   });
@@ -107,9 +125,9 @@ describe('gw tunnel audit', () => {
       'no head.json',
       lines,
       null,
-      'Not decided: no finding, but the end of the chain was not checked: there is no head.json.',
+      'Not decided: 2 support sessions, no finding, records 1 to 5; 3 of 11 checks not made: the end of the chain was not checked: there is no head.json; no log',
     ],
-    ['an empty folder', [], null, 'Not decided: no finding, but there are no records.'],
+    ['an empty folder', [], null, 'Not decided: no finding; 11 of 11 checks not made: there are no records; '],
   ])('with %s is not decided', async (_name, content, head, expected) => {
     place(content, head);
     const data = await audit();
@@ -121,14 +139,15 @@ describe('gw tunnel audit', () => {
     const running = linesOf([startOf(1)], { at: '2026-06-01T11:30:00.000Z' });
     place(running, headOf(running));
     expect(firstLine(await audit())).toBe(
-      `Not decided: no finding, but session ${idOf(1)} of 2026-06-01T11:30:00.000Z has no end yet; by its own clock it may run until 2026-06-01T12:30:10.000Z. Robot SN-1, ${join(dir, 'state', 'support')}.`,
+      `Not decided: 1 support session, no finding, records 1 to 1; 3 of 11 checks not made: session ${idOf(1)} of 2026-06-01T11:30:00.000Z has no end yet; by its own clock it may run until 2026-06-01T12:30:10.000Z; no log file was given. Not compared with the copy of the cloud: a complete rewriting would not show. Robot SN-1, ${join(dir, 'state', 'support')}.`,
     );
   });
 
   it('records before a rotation are not claimed to be present', async () => {
-    const kept = lines.slice(2);
-    const folder = place(kept, headOf(kept));
-    expect(firstLine(await audit({ records: folder }))).toContain('records 3 to 5, earlier ones are not present; ');
+    using folder = recordFolder(rotatedFiles(linesOf(Array.from({ length: 24 }, (_, n) => refusedOf(n))).slice(2)));
+    expect(firstLine(await audit({ records: folder.dir }))).toContain(
+      'records 3 to 24, earlier ones are not present; 3 of 11 checks not made: records before 3 are not present: removed by rotation, by head.json; no log',
+    );
   });
 
   it('without cloud.tunnel in the site file, or without a site file, limits are not checked', async () => {
@@ -180,13 +199,13 @@ describe('the report', () => {
   };
 
   it.each(['de', 'en'] as const)('in %s shows verdict, checks, findings and what was not compared', async (lang) => {
-    // The start of the second session, so that its end has none.
-    place(lines.with(3, (lines[3] ?? '').replace('"maxS":3600', '"maxS":9600')));
+    const wrong = linesOf([startOf(1), endOf(1), refusedOf(1), startOf(2), endOf(2), endOf(3)]);
+    place(wrong.with(2, (wrong[2] ?? '').replace('us-east-1', 'us-east-2')), headOf(wrong));
     const texts = auditTexts[lang];
     const { bytes, data } = await reportOf(lang, 'audit.html');
     const text = mainOf(bytes);
     expect(data.verdict).toBe('findings');
-    expect(text).toContain(texts.firstBroken('sessions.jsonl', 4));
+    expect(text).toContain(texts.firstBroken('sessions.jsonl', 3));
     expect(text).toContain(texts.notCompared);
     expect(text).toContain(texts.findings['changed-line'].sentence({}));
     expect(text).toContain(texts.findings['end-without-start'].sentence({}));

@@ -1,14 +1,19 @@
 import { appendFileSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import { Readable } from 'node:stream';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { auditRecords } from '../../../src/lib/tunnel/audit/index.ts';
 import type { AuditFacts, FindingCode } from '../../../src/lib/tunnel/audit/model.ts';
 import type { RecordBody } from '../../../src/lib/tunnel/model.ts';
 import { endOf, idOf, linesOf, recordOf, refusedOf, startOf } from '../records/bodies.ts';
-import { headOf, limits, now, recordFolder } from './folder.ts';
+import { type Files, headOf, limits, now, recordFolder, rotatedFiles } from './folder.ts';
 
 const codes = (facts: AuditFacts): FindingCode[] => facts.findings.map(({ code }) => code);
 const check = (facts: AuditFacts, id: string) => facts.checks.find((one) => one.id === id);
+
+/** The name of the file before. */
+const earlier = (name: string) =>
+  name.replace(/\d{6}/, (number) => String(Number(number) - 1).padStart(number.length, '0'));
 
 async function auditOf(bodies: readonly RecordBody[], more = {}, lineOptions = {}) {
   using folder = recordFolder({ 'sessions.jsonl': linesOf(bodies, lineOptions) });
@@ -94,6 +99,100 @@ describe('the sessions', () => {
   });
 });
 
+describe('a record that cannot be judged', () => {
+  const bodies = Array.from({ length: 200 }, (_, n) => [startOf(n), endOf(n)]).flat();
+  const lines = linesOf(bodies);
+  const head = headOf(lines);
+  const changed = (line: string) => line.replace('-0000-4000-', '-0000-5000-');
+  const isReplaced = (facts: AuditFacts) =>
+    expect(check(facts, 'pairs')).toMatchObject({ verdict: 'not-checked', detail: 'unjudged' });
+
+  it.each<[string, number, (index: number) => string[], FindingCode]>([
+    ['a changed end', 101, (at) => lines.with(at, changed(lines[at] ?? '')), 'changed-line'],
+    ['a changed start', 100, (at) => lines.with(at, changed(lines[at] ?? '')), 'changed-line'],
+    ['an unreadable end', 101, (at) => lines.with(at, 'x\n'), 'unreadable-line'],
+    ['an unreadable start', 100, (at) => lines.with(at, 'x\n'), 'unreadable-line'],
+    ['a removed end', 101, (at) => lines.toSpliced(at, 1), 'missing-records'],
+    ['a removed start', 100, (at) => lines.toSpliced(at, 1), 'missing-records'],
+    ['an end and 50 more removed', 101, (at) => lines.toSpliced(at, 51), 'missing-records'],
+    ['the removed end of the last session', 399, (at) => lines.toSpliced(at, 1), 'missing-end'],
+    ['a removed end, which is the first record of all', 1, (at) => lines.toSpliced(at, 1), 'missing-records'],
+  ])('%s is one finding, and makes none of the sessions after it', async (_name, index, make, code) => {
+    using folder = recordFolder({ 'sessions.jsonl': make(index) }, head);
+    const facts = await folder.audit();
+    expect(facts.counts).toEqual([{ code, count: 1 }]);
+    isReplaced(facts);
+  });
+
+  it('leaves a session whose start was replaced no finding, in either order of its records', async () => {
+    const replaced = linesOf([startOf(1), endOf(1, 'replaced'), startOf(2, { replaces: idOf(1) }), endOf(2)]);
+    for (const removed of [[0], [1], [0, 1], [1, 2]]) {
+      const left = replaced.filter((_, index) => !removed.includes(index));
+      using folder = recordFolder({ 'sessions.jsonl': left }, headOf(replaced, 1));
+      expect((await folder.audit()).counts).toEqual([{ code: 'missing-records', count: 1 }]);
+    }
+  });
+
+  it('excuses one session beside it, and no other', async () => {
+    const wrong = [startOf(500), endOf(501), startOf(502), startOf(503), endOf(503)];
+    const all = linesOf([...bodies.slice(0, 20), ...wrong, ...bodies.slice(20)]);
+    using folder = recordFolder({ 'sessions.jsonl': all.with(2, 'x\n') }, headOf(all));
+    const found = (await folder.audit()).findings.map((one) => `${one.code} ${one.session}`);
+    expect(found.toSorted()).toEqual(
+      [
+        'unreadable-line null',
+        `end-without-start ${idOf(501)}`,
+        `overlap ${idOf(502)}`,
+        `overlap ${idOf(503)}`,
+        `start-without-end ${idOf(500)}`,
+        `start-without-end ${idOf(502)}`,
+      ].toSorted(),
+    );
+  });
+
+  it('excuses one end without a start, and no second end of a session', async () => {
+    const foreign = linesOf([refusedOf(1), endOf(501), endOf(502), startOf(1), endOf(1)]);
+    using one = recordFolder({ 'sessions.jsonl': foreign.with(0, 'x\n') }, headOf(foreign, 1));
+    expect((await one.audit()).findings.map(({ code, line }) => `${code} ${line}`)).toEqual([
+      'unreadable-line 1',
+      'end-without-start 3',
+    ]);
+    const twice = linesOf([startOf(1), refusedOf(1), endOf(1), endOf(1)]);
+    using two = recordFolder({ 'sessions.jsonl': twice.with(1, 'x\n') }, headOf(twice));
+    expect((await two.audit()).findings.map(({ code, line }) => `${code} ${line}`)).toEqual([
+      'unreadable-line 2',
+      'second-end 4',
+    ]);
+  });
+
+  it('is found with a bounded number of findings, wherever it stands', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.nat({ max: lines.length - 1 }),
+        fc.constantFrom('change', 'break', 'remove'),
+        async (at, how) => {
+          const line = how === 'change' ? changed(lines[at] ?? '') : 'x\n';
+          const all = how === 'remove' ? lines.toSpliced(at, 1) : lines.with(at, line);
+          using folder = recordFolder({ 'sessions.jsonl': all }, head);
+          const facts = await folder.audit();
+          expect(facts.verdict).toBe('findings');
+          expect(facts.counts.reduce((sum, { count }) => sum + count, 0)).toBe(1);
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+});
+
+it('a session without an end is named once, not with every later session', async () => {
+  const later = Array.from({ length: 50 }, (_, n) => [startOf(n + 2), endOf(n + 2)]).flat();
+  const facts = await auditOf([startOf(1), ...later]);
+  expect(facts.findings.map(({ code, session }) => `${code} ${session}`)).toEqual([
+    `overlap ${idOf(2)}`,
+    `start-without-end ${idOf(1)}`,
+  ]);
+});
+
 describe('what was not checked', () => {
   const lines = linesOf([startOf(1), endOf(1), startOf(2), endOf(2)]);
 
@@ -133,7 +232,8 @@ describe('what was not checked', () => {
   });
 
   it('records that were removed by rotation are named, and the rest is judged', async () => {
-    using folder = recordFolder({ 'sessions-000021.jsonl': lines.slice(1, 3), 'sessions.jsonl': lines.slice(3) });
+    const many = linesOf(Array.from({ length: 12 }, (_, n) => [startOf(n), endOf(n)]).flat());
+    using folder = recordFolder(rotatedFiles(many.slice(1)));
     const facts = await folder.audit();
     // The end of session 1 is here, its start was removed.
     expect(facts).toMatchObject({ verdict: 'ok', firstSeq: 2, findings: [] });
@@ -142,6 +242,24 @@ describe('what was not checked', () => {
       detail: 'rotated',
       values: { first: 2 },
     });
+  });
+
+  it.each<[string, (files: Files) => Files]>([
+    ['fewer files than rotation keeps', (files) => Object.fromEntries(Object.entries(files).slice(1))],
+    [
+      'the first file of all',
+      (files) => Object.fromEntries(Object.entries(files).map(([name, all]) => [earlier(name), all])),
+    ],
+    ['one file only', (files) => ({ 'sessions.jsonl': Object.values(files).flat() })],
+  ])('records that rotation cannot have removed are missing, whatever head.json says: %s', async (_name, change) => {
+    const many = linesOf(Array.from({ length: 12 }, (_, n) => [startOf(n), endOf(n)]).flat());
+    const files = change(rotatedFiles(many.slice(1)));
+    using folder = recordFolder(files);
+    const facts = await folder.audit();
+    const [first = ''] = Object.values(files).flat();
+    const to = recordOf(first).seq - 1;
+    expect(facts.findings).toMatchObject([{ code: 'missing-records', line: 1, values: { from: 1, to } }]);
+    expect(check(facts, 'beginning')).toMatchObject({ verdict: 'not-checked', detail: 'unjudged' });
   });
 
   it('an incomplete last line is not green, and a finding in a rotated file', async () => {
@@ -184,11 +302,82 @@ describe('what was not checked', () => {
     expect(facts.verdict).toBe('ok');
   });
 
-  it('one record after head.json is the moment between two writes; two are not', async () => {
+  it('one record after head.json may be the moment between two writes or was added, and is not green; two are a finding', async () => {
     using one = recordFolder({ 'sessions.jsonl': lines }, headOf(lines.slice(0, 3), 1));
-    expect(await one.audit()).toMatchObject({ verdict: 'ok' });
+    const facts = await one.audit();
+    expect(facts).toMatchObject({ verdict: 'not-decided', findings: [] });
+    expect(check(facts, 'end')).toMatchObject({
+      verdict: 'not-checked',
+      detail: 'head-one-behind',
+      values: { last: 4 },
+    });
+    // With any content: the chain has no key, so that whoever can write the file can make its hash.
+    const forged = linesOf([refusedOf(7)], { seq: 5, prev: recordOf(lines[3] ?? '').hash });
+    using added = recordFolder({ 'sessions.jsonl': [...lines, ...forged] }, headOf(lines));
+    expect(await added.audit()).toMatchObject({ verdict: 'not-decided', findings: [] });
+    using replaced = recordFolder(
+      { 'sessions.jsonl': lines },
+      { ...headOf(lines.slice(0, 3), 1), hash: 'a'.repeat(64) },
+    );
+    expect(codes(await replaced.audit())).toEqual(['end-differs', 'head-behind']);
     using two = recordFolder({ 'sessions.jsonl': lines }, headOf(lines.slice(0, 2), 1));
     expect(codes(await two.audit())).toEqual(['head-behind']);
+  });
+});
+
+describe('standard input', () => {
+  const lines = linesOf(Array.from({ length: 30 }, (_, n) => [startOf(n), endOf(n)]).flat());
+  const whole = Buffer.from(lines.join(''));
+  async function* cutInto(bytes: Uint8Array, sizes: readonly number[]) {
+    let at = 0;
+    for (let n = 0; at < bytes.length; n += 1) {
+      const size = sizes[n % sizes.length] ?? bytes.length;
+      yield bytes.subarray(at, at + size);
+      at += size;
+    }
+  }
+  const auditInput = (input: AsyncIterable<Uint8Array>) =>
+    auditRecords({ records: 'stdin', input: Readable.from(input), limits, now });
+
+  it('is judged as a file is, and does not decide its end', async () => {
+    const facts = await auditInput(cutInto(whole, [whole.length]));
+    expect(facts).toMatchObject({ verdict: 'not-decided', records: 60, sessions: 30, findings: [], firstSeq: 1 });
+    expect(facts.files).toEqual([{ path: 'stdin', bytes: whole.length }]);
+    expect(check(facts, 'end')).toMatchObject({ detail: 'no-head' });
+    const part = await auditInput(cutInto(Buffer.from(lines.slice(20).join('')), [1_000]));
+    expect(check(part, 'beginning')).toMatchObject({ detail: 'no-first' });
+    const damaged = await auditInput(cutInto(Buffer.from(lines.with(7, 'x\n').join('')), [1_000]));
+    expect(damaged.findings).toMatchObject([{ code: 'unreadable-line', file: 'stdin', line: 8 }]);
+    expect(await auditInput(cutInto(Buffer.alloc(0), []))).toMatchObject({ verdict: 'not-decided', records: 0 });
+  });
+
+  it('has the same lines however its bytes are cut, lines longer than any buffer among them', async () => {
+    const long = Buffer.from([...lines.slice(0, 2), `${'y'.repeat(300_000)}\n`, ...lines.slice(2), 'torn'].join(''));
+    const once = await auditInput(cutInto(long, [long.length]));
+    expect(once.counts).toEqual([{ code: 'unreadable-line', count: 1 }]);
+    expect(once.records).toBe(61);
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.integer({ min: 1, max: 100_000 }), { minLength: 1, maxLength: 20 }),
+        async (sizes) => {
+          // Single bytes between, and not for the whole of it.
+          const facts = await auditInput(cutInto(long, [1, ...sizes, 20_000]));
+          expect(facts).toEqual(once);
+        },
+      ),
+      { numRuns: 30 },
+    );
+  });
+
+  it('that cannot be read is an error and no verdict', async () => {
+    // biome-ignore lint/correctness/useYield: it fails before its first bytes
+    async function* failing(): AsyncGenerator<Uint8Array> {
+      throw Object.assign(new Error('EISDIR: illegal operation on a directory, read'), { code: 'EISDIR' });
+    }
+    await expect(auditInput(failing())).rejects.toMatchObject({
+      code: 'FILE_UNREADABLE',
+      message: expect.stringContaining('stdin cannot be read: EISDIR'),
+    });
   });
 });
 
@@ -260,10 +449,17 @@ describe('the copy of the cloud', () => {
   });
 
   it('anchors the first local record after a rotation', async () => {
-    const local = lines.slice(3);
-    expect(await compare(lines, local)).toMatchObject({ verdict: 'ok', cloud: { older: 3 } });
-    const forged = linesOf(bodies.slice(3), { seq: 4, prev: 'ab'.repeat(32), at: recordOf(local[0] ?? '').at });
-    const facts = await compare(lines, forged);
+    const refusals = linesOf(Array.from({ length: 30 }, (_, n) => refusedOf(n)));
+    const local = refusals.slice(3);
+    const compareRotated = async (rest: readonly string[]) => {
+      using folder = recordFolder(rotatedFiles(rest));
+      writeFileSync(folder.path('cloud.jsonl'), refusals.join(''));
+      return await folder.audit({ cloud: folder.path('cloud.jsonl') });
+    };
+    expect(await compareRotated(local)).toMatchObject({ verdict: 'ok', cloud: { older: 3 } });
+    const others = Array.from({ length: 27 }, (_, n) => refusedOf(n + 3));
+    const forged = linesOf(others, { seq: 4, prev: 'ab'.repeat(32), at: recordOf(local[0] ?? '').at });
+    const facts = await compareRotated(forged);
     expect(codes(facts)[0]).toBe('cloud-differs');
     expect(facts.findings[0]).toMatchObject({ seq: 3 });
   });
@@ -280,6 +476,13 @@ describe('the copy of the cloud', () => {
 });
 
 describe('a file of any bytes', () => {
+  it('larger than any buffer is read as one', async () => {
+    const lines = linesOf(Array.from({ length: 900 }, (_, n) => refusedOf(n)));
+    expect(lines.join('').length).toBeGreaterThan(400_000);
+    using folder = recordFolder({ 'sessions.jsonl': lines });
+    expect(await folder.audit()).toMatchObject({ verdict: 'ok', records: 900, findings: [] });
+  });
+
   it('never makes the audit fail, and is never green', async () => {
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ maxLength: 2_000, size: 'max' }), async (bytes) => {

@@ -11,6 +11,14 @@ export const now = new Date('2026-06-01T12:00:00.000Z');
 /** Name of each file and its lines, with their line ends. */
 export type Files = Readonly<Record<string, readonly string[]>>;
 
+/** Twenty rotated files, as rotation keeps them after it has removed the first, with one line each, and the current one. */
+export function rotatedFiles(lines: readonly string[]): Files {
+  const rotated = lines
+    .slice(0, 20)
+    .map((line, index) => [`sessions-${String(index + 2).padStart(6, '0')}.jsonl`, [line]]);
+  return { ...Object.fromEntries(rotated), 'sessions.jsonl': lines.slice(20) };
+}
+
 /** A folder of records that is removed at the end of the scope. */
 export function recordFolder(files: Files, head: object | null | 'of-the-last' = 'of-the-last') {
   const base = mkdtempSync(join(tmpdir(), 'gw-audit-'));

@@ -147,11 +147,26 @@ describe('the audit', () => {
     ['a line too long to search', Buffer.from(`${' '.repeat(900_000)}\n`)],
     ['a compressed file', gzipSync(`{"token":"${token}"}\n`)],
     ['UTF-16', Buffer.from(`${token}\n`, 'utf16le')],
-  ])('%s is not green', async (_name, content) => {
+    ['an empty file', Buffer.alloc(0)],
+  ])('%s given as a log is not green, beside one that was searched', async (_name, content) => {
     using folder = recordFolder({ 'sessions.jsonl': linesOf([body, endOf(1)]) });
+    const logs = [folder.path('gw-1.log'), folder.path('gw.log')];
+    writeFileSync(folder.path('gw-1.log'), 'nothing\n');
     writeFileSync(folder.path('gw.log'), content);
+    for (const given of [logs, logs.toReversed()]) {
+      const facts = await folder.audit({ logs: given });
+      const row = facts.checks.find(({ id }) => id === 'tokens-logs');
+      expect(row).toMatchObject({ verdict: 'not-checked', detail: 'unsearched-logs', values: { files: 2 } });
+      expect(facts.verdict).toBe('not-decided');
+    }
+  });
+
+  it('a log is not green when a record was not judged, which may have the hash of another token', async () => {
+    const [start = '', end = ''] = linesOf([body, endOf(1)]);
+    using folder = recordFolder({ 'sessions.jsonl': [start.replace('"maxS":', '"maxS":1'), end] });
+    writeFileSync(folder.path('gw.log'), 'nothing\n');
     const facts = await folder.audit({ logs: [folder.path('gw.log')] });
-    expect(facts.checks.find(({ id }) => id === 'tokens-logs')).toMatchObject({ verdict: 'not-checked' });
+    expect(facts.checks.find(({ id }) => id === 'tokens-logs')).toMatchObject({ detail: 'unjudged' });
   });
 
   it('follows a link to a log, and refuses what is no file', async () => {

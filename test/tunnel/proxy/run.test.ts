@@ -327,6 +327,20 @@ describe('what the service does afterwards', () => {
     expect(service.requests).toHaveLength(1);
   });
 
+  test('a close frame is the end of the tunnel also when TCP stays open', async () => {
+    await using service = await fakeService();
+    await using echo = await target();
+    await using proxy = startProxy(service, { connect: echo.connect });
+    const { ws, send } = await service.client();
+    send(START);
+    await until('a connection', () => echo.sockets.length === 1);
+    // The answer is not read, so that the service never ends TCP.
+    ws.pause();
+    ws.close(1000);
+    expect(await proxy.result).toMatchObject({ exit: 'closed' });
+    await until('target closed', () => echo.sockets[0]?.closed === true);
+  }, 10_000);
+
   test('the address of a lost connection may be gone while the service answers: the network stands', async () => {
     let hasAddress = true;
     await using service = await fakeService({

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { openRecords } from '../../../src/lib/tunnel/records/index.ts';
+import { armClock } from '../../../src/lib/tunnel/session/own-clock.ts';
+import { createFakeClock } from '../../lifecycle/fake-clock.ts';
 import { isKnown } from './fake-proxy.ts';
 import { supportWorld } from './support-world.ts';
 
@@ -83,5 +85,32 @@ describe('the clocks of a session', () => {
     world.clock.setWall(new Date('2001-01-01T00:00:00Z'));
     await world.clock.advance(30_000);
     expect((await world.untilRecords(2))[1]).toMatchObject({ reason: 'own-clock', durationS: 60 });
+  });
+
+  it.each([
+    [60_000, 60],
+    [59_999.5, 60],
+    [1, 1],
+    [0, 0],
+    [-500, 0],
+  ])('with %d ms left record %d s', (leftMs, maxS) => {
+    const clock = createFakeClock();
+    expect(armClock(clock, clock.monotonicMs() + leftMs, () => {})).toMatchObject({ maxS });
+  });
+
+  it('leave nothing to a session that replaces one at its end: it is recorded with 0 s and ends at once', async () => {
+    await using world = supportWorld({ maxMinutes: 1 });
+    world.proxy.behave({ says: [connected], secondMs: 1_000 });
+    await world.start();
+    world.offer();
+    await world.untilRunning();
+    process.kill((await world.nth(1)).pid, 'SIGSTOP');
+    await world.clock.advance(59_500);
+    world.offer({ token: 'the-token-after-a-rotation' });
+    // The frozen proxy is killed when the clock has expired for both sessions.
+    await world.clock.advance(1_000);
+    expect((await world.untilRecords(3))[2]).toMatchObject({ kind: 'start', maxS: 0 });
+    await world.clock.advance(0);
+    expect((await world.untilRecords(4))[3]).toMatchObject({ kind: 'end', reason: 'own-clock' });
   });
 });

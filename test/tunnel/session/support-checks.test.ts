@@ -14,6 +14,8 @@ describe('a notification', () => {
     [{ services: [] }, 'services-count'],
     [{ services: ['web', 'web'] }, 'service-repeated'],
     [{ services: ['web', 'ssh'] }, 'service-not-in-list'],
+    // The records no longer know the token: the gate of the cloud remembers it in a file of its own.
+    [{ isRepeated: true }, 'seen-before'],
   ])('with %j is refused as %s: recorded, shown, and no program is started', async (change, reason) => {
     await using world = supportWorld();
     await world.start();
@@ -64,6 +66,18 @@ describe('a notification', () => {
       ['refused', 'seen-before'],
     ]);
     expect(world.proxy.spawned().length).toBe(1);
+  });
+
+  it('that names thousands of services is recorded with their number and the first of them', async () => {
+    await using world = supportWorld();
+    await world.start();
+    const services = Array.from({ length: 4_000 }, (_, n) => `s${n}`);
+    world.offer({ services });
+    expect((await world.untilRecords(1))[0]).toMatchObject({
+      reason: 'services-count',
+      detail: '4000 services requested; 1 to 3 are allowed.',
+      services: services.slice(0, 16),
+    });
   });
 
   it('puts no token into the record, whichever field contains it', async () => {

@@ -12,7 +12,8 @@ const support = createSupport({
   sendRecord: async () => {},
 });
 await support.start({ signal: new AbortController().signal, fail() {} });
-support.offer({ clientAccessToken: TOKEN, clientMode: 'destination', region: 'eu-central-1', services: ['web'] });
+const services = ['web'];
+support.offer({ clientAccessToken: TOKEN, clientMode: 'destination', region: 'eu-central-1', services }, false);
 setInterval(() => {
   if (support.view().running?.state === 'connected') process.stdout.write('running\n');
 }, 20);

@@ -84,11 +84,17 @@ export function supportWorld(options: WorldOptions = {}) {
       await one.start({ signal: ending.signal, fail: (error) => failures.push(error) });
     },
     offer(
-      change: Partial<{ token: string; clientMode: string; region: string; services: string[] }> = {},
+      change: Partial<{
+        token: string;
+        clientMode: string;
+        region: string;
+        services: string[];
+        isRepeated: boolean;
+      }> = {},
       one = support,
     ) {
       const { token = TOKEN, clientMode = 'destination', region = 'eu-central-1', services = ['web'] } = change;
-      one.offer({ clientAccessToken: token, clientMode, region, services });
+      one.offer({ clientAccessToken: token, clientMode, region, services }, change.isRepeated ?? false);
     },
     records: () => readRecords(recordsFile),
     /** The program that was started as the nth, from 1. */

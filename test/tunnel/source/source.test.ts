@@ -269,6 +269,16 @@ test('the service closes the tunnel: an orderly end', async () => {
   expect(late.received()).toHaveLength(0);
 });
 
+test('the service closes the tunnel and leaves TCP open: the same end', async () => {
+  const { relay } = await setUp({ web: 9 });
+  const source = startOurSource(world, relay);
+  await source.ports();
+  // The answer is not read, so that the service never ends TCP.
+  relay.hold('source', true);
+  relay.closeTunnel();
+  expect(await source.done).toMatchObject({ reason: 'closed-by-service', detail: expect.stringContaining('1000') });
+}, 10_000);
+
 test('Ctrl-C: a STREAM_RESET for every open stream, then a close frame', async () => {
   const { port } = await world.service((socket) => socket.write('hi'));
   const { relay, destination } = await setUp({ web: port, api: port });

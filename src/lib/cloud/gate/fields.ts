@@ -36,9 +36,9 @@ export function time(value: unknown): number | null {
   return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : null;
 }
 
-/** A list of texts that match a pattern, of `min` to `max` entries. */
-export function listOf(value: unknown, pattern: RegExp, min: number, max: number): string[] | null {
-  if (!Array.isArray(value) || value.length < min || value.length > max) return null;
+/** A list of texts that match a pattern. */
+export function textListOf(value: unknown, pattern: RegExp): string[] | null {
+  if (!Array.isArray(value)) return null;
   const texts = value.filter((each) => matching(each, pattern) !== null);
   return texts.length === value.length ? texts : null;
 }

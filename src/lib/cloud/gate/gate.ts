@@ -55,8 +55,7 @@ function stopOf(value: unknown, { hasSeenStop }: GateContext): Decision {
 function notificationOf(value: unknown, { hasSeenNotification }: GateContext): Decision {
   const notification = readNotification(value);
   if (typeof notification === 'string') return discard(notification);
-  if (hasSeenNotification(notification.clientAccessToken)) return discard('duplicate');
-  return { kind: 'tunnel-notification', notification };
+  return { kind: 'tunnel-notification', notification, isRepeated: hasSeenNotification(notification.clientAccessToken) };
 }
 
 function releaseOf(value: unknown, { serial, hasSeenExecution }: GateContext): Decision {

@@ -22,7 +22,12 @@ export interface InboundMessage {
 export type Decision =
   | { readonly kind: 'release'; readonly execution: JobExecutionWire }
   | { readonly kind: 'stop'; readonly stop: StopWire }
-  | { readonly kind: 'tunnel-notification'; readonly notification: TunnelNotificationWire }
+  | {
+      readonly kind: 'tunnel-notification';
+      readonly notification: TunnelNotificationWire;
+      /** One with this access token was received before. Its receiver refuses it, so that the refusal is recorded. */
+      readonly isRepeated: boolean;
+    }
   | { readonly kind: 'answer'; readonly clientToken: string; readonly answer: Answer }
   | { readonly kind: 'discard'; readonly reason: DiscardReason };
 

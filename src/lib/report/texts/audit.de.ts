@@ -249,14 +249,15 @@ export const auditDe: typeof auditEn = {
       `bei ${plural(Number(unknown), 'Sitzung', 'Sitzungen')} ist die Dauer nicht bekannt`,
     'no-head': () => 'das Ende der Kette wurde nicht geprüft: head.json fehlt',
     'no-first': ({ first }) => `Einträge vor ${first} sind nicht vorhanden; ohne head.json ist der Grund unbekannt`,
+    'head-one-behind': ({ last }) =>
+      `head.json bestätigt Eintrag ${last} nicht, sondern nennt den davor: gw schreibt gerade, wurde dazwischen beendet, oder ein anderes Programm hat ihn angefügt`,
     torn: () => 'die letzte Zeile ist unvollständig: gw schreibt sie gerade oder wurde dabei beendet',
     running: ({ session, at, untilAt }) =>
       `Sitzung ${session} vom ${at} hat noch kein Ende; nach ihrer eigenen Uhr kann sie bis ${untilAt} laufen`,
     'no-limits': () => 'keine Standortdatei mit cloud.tunnel angegeben',
-    'no-logs': ({ files }) =>
-      files === 0
-        ? 'keine Logdatei angegeben'
-        : 'nicht alles war durchsuchbar: eine Zeile ist zu lang, oder die Datei ist kein Text (komprimiert?)',
+    'no-logs': () => 'keine Logdatei angegeben',
+    'unsearched-logs': () =>
+      'die Logdateien waren nicht vollständig durchsuchbar: eine ist leer oder kein Text (komprimiert?), oder eine Zeile ist zu lang',
     'no-cloud': () => 'keine Kopie der Cloud angegeben',
     'cloud-behind': ({ newer }) => `die ${newer} neuesten Einträge stehen noch nicht in der Kopie der Cloud`,
   },

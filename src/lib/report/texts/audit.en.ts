@@ -256,14 +256,15 @@ export const auditEn = {
     'no-head': () => 'the end of the chain was not checked: there is no head.json',
     'no-first': ({ first }: AuditValues) =>
       `records before ${first} are not present, and without head.json the reason is unknown`,
+    'head-one-behind': ({ last }: AuditValues) =>
+      `record ${last} is not confirmed by head.json, which names the one before: gw is writing, ended in between, or another program added it`,
     torn: () => 'the last line is not complete: gw is writing it, or was ended in the middle of it',
     running: ({ session, at, untilAt }: AuditValues) =>
       `session ${session} of ${at} has no end yet; by its own clock it may run until ${untilAt}`,
     'no-limits': () => 'no site file with cloud.tunnel was given',
-    'no-logs': ({ files }: AuditValues): string =>
-      files === 0
-        ? 'no log file was given'
-        : 'not all of them could be searched: a line is too long, or the file is no text (compressed?)',
+    'no-logs': () => 'no log file was given',
+    'unsearched-logs': () =>
+      'the log files could not be searched completely: one is empty or no text (compressed?), or a line is too long',
     'no-cloud': () => 'no copy of the cloud was given',
     'cloud-behind': ({ newer }: AuditValues) => `${newer} newest records are not in the copy of the cloud yet`,
   },

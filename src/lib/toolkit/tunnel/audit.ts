@@ -1,4 +1,5 @@
 import { extname, join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { GwError } from '../../error/index.ts';
 import { auditDocument, auditInformation, auditTexts, type Language, writeDocumentAs } from '../../report/index.ts';
 import { loadSite, type Site } from '../../site/index.ts';
@@ -10,6 +11,8 @@ import type { TunnelAudit } from './audit.result.ts';
 export interface TunnelAuditOptions {
   /** Folder or file of the records; by default that of the site file. */
   readonly records?: string | undefined;
+  /** Read instead, as joined files. */
+  readonly input?: Readable | undefined;
   readonly cloud?: string | undefined;
   readonly logs?: readonly string[] | undefined;
   /** Absent: the configured limits are not checked. */
@@ -28,10 +31,11 @@ export interface TunnelAuditOptions {
  * SITE_FILE_INVALID, USAGE, FILE_UNREADABLE, FILE_EXISTS, FILE_UNWRITABLE.
  */
 export async function auditSessions(options: TunnelAuditOptions): Promise<TunnelAudit> {
-  const { cloud, logs = [], sitePath, lang, now, signal, force = false } = options;
+  const { cloud, input, logs = [], sitePath, lang, now, signal, force = false } = options;
   const format = options.report === undefined ? null : formatOf(options.report);
   const site = sitePath === undefined ? null : await loadSite(sitePath);
-  const recordsPath = options.records ?? (site === null ? null : join(site.stateDir, RECORDS_FOLDER));
+  const here = site === null ? null : join(site.stateDir, RECORDS_FOLDER);
+  const recordsPath = input === undefined ? (options.records ?? here) : 'stdin';
   if (recordsPath === null) {
     throw new GwError('USAGE', 'Neither records nor a site file given.', {
       remedy: 'Add --records PATH or --site FILE.',
@@ -39,7 +43,7 @@ export async function auditSessions(options: TunnelAuditOptions): Promise<Tunnel
   }
   const limits = site === null ? null : limitsOf(site);
   const madeAt = now();
-  const found = await auditRecords({ records: recordsPath, cloud, logs, limits, now: madeAt, signal });
+  const found = await auditRecords({ records: recordsPath, input, cloud, logs, limits, now: madeAt, signal });
   const facts = { ...found, verdict: verdictOf(found) };
   const audit = { ...withTexts(facts), local: found.verdict };
   const about = { recordsPath, logs: [...logs] };

@@ -1,8 +1,9 @@
+import type { Head } from '../records/pointers.ts';
 import { checksOf, verdictOf } from './checks.ts';
 import { createCloudCopy } from './cloud/cloud-copy.ts';
 import { createLocalIndex, type LocalIndex } from './cloud/local-index.ts';
 import { readLinesOf } from './files/lines.ts';
-import { openSources } from './files/sources.ts';
+import { openSources, type Sources, streamSource } from './files/sources.ts';
 import { createFindings, type Findings, type Place } from './findings.ts';
 import { type AuditFacts, type AuditOptions, type CloudFacts, chainCodes, type FindingCode } from './model.ts';
 import { type Chain, createChain } from './records/chain.ts';
@@ -18,12 +19,15 @@ const CHAIN_CODES: ReadonlySet<FindingCode> = new Set(chainCodes);
  */
 export async function auditRecords(options: AuditOptions): Promise<AuditFacts> {
   const { limits, now, signal } = options;
-  await using sources = await openSources(options.records);
+  await using sources =
+    options.input === undefined
+      ? await openSources(options.records)
+      : streamSource(options.records, options.input, signal);
   const findings = createFindings();
-  const head = sources.head.kind === 'read' ? sources.head.value : null;
+  const head = sources.head.kind === 'read' ? withinRotation(sources.head.value, sources) : null;
   if (sources.head.kind === 'damaged') findings.add('head-invalid', null);
-  const chain = createChain(findings, head);
   const sessions = createSessions(findings, limits);
+  const chain = createChain(findings, head, sessions.unjudged);
   const local = options.cloud === undefined ? null : createLocalIndex();
   let records = 0;
   let torn: Place | null = null;
@@ -34,9 +38,9 @@ export async function auditRecords(options: AuditOptions): Promise<AuditFacts> {
     torn = read.torn ?? torn;
     isSearched &&= read.isSearched;
   }
-  chain.finish(head, torn);
+  const isHeadOneBehind = chain.finish(torn);
   const first = chain.first();
-  const totals = sessions.finish(now, first !== null && first.seq > 1);
+  const totals = sessions.finish(now);
   const cloud = local === null ? null : await compareCloud(options, { findings, local, chain, totals });
   const logs = await searchLogs(options, findings, totals);
 
@@ -58,6 +62,7 @@ export async function auditRecords(options: AuditOptions): Promise<AuditFacts> {
       ...about,
       hasHead: sources.head.kind !== 'missing',
       isTorn: torn !== null,
+      isHeadOneBehind,
       isSearched,
       hasLimits: limits !== null,
     },
@@ -82,6 +87,11 @@ export async function auditRecords(options: AuditOptions): Promise<AuditFacts> {
     findings: listed,
     notListed: findings.notListed(),
   };
+}
+
+/** Records before the first are missing, whatever head.json says, when rotation cannot have removed any. */
+function withinRotation(head: Head, { mayHaveRotated }: Sources): Head {
+  return mayHaveRotated ? head : { ...head, firstSeq: 1 };
 }
 
 interface ComparedParts {

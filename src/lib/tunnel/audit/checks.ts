@@ -39,6 +39,8 @@ const UNJUDGED: readonly FindingCode[] = [
 
 /** Without these a verdict is not reached; the others are named in it. */
 const REQUIRED: ReadonlySet<CheckId> = new Set(['chain', 'end', 'pairs']);
+/** What was asked for, and could not be done. */
+const ASKED_FOR: ReadonlySet<CheckDetail> = new Set(['cloud-behind', 'unsearched-logs']);
 
 export interface CheckFacts {
   readonly records: number;
@@ -48,6 +50,7 @@ export interface CheckFacts {
   /** First record that rotation has left, by head.json; null: not known. */
   readonly headFirstSeq: number | null;
   readonly isTorn: boolean;
+  readonly isHeadOneBehind: boolean;
   /** Whether every byte of the records was searched for tokens. */
   readonly isSearched: boolean;
   readonly hasLimits: boolean;
@@ -81,6 +84,16 @@ export function checksOf(facts: CheckFacts, findings: Findings): AuditCheck[] {
     if (headFirstSeq === null || firstSeq === null) return 'no-first';
     return headFirstSeq >= firstSeq ? 'rotated' : 'unjudged';
   };
+  const endDetail = (): CheckDetail | null => {
+    if (!facts.hasHead) return 'no-head';
+    if (facts.isTorn) return 'torn';
+    return facts.isHeadOneBehind ? 'head-one-behind' : none;
+  };
+  const logsDetail = (): CheckDetail | null => {
+    if (logs === null) return 'no-logs';
+    // A record that was not judged may have the hash of another token.
+    return logs.isWhole ? unjudged : 'unsearched-logs';
+  };
   const cloudDetail = (): CheckDetail | null => {
     if (cloud === null) return 'no-cloud';
     return cloud.newer > 0 ? 'cloud-behind' : null;
@@ -88,7 +101,7 @@ export function checksOf(facts: CheckFacts, findings: Findings): AuditCheck[] {
   return [
     row('chain', none, { records }),
     row('beginning', none ?? beginning(), { first: firstSeq ?? 0 }),
-    row('end', facts.hasHead ? (facts.isTorn ? 'torn' : none) : 'no-head', { last: lastSeq ?? 0 }),
+    row('end', endDetail(), { last: lastSeq ?? 0 }),
     row('pairs', unjudged ?? (running === null ? null : 'running'), {
       session: running?.session ?? '',
       at: running?.at ?? '',
@@ -99,15 +112,15 @@ export function checksOf(facts: CheckFacts, findings: Findings): AuditCheck[] {
     row('scope', unlimited),
     row('overlap', unjudged),
     row('tokens-records', none ?? (facts.isSearched ? null : 'unjudged')),
-    row('tokens-logs', logs?.isWhole ? null : 'no-logs', { files: logs?.files ?? 0 }),
+    row('tokens-logs', logsDetail(), { files: logs?.files ?? 0 }),
     row('cloud', none ?? cloudDetail(), { records: cloud?.records ?? 0, newer: cloud?.newer ?? 0 }),
   ];
 }
 
-/** A copy of the cloud that was given but is not complete decides nothing about the newest records. */
+/** 'ok' stands for the records in themselves, and for everything that was given to compare them with or to search. */
 export function verdictOf(checks: readonly AuditCheck[], findings: Findings): AuditFacts['verdict'] {
   if (findings.counts().length > 0) return 'findings';
   const isOpen = ({ id, verdict, detail }: AuditCheck) =>
-    verdict === 'not-checked' && (REQUIRED.has(id) || detail === 'cloud-behind');
+    verdict === 'not-checked' && (REQUIRED.has(id) || ASKED_FOR.has(detail));
   return checks.some(isOpen) ? 'not-decided' : 'ok';
 }

@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import type { RefusalReason } from '../model.ts';
 
 /** Findings that break the chain. */
@@ -95,6 +96,8 @@ export const checkDetails = [
   /** Without head.json, or of a single file. */
   'no-head',
   'no-first',
+  /** One record follows the one that head.json names: gw is writing, ended between the two, or did not write it. */
+  'head-one-behind',
   /** A last line without a line end: it is being written, or gw was ended in the middle of it. */
   'torn',
   /** The last session may run, by its start and its own clock. */
@@ -102,6 +105,8 @@ export const checkDetails = [
   /** Without a site file. */
   'no-limits',
   'no-logs',
+  /** Log files were given, and not all of them could be searched. */
+  'unsearched-logs',
   'no-cloud',
   /** Records newer than the copy of the cloud. */
   'cloud-behind',
@@ -116,8 +121,10 @@ export interface AuditLimits {
 }
 
 export interface AuditOptions {
-  /** The folder of the records, or one file of them. */
+  /** The folder of the records, or one file of them; with `input` its name. */
   readonly records: string;
+  /** Read instead. */
+  readonly input?: Readable | undefined;
   /** JSON lines: records, or messages of the outbox that have one as `record`. */
   readonly cloud?: string | undefined;
   readonly logs?: readonly string[] | undefined;

@@ -2,7 +2,7 @@ import type { Clock } from '../../lifecycle/index.ts';
 
 /** The clock of one session: monotonic, independent of the cloud and of the proxy. */
 export interface ArmedClock {
-  /** Whole seconds that it was given. */
+  /** Whole seconds that it was given; 0 when it had expired before. */
   readonly maxS: number;
   /** When it was armed and when it expires, by the monotonic clock. */
   readonly fromMs: number;
@@ -23,7 +23,7 @@ export function armClock(
   const leftMs = () => Math.max(0, untilMs - clock.monotonicMs());
   const timer = clock.after(leftMs(), onExpiry);
   return {
-    maxS: Math.max(1, Math.ceil((untilMs - fromMs) / 1_000)),
+    maxS: Math.ceil(leftMs() / 1_000),
     fromMs,
     untilMs,
     elapsedMs: () => clock.monotonicMs() - fromMs,

@@ -3,6 +3,9 @@ import type { EndReason, RecordBody, RefusalReason, SessionRecord } from '../mod
 import { AccessToken } from './access-token.ts';
 import type { ArmedClock } from './own-clock.ts';
 
+/** Of a refused request, which may name thousands. Project decision. */
+const MAX_RECORDED_SERVICES = 16;
+
 /**
  * The life of a session. Each state is a type of its own, and each transition demands the state before it:
  *
@@ -101,7 +104,7 @@ export function refuse(from: Notified | Checked, { reason, detail }: Refusal): R
       detail: token.scrub(detail),
       clientMode: token.scrub(clientMode),
       region: token.scrub(region),
-      services: services.map((service) => token.scrub(service)),
+      services: services.slice(0, MAX_RECORDED_SERVICES).map((service) => token.scrub(service)),
       tokenHash: token.hash,
     },
   };

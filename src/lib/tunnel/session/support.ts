@@ -27,6 +27,8 @@ const MAX_NAME_CHARACTERS = 120;
 
 interface Waiting {
   readonly notified: Notified;
+  /** The gate of the cloud has received its token before. */
+  readonly isRepeated: boolean;
   /** Set when a person ends support before this notification was handled. */
   cause: EndCause | null;
 }
@@ -62,7 +64,7 @@ export function createSupport(options: SupportOptions, open: OpenRecords = openR
   /** One after the other, so that there is never a second proxy. */
   async function handle(item: Waiting): Promise<void> {
     const expected = { region: site.cloud?.region ?? '', services: tunnel?.services ?? null };
-    const isSeen = writer.hasToken(item.notified.token.hash);
+    const isSeen = item.isRepeated || writer.hasToken(item.notified.token.hash);
     const refusal = refusalByState() ?? checkNotification(item.notified, { ...expected, isSeen });
     if (refusal !== null || tunnel === undefined) {
       if (refusal !== null) keepRefusal(refuse(item.notified, refusal));
@@ -230,14 +232,14 @@ export function createSupport(options: SupportOptions, open: OpenRecords = openR
 
     describe: () => stateOf().detail,
 
-    offer(notification: TunnelNotificationWire) {
+    offer(notification: TunnelNotificationWire, isRepeated: boolean) {
       const received = notified(notification);
       if (waiting.length >= MAX_WAITING_NOTIFICATIONS) {
         const detail = 'Too many notifications wait for the ones before them.';
         keepRefusal(refuse(received, { reason: 'not-recorded', detail }));
         return;
       }
-      waiting.push({ notified: received, cause: null });
+      waiting.push({ notified: received, isRepeated, cause: null });
       next();
     },
 

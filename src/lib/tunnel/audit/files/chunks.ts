@@ -1,48 +1,49 @@
 import type { FileHandle } from 'node:fs/promises';
 
-const BUFFER_BYTES = 128 * 1024;
+const PART_BYTES = 128 * 1024;
+/** A longer line is skipped. */
+const MAX_LINE_BYTES = 128 * 1024;
 
-/** Whole lines of a file, one after the other in a buffer that is used again. */
+/** Whole lines, one after the other; valid until the next chunk is read. */
 export interface Chunk {
-  readonly buffer: Buffer;
-  /** End of the last line end. */
-  readonly end: number;
-  /** A line that is longer than the buffer, or has no line end: its length in bytes; null: none. */
-  readonly rest: { readonly bytes: number; readonly isTorn: boolean } | null;
+  readonly lines: Buffer;
+  /** Instead of lines: one that is too long, which has no content here, or the last one without a line end. */
+  readonly rest: { readonly isWhole: boolean; readonly isTorn: boolean } | null;
 }
 
-/**
- * Reads a file up to a size in chunks of whole lines. A line that does not fit comes as a chunk without content. Rejects
- * with the error of the operating system.
- */
-export async function* readChunks(file: FileHandle, size: number): AsyncGenerator<Chunk> {
-  const buffer = Buffer.allocUnsafeSlow(BUFFER_BYTES);
-  let [at, kept, skipped] = [0, 0, 0];
-  while (at < size) {
-    const { bytesRead } = await file.read(buffer, kept, Math.min(buffer.byteLength - kept, size - at), at);
-    if (bytesRead === 0) break;
+/** Bytes of a file up to a size; each part is valid until the next one is read. Rejects with the error of the system. */
+export async function* partsOf(file: FileHandle, size: number): AsyncGenerator<Buffer> {
+  const buffer = Buffer.allocUnsafeSlow(PART_BYTES);
+  for (let at = 0; at < size; ) {
+    const { bytesRead } = await file.read(buffer, 0, Math.min(PART_BYTES, size - at), at);
+    if (bytesRead === 0) return;
     at += bytesRead;
-    let length = kept + bytesRead;
-    if (skipped > 0) {
-      const end = buffer.indexOf(0x0a) + 1;
-      if (end === 0 || end > length) {
-        skipped += length;
-        kept = 0;
-        continue;
-      }
-      yield { buffer, end: 0, rest: { bytes: skipped + end - 1, isTorn: false } };
-      skipped = 0;
-      buffer.copyWithin(0, end, length);
-      length -= end;
-    }
-    const end = length === 0 ? 0 : buffer.lastIndexOf(0x0a, length - 1) + 1;
-    if (length > 0 && end > 0) yield { buffer, end, rest: null };
-    kept = length - end;
-    if (end === 0 && length === buffer.byteLength) {
-      skipped = length;
-      kept = 0;
-    } else buffer.copyWithin(0, end, length);
+    yield buffer.subarray(0, bytesRead);
   }
-  if (skipped + kept > 0)
-    yield { buffer: buffer.subarray(0, kept), end: 0, rest: { bytes: skipped + kept, isTorn: true } };
+}
+
+/** Cuts bytes into chunks of whole lines, however they are cut before. */
+export async function* readChunks(parts: AsyncIterable<Uint8Array>): AsyncGenerator<Chunk> {
+  const none = Buffer.alloc(0);
+  let begun: Buffer = none;
+  let isSkipping = false;
+  for await (const bytes of parts) {
+    const part = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    let from = 0;
+    if (isSkipping || begun.byteLength > 0) {
+      from = part.indexOf(0x0a) + 1;
+      const line: Buffer = isSkipping ? none : Buffer.concat([begun, from === 0 ? part : part.subarray(0, from)]);
+      isSkipping ||= line.byteLength > MAX_LINE_BYTES;
+      begun = isSkipping ? none : line;
+      if (from === 0) continue;
+      if (isSkipping) yield { lines: none, rest: { isWhole: false, isTorn: false } };
+      else yield { lines: line, rest: null };
+      isSkipping = false;
+    }
+    const end = Math.max(from, part.lastIndexOf(0x0a) + 1);
+    if (end > from) yield { lines: part.subarray(from, end), rest: null };
+    // A copy, since the part is valid only until the next one.
+    begun = Buffer.from(part.subarray(end));
+  }
+  if (isSkipping || begun.byteLength > 0) yield { lines: begun, rest: { isWhole: !isSkipping, isTorn: true } };
 }

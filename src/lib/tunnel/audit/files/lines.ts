@@ -1,7 +1,7 @@
 import { constants, open } from 'node:fs/promises';
 import { GwError } from '../../../error/index.ts';
 import type { Place } from '../findings.ts';
-import { readChunks } from './chunks.ts';
+import { partsOf, readChunks } from './chunks.ts';
 
 /** Reads a file of lines in a stream. `line` is without its line end. Throws FILE_UNREADABLE. */
 export async function readLinesOf(
@@ -16,19 +16,19 @@ export async function readLinesOf(
     if (!stats.isFile()) throw new GwError('FILE_UNREADABLE', `${path} is not a regular file.`);
     const { size } = stats;
     let line = 0;
-    for await (const { buffer, end, rest } of readChunks(file, size)) {
+    for await (const { lines, rest } of readChunks(partsOf(file, size))) {
       signal?.throwIfAborted();
-      for (let from = 0; from < end; ) {
-        const next = buffer.indexOf(0x0a, from) + 1;
+      if (rest !== null) {
         line += 1;
-        take(buffer.subarray(from, next - 1), { file: path, line });
+        take(rest.isWhole ? lines : null, { file: path, line });
+        continue;
+      }
+      for (let from = 0; from < lines.byteLength; ) {
+        const next = lines.indexOf(0x0a, from) + 1;
+        line += 1;
+        take(lines.subarray(from, next - 1), { file: path, line });
         from = next;
       }
-      if (rest === null) continue;
-      line += 1;
-      // A last line without a line end is whole in the buffer; a longer one is not.
-      const isHere = rest.isTorn && rest.bytes === buffer.byteLength;
-      take(isHere ? buffer : null, { file: path, line });
     }
     return size;
   } catch (cause) {

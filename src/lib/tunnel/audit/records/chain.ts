@@ -18,15 +18,19 @@ export interface Chain {
   first(): Link | null;
   /** The record with the highest number. */
   last(): Link | null;
-  /** Compares the end with head.json; `torn` is the place of a last line without a line end. */
-  finish(head: Head | null, torn: Place | null): void;
+  /**
+   * Compares the end with head.json; `torn` is the place of a last line without a line end. Returns whether exactly one
+   * record follows the one that head.json names: gw writes it before head.json, and another program may have added it.
+   */
+  finish(torn: Place | null): boolean;
 }
 
 /**
  * Every line must follow the one before: `prev` is its hash and `seq` one more. The first line that does not is named.
- * A line that was found does not make those behind it findings too.
+ * A line that was found does not make those behind it findings too. `onUnjudged` is called where records cannot be judged:
+ * missing ones, and lines that may stand for one.
  */
-export function createChain(findings: Findings, head: Head | null): Chain {
+export function createChain(findings: Findings, head: Head | null, onUnjudged: () => void): Chain {
   let first: Link | null = null;
   /** The record that the next one must follow, and the one before it. */
   let last: Link | null = null;
@@ -53,6 +57,7 @@ export function createChain(findings: Findings, head: Head | null): Chain {
     firstAt = at;
     // Broken lines before may be the records that are missing.
     const expected = (head?.firstSeq ?? 1) + between;
+    if (link.seq > 1) onUnjudged();
     if (link.seq > expected && head !== null) {
       findings.add('missing-records', at, { seq: link.seq, values: { from: expected, to: link.seq - 1 } });
     }
@@ -93,29 +98,34 @@ export function createChain(findings: Findings, head: Head | null): Chain {
       if (seq > last.seq + 1 && link.prev !== last.hash) {
         const values = { from: last.seq + 1 + between, to: seq - 1 };
         findings.add('missing-records', at, { seq, values });
+        onUnjudged();
       } else findings.add('chain-broken', at, { seq });
       accept(link, at);
     },
 
     broken() {
       between += 1;
+      onUnjudged();
     },
 
     first: () => first,
     last: () => last,
 
-    finish(known, torn) {
-      if (known === null) return;
+    finish(torn) {
+      if (head === null) return false;
       const seq = last?.seq ?? 0;
       // Broken lines at the end stand for as many records, and were found.
-      if (known.seq > seq + between) {
+      if (head.seq > seq + between) {
         const place = torn ?? (lastAt === null ? null : { file: lastAt.file, line: lastAt.line + between + 1 });
-        const values = { from: seq + between + 1, to: known.seq };
+        const values = { from: seq + between + 1, to: head.seq };
         findings.add('missing-end', place, { seq: seq + between + 1, values });
-      } else if (known.seq < seq && !(known.seq === seq - 1 && before?.hash === known.hash)) {
+        onUnjudged();
+      } else if (head.seq < seq) {
         // An append is on the disk before head.json, and one only.
-        findings.add('head-behind', lastAt, { seq, values: { head: known.seq } });
+        if (head.seq === seq - 1 && before?.hash === head.hash) return true;
+        findings.add('head-behind', lastAt, { seq, values: { head: head.seq } });
       }
+      return false;
     },
   };
 }

@@ -75,7 +75,7 @@ export async function readRecordFile(
     sessions.take(read.fields, at);
   }
 
-  for await (const { buffer, end, rest } of readChunks(file.handle, file.bytes)) {
+  for await (const { lines, rest } of readChunks(file.parts())) {
     signal?.throwIfAborted();
     if (rest !== null) {
       line += 1;
@@ -89,15 +89,15 @@ export async function readRecordFile(
       continue;
     }
     // Every line of a valid text is valid, since a line end is never a part of another character.
-    const isText = isUtf8(buffer.subarray(0, end));
-    const text = buffer.toString('latin1', 0, end);
-    for (let from = 0; from < end; ) {
+    const isText = isUtf8(lines);
+    const text = lines.toString('latin1');
+    for (let from = 0; from < lines.byteLength; ) {
       const next = text.indexOf('\n', from) + 1;
       line += 1;
-      const own = hash('sha256', buffer.subarray(from, Math.max(from, next - HASH_PART_BYTES - 1)), 'hex');
+      const own = hash('sha256', lines.subarray(from, Math.max(from, next - HASH_PART_BYTES - 1)), 'hex');
       const fields = isText ? readCanonical(text, from, next) : null;
       const stored = text.slice(next - HASH_AT, next - HASH_AT + HEX_DIGITS);
-      if (fields === null || stored !== own) judge(buffer.subarray(from, next), own);
+      if (fields === null || stored !== own) judge(lines.subarray(from, next), own);
       else {
         const at = { file: file.path, line };
         const prev = text.slice(next - PREV_AT, next - PREV_AT + HEX_DIGITS);

@@ -19,6 +19,8 @@ interface OpenSession {
   readonly place: Place;
   readonly seq: number;
   readonly maxS: number;
+  /** A session that overlaps it was named. */
+  isOverlapped: boolean;
 }
 
 /** What the sessions add up to. */
@@ -45,18 +47,22 @@ export interface Sessions {
   search(text: string, at: Place): void;
   /** Searches the texts of a record that is not judged otherwise. */
   searchFields(fields: RecordFields, at: Place): void;
-  finish(now: Date, hasEarlierRecords: boolean): SessionTotals;
+  /** Records are missing here, or a line that may stand for one was not judged: starts and ends may be among them. */
+  unjudged(): void;
+  finish(now: Date): SessionTotals;
 }
 
 /** Judges the sessions of valid records, in their order. */
 export function createSessions(findings: Findings, limits: AuditLimits | null): Sessions {
   const open = new Map<string, OpenSession>();
+  /** Those whose end may be a record that was not judged. */
+  const doubtful = new Map<string, OpenSession>();
+  /** The start of the next session to end may be such a record; of one only, since one runs at a time. */
+  let mayHaveStarted = false;
   const seen = createIdSet();
   const tokens = createIdSet();
   const channelIds = new Set<string>();
   const refused = new Map<RefusalReason, number>();
-  /** Ends before any start: their starts may be in records that were removed by rotation. */
-  const orphans: { readonly session: string; readonly at: Place; readonly seq: number }[] = [];
   let serial = limits?.serial ?? null;
   let [firstAt, lastAt]: [string | null, string | null] = [null, null];
   let [starts, uncleanShutdowns, unknownDurations, clockSteps] = [0, 0, 0, 0];
@@ -84,22 +90,19 @@ export function createSessions(findings: Findings, limits: AuditLimits | null): 
         findings.add('beyond-configured', at, { ...about, values: { maxS, limitS: limits.maxMinutes * 60 } });
       }
     }
-    if (
-      replaces !== null &&
-      !seen.has(replaces) &&
-      !seen.isFull() &&
-      orphans.every((one) => one.session !== replaces)
-    ) {
+    if (replaces !== null && !seen.has(replaces) && !seen.isFull() && !mayHaveStarted) {
       findings.add('replaced-unknown', at, { ...about, values: { replaces: shown(replaces) } });
     }
-    for (const other of open.keys()) {
-      if (other === replaces) continue;
+    for (const [other, running] of open) {
+      if (other === replaces || running.isOverlapped) continue;
+      running.isOverlapped = true;
       findings.add('overlap', at, { ...about, values: { other } });
       break;
     }
+    mayHaveStarted = false;
     // A part of a text keeps the whole: harmless for a few.
     const keep = open.size < 4 ? (text: string) => text : copied;
-    open.set(keep(session), { at: keep(fields.at), place: at, seq: fields.seq, maxS });
+    open.set(keep(session), { at: keep(fields.at), place: at, seq: fields.seq, maxS, isOverlapped: false });
     const [oldest] = open;
     if (open.size > MAX_OPEN && oldest !== undefined) leaveOpen(...oldest);
   }
@@ -115,15 +118,15 @@ export function createSessions(findings: Findings, limits: AuditLimits | null): 
     if (reason === 'unclean-shutdown') uncleanShutdowns += 1;
     if (durationS === null) unknownDurations += 1;
     if (channelId !== null && channelIds.size < MAX_CHANNEL_IDS) channelIds.add(copied(channelId));
-    const start = open.get(session);
+    const start = open.get(session) ?? doubtful.get(session);
     if (start === undefined) {
-      if (seen.has(session)) findings.add('second-end', at, about);
-      else if (starts === 0 && orphans.length === 0) orphans.push({ session: copied(session), at, seq: fields.seq });
-      else findings.add('end-without-start', at, about);
-      seen.add(session);
+      if (!seen.add(session)) findings.add('second-end', at, about);
+      else if (!mayHaveStarted) findings.add('end-without-start', at, about);
+      mayHaveStarted = false;
       return;
     }
     open.delete(session);
+    doubtful.delete(session);
     if (durationS !== null && durationS > start.maxS + CLOCK_TOLERANCE_S) {
       findings.add('beyond-own-clock', at, { ...about, values: { durationS, maxS: start.maxS } });
     }
@@ -182,10 +185,13 @@ export function createSessions(findings: Findings, limits: AuditLimits | null): 
     search,
     searchFields,
 
-    finish(now, hasEarlierRecords) {
-      if (!hasEarlierRecords) {
-        for (const { session, at, seq } of orphans) findings.add('end-without-start', at, { seq, session });
-      }
+    unjudged() {
+      for (const [session, start] of open) doubtful.set(session, start);
+      open.clear();
+      mayHaveStarted = true;
+    },
+
+    finish(now) {
       let running: SessionTotals['running'] = null;
       const last = [...open.keys()].at(-1);
       for (const [session, start] of [...open]) {

@@ -5,8 +5,8 @@ import type { SessionTotals } from '../records/sessions.ts';
 import { findToken } from './tokens.ts';
 
 /**
- * Searches a log file for tokens. Returns whether all of it was searched: not a line that is too long, nor bytes that are no
- * text, such as those of a compressed file. Throws FILE_UNREADABLE.
+ * Searches a log file for tokens. Returns whether all of it was searched: not an empty file, a line that is too long, nor
+ * bytes that are no text, such as those of a compressed file. Throws FILE_UNREADABLE.
  */
 export async function searchLog(
   path: string,
@@ -15,7 +15,7 @@ export async function searchLog(
   signal: AbortSignal | undefined,
 ): Promise<boolean> {
   let isWhole = true;
-  await readLinesOf(
+  const bytes = await readLinesOf(
     path,
     (line, at) => {
       if (line === null) {
@@ -34,5 +34,5 @@ export async function searchLog(
     },
     signal,
   );
-  return isWhole;
+  return isWhole && bytes > 0;
 }
