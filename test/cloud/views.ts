@@ -88,6 +88,7 @@ export const connectedView: CloudView = {
   received: {
     releases: 1,
     stops: 2,
+    unsavedStops: 0,
     tunnelNotifications: 0,
     answers: 9,
     discarded: counts,

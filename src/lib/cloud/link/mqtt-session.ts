@@ -3,8 +3,9 @@ import type { IClientOptions } from 'mqtt';
 import { GwError } from '../../error/index.ts';
 import { type Clock, type Log, onAbort } from '../../lifecycle/index.ts';
 import { createConnackReader, type MqttProbe, type PathConnection, type TlsFailure } from '../../net/path/index.ts';
-import type { InboundMessage } from '../gate/model.ts';
+import { createInboundAcks } from './inbound-acks.ts';
 import { createLimitedStream } from './limited-stream.ts';
+import type { CloudLinkOptions } from './model.ts';
 import { createPacketLimit, MAX_FILTERS, PacketError } from './packet-limit.ts';
 import { createPendingAcks } from './pending-acks.ts';
 
@@ -15,6 +16,8 @@ const SUBACK_TIMEOUT_MS = 5_000;
 const CLOSE_TIMEOUT_MS = 250;
 /** @source MQTT 3.1.1, 3.14 */
 const DISCONNECT = Buffer.from([0xe0, 0]);
+/** @source MQTT 3.1.1, 3.4 */
+const puback = (messageId: number) => Buffer.from([0x40, 2, messageId >> 8, messageId & 0xff]);
 
 /** Why a session ended. */
 export type SessionEnd =
@@ -58,7 +61,7 @@ export interface MqttSessionOptions {
   /** The serial number. @source specification, 'Authentication' */
   readonly clientId: string;
   readonly will: { readonly topic: string; readonly payload: Uint8Array };
-  readonly onMessage: (message: InboundMessage) => void;
+  readonly onMessage: CloudLinkOptions['onMessage'];
   readonly clock: Clock;
   readonly log: Log;
   /** Ends the wait for CONNACK, not the session. */
@@ -113,6 +116,7 @@ export async function connectMqtt(
     if (end !== null) return;
     end = why;
     acks.rejectAll(notConnected());
+    inboundAcks[Symbol.dispose]();
     if (why.kind === 'closed') connack.resolve({ kind: 'closed', failure: why.failure, tookMs: tookMs() });
     else connack.resolve({ kind: 'not-mqtt', looksLikeHttp: false, tookMs: tookMs() });
     // Also ends the timers of the client.
@@ -123,6 +127,11 @@ export async function connectMqtt(
   const closed = () =>
     finish(isDisconnecting ? { kind: 'own' } : { kind: 'closed', failure: tls.ended() ?? { kind: 'cut' } });
   const acks = createPendingAcks(clock, options.pubackMs, (waitedMs) => finish({ kind: 'no-puback', waitedMs }));
+
+  // Whole packets are written to the stream at once, so none is cut by another.
+  const inboundAcks = createInboundAcks(clock, (messageId) => {
+    if (!isDisconnecting) stream.write(puback(messageId));
+  });
 
   const accept = (chunk: Uint8Array): readonly Uint8Array[] => {
     if (!isAccepted) {
@@ -173,15 +182,18 @@ export async function connectMqtt(
     lastPacketMs = clock.monotonicMs();
   });
   client.on('connect', ({ sessionPresent }) => connack.resolve({ kind: 'accepted', sessionPresent, tookMs: tookMs() }));
-  client.handleMessage = ({ topic, payload, retain }, done) => {
+  client.handleMessage = ({ topic, payload, retain, qos, messageId = 0 }, done) => {
     const oversizedBytes = limit.nextPublish();
+    let handled: Promise<void> | undefined;
     try {
-      onMessage({ topic, payload: payload as Buffer, retain, oversizedBytes });
+      handled = onMessage({ topic, payload: payload as Buffer, retain, oversizedBytes });
     } catch (error) {
       // Acknowledged all the same: the broker would send it again for ever.
       log.error({ error: String(error), topic }, 'a received cloud message could not be handled');
     }
-    done();
+    if (qos === 1) inboundAcks.add(messageId, handled ?? Promise.resolve());
+    // With an error the client goes on to the next packet without a PUBACK of its own; without one it would wait for it.
+    done(qos === 1 ? new Error('acknowledged by inboundAcks') : undefined);
   };
   // With TLS 1.3 a broker rejects the client certificate after the handshake, perhaps before these listeners were added.
   if (tls.ended() !== null || tls.socket.destroyed) closed();

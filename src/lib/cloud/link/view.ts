@@ -9,7 +9,7 @@ import { linkTroubles } from './troubles.ts';
 /** The state of the link as a person and the API see it. */
 export function linkView(
   state: LinkState,
-  { cloud, filters, clock }: Pick<CloudLinkOptions, 'cloud' | 'filters' | 'clock'>,
+  { cloud, filters, clock, troubles: more }: Pick<CloudLinkOptions, 'cloud' | 'filters' | 'clock' | 'troubles'>,
 ): LinkView {
   const { session, failures, connects, losses, retryAtMs, renewalFailure } = state;
   const identity = state.identity.kind === 'enrolled' ? state.identity.identity : null;
@@ -22,7 +22,7 @@ export function linkView(
         : null,
     regionDifference: host === null ? null : regionDifference(host, cloud.region),
   };
-  const troubles = linkTroubles(state, differences);
+  const troubles = [...(more?.() ?? []), ...linkTroubles(state, differences)];
   return {
     ...withTroubles(headline(state), troubles),
     connection:

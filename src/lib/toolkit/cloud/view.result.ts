@@ -187,6 +187,7 @@ export const cloudViewSchema = z.strictObject({
     .strictObject({
       releases: z.int(),
       stops: z.int(),
+      unsavedStops: z.int().describe('Executed and not acknowledged, since stop latch or record is not on the disk.'),
       tunnelNotifications: z.int(),
       answers: z.int(),
       discarded: discardCountsSchema,
