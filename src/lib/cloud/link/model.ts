@@ -95,6 +95,8 @@ export interface LinkView {
   readonly losses: number;
   /** Wait until the next attempt; null while connected or connecting. */
   readonly retryInMs: number | null;
+  /** While the fallback is in use: wait until the direct path is tried again; otherwise null. */
+  readonly directRetryInMs: number | null;
   /** Hosts of the broker by the site file and by the enrolment when they differ; null: they do not, or one is missing. */
   readonly hostDifference: { readonly site: string; readonly enrolment: string } | null;
   /** The region in the host name of the broker when it is not `cloud.region`; null: it is, or the name has none. */

@@ -21,11 +21,12 @@ const puback = (messageId: number) => Buffer.from([0x40, 2, messageId >> 8, mess
 
 /** Why a session ended. */
 export type SessionEnd =
-  /** By the broker or the network. */
-  | { readonly kind: 'closed'; readonly failure: TlsFailure }
+  /** By the broker or the network, with so many messages without PUBACK. */
+  | { readonly kind: 'closed'; readonly failure: TlsFailure; readonly unacknowledged: number }
   /** No answer to PINGREQ. */
   | { readonly kind: 'keepalive' }
-  | { readonly kind: 'no-puback'; readonly waitedMs: number }
+  /** `strayAcks`: PUBACKs whose packet identifiers belong to no message. */
+  | { readonly kind: 'no-puback'; readonly waitedMs: number; readonly strayAcks: number }
   /** The bytes received are not what MQTT allows, or gw accepts. */
   | { readonly kind: 'protocol'; readonly what: string }
   /** By gw: stop, renewal, return to the direct path. */
@@ -110,6 +111,7 @@ export async function connectMqtt(
   let lastPacketMs = beganMs;
   let isAccepted = false;
   let isDisconnecting = false;
+  let strayAcks = 0;
   const limit = createPacketLimit();
 
   const finish = (why: SessionEnd) => {
@@ -125,8 +127,14 @@ export async function connectMqtt(
     over.abort();
   };
   const closed = () =>
-    finish(isDisconnecting ? { kind: 'own' } : { kind: 'closed', failure: tls.ended() ?? { kind: 'cut' } });
-  const acks = createPendingAcks(clock, options.pubackMs, (waitedMs) => finish({ kind: 'no-puback', waitedMs }));
+    finish(
+      isDisconnecting
+        ? { kind: 'own' }
+        : { kind: 'closed', failure: tls.ended() ?? { kind: 'cut' }, unacknowledged: acks.size },
+    );
+  const acks = createPendingAcks(clock, options.pubackMs, (waitedMs) =>
+    finish({ kind: 'no-puback', waitedMs, strayAcks }),
+  );
 
   // Whole packets are written to the stream at once, so none is cut by another.
   const inboundAcks = createInboundAcks(clock, (messageId) => {
@@ -178,8 +186,10 @@ export async function connectMqtt(
     // MQTT that the client found.
     if (typeof code !== 'string') finish({ kind: 'protocol', what: 'the received bytes violate MQTT 3.1.1' });
   });
-  client.on('packetreceive', () => {
+  client.on('packetreceive', ({ cmd }) => {
     lastPacketMs = clock.monotonicMs();
+    // One of a message is taken back when that is settled.
+    if (cmd === 'puback') strayAcks += 1;
   });
   client.on('connect', ({ sessionPresent }) => connack.resolve({ kind: 'accepted', sessionPresent, tookMs: tookMs() }));
   client.handleMessage = ({ topic, payload, retain, qos, messageId = 0 }, done) => {
@@ -268,8 +278,12 @@ export async function connectMqtt(
         { qos: 1 },
         (error) => {
           settle();
-          if (error) reject(notConnected(error));
-          else resolve();
+          if (error) {
+            reject(notConnected(error));
+            return;
+          }
+          strayAcks -= 1;
+          resolve();
         },
       );
       return promise;

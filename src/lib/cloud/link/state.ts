@@ -1,6 +1,8 @@
 import type { GwError } from '../../error/index.ts';
 import type { LinkSession } from './attempt.ts';
+import { SETTLED_MS } from './failures.ts';
 import type { Connection, FailedAttempt, LinkIdentity, LinkPath } from './model.ts';
+import type { SessionEnd } from './mqtt-session.ts';
 
 /** What the link knows at the moment. Nothing of it survives the process. */
 export interface LinkState {
@@ -15,11 +17,49 @@ export interface LinkState {
   renewalFailure: FailedAttempt | null;
   connects: number;
   losses: number;
-  /** Sessions in a row that the peer ended soon. */
+  /** Sessions in a row that ended soon, however. */
   shortSessions: number;
+  /** Those of them that the peer closed, since the last other end. */
+  closings: ShortClosings;
+  /** The last session ended without a PUBACK; over when the next one outlasts the wait for it. */
+  noPuback: { readonly strayAcks: number; readonly overAtMs: number } | null;
   /** Whether the end of the present session is the work of the next one. */
   isReplacing: boolean;
   retryAtMs: number | null;
+  /** When the direct path is tried again; null while it is in use, and before the first connection. */
+  directDueMs: number | null;
+}
+
+export interface ShortClosings {
+  readonly times: number;
+  readonly minMs: number;
+  readonly maxMs: number;
+  /** How many of them left messages unacknowledged. */
+  readonly withMessages: number;
+}
+
+export const noClosings: ShortClosings = { times: 0, minMs: Number.POSITIVE_INFINITY, maxMs: 0, withMessages: 0 };
+
+/** Counts how sessions end, one after the other. */
+export function countEnd(
+  state: Pick<LinkState, 'shortSessions' | 'closings' | 'noPuback'>,
+  end: SessionEnd,
+  { livedMs, nowMs }: { readonly livedMs: number; readonly nowMs: number },
+): void {
+  const isShort = livedMs < SETTLED_MS;
+  state.shortSessions = isShort ? state.shortSessions + 1 : 0;
+  const { times, minMs, maxMs, withMessages } = state.closings;
+  state.closings =
+    isShort && end.kind === 'closed'
+      ? {
+          times: times + 1,
+          minMs: Math.min(minMs, livedMs),
+          maxMs: Math.max(maxMs, livedMs),
+          withMessages: withMessages + (end.unacknowledged > 0 ? 1 : 0),
+        }
+      : noClosings;
+  if (end.kind === 'no-puback') state.noPuback = { strayAcks: end.strayAcks, overAtMs: Number.POSITIVE_INFINITY };
+  else if (state.noPuback !== null && nowMs >= state.noPuback.overAtMs) state.noPuback = null;
 }
 
 export function createLinkState(): LinkState {
@@ -33,7 +73,10 @@ export function createLinkState(): LinkState {
     connects: 0,
     losses: 0,
     shortSessions: 0,
+    closings: noClosings,
+    noPuback: null,
     isReplacing: false,
     retryAtMs: null,
+    directDueMs: null,
   };
 }
