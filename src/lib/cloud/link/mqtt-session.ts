@@ -188,7 +188,7 @@ export async function connectMqtt(
   });
   client.on('packetreceive', ({ cmd }) => {
     lastPacketMs = clock.monotonicMs();
-    // One of a message is taken back when that is settled.
+    // Reduced again when it settles a message.
     if (cmd === 'puback') strayAcks += 1;
   });
   client.on('connect', ({ sessionPresent }) => connack.resolve({ kind: 'accepted', sessionPresent, tookMs: tookMs() }));
