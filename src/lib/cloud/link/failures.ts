@@ -1,10 +1,8 @@
 import type { PathOutcome } from '../../net/path/index.ts';
+import { SETTLED_MS, type ShortClosings } from './closings.ts';
 import type { FailedAttempt } from './model.ts';
 import { KEEPALIVE_S, type SessionEnd, type SubscribeResult } from './mqtt-session.ts';
-import type { ShortClosings } from './state.ts';
 
-/** A connection that ends sooner did not settle; the backoff continues. */
-export const SETTLED_MS = 60_000;
 /** Connections that the peer closed so soon, one after the other, before a cause is named. */
 const MIN_CLOSINGS = 3;
 /** Connections that ended so soon, one after the other, after which the other path goes first. */

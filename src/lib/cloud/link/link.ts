@@ -3,7 +3,8 @@ import { createBackoff, firstOf, onAbort, orAfter } from '../../lifecycle/index.
 import { resolveHost, systemLookup } from '../../net/index.ts';
 import { createSerialQueue } from '../../net/path/index.ts';
 import { type AttemptTools, attempt, type LinkSession } from './attempt.ts';
-import { lossOutcome, MAX_SHORT_SESSIONS, SETTLED_MS } from './failures.ts';
+import { countEnd, noClosings, SETTLED_MS } from './closings.ts';
+import { lossOutcome, MAX_SHORT_SESSIONS } from './failures.ts';
 import { type LinkMemory, openLinkMemory } from './link-file.ts';
 import type {
   CloudLink,
@@ -16,7 +17,7 @@ import type {
 } from './model.ts';
 import { linkPaths, planOf } from './plans.ts';
 import { createSharedLookup } from './shared-lookup.ts';
-import { countEnd, createLinkState, noClosings } from './state.ts';
+import { createLinkState } from './state.ts';
 import { linkTiming } from './timing.ts';
 import { linkView } from './view.ts';
 

@@ -1,8 +1,7 @@
 import type { GwError } from '../../error/index.ts';
 import type { LinkSession } from './attempt.ts';
-import { SETTLED_MS } from './failures.ts';
+import { noClosings, type ShortClosings } from './closings.ts';
 import type { Connection, FailedAttempt, LinkIdentity, LinkPath } from './model.ts';
-import type { SessionEnd } from './mqtt-session.ts';
 
 /** What the link knows at the moment. Nothing of it survives the process. */
 export interface LinkState {
@@ -28,38 +27,6 @@ export interface LinkState {
   retryAtMs: number | null;
   /** When the direct path is tried again; null while it is in use, and before the first connection. */
   directDueMs: number | null;
-}
-
-export interface ShortClosings {
-  readonly times: number;
-  readonly minMs: number;
-  readonly maxMs: number;
-  /** How many of them left messages unacknowledged. */
-  readonly withMessages: number;
-}
-
-export const noClosings: ShortClosings = { times: 0, minMs: Number.POSITIVE_INFINITY, maxMs: 0, withMessages: 0 };
-
-/** Counts how sessions end, one after the other. */
-export function countEnd(
-  state: Pick<LinkState, 'shortSessions' | 'closings' | 'noPuback'>,
-  end: SessionEnd,
-  { livedMs, nowMs }: { readonly livedMs: number; readonly nowMs: number },
-): void {
-  const isShort = livedMs < SETTLED_MS;
-  state.shortSessions = isShort ? state.shortSessions + 1 : 0;
-  const { times, minMs, maxMs, withMessages } = state.closings;
-  state.closings =
-    isShort && end.kind === 'closed'
-      ? {
-          times: times + 1,
-          minMs: Math.min(minMs, livedMs),
-          maxMs: Math.max(maxMs, livedMs),
-          withMessages: withMessages + (end.unacknowledged > 0 ? 1 : 0),
-        }
-      : noClosings;
-  if (end.kind === 'no-puback') state.noPuback = { strayAcks: end.strayAcks, overAtMs: Number.POSITIVE_INFINITY };
-  else if (state.noPuback !== null && nowMs >= state.noPuback.overAtMs) state.noPuback = null;
 }
 
 export function createLinkState(): LinkState {
