@@ -80,13 +80,23 @@ describe('gw cloud status', () => {
 
   it('states that it is not connected and why, then what to do and what to ask the IT', () => {
     const lines = plain(renderCloudStatus(lost)).split('\n');
-    expect(lines.slice(0, 3)).toEqual([
+    expect(lines.slice(0, 4)).toEqual([
       'not connected: no answer from mqtt.example.test:8883.',
       '  do next  Check the firewall of the site.',
       '  ask IT   Allow outgoing TCP to mqtt.example.test port 8883.',
+      '  next attempt in 25.0 s',
     ]);
     expect(lines.join('\n')).toMatch(/mqtt\.example\.test:443 +tcp +2026-11-22T08:19:36\.000Z +no answer/);
-    expect(lines.join('\n')).toContain('next attempt in 25.0 s');
+    const trying = plain(renderCloudStatus({ ...lost, link: lost.link && { ...lost.link, retryInMs: null } }));
+    expect(trying).toContain('\n  next attempt under way\n');
+    // Without an identity there is none.
+    expect(plain(renderCloudStatus({ ...lost, status: 'not-enrolled' }))).not.toContain('next attempt');
+  });
+
+  it('says on the fallback when the direct path is tried again', () => {
+    expect(plain(renderCloudStatus(connected))).toMatch(
+      /^path +fallback, with ALPN; the direct path is tried again in 3 min$/m,
+    );
   });
 
   it.each<[string, CloudStatus['status'], RegExp]>([

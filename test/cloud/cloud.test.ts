@@ -182,6 +182,47 @@ describe.concurrent('a stop from the cloud', () => {
     expect(world.received('records')).toMatchObject([{ stopId: 'a1', seq: 1 }]);
   });
 
+  it('that cannot be saved is left to the broker, which sends it again after a reconnect and after a restart', async () => {
+    const disk = Promise.withResolvers<void>();
+    const stops: string[] = [];
+    await using world = await cloudWorld({
+      onStop({ id }) {
+        stops.push(id);
+        return disk.promise;
+      },
+    });
+    await world.connected();
+    await world.sim.stop(fire);
+    await world.until('a stop that is not saved', () => world.cloud.view().received?.unsavedStops === 1);
+    expect(world.cloud.view()).toMatchObject({
+      status: 'connected',
+      detail: expect.stringContaining('1 stop executed but not acknowledged'),
+      remedy: expect.stringContaining('Free space'),
+      link: { troubles: [{ kind: 'stop-not-saved' }] },
+    });
+    // The record says so, and does not wait for the latch.
+    await world.until('its record', () => world.received('records').length === 1);
+    expect(world.received('records')).toMatchObject([{ kind: 'stop-executed', stopId: 'a1', saved: false }]);
+    await world.sim.restart();
+    await world.until('its redelivery', () => world.cloud.view().received?.discarded.duplicate === 1);
+    expect(stops).toEqual(['a1']);
+    // Another life knows nothing of it, since nothing was saved.
+    await world.cloud.stop();
+    world.another();
+    await world.connected();
+    await world.until('the same stop', () => stops.length === 2);
+    expect(stops).toEqual(['a1', 'a1']);
+    disk.resolve();
+    await world.until('saved', () => world.received('records').length === 2);
+    await world.sim.restart();
+    await world.until('reconnected', () => (world.cloud.view().link?.connects ?? 0) > 1);
+    await world.sim.stop({ id: 'next' });
+    await world.until('the next stop', () => stops.length === 3);
+    // Acknowledged at last: the restarted broker did not send it again before the next one.
+    expect(stops).toEqual(['a1', 'a1', 'next']);
+    expect(world.cloud.view()).toMatchObject({ received: { unsavedStops: 0, discarded: { duplicate: 0 } } });
+  });
+
   it('has no effect when it is retained, then and at every later connect', async () => {
     await using world = await cloudWorld();
     // Retained before the first connect, so that the broker gives it out as a retained message.
@@ -201,6 +242,7 @@ describe.concurrent('a stop from the cloud', () => {
       onStop() {
         calls += 1;
         if (calls === 1) throw new Error('the motion module is broken');
+        return Promise.resolve();
       },
     });
     await world.connected();

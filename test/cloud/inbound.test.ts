@@ -18,8 +18,10 @@ function inboundWith(more: Partial<InboundOptions> = {}) {
   const log = { debug: write, info: write, warn: write, error: write };
   const call =
     (name: Acts) =>
-    (...args: unknown[]) =>
-      void calls.push([name, ...args]);
+    (...args: unknown[]) => {
+      calls.push([name, ...args]);
+      return Promise.resolve();
+    };
   const published: { topic: string; token: string }[] = [];
   const requester = createRequester({
     clock,
@@ -42,7 +44,7 @@ function inboundWith(more: Partial<InboundOptions> = {}) {
     onTunnelNotification: call('onTunnelNotification'),
     ...more,
   });
-  return { inbound, calls, logged, requester, published };
+  return { inbound, calls, logged, requester, published, clock };
 }
 
 const job = { jobId: 'j1', status: 'QUEUED', queuedAt: 1, lastUpdatedAt: 1, versionNumber: 1, executionNumber: 1 };
@@ -91,7 +93,7 @@ describe('what is received', () => {
         const { inbound, calls } = inboundWith();
         let before = 0;
         for (const message of received) {
-          inbound.receive(message);
+          void inbound.receive(message);
           const made = calls.slice(before).map(([name]) => name);
           before = calls.length;
           // Nothing was asked for, so that no answer is one.
@@ -100,7 +102,8 @@ describe('what is received', () => {
           expect(message.retain).toBe(false);
           expect(message.oversizedBytes).toBeNull();
           const expected = {
-            [topics.stop]: ['onStop', 'record'],
+            // Its record follows when it is known whether the stop is saved.
+            [topics.stop]: ['onStop'],
             [topics.tunnels]: ['onTunnelNotification'],
             [`${topics.jobs}/notify-next`]: ['offer'],
           }[message.topic];
@@ -120,35 +123,78 @@ describe('what is received', () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom('a', 'b', 'c'), { maxLength: 30 }), (ids) => {
         const { inbound, calls } = inboundWith();
-        for (const id of ids) inbound.receive(messageOf(topics.stop, { id }));
+        for (const id of ids) void inbound.receive(messageOf(topics.stop, { id }));
         const stopped = calls.filter(([name]) => name === 'onStop').map(([, stop]) => (stop as { id: string }).id);
         expect(stopped).toEqual([...new Set(ids)]);
       }),
     );
   });
 
-  it('acts on a stop before anything else is done about it', () => {
-    const { inbound, calls, logged } = inboundWith({
-      seen: {
-        hasSeenStop: () => false,
-        hasSeenNotification: () => false,
-        hasSeenExecution: () => false,
-        add: () => {
-          throw new Error('disk');
-        },
-        load: async () => {},
-        settled: async () => {},
-        view: () => {
-          throw new Error('not used');
-        },
+  it('acts on a stop before anything else is done about it, and holds its acknowledgement until it is saved', async () => {
+    const [latched, recorded] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const { inbound, calls, clock } = inboundWith({
+      onStop: () => latched.promise,
+      record: (body) => {
+        calls.push(['record', body]);
+        return recorded.promise;
       },
     });
-    inbound.receive(messageOf(topics.stop, { id: 'a1' }));
-    expect(calls[0]).toEqual(['onStop', { id: 'a1' }]);
-    expect(logged.map(([message]) => message)).toEqual([
-      'stop received from the cloud',
-      'acting on a message of the cloud failed',
-    ]);
+    const ended: string[] = [];
+    const receive = (name: string) =>
+      void inbound.receive(messageOf(topics.stop, { id: 'a1' }))?.then(() => ended.push(name));
+    receive('first');
+    await clock.advance(2_999);
+    expect([calls, inbound.view().unsavedStops, inbound.troubles()]).toEqual([[], 0, []]);
+    await clock.advance(1);
+    const body = { kind: 'stop-executed', stopId: 'a1', reason: null, by: null, saved: false };
+    expect(calls).toEqual([['record', body]]);
+    expect(inbound.view().unsavedStops).toBe(1);
+    expect(inbound.troubles()).toMatchObject([{ kind: 'stop-not-saved', detail: expect.stringContaining('1 stop') }]);
+    // Delivered again on a next connection: not executed again, and not acknowledged either.
+    receive('again');
+    expect(inbound.view()).toMatchObject({ stops: 1, discarded: { duplicate: 1 } });
+    recorded.resolve();
+    await clock.advance(10_000);
+    expect(ended).toEqual([]);
+    latched.resolve();
+    await expect.poll(() => ended).toEqual(['first', 'again']);
+    expect([inbound.view().unsavedStops, inbound.troubles()]).toEqual([0, []]);
+    // From here on the ids say so, without a wait.
+    expect(inbound.receive(messageOf(topics.stop, { id: 'a1' }))).toBeUndefined();
+    expect(calls).toHaveLength(1);
+  });
+
+  it('has the record of a saved stop at once, and acknowledges nothing before it is on the disk', async () => {
+    const recorded = Promise.withResolvers<void>();
+    const { inbound, calls } = inboundWith({
+      record: (body) => {
+        calls.push(['record', body]);
+        return recorded.promise;
+      },
+    });
+    let isOver = false;
+    void inbound.receive(messageOf(topics.stop, { id: 'a1' }))?.then(() => {
+      isOver = true;
+    });
+    await expect.poll(() => calls[1]).toMatchObject(['record', { stopId: 'a1', saved: true }]);
+    expect(isOver).toBe(false);
+    recorded.resolve();
+    await expect.poll(() => isOver).toBe(true);
+  });
+
+  it('never acknowledges a stop whose record is refused: delivered again it counts as new', async () => {
+    let isRefusing = true;
+    const { inbound, calls, logged } = inboundWith({
+      record: () => (isRefusing ? Promise.reject(new Error('too many')) : Promise.resolve()),
+    });
+    let ended = 0;
+    const receive = () => void inbound.receive(messageOf(topics.stop, { id: 'a1' }))?.then(() => (ended += 1));
+    receive();
+    await expect.poll(() => logged.map(([text]) => text)).toContainEqual(expect.stringContaining('not acknowledged'));
+    isRefusing = false;
+    receive();
+    await expect.poll(() => ended).toBe(1);
+    expect(calls.map(([name]) => name)).toEqual(['onStop', 'onStop']);
   });
 
   it('is answered for the stop even when the actor throws, and the next message is acted on', () => {
@@ -160,8 +206,8 @@ describe('what is received', () => {
       },
     });
     expect(() => inbound.receive(messageOf(topics.stop, { id: 'a1' }))).not.toThrow();
-    // It was not acted on, so that the redelivery is no duplicate.
-    inbound.receive(messageOf(topics.stop, { id: 'a1' }));
+    // It was not acted on, so it is not acknowledged, and the redelivery is no duplicate.
+    void inbound.receive(messageOf(topics.stop, { id: 'a1' }));
     expect(calls).toBe(2);
   });
 
@@ -185,24 +231,24 @@ describe('what is received', () => {
     await expect.poll(() => published.length).toBe(1);
     const clientToken = published[0]?.token;
     const answer = () => messageOf(`${topics.jobs}/start-next/accepted`, { clientToken, timestamp: 1, execution: job });
-    inbound.receive(answer());
+    void inbound.receive(answer());
     expect(await asked).toMatchObject({ kind: 'job', execution: { jobId: 'j1' } });
-    inbound.receive(answer());
+    void inbound.receive(answer());
     expect(inbound.view()).toMatchObject({ answers: 1, discarded: { duplicate: 1 } });
   });
 
   it('never writes a payload to the log, also not that of a tunnel notification', () => {
     const secret = 'c0ffee5ec2e7';
     const { inbound, logged } = inboundWith();
-    inbound.receive(messageOf(topics.tunnels, { ...notification, clientAccessToken: secret }));
-    inbound.receive(messageOf(topics.tunnels, { ...notification, clientAccessToken: secret, port: 22 }));
+    void inbound.receive(messageOf(topics.tunnels, { ...notification, clientAccessToken: secret }));
+    void inbound.receive(messageOf(topics.tunnels, { ...notification, clientAccessToken: secret, port: 22 }));
     for (const field of ['clientMode', 'region', 'services']) {
       const token = `${secret}-${field}`;
       const value = field === 'services' ? ['A', token] : token;
-      inbound.receive(messageOf(topics.tunnels, { ...notification, clientAccessToken: token, [field]: value }));
+      void inbound.receive(messageOf(topics.tunnels, { ...notification, clientAccessToken: token, [field]: value }));
     }
-    inbound.receive(messageOf(topics.stop, `{"id":"${secret}`));
-    inbound.receive(messageOf(topics.storageAnswer, { clientToken: 't', url: `https://x.example/a?sig=${secret}` }));
+    void inbound.receive(messageOf(topics.stop, `{"id":"${secret}`));
+    void inbound.receive(messageOf(topics.storageAnswer, { clientToken: 't', url: `https://x.example/a?sig=${secret}` }));
     expect(logged.length).toBeGreaterThan(2);
     expect(JSON.stringify(logged)).not.toContain(secret);
   });

@@ -31,29 +31,37 @@ function world() {
 describe('records for the cloud', () => {
   it('wait for the outbox and keep their order, through a disk that fails', async () => {
     const { clock, errors, records, kept, outbox, fail } = world();
-    records.add({ kind: 'stop-executed', stopId: '1' });
+    const added = records.add({ kind: 'stop-executed', stopId: '1' });
+    let isAccepted = false;
+    void added.then(() => {
+      isAccepted = true;
+    });
     fail(new GwError('FILE_UNWRITABLE', 'no space'));
     const ending = new AbortController();
     const running = records.run(outbox, ending.signal);
-    records.add({ kind: 'stop-executed', stopId: '2' });
+    void records.add({ kind: 'stop-executed', stopId: '2' });
     await clock.advance(20_000);
-    expect(kept).toEqual([]);
+    expect([kept, isAccepted]).toEqual([[], false]);
     expect(errors.map(([message]) => message)).toEqual(['a record for the cloud waits for the outbox']);
     fail(null);
     await clock.advance(5_000);
-    records.add({ kind: 'stop-executed', stopId: '3' });
+    void records.add({ kind: 'stop-executed', stopId: '3' });
     await expect.poll(() => kept.map(({ body }) => body.stopId)).toEqual(['1', '2', '3']);
+    await added;
     expect(kept[0]).toMatchObject({ class: 'record', topic: 'gw/SN0001/records' });
     ending.abort();
     await running;
     expect(clock.pending).toBe(0);
   });
 
-  it('are bounded in memory, with the count of the lost ones in the log, and named at the end', async () => {
+  it('are bounded in memory, with the count of the refused ones in the log, and named at the end', async () => {
     const { errors, records, outbox, fail } = world();
-    for (let i = 0; i <= MAX_WAITING; i += 1) records.add({ kind: 'stop-executed', stopId: `s${i}` });
+    for (let i = 0; i < MAX_WAITING; i += 1) void records.add({ kind: 'stop-executed', stopId: `s${i}` });
+    await expect(records.add({ kind: 'stop-executed', stopId: 'more' })).rejects.toMatchObject({
+      code: 'OUTBOX_REFUSED',
+    });
     expect(errors).toEqual([
-      ['a record for the cloud is lost: too many wait for the outbox', { kind: 'stop-executed', lost: 1 }],
+      ['a record for the cloud is not kept: too many wait for the outbox', { kind: 'stop-executed', lost: 1 }],
     ]);
     fail(new Error('never'));
     const ending = new AbortController();
@@ -67,7 +75,7 @@ describe('records for the cloud', () => {
 
   it('are named at the end also when the disk does not answer', async () => {
     const { errors, records } = world();
-    records.add({ kind: 'stop-executed', stopId: '1' });
+    void records.add({ kind: 'stop-executed', stopId: '1' });
     const ending = new AbortController();
     const running = records.run({ append: () => new Promise(() => {}) }, ending.signal);
     ending.abort();

@@ -66,6 +66,7 @@ export const connectedView: CloudView = {
     connects: 3,
     losses: 2,
     retryInMs: null,
+    directRetryInMs: 200_000,
     hostDifference: { site: 'mqtt.example.test', enrolment: 'other.example.test' },
     regionDifference: null,
     identity: 'enrolled',
@@ -88,6 +89,7 @@ export const connectedView: CloudView = {
   received: {
     releases: 1,
     stops: 2,
+    unsavedStops: 0,
     tunnelNotifications: 0,
     answers: 9,
     discarded: counts,
@@ -172,6 +174,7 @@ export const lostView: CloudView = {
     connection: null,
     failures: { direct: blocked, fallback: { ...blocked, path: 'fallback', port: 443 } },
     retryInMs: 25_000,
+    directRetryInMs: null,
     hostDifference: null,
     troubles: [],
   },

@@ -51,6 +51,14 @@ describe('the cloud in the health of the gateway', () => {
     expect(health.isDown()).toBe(false);
   });
 
+  it('is down at once while a stop from there is not saved', () => {
+    const { health, set } = watching(connectedView);
+    set({ ...connectedView, received: connectedView.received && { ...connectedView.received, unsavedStops: 1 } });
+    expect(health.isDown()).toBe(true);
+    set(connectedView);
+    expect(health.isDown()).toBe(false);
+  });
+
   it('leaves no timer behind', () => {
     const { clock, health } = watching(lostView);
     health[Symbol.dispose]();

@@ -72,6 +72,18 @@ describe('the cloud of the gateway', () => {
     expect(await openCloud({ ...site, stateDir: '/nonexistent' }, parts())).toBeNull();
   });
 
+  it('does not acknowledge a stop before the motion module has it on the disk', async () => {
+    await using world = await gatewayWithCloud();
+    const { motion, sim, cloud } = world;
+    const disk = Promise.withResolvers<void>();
+    motion.untilStopSaved = () => disk.promise;
+    await sim.stop({ reason: 'fire alarm' });
+    await expect.poll(() => cloud.view().received?.unsavedStops, { timeout: 10_000 }).toBe(1);
+    expect(motion.status().stop.latched).toBe(true);
+    disk.resolve();
+    await expect.poll(() => cloud.view().received?.unsavedStops).toBe(0);
+  });
+
   it('stops the robot with reason and sender of the message, and with own words without them', async () => {
     await using world = await gatewayWithCloud();
     const { motion, sim } = world;

@@ -114,6 +114,32 @@ describe('the saved state of a stop', () => {
     expect(JSON.parse(readFileSync(latchFile(), 'utf8'))).toMatchObject({ latched: true });
   });
 
+  it('resolves those who wait for it once it is on the disk, for each stop anew', async () => {
+    const { latch, script, clock } = await world();
+    using _watching = latch.watch();
+    await latch.untilSaved();
+    script.isFull = true;
+    const resolved: string[] = [];
+    const wait = (name: string) => void latch.untilSaved().then(() => resolved.push(name));
+    await latch.set('fire alarm', 'cloud');
+    wait('stop');
+    // Repeated: counted in memory, and no more saved than the first.
+    await latch.set('fire alarm', 'cloud');
+    wait('repeated');
+    await clock.advance(2_000);
+    expect([latch.state().saved, resolved]).toEqual([false, []]);
+    script.isFull = false;
+    await clock.advance(2_000);
+    await until(() => latch.state().saved === true);
+    await until(() => resolved.length === 2);
+    await latch.clear();
+    script.isFull = true;
+    await latch.set('again', 'cloud');
+    wait('next');
+    await clock.advance(10);
+    expect(resolved).toEqual(['stop', 'repeated']);
+  });
+
   it('is lost at a restart while the disk fails; once saved by a retry, it is saved', async () => {
     const { latch, script, clock, counts } = await world();
     using _watching = latch.watch();

@@ -217,6 +217,7 @@ export function standInMotion(): StandInMotion {
     calls,
     set,
     status: () => status,
+    untilStopSaved: async () => {},
     async execute(order) {
       calls.push(`execute ${JSON.stringify(order)}`);
       const { failNext } = this;

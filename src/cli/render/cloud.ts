@@ -21,6 +21,7 @@ export function renderCloudStatus(view: CloudStatus): string {
     ...(link?.troubles ?? []).map(({ detail }) => chalk.yellow(`  trouble  ${printable(detail)}`)),
     ...(remedy === null ? [] : [`  do next  ${printable(remedy)}`]),
     ...(ask === null ? [] : [`  ask IT   ${printable(ask)}`]),
+    ...(view.status === 'not-connected' && link !== null ? [retryLine(link)] : []),
   ];
   const rows = [
     ...(link === null ? [] : linkRows(link)),
@@ -74,19 +75,21 @@ function placeOf({ host, port, alpn }: Pick<NonNullable<Link['connection']>, 'ho
   return `${printable(host)}:${port}${alpn === null ? '' : ` with ALPN ${printable(alpn)}`}`;
 }
 
-function linkRows({ connection, connects, losses, retryInMs, troubles }: Link): string[][] {
+function retryLine({ retryInMs }: Link): string {
+  return `  next attempt ${retryInMs === null ? 'under way' : `in ${ageText(retryInMs)}`}`;
+}
+
+function linkRows({ connection, connects, losses, directRetryInMs, troubles }: Link): string[][] {
   const count = `${plural(connects, 'connection')}, ${plural(losses, 'loss', 'losses')} since the start of gw`;
-  if (connection === null) {
-    const next = retryInMs === null ? 'an attempt is under way' : `next attempt in ${ageText(retryInMs)}`;
-    return [['link', `${next}; ${count}`]];
-  }
+  if (connection === null) return [['link', count]];
   const { path, tls, since, forMs, sessionPresent, certificate } = connection;
   // Both by the clock of the gateway, whatever this machine's is.
   const isOver = Date.parse(certificate.notAfter) <= Date.parse(since) + forMs;
   const ended = isOver ? chalk.red(' (EXPIRED by the clock of the gateway: the next connection fails)') : '';
+  const back = directRetryInMs === null ? '' : `; the direct path is tried again in ${ageText(directRetryInMs)}`;
   const qos0 = troubles.find(({ kind }) => kind === 'qos-0');
   return [
-    ['path', path === 'direct' ? 'direct' : 'fallback, with ALPN'],
+    ['path', path === 'direct' ? 'direct' : `fallback, with ALPN${back}`],
     ['since', `${printable(since)}; ${count}`],
     ['TLS', printable(tls)],
     ['session', sessionPresent ? 'kept by the broker' : 'new'],

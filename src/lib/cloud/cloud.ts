@@ -68,6 +68,7 @@ export function createCloud(options: CloudOptions): Cloud {
     filters: subscribedFilters(topics),
     will: { topic: topics.presence, payload: presence(serial, { online: false, reason: 'connection lost' }) },
     onMessage: inbound.receive,
+    troubles: inbound.troubles,
   });
   const uploads = createUploads({
     dir: join(stateDir, UPLOADS_FOLDER),

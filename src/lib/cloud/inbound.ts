@@ -1,10 +1,12 @@
 import { asGwError } from '../error/index.ts';
-import type { Clock, Log } from '../lifecycle/index.ts';
+import { type Clock, type Log, orAfter } from '../lifecycle/index.ts';
+import { plural } from '../text/index.ts';
 import { createDiscarded } from './gate/discarded.ts';
 import { decide } from './gate/gate.ts';
 import type { Decision, GateContext, InboundMessage } from './gate/model.ts';
 import type { AnsweredRequester } from './gate/requester.ts';
 import type { Seen } from './gate/seen.ts';
+import type { LinkTrouble } from './link/model.ts';
 import type { CloudOptions, CloudView } from './model.ts';
 import type { OutgoingMessage } from './outbox/model.ts';
 import type { ReleaseAgent } from './release/agent-model.ts';
@@ -18,17 +20,24 @@ export interface InboundOptions extends Pick<CloudOptions, 'onStop' | 'onTunnelN
   readonly requester: AnsweredRequester;
   readonly agent: Pick<ReleaseAgent, 'offer'>;
   readonly reporting: Pick<Reporting, 'requestOf' | 'onAnswer'>;
-  /** Keeps a record for the cloud. Never rejects. */
-  readonly record: (body: OutgoingMessage['body']) => void;
+  /** Keeps a record for the cloud; resolves when it is on the disk. */
+  readonly record: (body: OutgoingMessage['body']) => Promise<void>;
   readonly clock: Clock;
   readonly log: Log;
 }
 
 export interface Inbound {
-  /** Acts on one received message. Never throws: one message must not end the connection that brings the next stop. */
-  receive(message: InboundMessage): void;
+  /**
+   * Acts on one received message. Never throws: one message must not end the connection that brings the next stop. With a
+   * promise the message may be acknowledged when that resolves, which may be never; without one, at once.
+   */
+  receive(message: InboundMessage): Promise<void> | undefined;
+  troubles(): readonly LinkTrouble[];
   view(): NonNullable<CloudView['received']>;
 }
+
+/** How long the record of a stop waits for the stop latch, and after which a stop counts as not saved. Project decision. */
+const SAVED_WITHIN_MS = 3_000;
 
 /** Passes each message through the gate, and its decision to the one function that may act on it. */
 export function createInbound(options: InboundOptions): Inbound {
@@ -42,37 +51,69 @@ export function createInbound(options: InboundOptions): Inbound {
   };
   const accepted = { releases: 0, stops: 0, tunnelNotifications: 0, answers: 0 };
 
-  function act(decision: Exclude<Decision, { kind: 'discard' }>): void {
+  /** Stops that were executed and are not saved, by id. */
+  const unsaved = new Map<string, { readonly sinceMs: number; readonly saved: Promise<void> }>();
+
+  function stop(decision: Extract<Decision, { kind: 'stop' }>): Promise<void> {
+    accepted.stops += 1;
+    // Before everything else, which may fail.
+    const latched = options.onStop(decision.stop);
+    const { id, reason, by } = decision.stop;
+    log.warn({ audit: true, id, reason, by }, 'stop received from the cloud');
+    const saved = save(decision, latched);
+    unsaved.set(id, { sinceMs: clock.monotonicMs(), saved });
+    return saved;
+  }
+
+  /** Resolves when stop latch and record are on the disk; then a redelivery is a duplicate, also after a restart. */
+  async function save(decision: Extract<Decision, { kind: 'stop' }>, latched: Promise<void>): Promise<void> {
+    const { id, reason = null, by = null } = decision.stop;
+    let isLatchSaved = false;
+    try {
+      const latch = latched.then(() => {
+        isLatchSaved = true;
+      });
+      await orAfter(clock, SAVED_WITHIN_MS, latch);
+      await Promise.all([latch, record({ kind: 'stop-executed', stopId: id, reason, by, saved: isLatchSaved })]);
+      seen.add(decision);
+      unsaved.delete(id);
+    } catch (error) {
+      // The broker sends it again on the next connection, and it counts as new.
+      unsaved.delete(id);
+      log.error({ id, error: asGwError(error).message }, 'a stop from the cloud is not acknowledged: it was not saved');
+      await new Promise(() => {});
+    }
+  }
+
+  function act(decision: Exclude<Decision, { kind: 'discard' }>): Promise<void> | undefined {
     switch (decision.kind) {
-      case 'stop': {
-        accepted.stops += 1;
-        // Before everything else, which may fail.
-        options.onStop(decision.stop);
-        const { id, reason, by } = decision.stop;
-        log.warn({ audit: true, id, reason, by }, 'stop received from the cloud');
-        seen.add(decision);
-        record({ kind: 'stop-executed', stopId: id, reason: reason ?? null, by: by ?? null });
-        return;
-      }
+      case 'stop':
+        return stop(decision);
       case 'release':
         accepted.releases += 1;
         log.info({ audit: true, jobId: decision.execution.jobId }, 'release received from the cloud');
         agent.offer(decision.execution);
         seen.add(decision);
-        return;
+        return undefined;
       case 'tunnel-notification':
         accepted.tunnelNotifications += 1;
         // Without its texts, any of which may be the token: its receiver logs them without it.
         log.info({ audit: true, isRepeated: decision.isRepeated }, 'tunnel notification received');
         options.onTunnelNotification(decision.notification, decision.isRepeated);
         seen.add(decision);
-        return;
+        return undefined;
       case 'answer':
         accepted.answers += 1;
         if (!requester.resolve(decision.clientToken, decision.answer)) {
           reporting.onAnswer(decision.clientToken, decision.answer);
         }
+        return undefined;
     }
+  }
+
+  function unsavedStops(): number {
+    const nowMs = clock.monotonicMs();
+    return [...unsaved.values()].filter(({ sinceMs }) => nowMs - sinceMs >= SAVED_WITHIN_MS).length;
   }
 
   return {
@@ -80,14 +121,37 @@ export function createInbound(options: InboundOptions): Inbound {
       const decision = decide(message, context);
       if (decision.kind === 'discard') {
         discarded.add(decision.reason, message);
-        return;
+        return undefined;
+      }
+      const before = decision.kind === 'stop' ? unsaved.get(decision.stop.id) : undefined;
+      if (before !== undefined) {
+        discarded.add('duplicate', message);
+        return before.saved;
       }
       try {
-        act(decision);
+        return act(decision);
       } catch (error) {
         log.error({ kind: decision.kind, error: asGwError(error).message }, 'acting on a message of the cloud failed');
+        return decision.kind === 'stop' ? new Promise(() => {}) : undefined;
       }
     },
-    view: () => ({ ...accepted, discarded: discarded.counts(), lastDiscarded: discarded.last() }),
+    troubles() {
+      const count = unsavedStops();
+      if (count === 0) return [];
+      return [
+        {
+          kind: 'stop-not-saved',
+          detail: `${plural(count, 'stop')} executed but not acknowledged: stop latch or record is not on the disk; the broker delivers what is not acknowledged again`,
+          remedy: 'Free space on the disk of the state folder, or make it writable; see `gw cloud outbox`.',
+          ask: null,
+        },
+      ];
+    },
+    view: () => ({
+      ...accepted,
+      unsavedStops: unsavedStops(),
+      discarded: discarded.counts(),
+      lastDiscarded: discarded.last(),
+    }),
   };
 }

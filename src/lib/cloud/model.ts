@@ -22,8 +22,8 @@ export interface CloudOptions {
   readonly version: string;
   /** The folders of the launcher that started gw; null: gw was not started by it. */
   readonly launched: ReleaseAgentOptions['launched'];
-  /** Stops the robot. Never refused. */
-  readonly onStop: (stop: StopWire) => void;
+  /** Stops the robot before it returns. Never refused. Resolves when the stop is on the disk, which may be never. */
+  readonly onStop: (stop: StopWire) => Promise<void>;
   /**
    * The notification passed the gate; the checks of a session are its receiver's. `isRepeated`: one with this access token
    * was received before.
@@ -63,6 +63,8 @@ export interface CloudView {
   readonly received: {
     readonly releases: number;
     readonly stops: number;
+    /** Stops that were executed and are not acknowledged, since stop latch or record could not be saved within 3 s. */
+    readonly unsavedStops: number;
     readonly tunnelNotifications: number;
     readonly answers: number;
     readonly discarded: Readonly<Record<DiscardReason, number>>;

@@ -1,14 +1,14 @@
-import { asGwError } from '../error/index.ts';
+import { asGwError, GwError } from '../error/index.ts';
 import { type Clock, createWakeup, type Log, onAbort, untilAborted } from '../lifecycle/index.ts';
 import type { Outbox, OutgoingMessage } from './outbox/model.ts';
 
-/** Records that wait in memory; beyond that new ones are lost. Project decision. */
+/** Records that wait in memory; beyond that new ones are refused. Project decision. */
 export const MAX_WAITING = 100;
 const RETRY_MS = 5_000;
 
 export interface Records {
-  /** Keeps a record for the cloud. Never throws: what it is about has happened already. */
-  add(body: OutgoingMessage['body']): void;
+  /** Keeps a record for the cloud; resolves when it is in the outbox. Rejects with OUTBOX_REFUSED when too many wait. */
+  add(body: OutgoingMessage['body']): Promise<void>;
   /** Gives the records to this outbox, in order, until the signal is aborted. */
   run(outbox: Pick<Outbox, 'append'>, signal: AbortSignal): Promise<void>;
 }
@@ -19,34 +19,38 @@ export interface Records {
  */
 export function createRecords(options: { readonly topic: string; readonly clock: Clock; readonly log: Log }): Records {
   const { topic, clock, log } = options;
-  const waiting: OutgoingMessage['body'][] = [];
+  const waiting: { readonly body: OutgoingMessage['body']; readonly accepted: () => void }[] = [];
   const wakeup = createWakeup();
   let lost = 0;
   let isFailing = false;
 
   return {
     add(body) {
+      const { promise, resolve, reject } = Promise.withResolvers<void>();
       if (waiting.length >= MAX_WAITING) {
         lost += 1;
-        log.error({ kind: body.kind, lost }, 'a record for the cloud is lost: too many wait for the outbox');
-        return;
+        log.error({ kind: body.kind, lost }, 'a record for the cloud is not kept: too many wait for the outbox');
+        reject(new GwError('OUTBOX_REFUSED', `${MAX_WAITING} records wait for the outbox already.`));
+      } else {
+        waiting.push({ body, accepted: resolve });
+        wakeup.wake();
       }
-      waiting.push(body);
-      wakeup.wake();
+      return promise;
     },
 
     async run(outbox, signal) {
       using _aborted = onAbort(signal, wakeup.wake);
       while (!signal.aborted) {
-        const [body] = waiting;
-        if (body === undefined) {
+        const [next] = waiting;
+        if (next === undefined) {
           await wakeup.wait();
           continue;
         }
         try {
           // A disk that does not answer must not hide at the end which records wait.
-          await untilAborted(signal, outbox.append({ class: 'record', topic, body }));
+          await untilAborted(signal, outbox.append({ class: 'record', topic, body: next.body }));
           waiting.shift();
+          next.accepted();
           isFailing = false;
         } catch (error) {
           if (signal.aborted) break;
@@ -55,7 +59,9 @@ export function createRecords(options: { readonly topic: string; readonly clock:
           await clock.sleep(RETRY_MS, signal).catch(() => {});
         }
       }
-      if (waiting.length > 0) log.error({ records: waiting }, 'records for the cloud may not have been kept');
+      if (waiting.length > 0) {
+        log.error({ records: waiting.map(({ body }) => body) }, 'records for the cloud may not have been kept');
+      }
     },
   };
 }

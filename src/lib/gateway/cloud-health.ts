@@ -13,7 +13,7 @@ const SAMPLE_MS = 5_000;
 /** The part of the cloud in the health of the gateway. */
 export interface CloudHealth extends Disposable {
   view(): Pick<CloudView, 'status' | 'detail'>;
-  /** Configured, enrolled, and not connected for at least a minute. */
+  /** Configured, enrolled, and not connected for at least a minute; or a stop from there is not saved. */
   isDown(): boolean;
 }
 
@@ -33,7 +33,8 @@ export function watchCloud(cloud: () => CloudView, clock: Pick<Clock, 'monotonic
       return { status, detail };
     },
     isDown() {
-      sample();
+      const { received } = sample();
+      if (received !== null && received.unsavedStops > 0) return true;
       return downSinceMs !== null && clock.monotonicMs() - downSinceMs >= CLOUD_DOWN_DEGRADES_MS;
     },
     [Symbol.dispose]: () => sampling[Symbol.dispose](),

@@ -34,6 +34,7 @@ export async function openCloud(site: Site, parts: CloudParts): Promise<Cloud | 
     dialer: directDialer,
     onStop({ reason, by }) {
       void motion.stopRobot(reason ?? 'Stop from the cloud', by === undefined ? 'cloud' : `cloud, ${by}`);
+      return motion.untilStopSaved();
     },
     telemetry: () => telemetryOf(sources()),
     faults: () => faultsOf(sources()),

@@ -6,7 +6,7 @@ export interface HealthParts extends Omit<GatewayHealth, 'status'> {
   readonly stop: Pick<StopLatch, 'saved'>;
   /** Result of the last write to the folder of the stop latch; takes precedence over the disk check. */
   readonly keepingTrouble: KeepingTrouble | null;
-  /** Whether the cloud is configured and enrolled, and not connected for too long. */
+  /** Whether the cloud is configured and enrolled, and not connected for too long, or a stop from it is not saved. */
   readonly cloudIsDown: boolean;
   /** What does not work in the operator server. */
   readonly operatorTrouble: string | null;

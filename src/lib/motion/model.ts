@@ -220,6 +220,8 @@ export interface Motion extends Service {
    * waits for another. Resolves after 500 ms at most; `saved` says whether it is on disk by then. Never refused.
    */
   stopRobot(reason: string, by: string): Promise<StopLatch>;
+  /** Resolves when the present state of the stop latch is on the disk, or a later one is. */
+  untilStopSaved(): Promise<void>;
   /** Only for a signed-in person on site; the caller verifies that. Throws FILE_UNWRITABLE: then it stays latched. */
   clearStop(by: string): Promise<StopLatch>;
   /** Called after every change of the stop latch or the tour. */

@@ -386,6 +386,8 @@ export function createMotion(options: MotionOptions): Motion {
       return latch.state();
     },
 
+    untilStopSaved: latch.untilSaved,
+
     async clearStop(by): Promise<StopLatch> {
       const proof = proofs.current(link.snapshot());
       if (proof?.verdict === 'drives-on') {

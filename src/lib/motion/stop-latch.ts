@@ -40,6 +40,8 @@ export function createStopLatch({ stateDir, clock, log, onChange, disk = createL
   let clearing = 0;
   let queue: Promise<unknown> = Promise.resolve();
   let loading: Promise<void> | null = null;
+  /** Resolved while the present state is on the disk. */
+  let kept = Promise.withResolvers<void>();
 
   /** Serialises access to the file. */
   function inTurn<T>(work: () => Promise<T>): Promise<T> {
@@ -49,6 +51,8 @@ export function createStopLatch({ stateDir, clock, log, onChange, disk = createL
   }
 
   function become(next: StopLatch): void {
+    if (next.saved === true) kept.resolve();
+    else if (state.saved === true) kept = Promise.withResolvers();
     state = next;
     onChange();
   }
@@ -128,6 +132,9 @@ export function createStopLatch({ stateDir, clock, log, onChange, disk = createL
     state: (): StopLatch => state,
     /** Why a stop could not be saved now; null while it could. */
     trouble: (): KeepingTrouble | null => trouble,
+
+    /** Resolves when the present state is on the disk, or a later one is. */
+    untilSaved: (): Promise<void> => kept.promise,
 
     /** Reads the saved latch and probes the disk. Never fails; see `trouble`. */
     load(): Promise<void> {

@@ -194,6 +194,7 @@ describe('received messages', () => {
         const acked = broker.packets().filter(({ cmd }) => cmd === 'puback').length;
         order.push(`${topic} ${payload.length} ${retain} ${oversizedBytes} after ${acked}`);
         if (topic === 'b') throw new Error('a defect of the receiver');
+        return undefined;
       },
     });
     await running.connected();
@@ -218,6 +219,65 @@ describe('received messages', () => {
     expect(running.warnings.map(({ message: text }) => text)).toContain(
       'a received cloud message could not be handled',
     );
+  });
+});
+
+describe('a received message that cannot be saved', () => {
+  it('holds up later ones for 3 s, is acknowledged once it is saved, and ends nothing', async () => {
+    await using broker = await fakeBroker(authority);
+    const disk = Promise.withResolvers<void>();
+    const received: string[] = [];
+    await using running = runLink({
+      readIdentity,
+      port: broker.port,
+      fallbackPort: await freePort(),
+      onMessage({ topic }) {
+        received.push(topic);
+        return topic === 'stop' ? disk.promise : undefined;
+      },
+    });
+    const connection = await running.connected();
+    const [client] = broker.clients;
+    const send = (messageId: number, topic: string) =>
+      client?.send({ cmd: 'publish', messageId, topic, payload: 'x', qos: 1, retain: false, dup: false });
+    const acks = () => broker.packets().flatMap((packet) => (packet.cmd === 'puback' ? [packet.messageId] : []));
+    send(1, 'a');
+    send(258, 'stop');
+    send(3, 'b');
+    await running.clock.until('received', () => received.length === 3);
+    await running.clock.sleep(2_000);
+    expect(acks()).toEqual([1]);
+    await running.clock.until('the later one', () => acks().length === 2);
+    expect(acks()).toEqual([1, 3]);
+    // Messages, keep-alive and what is published go on.
+    send(4, 'stop');
+    send(5, 'c');
+    await running.clock.sleep(40_000);
+    await connection.publish('t', Buffer.from('x'));
+    expect([acks(), connection.ended.aborted]).toEqual([[1, 3, 5], false]);
+    disk.resolve();
+    await running.clock.until('saved', () => acks().length === 5);
+    expect(acks()).toEqual([1, 3, 5, 258, 4]);
+  });
+
+  it('is not acknowledged on a connection that follows without being delivered again', async () => {
+    await using broker = await fakeBroker(authority);
+    const disk = Promise.withResolvers<void>();
+    await using running = runLink({
+      readIdentity,
+      port: broker.port,
+      fallbackPort: await freePort(),
+      onMessage: () => disk.promise,
+    });
+    await running.connected();
+    const [client] = broker.clients;
+    client?.send({ cmd: 'publish', messageId: 7, topic: 'stop', payload: 'x', qos: 1, retain: false, dup: false });
+    await running.clock.sleep(500);
+    client?.socket.destroy();
+    await running.until('the next connection', ({ connects }) => connects === 2);
+    disk.resolve();
+    await running.clock.sleep(500);
+    expect(broker.packets().filter(({ cmd }) => cmd === 'puback')).toEqual([]);
   });
 });
 

@@ -166,7 +166,10 @@ export function runLink(
     stateDir: dir,
     filters: FILTERS,
     will: { topic: `gw/${SERIAL}/presence`, payload: Buffer.from('{"online":false}') },
-    onMessage: (message) => void messages.push(message),
+    onMessage(message) {
+      messages.push(message);
+      return undefined;
+    },
     ...rest,
     clock,
   });

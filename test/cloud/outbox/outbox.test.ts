@@ -383,12 +383,15 @@ describe('the outbox on a failing disk', () => {
     expect(readdirSync(join(elsewhere, 'x'))).toEqual([]);
   });
 
-  it('sets a damaged file aside, says so in view and log, and keeps what can be read', async () => {
+  it.each([
+    ['a damaged', 'this is no database, but longer than a header of one: '.repeat(100)],
+    ['an empty', ''],
+  ])('sets %s file aside, says so in view and log, and keeps what can be read', async (_what, content) => {
     const path = freshPath();
     const before = await open({ path });
     await before.append(fault(1));
     await before[Symbol.asyncDispose]();
-    writeFileSync(path, 'this is no database, but longer than a header of one: '.repeat(100));
+    writeFileSync(path, content);
     const logged: [object, string][] = [];
     const log = { ...silentLog, error: (fields: object, text: string) => void logged.push([fields, text]) };
     await using outbox = await open({ path, log });

@@ -4,9 +4,10 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
-import { maxBatchBytes } from '../../../src/lib/cloud/outbox/batch.ts';
+import { maxBatchBytes, walBytes } from '../../../src/lib/cloud/outbox/batch.ts';
 import { type MessageClass, messageClasses } from '../../../src/lib/cloud/outbox/model.ts';
 import { failureKind } from '../../../src/lib/cloud/outbox/store/failure.ts';
+import { logDamage } from '../../../src/lib/cloud/outbox/store/log-damage.ts';
 import type { NewMessage } from '../../../src/lib/cloud/outbox/store/model.ts';
 import { finishSetAside, setAside } from '../../../src/lib/cloud/outbox/store/set-aside.ts';
 import { openStore, type Store } from '../../../src/lib/cloud/outbox/store/store.ts';
@@ -201,6 +202,39 @@ describe('the store of the outbox', () => {
     store.close();
   });
 
+  it('counts the space of all messages of one transaction together', () => {
+    const path = fresh();
+    const maxBytes = 1_000_000;
+    const store = open(path, maxBytes);
+    // Each of them alone has space to the last, all together have not.
+    const batch = () => Array.from({ length: 20 }, () => message('fault', 2_500));
+    const results = Array.from({ length: 40 }, () => store.append(batch())).flat();
+    expect(results.some((result) => 'refused' in result)).toBe(true);
+    store.close();
+    // The write-ahead log has the rest of the limit.
+    expect(statSync(path).size).toBeLessThanOrEqual(maxBytes - walBytes(maxBytes));
+  });
+
+  it('says of when the oldest message is, also after more was appended in one transaction than was thinned', () => {
+    const store = open(fresh());
+    // The other classes have a message each, later than all of these, since an empty one is looked at every time.
+    const others = messageClasses.filter((name) => name !== 'telemetry');
+    store.append(others.map((name) => ({ ...message(name), atMs: 2_000_000_000_000 })));
+    while (store.state().thinned === 0) store.append([message('telemetry', 3_000)]);
+    let thinnings = 0;
+    for (let round = 0; round < 60; round += 1) {
+      const { thinned, kept: before } = store.state();
+      store.append(Array.from({ length: 40 }, () => message('telemetry', 100)));
+      const after = store.state();
+      if (after.thinned > thinned && after.kept.telemetry >= before.telemetry) thinnings += 1;
+      const oldest = store.page('telemetry', -1, { maxMessages: 1, maxBytes: 1 }).messages[0];
+      const { at } = JSON.parse(Buffer.from(oldest?.payload ?? []).toString());
+      expect(new Date(after.oldestAtMs ?? 0).toISOString()).toBe(at);
+    }
+    expect(thinnings).toBeGreaterThan(0);
+    store.close();
+  });
+
   it('shrinks its file when it is empty', () => {
     const path = fresh();
     const store = open(path, 40_000_000);
@@ -309,6 +343,92 @@ describe('a damaged file', () => {
     expect(read.length).toBeGreaterThan(known.size / 2);
     expect(read.length).toBeLessThan(known.size);
   });
+
+  /** Committed one by one and killed before they were moved to the database itself. */
+  function killed(count: number) {
+    const path = fresh();
+    const store = open(path);
+    const sent: string[] = [];
+    for (let n = 0; n < count; n += 1) {
+      const made = message('fault');
+      store.append([made]);
+      sent.push(made.id);
+    }
+    const copy = crash(path);
+    store.close();
+    return { path: copy, sent, log: readFileSync(`${copy}-wal`) };
+  }
+
+  it('of zero length is set aside with its log, and so is a log whose database is gone', () => {
+    for (const lose of [(path: string) => writeFileSync(path, ''), (path: string) => rmSync(path)]) {
+      const { path, log } = killed(5);
+      lose(path);
+      expect(useDamaged(path)).toEqual({ read: [], salvaged: 0 });
+      expect(readFileSync(`${path}${ASIDE}-wal`)).toEqual(log);
+    }
+  });
+
+  it('whose log has random bytes at its start or in its middle is set aside with it, and with what is readable', () => {
+    fc.assert(
+      fc.property(fc.nat(1), fc.uint8Array({ minLength: 12_500, maxLength: 14_000 }), (half, noise) => {
+        // Unlike a crash, which leaves at most one frame half written.
+        fc.pre(new Set(noise).size > 20);
+        const { path, sent, log } = killed(12);
+        const damagedLog = Buffer.from(log);
+        damagedLog.set(noise, half === 0 ? 0 : Math.floor(log.length / 2));
+        writeFileSync(`${path}-wal`, damagedLog);
+        const { read, salvaged } = useDamaged(path);
+        expect(salvaged).toBe(read.length);
+        expect(read.map(({ id }) => id)).toEqual(sent.slice(0, read.length));
+        expect(readFileSync(`${path}${ASIDE}-wal`)).toEqual(damagedLog);
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  it('is not one whose log a kill or a power failure has cut off anywhere, or whose log was used before', () => {
+    // The log begins anew several times, with old frames behind the new ones.
+    const path = fresh();
+    const store = open(path);
+    const copies: { readonly path: string; readonly last: string }[] = [];
+    for (let n = 0; n < 60; n += 1) {
+      const made = message('fault');
+      store.append([made]);
+      if (n % 2 === 1) store.remove(kept(store, 'fault').map(({ key }) => key));
+      else copies.push({ path: crash(path), last: made.id });
+    }
+    store.close();
+    for (const { path: copy, last } of copies) {
+      const { read, salvaged } = useDamaged(copy);
+      expect([read.map(({ id }) => id), salvaged]).toEqual([[last], null]);
+    }
+    const { log, path: whole } = killed(6);
+    const database = readFileSync(whole);
+    fc.assert(
+      fc.property(fc.integer({ min: 32, max: log.length }), fc.boolean(), (length, isZeroed) => {
+        const cut = fresh();
+        writeFileSync(cut, database);
+        // A file that was extended, and whose last blocks were not written.
+        const zeros = isZeroed ? Math.min(4_096, log.length - length) : 0;
+        writeFileSync(`${cut}-wal`, Buffer.concat([log.subarray(0, length), Buffer.alloc(zeros)]));
+        expect(useDamaged(cut).salvaged).toBeNull();
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  it('is judged by its log without an exception, whatever bytes that has', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 20_000 }), fc.nat(40), (noise, at) => {
+        expect(logDamage(Buffer.from(noise), 4096)).toSatisfy((found) => found !== null || noise.length === 0);
+        // Behind a sound header.
+        const { log } = sound;
+        const mixed = Buffer.concat([log.subarray(0, 32 + at), noise]);
+        expect(['string', 'object']).toContain(typeof logDamage(mixed, 4096));
+      }),
+    );
+  });
+  const sound = killed(1);
 
   it('is kept with its content, and at most three of them', () => {
     const path = damaged((copy) => copy.fill(0xaa, 0, 100));

@@ -4,6 +4,7 @@ import { copyFile, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { carryOutRollback, planRollback } from '../../../src/lib/cloud/release/on-site.ts';
+import { readState } from '../../../src/lib/cloud/release/state.ts';
 import { verifyInstalled } from '../../../src/lib/cloud/release/unpack.ts';
 import { GwError } from '../../../src/lib/error/index.ts';
 import { notConnected } from './job-service.ts';
@@ -495,6 +496,26 @@ describe('the release agent', () => {
       .offer(next.execution);
     await robot.until(() => robot.agent().view().run?.hasJobEnded === true);
     expect(robot.steps).not.toContain('file-unpacked');
+  });
+
+  it('has three starts in front of it when it is switched to: none is counted before', async () => {
+    await using robot = await createRobot();
+    const next = await queueRelease(robot, '0.2.0');
+    const starts: unknown[] = [];
+    robot
+      .start({
+        async onStep(step) {
+          if (step === 'accepted' || step === 'phase-switched') {
+            starts.push([step, (await readState(robot.dir)).run?.starts]);
+          }
+        },
+      })
+      .offer(next.execution);
+    await robot.until(() => starts.length === 2);
+    expect(starts).toEqual([
+      ['accepted', 0],
+      ['phase-switched', 0],
+    ]);
   });
 
   it('fails for a wrong signature, a wrong hash, and a key that is not there', async () => {

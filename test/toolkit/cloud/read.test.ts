@@ -224,6 +224,8 @@ describe("the check 'cloud link'", () => {
   });
 
   it.each<[LinkTrouble['kind'], string]>([
+    ['stop-not-saved', 'connected'],
+    ['no-puback', 'connected'],
     ['qos-0', 'subscriptions'],
     ['renewal-failed', 'certificate'],
     ['identity-broken', 'certificate'],

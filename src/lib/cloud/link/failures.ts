@@ -1,12 +1,16 @@
 import type { PathOutcome } from '../../net/path/index.ts';
+import { SETTLED_MS, type ShortClosings } from './closings.ts';
 import type { FailedAttempt } from './model.ts';
 import { KEEPALIVE_S, type SessionEnd, type SubscribeResult } from './mqtt-session.ts';
 
-/** A connection that ends sooner did not settle; the backoff continues. */
-export const SETTLED_MS = 60_000;
-/** Connections that the peer ended so soon, one after the other, before the words for a displaced session are used. */
-export const MAX_SHORT_SESSIONS = 3;
+/** Connections that the peer closed so soon, one after the other, before a cause is named. */
+const MIN_CLOSINGS = 3;
+/** Connections that ended so soon, one after the other, after which the other path goes first. */
+export const MAX_SHORT_SESSIONS = 2;
+/** Connections that end after about the same time, at least so long, are ended by a time limit. */
+const MIN_LIMIT_MS = 1_000;
 
+export const ASK_ACCEPTS = 'Ask the cloud operator whether the broker accepts the messages of this device.';
 const ASK_OPERATOR = 'Ask the cloud operator to check the policy of this device.';
 
 /** Why the subscriptions are not complete. */
@@ -34,8 +38,8 @@ export function subscribeOutcome(result: Exclude<SubscribeResult, { kind: 'subsc
   }
 }
 
-/** Why an established connection ended; null when gw ended it. `shortSessions`: how many in a row ended soon. */
-export function lossOutcome(end: SessionEnd, clientId: string, shortSessions: number): PathOutcome | null {
+/** Why an established connection ended; null when gw ended it. `closings` includes this end. */
+export function lossOutcome(end: SessionEnd, clientId: string, closings: ShortClosings): PathOutcome | null {
   switch (end.kind) {
     case 'own':
       return null;
@@ -48,8 +52,8 @@ export function lossOutcome(end: SessionEnd, clientId: string, shortSessions: nu
     case 'no-puback':
       return {
         verdict: 'wrong',
-        detail: `connection ended by gw: no PUBACK received for ${Math.round(end.waitedMs / 1000)} s; the messages are kept and sent again`,
-        remedy: 'Ask the cloud operator whether the broker accepts the messages of this device.',
+        detail: `connection ended by gw: no PUBACK received for ${Math.round(end.waitedMs / 1000)} s${strayText(end)}; the messages are kept and sent again`,
+        remedy: ASK_ACCEPTS,
       };
     case 'protocol':
       return {
@@ -59,13 +63,7 @@ export function lossOutcome(end: SessionEnd, clientId: string, shortSessions: nu
       };
     case 'closed': {
       const alert = 'alert' in end.failure ? `: TLS alert ${end.failure.alert}` : '';
-      if (shortSessions >= MAX_SHORT_SESSIONS) {
-        return {
-          verdict: 'wrong',
-          detail: `connection closed within ${SETTLED_MS / 1000} s of CONNACK, ${shortSessions} times in a row${alert}: another connection uses the client identifier ${clientId}, or a policy of the broker was violated`,
-          remedy: `Check that no other program or gateway uses the certificate or the serial number of this device. ${ASK_OPERATOR}`,
-        };
-      }
+      if (closings.times >= MIN_CLOSINGS) return closingsOutcome(closings, alert, clientId);
       return {
         verdict: 'wrong',
         detail: `connection lost: closed by the broker or the network${alert}`,
@@ -73,6 +71,36 @@ export function lossOutcome(end: SessionEnd, clientId: string, shortSessions: nu
       };
     }
   }
+}
+
+/** The cause that fits how the connections ended: in the middle of a message, after the same time, or neither. */
+function closingsOutcome({ times, minMs, maxMs, withMessages }: ShortClosings, alert: string, clientId: string) {
+  const detail = `connection closed within ${SETTLED_MS / 1000} s of CONNACK, ${times} times in a row${alert}`;
+  const elsewhere = 'Check that no other program or gateway uses the certificate or the serial number of this device.';
+  if (withMessages === times) {
+    return {
+      verdict: 'wrong' as const,
+      detail: `${detail}, each time with unacknowledged messages: the broker may reject one of them, by its size or its topic`,
+      remedy: `Ask the cloud operator for the size limit of the broker and the topics that this device may publish to; see \`gw cloud outbox\`.`,
+    };
+  }
+  if (minMs >= MIN_LIMIT_MS && maxMs - minMs <= Math.max(1_000, maxMs / 10)) {
+    return {
+      verdict: 'wrong' as const,
+      detail: `${detail}, each time after about ${Math.round(maxMs / 1000)} s: a time limit of a proxy, a firewall or the broker`,
+      remedy: `Ask who runs the network and the broker for such a limit. ${elsewhere}`,
+    };
+  }
+  return {
+    verdict: 'wrong' as const,
+    detail: `${detail}: another connection uses the client identifier ${clientId}, or a policy of the broker was violated`,
+    remedy: `${elsewhere} ${ASK_OPERATOR}`,
+  };
+}
+
+/** PUBACKs that do not fit a message. */
+export function strayText({ strayAcks }: { readonly strayAcks: number }): string {
+  return strayAcks === 0 ? '' : ', only PUBACKs with packet identifiers of no message';
 }
 
 const stepOrder: readonly FailedAttempt['step'][] = ['name', 'tcp', 'tls', 'alpn', 'mqtt', 'subscribe'];

@@ -3,7 +3,8 @@ import { createBackoff, firstOf, onAbort, orAfter } from '../../lifecycle/index.
 import { resolveHost, systemLookup } from '../../net/index.ts';
 import { createSerialQueue } from '../../net/path/index.ts';
 import { type AttemptTools, attempt, type LinkSession } from './attempt.ts';
-import { lossOutcome, MAX_SHORT_SESSIONS, SETTLED_MS } from './failures.ts';
+import { countEnd, noClosings, SETTLED_MS } from './closings.ts';
+import { lossOutcome, MAX_SHORT_SESSIONS } from './failures.ts';
 import { type LinkMemory, openLinkMemory } from './link-file.ts';
 import type {
   CloudLink,
@@ -22,6 +23,8 @@ import { linkView } from './view.ts';
 
 /** With TLS 1.3 a broker rejects a client certificate only after the handshake. */
 const REJECTION_WAIT_MS = 1_000;
+/** How much longer than the wait for a PUBACK a session lasts before the broker counts as acknowledging again. */
+const NO_PUBACK_SHARE = 1.5;
 /** A disk that does not answer must not keep a stop from coming in. */
 const DISK_MS = 500;
 
@@ -87,12 +90,13 @@ export function createCloudLink(options: CloudLinkOptions): CloudLink {
   async function connectAny(identity: LinkIdentity, run: Run): Promise<LinkSession | null> {
     const paths = [...linkPaths(cloud)];
     // A path that accepts and soon closes would be chosen for ever.
-    const isUnsteady = state.shortSessions >= MAX_SHORT_SESSIONS - 1;
-    if ((run.memory.path() === 'fallback') !== isUnsteady) paths.reverse();
+    const isUnsteady = state.shortSessions >= MAX_SHORT_SESSIONS;
+    if ((run.memory.path() === 'fallback') !== isUnsteady && !isDirectDue()) paths.reverse();
     const rejections: FailedAttempt[] = [];
     for (const path of paths) {
       const result = await connect(path, identity, run);
       if ('mqtt' in result) return result;
+      if (path === 'direct' && isDirectDue()) postponeDirect();
       if (!isNetworkFailure(result)) rejections.push(result);
     }
     const { proven } = run;
@@ -106,6 +110,15 @@ export function createCloudLink(options: CloudLinkOptions): CloudLink {
       if ('mqtt' in result) return result;
     }
     return null;
+  }
+
+  /** Not later for a reconnect on the fallback, which may happen again and again before. */
+  function isDirectDue(): boolean {
+    return state.directDueMs !== null && clock.monotonicMs() >= state.directDueMs;
+  }
+
+  function postponeDirect(): void {
+    state.directDueMs = clock.monotonicMs() + directRetry.nextMs();
   }
 
   /** Makes a session the present one. The broker has displaced the one before, if there was any. */
@@ -127,7 +140,11 @@ export function createCloudLink(options: CloudLinkOptions): CloudLink {
       run.rejected = current;
       run.renewalDueMs = clock.monotonicMs() + renewalRetry.nextMs();
     }
-    if (plan.path === 'fallback') run.directDueMs = clock.monotonicMs() + directRetry.nextMs();
+    if (plan.path === 'direct') state.directDueMs = null;
+    else if (state.directDueMs === null) postponeDirect();
+    if (state.noPuback !== null) {
+      state.noPuback = { ...state.noPuback, overAtMs: clock.monotonicMs() + NO_PUBACK_SHARE * timing.pubackMs };
+    }
     before?.mqtt.destroy();
     log.info(
       {
@@ -160,8 +177,8 @@ export function createCloudLink(options: CloudLinkOptions): CloudLink {
       return;
     }
     state.losses += 1;
-    state.shortSessions = livedMs < SETTLED_MS ? state.shortSessions + 1 : 0;
-    const outcome = lossOutcome(end, plan.identity.serial, state.shortSessions);
+    countEnd(state, end, { livedMs, nowMs: clock.monotonicMs() });
+    const outcome = lossOutcome(end, plan.identity.serial, state.closings);
     if (outcome !== null) {
       state.failures[plan.path] = {
         path: plan.path,
@@ -210,9 +227,9 @@ export function createCloudLink(options: CloudLinkOptions): CloudLink {
           run.rejected = identity.fingerprintSha256;
           run.renewalDueMs = clock.monotonicMs() + renewalRetry.nextMs();
         }
-      } else if (session.plan.path === 'fallback' && linkPaths(cloud).includes('direct') && nowMs >= run.directDueMs) {
+      } else if (session.plan.path === 'fallback' && linkPaths(cloud).includes('direct') && isDirectDue()) {
         const failed = await replace(isRenewed ? session.plan.identity : identity, ['direct'], run);
-        if (failed !== null) run.directDueMs = clock.monotonicMs() + directRetry.nextMs();
+        if (failed !== null) postponeDirect();
       }
     }
   }
@@ -238,6 +255,7 @@ export function createCloudLink(options: CloudLinkOptions): CloudLink {
         if ('mqtt' in result) {
           begin(result, run);
           state.shortSessions = 0;
+          state.closings = noClosings;
           return null;
         }
         failed = result;
@@ -272,7 +290,7 @@ export function createCloudLink(options: CloudLinkOptions): CloudLink {
       const failed = await replace(session.plan.identity, [path], current);
       if (failed !== null) return { ...failed, path };
       // It returns to the direct path at once.
-      current.directDueMs = clock.monotonicMs();
+      state.directDueMs = clock.monotonicMs();
     }
     const view = linkView(state, options).connection;
     if (view?.path !== path) return notChecked('the connection has ended meanwhile');
@@ -291,7 +309,6 @@ export function createCloudLink(options: CloudLinkOptions): CloudLink {
         proven: null,
         rejected: null,
         renewalDueMs: 0,
-        directDueMs: 0,
         tools: {
           ...options,
           signal,
@@ -318,7 +335,7 @@ export function createCloudLink(options: CloudLinkOptions): CloudLink {
             begin(session, run);
             await hold(run);
           }
-          const waitMs = state.shortSessions >= MAX_SHORT_SESSIONS ? timing.retry.maxMs : retry.nextMs();
+          const waitMs = retry.nextMs();
           state.retryAtMs = clock.monotonicMs() + waitMs;
           await clock.sleep(waitMs, signal);
           state.retryAtMs = null;
@@ -357,5 +374,4 @@ interface Run {
   /** Fingerprint of the renewed certificate that failed last. */
   rejected: string | null;
   renewalDueMs: number;
-  directDueMs: number;
 }

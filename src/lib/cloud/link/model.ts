@@ -42,11 +42,14 @@ export interface LinkTrouble {
 }
 
 /**
+ * 'stop-not-saved': a stop was executed and is not acknowledged. 'no-puback': the broker does not acknowledge messages.
  * 'renewal-failed': the certificate before the renewal is in use. 'identity-broken': the installed identity cannot be
  * used. 'qos-0': messages to some topics can be lost. 'host-difference', 'region-difference': the broker may be another
  * one than expected.
  */
 export const linkTroubleKinds = [
+  'stop-not-saved',
+  'no-puback',
   'renewal-failed',
   'identity-broken',
   'qos-0',
@@ -92,6 +95,8 @@ export interface LinkView {
   readonly losses: number;
   /** Wait until the next attempt; null while connected or connecting. */
   readonly retryInMs: number | null;
+  /** While the fallback is in use: wait until the direct path is tried again; otherwise null. */
+  readonly directRetryInMs: number | null;
   /** Hosts of the broker by the site file and by the enrolment when they differ; null: they do not, or one is missing. */
   readonly hostDifference: { readonly site: string; readonly enrolment: string } | null;
   /** The region in the host name of the broker when it is not `cloud.region`; null: it is, or the name has none. */
@@ -161,6 +166,11 @@ export interface CloudLinkOptions {
   readonly timing?: LinkTiming;
   /** The files of `stateDir` by default. */
   readonly files?: StateFiles;
-  /** Called for each received message, in order; the message is acknowledged to the broker after it returns. */
-  readonly onMessage: (message: InboundMessage) => void;
+  /**
+   * Called for each received message, in order; the message is acknowledged to the broker after it returns, or when its
+   * promise resolves. One that never does leaves the message to the broker, which sends it again on the next connection.
+   */
+  readonly onMessage: (message: InboundMessage) => Promise<void> | undefined;
+  /** What is wrong with the received messages. */
+  readonly troubles?: () => readonly LinkTrouble[];
 }

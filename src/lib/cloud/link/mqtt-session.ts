@@ -3,8 +3,9 @@ import type { IClientOptions } from 'mqtt';
 import { GwError } from '../../error/index.ts';
 import { type Clock, type Log, onAbort } from '../../lifecycle/index.ts';
 import { createConnackReader, type MqttProbe, type PathConnection, type TlsFailure } from '../../net/path/index.ts';
-import type { InboundMessage } from '../gate/model.ts';
+import { createInboundAcks } from './inbound-acks.ts';
 import { createLimitedStream } from './limited-stream.ts';
+import type { CloudLinkOptions } from './model.ts';
 import { createPacketLimit, MAX_FILTERS, PacketError } from './packet-limit.ts';
 import { createPendingAcks } from './pending-acks.ts';
 
@@ -15,14 +16,17 @@ const SUBACK_TIMEOUT_MS = 5_000;
 const CLOSE_TIMEOUT_MS = 250;
 /** @source MQTT 3.1.1, 3.14 */
 const DISCONNECT = Buffer.from([0xe0, 0]);
+/** @source MQTT 3.1.1, 3.4 */
+const puback = (messageId: number) => Buffer.from([0x40, 2, messageId >> 8, messageId & 0xff]);
 
 /** Why a session ended. */
 export type SessionEnd =
-  /** By the broker or the network. */
-  | { readonly kind: 'closed'; readonly failure: TlsFailure }
+  /** By the broker or the network, with so many messages without PUBACK. */
+  | { readonly kind: 'closed'; readonly failure: TlsFailure; readonly unacknowledged: number }
   /** No answer to PINGREQ. */
   | { readonly kind: 'keepalive' }
-  | { readonly kind: 'no-puback'; readonly waitedMs: number }
+  /** `strayAcks`: PUBACKs whose packet identifiers belong to no message. */
+  | { readonly kind: 'no-puback'; readonly waitedMs: number; readonly strayAcks: number }
   /** The bytes received are not what MQTT allows, or gw accepts. */
   | { readonly kind: 'protocol'; readonly what: string }
   /** By gw: stop, renewal, return to the direct path. */
@@ -58,7 +62,7 @@ export interface MqttSessionOptions {
   /** The serial number. @source specification, 'Authentication' */
   readonly clientId: string;
   readonly will: { readonly topic: string; readonly payload: Uint8Array };
-  readonly onMessage: (message: InboundMessage) => void;
+  readonly onMessage: CloudLinkOptions['onMessage'];
   readonly clock: Clock;
   readonly log: Log;
   /** Ends the wait for CONNACK, not the session. */
@@ -107,12 +111,14 @@ export async function connectMqtt(
   let lastPacketMs = beganMs;
   let isAccepted = false;
   let isDisconnecting = false;
+  let strayAcks = 0;
   const limit = createPacketLimit();
 
   const finish = (why: SessionEnd) => {
     if (end !== null) return;
     end = why;
     acks.rejectAll(notConnected());
+    inboundAcks[Symbol.dispose]();
     if (why.kind === 'closed') connack.resolve({ kind: 'closed', failure: why.failure, tookMs: tookMs() });
     else connack.resolve({ kind: 'not-mqtt', looksLikeHttp: false, tookMs: tookMs() });
     // Also ends the timers of the client.
@@ -121,8 +127,19 @@ export async function connectMqtt(
     over.abort();
   };
   const closed = () =>
-    finish(isDisconnecting ? { kind: 'own' } : { kind: 'closed', failure: tls.ended() ?? { kind: 'cut' } });
-  const acks = createPendingAcks(clock, options.pubackMs, (waitedMs) => finish({ kind: 'no-puback', waitedMs }));
+    finish(
+      isDisconnecting
+        ? { kind: 'own' }
+        : { kind: 'closed', failure: tls.ended() ?? { kind: 'cut' }, unacknowledged: acks.size },
+    );
+  const acks = createPendingAcks(clock, options.pubackMs, (waitedMs) =>
+    finish({ kind: 'no-puback', waitedMs, strayAcks }),
+  );
+
+  // Whole packets are written to the stream at once, so none is cut by another.
+  const inboundAcks = createInboundAcks(clock, (messageId) => {
+    if (!isDisconnecting) stream.write(puback(messageId));
+  });
 
   const accept = (chunk: Uint8Array): readonly Uint8Array[] => {
     if (!isAccepted) {
@@ -169,19 +186,24 @@ export async function connectMqtt(
     // MQTT that the client found.
     if (typeof code !== 'string') finish({ kind: 'protocol', what: 'the received bytes violate MQTT 3.1.1' });
   });
-  client.on('packetreceive', () => {
+  client.on('packetreceive', ({ cmd }) => {
     lastPacketMs = clock.monotonicMs();
+    // Reduced again when it settles a message.
+    if (cmd === 'puback') strayAcks += 1;
   });
   client.on('connect', ({ sessionPresent }) => connack.resolve({ kind: 'accepted', sessionPresent, tookMs: tookMs() }));
-  client.handleMessage = ({ topic, payload, retain }, done) => {
+  client.handleMessage = ({ topic, payload, retain, qos, messageId = 0 }, done) => {
     const oversizedBytes = limit.nextPublish();
+    let handled: Promise<void> | undefined;
     try {
-      onMessage({ topic, payload: payload as Buffer, retain, oversizedBytes });
+      handled = onMessage({ topic, payload: payload as Buffer, retain, oversizedBytes });
     } catch (error) {
       // Acknowledged all the same: the broker would send it again for ever.
       log.error({ error: String(error), topic }, 'a received cloud message could not be handled');
     }
-    done();
+    if (qos === 1) inboundAcks.add(messageId, handled ?? Promise.resolve());
+    // With an error the client goes on to the next packet without a PUBACK of its own; without one it would wait for it.
+    done(qos === 1 ? new Error('acknowledged by inboundAcks') : undefined);
   };
   // With TLS 1.3 a broker rejects the client certificate after the handshake, perhaps before these listeners were added.
   if (tls.ended() !== null || tls.socket.destroyed) closed();
@@ -256,8 +278,12 @@ export async function connectMqtt(
         { qos: 1 },
         (error) => {
           settle();
-          if (error) reject(notConnected(error));
-          else resolve();
+          if (error) {
+            reject(notConnected(error));
+            return;
+          }
+          strayAcks -= 1;
+          resolve();
         },
       );
       return promise;

@@ -9,6 +9,7 @@ const CHECKS = 20;
 export interface PendingAcks {
   /** Returns a function to call on PUBACK. `reject` is called when the connection ends before. */
   add(reject: (error: Error) => void): () => void;
+  readonly size: number;
   /** Rejects all. */
   rejectAll(error: Error): void;
 }
@@ -39,6 +40,9 @@ export function createPendingAcks(clock: Clock, timeoutMs: number, onTimeout: (w
         if (key === first) firstSinceMs = clock.monotonicMs();
         if (pending.size === 0) stop();
       };
+    },
+    get size() {
+      return pending.size;
     },
     rejectAll(error) {
       stop();

@@ -1,5 +1,6 @@
 import type { GwError } from '../../error/index.ts';
 import type { LinkSession } from './attempt.ts';
+import { noClosings, type ShortClosings } from './closings.ts';
 import type { Connection, FailedAttempt, LinkIdentity, LinkPath } from './model.ts';
 
 /** What the link knows at the moment. Nothing of it survives the process. */
@@ -15,11 +16,17 @@ export interface LinkState {
   renewalFailure: FailedAttempt | null;
   connects: number;
   losses: number;
-  /** Sessions in a row that the peer ended soon. */
+  /** Sessions in a row that ended soon, however. */
   shortSessions: number;
+  /** Those of them that the peer closed, since the last other end. */
+  closings: ShortClosings;
+  /** The last session ended without a PUBACK; over when the next one outlasts the wait for it. */
+  noPuback: { readonly strayAcks: number; readonly overAtMs: number } | null;
   /** Whether the end of the present session is the work of the next one. */
   isReplacing: boolean;
   retryAtMs: number | null;
+  /** When the direct path is tried again; null while it is in use, and before the first connection. */
+  directDueMs: number | null;
 }
 
 export function createLinkState(): LinkState {
@@ -33,7 +40,10 @@ export function createLinkState(): LinkState {
     connects: 0,
     losses: 0,
     shortSessions: 0,
+    closings: noClosings,
+    noPuback: null,
     isReplacing: false,
     retryAtMs: null,
+    directDueMs: null,
   };
 }

@@ -1,4 +1,5 @@
 import { formatEndpoint } from '../../net/index.ts';
+import { ASK_ACCEPTS, strayText } from './failures.ts';
 import type { LinkTrouble, LinkView } from './model.ts';
 import type { LinkState } from './state.ts';
 
@@ -9,10 +10,24 @@ const NO_ASK = { ask: null };
  * show this list, so that none of them shows a connection as sound that another one does not.
  */
 export function linkTroubles(
-  { session, renewalFailure, identity }: Pick<LinkState, 'session' | 'renewalFailure' | 'identity'>,
+  {
+    session,
+    renewalFailure,
+    identity,
+    noPuback,
+  }: Pick<LinkState, 'session' | 'renewalFailure' | 'identity' | 'noPuback'>,
   { hostDifference, regionDifference }: Pick<LinkView, 'hostDifference' | 'regionDifference'>,
+  nowMs: number,
 ): readonly LinkTrouble[] {
   const troubles: LinkTrouble[] = [];
+  if (session !== null && noPuback !== null && nowMs < noPuback.overAtMs) {
+    troubles.push({
+      kind: 'no-puback',
+      detail: `the broker does not acknowledge messages: the last connection ended without PUBACK${strayText(noPuback)}; the messages are kept and sent again`,
+      remedy: ASK_ACCEPTS,
+      ...NO_ASK,
+    });
+  }
   if (session !== null && renewalFailure !== null) {
     const { detail, remedy = null, ask = null } = renewalFailure.outcome;
     troubles.push({

@@ -9,9 +9,10 @@ import { linkTroubles } from './troubles.ts';
 /** The state of the link as a person and the API see it. */
 export function linkView(
   state: LinkState,
-  { cloud, filters, clock }: Pick<CloudLinkOptions, 'cloud' | 'filters' | 'clock'>,
+  { cloud, filters, clock, troubles: more }: Pick<CloudLinkOptions, 'cloud' | 'filters' | 'clock' | 'troubles'>,
 ): LinkView {
-  const { session, failures, connects, losses, retryAtMs, renewalFailure } = state;
+  const { session, failures, connects, losses, retryAtMs, directDueMs, renewalFailure } = state;
+  const waitMs = (atMs: number | null) => (atMs === null ? null : Math.max(0, Math.round(atMs - clock.monotonicMs())));
   const identity = state.identity.kind === 'enrolled' ? state.identity.identity : null;
   // The connection in use may be that of an earlier identity.
   const host = session?.plan.plan.host ?? (identity === null ? (cloud.mqtt.host ?? null) : brokerHost(cloud, identity));
@@ -22,7 +23,7 @@ export function linkView(
         : null,
     regionDifference: host === null ? null : regionDifference(host, cloud.region),
   };
-  const troubles = linkTroubles(state, differences);
+  const troubles = [...(more?.() ?? []), ...linkTroubles(state, differences, clock.monotonicMs())];
   return {
     ...withTroubles(headline(state), troubles),
     connection:
@@ -48,7 +49,8 @@ export function linkView(
     failures: { ...failures },
     connects,
     losses,
-    retryInMs: retryAtMs === null ? null : Math.max(0, Math.round(retryAtMs - clock.monotonicMs())),
+    retryInMs: waitMs(retryAtMs),
+    directRetryInMs: session?.plan.path === 'fallback' ? waitMs(directDueMs) : null,
     ...differences,
     identity: state.identity.kind,
     renewalFailure,

@@ -49,7 +49,7 @@ export async function switchPhase(context: PhaseContext, run: RunState): Promise
     await announce(context, run, 'The robot stands; the new version is started.');
   } while (options.isMoving() !== false);
   await step('switch-announced');
-  await store.change('ready', { phase: 'switched', starts: 0 });
+  await store.change('ready', { phase: 'switched' });
   await step('phase-switched');
   await switchCurrent(store.dir, folder);
   await step('link-switched');

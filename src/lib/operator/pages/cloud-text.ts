@@ -67,6 +67,8 @@ function statusText({ status, detail, link }: CloudView): string {
 }
 
 const troubleWords: Readonly<Record<Link['troubles'][number]['kind'], string>> = {
+  'stop-not-saved': 'Ein Stopp aus der Cloud ist ausgeführt, aber NICHT GESPEICHERT',
+  'no-puback': 'Der Broker bestätigt keine Nachrichten',
   'renewal-failed': 'Das erneuerte Gerätezertifikat wird nicht verwendet',
   'identity-broken': 'Das installierte Gerätezertifikat ist unbrauchbar',
   'qos-0': 'Nachrichten aus der Cloud können verloren gehen',

@@ -11,7 +11,7 @@ export async function readCloudDiscarded(
   const { status, detail, remedy, received } = await readCloudStatus(toolkit, options, context);
   const link = { status, detail, remedy };
   if (received === null) return { link, total: null, byReason: null, accepted: null, last: [] };
-  const { discarded: byReason, lastDiscarded: last, ...accepted } = received;
+  const { discarded: byReason, lastDiscarded: last, unsavedStops: _unsavedStops, ...accepted } = received;
   const total = Object.values(byReason).reduce((sum, count) => sum + count, 0);
   return { link, total, byReason, accepted, last };
 }

@@ -64,13 +64,17 @@ function isPending({ status }: CloudStatus): boolean {
 
 const NOT_CONNECTED = 'not connected';
 
-function connectedFinding({ status, detail, remedy }: CloudStatus, connection: Connection | null): Finding {
+function connectedFinding(view: CloudStatus, connection: Connection | null): Finding {
+  const { status, detail, remedy } = view;
   const start: FindingStart = {
     id: 'connected',
     title: 'The gateway is connected to the cloud',
     spec: 'Cloud and other network paths',
   };
-  if (connection !== null) return ok(start, `${connection.host}:${connection.port}, since ${connection.since}`);
+  if (connection !== null) {
+    const trouble = troubleFinding(start, view, ['stop-not-saved', 'no-puback']);
+    return trouble ?? ok(start, `${connection.host}:${connection.port}, since ${connection.since}`);
+  }
   if (status === 'not-checked') return notChecked(start, detail, remedy);
   return wrong(start, detail, remedy ?? 'See `gw cloud status` and run `gw network check` on the gateway.');
 }

@@ -47,7 +47,11 @@ const linkSchema = z.strictObject({
     .describe('The last failure of each path since the last connection on it.'),
   connects: z.int(),
   losses: z.int(),
-  retryInMs: z.number().nullable(),
+  retryInMs: z.number().nullable().describe('Until the next attempt; null while connected or connecting.'),
+  directRetryInMs: z
+    .number()
+    .nullable()
+    .describe('While the fallback is in use: until the direct path is tried again; otherwise null.'),
   hostDifference: z
     .strictObject({ site: z.string(), enrolment: z.string() })
     .nullable()
@@ -187,6 +191,7 @@ export const cloudViewSchema = z.strictObject({
     .strictObject({
       releases: z.int(),
       stops: z.int(),
+      unsavedStops: z.int().describe('Executed and not acknowledged, since stop latch or record is not on the disk.'),
       tunnelNotifications: z.int(),
       answers: z.int(),
       discarded: discardCountsSchema,

@@ -1,8 +1,9 @@
-import { chmodSync, statSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { walBytes } from '../batch.ts';
 import { messageClasses } from '../model.ts';
-import { DamagedContentError, NewerFormatError } from './failure.ts';
+import { DamagedContentError, failureKind, NewerFormatError } from './failure.ts';
+import { logDamage } from './log-damage.ts';
 
 const FORMAT = 1;
 export const PAGE_SIZE_BYTES = 4096;
@@ -33,8 +34,6 @@ PRAGMA user_version = ${FORMAT};
 export function pragmas(maxBytes: number): string {
   const wal = walBytes(maxBytes);
   return `
-PRAGMA page_size = ${PAGE_SIZE_BYTES};
-PRAGMA auto_vacuum = INCREMENTAL;
 PRAGMA locking_mode = EXCLUSIVE;
 PRAGMA journal_mode = WAL;
 PRAGMA synchronous = FULL;
@@ -48,23 +47,64 @@ PRAGMA cell_size_check = ON;`;
 
 /** Opens or makes the database, for this user only. Throws the errors of SQLite, DamagedContentError, NewerFormatError. */
 export function openDatabase(path: string, maxBytes: number): DatabaseSync {
+  if (!existsSync(path)) {
+    // A log whose database is gone; SQLite would remove it.
+    if (bytesOf(`${path}-wal`) > 0) writeFileSync(path, '', { mode: 0o600 });
+    else createDatabase(path);
+  }
+  // gw makes the file whole, so this is never a first start.
+  if (bytesOf(path) === 0) throw new DamagedContentError('it is empty');
+  const damage = bytesOf(`${path}-wal`) > 0 ? logDamage(readFileSync(`${path}-wal`), PAGE_SIZE_BYTES) : null;
+  if (damage !== null) {
+    assertNotInUse(path);
+    throw new DamagedContentError(damage);
+  }
   const database = new DatabaseSync(path);
   try {
-    // Before there is content; the write-ahead log takes the mode of the file.
+    // The write-ahead log takes the mode of the file.
     chmodSync(path, 0o600);
     database.exec(pragmas(maxBytes));
     const version = numberOf(database, 'PRAGMA user_version');
     if (version > FORMAT) throw new NewerFormatError(`${path} has format ${version}; this gw knows ${FORMAT}`);
-    if (version === 0) {
-      const objects = numberOf(database, 'SELECT count(*) FROM sqlite_schema');
-      if (objects > 0) throw new DamagedContentError('it is no outbox of gw');
-      database.exec(`BEGIN IMMEDIATE; ${TABLES} COMMIT;`);
-    }
+    if (version === 0) throw new DamagedContentError('it is no outbox of gw');
     return database;
   } catch (error) {
     database.close();
     throw error;
   }
+}
+
+/** A log that another process writes may look damaged. Throws the error of SQLite for a locked database. */
+function assertNotInUse(path: string): void {
+  try {
+    using database = new DatabaseSync(path, { readOnly: true });
+    database.prepare('SELECT count(*) FROM sqlite_schema').get();
+  } catch (error) {
+    if (failureKind(error) === 'disk') throw error;
+  }
+}
+
+/** Makes the database under another name, so that a crash leaves no half of one. */
+function createDatabase(path: string): void {
+  const draft = `${path}.draft`;
+  removeDatabase(draft);
+  const database = new DatabaseSync(draft);
+  try {
+    chmodSync(draft, 0o600);
+    database.exec(`PRAGMA page_size = ${PAGE_SIZE_BYTES}; PRAGMA auto_vacuum = INCREMENTAL;`);
+    database.exec(`BEGIN IMMEDIATE; ${TABLES} COMMIT;`);
+  } finally {
+    database.close();
+  }
+  // Synced with the folder by the first commit, which makes the log.
+  renameSync(draft, path);
+}
+
+/** Files beside a database. */
+export const SIDE_FILES = ['-wal', '-shm', '-journal'];
+
+export function removeDatabase(path: string): void {
+  for (const end of ['', ...SIDE_FILES]) rmSync(path + end, { force: true });
 }
 
 /** The first column of the only row. */
@@ -76,5 +116,9 @@ function numberOf(database: DatabaseSync, sql: string): number {
 
 /** Size of database and write-ahead log. */
 export function bytesOnDisk(path: string): number {
-  return [path, `${path}-wal`].reduce((sum, name) => sum + (statSync(name, { throwIfNoEntry: false })?.size ?? 0), 0);
+  return bytesOf(path) + bytesOf(`${path}-wal`);
+}
+
+function bytesOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }

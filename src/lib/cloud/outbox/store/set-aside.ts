@@ -1,8 +1,8 @@
-import { existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { messageClasses } from '../model.ts';
-import { openDatabase } from './database.ts';
+import { openDatabase, removeDatabase, SIDE_FILES } from './database.ts';
 import { classIndexOf, seqOf } from './keys.ts';
 import { parseRow } from './message.ts';
 import type { SetAside, StoredMessage } from './model.ts';
@@ -12,7 +12,6 @@ import { prepareStatements } from './statements.ts';
 const MAX_KEPT = 3;
 /** Messages of one transaction while they are moved to the new database. */
 const BATCH = 500;
-const SIDE_FILES = ['-wal', '-shm', '-journal'];
 
 export interface SetAsideOptions {
   readonly path: string;
@@ -97,7 +96,8 @@ function salvage(from: string, to: string, maxBytes: number, lastSeqs: readonly 
 
 function openReadOnly(path: string): DatabaseSync | null {
   try {
-    return new DatabaseSync(path, { readOnly: true });
+    // SQLite would remove the log of an empty file, which is kept as evidence.
+    return statSync(path).size === 0 ? null : new DatabaseSync(path, { readOnly: true });
   } catch {
     return null;
   }
@@ -176,10 +176,6 @@ function close(database: DatabaseSync | null): void {
   } catch {
     // It was only read.
   }
-}
-
-function removeDatabase(path: string): void {
-  for (const end of ['', ...SIDE_FILES]) rmSync(path + end, { force: true });
 }
 
 function freeName(wanted: string): string {
