@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { gwBinary, runGw, startGw } from '../e2e/gw.ts';
@@ -86,6 +86,48 @@ describe.skipIf(!isThere)('commands through a real OpenSSH server', () => {
     const findings = check.data.findings as { id: string; verdict: string; detail: string }[];
     expect(findings.filter(({ verdict }) => verdict === 'wrong')).toEqual([]);
     expect(findings.find(({ id }) => id === 'read-only.loopback')).toMatchObject({ verdict: 'ok' });
+  });
+
+  describe('that ask the gateway', () => {
+    let laptop: string;
+    const asked = [
+      ['cloud', 'status', '--accept-undecided'],
+      ['cloud', 'discarded'],
+      ['tunnel', 'status'],
+      ['tunnel', 'sessions'],
+      ['tunnel', 'end'],
+    ];
+
+    beforeAll(() => {
+      // Of another folder than on the gateway, and with a port on which nothing answers there.
+      laptop = join(robot.dir, 'laptop.yaml');
+      const text = readFileSync(robot.site, 'utf8').replace(`port: ${robot.operatorPort}`, 'port: 1');
+      writeFileSync(laptop, text.replace('stateDir: state', 'stateDir: laptop-state'));
+    });
+
+    it('use its local socket as root there, also for acts of a signed-in person', async () => {
+      await using _serve = await startServe(robot.site);
+      const at = ['--site', laptop, '--via', via];
+      const answers = await Promise.all(asked.map((words) => json(...words, ...at)));
+      expect(answers.map(({ error }, n) => [asked[n], error])).toEqual(asked.map((words) => [words, null]));
+      const stop = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"reason":"test"}' };
+      await fetch(`http://127.0.0.1:${robot.operatorPort}/api/stopp`, stop);
+      const cleared = await json('motion', 'clear', ...at);
+      expect(cleared).toMatchObject({ code: 0, data: { cleared: true, wasLatched: true, reason: 'test' } });
+    });
+
+    it('use its port where the server forwards no sockets, and name the login that could', async () => {
+      await using _serve = await startServe(robot.site);
+      await using tcpOnly = await startSshd({ config: ['AllowStreamLocalForwarding no'] });
+      tcpOnly.trust();
+      const at = ['--site', robot.site, '--via', `${tcpOnly.user}@127.0.0.1:${tcpOnly.port}`, '--json'];
+      const run = (...words: string[]) => runGw([...words, ...at], { env: { HOME: tcpOnly.home } });
+      expect(await run('tunnel', 'status')).toMatchObject({ code: 0 });
+      const { code, stdout } = await run('tunnel', 'sessions');
+      const { error } = JSON.parse(stdout) as { error: { code: string; remedy: string } };
+      expect([code, error.code]).toEqual([4, 'NOT_SIGNED_IN']);
+      expect(error.remedy).toContain('--via');
+    });
   });
 
   it('run the steps of a checklist, none of them on the wrong machine', async () => {

@@ -13,6 +13,7 @@ function remoteHost(chunks: readonly (string | Uint8Array)[], { code = 0, versio
     where: 't@gw:22',
     firstHop: { host: 'gw', port: 22 },
     dialer: { way: 'via t@gw:22', dial: () => Promise.reject(new Error('nothing is dialled')) },
+    socketDialer: () => ssh.dialer,
     lost: new AbortController().signal,
     quietMs: () => 0,
     async exec(argv) {

@@ -34,3 +34,4 @@ export type {
   SshOptions,
   SshPerson,
 } from './ssh/model.ts';
+export { parseListeningUnixSockets } from './unix-sockets.ts';
