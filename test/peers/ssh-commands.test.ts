@@ -96,6 +96,8 @@ describe.skipIf(!isThere)('commands through a real OpenSSH server', () => {
       ['tunnel', 'status'],
       ['tunnel', 'sessions'],
       ['tunnel', 'end'],
+      ['health', '--accept-undecided'],
+      ['log'],
     ];
 
     beforeAll(() => {
@@ -110,6 +112,8 @@ describe.skipIf(!isThere)('commands through a real OpenSSH server', () => {
       const at = ['--site', laptop, '--via', via];
       const answers = await Promise.all(asked.map((words) => json(...words, ...at)));
       expect(answers.map(({ error }, n) => [asked[n], error])).toEqual(asked.map((words) => [words, null]));
+      const log = answers.at(-1)?.data as { entries: { message: string }[] };
+      expect(log.entries.map(({ message }) => message)).toContain('service started');
       const stop = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"reason":"test"}' };
       await fetch(`http://127.0.0.1:${robot.operatorPort}/api/stopp`, stop);
       const cleared = await json('motion', 'clear', ...at);

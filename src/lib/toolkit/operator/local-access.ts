@@ -1,6 +1,7 @@
 import { access, constants } from 'node:fs/promises';
 import type { Agent } from 'undici';
 import { GwError } from '../../error/index.ts';
+import { withDeadline } from '../../lifecycle/index.ts';
 import { DialError, type Dialer, directDialer, parseListeningUnixSockets, type Ssh } from '../../net/index.ts';
 import { localSocketPath } from '../../site/index.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
@@ -99,6 +100,7 @@ function socketThere(ssh: Ssh, own: string, signal: AbortSignal): Promise<LocalS
   return found;
 }
 
+const LOOK_UP_MS = 10_000;
 const ANY_SOCKET = `/${localSocketPath({ stateDir: '' })}`;
 
 /**
@@ -108,7 +110,9 @@ const ANY_SOCKET = `/${localSocketPath({ stateDir: '' })}`;
 async function findThere(ssh: Ssh, own: string, signal: AbortSignal): Promise<LocalSocket | null> {
   const { readRemoteText } = await import('../remote-run.ts');
   try {
-    const table = (await readRemoteText(ssh, ['cat', '/proc/net/unix'], signal)) ?? '';
+    // Ended early where the key forces another program, which may never end.
+    const limit = withDeadline(signal, LOOK_UP_MS);
+    const table = (await readRemoteText(ssh, ['cat', '/proc/net/unix'], limit)) ?? '';
     signal.throwIfAborted();
     const paths = parseListeningUnixSockets(table).filter((path) => path.endsWith(ANY_SOCKET));
     const path = paths.includes(own) ? own : paths[0];
