@@ -1,6 +1,7 @@
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parsePasswordHash, verifyPassword } from '../../src/lib/operator/sign-in/password-hash.ts';
 import { gwBinary, runGw, startGw } from '../e2e/gw.ts';
 import { type Robot, startRobot, startServe } from '../e2e/robot.ts';
 import { hasProgram } from './peer.ts';
@@ -177,6 +178,48 @@ describe.skipIf(!isThere)('commands through a real OpenSSH server', () => {
     expect(missing.error?.message).toContain("it's not there.yaml");
     const usage = await json('heartbeat', 'sniff', '--seconds', '0', '--via', via);
     expect(usage).toMatchObject({ code: 2, error: { code: 'USAGE' } });
+  });
+
+  it('set keys and secrets there, which are in no command line', async () => {
+    await using other = await startRobot({ with: ['enrolment', 'password'] });
+    const log = join(other.dir, 'argv.log');
+    installGw(join(robot.dir, 'bin'), `echo "$@" >> ${log}`);
+    const secret = (name: string) => join(other.dir, 'secrets', name);
+    const at = ['--site', other.site, '--via', via, '--json'];
+    const run = async (words: string[], more: object = {}) => {
+      const { stdout, stderr, code } = await runGw([...words, ...at], { env: { HOME: sshd.home }, ...more });
+      return { ...(JSON.parse(stdout) as Envelope), all: stdout + stderr, code };
+    };
+    const isPassword = async (password: string) => {
+      const hash = parsePasswordHash(readFileSync(secret('device-password'), 'utf8').trim());
+      return hash !== null && (await verifyPassword(password, hash));
+    };
+    const set = await run(['operator', 'password'], { input: 'correct horse battery\n' });
+    expect(set).toMatchObject({ code: 0, data: { file: secret('device-password'), replaced: true } });
+    expect(await isPassword('correct horse battery')).toBe(true);
+    const short = await run(['operator', 'password'], { input: 'x\n' });
+    expect(short).toMatchObject({ code: 2, error: { code: 'USAGE' } });
+    // A file of this machine, which the remote host need not have.
+    const mine = join(sshd.home, 'password.txt');
+    writeFileSync(mine, 'another horse battery\n', { mode: 0o600 });
+    expect((await run(['operator', 'password', '--from-file', mine])).code).toBe(0);
+    expect(await isPassword('another horse battery')).toBe(true);
+
+    const key = await run(['heartbeat', 'key', 'new', secret('heartbeat')]);
+    expect([key.code, readFileSync(secret('heartbeat'), 'utf8')]).toEqual([
+      0,
+      expect.stringMatching(/^[0-9a-f]{64}\n$/),
+    ]);
+
+    const code = readFileSync(secret('enrolment-code.txt'), 'utf8').trim();
+    const wrong = await run(['enrol', '--code-env', 'CODE'], { env: { HOME: sshd.home, CODE: 'AAAA-BBBB' } });
+    expect(wrong).toMatchObject({ code: 4, error: { code: 'ENROLMENT_REFUSED' } });
+    const enrolled = await run(['enrol'], { input: `${code}\n` });
+    expect(enrolled).toMatchObject({ code: 0, ok: true });
+    for (const text of ['correct horse', 'another horse', 'AAAA-BBBB', code, mine]) {
+      expect(readFileSync(log, 'utf8') + set.all + wrong.all + enrolled.all).not.toContain(text);
+    }
+    installGw(join(robot.dir, 'bin'), '');
   });
 
   it('end on the remote host when they are interrupted', async () => {
