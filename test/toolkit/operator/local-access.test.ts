@@ -1,7 +1,14 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { DialError, type Dialer, type RemoteProcess, type Ssh } from '../../../src/lib/net/index.ts';
-import { localOperatorAccess } from '../../../src/lib/toolkit/operator/local-access.ts';
+import { z } from 'zod';
+import { GwError } from '../../../src/lib/error/index.ts';
+import { DialError, type Dialer, directDialer, type RemoteProcess, type Ssh } from '../../../src/lib/net/index.ts';
+import { gatewayAccess, localOperatorAccess } from '../../../src/lib/toolkit/operator/local-access.ts';
 import { context } from './fake-operator.ts';
 
 const OWN = '/home/technician/robot-7/state/local/gw.sock';
@@ -11,6 +18,7 @@ const row = (path: string) => `0000000000000000: 00000002 00000000 00010000 0001
 function hostWith(paths: readonly string[], opens: readonly string[] = paths) {
   const dialled: string[] = [];
   let looked = 0;
+  let lookUp: () => void = () => {};
   const dialerOf = (path: string): Dialer => ({
     way: 'via t@gw:22',
     async dial() {
@@ -24,6 +32,7 @@ function hostWith(paths: readonly string[], opens: readonly string[] = paths) {
     socketDialer: dialerOf,
     async exec(argv: readonly string[]) {
       looked += 1;
+      lookUp();
       expect(argv).toEqual(['cat', '/proc/net/unix']);
       const text = ['Num RefCount Protocol Flags Type St Inode Path\n', ...paths.map(row)].join('');
       const remote: RemoteProcess = {
@@ -37,7 +46,10 @@ function hostWith(paths: readonly string[], opens: readonly string[] = paths) {
     },
   } as unknown as Ssh;
   const find = () => localOperatorAccess({ site: { stateDir: '/home/technician/robot-7/state' }, ssh }, context());
-  return { find, dialled, looked: () => looked };
+  const onLookUp = (work: () => void) => {
+    lookUp = work;
+  };
+  return { find, dialled, looked: () => looked, onLookUp };
 }
 
 describe('the local socket of the gateway behind --via', () => {
@@ -67,5 +79,43 @@ describe('the local socket of the gateway behind --via', () => {
     await Promise.all([host.find(), host.find()]);
     await host.find();
     expect([host.looked(), host.dialled]).toEqual([1, [OWN]]);
+  });
+
+  it('is looked up again after a look-up that was cut off', async () => {
+    const host = hostWith([OWN]);
+    host.onLookUp(() => {
+      throw new GwError('INTERRUPTED', 'The time of this step is over.');
+    });
+    await expect(host.find()).rejects.toMatchObject({ code: 'INTERRUPTED' });
+    host.onLookUp(() => {});
+    expect(await host.find()).not.toBeNull();
+  });
+});
+
+describe('the running gateway', () => {
+  it('is asked by its local socket, with --host by that, and is never that of another robot', async () => {
+    const stateDir = mkdtempSync(join(tmpdir(), 'gw-local-access-'));
+    mkdirSync(join(stateDir, 'local'));
+    const gateway = (by: string) =>
+      createServer((_request, response) => response.setHeader('gw-robot', 'SN-1').end(JSON.stringify({ by })));
+    const [local, network] = [gateway('local'), gateway('network')];
+    try {
+      await new Promise<void>((done) => local.listen(join(stateDir, 'local', 'gw.sock'), done));
+      await new Promise<void>((done) => network.listen(0, '127.0.0.1', done));
+      const { port } = network.address() as AddressInfo;
+      const byOf = async (host?: string, serial = 'SN-1') => {
+        const site = { stateDir, operator: { port }, chassis: { serial } };
+        const access = await gatewayAccess({ site, dialer: directDialer }, context(), host);
+        return (await access.ask('GET', '/api/health', z.object({ by: z.string() }))).by;
+      };
+      expect([await byOf(), await byOf('127.0.0.1')]).toEqual(['local', 'network']);
+      await expect(byOf(undefined, 'SN-2')).rejects.toMatchObject({ code: 'GATEWAY_OTHER_ROBOT' });
+    } finally {
+      for (const server of [local, network]) {
+        server.closeAllConnections();
+        server.close();
+      }
+      rmSync(stateDir, { recursive: true });
+    }
   });
 });
