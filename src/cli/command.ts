@@ -135,13 +135,21 @@ export abstract class GwCommand<T extends object> extends Command {
     );
   }
 
-  /** Runs this command on the remote host of --via with its gw, and returns its result. */
-  protected async runThere(via: string, shape: ZodType<T>): Promise<Outcome<T>> {
+  /**
+   * Runs this command on the remote host of --via with its gw, and returns its result. `secret`: read here, by these flags
+   * among others, and its first line of input there.
+   */
+  protected async runThere(
+    via: string,
+    shape: ZodType<T>,
+    secret?: { readonly text: string; readonly flags: readonly string[] },
+  ): Promise<Outcome<T>> {
     const { remoteArguments, runRemoteGw } = await import('../lib/toolkit/remote-run.ts');
-    const words = remoteArguments(this.id ?? '', this.argv);
+    const words = remoteArguments(this.id ?? '', this.argv, secret?.flags);
+    const input = secret && `${secret.text}\n`;
     const { throughVia } = await import('./via.ts');
     const { data, ok, exitCode, warnings } = await throughVia(via, { signal: this.signal }, (ssh, signal) =>
-      runRemoteGw(ssh, words, { ...this.farOptions(shape), signal }),
+      runRemoteGw(ssh, words, { ...this.farOptions(shape), signal, input }),
     );
     for (const text of warnings) this.warn(printable(text));
     return { data, ok, exitCode };

@@ -6,6 +6,7 @@ export const judgedCommands: Readonly<Record<string, string>> = {
   'cloud status': 'no connection attempt has a result yet',
   'enrol status':
     'the validity under a wrong clock; the region in the name of the broker never decides when the name has none',
+  health: 'a part that the gateway has not checked, and its site file configures',
   'heartbeat check': 'the gateway cannot be asked, or another robot is not listed',
   'kiosk plan': 'a setting that the tablet does not report',
   'kiosk setup': 'a setting that the tablet does not report, a port closed by a device that is not identified',

@@ -16,6 +16,7 @@ const nothing: HeartbeatSniffEvent = {
   senders: [],
   otherHeartbeats: 0,
   noise: [],
+  gateway: null,
   dropped: 0,
 };
 
@@ -176,10 +177,28 @@ describe('gw heartbeat sniff', () => {
   it('beside another program states which datagrams it cannot receive', () => {
     const view = received(three, { receives: 'broadcasts' });
     expect(plain(view)).toContain('only broadcasts are received here');
-    expect(plain(view)).toContain('GET /api/nachbarn');
+    expect(plain(view)).toContain('this command shows what that one receives');
     const silent = { ...nothing, receives: 'broadcasts' } as const;
     expect(firstLine(silent)).toBe('No broadcast received for 12.3 s.');
     expect(plain(silent)).not.toContain('fleet.unicast');
+  });
+
+  it('beside gw serve says whose datagrams it shows', () => {
+    const none = { malformed: 0, otherVersion: 0, otherKey: 0, forged: 0 };
+    const lastTest = { serial: 'SN0030', address: '192.0.2.30', ageMs: 4_000 };
+    const view = received([sender({ copies: null, replayed: null, bootCounter: null, sequence: null })], {
+      receives: 'gateway',
+      gateway: { replayed: 3, lastTest },
+      noise: [{ ...none, address: null, otherKey: 2 }],
+    });
+    expect(firstLine(view)).toBe('1 robot received by gw serve: 1 alive; datagrams rejected.');
+    expect(plain(view)).toContain('gw serve of this machine has the port');
+    expect(plain(view)).toContain('It rejected 3 replayed heartbeats.');
+    expect(plain(view)).toContain('Last test: SN0030 from 192.0.2.30, 4 s ago.');
+    expect(plain(view)).toMatch(/^alive +SN0007 +192\.0\.2\.17 +1794 +6 +- /m);
+    expect(plain(view)).toMatch(/^other addresses +2/m);
+    const silent = { ...nothing, receives: 'gateway', gateway: { replayed: 0, lastTest: null } } as const;
+    expect(firstLine(silent)).toBe('No datagram received by gw serve for 12.3 s.');
   });
 
   it('names the senders of rejected datagrams, and what to check', () => {

@@ -6,6 +6,7 @@ import type { HeartbeatCheck } from '../../src/lib/toolkit/heartbeat/check.resul
 import { checkHeartbeat } from '../../src/lib/toolkit/heartbeat/check.ts';
 import { openToolkit } from '../../src/lib/toolkit/toolkit.ts';
 import { context, OPERATOR_PORT, openWorld, type SiteText, type World } from './checklist-world.ts';
+import { runGw } from './gw.ts';
 import { until } from './robot.ts';
 
 interface Neighbours {
@@ -48,6 +49,35 @@ const gatewayReportsConflict = () =>
 const NINE_S = 9;
 /** Two heartbeats of every robot: enough for faults that one heartbeat shows. */
 const FIVE_S = 5;
+
+describe.concurrent('gw heartbeat sniff beside a running gateway', () => {
+  it('shows the robots whose unicast heartbeats the gateway receives, and says so', { timeout: 30_000 }, async () => {
+    const shown = await runGw(['heartbeat', 'sniff', '--site', world.sitePath, '--seconds', `${FIVE_S}`, '--json']);
+    const last = JSON.parse(shown.stdout.trim().split('\n').at(-1) ?? '');
+    expect([shown.code, shown.stderr]).toEqual([0, '']);
+    expect(last).toMatchObject({
+      event: 'ended',
+      receives: 'gateway',
+      senders: ['SIM-N001', 'SIM-N002'].map((serial) => ({ serial, verified: true, presence: 'alive' })),
+    });
+    expect(last.datagrams).toBeGreaterThan(0);
+    const unverified = await runGw(['heartbeat', 'sniff', '--no-key', '--seconds', '1', '--json']);
+    expect(JSON.parse(unverified.stdout.trim().split('\n').at(-1) ?? '')).toMatchObject({
+      receives: 'broadcasts',
+      gateway: null,
+    });
+  });
+
+  it('shows the robots of its own network where the gateway is that of another robot', {
+    timeout: 30_000,
+  }, async () => {
+    const site = parse(await readFile(world.sitePath, 'utf8')) as SiteText;
+    const other = join(world.dir, 'site-of-another.yaml');
+    await writeFile(other, stringify({ ...site, chassis: { ...site.chassis, serial: 'SIM-9999' } }));
+    const { stdout } = await runGw(['heartbeat', 'sniff', '--site', other, '--seconds', '1', '--json']);
+    expect(JSON.parse(stdout.trim().split('\n').at(-1) ?? '')).toMatchObject({ receives: 'broadcasts', gateway: null });
+  });
+});
 
 // They change nothing, so they run concurrently.
 describe.concurrent('gw heartbeat check beside a running gateway and two robots', () => {

@@ -275,7 +275,13 @@ describe.skipIf(!hasNamespaces())('three gateways on one bridge (network namespa
     });
     // Unicast heartbeats to this robot are received by its gateway while another program listens.
     const sniffed = await sniff('b', ['--site', join(dir, 'b/site.yaml'), '--seconds', '8']);
-    expect(sniffed).toMatchObject({ receives: 'broadcasts', senders: [{ serial: serialOf('b') }] });
+    expect(sniffed).toMatchObject({
+      receives: 'gateway',
+      senders: [
+        { serial: serialOf('a'), replayed: null },
+        { serial: serialOf('b'), replayed: 0 },
+      ],
+    });
     expect(one('a', 'alive')((await pollView('b', one('a', 'alive'), 1_000)).view)).toBe(true);
   });
 
@@ -344,7 +350,7 @@ describe.skipIf(!hasNamespaces())('three gateways on one bridge (network namespa
 
       // Listening beside a gateway takes no datagrams from it, and shows the senders and their routes.
       const sniffed = await sniff('a', ['--site', sites.a, '--seconds', '9']);
-      expect(sniffed).toMatchObject({ event: 'ended', receives: 'broadcasts', verifies: true });
+      expect(sniffed).toMatchObject({ event: 'ended', receives: 'gateway', verifies: true });
       expect(sniffed.senders).toMatchObject(
         (['a', 'b'] as const).map((robot) => ({
           serial: serialOf(robot),

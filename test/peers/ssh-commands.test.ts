@@ -1,6 +1,7 @@
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parsePasswordHash, verifyPassword } from '../../src/lib/operator/sign-in/password-hash.ts';
 import { gwBinary, runGw, startGw } from '../e2e/gw.ts';
 import { type Robot, startRobot, startServe } from '../e2e/robot.ts';
 import { recordFolder } from '../tunnel/audit/folder.ts';
@@ -90,6 +91,52 @@ describe.skipIf(!isThere)('commands through a real OpenSSH server', () => {
     expect(findings.find(({ id }) => id === 'read-only.loopback')).toMatchObject({ verdict: 'ok' });
   });
 
+  describe('that ask the gateway', () => {
+    let laptop: string;
+    const asked = [
+      ['cloud', 'status', '--accept-undecided'],
+      ['cloud', 'discarded'],
+      ['tunnel', 'status'],
+      ['tunnel', 'sessions'],
+      ['tunnel', 'end'],
+      ['health', '--accept-undecided'],
+      ['log'],
+    ];
+
+    beforeAll(() => {
+      // Of another folder than on the gateway, and with a port on which nothing answers there.
+      laptop = join(robot.dir, 'laptop.yaml');
+      const text = readFileSync(robot.site, 'utf8').replace(`port: ${robot.operatorPort}`, 'port: 1');
+      writeFileSync(laptop, text.replace('stateDir: state', 'stateDir: laptop-state'));
+    });
+
+    it('use its local socket as root there, also for acts of a signed-in person', async () => {
+      await using _serve = await startServe(robot.site);
+      const at = ['--site', laptop, '--via', via];
+      const answers = await Promise.all(asked.map((words) => json(...words, ...at)));
+      expect(answers.map(({ error }, n) => [asked[n], error])).toEqual(asked.map((words) => [words, null]));
+      const log = answers.at(-1)?.data as { entries: { message: string }[] };
+      expect(log.entries.map(({ message }) => message)).toContain('service started');
+      const stop = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"reason":"test"}' };
+      await fetch(`http://127.0.0.1:${robot.operatorPort}/api/stopp`, stop);
+      const cleared = await json('motion', 'clear', ...at);
+      expect(cleared).toMatchObject({ code: 0, data: { cleared: true, wasLatched: true, reason: 'test' } });
+    });
+
+    it('use its port where the server forwards no sockets, and name the login that could', async () => {
+      await using _serve = await startServe(robot.site);
+      await using tcpOnly = await startSshd({ config: ['AllowStreamLocalForwarding no'] });
+      tcpOnly.trust();
+      const at = ['--site', robot.site, '--via', `${tcpOnly.user}@127.0.0.1:${tcpOnly.port}`, '--json'];
+      const run = (...words: string[]) => runGw([...words, ...at], { env: { HOME: tcpOnly.home } });
+      expect(await run('tunnel', 'status')).toMatchObject({ code: 0 });
+      const { code, stdout } = await run('tunnel', 'sessions');
+      const { error } = JSON.parse(stdout) as { error: { code: string; remedy: string } };
+      expect([code, error.code]).toEqual([4, 'NOT_SIGNED_IN']);
+      expect(error.remedy).toContain('--via');
+    });
+  });
+
   it('run the steps of a checklist, none of them on the wrong machine', async () => {
     const list = join(robot.dir, 'via.yaml');
     const step = (id: string, run: string, expected: string) =>
@@ -146,6 +193,48 @@ describe.skipIf(!isThere)('commands through a real OpenSSH server', () => {
     expect((await gw(...audit)).stdout).toMatch(/^Not decided: 1 support session, no finding, records 1 to 2; /);
     const compared = await json(...audit, '--cloud', folder.path('sessions.jsonl'));
     expect(compared).toMatchObject({ code: 2, data: null, error: { code: 'USAGE' } });
+  });
+
+  it('set keys and secrets there, which are in no command line', async () => {
+    await using other = await startRobot({ with: ['enrolment', 'password'] });
+    const log = join(other.dir, 'argv.log');
+    installGw(join(robot.dir, 'bin'), `echo "$@" >> ${log}`);
+    const secret = (name: string) => join(other.dir, 'secrets', name);
+    const at = ['--site', other.site, '--via', via, '--json'];
+    const run = async (words: string[], more: object = {}) => {
+      const { stdout, stderr, code } = await runGw([...words, ...at], { env: { HOME: sshd.home }, ...more });
+      return { ...(JSON.parse(stdout) as Envelope), all: stdout + stderr, code };
+    };
+    const isPassword = async (password: string) => {
+      const hash = parsePasswordHash(readFileSync(secret('device-password'), 'utf8').trim());
+      return hash !== null && (await verifyPassword(password, hash));
+    };
+    const set = await run(['operator', 'password'], { input: 'correct horse battery\n' });
+    expect(set).toMatchObject({ code: 0, data: { file: secret('device-password'), replaced: true } });
+    expect(await isPassword('correct horse battery')).toBe(true);
+    const short = await run(['operator', 'password'], { input: 'x\n' });
+    expect(short).toMatchObject({ code: 2, error: { code: 'USAGE' } });
+    // A file of this machine, which the remote host need not have.
+    const mine = join(sshd.home, 'password.txt');
+    writeFileSync(mine, 'another horse battery\n', { mode: 0o600 });
+    expect((await run(['operator', 'password', '--from-file', mine])).code).toBe(0);
+    expect(await isPassword('another horse battery')).toBe(true);
+
+    const key = await run(['heartbeat', 'key', 'new', secret('heartbeat')]);
+    expect([key.code, readFileSync(secret('heartbeat'), 'utf8')]).toEqual([
+      0,
+      expect.stringMatching(/^[0-9a-f]{64}\n$/),
+    ]);
+
+    const code = readFileSync(secret('enrolment-code.txt'), 'utf8').trim();
+    const wrong = await run(['enrol', '--code-env', 'CODE'], { env: { HOME: sshd.home, CODE: 'AAAA-BBBB' } });
+    expect(wrong).toMatchObject({ code: 4, error: { code: 'ENROLMENT_REFUSED' } });
+    const enrolled = await run(['enrol'], { input: `${code}\n` });
+    expect(enrolled).toMatchObject({ code: 0, ok: true });
+    for (const text of ['correct horse', 'another horse', 'AAAA-BBBB', code, mine]) {
+      expect(readFileSync(log, 'utf8') + set.all + wrong.all + enrolled.all).not.toContain(text);
+    }
+    installGw(join(robot.dir, 'bin'), '');
   });
 
   it('end on the remote host when they are interrupted', async () => {

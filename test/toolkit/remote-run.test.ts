@@ -9,19 +9,23 @@ import { followRemoteGw, remoteArguments, runRemoteGw } from '../../src/lib/tool
 /** A remote host with output set by the test; `gw --version` answers with its version. */
 function remoteHost(chunks: readonly (string | Uint8Array)[], { code = 0, version = '1.0.0', says = '' } = {}) {
   const ran: string[][] = [];
+  const inputs: PassThrough[] = [];
   const ssh: Ssh = {
     where: 't@gw:22',
     firstHop: { host: 'gw', port: 22 },
     dialer: { way: 'via t@gw:22', dial: () => Promise.reject(new Error('nothing is dialled')) },
+    socketDialer: () => ssh.dialer,
     lost: new AbortController().signal,
     quietMs: () => 0,
     async exec(argv) {
       ran.push([...argv]);
+      const stdin = new PassThrough();
+      inputs.push(stdin);
       const isVersion = argv[1] === '--version';
       const output = isVersion ? [`gw/${version} linux-x64 node-v24\n`] : chunks;
       const stdout = Readable.from(output.map((chunk) => Buffer.from(chunk)));
       const process: RemoteProcess = {
-        stdin: new PassThrough(),
+        stdin,
         stdout,
         stderr: Readable.from(isVersion || says === '' ? [] : [Buffer.from(says)]),
         ended: Promise.resolve({ code: isVersion ? 0 : code, signal: null }),
@@ -31,7 +35,7 @@ function remoteHost(chunks: readonly (string | Uint8Array)[], { code = 0, versio
     },
     [Symbol.asyncDispose]: async () => {},
   };
-  return { ssh, ran };
+  return { ssh, ran, inputs };
 }
 
 const notes: string[] = [];
@@ -67,6 +71,8 @@ describe('arguments for the remote host', () => {
       '--no-key',
       '--json',
     ]);
+    const secret = ['--from-file', 'a', '--code-env=B', '--from', 'c'];
+    expect(remoteArguments('x', secret, ['--from-file', '--code-env'])).toEqual(['x', '--from', 'c', '--json']);
     expect(remoteArguments('x', ['--via', 'a', '--', '--via', 'b'])).toEqual(['x', '--json', '--', '--via', 'b']);
   });
 });
@@ -86,6 +92,13 @@ describe('a command that is run on the remote host', () => {
     });
     expect(ran).toContainEqual(['gw', 'x', '--json']);
     expect(notes.sort()).toEqual(['Welcome!', 'busy']);
+  });
+
+  it('gets the input of this machine as its own, to its end', async () => {
+    const { ssh, inputs } = remoteHost([envelope()]);
+    await runRemoteGw(ssh, ['x'], { ...options, input: 'secret\n' });
+    expect(inputs.map((input) => String(input.read() ?? ''))).toContain('secret\n');
+    expect(inputs.filter((input) => input.writableEnded)).toHaveLength(1);
   });
 
   it('reports another version there', async () => {

@@ -39,14 +39,16 @@ export function renderHeartbeatView(view: HeartbeatSniffEvent): string {
   if (!view.verifies) lines.push(chalk.yellow('Not verified: listening without a key.'));
   if (view.receives === 'broadcasts') {
     lines.push(
-      'Another program of this machine (gw serve?) has the port, so only broadcasts are received here; its',
-      'GET /api/nachbarn has the unicast heartbeats.',
+      'Another program of this machine (gw serve?) has the port, so only broadcasts are received here. With the site file',
+      'of the running gw serve this command shows what that one receives: run it again.',
     );
   }
+  if (view.gateway !== null) lines.push(...gatewayLines(view.gateway));
   if (datagrams === 0 && forMs >= HINT_AFTER_MS) lines.push('', ...silence(view));
   if (senders.length > 0) lines.push('', senderTable(senders), ...remarks(senders));
   if (otherHeartbeats > 0) lines.push(`and ${plural(otherHeartbeats, 'heartbeat')} of further senders`);
-  if (noise.length > 0) lines.push('', 'Rejected datagrams:', noiseTable(noise), ...causes(noise));
+  if (noise.length > 0)
+    lines.push('', 'Rejected datagrams:', noiseTable(noise, view.gateway !== null), ...causes(noise));
   if (dropped !== null && dropped > 0) {
     lines.push(
       '',
@@ -60,24 +62,26 @@ export function renderHeartbeatView(view: HeartbeatSniffEvent): string {
 function firstLine(view: HeartbeatSniffEvent): string {
   const { senders, noise, otherHeartbeats, forMs, receives, verifies } = view;
   const what = receives === 'broadcasts' ? 'broadcast' : 'datagram';
+  const by = receives === 'gateway' ? ' by gw serve' : '';
   if (view.datagrams === 0) {
     return forMs < HINT_AFTER_MS
-      ? `No ${what} received yet.`
-      : chalk.yellow(`No ${what} received for ${seconds(forMs)} s.`);
+      ? `No ${what} received${by} yet.`
+      : chalk.yellow(`No ${what} received${by} for ${seconds(forMs)} s.`);
   }
   const robots = senders.filter(({ test }) => !test);
   const bySerial = [...Map.groupBy(robots, ({ serial }) => serial).values()];
   const parts = [
     robots.length === 0
-      ? 'No robot received'
-      : `${otherHeartbeats > 0 ? 'At least ' : ''}${plural(bySerial.length, 'robot')} received` +
+      ? `No robot received${by}`
+      : `${otherHeartbeats > 0 ? 'At least ' : ''}${plural(bySerial.length, 'robot')} received${by}` +
         `${verifies ? '' : ', not verified'}: ${presences(bySerial)}`,
   ];
   const conflicts = bySerial.filter((group) => group.some(isInConflict)).length;
   if (conflicts > 0) parts.push(chalk.red(`${plural(conflicts, 'serial')} in conflict`));
   const tests = senders.length - robots.length;
   if (tests > 0) parts.push(plural(tests, 'test', 'tests'));
-  if (noise.length > 0) {
+  if (noise.length > 0 && noise.every(({ address }) => address === null)) parts.push(chalk.red('datagrams rejected'));
+  else if (noise.length > 0) {
     const more = noise.some(({ address }) => address === null) ? 'more than ' : '';
     const addresses = noise.filter(({ address }) => address !== null).length;
     parts.push(chalk.red(`${more}${plural(addresses, 'address', 'addresses')} with rejected datagrams`));
@@ -104,6 +108,18 @@ function colourOf(presence: Presence): (text: string) => string {
 
 function isInConflict({ conflictWith }: Sender): boolean {
   return conflictWith.length > 0;
+}
+
+function gatewayLines({ replayed, lastTest }: NonNullable<HeartbeatSniffEvent['gateway']>): string[] {
+  const lines = [
+    'gw serve of this machine has the port: what was not broadcast is shown as gw serve received it, from now on.',
+  ];
+  if (replayed > 0) lines.push(chalk.yellow(`It rejected ${plural(replayed, 'replayed heartbeat')}.`));
+  if (lastTest !== null) {
+    const { serial, address, ageMs } = lastTest;
+    lines.push(`Last test: ${printable(serial)} from ${printable(address)}, ${duration(ageMs)} ago.`);
+  }
+  return lines;
 }
 
 function silence({ receives }: HeartbeatSniffEvent): string[] {
@@ -135,7 +151,7 @@ function senderTable(senders: readonly Sender[]): string {
       printable(sender.address),
       String(sender.heartbeats),
       String(sender.lost),
-      String(sender.replayed),
+      sender.replayed === null ? '-' : String(sender.replayed),
       sender.periodMs === null ? '-' : `${(sender.periodMs / 1000).toFixed(3)} s`,
       sender.jitterMs === null ? '-' : `${Math.round(sender.jitterMs)} ms`,
       stateText(sender),
@@ -190,13 +206,13 @@ function remarks(senders: readonly Sender[]): string[] {
   if (robots.length < senders.length) {
     lines.push('test: sent by `gw heartbeat send`, not a robot.');
   }
-  const copies = senders.reduce((sum, sender) => sum + sender.copies, 0);
+  const copies = senders.reduce((sum, sender) => sum + (sender.copies ?? 0), 0);
   if (copies > 0) {
     lines.push(
       `${plural(copies, 'heartbeat')} received twice within ${pluralWord(copies, 'its', 'their')} period, such as by broadcast and unicast.`,
     );
   }
-  if (senders.some(({ replayed }) => replayed > 0)) {
+  if (senders.some(({ replayed }) => (replayed ?? 0) > 0)) {
     lines.push('replayed: not newer than an earlier heartbeat. A recording, or a robot that lost its stateDir.');
   }
   return lines.length === 0 ? [] : ['', ...lines];
@@ -211,11 +227,11 @@ const faults: readonly { readonly fault: Fault; readonly title: string; readonly
   { fault: 'malformed', title: 'malformed', cause: 'another program on the port, or a gateway of another vendor' },
 ];
 
-function noiseTable(noise: readonly Noise[]): string {
+function noiseTable(noise: readonly Noise[], ofGateway: boolean): string {
   return renderTable(
     [{ title: 'address' }, ...faults.map(({ title }) => ({ title, align: 'right' as const }))],
     noise.map((row) => [
-      row.address === null ? 'more addresses' : printable(row.address),
+      row.address === null ? (ofGateway ? 'other addresses' : 'more addresses') : printable(row.address),
       ...faults.map(({ fault }) => String(row[fault])),
     ]),
   );

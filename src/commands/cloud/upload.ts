@@ -21,7 +21,6 @@ export default class CloudUpload extends GwCommand<Result> {
     via: Flags.string({
       summary: 'Refused with what to do instead: the backup must be on the gateway.',
       helpValue: 'USER@HOST[:PORT]',
-      hidden: true,
     }),
     wait: Flags.boolean({ summary: 'Wait until the gateway has uploaded it.' }),
     within: numberFlag({ summary: 'Seconds to wait, if not 600.', min: 1, max: 86_400, dependsOn: ['wait'] }),

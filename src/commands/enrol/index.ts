@@ -1,22 +1,24 @@
 import { Flags } from '@oclif/core';
 import { GwCommand, type Outcome } from '../../cli/command.ts';
-import { siteFlag } from '../../cli/flags.ts';
+import { siteFlag, viaThereFlag } from '../../cli/flags.ts';
 import { withProgress } from '../../cli/progress.ts';
 import { renderEnrol } from '../../cli/render/enrol.ts';
 import type { Enrol as Result } from '../../lib/toolkit/enrol/enrol.result.ts';
 
 export default class Enrol extends GwCommand<Result> {
-  static override summary = 'Enrol this device in the cloud, once, on the gateway itself.';
+  static override summary = 'Enrol this device in the cloud, once, on the gateway itself or through --via.';
   static override description =
-    'Reads the serial number from the chassis, generates a key that never leaves this machine, and sends a certificate request with a one-time code to enrolment.url of the site file. The code is typed without echo, or read from the first line of a file or stdin, or from an environment variable; never from an argument. Nothing is installed unless the answer is verified completely. An interrupted run is resumed by the next one, with the same key. An existing identity is replaced only with --renew.';
+    'Reads the serial number from the chassis, generates a key that never leaves the gateway, and sends a certificate request with a one-time code to enrolment.url of the site file. The code is typed without echo, or read from the first line of a file or stdin, or from an environment variable; never from an argument; with --via it is read here and sent through the SSH connection to the gw there, for the login there, which must be that of `gw serve`: the identity belongs to it. Nothing is installed unless the answer is verified completely. An interrupted run is resumed by the next one, with the same key. An existing identity is replaced only with --renew.';
   static override examples = [
     '<%= config.bin %> enrol',
     '<%= config.bin %> enrol --site robot-7/site.yaml --code-file code.txt',
     'CODE=… <%= config.bin %> enrol --code-env CODE --json',
     '<%= config.bin %> enrol --renew',
+    '<%= config.bin %> enrol --via gw@192.0.2.2 --site /etc/gw/site.yaml',
   ];
   static override flags = {
     site: siteFlag,
+    via: viaThereFlag,
     renew: Flags.boolean({
       summary: 'Replace the existing identity; needs a new one-time code.',
       default: false,
@@ -35,21 +37,28 @@ export default class Enrol extends GwCommand<Result> {
 
   protected override async execute(): Promise<Outcome<Result>> {
     const { flags } = await this.parse(Enrol);
+    const { readOneTimeCode } = await import('../../cli/one-time-code.ts');
+    const { signal } = this;
+    const codeOfPerson = () =>
+      readOneTimeCode({
+        streams: { input: process.stdin, output: process.stderr },
+        fromFile: flags['code-file'],
+        fromVariable: flags['code-env'],
+        environment: process.env,
+        signal,
+      });
+    if (flags.via !== undefined) {
+      const { enrolSchema } = await import('../../lib/toolkit/enrol/enrol.result.ts');
+      const secret = { text: await codeOfPerson(), flags: ['--code-file', '--code-env'] };
+      return await this.runThere(flags.via, enrolSchema, secret);
+    }
     const { openToolkit } = await import('../../lib/toolkit/index.ts');
     const { enrolDevice } = await import('../../lib/toolkit/enrol/enrol.ts');
-    const { readOneTimeCode } = await import('../../cli/one-time-code.ts');
     const toolkit = await openToolkit(flags.site);
-    const { signal } = this;
     const data = await withProgress({ quiet: this.jsonEnabled() }, (progress) => {
       const readCode = () => {
         progress.stop();
-        return readOneTimeCode({
-          streams: { input: process.stdin, output: process.stderr },
-          fromFile: flags['code-file'],
-          fromVariable: flags['code-env'],
-          environment: process.env,
-          signal,
-        });
+        return codeOfPerson();
       };
       return enrolDevice(
         toolkit,

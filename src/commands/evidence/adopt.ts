@@ -7,7 +7,7 @@ import type { EvidenceAdopted as Result } from '../../lib/toolkit/evidence/verif
 export default class EvidenceAdopt extends GwCommand<Result> {
   static override summary = 'Adopt new records of the evidence file at once, as a signed-in person.';
   static override description =
-    'A running gateway applies contradictions at once; added records count after its restart, or by this command. Read the added records first: `gw evidence show FACT`. --password-file signs in; the user of `gw serve` on the gateway needs no password.';
+    'A running gateway applies contradictions at once; added records count after its restart, or by this command. Read the added records first: `gw evidence show FACT`. --password-file signs in; root and the user of `gw serve` need none, on the gateway or by the login of --via.';
   static override examples = [
     '<%= config.bin %> evidence adopt',
     '<%= config.bin %> evidence adopt --host robot-7.local --password-file device-password.txt',

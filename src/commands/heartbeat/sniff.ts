@@ -8,7 +8,7 @@ import type { HeartbeatSniffEvent } from '../../lib/toolkit/heartbeat/sniff.resu
 export default class HeartbeatSniff extends LongRunningCommand<HeartbeatSniffEvent> {
   static override summary = 'Listen to heartbeats: senders, timing, rejected datagrams.';
   static override description =
-    'Sends nothing. On a terminal the table is updated in place; otherwise one line is written every 2 seconds and the table at the end; with --json one JSON object per line. Beside gw serve on the same machine it receives broadcasts only, because unicast datagrams stay with gw serve. Ends with Ctrl-C.';
+    'Sends nothing. On a terminal the table is updated in place; otherwise one line is written every 2 seconds and the table at the end; with --json one JSON object per line. Beside the gw serve of the site file, which keeps the unicast datagrams, it shows broadcasts, and the rest as gw serve receives it, and says so; with --no-key it receives broadcasts only there. Ends with Ctrl-C.';
   static override examples = [
     '<%= config.bin %> heartbeat sniff',
     '<%= config.bin %> heartbeat sniff --seconds 60 --json',

@@ -18,7 +18,7 @@ interface PoseFlags {
 export default class MotionPose extends GwCommand<Result> {
   static override summary = 'Set the pose of the standing robot, for example after a map restore.';
   static override description =
-    'The robot does not drive, but it uses this pose from then on: with a wrong position or heading the next order drives to a wrong place. Name the station or the dock where the robot stands (--at, --at-dock), or the pose itself. The order passes the gate of the running gateway, needs a signed-in person (--password-file, or the user of `gw serve` on the gateway), and succeeds only when the chassis reports the pose. Exits with 1 otherwise.';
+    'The robot does not drive, but it uses this pose from then on: with a wrong position or heading the next order drives to a wrong place. Name the station or the dock where the robot stands (--at, --at-dock), or the pose itself. The order passes the gate of the running gateway, needs a signed-in person (--password-file, or root or the user of `gw serve`, on the gateway or by the login of --via), and succeeds only when the chassis reports the pose. Exits with 1 otherwise.';
   static override examples = [
     '<%= config.bin %> motion pose --at-dock --robot-stands-there',
     '<%= config.bin %> motion pose --at A --robot-stands-there --password-file device-password.txt',

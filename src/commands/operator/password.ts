@@ -1,20 +1,22 @@
 import { Flags } from '@oclif/core';
 import { GwCommand, type Outcome } from '../../cli/command.ts';
-import { siteFlag } from '../../cli/flags.ts';
+import { siteFlag, viaThereFlag } from '../../cli/flags.ts';
 import { renderOperatorPassword } from '../../cli/render/operator.ts';
 import type { OperatorPassword as Result } from '../../lib/toolkit/operator/password.result.ts';
 
 export default class OperatorPassword extends GwCommand<Result> {
   static override summary = 'Set the device password of the operator surface.';
   static override description =
-    'Prompts for it twice without echo; without a terminal reads the first line of stdin. Writes its scrypt hash to operator.passwordFile of the site file, readable for its owner only. The password itself is never an argument and never stored.';
+    'Prompts for it twice without echo; without a terminal reads the first line of stdin. Writes its scrypt hash to operator.passwordFile of the site file, readable for its owner only. The password itself is never an argument and never stored; with --via it is read here and sent through the SSH connection to the gw there, for the login there, which must be that of `gw serve`: the file belongs to it.';
   static override examples = [
     '<%= config.bin %> operator password',
     '<%= config.bin %> operator password --from-file new-password.txt',
+    '<%= config.bin %> operator password --via gw@192.0.2.2 --site /etc/gw/site.yaml',
     'pass show robot-7 | <%= config.bin %> operator password --site robot-7/site.yaml',
   ];
   static override flags = {
     site: siteFlag,
+    via: viaThereFlag,
     'from-file': Flags.file({ summary: 'Read the password from the first line of this file.', helpValue: 'FILE' }),
   };
   static override readonly schema = 'gw/operator-password/1';
@@ -26,7 +28,7 @@ export default class OperatorPassword extends GwCommand<Result> {
     );
     const { readNewPassword } = await import('../../cli/hidden-prompt.ts');
     // Fails before the prompt if the site file names no file for the hash.
-    await passwordFileOf(flags.site);
+    if (flags.via === undefined) await passwordFileOf(flags.site);
     const streams = { input: process.stdin, output: process.stderr };
     const password = await readNewPassword({
       streams,
@@ -34,6 +36,10 @@ export default class OperatorPassword extends GwCommand<Result> {
       check: passwordProblem,
       signal: this.signal,
     });
+    if (flags.via !== undefined) {
+      const { operatorPasswordSchema } = await import('../../lib/toolkit/operator/password.result.ts');
+      return await this.runThere(flags.via, operatorPasswordSchema, { text: password, flags: ['--from-file'] });
+    }
     return { data: await setOperatorPassword(flags.site, password) };
   }
 

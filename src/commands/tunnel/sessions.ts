@@ -8,10 +8,11 @@ import type { TunnelSessions as Result } from '../../lib/toolkit/tunnel/sessions
 export default class TunnelSessions extends GwCommand<Result> {
   static override summary = 'List the support sessions and refused requests in the records of the gateway.';
   static override description =
-    'Asks the running gateway, newest first, with begin, end, reason and duration. --password-file signs in with the device password; without it the command must run on the gateway as the user of `gw serve`. It checks nothing: the audit of the records proves that no line was changed. Exits with 0 also when there are none.';
+    'Asks the running gateway, newest first, with begin, end, reason and duration. --password-file signs in with the device password; without it the command runs as root or the user of `gw serve`, on the gateway or by the login of --via. It checks nothing: the audit of the records proves that no line was changed. Exits with 0 also when there are none.';
   static override examples = [
     '<%= config.bin %> tunnel sessions',
     '<%= config.bin %> tunnel sessions --limit 200 --json',
+    '<%= config.bin %> tunnel sessions --via root@192.0.2.2',
     '<%= config.bin %> tunnel sessions --host robot-7.local --password-file device-password.txt',
   ];
   static override flags = {

@@ -33,3 +33,4 @@ export type {
   SshOptions,
   SshPerson,
 } from './ssh/model.ts';
+export { parseListeningUnixSockets } from './unix-sockets.ts';

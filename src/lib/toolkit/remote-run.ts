@@ -16,6 +16,8 @@ export interface RemoteGwOptions<T> {
   readonly signal: AbortSignal;
   /** Receives other output of the remote host, line by line. */
   readonly onNote: (text: string) => void;
+  /** Its standard input, for a secret: command lines are visible to every user there. Absent: nothing is written. */
+  readonly input?: string | undefined;
 }
 
 export interface RemoteResult<T> {
@@ -34,16 +36,18 @@ const EXIT_NOT_FOUND = 127;
 
 /**
  * The arguments for the remote `gw`: the command without --via and with --json. `id` is the oclif command id,
- * `heartbeat:check`. A --site path refers to the remote host.
+ * `heartbeat:check`. A --site path refers to the remote host. `ofHere`: other flags with a value that only this machine
+ * can use, such as one of its files.
  */
-export function remoteArguments(id: string, argv: readonly string[]): string[] {
+export function remoteArguments(id: string, argv: readonly string[], ofHere: readonly string[] = []): string[] {
+  const dropped = ['--via', ...ofHere];
   const words: string[] = [];
   const end = argv.indexOf('--');
   const flags = end < 0 ? argv : argv.slice(0, end);
   for (let at = 0; at < flags.length; at += 1) {
     const word = flags[at] ?? '';
-    if (word === '--via') at += 1;
-    else if (!word.startsWith('--via=') && word !== '--json') words.push(word);
+    if (dropped.includes(word)) at += 1;
+    else if (!dropped.some((flag) => word.startsWith(`${flag}=`)) && word !== '--json') words.push(word);
   }
   return [...id.split(':'), ...words, '--json', ...(end < 0 ? [] : argv.slice(end))];
 }
@@ -141,10 +145,11 @@ export async function readRemoteText(ssh: Ssh, argv: readonly string[], signal: 
 async function runLines<T>(
   ssh: Ssh,
   words: readonly string[],
-  { signal, onNote }: RemoteGwOptions<T>,
+  { signal, onNote, input }: RemoteGwOptions<T>,
   onLine: (line: string) => void,
 ): Promise<RemoteExit> {
   await using remote: RemoteProcess = await ssh.exec(['gw', ...words], { signal });
+  if (input !== undefined) remote.stdin.end(input);
   let notes = 0;
   const stderrLines: string[] = [];
   const reading = Promise.all([

@@ -16,7 +16,7 @@ import { cloudViewSchema } from '../../../src/lib/toolkit/cloud/view.result.ts';
 import type { Toolkit } from '../../../src/lib/toolkit/toolkit.ts';
 import { connectedView, lostView } from '../../cloud/views.ts';
 import { startWorld } from '../../enrolment/world.ts';
-import { context, startFakeOperator } from '../operator/fake-operator.ts';
+import { context, forwardingOnly, startFakeOperator } from '../operator/fake-operator.ts';
 
 /** A gateway whose operator server answers with these views in turn, the last one for all further requests. */
 async function gatewayWith(...views: readonly object[]) {
@@ -235,7 +235,7 @@ describe("the check 'cloud link'", () => {
     const trouble = { kind, detail: 'as the link says', remedy: 'Do this.', ask: null };
     await using gateway = await gatewayWith({ ...sound, link: sound.link && { ...sound.link, troubles: [trouble] } });
     // Over SSH the certificate cannot be compared; what the link itself says is known all the same.
-    const toolkit = { ...gateway.toolkit, ssh: {} as NonNullable<Toolkit['ssh']> };
+    const toolkit = { ...gateway.toolkit, ssh: forwardingOnly };
     const data = await checkCloudLink(toolkit, { withinMs: 0 }, context());
     expect(data.verdict).toBe('wrong');
     expect(data.findings.filter(({ verdict }) => verdict === 'wrong')).toMatchObject([
@@ -275,7 +275,7 @@ describe("the check 'cloud link'", () => {
     expect(await verdictWith(installed.replaceAll(':', '').toLowerCase())).toBe('ok');
     // Renewed, and the link still uses the certificate before.
     expect(await verdictWith('ab'.repeat(32))).toBe('wrong');
-    expect(await verdictWith(installed, { ssh: {} as NonNullable<Toolkit['ssh']> })).toBe('not-checked');
+    expect(await verdictWith(installed, { ssh: forwardingOnly })).toBe('not-checked');
   });
 
   it('is offered to checklists', () => {

@@ -29,7 +29,7 @@ afterAll(() => {
 /** The result of a check against a program that answers like this in place of the operator server. */
 async function failureFor(how: Answer, dialer = directDialer): Promise<GwError> {
   answer = how;
-  const toolkit = { site: { operator: { port } } as Site, dialer, clock: systemClock };
+  const toolkit = { site: { operator: { port }, stateDir: '/nonexistent' } as Site, dialer, clock: systemClock };
   const context = { signal: new AbortController().signal, onProgress: () => {} };
   const error = await readGatewayHealth(toolkit, {}, context).then(
     () => undefined,

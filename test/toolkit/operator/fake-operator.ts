@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { directDialer } from '../../../src/lib/net/index.ts';
+import { GwError } from '../../../src/lib/error/index.ts';
+import { directDialer, type Ssh } from '../../../src/lib/net/index.ts';
 import type { Site } from '../../../src/lib/site/index.ts';
 import type { Toolkit } from '../../../src/lib/toolkit/toolkit.ts';
 import { createPacedClock } from '../../lifecycle/paced-clock.ts';
@@ -33,6 +34,11 @@ export interface FakeOperator extends AsyncDisposable {
   nowMs(): number;
 }
 
+/** An SSH login that may open TCP connections only. */
+export const forwardingOnly = {
+  exec: () => Promise.reject(new GwError('SSH_CHANNEL_REFUSED', 'Program refused.')),
+} as unknown as Ssh;
+
 export const context = () => ({ signal: new AbortController().signal, onProgress: () => {} });
 
 /** It is the gateway of whichever robot its client means. */
@@ -55,7 +61,7 @@ export async function startFakeOperator(): Promise<FakeOperator> {
   const { port } = server.address() as { port: number };
 
   const fake: FakeOperator = {
-    toolkit: { site: { operator: { port } } as Site, dialer: directDialer, clock },
+    toolkit: { site: { operator: { port }, stateDir: '/nonexistent' } as Site, dialer: directDialer, clock },
     requests: [],
     override: () => undefined,
     latched: false,

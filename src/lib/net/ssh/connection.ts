@@ -60,6 +60,7 @@ export async function openSsh(target: string | SshTarget, options: SshOptions): 
       where: nameOf(settings),
       firstHop: { host: (way[0] ?? settings).hostName, port: (way[0] ?? settings).port },
       dialer,
+      socketDialer: (path) => dialerOf(last, nameOf(settings), path),
       lost,
       quietMs: last.quietMs,
       exec: (argv, { signal: stop } = {}) => exec(last, lost, settings, argv, stop),
@@ -119,10 +120,10 @@ export function routeOf(
 }
 
 /**
- * Dials from the remote host. Time without data from that host does not count towards the timeout: while it is silent,
+ * Dials from the remote host, every endpoint or the one Unix socket there. Time without data from that host does not count towards the timeout: while it is silent,
  * the result of the dial is unknown, and either data arrives again or the connection is lost.
  */
-function dialerOf({ client, lost, responsiveMs, roundTrips }: Hop, where: string): Dialer {
+function dialerOf({ client, lost, responsiveMs, roundTrips }: Hop, where: string, socketPath?: string): Dialer {
   const dialer: Dialer = {
     way: `via ${where}`,
     roundTrips,
@@ -130,8 +131,7 @@ function dialerOf({ client, lost, responsiveMs, roundTrips }: Hop, where: string
       const { promise, resolve, reject } = Promise.withResolvers<ReturnType<typeof channelStream>>();
       const began = performance.now();
       const tried = (): Tried => ({
-        address: host,
-        port,
+        ...(socketPath === undefined ? { address: host, port } : { address: `unix:${socketPath}` }),
         ...triedOver(dialer),
         forMs: Math.round(performance.now() - began),
       });
@@ -153,8 +153,11 @@ function dialerOf({ client, lost, responsiveMs, roundTrips }: Hop, where: string
       };
       wait(timeoutMs);
       const aborting = [onAbort(signal, () => reject(signal?.reason)), onAbort(lost, () => reject(lost.reason))];
-      if (signal?.aborted !== true && !lost.aborted)
-        open(() => client.forwardOut('127.0.0.1', 0, host, port, onOpen), reject);
+      const forward = () => {
+        if (socketPath === undefined) client.forwardOut('127.0.0.1', 0, host, port, onOpen);
+        else client.openssh_forwardOutStreamLocal(socketPath, onOpen);
+      };
+      if (signal?.aborted !== true && !lost.aborted) open(forward, reject);
       return promise.finally(() => {
         isOver = true;
         clearTimeout(timer);
@@ -188,7 +191,9 @@ function refusal(error: Error & { reason?: unknown }, where: string, tried: Trie
     const failure = failureOfText.find(([pattern]) => pattern.test(text))?.[1] ?? 'other';
     return new DialError(failure, tried, error);
   }
-  if (typeof error.reason === 'number') return refusedChannel(`TCP forwarding refused by ${where} (${text})`, tried);
+  const what = tried.port === undefined ? 'Socket' : 'TCP';
+  if (typeof error.reason === 'number')
+    return refusedChannel(`${what} forwarding refused by ${where} (${text})`, tried);
   return new DialError('cut', tried, error);
 }
 

@@ -85,6 +85,11 @@ export interface Ssh extends AsyncDisposable {
    */
   readonly dialer: Dialer;
   /**
+   * Dials the Unix socket `path` of the remote host, with the permissions of the login there; the endpoint is ignored.
+   * OpenSSH gives no reason for a failure: the DialError is 'other' (`direct-streamlocal@openssh.com`, PROTOCOL 2.4).
+   */
+  socketDialer(path: string): Dialer;
+  /**
    * Runs a program on the remote host. Arguments are quoted for its shell and arrive unchanged. Aborting the signal
    * terminates the program. Throws SSH_CHANNEL_REFUSED, SSH_LOST, INTERRUPTED.
    */

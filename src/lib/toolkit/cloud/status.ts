@@ -1,4 +1,4 @@
-import { operatorAccess } from '../operator/access.ts';
+import { gatewayAccess } from '../operator/local-access.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
 import type { Deciding } from '../verdict.ts';
 import { type CloudStatus, cloudViewSchema } from './view.result.ts';
@@ -13,11 +13,11 @@ export interface CloudOptions {
  * site file. Throws OPERATOR_NOT_REACHABLE.
  */
 export async function readCloudStatus(
-  toolkit: Pick<Toolkit, 'site' | 'dialer'>,
+  toolkit: Pick<Toolkit, 'site' | 'dialer' | 'ssh'>,
   { host }: CloudOptions,
   context: CheckContext,
 ): Promise<CloudStatus> {
-  const view = await operatorAccess(toolkit, context, host).ask('GET', '/api/cloud', cloudViewSchema);
+  const view = await (await gatewayAccess(toolkit, context, host)).ask('GET', '/api/cloud', cloudViewSchema);
   if (view.status !== 'not-configured' || toolkit.site.cloud === undefined) return view;
   return { ...view, remedy: `${toolkit.site.path} has \`cloud\`: restart \`gw serve\`, so that it reads it.` };
 }

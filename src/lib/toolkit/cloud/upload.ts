@@ -2,7 +2,7 @@ import { basename, join } from 'node:path';
 import { addUpload, type SpoolEntry, UPLOADS_FOLDER } from '../../cloud/index.ts';
 import { GwError } from '../../error/index.ts';
 import { readArchive } from '../../maps/index.ts';
-import { localOperatorAccess, type OperatorAccess } from '../operator/access.ts';
+import { type GatewayAccess, localOperatorAccess } from '../operator/local-access.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
 import type { CloudUpload } from './upload.result.ts';
 import { type CloudStatus, cloudViewSchema } from './view.result.ts';
@@ -71,7 +71,7 @@ interface Waiting {
   readonly isNew: boolean;
   readonly entry: SpoolEntry;
   readonly waitMs: number;
-  readonly operator: Pick<OperatorAccess, 'ask'>;
+  readonly operator: Pick<GatewayAccess, 'ask'>;
 }
 
 /** Until it is uploaded or refused, or the time is over. */

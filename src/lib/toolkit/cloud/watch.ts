@@ -18,7 +18,7 @@ const POLL_MS = 1_000;
  * answer is reported and does not end the watch. An aborted signal is the normal end.
  */
 export async function watchCloudLink(
-  toolkit: Pick<Toolkit, 'site' | 'dialer' | 'clock'>,
+  toolkit: Pick<Toolkit, 'site' | 'dialer' | 'clock' | 'ssh'>,
   options: CloudWatchOptions,
   { signal, onProgress }: CheckContext,
   onEvent: (event: CloudWatchEvent) => void,

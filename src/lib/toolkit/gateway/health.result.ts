@@ -72,3 +72,11 @@ export const gatewayHealthSchema = z.strictObject({
     .describe('State of the log output. Not part of status.'),
 });
 export type GatewayHealth = z.infer<typeof gatewayHealthSchema>;
+
+/** `gw health --json` */
+export const judgedHealthSchema = gatewayHealthSchema.extend({
+  verdict: z
+    .enum(['ok', 'wrong', 'not-checked'])
+    .describe('wrong: degraded. not-checked: a part that the site file configures was not checked.'),
+});
+export type JudgedHealth = z.infer<typeof judgedHealthSchema>;

@@ -6,7 +6,7 @@ import type { Arrival } from './timing.ts';
 const count = z.int().min(0);
 
 /** The fields of `GET /api/nachbarn` that the check uses. */
-const viewSchema = z.looseObject({
+export const viewSchema = z.looseObject({
   robots: z.array(
     z.looseObject({
       serial: z.string(),

@@ -10,15 +10,19 @@ const senderSchema = z.strictObject({
   presence: z.enum(['alive', 'late', 'gone']).describe('late after 3 missed heartbeats, gone after 15.'),
   ageMs: z.number().describe('Since its last heartbeat.'),
   heartbeats: count,
-  copies: count.describe('Duplicates within one period, such as by broadcast and unicast.'),
-  replayed: count.describe('Other heartbeats that were not newer than an earlier one.'),
+  copies: count
+    .nullable()
+    .describe('Duplicates within one period, such as by broadcast and unicast; null: not known from gw serve.'),
+  replayed: count
+    .nullable()
+    .describe('Other heartbeats that were not newer than an earlier one; null: gw serve counts those of all senders.'),
   lost: count.describe('Gaps in its sequence since the first heartbeat received.'),
   periodMs: z.number().nullable().describe('Mean time from heartbeat to heartbeat; null before the third heartbeat.'),
   jitterMs: z.number().nullable().describe('Standard deviation of that time.'),
   alsoFrom: z.array(z.string()).describe('Other addresses that send with the same serial, at most 16.'),
   conflictWith: z.array(z.string()).describe('Those of them that are another device, or a replay of an earlier boot.'),
-  bootCounter: count,
-  sequence: count,
+  bootCounter: count.nullable().describe('null: not known from gw serve.'),
+  sequence: count.nullable().describe('null: not known from gw serve.'),
   uptimeS: count,
   moving: z.boolean().nullable().describe('null: unknown.'),
   stopped: z.boolean().nullable(),
@@ -39,15 +43,25 @@ const viewShape = {
   at: z.string().describe('UTC, by the wall clock of this machine.'),
   forMs: z.number().describe('Duration of listening.'),
   receives: z
-    .enum(['everything', 'broadcasts'])
+    .enum(['everything', 'broadcasts', 'gateway'])
     .describe(
-      'Current state. broadcasts: another program of this machine has the port and gets the unicast datagrams.',
+      'Current state. broadcasts: another program of this machine has the port and gets the unicast datagrams. gateway: gw serve has it; what was not broadcast is as that one received it since this command began.',
     ),
   verifies: z.boolean().describe('false: no key, no heartbeat is verified.'),
   datagrams: count,
   senders: z.array(senderSchema),
   otherHeartbeats: count.describe('Heartbeats of senders beyond the bound.'),
   noise: z.array(noiseSchema).describe('Rejected datagrams by source address.'),
+  gateway: z
+    .strictObject({
+      replayed: count.describe('Heartbeats of all senders that were not newer than an earlier one.'),
+      lastTest: z
+        .strictObject({ serial: z.string(), address: z.string(), ageMs: z.number() })
+        .nullable()
+        .describe('The last test heartbeat; null: none.'),
+    })
+    .nullable()
+    .describe('What only gw serve reports; null: this command has the port itself.'),
   dropped: count
     .nullable()
     .describe('Datagrams dropped by the kernel on the port, for all programs of this machine; null: unknown.'),

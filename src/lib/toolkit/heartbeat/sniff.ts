@@ -9,8 +9,11 @@ import {
 } from '../../fleet/index.ts';
 import type { Clock } from '../../lifecycle/index.ts';
 import { aborted, onAbort } from '../../lifecycle/index.ts';
+import { directDialer } from '../../net/index.ts';
 import { loadSite, type Site } from '../../site/index.ts';
+import { gatewayAccess } from '../operator/local-access.ts';
 import { fleetOf } from './fleet.ts';
+import { type GatewayFeed, gatewayFeed, QUERY_INTERVAL_MS, withFeed } from './gateway-feed.ts';
 import type { HeartbeatSniffEvent } from './sniff.result.ts';
 
 export interface HeartbeatSniffOptions {
@@ -26,15 +29,17 @@ export interface HeartbeatSniffOptions {
 
 /**
  * Listens on the heartbeat port and reports the senders, their timing and rejected datagrams. Sends nothing, and takes no
- * datagrams from a `gw serve` on the same machine. An aborted signal is the normal end. Throws SITE_FILE_NOT_FOUND,
- * SITE_FILE_INVALID, SECRET_UNREADABLE, PORT_IN_USE.
+ * datagrams from a `gw serve` on the same machine: while that one has the port, what is not broadcast is shown as that one
+ * reports it. An aborted signal is the normal end. Throws SITE_FILE_NOT_FOUND, SITE_FILE_INVALID, SECRET_UNREADABLE, PORT_IN_USE, and
+ * OPERATOR_NOT_REACHABLE when a gateway that was shown is gone.
  */
 export async function sniffHeartbeats(
   { sitePath, withKey, seconds, everyMs, clock }: HeartbeatSniffOptions,
   { signal }: { readonly signal: AbortSignal },
   onView: (view: HeartbeatSniffEvent) => void,
 ): Promise<HeartbeatSniffEvent> {
-  const fleet = withKey ? fleetOf(await siteOf(sitePath)) : null;
+  const site = withKey ? await siteOf(sitePath) : null;
+  const fleet = site === null ? null : fleetOf(site);
   const keys = fleet === null ? null : await readKeyRing(fleet);
   const sniffer = createSniffer({ keys, clock, reserved: new Set(fleet?.robots) });
   const { socket, receives } = await openBesideOthers((bytes, { address }) => sniffer.receive(bytes, address));
@@ -42,23 +47,26 @@ export async function sniffHeartbeats(
   const began = clock.monotonicMs();
   const over = new AbortController();
   const end = () => over.abort();
-  const eventOf = (event: HeartbeatSniffEvent['event']): HeartbeatSniffEvent => {
-    const port = readPortTable();
-    return {
-      event,
-      at: clock.wall().toISOString(),
-      forMs: Math.round(clock.monotonicMs() - began),
-      // A program that opens the port later gets the unicast datagrams from then on.
-      receives: port !== null && port.openToAll > 1 ? 'broadcasts' : receives,
-      verifies: withKey,
-      ...viewOf(sniffer.view()),
-      // The counts of sockets closed meanwhile are gone.
-      dropped: port === null ? null : Math.max(0, port.dropped - droppedBefore),
-    };
-  };
   socket.on('error', (error) => over.abort(error));
   using _aborted = onAbort(signal, end);
   try {
+    const feed = site !== null && receives === 'broadcasts' ? await openFeed(site, clock, over) : null;
+    const eventOf = (event: HeartbeatSniffEvent['event']): HeartbeatSniffEvent => {
+      const port = readPortTable();
+      const own = { ...viewOf(sniffer.view()), gateway: null };
+      // A program that opens the port later gets the unicast datagrams from then on.
+      const isShared = port !== null && port.openToAll > 1;
+      return {
+        event,
+        at: clock.wall().toISOString(),
+        forMs: Math.round(clock.monotonicMs() - began),
+        receives: feed !== null ? 'gateway' : isShared ? 'broadcasts' : receives,
+        verifies: withKey,
+        ...(feed === null ? own : withFeed(own, feed.view())),
+        // The counts of sockets closed meanwhile are gone.
+        dropped: port === null ? null : Math.max(0, port.dropped - droppedBefore),
+      };
+    };
     using _pace = clock.every(everyMs, () => onView(eventOf('state')));
     using _limit = seconds === undefined ? undefined : clock.after(seconds * 1_000, end);
     onView(eventOf('state'));
@@ -69,6 +77,29 @@ export async function sniffHeartbeats(
   } finally {
     await closeSocket(socket);
   }
+}
+
+/**
+ * What the gateway of this site file on this machine receives, from now on; null where none answers, or where it does not
+ * listen. A gateway that is gone later ends the command: its last view would grow old without a word.
+ */
+async function openFeed(site: Site, clock: Clock, over: AbortController): Promise<GatewayFeed | null> {
+  const context = { signal: over.signal, onProgress: () => {} };
+  const feed = gatewayFeed(await gatewayAccess({ site, dialer: directDialer }, context), clock);
+  const isListening = await feed.query().catch((error: unknown) => {
+    if (error instanceof GwError || over.signal.aborted) return false;
+    throw error;
+  });
+  if (!isListening) return null;
+  const follow = async () => {
+    while (!over.signal.aborted) {
+      await clock.sleep(QUERY_INTERVAL_MS, over.signal);
+      await feed.query();
+    }
+  };
+  // After the end its own abort is what fails here.
+  follow().catch((error: unknown) => over.abort(error));
+  return feed;
 }
 
 /** Loads the site file; the remedy mentions --no-key, which needs none. */

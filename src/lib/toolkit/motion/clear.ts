@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { steadyOperatorAccess } from '../operator/access.ts';
+import { gatewayAccess } from '../operator/local-access.ts';
 import { type GatewayWay, signedInAccess } from '../operator/signed-in-access.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
 import type { MotionClear } from './motion.result.ts';
@@ -21,7 +21,8 @@ const gateSchema = z.looseObject({ gate: z.looseObject({ open: z.boolean(), reas
  * FILE_UNWRITABLE where the release cannot be saved: then the stop stays latched.
  */
 export async function clearStop(toolkit: Toolkit, way: GatewayWay, context: CheckContext): Promise<MotionClear> {
-  const before = (await steadyOperatorAccess(toolkit, context, way.host).ask('GET', '/api/stopp', stopSchema)).stop;
+  const steady = { ...context, signal: new AbortController().signal };
+  const before = (await (await gatewayAccess(toolkit, steady, way.host)).ask('GET', '/api/stopp', stopSchema)).stop;
   await using access = await signedInAccess(toolkit, way, context);
   const after = before.latched ? (await access.ask('DELETE', '/api/stopp', stopSchema)).stop : before;
   const { gate } = await access.ask('GET', '/api/touren', gateSchema);

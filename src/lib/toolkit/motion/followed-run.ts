@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { asGwError, GwError } from '../../error/index.ts';
 import type { Clock } from '../../lifecycle/index.ts';
-import { localOperatorAccess, type OperatorAccess, steadyOperatorAccess } from '../operator/access.ts';
+import { type OperatorAccess, steadyOperatorAccess } from '../operator/access.ts';
+import { localOperatorAccess } from '../operator/local-access.ts';
 import { type GatewayWay, notSignedIn } from '../operator/signed-in-access.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
 import { isBeforeOrder, notStarted } from './not-started.ts';

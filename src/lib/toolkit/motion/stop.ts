@@ -6,12 +6,8 @@ import { cancelAtChassis } from '../../motion/index.ts';
 import { localSocketPath, type Site } from '../../site/index.ts';
 import type { ChassisAccess } from '../chassis/access.ts';
 import { readLiveRobot } from '../gateway/live-robot.ts';
-import {
-  localOperatorAccess,
-  type OperatorAccess,
-  type OperatorPlace,
-  steadyOperatorAccess,
-} from '../operator/access.ts';
+import { type OperatorAccess, type OperatorPlace, steadyOperatorAccess } from '../operator/access.ts';
+import { localOperatorAccess } from '../operator/local-access.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
 import type { MotionStop } from './motion.result.ts';
 import { awaitStandstill, STANDSTILL_WITHIN_MS } from './standstill.ts';

@@ -1,11 +1,10 @@
-import { access, constants } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 import type { Agent } from 'undici';
 import type { z } from 'zod';
 import { type ErrorCode, errorTable, GwError, type Tried } from '../../error/index.ts';
 import { firstOf, systemClock } from '../../lifecycle/index.ts';
-import { afterOverLink, DialError, type Dialer, directDialer, slowLinkRemedy, triedOver } from '../../net/index.ts';
-import { COMMAND_AGENT, localSocketPath } from '../../site/index.ts';
+import { afterOverLink, DialError, type Dialer, slowLinkRemedy, triedOver } from '../../net/index.ts';
+import { COMMAND_AGENT } from '../../site/index.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
 import { answeredErrorSchema } from './answered-error.ts';
 import { FOR_ANY_ROBOT, ORDERS, otherRobot, ROBOT_HEADER, robotNamed } from './robot.ts';
@@ -51,7 +50,7 @@ export interface OperatorSession extends Omit<OperatorAccess, 'signIn'>, AsyncDi
 }
 
 const TIMEOUT_MS = 5_000;
-const DIAL_MS = 2_000;
+export const DIAL_MS = 2_000;
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 const SIGN_IN_PATH = '/api/anmeldung';
 
@@ -96,41 +95,8 @@ export function operatorAccess(toolkit: OperatorPlace, { signal }: CheckContext,
   };
 }
 
-/**
- * Client of the socket for local commands, for the user of the daemon: counts as signed in without a password. null where
- * there is no such socket, and over SSH.
- */
-export async function localOperatorAccess(
-  toolkit: Pick<Toolkit, 'ssh'> & {
-    readonly site: Pick<Toolkit['site'], 'stateDir'> & Pick<OperatorPlace['site'], 'chassis'>;
-  },
-  { signal }: CheckContext,
-  { timeoutMs = TIMEOUT_MS }: { readonly timeoutMs?: number } = {},
-): Promise<Omit<OperatorAccess, 'signIn'> | null> {
-  const path = localSocketPath(toolkit.site);
-  if (toolkit.ssh !== undefined || !(await isOpenable(path))) return null;
-  const way: Way = {
-    origin: 'http://localhost',
-    agent: () => localAgent(path),
-    dialer: directDialer,
-    tried: { address: `unix:${path}` },
-    timeoutMs,
-    robot: toolkit.site.chassis?.serial,
-    isSame: false,
-  };
-  const { ask, answerTo, robot } = requestsOver(way, null, signal);
-  return { ask, answerTo, robot };
-}
-
-async function isOpenable(path: string): Promise<boolean> {
-  return await access(path, constants.R_OK | constants.W_OK).then(
-    () => true,
-    () => false,
-  );
-}
-
 /** Transport of requests to the operator server. */
-interface Way {
+export interface Way {
   readonly origin: string;
   readonly agent: () => Promise<Agent>;
   readonly dialer: Dialer;
@@ -144,7 +110,8 @@ interface Way {
   isSame: boolean;
 }
 
-function requestsOver(way: Way, cookie: string | null, signal: AbortSignal) {
+/** Requests as the session of this cookie; null: without one. */
+export function requestsOver(way: Way, cookie: string | null, signal: AbortSignal) {
   async function fetch(method: Method, path: string, body?: object) {
     const request = `${method} ${path}`;
     if (way.robot === undefined || FOR_ANY_ROBOT.has(request)) return await fetchAny(method, path, body);
@@ -233,15 +200,6 @@ async function makeAgent(dialer: Dialer): Promise<Agent> {
       );
     },
   });
-}
-
-const localAgents = new Map<string, Promise<Agent>>();
-
-function localAgent(path: string): Promise<Agent> {
-  const kept =
-    localAgents.get(path) ?? import('undici').then(({ Agent }) => new Agent({ connect: { socketPath: path } }));
-  localAgents.set(path, kept);
-  return kept;
 }
 
 interface Asked {

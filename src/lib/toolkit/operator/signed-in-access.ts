@@ -1,6 +1,7 @@
 import { GwError } from '../../error/index.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
-import { localOperatorAccess, type OperatorAccess, operatorAccess } from './access.ts';
+import { operatorAccess } from './access.ts';
+import { type GatewayAccess, localOperatorAccess } from './local-access.ts';
 
 /** Address and password of the running gateway. */
 export interface GatewayWay {
@@ -11,7 +12,7 @@ export interface GatewayWay {
 }
 
 /** A signed-in client of the running gateway; its disposal signs out. */
-export type SignedInAccess = Omit<OperatorAccess, 'signIn'> & AsyncDisposable;
+export type SignedInAccess = GatewayAccess & AsyncDisposable;
 
 /**
  * Signs in with the password if given, otherwise uses the socket for local commands. Throws NOT_SIGNED_IN where there is
@@ -32,7 +33,7 @@ export async function signedInAccess(
 export function notSignedIn(cause?: unknown): GwError {
   return new GwError('NOT_SIGNED_IN', 'Sign-in required: no password and no local socket.', {
     remedy:
-      'Pass the device password with --password-file FILE, or run the command on the gateway as the user of `gw serve`.',
+      'Pass the device password with --password-file FILE, or run the command on the gateway as the user of `gw serve`, or log in as that user or root with --via (docs/via.md).',
     cause,
   });
 }

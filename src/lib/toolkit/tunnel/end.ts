@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { localOperatorAccess, operatorAccess } from '../operator/access.ts';
+import { gatewayAccess } from '../operator/local-access.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
 import type { TunnelEnd } from './end.result.ts';
 import { isNotConfigured, readSupport, SUPPORT_PATH, type TunnelOptions } from './status.ts';
@@ -7,13 +7,12 @@ import { isNotConfigured, readSupport, SUPPORT_PATH, type TunnelOptions } from '
 export const endedSchema = z.strictObject({ ended: z.boolean() });
 
 /**
- * Ends the running session of remote support, and reads the state afterwards. On the gateway itself by the socket for
- * local commands where there is one, so that the log names a command on the gateway. Throws OPERATOR_NOT_REACHABLE.
+ * Ends the running session of remote support, and reads the state afterwards. By the socket for local
+ * commands where there is one, so that the log names a command on the gateway. Throws OPERATOR_NOT_REACHABLE.
  */
 export async function endTunnel(toolkit: Toolkit, { host }: TunnelOptions, context: CheckContext): Promise<TunnelEnd> {
   const before = await readSupport(toolkit, { host }, context);
-  const local = host === undefined ? await localOperatorAccess(toolkit, context) : null;
-  const access = local ?? operatorAccess(toolkit, context, host);
+  const access = await gatewayAccess(toolkit, context, host);
   const ended = await access.ask('DELETE', SUPPORT_PATH, endedSchema).then(
     (answer) => answer.ended,
     (error: unknown) => {

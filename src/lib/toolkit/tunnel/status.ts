@@ -1,6 +1,6 @@
 import { asGwError } from '../../error/index.ts';
 import { readCloudStatus } from '../cloud/status.ts';
-import { operatorAccess } from '../operator/access.ts';
+import { gatewayAccess } from '../operator/local-access.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
 import type { TunnelStatus } from './status.result.ts';
 import { type SupportState, supportViewSchema } from './support.result.ts';
@@ -17,7 +17,7 @@ export interface TunnelOptions {
  * session arrives. Throws OPERATOR_NOT_REACHABLE.
  */
 export async function readTunnelStatus(
-  toolkit: Pick<Toolkit, 'site' | 'dialer'>,
+  toolkit: Pick<Toolkit, 'site' | 'dialer' | 'ssh'>,
   { host }: TunnelOptions,
   context: CheckContext,
 ): Promise<TunnelStatus> {
@@ -34,11 +34,12 @@ export async function readTunnelStatus(
  * file. Throws OPERATOR_NOT_REACHABLE.
  */
 export async function readSupport(
-  { site, dialer }: Pick<Toolkit, 'site' | 'dialer'>,
+  toolkit: Pick<Toolkit, 'site' | 'dialer' | 'ssh'>,
   { host }: TunnelOptions,
   context: CheckContext,
 ): Promise<SupportState> {
-  const view = await operatorAccess({ site, dialer }, context, host).ask('GET', SUPPORT_PATH, supportViewSchema);
+  const { site } = toolkit;
+  const view = await (await gatewayAccess(toolkit, context, host)).ask('GET', SUPPORT_PATH, supportViewSchema);
   if (view.status !== 'not-configured' || site.cloud?.tunnel === undefined) return view;
   return { ...view, remedy: `${site.path} has \`cloud.tunnel\`: restart \`gw serve\`, so that it reads it.` };
 }

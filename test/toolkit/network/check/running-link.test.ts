@@ -135,12 +135,8 @@ describe('the paths of MQTT by the running gateway', () => {
     expect(proven.get('mqtt-fallback')).toEqual({ verdict: 'wrong', detail: 'no CONNACK' });
   });
 
-  it('are unknown without a socket for local commands, and over SSH', async () => {
+  it('are unknown without a socket for local commands', async () => {
     expect((await provenByRunningLink(toolkit(), context(), both)).size).toBe(0);
-    await using world = await gateway((_path, response) => json(response, 200, {}));
-    const remote = { ...toolkit(), ssh: {} as NonNullable<Toolkit['ssh']> };
-    expect((await provenByRunningLink(remote, context(), both)).size).toBe(0);
-    expect(world.asked).toEqual([]);
   });
 
   it('end with the command', async () => {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { asGwError } from '../../../error/index.ts';
 import type { PathOutcome } from '../../../net/path/index.ts';
-import { localOperatorAccess } from '../../operator/access.ts';
+import { localOperatorAccess } from '../../operator/local-access.ts';
 import type { CheckContext, Toolkit } from '../../toolkit.ts';
 import type { PlannedPath } from './plans.ts';
 

@@ -1,0 +1,82 @@
+import chalk from 'chalk';
+import { plural, shorten } from '../../lib/text/index.ts';
+import type { JudgedHealth } from '../../lib/toolkit/gateway/health.result.ts';
+import type { GatewayLog } from '../../lib/toolkit/gateway/log.result.ts';
+import { ageText, printable, renderTable } from '../output.ts';
+
+// ── gw health ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+/** `gw health` */
+export function renderHealth(health: JudgedHealth): string {
+  const { verdict, version, upForMs, services, evidence, disk, cloud, support, fleet, log } = health;
+  const rows: readonly (readonly [part: string, status: string, detail: string])[] = [
+    ...services.map(({ name, status, restarts, detail, lastError }) => {
+      const again = restarts === 0 ? '' : `; ${plural(restarts, 'restart')}, last error: ${lastError ?? 'unknown'}`;
+      return [`service ${name}`, status, `${detail}${again}`] as const;
+    }),
+    ['evidence', evidence.status, evidence.detail],
+    ['disk of the state', disk.state.status, disk.state.detail],
+    ['disk of the media', disk.media.status, disk.media.detail],
+    ['cloud', cloud.status, cloud.detail],
+    ['remote support', support.status, support.detail],
+    ['its records', support.records, ''],
+    ['other robots', fleet?.status ?? 'not-checked', fleet?.detail ?? 'this gateway does not report them'],
+    ['log output', log.status, log.detail],
+  ];
+  const remedies = [...services, disk.state, disk.media].flatMap(({ remedy }) => remedy ?? []);
+  return [
+    `Gateway ${verdictText[verdict]}: gw ${printable(version)}, up for ${ageText(upForMs)}.`,
+    ...new Set(remedies.map((remedy) => `  do next  ${printable(remedy)}`)),
+    '',
+    renderTable(
+      [{ title: 'part' }, { title: 'state' }, { title: '' }],
+      rows.map(([part, found, detail]) => [printable(part), stateText(found), printable(detail)]),
+    ),
+  ].join('\n');
+}
+
+const verdictText: Readonly<Record<JudgedHealth['verdict'], string>> = {
+  ok: chalk.green('ok'),
+  wrong: chalk.red.bold('DEGRADED'),
+  'not-checked': chalk.yellow('not completely checked'),
+};
+
+const fine: ReadonlySet<string> = new Set(['ok', 'running', 'as-read', 'connected', 'waiting', 'writing']);
+const unused: ReadonlySet<string> = new Set(['not-configured', 'not-enrolled', 'discarded']);
+
+/** Only what is as it should be has no colour: green would be a verdict of its own. */
+function stateText(found: string): string {
+  if (fine.has(found)) return found;
+  return unused.has(found) ? chalk.dim(found) : chalk.yellow(found);
+}
+
+// ── gw log ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+type Entry = GatewayLog['entries'][number];
+
+/** Of the value of a field; --json has all of it. */
+const MAX_VALUE = 200;
+
+/** `gw log` */
+export function renderLog({ entries, audit }: GatewayLog): string {
+  const first = entries[0];
+  if (first === undefined) return 'No log event since the gateway started.';
+  const earlier = audit.filter(({ lastTime }) => lastTime < first.time);
+  const count = (level: Entry['level']) =>
+    entries.reduce((sum, entry) => sum + (entry.level === level ? entry.count : 0), 0);
+  const all = entries.reduce((sum, entry) => sum + entry.count, 0);
+  const summary = `${plural(all, 'log event')} since ${printable(first.time)}: ${plural(count('error'), 'error')}, ${plural(count('warn'), 'warning')}.`;
+  const acts = earlier.length === 0 ? [] : ['', 'Earlier acts:', ...earlier.map(line)];
+  return [summary, ...acts, '', ...entries.map(line)].join('\n');
+}
+
+function line({ time, level, message, fields, count, lastTime }: Entry): string {
+  const values = Object.entries(fields).map(([key, value]) => {
+    const text = typeof value === 'string' ? value : JSON.stringify(value);
+    return ` ${printable(key)}=${printable(shorten(text, MAX_VALUE))}`;
+  });
+  const more = count === 1 ? '' : chalk.dim(` (${count} times, last ${printable(lastTime)})`);
+  return `${chalk.dim(printable(time))} ${coloured[level](level.padEnd(5))} ${printable(message)}${values.join('')}${more}`;
+}
+
+const coloured = { debug: chalk.dim, info: chalk.dim, warn: chalk.yellow, error: chalk.red } as const;

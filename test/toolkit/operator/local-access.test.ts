@@ -1,0 +1,121 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough, Readable } from 'node:stream';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { GwError } from '../../../src/lib/error/index.ts';
+import { DialError, type Dialer, directDialer, type RemoteProcess, type Ssh } from '../../../src/lib/net/index.ts';
+import { gatewayAccess, localOperatorAccess } from '../../../src/lib/toolkit/operator/local-access.ts';
+import { context } from './fake-operator.ts';
+
+const OWN = '/home/technician/robot-7/state/local/gw.sock';
+const row = (path: string) => `0000000000000000: 00000002 00000000 00010000 0001 01 16724 ${path}\n`;
+
+/** A remote host with these listening sockets; `opens`: those that the login may open. */
+function hostWith(paths: readonly string[], opens: readonly string[] = paths) {
+  const dialled: string[] = [];
+  let looked = 0;
+  let lookUp: () => void = () => {};
+  const dialerOf = (path: string): Dialer => ({
+    way: 'via t@gw:22',
+    async dial() {
+      dialled.push(path);
+      if (!opens.includes(path)) throw new DialError('other', { address: `unix:${path}` });
+      return new PassThrough();
+    },
+  });
+  const ssh = {
+    where: 't@gw:22',
+    socketDialer: dialerOf,
+    async exec(argv: readonly string[]) {
+      looked += 1;
+      lookUp();
+      expect(argv).toEqual(['cat', '/proc/net/unix']);
+      const text = ['Num RefCount Protocol Flags Type St Inode Path\n', ...paths.map(row)].join('');
+      const remote: RemoteProcess = {
+        stdin: new PassThrough(),
+        stdout: Readable.from([Buffer.from(text)]),
+        stderr: Readable.from([]),
+        ended: Promise.resolve({ code: 0, signal: null }),
+        [Symbol.asyncDispose]: async () => {},
+      };
+      return remote;
+    },
+  } as unknown as Ssh;
+  const find = () => localOperatorAccess({ site: { stateDir: '/home/technician/robot-7/state' }, ssh }, context());
+  const onLookUp = (work: () => void) => {
+    lookUp = work;
+  };
+  return { find, dialled, looked: () => looked, onLookUp };
+}
+
+describe('the local socket of the gateway behind --via', () => {
+  it('is the one that listens there, wherever its state folder is', async () => {
+    const host = hostWith(['/run/systemd/private', '/var/lib/gw/state/local/gw.sock', '/run/gw.sock']);
+    expect(await host.find()).not.toBeNull();
+    expect(host.dialled).toEqual(['/var/lib/gw/state/local/gw.sock']);
+  });
+
+  it('of several is only the one that the site file names, since any user there can open one', async () => {
+    const others = ['/tmp/x/local/gw.sock', '/var/lib/gw/state/local/gw.sock'];
+    const unclear = hostWith(others);
+    expect(await unclear.find()).toBeNull();
+    expect(unclear.dialled).toEqual([]);
+    const named = hostWith([...others, OWN]);
+    expect(await named.find()).not.toBeNull();
+    expect(named.dialled).toEqual([OWN]);
+  });
+
+  it('is none where none listens, or where the login may not open it', async () => {
+    expect(await hostWith(['/run/systemd/private']).find()).toBeNull();
+    expect(await hostWith([OWN], []).find()).toBeNull();
+  });
+
+  it('is looked up once for each connection', async () => {
+    const host = hostWith([OWN]);
+    await Promise.all([host.find(), host.find()]);
+    await host.find();
+    expect([host.looked(), host.dialled]).toEqual([1, [OWN]]);
+  });
+
+  it('is looked up again after a look-up that was cut off', async () => {
+    const host = hostWith([OWN]);
+    host.onLookUp(() => {
+      throw new GwError('INTERRUPTED', 'The time of this step is over.');
+    });
+    await expect(host.find()).rejects.toMatchObject({ code: 'INTERRUPTED' });
+    host.onLookUp(() => {});
+    expect(await host.find()).not.toBeNull();
+  });
+});
+
+describe('the running gateway', () => {
+  it('is asked by its local socket, with --host by that, and is never that of another robot', async () => {
+    const stateDir = mkdtempSync(join(tmpdir(), 'gw-local-access-'));
+    mkdirSync(join(stateDir, 'local'));
+    const gateway = (by: string) =>
+      createServer((_request, response) => response.setHeader('gw-robot', 'SN-1').end(JSON.stringify({ by })));
+    const [local, network] = [gateway('local'), gateway('network')];
+    try {
+      await new Promise<void>((done) => local.listen(join(stateDir, 'local', 'gw.sock'), done));
+      await new Promise<void>((done) => network.listen(0, '127.0.0.1', done));
+      const { port } = network.address() as AddressInfo;
+      const byOf = async (host?: string, serial = 'SN-1') => {
+        const site = { stateDir, operator: { port }, chassis: { serial } };
+        const access = await gatewayAccess({ site, dialer: directDialer }, context(), host);
+        return (await access.ask('GET', '/api/health', z.object({ by: z.string() }))).by;
+      };
+      expect([await byOf(), await byOf('127.0.0.1')]).toEqual(['local', 'network']);
+      await expect(byOf(undefined, 'SN-2')).rejects.toMatchObject({ code: 'GATEWAY_OTHER_ROBOT' });
+    } finally {
+      for (const server of [local, network]) {
+        server.closeAllConnections();
+        server.close();
+      }
+      rmSync(stateDir, { recursive: true });
+    }
+  });
+});
