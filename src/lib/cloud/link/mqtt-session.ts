@@ -124,7 +124,7 @@ export async function connectMqtt(
     finish(isDisconnecting ? { kind: 'own' } : { kind: 'closed', failure: tls.ended() ?? { kind: 'cut' } });
   const acks = createPendingAcks(clock, options.pubackMs, (waitedMs) => finish({ kind: 'no-puback', waitedMs }));
 
-  const accept = (chunk: Uint8Array): readonly Uint8Array[] => {
+  const accept = (chunk: Uint8Array): Iterable<Uint8Array> => {
     if (!isAccepted) {
       const answer = readConnack(chunk);
       if (answer?.kind === 'not-mqtt' || answer?.kind === 'refused') {
