@@ -1,6 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { afterAll, describe, expect, it } from 'vitest';
-import { createMutator } from './mutate.ts';
+import { type Corpus, createMutator } from './mutate.ts';
 import { parsers } from './parsers.ts';
 import { startSession } from './session.ts';
 
@@ -49,14 +49,19 @@ describe('a session', () => {
 
 describe('a mutator', () => {
   const corpus = { samples: ['{"a":[1,"b"]}', Buffer.from([0, 1, 2, 255])], maxBytes: 500 };
-  const inputs = (own: number) => Array.from({ length: 3_000 }, (_, index) => createMutator(corpus, own)(index));
+  const inputs = (own: number, of: Corpus = corpus) =>
+    Array.from({ length: 3_000 }, (_, index) => createMutator(of, own)(index));
 
-  it('makes the same inputs of the same seed, others of another, and none above the limit', () => {
+  it('makes the same inputs of the same seed, others of another, and none above the limit, half of them repaired', () => {
     expect(inputs(1)).toEqual(inputs(1));
     expect(inputs(1)).not.toEqual(inputs(2));
     const longest = Math.max(...inputs(1).map(({ length }) => length));
     expect(longest).toBeLessThanOrEqual(500);
     expect(longest).toBeGreaterThan(250);
+    const repaired = inputs(1, { ...corpus, repair: () => Buffer.from('repaired') }).filter(
+      (it) => `${it}` === 'repaired',
+    );
+    expect(Math.abs(repaired.length - 1_500)).toBeLessThan(200);
     expect(new Set(inputs(1).map((input) => input.toString('hex'))).size).toBeGreaterThan(1_500);
   });
 });

@@ -3,7 +3,7 @@ import type { TLSSocket } from 'node:tls';
 
 /**
  * The byte stream of the MQTT client over a TLS socket: received bytes pass `accept` first. An error that it throws goes to
- * `onRefused` once the client has read what came before, which may be a stop, and nothing more is passed on.
+ * `onRefused` behind what came before it in the same chunk, which may be a stop, and nothing more is passed on.
  */
 export function createLimitedStream(
   socket: TLSSocket,
@@ -38,7 +38,7 @@ export function createLimitedStream(
       for (const piece of accept(chunk)) if (!stream.push(piece)) socket.pause();
     } catch (error) {
       isRefused = true;
-      setImmediate(() => onRefused(error));
+      onRefused(error);
     }
   });
   socket.once('end', () => stream.push(null));
