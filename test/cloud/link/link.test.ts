@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Packet } from 'mqtt-packet';
+import { generate, type Packet } from 'mqtt-packet';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { LinkIdentity } from '../../../src/lib/cloud/link/model.ts';
 import { type CertificateAuthority, createCa } from '../../../src/lib/sim/cloud/certificates.ts';
@@ -183,6 +183,25 @@ describe('the kept session', () => {
 });
 
 describe('received messages', () => {
+  it('are handed on also when what follows in the same segment ends the connection', async () => {
+    await using broker = await fakeBroker(authority);
+    await using running = runLink({ readIdentity, port: broker.port, fallbackPort: await freePort() });
+    await running.connected();
+    const stop: Packet = {
+      cmd: 'publish',
+      topic: `gw/${SERIAL}/stop`,
+      payload: '{"id":"a"}',
+      qos: 1,
+      messageId: 1,
+      dup: false,
+      retain: false,
+    };
+    // DISCONNECT, which a broker with MQTT 5 sends.
+    broker.clients[0]?.socket.write(Buffer.concat([generate(stop), Buffer.from([0xe0, 0])]));
+    await running.until('lost', ({ losses }) => losses === 1);
+    expect(running.messages.map(({ topic }) => topic)).toEqual([`gw/${SERIAL}/stop`]);
+  });
+
   it('are handed on in order, each acknowledged after it, and an oversized one without its payload', async () => {
     await using broker = await fakeBroker(authority);
     const order: string[] = [];

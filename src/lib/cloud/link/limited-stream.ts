@@ -3,11 +3,11 @@ import type { TLSSocket } from 'node:tls';
 
 /**
  * The byte stream of the MQTT client over a TLS socket: received bytes pass `accept` first. An error that it throws goes to
- * `onRefused`, and nothing more is passed on.
+ * `onRefused` behind what came before it in the same chunk, which may be a stop, and nothing more is passed on.
  */
 export function createLimitedStream(
   socket: TLSSocket,
-  accept: (chunk: Uint8Array) => readonly Uint8Array[],
+  accept: (chunk: Uint8Array) => Iterable<Uint8Array>,
   onRefused: (error: unknown) => void,
 ): Duplex {
   let isRefused = false;

@@ -141,7 +141,7 @@ export async function connectMqtt(
     if (!isDisconnecting) stream.write(puback(messageId));
   });
 
-  const accept = (chunk: Uint8Array): readonly Uint8Array[] => {
+  const accept = (chunk: Uint8Array): Iterable<Uint8Array> => {
     if (!isAccepted) {
       const answer = readConnack(chunk);
       if (answer?.kind === 'not-mqtt' || answer?.kind === 'refused') {

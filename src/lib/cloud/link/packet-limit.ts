@@ -25,10 +25,11 @@ export class PacketError extends Error {}
 
 export interface PacketLimit {
   /**
-   * Takes received bytes in chunks of any size and returns those to be parsed. An oversized PUBLISH loses its payload, so
-   * that it can be acknowledged and is not delivered again for ever. Throws PacketError, also for every later call.
+   * Takes received bytes in chunks of any size and yields those to be parsed. An oversized PUBLISH loses its payload, so
+   * that it can be acknowledged and is not delivered again for ever. Throws PacketError behind the packets before the
+   * wrong one, also for every later chunk.
    */
-  push(chunk: Uint8Array): Uint8Array[];
+  push(chunk: Uint8Array): Iterable<Uint8Array>;
   /** Called once for each parsed PUBLISH, in order: the size of its payload if that was removed; null otherwise. */
   nextPublish(): number | null;
 }
@@ -88,16 +89,15 @@ export function createPacketLimit(maxPayloadBytes = MAX_PAYLOAD_BYTES): PacketLi
   }
 
   return {
-    push(chunk) {
+    *push(chunk) {
       if (broken !== undefined) throw broken;
-      const out: Uint8Array[] = [];
       let at = 0;
       while (at < chunk.length) {
         if (passBytes > 0) {
           const piece = chunk.subarray(at, at + passBytes);
-          out.push(piece);
           passBytes -= piece.length;
           at += piece.length;
+          yield piece;
         } else if (dropBytes > 0) {
           const skipped = Math.min(dropBytes, chunk.length - at);
           dropBytes -= skipped;
@@ -108,11 +108,10 @@ export function createPacketLimit(maxPayloadBytes = MAX_PAYLOAD_BYTES): PacketLi
           const decided = decide();
           if (decided !== undefined) {
             head = [];
-            out.push(decided);
+            yield decided;
           }
         }
       }
-      return out;
     },
     nextPublish() {
       const bytes = oversized.get(publishesOut) ?? null;

@@ -98,7 +98,7 @@ export async function openPackage(
   const whole = createHash('sha256');
   const decoder = createTarDecoder({ strict: true });
   const ending = new AbortController();
-  const feeding = feed(file, decoder.writable, whole, ending.signal);
+  const feeding = feed(file, size, decoder.writable, whole, ending.signal);
   // The reader below fails with the same error; this avoids an unhandled rejection.
   feeding.catch(() => {});
   const reader = decoder.readable.getReader();
@@ -205,9 +205,10 @@ async function readFile(
   return hash.digest('hex') === file.sha256 ? null : `${quote(file.path)}: SHA-256 differs from the manifest`;
 }
 
-/** Returns the number of bytes read. */
+/** Reads the bytes that the file had when its size was judged. Returns their number. */
 async function feed(
   file: FileHandle,
+  size: number,
   writable: WritableStream<Uint8Array>,
   whole: ReturnType<typeof createHash>,
   signal: AbortSignal,
@@ -215,10 +216,10 @@ async function feed(
   const writer = writable.getWriter();
   let at = 0;
   try {
-    while (!signal.aborted) {
+    while (!signal.aborted && at < size) {
       // A buffer for each chunk, since the decoder keeps a reference.
-      const buffer = Buffer.allocUnsafeSlow(CHUNK_BYTES);
-      const { bytesRead } = await file.read(buffer, 0, CHUNK_BYTES, at);
+      const buffer = Buffer.allocUnsafeSlow(Math.min(CHUNK_BYTES, size - at));
+      const { bytesRead } = await file.read(buffer, 0, buffer.length, at);
       if (bytesRead === 0) break;
       at += bytesRead;
       const chunk = buffer.subarray(0, bytesRead);

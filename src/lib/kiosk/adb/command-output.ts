@@ -84,7 +84,7 @@ export function fullComponent(text: string): string {
  * of this service.
  */
 export function parseDeviceOwner(text: string): string | null | undefined {
-  const owner = /^[^\S\n]*Device Owner:[^\n]*\n((?:[^\n]*\n?){0,4})/m.exec(text);
+  const owner = /^[ \t]*Device Owner:[^\n]*\n((?:[^\n]*\n?){0,4})/m.exec(text);
   if (owner !== null) {
     const component = /admin=ComponentInfo\{([^\s/{}]+\/[^\s{}]+)\}/.exec(owner[1] ?? '')?.[1];
     return component === undefined ? undefined : fullComponent(component);

@@ -1,4 +1,5 @@
 import { GwError } from '../../../error/index.ts';
+import { shorten } from '../../../text/index.ts';
 import { formatEndpoint } from '../../dialer.ts';
 import { isSshHost, isSshUser, readSshTarget } from './target.ts';
 
@@ -61,7 +62,7 @@ export function parseSshConfig(text: string, file: string): ConfigLine[] {
   const lines: ConfigLine[] = [];
   for (const [index, raw] of text.split(/\r?\n/).entries()) {
     const at = `${file}:${index + 1}`;
-    const [, keyword, rest] = /^\s*([A-Za-z][A-Za-z0-9]*)(?:\s*=\s*|\s+|$)(.*)$/.exec(raw) ?? [];
+    const [, keyword, rest] = /^\s*([A-Za-z][A-Za-z0-9]*)(?:\s*=\s*|\s+|$)(.*)$/s.exec(raw) ?? [];
     if (keyword === undefined) {
       if (/^\s*(#|$)/.test(raw)) continue;
       throw invalid(at, 'the line does not begin with a keyword');
@@ -247,6 +248,9 @@ function inHome(path: string, homeDir: string): string {
   return path.startsWith('/') ? path : `${homeDir}/${path}`;
 }
 
+/** A problem quotes the file, whose lines may have any length. */
+const MAX_PROBLEM_CHARACTERS = 300;
+
 export function invalid(at: string, what: string, remedy?: string): GwError {
-  return new GwError('SSH_CONFIG_INVALID', `${at}: ${what}.`, { remedy });
+  return new GwError('SSH_CONFIG_INVALID', `${at}: ${shorten(what, MAX_PROBLEM_CHARACTERS)}.`, { remedy });
 }

@@ -36,7 +36,8 @@ export type FieldsRead =
 const PLAIN = '[ !#-\\[\\]-~]*';
 const TEXT = '(?:[ !#-\\[\\]-~\\x80-\\xff]|\\\\["\\\\bfnrt])*';
 const COUNT = '(?:null|0|[1-9]\\d{0,14})';
-const NUMBER = '(?:0|[1-9]\\d{0,14})(?:\\.\\d{1,9})?';
+/** Every number of this form is written as it was read. */
+const NUMBER = '(?:[1-9]\\d{0,14}|(?:0|[1-9]\\d{0,8})(?:\\.\\d{0,5}[1-9])?)';
 /** 29 February is left to the parser. */
 const DAY = '(?:(?:0[1-9]|1[0-2])-(?:0[1-9]|1\\d|2[0-8])|(?:0[13-9]|1[0-2])-(?:29|30)|(?:0[13578]|1[02])-31)';
 const TIME = `\\d{4}-${DAY}T(?:[01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d\\.\\d{3}Z`;
