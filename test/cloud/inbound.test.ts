@@ -213,7 +213,7 @@ describe('what is received', () => {
 
   it('passes a repeated tunnel notification on as one, so that its refusal is recorded', () => {
     const { inbound, calls } = inboundWith();
-    for (let n = 0; n < 3; n += 1) inbound.receive(messageOf(topics.tunnels, notification));
+    for (let n = 0; n < 3; n += 1) void inbound.receive(messageOf(topics.tunnels, notification));
     expect(calls.map(([name, , isRepeated]) => `${name} ${isRepeated}`)).toEqual([
       'onTunnelNotification false',
       'onTunnelNotification true',
@@ -248,7 +248,9 @@ describe('what is received', () => {
       void inbound.receive(messageOf(topics.tunnels, { ...notification, clientAccessToken: token, [field]: value }));
     }
     void inbound.receive(messageOf(topics.stop, `{"id":"${secret}`));
-    void inbound.receive(messageOf(topics.storageAnswer, { clientToken: 't', url: `https://x.example/a?sig=${secret}` }));
+    void inbound.receive(
+      messageOf(topics.storageAnswer, { clientToken: 't', url: `https://x.example/a?sig=${secret}` }),
+    );
     expect(logged.length).toBeGreaterThan(2);
     expect(JSON.stringify(logged)).not.toContain(secret);
   });

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { MAX_BODY_BYTES } from '../http/bodies.ts';
+import { MAX_BODY_BYTES } from '../http/body-limits.ts';
 import type { AdmissionLimits } from './admission.ts';
 
 /** Limits of one listener. All are project decisions; docs/operator.md gives the reasons. */

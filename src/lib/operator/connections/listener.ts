@@ -3,7 +3,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { GwError } from '../../error/index.ts';
 import { type Clock, systemClock } from '../../lifecycle/index.ts';
-import { mayTakeBody } from '../http/bodies.ts';
+import { mayTakeBody } from '../http/body-limits.ts';
 import { type Refusal, refuse } from '../http/refusal.ts';
 import { securityHeaders } from '../http/security-headers.ts';
 import { type Crowding, createConnectionTable, type RequestHandler } from './connections.ts';

@@ -4,25 +4,12 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Clock } from '../../lifecycle/index.ts';
 import type { Route } from '../routes.ts';
 import { isForm } from './answer.ts';
+import { isBodiless, MAX_BODY_BYTES } from './body-limits.ts';
 import { type Refusal, refuse } from './refusal.ts';
-
-/** JSON and forms hold at most a password or the name of a tour. */
-export const MAX_BODY_BYTES = 16 * 1024;
-
-/** The web framework reads no body of these methods. */
-const bodiless: ReadonlySet<unknown> = new Set(['GET', 'HEAD', 'TRACE']);
-
-/**
- * Whether a body is parsed at all. Chunks are not: the framing of one byte costs as much as a whole packet, and browsers
- * and gw announce the length. Project decision.
- */
-export function mayTakeBody({ method, headers }: Pick<IncomingMessage, 'method' | 'headers'>): boolean {
-  return !bodiless.has(method) && headers['transfer-encoding'] === undefined;
-}
 
 /** The refusal of a body in chunks; null for a route that ignores it. */
 export function refuseChunks({ method, headers }: FastifyRequest, row: Route | undefined): Refusal | null {
-  if (bodiless.has(method) || headers['transfer-encoding'] === undefined || row?.anyBody) return null;
+  if (isBodiless(method) || headers['transfer-encoding'] === undefined || row?.anyBody) return null;
   return refuse('LENGTH_REQUIRED');
 }
 
