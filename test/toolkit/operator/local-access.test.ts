@@ -11,7 +11,7 @@ import { DialError, type Dialer, directDialer, type RemoteProcess, type Ssh } fr
 import { gatewayAccess, localOperatorAccess } from '../../../src/lib/toolkit/operator/local-access.ts';
 import { context } from './fake-operator.ts';
 
-const OWN = '/home/technician/robot-7/state/local/gw.sock';
+const OWN = '/srv/robot-7/state/local/gw.sock';
 const row = (path: string) => `0000000000000000: 00000002 00000000 00010000 0001 01 16724 ${path}\n`;
 
 /** A remote host with these listening sockets; `opens`: those that the login may open. */
@@ -45,7 +45,7 @@ function hostWith(paths: readonly string[], opens: readonly string[] = paths) {
       return remote;
     },
   } as unknown as Ssh;
-  const find = () => localOperatorAccess({ site: { stateDir: '/home/technician/robot-7/state' }, ssh }, context());
+  const find = () => localOperatorAccess({ site: { stateDir: '/srv/robot-7/state' }, ssh }, context());
   const onLookUp = (work: () => void) => {
     lookUp = work;
   };
