@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { GwError } from '../../../src/lib/error/index.ts';
 import { createCatalogue } from '../../../src/lib/toolkit/catalogue.ts';
 import { tunnelRehearsalSchema } from '../../../src/lib/toolkit/tunnel/rehearsal.result.ts';
 import { rehearseTunnel } from '../../../src/lib/toolkit/tunnel/rehearsal.ts';
@@ -382,9 +383,11 @@ describe('a session of remote support, rehearsed', () => {
   it('reads no processes of another machine', async () => {
     await using gateway = await startFakeSupport();
     await using _ = play(gateway);
-    const ssh = { where: 'robot', dialer: gateway.toolkit.dialer } as unknown as NonNullable<
-      typeof gateway.toolkit.ssh
-    >;
+    const ssh = {
+      where: 'robot',
+      dialer: gateway.toolkit.dialer,
+      exec: () => Promise.reject(new GwError('SSH_CHANNEL_REFUSED', 'Refused.')),
+    } as unknown as NonNullable<typeof gateway.toolkit.ssh>;
     Object.assign(gateway.toolkit, { ssh });
     const data = await rehearse(gateway);
     expect(verdicts(data)).toEqual({ ...allOk, proxy: 'not-checked', audit: 'not-checked' });
