@@ -204,9 +204,9 @@ describe('gw serve', () => {
     const found = await health(robot.operatorPort);
     expect(found).toMatchObject({
       status: 'degraded',
-      evidence: { status: 'unreadable', detail: expect.stringContaining('evidence.jsonl') },
+      evidence: { status: 'unreadable', detail: expect.stringContaining('evidenceFile:') },
     });
-    expect(found.services.find(({ name }) => name === 'operator')?.detail).toContain(file);
+    expect(found.services.find(({ name }) => name === 'operator')?.detail).toContain('operator.passwordFile');
     expect((await post(robot.operatorPort, '/api/anmeldung', { password: 'whatever' })).status).toBe(503);
     expect((await post(robot.operatorPort, '/api/fahrt', { station: 'A' })).status).toBe(409);
     const stop = await post(robot.operatorPort, '/api/stopp', { reason: 'test' });
