@@ -1,9 +1,8 @@
 // A control group with the MemoryMax of packaging/gw.service, where this machine lets us make one.
 import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { unit } from './unit.js';
 
-const unit = readFileSync(fileURLToPath(new URL('../packaging/gw.service', import.meta.url)), 'utf8');
 const maxMb = Number(/^MemoryMax=(\d+)M$/m.exec(unit)?.[1]);
 
 /**

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { parse, stringify } from 'yaml';
 import { freePort } from '../test/free-port.ts';
 import { gw, isJsonReady, startChild } from './measure.js';
+import { unitEnvironment } from './unit.js';
 
 /**
  * `argv`: further arguments of `gw sim`.
@@ -33,12 +34,13 @@ export async function startSimulator(argv = []) {
 }
 
 /**
- * `stdio` and other options are for the child process; `site` is the site file, by default that of the simulator; `inside`:
- * a command that runs it.
+ * In the environment of the unit. `stdio` and other options are for the child process; `site` is the site file, by
+ * default that of the simulator; `inside`: a command that runs it.
  */
 export function startServe(dir, { site = join(dir, 'site.yaml'), inside = [], ...options } = {}) {
   const [command, ...argv] = [...inside, process.execPath, gw, 'serve', '--site', site, '--json'];
-  return startChild(command, argv, isJsonReady, 20_000, options);
+  const env = { ...process.env, ...unitEnvironment };
+  return startChild(command, argv, isJsonReady, 20_000, { env, ...options });
 }
 
 /** Writes a copy of the simulator's site file with another chassis port. */

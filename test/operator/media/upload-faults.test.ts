@@ -65,6 +65,12 @@ describe('an invalid upload', () => {
     'a header without colon': [`${part('Content-Disposition form-data', 'x')}--b--${CRLF}`],
     'a header of 200 KB': [`${part(`X-Long: ${'x'.repeat(200_000)}${CRLF}${FILE}`, 'x')}--b--${CRLF}`],
     'a thousand headers': [`${part(`${`X-A: 1${CRLF}`.repeat(1_000)}${FILE}`, 'x')}--b--${CRLF}`],
+    'ten thousand headers behind those of the file': [
+      `${part(`${FILE}${CRLF}${`X-A: 1${CRLF}`.repeat(10_000).trimEnd()}`, 'x')}--b--${CRLF}`,
+    ],
+    'a long header behind those of the file': [`${part(`${FILE}${CRLF}X-Long: ${'x'.repeat(20_000)}`, 'x')}--b--${CRLF}`],
+    'bytes before the first part': [`${`x${CRLF}`.repeat(10_000)}${whole}`],
+    'bytes behind the last part': [`${whole}${`x${CRLF}`.repeat(10_000)}`],
     'a field and no file': [`${part('Content-Disposition: form-data; name="file"', 'text')}--b--${CRLF}`],
     'two files': [`${part(FILE, '1')}${part(FILE.replace('a.txt', 'b.txt'), '2')}--b--${CRLF}`],
     'the file in a field of another name': [`${part(FILE.replace('"file"', '"other"'), 'x')}--b--${CRLF}`],

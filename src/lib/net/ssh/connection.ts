@@ -120,8 +120,9 @@ export function routeOf(
 }
 
 /**
- * Dials from the remote host, every endpoint or the one Unix socket there. Time without data from that host does not count towards the timeout: while it is silent,
- * the result of the dial is unknown, and either data arrives again or the connection is lost.
+ * Dials from the remote host, every endpoint or the one Unix socket there. Time without data from that host does not
+ * count towards the timeout: while it is silent, the result of the dial is unknown, and either data arrives again or the
+ * connection is lost.
  */
 function dialerOf({ client, lost, responsiveMs, roundTrips }: Hop, where: string, socketPath?: string): Dialer {
   const dialer: Dialer = {

@@ -47,7 +47,7 @@ export function mediaHandlers({ library, outflow, log }: Parts) {
         const part = await fileOf(parts);
         const outcome = await library.store(
           part.filename,
-          Readable.from(contentOf(part, parts), { objectMode: false }),
+          Readable.from(contentOf(part, parts, Number(request.headers['content-length'])), { objectMode: false }),
         );
         if (outcome.kind !== 'stored') {
           part.file.destroy();
@@ -94,6 +94,9 @@ const uploadRefusals: Readonly<Record<Exclude<StoreOutcome['kind'], 'stored'>, R
 const UPLOAD_FIELD = 'file';
 const UPLOAD_REMEDY = `Send multipart/form-data with one file, in the field '${UPLOAD_FIELD}'.`;
 
+/** Headers, boundaries and text fields; a browser sends some hundred bytes. Project decision. */
+const MAX_AROUND_BYTES = 16 * 1024;
+
 /** A malformed upload, whatever error the parser threw. */
 class UploadFault extends Error {}
 
@@ -125,13 +128,25 @@ async function fileOf(parts: AsyncIterator<Multipart>): Promise<MultipartFile> {
   }
 }
 
-/** Ends only after the whole form was read, so that a refused upload leaves no file. */
-async function* contentOf(part: MultipartFile, parts: AsyncIterator<Multipart>): AsyncGenerator<Buffer> {
+/** Ends only after the whole form of `formBytes` was read, so that a refused upload leaves no file. */
+async function* contentOf(
+  part: MultipartFile,
+  parts: AsyncIterator<Multipart>,
+  formBytes: number,
+): AsyncGenerator<Buffer> {
+  let bytes = 0;
   try {
-    for await (const chunk of part.file) yield chunk as Buffer;
+    for await (const chunk of part.file as AsyncIterable<Buffer>) {
+      bytes += chunk.byteLength;
+      yield chunk;
+    }
   } catch (cause) {
     throw malformedUpload(cause);
   }
   // The parser raises an error for a second file.
   while ((await nextPart(parts)) !== null);
+  // It skips headers beyond its limits, and everything before the first part and behind the last one.
+  if (!(formBytes - bytes <= MAX_AROUND_BYTES)) {
+    throw new UploadFault(`The form has more than ${MAX_AROUND_BYTES / 1024} KiB around the file.`);
+  }
 }
