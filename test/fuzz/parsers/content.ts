@@ -1,5 +1,6 @@
 import { strict as assert } from 'node:assert';
 import { isUtf8 } from 'node:buffer';
+import { crc32 } from 'node:zlib';
 import { readTopicFrame } from '../../../src/lib/chassis/topics/message.ts';
 import { createJsonScanner, readJsonBytes } from '../../../src/lib/json/index.ts';
 import { checkPng } from '../../../src/lib/maps/png.ts';
@@ -127,10 +128,24 @@ export const overlays: Parser = {
   }),
 };
 
+/** Checksums of the chunks of a PNG that were changed. */
+function withChecksums(bytes: Buffer): Buffer {
+  const image = Buffer.from(bytes);
+  for (let at = 8; at + 12 <= image.length; ) {
+    const next = at + 12 + image.readUInt32BE(at);
+    if (next > image.length) break;
+    image.writeUInt32BE(crc32(image.subarray(at + 4, next - 4)), next - 4);
+    at = next;
+  }
+  return image;
+}
+
 /** The picture of a map. */
 export const png: Parser = {
   samples: [picture(), picture(1, 1), picture(40, 3)],
+  words: ['IHDR', 'IDAT', 'IEND', 'tEXt', '\0\0\0\0'],
   maxBytes: 4 * 1024,
+  repair: withChecksums,
   async accepts(input) {
     const reading = await checkPng(input);
     if (!reading.ok) isPrintable(reading.problem, 500);
