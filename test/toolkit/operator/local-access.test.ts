@@ -14,8 +14,11 @@ import { context } from './fake-operator.ts';
 const OWN = '/srv/robot-7/state/local/gw.sock';
 const row = (path: string) => `0000000000000000: 00000002 00000000 00010000 0001 01 16724 ${path}\n`;
 
-/** A remote host with these listening sockets; `opens`: those that the login may open. */
-function hostWith(paths: readonly string[], opens: readonly string[] = paths) {
+/**
+ * A remote host with these listening sockets; `opens`: those that the login may open; `owners`: user ids of the socket and of
+ * the login, null when there is no such program.
+ */
+function hostWith(paths: readonly string[], opens: readonly string[] = paths, owners: string | null = '998\n0\n') {
   const dialled: string[] = [];
   let looked = 0;
   let lookUp: () => void = () => {};
@@ -31,15 +34,19 @@ function hostWith(paths: readonly string[], opens: readonly string[] = paths) {
     where: 't@gw:22',
     socketDialer: dialerOf,
     async exec(argv: readonly string[]) {
-      looked += 1;
-      lookUp();
-      expect(argv).toEqual(['cat', '/proc/net/unix']);
-      const text = ['Num RefCount Protocol Flags Type St Inode Path\n', ...paths.map(row)].join('');
+      const isTable = argv[0] === 'cat';
+      if (isTable) {
+        looked += 1;
+        lookUp();
+        expect(argv).toEqual(['cat', '/proc/net/unix']);
+      } else expect(argv).toEqual(['stat', '-c', '%u', expect.stringMatching(/gw\.sock$/), '/proc/self']);
+      const table = ['Num RefCount Protocol Flags Type St Inode Path\n', ...paths.map(row)].join('');
+      const text = isTable ? table : (owners ?? '');
       const remote: RemoteProcess = {
         stdin: new PassThrough(),
         stdout: Readable.from([Buffer.from(text)]),
         stderr: Readable.from([]),
-        ended: Promise.resolve({ code: 0, signal: null }),
+        ended: Promise.resolve({ code: isTable || owners !== null ? 0 : 127, signal: null }),
         [Symbol.asyncDispose]: async () => {},
       };
       return remote;
@@ -67,6 +74,21 @@ describe('the local socket of the gateway behind --via', () => {
     const named = hostWith([...others, OWN]);
     expect(await named.find()).not.toBeNull();
     expect(named.dialled).toEqual([OWN]);
+  });
+
+  it.each([
+    ['of root', '0\n1000\n', true],
+    ['of a service', '998\n0\n', true],
+    ['of the login', '1001\n1001\n', true],
+    ['of another person', '1001\n0\n', false],
+    ['of another person, for a person', '1001\n1000\n', false],
+    ['that is gone', '0\n', false],
+    ['without an answer', null, false],
+  ])('that the site file does not name, %s, is used: %#', async (_what, owners, isUsed) => {
+    const path = '/tmp/x/local/gw.sock';
+    const host = hostWith([path], [path], owners);
+    expect((await host.find()) !== null).toBe(isUsed);
+    expect(host.dialled).toEqual(isUsed ? [path] : []);
   });
 
   it('is none where none listens, or where the login may not open it', async () => {

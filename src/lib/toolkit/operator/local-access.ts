@@ -103,9 +103,13 @@ function socketThere(ssh: Ssh, own: string, signal: AbortSignal): Promise<LocalS
 const LOOK_UP_MS = 10_000;
 const ANY_SOCKET = `/${localSocketPath({ stateDir: '' })}`;
 
+/** Accounts of services have a lower id. @source Debian Policy 9.2.2; adduser(8) */
+const FIRST_PERSON_UID = 1_000;
+
 /**
  * The kernel of the remote host lists the sockets in use, because the site file of this machine need not have the paths of
- * that one. Of several only the one that the site file names is used: any user of that host can open one of this name.
+ * that one. Any user of that host can open one of this name: of several only the one that the site file names is used, and
+ * another one only when it belongs to this login or to no other person.
  */
 async function findThere(ssh: Ssh, own: string, signal: AbortSignal): Promise<LocalSocket | null> {
   const { readRemoteText } = await import('../remote-run.ts');
@@ -117,6 +121,11 @@ async function findThere(ssh: Ssh, own: string, signal: AbortSignal): Promise<Lo
     const paths = parseListeningUnixSockets(table).filter((path) => path.endsWith(ANY_SOCKET));
     const path = paths.includes(own) ? own : paths[0];
     if (path === undefined || (path !== own && paths.length > 1)) return null;
+    if (path !== own) {
+      const owners = await readRemoteText(ssh, ['stat', '-c', '%u', path, '/proc/self'], limit);
+      const [, owner, login] = /^(\d+)\n(\d+)\n$/.exec(owners ?? '') ?? [];
+      if (owner === undefined || (owner !== login && Number(owner) >= FIRST_PERSON_UID)) return null;
+    }
     const dialer = ssh.socketDialer(path);
     // Whether this login may open it, only the attempt shows.
     const stream = await dialer.dial({ host: 'localhost', port: 0 }, { timeoutMs: DIAL_MS, signal });
