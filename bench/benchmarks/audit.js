@@ -73,8 +73,7 @@ export default {
 function checkAudit(argv) {
   const { stdout } = spawnSync(process.execPath, argv, { encoding: 'utf8' });
   const { data } = JSON.parse(stdout);
-  if (data?.local !== 'ok' || data.records !== RECORDS)
-    throw new Error(`the audit is wrong: ${stdout.slice(0, 500)}`);
+  if (data?.local !== 'ok' || data.records !== RECORDS) throw new Error(`the audit is wrong: ${stdout.slice(0, 500)}`);
 }
 
 function timed(command, argv) {

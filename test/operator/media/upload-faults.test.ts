@@ -68,7 +68,9 @@ describe('an invalid upload', () => {
     'ten thousand headers behind those of the file': [
       `${part(`${FILE}${CRLF}${`X-A: 1${CRLF}`.repeat(10_000).trimEnd()}`, 'x')}--b--${CRLF}`,
     ],
-    'a long header behind those of the file': [`${part(`${FILE}${CRLF}X-Long: ${'x'.repeat(20_000)}`, 'x')}--b--${CRLF}`],
+    'a long header behind those of the file': [
+      `${part(`${FILE}${CRLF}X-Long: ${'x'.repeat(20_000)}`, 'x')}--b--${CRLF}`,
+    ],
     'bytes before the first part': [`${`x${CRLF}`.repeat(10_000)}${whole}`],
     'bytes behind the last part': [`${whole}${`x${CRLF}`.repeat(10_000)}`],
     'a field and no file': [`${part('Content-Disposition: form-data; name="file"', 'text')}--b--${CRLF}`],
