@@ -353,6 +353,17 @@ describe('in any order with orders and cancels', () => {
     expect(trial.robot.pose()).toEqual(before);
   };
 
+  it('an emergency stop on a way that is just given up leaves no turn behind', () => {
+    const trial = newRobot({ on: ['coasting'] });
+    trial.robot.order({ creator: 't', type: 'standard', target_x: 1.4, target_y: 1 });
+    trial.run(1);
+    trial.robot.order({ creator: 't', type: 'standard', target_x: 1.4, target_y: 1 });
+    trial.robot.moves.cancel();
+    trial.faults.set('emergency-stop', true);
+    trial.run(1.5);
+    standsFor(trial, 10);
+  });
+
   it('the emergency stop stops the robot', () => {
     fc.assert(
       fc.property(fc.array(action, { maxLength: 20 }), (actions) => {

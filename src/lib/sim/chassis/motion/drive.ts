@@ -114,7 +114,12 @@ export function createDrive(start: PoseRad, limits: () => DriveLimits) {
     const isAhead = distance(target) > LOOK_AHEAD_M * 0.5;
     const error = isAhead ? wrapRad(Math.atan2(target.yM - yM, target.xM - xM) - yawRad) : 0;
     advance(dt, 0, turnTowards(error));
-    if (speed !== 0) return;
+    leaveAtRest();
+  }
+
+  /** An abandoned path ends where the robot stands. */
+  function leaveAtRest(): void {
+    if (!abandoned || speed !== 0) return;
     abandoned = undefined;
     segment = 0;
   }
@@ -225,8 +230,10 @@ export function createDrive(start: PoseRad, limits: () => DriveLimits) {
     /** One step of at most 50 ms; brakes when `mayDrive` is false. */
     step(dt: number, mayDrive: boolean): void {
       const leg = legs[0];
-      if (!mayDrive) advance(dt, 0, 0);
-      else if (abandoned) brake(abandoned, dt);
+      if (!mayDrive) {
+        advance(dt, 0, 0);
+        leaveAtRest();
+      } else if (abandoned) brake(abandoned, dt);
       else if (!leg) advance(dt, 0, 0);
       else if (leg.kind === 'follow') follow(leg.points, dt);
       else if (leg.kind === 'turn') turn(leg.yawRad, dt);
