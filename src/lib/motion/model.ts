@@ -217,7 +217,8 @@ export interface Motion extends Service {
   endDrive(by: string, id?: string): Promise<DriveRun | null>;
   /**
    * Latches in memory, ends the running activity, cancels the current move and saves the latch concurrently: no step
-   * waits for another. Resolves after 500 ms at most; `saved` says whether it is on disk by then. Never refused.
+   * waits for another. Resolves when disk and chassis have answered, waiting 500 ms for the disk and 150 ms for the chassis
+   * at most; `saved` says whether it is on disk by then. Never refused.
    */
   stopRobot(reason: string, by: string): Promise<StopLatch>;
   /** Resolves when the present state of the stop latch is on the disk, or a later one is. */

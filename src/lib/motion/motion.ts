@@ -47,8 +47,12 @@ export interface MotionOptions {
   readonly limits?: Partial<OrderLimits>;
 }
 
-/** How long the caller of a stop waits for chassis and disk; both continue afterwards. A person waits at most a second: half is reserve. */
-const STOP_WAIT_MS = 500;
+/**
+ * How long the caller of a stop waits for the disk, and for the chassis; both continue afterwards. A person waits at most a
+ * second, and a busy gateway needs most of it. The answer does not depend on the chassis: one that answers at all mostly
+ * does so within the shorter time, and the page that follows then shows it.
+ */
+const STOP_WAIT_MS = { disk: 500, chassis: 150 };
 /** How long the start waits for the saved stop latch; until it is read the robot counts as stopped. */
 const LOAD_WAIT_MS = 1_000;
 /** How long the caller that ends a run waits for the chassis; cancelling continues afterwards. */
@@ -382,7 +386,10 @@ export function createMotion(options: MotionOptions): Motion {
       const cancelled = canceller.cancel(`stop by ${by}`);
       // Without a connection there is no answer to wait for; the cancel is sent after the reconnect.
       const isAway = link.snapshot().link.kind === 'not-connected';
-      await orAfter(clock, STOP_WAIT_MS, Promise.all(isAway ? [saved] : [saved, cancelled]));
+      await Promise.all([
+        orAfter(clock, STOP_WAIT_MS.disk, saved),
+        isAway || orAfter(clock, STOP_WAIT_MS.chassis, cancelled),
+      ]);
       return latch.state();
     },
 
