@@ -51,6 +51,17 @@ function harness() {
       for (let i = 0; i < count; i += 1) for (const callback of deferred.splice(0)) callback();
     },
     isIdle: () => deferred.length === 0,
+    /** A connection is accepted in each of these rounds, which takes this long. Returns the time of all of them. */
+    flood(count: number, acceptMs: number, each: (round: number) => void = () => {}): number {
+      const beganMs = now;
+      for (let round = 0; round < count; round += 1) {
+        turns.noteAccepted();
+        now += acceptMs;
+        each(round);
+        for (const callback of deferred.splice(0)) callback();
+      }
+      return now - beganMs;
+    },
   };
 }
 
@@ -85,21 +96,35 @@ describe('scheduling of requests', () => {
     expect(order.slice(1)).toEqual(['a-stop', 'd-stop', 'a1', 'b1', 'c1', 'a2', 'a3']);
   });
 
-  it('serves new connections and stops during a flood of connections; other requests get one round in eight', () => {
-    const { order, add, rounds, accept, isIdle } = harness();
-    for (let round = 0; round < 40; round += 1) {
-      accept();
-      add(`a${round}`);
-      if (round % 10 === 0) add(`stop${round}`, stop);
-      rounds(1);
-    }
-    expect(order.filter((name) => name.startsWith('stop'))).toEqual(['stop0', 'stop10', 'stop20', 'stop30']);
-    expect(order.indexOf('stop10')).toBeLessThanOrEqual(3);
-    expect(order.filter((name) => name.startsWith('a'))).toHaveLength(5);
-    rounds(4);
-    expect(order).toHaveLength(44);
-    rounds(1);
-    expect(isIdle()).toBe(true);
+  it.each([0.1, 1, 30])(
+    'serves new connections and stops during a flood; other requests of %s ms get a tenth of the time',
+    (takesMs) => {
+      const { order, add, rounds, flood, isIdle } = harness();
+      for (let i = 0; i < 2_000; i += 1) add(`a${i}`, { takesMs });
+      const before = order.length;
+      const passedMs = flood(1_000, 0.5, (round) => {
+        if (round % 100 === 0) add(`stop${round}`, stop);
+      });
+      const during = order.slice(before);
+      const stops = during.filter((name) => name.startsWith('stop'));
+      expect(stops).toEqual(Array.from({ length: 10 }, (_, index) => `stop${index * 100}`));
+      const othersMs = (during.length - stops.length) * takesMs;
+      expect(othersMs).toBeLessThanOrEqual(passedMs / 10 + takesMs);
+      expect(othersMs).toBeGreaterThan(Math.min(passedMs / 20, 999 * takesMs) - takesMs);
+      rounds(10_000);
+      expect(order).toHaveLength(2_010);
+      expect(isIdle()).toBe(true);
+    },
+  );
+
+  it('runs a stop of a flood before all that was parsed earlier', () => {
+    const { order, add, flood } = harness();
+    flood(40, 1, (round) => {
+      add(`a${round}`, { takesMs: 5 });
+      if (round === 20) add('stop', stop);
+    });
+    // What ran before it: a tenth of twenty milliseconds, so the first one only.
+    expect(order.indexOf('stop')).toBe(1);
   });
 
   it('spends no turn on requests that were aborted', () => {
@@ -142,14 +167,14 @@ describe('scheduling of received bytes', () => {
     expect(order.slice(3, 5)).toEqual(['c1', 'c-stop']);
   });
 
-  it('is one piece a round while connections arrive, if that one takes long', () => {
-    const { order, receive, rounds, accept } = harness();
-    accept();
-    for (const name of ['a1', 'b1', 'c1']) receive(name, 1, 4);
-    for (const parsed of [1, 2, 3]) {
-      accept();
-      rounds(1);
-      expect(order).toHaveLength(parsed);
-    }
+  it.each([0.05, 0.4, 4])('takes a fifth of the time while connections arrive, in pieces of %s ms', (takesMs) => {
+    const { order, receive, flood } = harness();
+    for (const name of ['a1', 'b1', 'c1']) receive(name, 100_000, takesMs);
+    const before = order.length;
+    const passedMs = flood(2_000, 0.5);
+    const parsedMs = (order.length - before) * takesMs;
+    // At least one piece, and half a millisecond at most before the last one begins.
+    expect(parsedMs).toBeLessThanOrEqual(passedMs / 5 + Math.max(takesMs, 0.5 + takesMs));
+    expect(parsedMs).toBeGreaterThan(passedMs / 8);
   });
 });

@@ -2,13 +2,13 @@
 const ROUND_MS = 10;
 /** Part of it for received bytes, so that requests have their turn as well. */
 const PARSING_MS = 5;
-/** The same while connections arrive, one per round. */
+/** Once begun, parsing goes on for this long while connections arrive, one per round. */
 const CROWDED_PARSING_MS = 0.5;
 /**
- * While connections arrive, one ordinary request per this many rounds: the event loop accepts only one connection per
- * round (libuv 1.52, measured), and a stop may be queued behind hundreds of them.
+ * While connections arrive, parsing and ordinary requests take at most one part in this many of the time each: the event
+ * loop accepts only one connection per round (libuv 1.52, measured), and a stop may be queued behind hundreds of them.
  */
-const CROWDED_ROUNDS_PER_REQUEST = 8;
+const CROWDED_PARTS = { parsing: 5, requests: 10 };
 
 export interface TurnRequest {
   readonly peer: string;
@@ -48,7 +48,8 @@ export function createTurns<T extends TurnRequest, R extends TurnReader>({
   let roundBeganMs: number | null = null;
   /** Remaining rounds in which more connections are expected. */
   let crowdedRounds = 0;
-  let roundsWithoutRequest = 0;
+  const parsing = createShare(CROWDED_PARTS.parsing, monotonicMs);
+  const requests = createShare(CROWDED_PARTS.requests, monotonicMs);
 
   function beginRound(): number {
     if (roundBeganMs === null) {
@@ -82,15 +83,12 @@ export function createTurns<T extends TurnRequest, R extends TurnReader>({
   function endRound(): void {
     const beganMs = monotonicMs();
     roundBeganMs = beganMs;
-    const isWithinRound = () => crowdedRounds === 0 && hasTime(beganMs);
-    const parsingMs = crowdedRounds === 0 ? PARSING_MS : CROWDED_PARSING_MS;
+    const isCrowded = crowdedRounds > 0;
+    const isWithinRound = () => !isCrowded && hasTime(beganMs);
+    const parsingMs = isCrowded ? CROWDED_PARSING_MS : PARSING_MS;
     drain(urgent, run, isWithinRound);
-    drain(received, parseOne, () => monotonicMs() - beganMs < parsingMs);
-    roundsWithoutRequest += 1;
-    if (crowdedRounds === 0 || roundsWithoutRequest >= CROWDED_ROUNDS_PER_REQUEST) {
-      roundsWithoutRequest = 0;
-      drain(ordinary, run, isWithinRound);
-    }
+    parsing(isCrowded, () => drain(received, parseOne, () => monotonicMs() - beganMs < parsingMs));
+    requests(isCrowded, () => drain(ordinary, run, isWithinRound));
     crowdedRounds = Math.max(0, crowdedRounds - 1);
     if (urgent.isEmpty() && received.isEmpty() && ordinary.isEmpty() && crowdedRounds === 0) roundBeganMs = null;
     else defer(endRound);
@@ -123,6 +121,18 @@ export function createTurns<T extends TurnRequest, R extends TurnReader>({
       received.push(reader);
       beginRound();
     },
+  };
+}
+
+/** Does work; where it is limited, only after a rest that leaves it one part in `parts` of the time. */
+function createShare(parts: number, monotonicMs: () => number) {
+  let dueMs = Number.NEGATIVE_INFINITY;
+  return (isLimited: boolean, work: () => void): void => {
+    const beganMs = monotonicMs();
+    if (isLimited && beganMs < dueMs) return;
+    work();
+    const endedMs = monotonicMs();
+    dueMs = endedMs + (endedMs - beganMs) * (parts - 1);
   };
 }
 
