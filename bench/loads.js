@@ -16,6 +16,7 @@ export const loadNames = [
   'stop-flood',
   'password-flood',
   ...endlessLoads.keys(),
+  'returning-crowd',
 ];
 
 export async function loadOf(name) {
