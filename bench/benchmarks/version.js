@@ -20,8 +20,8 @@ export default {
         {
           name: 'gw --version / node -e 0',
           value: `${ratio.toFixed(2)} ×`,
-          target: 'at most 4.0 ×',
-          holds: ratio <= 4,
+          target: 'at most 2.0 ×',
+          holds: ratio <= 2,
         },
       ],
     };
