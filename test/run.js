@@ -1,7 +1,8 @@
 // `npm test`: brings the real peers where it may, runs all tests, and ends with one line of counts.
 // GW_INSTALL_PEERS=no leaves the machine as it is; tests whose peer is missing are then skipped by name.
 // Arguments go to vitest as they are, for a run of some tests.
-// GW_TESTS_BEGIN names a file that is written when the tests begin: from then on nothing is installed or built.
+// GW_TESTS_BEGIN names a file that is written when the unit tests have ended: from then on there is processor time to spare,
+// and nothing is installed or built.
 import { spawn, spawnSync } from 'node:child_process';
 import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -119,10 +120,7 @@ function canHaveOwnNetwork() {
   return spawnSync(ownNetwork[0], [...ownNetwork.slice(1), 'true'], { stdio: 'ignore', env }).status === 0;
 }
 
-/**
- * Seconds that the long ones of them take. The longest begin first, so that none of them is the last, and each by itself;
- * of the short ones several share a run.
- */
+/** Seconds that the long ones of them take. The longest begin first, so that none of them is the last. */
 const secondsOf = {
   'printed-commands': 160,
   motion: 130,
@@ -138,18 +136,18 @@ const secondsOf = {
   cloud: 20,
   'ssh-commands': 20,
 };
-const SHORT_ONES = 5;
 /** Beside the peers: they wait more than half of their time. */
-const LANES = 3;
+const LANES = 4;
 
-function runsAlone() {
-  const files = globSync(aloneFiles, { cwd: root }).sort();
+function filesAlone() {
   const seconds = (path) => secondsOf[basename(path, '.test.ts')] ?? 0;
-  const long = files.filter((path) => seconds(path) > 0).sort((a, b) => seconds(b) - seconds(a));
-  const short = files.filter((path) => !long.includes(path));
-  const runs = long.map((path) => [path]);
-  while (short.length > 0) runs.push(short.splice(0, SHORT_ONES));
-  return runs;
+  return globSync(aloneFiles, { cwd: root })
+    .sort()
+    .sort((a, b) => seconds(b) - seconds(a));
+}
+
+function othersMayRun() {
+  if (process.env.GW_TESTS_BEGIN) writeFileSync(process.env.GW_TESTS_BEGIN, '');
 }
 
 /**
@@ -162,11 +160,12 @@ async function runAll() {
     runTests(unit, { name: 'unit', prints: 'lines' }),
     runTests(['--project', 'types'], { name: 'types', prints: 'end' }),
   ]);
-  const runs = runsAlone();
+  othersMayRun();
+  const files = filesAlone();
   const lane = async () => {
-    for (let files = runs.shift(); files !== undefined; files = runs.shift()) {
-      const name = files[0].replaceAll('/', '-');
-      await runTests(['--project', 'e2e', ...files], { name, prefix: ownNetwork, prints: 'end' });
+    for (let file = files.shift(); file !== undefined; file = files.shift()) {
+      const name = file.replaceAll('/', '-');
+      await runTests(['--project', 'e2e', file], { name, prefix: ownNetwork, prints: 'end' });
     }
   };
   await Promise.all([
@@ -176,7 +175,6 @@ async function runAll() {
 }
 
 const args = process.argv.slice(2);
-if (process.env.GW_TESTS_BEGIN) writeFileSync(process.env.GW_TESTS_BEGIN, '');
 if (args.length > 0 || !canHaveOwnNetwork()) await runTests(args, { name: 'all' });
 else await runAll();
 await runOnceMore();

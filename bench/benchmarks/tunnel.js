@@ -72,7 +72,7 @@ export default {
           { name: 'peak after all transfers', median: peakMb, unit: 'MB' },
         ],
         figures: [
-          ratio('tunnel / plain relays, download', down.tunnel, down.plain, 0.5),
+          ratio('tunnel / plain relays, download', down.tunnel, down.plain, 0.25),
           ratio('tunnel / relays with TLS, download', tls.down.tunnel, tls.down.tls, null),
           ratio('tunnel / plain relays, upload', up.tunnel, up.plain, null),
           ratio('tunnel / relays with TLS, upload', tls.up.tunnel, tls.up.tls, null),
