@@ -1,5 +1,3 @@
-import { allocatePayload } from './message-memory.ts';
-
 /** Bytes of the length before a message. */
 const PREFIX_BYTES = 2;
 
@@ -52,7 +50,7 @@ export function createFrameAssembler({ onFrame, onGroup, maxGroupBytes }: FrameH
     const available = PREFIX_BYTES + chunk.length - rest;
     if (bytes > available || accepted + bytes > memory.length) {
       flush();
-      memory = allocatePayload(bytes > available ? bytes : Math.min(available, maxGroupBytes));
+      memory = Buffer.allocUnsafe(bytes > available ? bytes : Math.min(available, maxGroupBytes));
     }
     memory.set(prefix, accepted);
     filled = accepted + PREFIX_BYTES;

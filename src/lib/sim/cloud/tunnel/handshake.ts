@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Side } from './rules.ts';
@@ -11,15 +10,12 @@ export type ReadHandshake =
       readonly subprotocol: string;
       readonly accessToken: string;
       readonly clientToken: string | null;
-      /** Of the WebSocket. */
-      readonly key: string;
     }
   | { readonly kind: 'invalid'; readonly side: Side | null; readonly reason: string };
 
 const PATH = '/tunnel';
 /** 16 bytes. @source RFC 6455, 4.1 */
 const KEY = /^[A-Za-z0-9+/]{22}==$/;
-const GUID = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';
 /** A common vendor puts its own name before it. The versions are interoperable. */
 const SUBPROTOCOL = /^(?:[A-Za-z0-9.-]+\.)?securetunneling-[123]\.0$/;
 
@@ -48,23 +44,7 @@ export function readHandshake({ method, url = '', headers, rawHeaders }: Incomin
   if (clientTokens.length > 1) return invalid('More than one client token');
   const [accessToken = ''] = accessTokens;
   const [clientToken = null] = clientTokens;
-  return { kind: 'valid', side, subprotocol, accessToken, clientToken, key };
-}
-
-/** Accepts an upgrade request. @source RFC 6455, 4.2.2 */
-export function acceptUpgrade(
-  socket: Duplex,
-  { key, subprotocol }: Pick<Extract<ReadHandshake, { kind: 'valid' }>, 'key' | 'subprotocol'>,
-  headers: Readonly<Record<string, string>>,
-): void {
-  const accept = createHash('sha1').update(`${key}${GUID}`).digest('base64');
-  writeHead(socket, 101, {
-    Upgrade: 'websocket',
-    Connection: 'Upgrade',
-    'Sec-WebSocket-Accept': accept,
-    'Sec-WebSocket-Protocol': subprotocol,
-    ...headers,
-  });
+  return { kind: 'valid', side, subprotocol, accessToken, clientToken };
 }
 
 function valuesOf(rawHeaders: readonly string[], name: string): readonly string[] {
@@ -78,16 +58,12 @@ export function answerPlain(
   body: string,
   headers: Readonly<Record<string, string>> = {},
 ): void {
-  writeHead(socket, status, {
+  const head = {
     'Content-Type': 'text/plain; charset=utf-8',
     'Content-Length': `${Buffer.byteLength(body)}`,
     Connection: 'close',
     ...headers,
-  });
-  socket.end(body);
-}
-
-function writeHead(socket: Duplex, status: number, headers: Readonly<Record<string, string>>): void {
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  socket.write(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'Unknown'}\r\n${lines.join('')}\r\n`);
+  };
+  const lines = Object.entries(head).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'Unknown'}\r\n${lines.join('')}\r\n${body}`);
 }

@@ -1,10 +1,10 @@
+import type { WebSocket } from 'ws';
 import type { Clock } from '../../../lifecycle/index.ts';
 import { type Chunker, type Chunking, createChunker, MAX_MESSAGE_BYTES } from './chunker.ts';
 import { decodeMessage, encodeFrame } from './codec.ts';
 import { createFrameAssembler } from './frames.ts';
 import type { SideView } from './model.ts';
 import { type Side, violation } from './rules.ts';
-import type { ServerSocket, ServerSocketOptions } from './websocket.ts';
 
 export interface RelayOptions {
   readonly services: readonly string[];
@@ -16,16 +16,11 @@ export interface RelayOptions {
   readonly onViolation: (side: Side, reason: string) => void;
 }
 
-/** Opens the WebSocket of a side whose handshake was accepted. */
-export type OpenSocket = (
-  handlers: Pick<ServerSocketOptions, 'onBytes' | 'onText' | 'onClosed' | 'maxMessageBytes'>,
-) => ServerSocket;
-
 type PauseReason = 'backpressure' | 'bandwidth' | 'silent';
 
 interface Connection {
   readonly side: Side;
-  readonly ws: ServerSocket;
+  readonly ws: WebSocket;
   readonly chunker: Chunker;
   readonly assembler: ReturnType<typeof createFrameAssembler>;
   readonly started: Set<string>;
@@ -45,6 +40,8 @@ const MIN_BANDWIDTH_PAUSE_MS = 10;
 const NORMAL = 1000;
 const UNSUPPORTED = 1003;
 const POLICY_VIOLATION = 1008;
+/** Until a close frame is answered. */
+const CLOSE_WAIT_MS = 5_000;
 
 const otherSide = { source: 'destination', destination: 'source' } as const;
 
@@ -72,24 +69,24 @@ export function createRelay({ services, chunking, bytesPerS, clock, onViolation 
     if (connection.pausedFor.size === 0) connection.ws.resume();
   }
 
-  const bufferedBytes = (connection: Connection) => connection.ws.bufferedBytes() + connection.chunker.waitingBytes();
+  const bufferedBytes = (connection: Connection) => connection.ws.bufferedAmount + connection.chunker.waitingBytes();
 
   function onWritten(connection: Connection): void {
     if (bufferedBytes(connection) <= LOW_WATER_BYTES) resume(current[otherSide[connection.side]], 'backpressure');
   }
 
-  function connect(side: Side, open: OpenSocket, channelId: string): ServerSocket {
+  function send(connection: Connection, bytes: Uint8Array): void {
+    const { ws } = connection;
+    if (ws.readyState === ws.OPEN) ws.send(bytes, () => onWritten(connection));
+  }
+
+  /** Takes the WebSocket of a side whose handshake was accepted. */
+  function connect(side: Side, ws: WebSocket, channelId: string): void {
     const before = current[side];
     if (before !== null) {
       remove(before);
       end(before, NORMAL, 'replaced by another connection');
     }
-    const ws = open({
-      maxMessageBytes: MAX_MESSAGE_BYTES,
-      onBytes: (bytes) => receive(connection, bytes),
-      onText: () => violate(connection, UNSUPPORTED, 'a text message'),
-      onClosed: () => remove(connection),
-    });
     const connection: Connection = {
       side,
       ws,
@@ -98,7 +95,7 @@ export function createRelay({ services, chunking, bytesPerS, clock, onViolation 
         onFrame: (body) => judge(connection, body),
         onGroup: (frames, isEnded) => current[otherSide[side]]?.chunker.send(frames, isEnded),
       }),
-      chunker: createChunker(chunking, clock, (bytes) => ws.send(bytes, () => onWritten(connection))),
+      chunker: createChunker(chunking, clock, (bytes) => send(connection, bytes)),
       started: new Set(),
       isWithoutService: false,
       problem: null,
@@ -107,14 +104,21 @@ export function createRelay({ services, chunking, bytesPerS, clock, onViolation 
     current[side] = connection;
     totals[side].channelId = channelId;
     totals[side].connects += 1;
+    ws.on('message', (bytes: Buffer, isBinary) => receive(connection, bytes, isBinary));
+    // The library disconnects a client that violates the protocol.
+    ws.on('error', () => {});
+    ws.on('close', () => remove(connection));
     // First, and in a message of its own.
-    ws.send(encodeFrame({ type: 'service-ids', availableServiceIds: services }));
+    send(connection, encodeFrame({ type: 'service-ids', availableServiceIds: services }));
     pauseIfPeerIsFull(connection);
-    return ws;
   }
 
-  function receive(connection: Connection, bytes: Buffer): void {
+  function receive(connection: Connection, bytes: Buffer, isBinary: boolean): void {
     if (current[connection.side] !== connection) return;
+    if (!isBinary) {
+      violate(connection, UNSUPPORTED, 'a text message');
+      return;
+    }
     totals[connection.side].bytes += bytes.length;
     if (!connection.assembler.push(bytes)) {
       violate(connection, POLICY_VIOLATION, connection.problem ?? '');
@@ -190,6 +194,8 @@ export function createRelay({ services, chunking, bytesPerS, clock, onViolation 
     pausedFor.clear();
     ws.resume();
     ws.close(code, reason.slice(0, 120));
+    const timer = clock.after(CLOSE_WAIT_MS, () => ws.terminate());
+    ws.once('close', () => timer[Symbol.dispose]());
   }
 
   function cut(side: Side): boolean {
@@ -217,7 +223,7 @@ export function createRelay({ services, chunking, bytesPerS, clock, onViolation 
     cut,
     inject(side: Side, bytes: Uint8Array): boolean {
       const connection = current[side];
-      connection?.ws.send(bytes, () => onWritten(connection));
+      if (connection !== null) send(connection, bytes);
       return connection !== null;
     },
     /** While silent nothing is read, answered or closed; what the clients sent is relayed afterwards. */

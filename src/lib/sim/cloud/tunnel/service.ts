@@ -1,18 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { WebSocketServer } from 'ws';
 import type { TunnelNotificationWire } from '../../../cloud/wire.ts';
 import { GwError } from '../../../error/index.ts';
 import { type Clock, systemClock } from '../../../lifecycle/index.ts';
 import type { FaultName, Faults } from '../../faults.ts';
 import { type CertificateAuthority, createCa } from '../certificates.ts';
 import { CLOUD_HOST, createHttpsHandler, startListener } from '../listener.ts';
-import { acceptUpgrade, answerPlain, type ReadHandshake, readHandshake } from './handshake.ts';
+import { MAX_MESSAGE_BYTES } from './chunker.ts';
+import { answerPlain, type ReadHandshake, readHandshake } from './handshake.ts';
 import type { FixedAnswer, Handshake, TunnelControl, TunnelSettings, TunnelView } from './model.ts';
 import { type ClosedBy, createRegistry, createServiceTime, type Tunnel } from './registry.ts';
 import { createRelay, type Relay } from './relay.ts';
 import type { Side } from './rules.ts';
-import { openServerSocket } from './websocket.ts';
 
 export interface TunnelServiceOptions extends TunnelSettings {
   /** CA of the server certificate; a new one by default. */
@@ -43,7 +44,6 @@ interface Accepted {
   readonly tunnel: Tunnel;
   readonly side: Side;
   readonly subprotocol: string;
-  readonly key: string;
   use(): void;
 }
 
@@ -113,18 +113,27 @@ export async function startTunnelService(options: TunnelServiceOptions = {}): Pr
       else after(judged.delayMs, () => refuse(socket, read, judged));
       return;
     }
-    const { tunnel, side, use } = judged;
+    const { tunnel, side, subprotocol, use } = judged;
     const channelId = randomUUID();
     use();
     note(read, tunnel, 101, '');
-    acceptUpgrade(socket, judged, { 'channel-id': channelId });
-    if (head.length > 0) socket.unshift(head);
-    const ws = relayOf(tunnel).connect(side, (handlers) => openServerSocket({ socket, clock, ...handlers }), channelId);
-    if (faults.is('cloud-tunnel-drops')) {
+    // Was judged above; the library would refuse a list of names with duplicates.
+    request.headers['sec-websocket-protocol'] = subprotocol;
+    // One per handshake, for its own headers.
+    const server = new WebSocketServer({
+      noServer: true,
+      clientTracking: false,
+      perMessageDeflate: false,
+      maxPayload: MAX_MESSAGE_BYTES,
+    });
+    server.on('headers', (lines) => void lines.push(`channel-id: ${channelId}`));
+    server.handleUpgrade(request, socket, head, (ws) => {
+      relayOf(tunnel).connect(side, ws, channelId);
+      if (!faults.is('cloud-tunnel-drops')) return;
       after(DROP_AFTER_MS, () => {
         if (faults.is('cloud-tunnel-drops')) ws.terminate();
       });
-    }
+    });
   }
 
   /** The answer that refuses a handshake, or the tunnel that it may connect to. */
@@ -136,7 +145,7 @@ export async function startTunnelService(options: TunnelServiceOptions = {}): Pr
     if (isTooOften(read.accessToken)) return { status: 429, body: 'Too many requests' };
     const check = registry.check(read.accessToken, read.side, read.clientToken);
     if ('reason' in check) return { status: 400, body: check.reason, tunnel: check.tunnel };
-    return { ...check, side: read.side, subprotocol: read.subprotocol, key: read.key };
+    return { ...check, side: read.side, subprotocol: read.subprotocol };
   }
 
   function refuse(
