@@ -46,23 +46,46 @@ export function renderVerdict(verdict: Verdict): string {
   }
 }
 
-export interface Column {
+/** A checked part: what it is, its verdict, and what can be done about it. */
+interface Found {
+  readonly verdict: Verdict;
   readonly title: string;
-  /** Numbers read better aligned to the right. */
-  readonly align?: 'left' | 'right';
+  readonly detail: string;
+  readonly remedy: string | null;
+}
+
+/** A finding on a line of its own, its remedy below. `lead`: text before the remedy. */
+export function findingLines({ verdict, title, detail, remedy }: Found, lead = ''): string[] {
+  const first = `${renderVerdict(verdict)} ${printable(title)}: ${printable(detail)}`;
+  return remedy === null ? [first] : [first, remedyLine(remedy, lead)];
+}
+
+/** Indented as the text beside a verdict. */
+export function remedyLine(remedy: string, lead = ''): string {
+  return `     ${lead}${printable(remedy)}`;
+}
+
+/** The lead of a remedy where others stand beside it. */
+export const DO_NEXT = 'do next: ';
+
+/** By its title. */
+export type Column = string | { readonly right: string };
+
+/** A column aligned to the right, as numbers read better. */
+export function right(title: string): Column {
+  return { right: title };
 }
 
 /** A plain table for a terminal: columns as wide as their widest cell, two spaces between, no frame. */
 export function renderTable(columns: readonly Column[], rows: readonly (readonly string[])[]): string {
-  const widths = columns.map((column, i) =>
-    Math.max(visibleWidth(column.title), ...rows.map((row) => visibleWidth(row[i] ?? ''))),
-  );
+  const titles = columns.map((column) => (typeof column === 'string' ? column : column.right));
+  const widths = titles.map((title, i) => Math.max(...[title, ...rows.map((row) => row[i] ?? '')].map(visibleWidth)));
   const line = (cells: readonly string[]) =>
     columns
-      .map((column, i) => pad(cells[i] ?? '', widths[i] ?? 0, column.align ?? 'left'))
+      .map((column, i) => pad(cells[i] ?? '', widths[i] ?? 0, typeof column === 'string' ? 'left' : 'right'))
       .join('  ')
       .trimEnd();
-  return [chalk.dim(line(columns.map((column) => column.title))), ...rows.map(line)].join('\n');
+  return [chalk.dim(line(titles)), ...rows.map(line)].join('\n');
 }
 
 /** Makes external text safe for a terminal: no control characters, escape sequences or bidirectional controls. */

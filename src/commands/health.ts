@@ -25,7 +25,5 @@ export default class Health extends GwCommand<Result> {
     return await this.judged(data, data.verdict, flags);
   }
 
-  protected override render(data: Result): string {
-    return renderHealth(data);
-  }
+  protected override readonly render = renderHealth;
 }

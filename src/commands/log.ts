@@ -27,7 +27,5 @@ export default class Log extends GwCommand<Result> {
     return { data };
   }
 
-  protected override render(data: Result): string {
-    return renderLog(data);
-  }
+  protected override readonly render = renderLog;
 }

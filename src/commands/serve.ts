@@ -75,9 +75,7 @@ SIGTERM, SIGINT, SIGHUP, SIGQUIT and the other signals of people and programs en
     return { data };
   }
 
-  protected override render(event: ServeEvent): string {
-    return renderServeEvent(event);
-  }
+  protected override readonly render = renderServeEvent;
 
   /** The envelope of an error; no event has this field. */
   protected override printEvent(event: object): void {

@@ -16,7 +16,5 @@ export default class Version extends GwCommand<Result> {
     return { data: { name, version, ...(await readPlatform()), folder: root } };
   }
 
-  protected override render(data: Result): string {
-    return renderVersion(data);
-  }
+  protected override readonly render = renderVersion;
 }

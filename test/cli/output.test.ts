@@ -1,7 +1,7 @@
 import chalk from 'chalk';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { printable, renderError, renderTable, renderVerdict } from '../../src/cli/output.ts';
+import { printable, renderError, renderTable, renderVerdict, right } from '../../src/cli/output.ts';
 import { GwError } from '../../src/lib/error/index.ts';
 
 describe('an error on the screen', () => {
@@ -27,7 +27,7 @@ describe('a table', () => {
   it('aligns by visible width, ignoring colour codes', () => {
     chalk.level = 1;
     const table = renderTable(
-      [{ title: 'what' }, { title: 'n', align: 'right' }],
+      ['what', right('n')],
       [
         [chalk.red('a'), '1'],
         ['long', '22'],

@@ -28,7 +28,7 @@ export function renderChassisRestart(data: ChassisRestart): string {
   if (maps.length > 0) {
     lines.push(
       renderTable(
-        [{ title: 'map' }, { title: 'name' }, { title: 'now' }, { title: 'after the restart' }],
+        ['map', 'name', 'now', 'after the restart'],
         maps.map((map) => [
           String(map.id),
           printable(map.name),

@@ -3,7 +3,7 @@ import { type Basis, type Mark, markText } from '../../lib/evidence/index.ts';
 import type { ChassisProbe } from '../../lib/toolkit/chassis/probe.result.ts';
 import type { ChassisView, ChassisWatchEvent } from '../../lib/toolkit/chassis/watch.result.ts';
 import type { Finding } from '../../lib/toolkit/index.ts';
-import { ageText, printable, renderTable, renderVerdict } from '../output.ts';
+import { ageText, findingLines, printable, renderTable, right } from '../output.ts';
 import { placeText, triedText } from './chassis-address.ts';
 import { conditionColumns, conditionHeadline, conditionRow, conditionText } from './robot-condition.ts';
 
@@ -29,13 +29,9 @@ export function renderChassisProbe(data: ChassisProbe): string {
     lines.unshift(chalk.red.bold(`${what}. Do not drive this robot with gw before that is decided.`));
   }
   const reported = new Set<string>(condition.map(({ id }) => id));
-  const findingLines = ({ verdict, title, detail, remedy }: Finding) => [
-    `${renderVerdict(verdict)} ${title}: ${printable(detail)}`,
-    ...(remedy === null ? [] : [`     ${printable(remedy)}`]),
-  ];
-  lines.push(...findings.filter(({ id }) => !reported.has(id)).flatMap(findingLines));
+  lines.push(...findings.filter(({ id }) => !reported.has(id)).flatMap((finding) => findingLines(finding)));
   lines.push('', chalk.bold('The robot reports'));
-  lines.push(...findings.filter(({ id }) => reported.has(id)).flatMap(findingLines));
+  lines.push(...findings.filter(({ id }) => reported.has(id)).flatMap((finding) => findingLines(finding)));
   lines.push('', renderTable(conditionColumns, condition.map(conditionRow)));
   lines.push('', renderTable(valueColumns, probeRows(data)));
   if (data.relied !== null) lines.push('', renderTable(reliedColumns, data.relied.map(reliedRow)));
@@ -69,17 +65,10 @@ function probeHeadline({ address, identity, findings, condition }: ChassisProbe)
   return `${chalk.yellow('No fault found')} in ${checks(findings.length - open.length)}. ${where}${notChecked}.`;
 }
 
-const valueColumns = [{ title: 'what' }, { title: 'value' }, { title: 'mark' }, { title: 'source' }];
-const topicColumns = [
-  { title: 'topic' },
-  { title: 'enabled' },
-  { title: 'messages', align: 'right' },
-  { title: 'rejected', align: 'right' },
-  { title: 'rate', align: 'right' },
-  { title: 'age', align: 'right' },
-] as const;
+const valueColumns = ['what', 'value', 'mark', 'source'];
+const topicColumns = ['topic', 'enabled', right('messages'), right('rejected'), right('rate'), right('age')] as const;
 
-const reliedColumns = [{ title: 'orders rely on' }, { title: 'mark' }, { title: 'on this chassis' }];
+const reliedColumns = ['orders rely on', 'mark', 'on this chassis'];
 
 const supportText: Readonly<Record<NonNullable<ChassisProbe['relied']>[number]['support'], string>> = {
   'this-device': 'verified on this device',
@@ -164,13 +153,7 @@ export function renderChassisView(view: ChassisView): string {
       '',
     );
   }
-  const columns = [
-    { title: 'what' },
-    { title: 'value' },
-    { title: 'mark' },
-    { title: 'age', align: 'right' as const },
-    { title: 'source' },
-  ];
+  const columns = ['what', 'value', 'mark', right('age'), 'source'];
   lines.push(renderTable(columns, liveRows(values)), '');
   const unit = `pose unit: ${poseUnit.verdict}, ${printable(poseUnit.reason)}`;
   if (view.unitContradicted) lines.push(chalk.red.bold(`${unit} -- RADIANS WERE PROVEN: do not drive`));

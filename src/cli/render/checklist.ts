@@ -7,7 +7,7 @@ import type {
   ChecklistShow,
   Prerequisite,
 } from '../../lib/toolkit/checklist/run.result.ts';
-import { printable, renderTable, renderVerdict } from '../output.ts';
+import { printable, renderTable, renderVerdict, right } from '../output.ts';
 
 const MAX_TITLE_WIDTH = 52;
 
@@ -26,17 +26,7 @@ export function renderChecklistList({ checklists, checks }: ChecklistList): stri
   return [
     `${plural(checklists.length, 'built-in checklist')}; run one with \`gw checklist run NAME\`.`,
     '',
-    renderTable(
-      [
-        { title: 'name' },
-        { title: 'phase' },
-        { title: 'checks', align: 'right' },
-        { title: 'questions', align: 'right' },
-        { title: 'moves the robot' },
-        { title: 'about' },
-      ],
-      lists,
-    ),
+    renderTable(['name', 'phase', right('checks'), right('questions'), 'moves the robot', 'about'], lists),
     '',
     'Checks for the `run` key of your own checklists:',
     '',

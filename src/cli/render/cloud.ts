@@ -5,7 +5,7 @@ import type { CloudOutbox } from '../../lib/toolkit/cloud/outbox.result.ts';
 import type { CloudUpload } from '../../lib/toolkit/cloud/upload.result.ts';
 import type { CloudStatus } from '../../lib/toolkit/cloud/view.result.ts';
 import type { CloudWatchEvent } from '../../lib/toolkit/cloud/watch.result.ts';
-import { ageText, printable, renderTable } from '../output.ts';
+import { ageText, printable, renderTable, right } from '../output.ts';
 
 type Link = NonNullable<CloudStatus['link']>;
 type LinkStatus = Pick<CloudStatus, 'status' | 'detail' | 'remedy'>;
@@ -49,7 +49,7 @@ export function renderCloudStatus(view: CloudStatus): string {
   return lines.join('\n');
 }
 
-const pairs = [{ title: 'Part' }, { title: 'State' }];
+const pairs = ['Part', 'State'];
 
 function statusLine({ status, detail, link }: Pick<CloudStatus, 'status' | 'detail' | 'link'>): string {
   const said = printable(detail);
@@ -110,7 +110,7 @@ function failureLines({ failures }: Link): string[] {
     printable(at),
     printable(outcome.detail),
   ]);
-  const columns = [{ title: 'Last failure' }, { title: 'Step' }, { title: 'At' }, { title: 'Reason' }];
+  const columns = ['Last failure', 'Step', 'At', 'Reason'];
   return ['', renderTable(columns, rows)];
 }
 
@@ -175,7 +175,7 @@ export function renderCloudOutbox({ link, outbox }: CloudOutbox): string {
   const lines = [outboxLine(outbox, link), ...(remedy === null ? [] : [`  do next  ${printable(remedy)}`])];
   if (remedy !== null || (status !== 'open' && kept !== null)) lines.push(`  reason   ${printable(detail)}`);
   if (kept !== null) {
-    const columns = [{ title: 'Class' }, { title: 'Kept', align: 'right' as const }];
+    const columns = ['Class', right('Kept')];
     lines.push(
       '',
       renderTable(
@@ -233,7 +233,7 @@ export function renderCloudDiscarded({ link, total, byReason, accepted, last }: 
   }
   const counts = Object.entries(byReason).filter(([, count]) => count > 0);
   if (counts.length > 0) {
-    const columns = [{ title: 'Reason' }, { title: 'Count', align: 'right' as const }];
+    const columns = ['Reason', right('Count')];
     lines.push(
       '',
       renderTable(
@@ -243,12 +243,7 @@ export function renderCloudDiscarded({ link, total, byReason, accepted, last }: 
     );
   }
   if (last.length > 0) {
-    const columns = [
-      { title: 'Last, newest first' },
-      { title: 'Reason' },
-      { title: 'Topic' },
-      { title: 'Bytes', align: 'right' as const },
-    ];
+    const columns = ['Last, newest first', 'Reason', 'Topic', right('Bytes')];
     lines.push(
       '',
       renderTable(

@@ -1,7 +1,7 @@
 import chalk from 'chalk';
 import { plural } from '../../lib/text/index.ts';
 import type { Enrol, EnrolStatus } from '../../lib/toolkit/enrol/enrol.result.ts';
-import { printable, renderTable, renderVerdict } from '../output.ts';
+import { DO_NEXT, findingLines, printable, renderTable } from '../output.ts';
 
 /** `gw enrol` */
 export function renderEnrol({ url, resumed, replaced, clock, verifiedBy, status }: Enrol): string {
@@ -74,14 +74,11 @@ function details({ identity, identityDir, findings }: EnrolStatus): string[] {
         ];
   return [
     renderTable(
-      [{ title: 'identity' }, { title: '' }],
+      ['identity', ''],
       rows.map((cells) => cells.map(printable)),
     ),
     '',
-    ...findings.flatMap(({ verdict, title, detail, remedy }) => [
-      `${renderVerdict(verdict)} ${title}: ${printable(detail)}`,
-      ...(remedy === null ? [] : [`     do next: ${printable(remedy)}`]),
-    ]),
+    ...findings.flatMap((finding) => findingLines(finding, DO_NEXT)),
   ];
 }
 

@@ -1,7 +1,7 @@
 import chalk from 'chalk';
 import { plural } from '../../lib/text/index.ts';
 import type { EvidenceAdopted, EvidenceVerified } from '../../lib/toolkit/evidence/verify.result.ts';
-import { printable, renderVerdict } from '../output.ts';
+import { printable, remedyLine, renderVerdict } from '../output.ts';
 
 /** `gw evidence verify` */
 export function renderEvidenceVerified({ trial, verdict, findings, interrupted, tookMs }: EvidenceVerified): string {
@@ -12,7 +12,7 @@ export function renderEvidenceVerified({ trial, verdict, findings, interrupted, 
   } else {
     for (const { id, verdict: found, detail, remedy } of findings) {
       lines.push(`${renderVerdict(found)} ${id}: ${printable(detail)}`);
-      if (remedy !== null && found === 'wrong') lines.push(`     ${printable(remedy)}`);
+      if (remedy !== null && found === 'wrong') lines.push(remedyLine(remedy));
     }
   }
   for (const note of trial.notes) lines.push('', printable(note));

@@ -29,7 +29,7 @@ export function renderHealth(health: JudgedHealth): string {
     ...new Set(remedies.map((remedy) => `  do next  ${printable(remedy)}`)),
     '',
     renderTable(
-      [{ title: 'part' }, { title: 'state' }, { title: '' }],
+      ['part', 'state', ''],
       rows.map(([part, found, detail]) => [printable(part), stateText(found), printable(detail)]),
     ),
   ].join('\n');

@@ -1,7 +1,7 @@
 import chalk from 'chalk';
 import type { HeartbeatCheck } from '../../lib/toolkit/heartbeat/check.result.ts';
 import type { HeartbeatSend } from '../../lib/toolkit/heartbeat/send.result.ts';
-import { printable, renderVerdict } from '../output.ts';
+import { DO_NEXT, findingLines, printable, renderVerdict } from '../output.ts';
 
 /** `gw heartbeat check` */
 export function renderHeartbeatCheck({
@@ -14,10 +14,7 @@ export function renderHeartbeatCheck({
 }: HeartbeatCheck): string {
   const of = expected.length === 0 ? '' : ` of ${expected.length}`;
   const robots = `${received.length}${of} other ${received.length === 1 && of === '' ? 'robot' : 'robots'} received`;
-  const lines = findings.flatMap((finding) => [
-    `${renderVerdict(finding.verdict)} ${printable(finding.title)}: ${printable(finding.detail)}`,
-    ...(finding.remedy === null ? [] : [`     do next: ${printable(finding.remedy)}`]),
-  ]);
+  const lines = findings.flatMap((finding) => findingLines(finding, DO_NEXT));
   const took = chalk.dim(`listened for ${(tookMs / 1000).toFixed(1)} s`);
   // The own lines do not prove arrival.
   const arrival =

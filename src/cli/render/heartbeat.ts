@@ -2,7 +2,7 @@ import chalk from 'chalk';
 import { plural, pluralWord, shorten } from '../../lib/text/index.ts';
 import type { HeartbeatKey } from '../../lib/toolkit/heartbeat/key.result.ts';
 import type { HeartbeatSniffEvent } from '../../lib/toolkit/heartbeat/sniff.result.ts';
-import { printable, renderTable } from '../output.ts';
+import { printable, renderTable, right } from '../output.ts';
 
 /** `gw heartbeat key new` */
 export function renderHeartbeatKey({ file, key }: HeartbeatKey): string {
@@ -135,15 +135,15 @@ function silence({ receives }: HeartbeatSniffEvent): string[] {
 function senderTable(senders: readonly Sender[]): string {
   return renderTable(
     [
-      { title: '' },
-      { title: 'serial' },
-      { title: 'address' },
-      { title: 'recv', align: 'right' },
-      { title: 'lost', align: 'right' },
-      { title: 'replayed', align: 'right' },
-      { title: 'period', align: 'right' },
-      { title: 'jitter', align: 'right' },
-      { title: 'state' },
+      '',
+      'serial',
+      'address',
+      right('recv'),
+      right('lost'),
+      right('replayed'),
+      right('period'),
+      right('jitter'),
+      'state',
     ],
     senders.map((sender) => [
       presenceWord(sender),
@@ -229,7 +229,7 @@ const faults: readonly { readonly fault: Fault; readonly title: string; readonly
 
 function noiseTable(noise: readonly Noise[], ofGateway: boolean): string {
   return renderTable(
-    [{ title: 'address' }, ...faults.map(({ title }) => ({ title, align: 'right' as const }))],
+    ['address', ...faults.map(({ title }) => right(title))],
     noise.map((row) => [
       row.address === null ? (ofGateway ? 'other addresses' : 'more addresses') : printable(row.address),
       ...faults.map(({ fault }) => String(row[fault])),

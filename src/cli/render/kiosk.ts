@@ -7,7 +7,7 @@ import type {
   LockOutcome,
 } from '../../lib/toolkit/kiosk/kiosk.result.ts';
 import { portVerdict, restartVerdict } from '../../lib/toolkit/kiosk/lock-verdict.ts';
-import { printable, renderVerdict } from '../output.ts';
+import { findingLines, printable, remedyLine, renderVerdict } from '../output.ts';
 
 /** `gw kiosk plan` */
 export function renderKioskPlan(data: KioskPlan): string {
@@ -118,9 +118,8 @@ export function renderKioskStatus(data: KioskStatus): string {
   const lines = [first, ''];
   if (tablet !== null)
     lines.push(`${tabletLine({ tablet })}${chalk.dim(setUp.basis === 'read-now' ? '' : ' (remembered)')}`);
-  for (const { verdict, title, detail, remedy, ...provenance } of findings) {
-    lines.push(`${renderVerdict(verdict)} ${title}: ${printable(`${provenanceText(provenance)}${detail}`)}`);
-    if (remedy !== null) lines.push(`     ${printable(remedy)}`);
+  for (const finding of findings) {
+    lines.push(...findingLines({ ...finding, detail: `${provenanceText(finding)}${finding.detail}` }));
   }
   lines.push(...setUp.steps.filter(({ state }) => state !== 'ok').map(differenceLine));
   return [...lines, ...redLines(data.redLine)].join('\n');
@@ -133,10 +132,8 @@ function differenceLine({ title, state, expected, found }: KioskStatus['setUp'][
 }
 
 /** Provenance of a finding: `remembered as ok, read 12 min ago (…, serial TAB0001, boot 1a2b3c4d): `. */
-function provenanceText(
-  part: Omit<KioskStatus['findings'][number], 'verdict' | 'title' | 'detail' | 'remedy'>,
-): string {
-  const { basis, at, ageS, ageBy, serial, bootId, remembered } = part;
+function provenanceText(finding: KioskStatus['findings'][number]): string {
+  const { basis, at, ageS, ageBy, serial, bootId, remembered } = finding;
   if (basis === 'none') return '';
   if (basis === 'read-now') return 'read now: ';
   const rememberedAs = remembered === null ? '' : ` as ${remembered === 'wrong' ? 'FAIL' : remembered}`;
@@ -177,7 +174,7 @@ function stepLines({ state, title, found, expected, remedy, byHand, error }: Ste
     'not-reached': 'not reached',
   }[state];
   const lines = [`${verdict} ${printable(title)}: ${printable(detail)}`];
-  if (remedy !== null) lines.push(`     ${printable(remedy)}`);
+  if (remedy !== null) lines.push(remedyLine(remedy));
   return lines;
 }
 

@@ -13,7 +13,7 @@ export function renderMapRestore(data: MapRestore): string {
   const lines = [firstLine(data), ''];
   lines.push(
     renderTable(
-      [{ title: 'map' }, { title: 'name' }, { title: 'on the chassis' }, { title: 'plan' }, { title: 'content now' }],
+      ['map', 'name', 'on the chassis', 'plan', 'content now'],
       maps.map((map) => [
         `${map.id}${map.wasCurrent ? ' (current at the backup)' : ''}`,
         printable(map.name),

@@ -5,7 +5,7 @@ import type { MapArchiveView } from '../../lib/toolkit/map/archive.result.ts';
 import type { MapOverlays } from '../../lib/toolkit/map/contents/map.result.ts';
 import type { MapList } from '../../lib/toolkit/map/list.result.ts';
 import type { MapShow } from '../../lib/toolkit/map/show.result.ts';
-import { printable, renderTable, renderVerdict } from '../output.ts';
+import { printable, renderTable, renderVerdict, right } from '../output.ts';
 
 type MapItem = MapList['maps'][number];
 
@@ -18,14 +18,7 @@ export function renderMapList({ address, chassis, maps, current, fields }: MapLi
   }
   if (maps.length === 0) lines.push('If it had maps before, restore them from a backup: gw map restore FILE');
   else {
-    const columns = [
-      { title: 'id', align: 'right' as const },
-      { title: 'name' },
-      { title: 'uid' },
-      { title: 'map version', align: 'right' as const },
-      { title: 'overlays version', align: 'right' as const },
-      { title: 'current' },
-    ];
+    const columns = [right('id'), 'name', 'uid', right('map version'), right('overlays version'), 'current'];
     const rows = maps.map((map) => [
       String(map.id),
       nameText(map.name),
@@ -78,7 +71,7 @@ export function renderMapShow(data: MapShow): string {
     const evidence = fields[field];
     return [title, value, evidence === undefined ? '' : markText(evidence), printable(evidence?.source ?? '')];
   });
-  lines.push(renderTable([{ title: 'property' }, { title: 'value' }, { title: 'mark' }, { title: 'source' }], table));
+  lines.push(renderTable(['property', 'value', 'mark', 'source'], table));
   if (overlays.problem !== null) lines.push('', `${renderVerdict('wrong')} overlays: ${textOf(overlays.problem)}`);
   if (missing.length > 0) lines.push('');
   for (const { what, why } of missing) lines.push(`${renderVerdict('wrong')} no ${partNames[what]}: ${printable(why)}`);
@@ -120,14 +113,14 @@ function archiveLines({ sha256, bytes, createdAt, gwVersion, chassis, maps, find
   ];
   if (maps.length > 0) {
     const columns = [
-      { title: 'id', align: 'right' as const },
-      { title: 'name' },
-      { title: 'map version', align: 'right' as const },
-      { title: 'overlays version', align: 'right' as const },
-      { title: 'current' },
-      { title: 'features', align: 'right' as const },
-      { title: 'picture' },
-      { title: 'localisation', align: 'right' as const },
+      right('id'),
+      'name',
+      right('map version'),
+      right('overlays version'),
+      'current',
+      right('features'),
+      'picture',
+      right('localisation'),
     ];
     lines.push('', renderTable(columns, maps.map(archivedRow)));
   }
@@ -162,7 +155,7 @@ function evidenceLines(fields: MapList['fields']): string[] {
     markText(evidence),
     printable(evidence.source),
   ]);
-  return [renderTable([{ title: 'field' }, { title: 'mark' }, { title: 'source' }], rows)];
+  return [renderTable(['field', 'mark', 'source'], rows)];
 }
 
 const partNames = { image: 'picture', localisation: 'localisation data' } as const;

@@ -1,7 +1,7 @@
 import chalk from 'chalk';
 import type { MotionClear, MotionGo, MotionPose, MotionStop } from '../../lib/toolkit/motion/motion.result.ts';
 import { isOtherRobot } from '../../lib/toolkit/motion/not-stopped.ts';
-import { printable, renderTable, renderVerdict } from '../output.ts';
+import { findingLines, printable, renderTable } from '../output.ts';
 import { endedHeadline } from './drive-end.ts';
 
 /** `gw motion go` and `gw motion dock` */
@@ -9,10 +9,7 @@ export function renderMotionGo(go: MotionGo): string {
   const { to, findings, tookMs } = go;
   const place = to === null ? 'the dock' : printable(to);
   const lines = [goHeadline(place, go), ...passedLine(go.although), ''];
-  for (const { verdict, title, detail, remedy } of findings) {
-    lines.push(`${renderVerdict(verdict)} ${title}: ${printable(detail)}`);
-    if (remedy !== null) lines.push(`     ${printable(remedy)}`);
-  }
+  lines.push(...findings.flatMap((finding) => findingLines(finding)));
   lines.push('', chalk.dim(`took ${(tookMs / 1000).toFixed(1)} s`));
   return lines.join('\n');
 }
@@ -75,7 +72,7 @@ export function renderMotionStop(stop: MotionStop): string {
     tookMs === null ? '--' : `${tookMs} ms`,
     printable(detail),
   ]);
-  const columns = [{ title: 'way' }, { title: 'address' }, { title: 'answer' }, { title: 'took' }, { title: 'detail' }];
+  const columns = ['way', 'address', 'answer', 'took', 'detail'];
   lines.push(renderTable(columns, rows));
   return lines.join('\n');
 }

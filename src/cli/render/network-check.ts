@@ -1,6 +1,6 @@
 import chalk from 'chalk';
 import type { NetworkCheck, NetworkLine, NetworkSocket } from '../../lib/toolkit/network/check.result.ts';
-import { printable, renderTable, renderVerdict } from '../output.ts';
+import { DO_NEXT, printable, remedyLine, renderTable, renderVerdict, right } from '../output.ts';
 
 const sections = [
   ['outward', 'Outward, from this gateway'],
@@ -29,12 +29,7 @@ export function renderNetworkCheck(data: NetworkCheck): string {
       : [[`${host}:${port}`, tls.protocol, tls.alpn ?? '--', tls.trust, tls.chain[0]?.issuer ?? '--'].map(printable)],
   );
   const chains =
-    issuers.length === 0
-      ? ''
-      : renderTable(
-          [{ title: 'endpoint' }, { title: 'protocol' }, { title: 'ALPN' }, { title: 'chain' }, { title: 'issued by' }],
-          issuers,
-        );
+    issuers.length === 0 ? '' : renderTable(['endpoint', 'protocol', 'ALPN', 'chain', 'issued by'], issuers);
   const slowest = Math.max(0, ...checks.map((check) => check.tookMs));
   const took = chalk.dim(`took ${(tookMs / 1000).toFixed(1)} s; slowest check ${(slowest / 1000).toFixed(1)} s`);
   return [firstLine(data), ...blocks, renderSockets(sockets), chains, asked, took]
@@ -72,7 +67,7 @@ function renderLine({ id, verdict, need, title, detail, remedy, tried }: Network
   const optional = need === 'optional' ? ' (optional)' : '';
   return [
     `${mark} ${printable(title)}${optional}: ${printable(detail)}${where}`,
-    ...(remedy === null ? [] : [`     do next: ${printable(remedy)}`]),
+    ...(remedy === null ? [] : [remedyLine(remedy, DO_NEXT)]),
   ];
 }
 
@@ -86,15 +81,5 @@ function renderSockets(sockets: readonly NetworkSocket[] | null): string {
     allowedBy === 'not-checked' ? chalk.yellow('not checked') : (allowedBy ?? chalk.red('nothing')),
     printable(why),
   ]);
-  return renderTable(
-    [
-      { title: 'socket' },
-      { title: 'bound to' },
-      { title: 'port', align: 'right' },
-      { title: 'process' },
-      { title: 'allowed by' },
-      { title: 'why' },
-    ],
-    rows,
-  );
+  return renderTable(['socket', 'bound to', right('port'), 'process', 'allowed by', 'why'], rows);
 }

@@ -27,7 +27,7 @@ export function openPointLines({ facts, complete }: NetworkRequest): string[] {
   const rows = facts.open.map(({ key, what, from }) => [key, what, from === 'customer' ? "the customer's IT" : 'you']);
   return [
     chalk.yellow(`${plural(count, 'open point')} in the letter:`),
-    ...renderTable([{ title: 'site file key' }, { title: 'missing' }, { title: 'provided by' }], rows)
+    ...renderTable(['site file key', 'missing', 'provided by'], rows)
       .split('\n')
       .map((line) => `  ${line}`),
   ];

@@ -1,7 +1,7 @@
 import chalk from 'chalk';
 import type { OperatorCheck, RouteRow } from '../../lib/toolkit/operator/check.result.ts';
 import type { OperatorPassword } from '../../lib/toolkit/operator/password.result.ts';
-import { printable, renderTable, renderVerdict } from '../output.ts';
+import { findingLines, printable, renderTable, renderVerdict, right } from '../output.ts';
 
 /** `gw operator check` */
 export function renderOperatorCheck(data: OperatorCheck): string {
@@ -15,22 +15,19 @@ export function renderOperatorCheck(data: OperatorCheck): string {
     wrong: `${chalk.red.bold('FAILED')}: ${counts.wrong} of ${total} checks. Operator server at ${where}${open}.`,
   }[verdict];
   const columns = [
-    { title: '' },
-    { title: 'route' },
-    { title: `${full.port}`, align: 'right' as const },
-    { title: 'specified', align: 'right' as const },
-    { title: '5174', align: 'right' as const },
-    { title: 'specified', align: 'right' as const },
-    { title: 'meaning' },
+    '',
+    'route',
+    right(`${full.port}`),
+    right('specified'),
+    right('5174'),
+    right('specified'),
+    'meaning',
   ];
   const lines = [first, '', renderTable(columns, routes.map(routeCells)), ''];
   for (const { note, path } of routes)
     if (note !== null) lines.push(chalk.dim(`${printable(path)}: ${printable(note)}`));
-  for (const { id, verdict, title, detail, remedy } of findings) {
-    if (id.startsWith('route ') && verdict !== 'wrong') continue;
-    lines.push(`${renderVerdict(verdict)} ${printable(title)}: ${printable(detail)}`);
-    if (remedy !== null) lines.push(`     ${printable(remedy)}`);
-  }
+  const shown = findings.filter(({ id, verdict }) => !id.startsWith('route ') || verdict === 'wrong');
+  lines.push(...shown.flatMap((finding) => findingLines(finding)));
   lines.push('', chalk.dim(`${requests} requests in ${(tookMs / 1000).toFixed(1)} s, read-only`));
   return lines.join('\n');
 }

@@ -10,7 +10,7 @@ import {
   valueRow,
 } from '../../lib/overlays/index.ts';
 import type { OverlaysDiffResult } from '../../lib/toolkit/overlays/diff.result.ts';
-import { type Column, printable, renderTable } from '../output.ts';
+import { printable, renderTable } from '../output.ts';
 import { colourMark } from './mark.ts';
 import { cut } from './overlays/words.ts';
 
@@ -79,7 +79,7 @@ function changedLines({ diff, fields }: Data, max: number): string[] {
   const titles = ['#', 'name', 'id', 'kind', 'matched by', 'change', 'before', 'now'];
   return [
     `${chalk.bold(`Changed (${changed.length})`)}: ${units}`,
-    renderTable(columnsOf(titles), rows),
+    renderTable(titles, rows),
     ...moreLines(changed.length, max),
   ];
 }
@@ -95,7 +95,7 @@ function onlyLines(heading: string, refs: readonly Ref[], max: number): string[]
       kind === 'no-feature' ? 'not a feature' : kind,
       xM === null || yM === null ? NOTHING : placeWords(xM, yM),
     ]);
-  const columns = columnsOf(['#', 'name', 'id', 'kind', 'place m']);
+  const columns = ['#', 'name', 'id', 'kind', 'place m'];
   return [chalk.bold(`${heading} (${refs.length})`), renderTable(columns, rows), ...moreLines(refs.length, max)];
 }
 
@@ -110,7 +110,7 @@ function orderLines({ reordered }: Diff, max: number): string[] {
     ]);
   return [
     `${chalk.bold(`Reordered (${reordered.length})`)}: whether the order matters to the chassis is unknown`,
-    renderTable(columnsOf(['#', 'name', 'id']), rows),
+    renderTable(['#', 'name', 'id'], rows),
     ...moreLines(reordered.length, max),
   ];
 }
@@ -121,7 +121,7 @@ function memberLines({ members }: Diff, max: number): string[] {
   const cells = rows.map(({ what, before, after }) => [what, before, after].map(printable));
   return [
     chalk.bold(`Members of the collection (${members.length})`),
-    renderTable(columnsOf(['member', 'before', 'now']), cells),
+    renderTable(['member', 'before', 'now'], cells),
     ...moreLines(members.length, max),
   ];
 }
@@ -141,7 +141,7 @@ function codeLines({ codes }: Data, max: number): string[] {
     );
   return [
     `${chalk.bold(`Numbers (${codes.length})`)}: readings of the changed codes`,
-    renderTable(columnsOf(['number', 'mark', 'read as', 'source', 'fact']), rows),
+    renderTable(['number', 'mark', 'read as', 'source', 'fact'], rows),
     ...moreLines(codes.length, max),
   ];
 }
@@ -157,10 +157,6 @@ function notationLines({ notation: { numbers, examples } }: Diff): string[] {
 
 function moreLines(count: number, max: number): string[] {
   return count > max ? [chalk.dim(`and ${(count - max).toLocaleString('en')} more: --all, --json`)] : [];
-}
-
-function columnsOf(titles: readonly string[]): Column[] {
-  return titles.map((title) => ({ title }));
 }
 
 function nameText(name: string | null): string {

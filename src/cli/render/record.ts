@@ -3,7 +3,7 @@ import { plural, pluralWord } from '../../lib/text/index.ts';
 import type { RecordDiff, RobotDiff } from '../../lib/toolkit/checklist/diff.result.ts';
 import type { RecordReport } from '../../lib/toolkit/checklist/report.result.ts';
 import type { RecordSubject, RecordVerify } from '../../lib/toolkit/checklist/verify.result.ts';
-import { printable, renderTable, renderVerdict } from '../output.ts';
+import { printable, renderTable, renderVerdict, right } from '../output.ts';
 
 type State = RecordVerify['state'];
 
@@ -195,17 +195,7 @@ function valueTable(all: RobotDiff['values']): string[] {
     delta === null ? '' : `${delta > 0 ? '+' : ''}${delta}`,
     mark.from === mark.to ? (mark.to ?? '') : change(mark),
   ]);
-  const table = renderTable(
-    [
-      { title: 'step' },
-      { title: 'value' },
-      { title: 'old', align: 'right' },
-      { title: 'new', align: 'right' },
-      { title: 'moved', align: 'right' },
-      { title: 'mark' },
-    ],
-    rows,
-  );
+  const table = renderTable(['step', 'value', right('old'), right('new'), right('moved'), 'mark'], rows);
   return ['', ...table.split('\n').map((line) => `  ${line}`)];
 }
 

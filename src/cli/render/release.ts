@@ -1,11 +1,11 @@
 import chalk from 'chalk';
 import { plural } from '../../lib/text/index.ts';
 import type { ReleaseRollback, ReleaseStatus, ReleaseVerify } from '../../lib/toolkit/release/release.result.ts';
-import { printable, renderTable, renderVerdict } from '../output.ts';
+import { DO_NEXT, findingLines, printable, renderTable } from '../output.ts';
 
 const table = (rows: readonly (readonly string[])[]) =>
   renderTable(
-    [{ title: 'release' }, { title: '' }],
+    ['release', ''],
     rows.map((cells) => cells.map(printable)),
   );
 
@@ -46,16 +46,9 @@ export function renderReleaseStatus(data: ReleaseStatus): string {
   if (onSite !== null) {
     rows.push(['on site', `rolled back from ${onSite.fromVersion} to ${onSite.toVersion} at ${onSite.at}`]);
   }
-  return [
-    firstLine(data),
-    '',
-    table(rows),
-    '',
-    ...findings.flatMap(({ verdict, title, detail, remedy }) => [
-      `${renderVerdict(verdict)} ${title}: ${printable(detail)}`,
-      ...(remedy === null ? [] : [`     do next: ${printable(remedy)}`]),
-    ]),
-  ].join('\n');
+  return [firstLine(data), '', table(rows), '', ...findings.flatMap((finding) => findingLines(finding, DO_NEXT))].join(
+    '\n',
+  );
 }
 
 /** The launcher starts it next; whether it runs already only the gateway knows. */

@@ -1,15 +1,9 @@
 import chalk from 'chalk';
 import { markText } from '../../lib/evidence/index.ts';
 import type { RobotCondition } from '../../lib/toolkit/chassis/condition.result.ts';
-import { ageText, printable } from '../output.ts';
+import { ageText, printable, right } from '../output.ts';
 
-export const conditionColumns = [
-  { title: 'reported by the robot' },
-  { title: 'value' },
-  { title: 'mark' },
-  { title: 'age', align: 'right' as const },
-  { title: 'source' },
-];
+export const conditionColumns = ['reported by the robot', 'value', 'mark', right('age'), 'source'];
 
 /** One condition with its reported value, mark and source. */
 export function conditionRow({ title, reported, missing }: RobotCondition): string[] {

@@ -10,7 +10,7 @@ import type {
   SimCloudStop,
 } from '../../lib/sim/control/cloud.result.ts';
 import { plural, shorten } from '../../lib/text/index.ts';
-import { printable, renderTable } from '../output.ts';
+import { printable, renderTable, right } from '../output.ts';
 
 const MAX_SHOWN_CHARACTERS = 200;
 const JOB_WAITS = 'the job waits until it asks';
@@ -57,14 +57,7 @@ export function renderSimCloudReceived({ topic, kept, matching, messages }: SimC
     String(bytes),
     text === null ? '(not UTF-8)' : shortened(text),
   ]);
-  const columns = [
-    { title: 'received' },
-    { title: 'client' },
-    { title: 'topic' },
-    { title: 'QoS', align: 'right' as const },
-    { title: 'bytes', align: 'right' as const },
-    { title: 'payload' },
-  ];
+  const columns = ['received', 'client', 'topic', right('QoS'), right('bytes'), 'payload'];
   return `${plural(matching, 'message')} received${where}${shown}.\n\n${renderTable(columns, rows)}`;
 }
 
@@ -86,14 +79,7 @@ export function renderSimCloudJobs({ jobs }: SimCloudJobs): string {
     job.updatedAt,
     detailsText(job.statusDetails),
   ]);
-  const columns = [
-    { title: 'job' },
-    { title: 'serial' },
-    { title: 'execution', align: 'right' as const },
-    { title: 'status' },
-    { title: 'changed' },
-    { title: 'details' },
-  ];
+  const columns = ['job', 'serial', right('execution'), 'status', 'changed', 'details'];
   return `${plural(jobs.length, 'job')}, ${open} not ended.\n\n${renderTable(columns, rows)}`;
 }
 
@@ -114,7 +100,7 @@ function colouredStatus({ status }: SimCloudJob): string {
 
 function historyTable({ history }: SimCloudJob): string {
   const rows = history.map(({ at, status, statusDetails }) => [at, status, detailsText(statusDetails)]);
-  return renderTable([{ title: 'changed' }, { title: 'status' }, { title: 'details' }], rows);
+  return renderTable(['changed', 'status', 'details'], rows);
 }
 
 function detailsText(details: Readonly<Record<string, string>>): string {

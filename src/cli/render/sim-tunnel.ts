@@ -49,12 +49,7 @@ export function renderSimTunnelList({ tunnels, handshakes }: SimTunnelList): str
   const parts = [first];
   if (tunnels.length > 0) {
     const columns = ['tunnel', 'serial', 'services', 'status', 'left', 'source', 'destination'];
-    parts.push(
-      renderTable(
-        columns.map((title) => ({ title })),
-        tunnels.map(tunnelRow),
-      ),
-    );
+    parts.push(renderTable(columns, tunnels.map(tunnelRow)));
   }
   if (handshakes.length > 0) {
     const columns = ['handshake', 'mode', 'status', 'answer'];
@@ -64,12 +59,7 @@ export function renderSimTunnelList({ tunnels, handshakes }: SimTunnelList): str
       String(status),
       status === 101 ? 'connected' : shorten(printable(reason), MAX_SHOWN_CHARACTERS),
     ]);
-    parts.push(
-      renderTable(
-        columns.map((title) => ({ title })),
-        rows,
-      ),
-    );
+    parts.push(renderTable(columns, rows));
   }
   return parts.join('\n\n');
 }

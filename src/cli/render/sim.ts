@@ -48,5 +48,5 @@ export function renderSimFault({ dir, changed, note, faults }: SimFault): string
         ? `No fault is on${where}.`
         : `On${where}: ${on.join(', ')}.`;
   const rows = faults.map((fault) => [fault.name, fault.on === null ? '--' : fault.on ? 'on' : 'off', fault.effect]);
-  return `${first}\n\n${renderTable([{ title: 'fault' }, { title: 'state' }, { title: 'effect' }], rows)}`;
+  return `${first}\n\n${renderTable(['fault', 'state', 'effect'], rows)}`;
 }

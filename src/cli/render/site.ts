@@ -2,7 +2,7 @@ import chalk from 'chalk';
 import { plural } from '../../lib/text/index.ts';
 import type { SiteCheck } from '../../lib/toolkit/site/check.result.ts';
 import type { SiteInit } from '../../lib/toolkit/site/init.result.ts';
-import { printable, renderVerdict } from '../output.ts';
+import { printable, remedyLine, renderVerdict } from '../output.ts';
 
 /** `gw site init` */
 export function renderSiteInit({ path, serial, host }: SiteInit): string {
@@ -27,7 +27,7 @@ export function renderSiteCheck({ path, valid, verdict, errors, problems, findin
   if (problems.length > 0) lines.push('');
   for (const { title, verdict, detail, remedy } of findings) {
     lines.push(`${renderVerdict(verdict)} ${title}: ${detail.split('\n').map(printable).join('\n     ')}`);
-    if (remedy !== null) lines.push(`     ${printable(remedy)}`);
+    if (remedy !== null) lines.push(remedyLine(remedy));
   }
   if (completeFor.length > 0) lines.push('', chalk.bold('Complete for'));
   for (const { title, missing } of completeFor) {

@@ -1,6 +1,6 @@
 import chalk from 'chalk';
 import type { TourRun } from '../../lib/toolkit/tour/run.result.ts';
-import { printable, renderVerdict } from '../output.ts';
+import { findingLines, printable, renderVerdict } from '../output.ts';
 import { endedHeadline } from './drive-end.ts';
 import { passedLine } from './motion.ts';
 
@@ -11,10 +11,7 @@ export function renderTourRun(run: TourRun): string {
   for (const { station, verdict, reason } of arrivals) {
     lines.push(`${renderVerdict(verdictOf(verdict))} ${printable(station)}: ${printable(reason)}`);
   }
-  for (const { verdict, title, detail, remedy } of findings) {
-    lines.push(`${renderVerdict(verdict)} ${title}: ${printable(detail)}`);
-    if (remedy !== null) lines.push(`     ${printable(remedy)}`);
-  }
+  lines.push(...findings.flatMap((finding) => findingLines(finding)));
   lines.push('', chalk.dim(`took ${(tookMs / 1000).toFixed(1)} s`));
   return lines.join('\n');
 }

@@ -63,10 +63,7 @@ function findingTable({ findings, notListed }: TunnelAudit): string {
     return [placeOf(finding), seq === null ? '--' : String(seq), session ?? '--', sentence].map(printable);
   });
   const left = findings.length - rows.length + notListed;
-  const table = renderTable(
-    [{ title: 'place' }, { title: 'record' }, { title: 'session' }, { title: 'finding' }],
-    rows,
-  );
+  const table = renderTable(['place', 'record', 'session', 'finding'], rows);
   return left === 0 ? table : `${table}\n${left} more findings: see --report or --json.`;
 }
 

@@ -3,13 +3,13 @@ import { plural } from '../../lib/text/index.ts';
 import type { TunnelEnd } from '../../lib/toolkit/tunnel/end.result.ts';
 import type { TunnelSessions } from '../../lib/toolkit/tunnel/sessions.result.ts';
 import type { TunnelStatus } from '../../lib/toolkit/tunnel/status.result.ts';
-import { ageText, printable, renderTable } from '../output.ts';
+import { ageText, printable, renderTable, right } from '../output.ts';
 
 type Running = NonNullable<TunnelStatus['running']>;
 
 // ── gw tunnel status ────────────────────────────────────────────────────────────────────────────────────────────
 
-const parts = [{ title: 'Part' }, { title: 'State' }];
+const parts = ['Part', 'State'];
 
 /** `gw tunnel status` */
 export function renderTunnelStatus(view: TunnelStatus): string {
@@ -111,14 +111,7 @@ export function renderTunnelEnd({ ended, status, session, running }: TunnelEnd):
 
 // ── gw tunnel sessions ──────────────────────────────────────────────────────────────────────────────────────────
 
-const columns = [
-  { title: 'Begin' },
-  { title: 'End' },
-  { title: 'Duration', align: 'right' as const },
-  { title: 'Result' },
-  { title: 'Services' },
-  { title: 'Detail' },
-];
+const columns = ['Begin', 'End', right('Duration'), 'Result', 'Services', 'Detail'];
 
 /** `gw tunnel sessions` */
 export function renderTunnelSessions({ sessions, hasMore, running }: TunnelSessions): string {

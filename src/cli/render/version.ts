@@ -18,5 +18,5 @@ export function renderVersion({
     ['folder', printable(folder)],
     ['documentation', printable(`${folder}/docs`)],
   ];
-  return `${name} ${version}\n${renderTable([{ title: '' }, { title: '' }], rows).replace(/^.*\n/, '')}`;
+  return `${name} ${version}\n${renderTable(['', ''], rows).replace(/^.*\n/, '')}`;
 }

@@ -37,9 +37,7 @@ export default class ChassisAddress extends GwCommand<Result> {
       : { data, ok: false, exitCode: exitOf(data.state) };
   }
 
-  protected override render(data: Result): string {
-    return renderChassisAddress(data);
-  }
+  protected override readonly render = renderChassisAddress;
 }
 
 function exitOf(state: Exclude<Result['state'], 'connected'>): number {

@@ -47,7 +47,5 @@ export default class ChassisProbe extends GwCommand<Result> {
     return await this.judged(data, data.verdict, flags);
   }
 
-  protected override render(data: Result): string {
-    return renderChassisProbe(data);
-  }
+  protected override readonly render = renderChassisProbe;
 }

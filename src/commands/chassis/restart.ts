@@ -72,9 +72,7 @@ export default class ChassisRestart extends GwCommand<Result> {
     return { data, ...outcomeOf(data, lost) };
   }
 
-  protected override render(data: Result): string {
-    return renderChassisRestart(data);
-  }
+  protected override readonly render = renderChassisRestart;
 }
 
 function outcomeOf({ verdict, restore }: Result, lost: GwError | undefined): Omit<Outcome<Result>, 'data'> {

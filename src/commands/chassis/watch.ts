@@ -37,7 +37,5 @@ export default class ChassisWatch extends LongRunningCommand<ChassisWatchEvent> 
     return { data };
   }
 
-  protected override render(event: ChassisWatchEvent): string {
-    return renderChassisEvent(event);
-  }
+  protected override readonly render = renderChassisEvent;
 }

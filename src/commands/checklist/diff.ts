@@ -28,7 +28,5 @@ export default class ChecklistDiff extends GwCommand<Result> {
     return { data, ok: !data.worse };
   }
 
-  protected override render(data: Result): string {
-    return renderRecordDiff(data);
-  }
+  protected override readonly render = renderRecordDiff;
 }

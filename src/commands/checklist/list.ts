@@ -14,7 +14,5 @@ export default class ChecklistList extends GwCommand<Result> {
     return { data: await listLibrary(builtInChecklists(this.config.root)) };
   }
 
-  protected override render(data: Result): string {
-    return renderChecklistList(data);
-  }
+  protected override readonly render = renderChecklistList;
 }

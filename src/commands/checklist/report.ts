@@ -43,7 +43,5 @@ export default class ChecklistReport extends GwCommand<Result> {
     return { data };
   }
 
-  protected override render(data: Result): string {
-    return renderRecordReport(data);
-  }
+  protected override readonly render = renderRecordReport;
 }

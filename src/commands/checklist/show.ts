@@ -27,7 +27,5 @@ export default class ChecklistShow extends GwCommand<Result> {
     return { data: await showChecklist(args.checklist, builtInChecklists(this.config.root)) };
   }
 
-  protected override render(data: Result): string {
-    return renderChecklistShow(data);
-  }
+  protected override readonly render = renderChecklistShow;
 }

@@ -24,7 +24,5 @@ export default class ChecklistVerify extends GwCommand<Result> {
     return { data, ok: data.state === 'verified' };
   }
 
-  protected override render(data: Result): string {
-    return renderRecordVerify(data);
-  }
+  protected override readonly render = renderRecordVerify;
 }

@@ -24,7 +24,5 @@ export default class CloudDiscarded extends GwCommand<Result> {
     return { data };
   }
 
-  protected override render(data: Result): string {
-    return renderCloudDiscarded(data);
-  }
+  protected override readonly render = renderCloudDiscarded;
 }

@@ -24,7 +24,5 @@ export default class CloudOutbox extends GwCommand<Result> {
     return await this.judged(data, judgeOutbox(data), flags);
   }
 
-  protected override render(data: Result): string {
-    return renderCloudOutbox(data);
-  }
+  protected override readonly render = renderCloudOutbox;
 }

@@ -25,7 +25,5 @@ export default class CloudStatus extends GwCommand<Result> {
     return await this.judged(data, judgeCloud(data), flags);
   }
 
-  protected override render(data: Result): string {
-    return renderCloudStatus(data);
-  }
+  protected override readonly render = renderCloudStatus;
 }

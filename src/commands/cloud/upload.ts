@@ -42,7 +42,5 @@ export default class CloudUpload extends GwCommand<Result> {
     return { data, ok: wait !== true || state === 'uploaded', exitCode: exitCodes.notReachable };
   }
 
-  protected override render(data: Result): string {
-    return renderCloudUpload(data);
-  }
+  protected override readonly render = renderCloudUpload;
 }

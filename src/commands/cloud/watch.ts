@@ -37,7 +37,5 @@ export default class CloudWatch extends LongRunningCommand<CloudWatchEvent> {
     return { data };
   }
 
-  protected override render(event: CloudWatchEvent): string {
-    return renderCloudWatch(event);
-  }
+  protected override readonly render = renderCloudWatch;
 }

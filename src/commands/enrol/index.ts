@@ -70,7 +70,5 @@ export default class Enrol extends GwCommand<Result> {
     return { data };
   }
 
-  protected override render(data: Result): string {
-    return renderEnrol(data);
-  }
+  protected override readonly render = renderEnrol;
 }

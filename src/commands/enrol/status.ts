@@ -27,7 +27,5 @@ export default class EnrolStatus extends GwCommand<Result> {
     return await this.judged(data, data.verdict, flags);
   }
 
-  protected override render(data: Result): string {
-    return renderEnrolStatus(data);
-  }
+  protected override readonly render = renderEnrolStatus;
 }

@@ -26,7 +26,5 @@ export default class EvidenceAdopt extends GwCommand<Result> {
     return { data };
   }
 
-  protected override render(data: Result): string {
-    return renderEvidenceAdopted(data);
-  }
+  protected override readonly render = renderEvidenceAdopted;
 }

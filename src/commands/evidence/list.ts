@@ -37,7 +37,5 @@ export default class EvidenceList extends GwCommand<Result> {
     return { data };
   }
 
-  protected override render(data: Result): string {
-    return renderEvidenceList(data);
-  }
+  protected override readonly render = renderEvidenceList;
 }

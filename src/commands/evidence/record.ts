@@ -47,7 +47,5 @@ export default class EvidenceRecord extends GwCommand<Result> {
     return { data };
   }
 
-  protected override render(data: Result): string {
-    return renderEvidenceRecorded(data);
-  }
+  protected override readonly render = renderEvidenceRecorded;
 }

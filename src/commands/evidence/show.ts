@@ -28,7 +28,5 @@ export default class EvidenceShow extends GwCommand<EvidenceFact> {
     return { data };
   }
 
-  protected override render(data: EvidenceFact): string {
-    return renderEvidenceFact(data);
-  }
+  protected override readonly render = renderEvidenceFact;
 }

@@ -87,9 +87,7 @@ export default class EvidenceVerify extends GwCommand<Result> {
     return { data, ok: data.verdict === 'verified', exitCode: exitCodeOf(data) };
   }
 
-  protected override render(data: Result): string {
-    return renderEvidenceVerified(data);
-  }
+  protected override readonly render = renderEvidenceVerified;
 }
 
 function exitCodeOf({ verdict, interrupted }: Result): number {

@@ -48,7 +48,5 @@ export default class HeartbeatCheck extends GwCommand<Result> {
     return await this.judged(data, data.verdict, flags);
   }
 
-  protected override render(data: Result): string {
-    return renderHeartbeatCheck(data);
-  }
+  protected override readonly render = renderHeartbeatCheck;
 }

@@ -58,7 +58,5 @@ export default class HeartbeatSend extends GwCommand<Result> {
     return { data, ok: data.ways.every(({ failure }) => failure === null) };
   }
 
-  protected override render(data: Result): string {
-    return renderHeartbeatSend(data);
-  }
+  protected override readonly render = renderHeartbeatSend;
 }

@@ -54,7 +54,5 @@ export default class HeartbeatSniff extends LongRunningCommand<HeartbeatSniffEve
     return { data };
   }
 
-  protected override render(event: HeartbeatSniffEvent): string {
-    return renderHeartbeatEvent(event);
-  }
+  protected override readonly render = renderHeartbeatEvent;
 }

@@ -40,7 +40,5 @@ export default class KioskLock extends GwCommand<Result> {
     return { data, ok: concludeLock(data, options) === 'ok' };
   }
 
-  protected override render(data: Result): string {
-    return renderKioskLock(data);
-  }
+  protected override readonly render = renderKioskLock;
 }

@@ -28,7 +28,5 @@ export default class KioskPlan extends GwCommand<Result> {
     return await this.judged(data, verdict[data.verdict], flags);
   }
 
-  protected override render(data: Result): string {
-    return renderKioskPlan(data);
-  }
+  protected override readonly render = renderKioskPlan;
 }

@@ -47,7 +47,5 @@ export default class KioskSetup extends GwCommand<Result> {
     return await this.judged(data, data.verdict !== 'done' ? 'wrong' : isOpen ? 'not-checked' : 'ok', flags);
   }
 
-  protected override render(data: Result): string {
-    return renderKioskSetup(data);
-  }
+  protected override readonly render = renderKioskSetup;
 }

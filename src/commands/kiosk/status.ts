@@ -36,7 +36,5 @@ export default class KioskStatus extends GwCommand<Result> {
     return await this.judged(data, data.redLine === null ? data.verdict : 'wrong', flags);
   }
 
-  protected override render(data: Result): string {
-    return renderKioskStatus(data);
-  }
+  protected override readonly render = renderKioskStatus;
 }

@@ -47,7 +47,5 @@ export default class MapBackup extends GwCommand<Result> {
     return await this.judged(data, data.verdict, flags);
   }
 
-  protected override render(data: Result): string {
-    return renderMapBackup(data);
-  }
+  protected override readonly render = renderMapBackup;
 }

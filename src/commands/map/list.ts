@@ -22,7 +22,5 @@ export default class MapList extends GwCommand<Result> {
     return { data };
   }
 
-  protected override render(data: Result): string {
-    return renderMapList(data);
-  }
+  protected override readonly render = renderMapList;
 }

@@ -66,7 +66,5 @@ export default class MapRestore extends GwCommand<Result> {
     return { data, ok, ...(data.interrupted && unended(lost)) };
   }
 
-  protected override render(data: Result): string {
-    return renderMapRestore(data);
-  }
+  protected override readonly render = renderMapRestore;
 }

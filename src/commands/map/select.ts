@@ -59,7 +59,5 @@ export default class MapSelect extends GwCommand<Result> {
     return { data, ok, ...(data.interrupted && unended(lost)) };
   }
 
-  protected override render(data: Result): string {
-    return renderMapSelect(data);
-  }
+  protected override readonly render = renderMapSelect;
 }

@@ -27,7 +27,5 @@ export default class MapShow extends GwCommand<Result> {
     return { data, ok: data.missing.length === 0 && data.overlays.problem === null };
   }
 
-  protected override render(data: Result): string {
-    return renderMapShow(data);
-  }
+  protected override readonly render = renderMapShow;
 }

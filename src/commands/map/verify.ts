@@ -23,7 +23,5 @@ export default class MapVerify extends GwCommand<Result> {
     return await this.judged(data, data.verdict, flags);
   }
 
-  protected override render(data: Result): string {
-    return renderMapVerify(data);
-  }
+  protected override readonly render = renderMapVerify;
 }

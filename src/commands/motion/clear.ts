@@ -31,7 +31,5 @@ export default class MotionClear extends GwCommand<Result> {
     return { data, ok: data.cleared };
   }
 
-  protected override render(data: Result): string {
-    return renderMotionClear(data);
-  }
+  protected override readonly render = renderMotionClear;
 }

@@ -36,7 +36,5 @@ export default class MotionDock extends GwCommand<Result> {
     return driveOutcome(data);
   }
 
-  protected override render(data: Result): string {
-    return renderMotionGo(data);
-  }
+  protected override readonly render = renderMotionGo;
 }

@@ -39,7 +39,5 @@ export default class MotionGo extends GwCommand<Result> {
     return driveOutcome(data);
   }
 
-  protected override render(data: Result): string {
-    return renderMotionGo(data);
-  }
+  protected override readonly render = renderMotionGo;
 }

@@ -72,9 +72,7 @@ export default class MotionPose extends GwCommand<Result> {
     return { data, ok: data.state === 'succeeded' };
   }
 
-  protected override render(data: Result): string {
-    return renderMotionPose(data);
-  }
+  protected override readonly render = renderMotionPose;
 }
 
 function standsAt({ x, y, yaw, at, 'at-dock': isAtDock }: PoseFlags): StandsAt {

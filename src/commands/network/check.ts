@@ -60,7 +60,5 @@ export default class NetworkCheck extends GwCommand<Result> {
     return secondHosts(targets, sshOptionsHere(this.signal));
   }
 
-  protected override render(data: Result): string {
-    return renderNetworkCheck(data);
-  }
+  protected override readonly render = renderNetworkCheck;
 }

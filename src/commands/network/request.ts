@@ -42,7 +42,5 @@ export default class NetworkRequest extends GwCommand<Result> {
     return { data };
   }
 
-  protected override render(data: Result): string {
-    return renderNetworkRequest(data);
-  }
+  protected override readonly render = renderNetworkRequest;
 }

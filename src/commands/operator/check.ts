@@ -38,7 +38,5 @@ export default class OperatorCheck extends GwCommand<Result> {
     return await this.judged(data, data.verdict, flags);
   }
 
-  protected override render(data: Result): string {
-    return renderOperatorCheck(data);
-  }
+  protected override readonly render = renderOperatorCheck;
 }

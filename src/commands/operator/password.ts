@@ -43,7 +43,5 @@ export default class OperatorPassword extends GwCommand<Result> {
     return { data: await setOperatorPassword(flags.site, password) };
   }
 
-  protected override render(data: Result): string {
-    return renderOperatorPassword(data);
-  }
+  protected override readonly render = renderOperatorPassword;
 }

@@ -42,7 +42,5 @@ export default class ReleaseRollback extends GwCommand<Result> {
     return { data };
   }
 
-  protected override render(data: Result): string {
-    return renderReleaseRollback(data);
-  }
+  protected override readonly render = renderReleaseRollback;
 }

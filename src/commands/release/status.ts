@@ -26,7 +26,5 @@ export default class ReleaseStatus extends GwCommand<Result> {
     return await this.judged(data, data.verdict, flags);
   }
 
-  protected override render(data: Result): string {
-    return renderReleaseStatus(data);
-  }
+  protected override readonly render = renderReleaseStatus;
 }

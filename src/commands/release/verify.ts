@@ -29,7 +29,5 @@ export default class ReleaseVerify extends GwCommand<Result> {
     return { data: await verifyRelease({ path, keyFile: flags.key, sitePath: flags.site, signal: this.signal }) };
   }
 
-  protected override render(data: Result): string {
-    return renderReleaseVerify(data);
-  }
+  protected override readonly render = renderReleaseVerify;
 }

@@ -29,7 +29,5 @@ export default class SimFault extends GwCommand<Result> {
     return { data: await switchFault({ ...args, ...flags }) };
   }
 
-  protected override render(data: Result): string {
-    return renderSimFault(data);
-  }
+  protected override readonly render = renderSimFault;
 }

@@ -84,9 +84,7 @@ export default class Sim extends LongRunningCommand<SimEvent> {
     return { data: { event: 'ended' } };
   }
 
-  protected override render(event: SimEvent): string {
-    return renderSimEvent(event);
-  }
+  protected override readonly render = renderSimEvent;
 }
 
 function readPart(text: string): SimPart {

@@ -26,7 +26,5 @@ export default class SiteCheck extends GwCommand<Result> {
     return data.valid ? await this.judged(data, data.verdict, flags) : { data, ok: false, exitCode: exitCodes.usage };
   }
 
-  protected override render(data: Result): string {
-    return renderSiteCheck(data);
-  }
+  protected override readonly render = renderSiteCheck;
 }

@@ -44,7 +44,5 @@ export default class SiteInit extends GwCommand<Result> {
     return { data: await withPrompt(streams, this.signal, (ask) => initSite({ ...options, ask })) };
   }
 
-  protected override render(data: Result): string {
-    return renderSiteInit(data);
-  }
+  protected override readonly render = renderSiteInit;
 }

@@ -39,7 +39,5 @@ export default class TourRun extends GwCommand<Result> {
     return driveOutcome(data);
   }
 
-  protected override render(data: Result): string {
-    return renderTourRun(data);
-  }
+  protected override readonly render = renderTourRun;
 }

@@ -80,7 +80,5 @@ export default class TunnelAudit extends GwCommand<Result> {
     return await this.judged(data, data.verdict === 'findings' ? 'wrong' : data.verdict, flags);
   }
 
-  protected override render(data: Result): string {
-    return renderTunnelAudit(data);
-  }
+  protected override readonly render = renderTunnelAudit;
 }

@@ -91,7 +91,5 @@ export default class TunnelConnect extends LongRunningCommand<TunnelConnectEvent
     });
   }
 
-  protected override render(event: TunnelConnectEvent): string {
-    return renderTunnelConnect(event);
-  }
+  protected override readonly render = renderTunnelConnect;
 }

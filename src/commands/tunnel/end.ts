@@ -25,7 +25,5 @@ export default class TunnelEnd extends GwCommand<Result> {
     return { data, ok: isEnded(data) };
   }
 
-  protected override render(data: Result): string {
-    return renderTunnelEnd(data);
-  }
+  protected override readonly render = renderTunnelEnd;
 }

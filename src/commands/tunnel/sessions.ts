@@ -41,7 +41,5 @@ export default class TunnelSessions extends GwCommand<Result> {
     return { data };
   }
 
-  protected override render(data: Result): string {
-    return renderTunnelSessions(data);
-  }
+  protected override readonly render = renderTunnelSessions;
 }

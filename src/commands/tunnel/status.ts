@@ -25,7 +25,5 @@ export default class TunnelStatus extends GwCommand<Result> {
     return { data };
   }
 
-  protected override render(data: Result): string {
-    return renderTunnelStatus(data);
-  }
+  protected override readonly render = renderTunnelStatus;
 }

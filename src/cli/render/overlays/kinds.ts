@@ -1,6 +1,6 @@
 import chalk from 'chalk';
 import type { InspectedFeature, OverlaysInspect } from '../../../lib/toolkit/overlays/inspect.result.ts';
-import { type Column, renderTable } from '../../output.ts';
+import { type Column, renderTable, right } from '../../output.ts';
 import { colourMark, open } from '../mark.ts';
 import { cut, figure, MAX_ROWS, meaningText, moreText, type Reading, title } from './words.ts';
 
@@ -53,19 +53,14 @@ function section(
   const hasYaw = isPoint || shown.some((feature) => writtenOf(feature.feature, 'yaw') !== undefined);
   const hasIconYaw = shown.some((feature) => writtenOf(feature.feature, 'iconYaw') !== undefined);
   const columns: Column[] = [
-    { title: '#', align: 'right' },
-    { title: 'name' },
-    { title: 'id' },
-    ...(isPoint
-      ? ([
-          { title: 'x m', align: 'right' },
-          { title: 'y m', align: 'right' },
-        ] as const)
-      : [{ title: kind === 'other' ? 'geometry' : 'extent m' }]),
-    ...(hasYaw ? [{ title: 'yaw deg', align: 'right' } as const] : []),
-    ...(hasIconYaw ? [{ title: 'iconYaw deg', align: 'right' } as const] : []),
-    ...(code === null ? [] : [{ title: code, align: 'right' } as const]),
-    { title: 'read as' },
+    right('#'),
+    'name',
+    'id',
+    ...(isPoint ? [right('x m'), right('y m')] : [kind === 'other' ? 'geometry' : 'extent m']),
+    ...(hasYaw ? [right('yaw deg')] : []),
+    ...(hasIconYaw ? [right('iconYaw deg')] : []),
+    ...(code === null ? [] : [right(code)]),
+    'read as',
   ];
   const rows = shown.map((feature) => [
     String(feature.index),

@@ -1,7 +1,7 @@
 import chalk from 'chalk';
 import { pluralWord } from '../../../lib/text/index.ts';
 import type { OverlaysInspect } from '../../../lib/toolkit/overlays/inspect.result.ts';
-import { type Column, renderTable } from '../../output.ts';
+import { type Column, renderTable, right } from '../../output.ts';
 import { colourMark, type Evidence, open } from '../mark.ts';
 import type { View } from './kinds.ts';
 import { counted, cut, figure, MAX_ROWS, meaningText, moreText, title } from './words.ts';
@@ -31,12 +31,7 @@ export function chargerLines({ data, featureAt, isComplete }: View): string[] {
     referenceText(pair),
     pair.distanceM === null ? '--' : figure(pair.distanceM, 3),
   ]);
-  const columns: Column[] = [
-    { title: 'charger' },
-    { title: 'docking point' },
-    { title: 'reference' },
-    { title: 'distance in the overlays m', align: 'right' },
-  ];
+  const columns: Column[] = ['charger', 'docking point', 'reference', right('distance in the overlays m')];
   const whole = about.filter(({ charger, dockingPoint }) => charger !== null && dockingPoint !== null).length;
   const incomplete = about.length - whole;
   const counts = incomplete === 0 ? String(whole) : `${whole}, ${incomplete} incomplete`;
@@ -71,14 +66,7 @@ export function codeLines({ data, isComplete }: View): string[] {
   const codes = data.codes.filter(({ field, number }) => used.has(`${field} ${number}`));
   if (codes.length === 0) return [];
   const shown = isComplete ? codes : codes.slice(0, MAX_NUMBERS);
-  const columns: Column[] = [
-    { title: 'number' },
-    { title: 'features', align: 'right' },
-    { title: 'mark' },
-    { title: 'read as' },
-    { title: 'source' },
-    { title: 'fact' },
-  ];
+  const columns: Column[] = ['number', right('features'), 'mark', 'read as', 'source', 'fact'];
   const rows = shown.flatMap(({ field, number, count, readings, disagreement }) => {
     const head = [`${field} ${number ?? '(not a whole number)'}`, String(count)];
     if (readings.length === 0) return [[...head, colourMark(open), 'unknown', '', '']];
@@ -115,12 +103,7 @@ export function carriedLines({ data, isComplete }: View): string[] {
     String(count),
     types.join(', '),
   ]);
-  const columns: Column[] = [
-    { title: 'name' },
-    { title: 'in' },
-    { title: 'features', align: 'right' },
-    { title: 'written as' },
-  ];
+  const columns: Column[] = ['name', 'in', right('features'), 'written as'];
   const lines = [
     `${title(`Carried through (${members.length + more})`)}: not interpreted and not changed by gw`,
     renderTable(columns, rows),

@@ -27,7 +27,5 @@ export default class HeartbeatKeyNew extends GwCommand<Result> {
     return { data: await newHeartbeatKey({ sitePath: flags.site, file: args.file }) };
   }
 
-  protected override render(data: Result): string {
-    return renderHeartbeatKey(data);
-  }
+  protected override readonly render = renderHeartbeatKey;
 }

@@ -27,7 +27,5 @@ export default class SimCloudCancel extends GwCommand<Result> {
     return { data: await simCloudCancel({ dir }, { jobId: args.job, force, serial }) };
   }
 
-  protected override render(data: Result): string {
-    return renderSimCloudCancel(data);
-  }
+  protected override readonly render = renderSimCloudCancel;
 }

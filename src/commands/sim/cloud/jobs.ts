@@ -17,7 +17,5 @@ export default class SimCloudJobs extends GwCommand<Result> {
     return { data: await simCloudJobs({ dir: flags.dir }) };
   }
 
-  protected override render(data: Result): string {
-    return renderSimCloudJobs(data);
-  }
+  protected override readonly render = renderSimCloudJobs;
 }

@@ -26,7 +26,5 @@ export default class SimCloudReceived extends GwCommand<Result> {
     return { data: await simCloudReceived({ dir }, { topic, last }) };
   }
 
-  protected override render(data: Result): string {
-    return renderSimCloudReceived(data);
-  }
+  protected override readonly render = renderSimCloudReceived;
 }

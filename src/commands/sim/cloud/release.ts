@@ -56,7 +56,5 @@ export default class SimCloudRelease extends GwCommand<Result> {
     return { data, ok: !data.waited || data.job.status === 'SUCCEEDED' };
   }
 
-  protected override render(data: Result): string {
-    return renderSimCloudRelease(data);
-  }
+  protected override readonly render = renderSimCloudRelease;
 }

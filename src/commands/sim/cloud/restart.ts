@@ -17,7 +17,5 @@ export default class SimCloudRestart extends GwCommand<Result> {
     return { data: await simCloudRestart({ dir: flags.dir }) };
   }
 
-  protected override render(data: Result): string {
-    return renderSimCloudRestart(data);
-  }
+  protected override readonly render = renderSimCloudRestart;
 }

@@ -31,7 +31,5 @@ export default class SimCloudSend extends GwCommand<Result> {
     return { data: await simCloudSend({ dir }, { ...args, file, retain }) };
   }
 
-  protected override render(data: Result): string {
-    return renderSimCloudSend(data);
-  }
+  protected override readonly render = renderSimCloudSend;
 }

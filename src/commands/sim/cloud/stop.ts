@@ -27,7 +27,5 @@ export default class SimCloudStop extends GwCommand<Result> {
     return { data: await simCloudStop({ dir }, { reason, by, serial }) };
   }
 
-  protected override render(data: Result): string {
-    return renderSimCloudStop(data);
-  }
+  protected override readonly render = renderSimCloudStop;
 }

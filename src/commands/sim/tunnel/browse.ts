@@ -64,7 +64,5 @@ export default class SimTunnelBrowse extends GwCommand<Result> {
     return { data, ok, exitCode: exitCodes.notReachable };
   }
 
-  protected override render(data: Result): string {
-    return renderSimTunnelBrowse(data);
-  }
+  protected override readonly render = renderSimTunnelBrowse;
 }

@@ -22,7 +22,5 @@ export default class SimTunnelClose extends GwCommand<Result> {
     return { data: await simTunnelClose({ dir: flags.dir }, { tunnelId: args.tunnel }) };
   }
 
-  protected override render(data: Result): string {
-    return renderSimTunnelClose(data);
-  }
+  protected override readonly render = renderSimTunnelClose;
 }

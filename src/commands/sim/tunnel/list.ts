@@ -17,7 +17,5 @@ export default class SimTunnelList extends GwCommand<Result> {
     return { data: await simTunnelList({ dir: flags.dir }) };
   }
 
-  protected override render(data: Result): string {
-    return renderSimTunnelList(data);
-  }
+  protected override readonly render = renderSimTunnelList;
 }

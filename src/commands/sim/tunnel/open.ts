@@ -29,7 +29,5 @@ export default class SimTunnelOpen extends GwCommand<Result> {
     return { data: await simTunnelOpen({ dir }, { services, minutes, region, serial }) };
   }
 
-  protected override render(data: Result): string {
-    return renderSimTunnelOpen(data);
-  }
+  protected override readonly render = renderSimTunnelOpen;
 }

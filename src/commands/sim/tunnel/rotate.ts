@@ -29,7 +29,5 @@ export default class SimTunnelRotate extends GwCommand<Result> {
     return { data: await simTunnelRotate({ dir: flags.dir }, { tunnelId: args.tunnel, side: flags.side }) };
   }
 
-  protected override render(data: Result): string {
-    return renderSimTunnelRotate(data);
-  }
+  protected override readonly render = renderSimTunnelRotate;
 }
