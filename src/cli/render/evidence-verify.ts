@@ -5,7 +5,7 @@ import { printable, remedyLine, renderVerdict } from '../output.ts';
 
 /** `gw evidence verify` */
 export function renderEvidenceVerified({ trial, verdict, findings, interrupted, tookMs }: EvidenceVerified): string {
-  const lines = [headOf(trial, verdict, interrupted), ''];
+  const lines = [verdictHead(trial, verdict, interrupted), ''];
   if (trial.alarm !== null) lines.push(chalk.red.bold(printable(trial.alarm)), '');
   if (verdict === 'refused') {
     lines.push(...trial.refusals.map((reason) => `- ${printable(reason)}`), '', nextStep(trial.kind));
@@ -31,7 +31,7 @@ function nextStep(kind: EvidenceVerified['trial']['kind']): string {
   return `Resolve these reasons, then run the trial again.${order}`;
 }
 
-function headOf(
+function verdictHead(
   { kind, facts, serial, software, simulated, reason }: EvidenceVerified['trial'],
   verdict: string,
   interrupted: boolean,

@@ -11,7 +11,7 @@ export function renderMapSelect(data: MapSelect): string {
   const { before, running, runningBefore, use, stored, safetyBackup, stillness, position, facts, next } = data;
   const lines = [firstLine(data), ''];
   lines.push(
-    `before      ${before === null ? 'there was no current map' : `map ${before.id} ${nameText(before.name)}`}`,
+    `before      ${before === null ? 'there was no current map' : `map ${before.id} ${mapNameText(before.name)}`}`,
   );
   if (running === null) lines.push(...runningLines(runningBefore));
   if (use !== null) {
@@ -35,7 +35,7 @@ export function renderMapSelect(data: MapSelect): string {
     };
     lines.push(`stored maps ${renderVerdict(verdict)} ${texts[stored.verdict]}`);
     for (const { id, name, status, changes, difference } of stored.changes) {
-      lines.push(`            map ${id} ${nameText(name)}: ${[status, ...changes].map(printable).join('; ')}`);
+      lines.push(`            map ${id} ${mapNameText(name)}: ${[status, ...changes].map(printable).join('; ')}`);
       lines.push(...differenceLines('from before to now', difference, '              '));
     }
   }
@@ -58,7 +58,7 @@ export function renderMapSelect(data: MapSelect): string {
 
 function firstLine({ verdict, map, before, chassis, use, running, runningBefore, interrupted }: MapSelect): string {
   const of = `of ${printable(chassis.serial)}`;
-  const name = `map ${map.id} ${nameText(map.name)} ${of}`;
+  const name = `map ${map.id} ${mapNameText(map.name)} ${of}`;
   const suffix = interrupted ? ' (interrupted)' : '';
   const lost = chalk.yellow('the position of the robot must be set');
   const runningText = running === null ? '' : `; ${runningClause(running)}`;
@@ -82,6 +82,6 @@ function firstLine({ verdict, map, before, chassis, use, running, runningBefore,
   }
 }
 
-function nameText(name: string | null): string {
+function mapNameText(name: string | null): string {
   return name === null ? '(no name)' : `'${printable(name)}'`;
 }

@@ -17,12 +17,11 @@ import { cut } from './overlays/words.ts';
 /** Rows of one table; further ones are counted only. */
 const MAX_ROWS = 40;
 
-type Data = OverlaysDiffResult;
-type Diff = Data['diff'];
+type Diff = OverlaysDiffResult['diff'];
 type Ref = Diff['added'][number];
 
 /** `gw overlays diff`. `isComplete`: every row, however many. */
-export function renderOverlaysDiff(data: Data, { isComplete }: { readonly isComplete: boolean }): string {
+export function renderOverlaysDiff(data: OverlaysDiffResult, { isComplete }: { readonly isComplete: boolean }): string {
   const { diff, document, written } = data;
   if (document !== null) return document;
   const first = (diff.same ? chalk.green : chalk.red)(diffLine(diff));
@@ -47,14 +46,14 @@ export function renderOverlaysDiff(data: Data, { isComplete }: { readonly isComp
     .join('\n\n');
 }
 
-function sideLines({ from, to }: Data): string[] {
+function sideLines({ from, to }: OverlaysDiffResult): string[] {
   return [['old', from] as const, ['new', to] as const].map(([word, { source, map }]) => {
     const version = map?.overlaysVersion == null ? '' : `, overlays version ${map.overlaysVersion}`;
     return chalk.dim(`${word}  ${printable(source.label)}${version}`);
   });
 }
 
-function changedLines({ diff, fields }: Data, max: number): string[] {
+function changedLines({ diff, fields }: OverlaysDiffResult, max: number): string[] {
   const { changed } = diff;
   if (changed.length === 0) return [];
   const units = `places in metres (${fields.movedM === undefined ? 'OFFEN' : markText(fields.movedM)}), headings in degrees (${fields.turnedDeg === undefined ? 'OFFEN' : markText(fields.turnedDeg)}), values as written`;
@@ -126,7 +125,7 @@ function memberLines({ members }: Diff, max: number): string[] {
   ];
 }
 
-function codeLines({ codes }: Data, max: number): string[] {
+function codeLines({ codes }: OverlaysDiffResult, max: number): string[] {
   if (codes.length === 0) return [];
   const rows = codes
     .slice(0, max)

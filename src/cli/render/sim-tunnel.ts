@@ -11,14 +11,14 @@ import type {
 import { plural, shorten } from '../../lib/text/index.ts';
 import { printable, renderTable } from '../output.ts';
 
-const MAX_SHOWN_CHARACTERS = 120;
+const MAX_BODY_CHARACTERS = 120;
 
 /** `gw sim tunnel open` */
 export function renderSimTunnelOpen({ tunnel, sourceToken, connected, ...place }: SimTunnelOpen): string {
   const { tunnelId, serial, leftMs, services, region } = tunnel;
   return [
     `Tunnel ${printable(tunnelId)} for ${printable(serial)} is open, ${durationText(leftMs)} left; whether the device received the notification is not checked.`,
-    connectedLine(connected),
+    connectedLine(connected, 'the notification waits only in a session with a subscription to it'),
     `services  ${services.map(printable).join(', ')}`,
     `region    ${printable(region)}`,
     ...placeLines(place),
@@ -32,7 +32,7 @@ export function renderSimTunnelRotate({ tunnel, side, sourceToken, connected, ..
   const sent = connected === null ? '' : '; whether the device received the notification is not checked';
   return [
     `Tunnel ${printable(tunnel.tunnelId)}: ${which}, the old one is refused${sent}.`,
-    ...(connected === null ? [] : [connectedLine(connected)]),
+    ...(connected === null ? [] : [connectedLine(connected, 'the notification waits only in a session with a subscription to it')]),
     ...(sourceToken === null ? [] : [...placeLines(place), ...tokenLines(sourceToken)]),
   ].join('\n');
 }
@@ -57,7 +57,7 @@ export function renderSimTunnelList({ tunnels, handshakes }: SimTunnelList): str
       at,
       mode ?? '(invalid)',
       String(status),
-      status === 101 ? 'connected' : shorten(printable(reason), MAX_SHOWN_CHARACTERS),
+      status === 101 ? 'connected' : shorten(printable(reason), MAX_BODY_CHARACTERS),
     ]);
     parts.push(renderTable(columns, rows));
   }
@@ -85,9 +85,9 @@ function pageLines({ path, status, problem, headers, bytes, title, lines, tookMs
   return [
     '',
     `${name}: ${answer}${incomplete}`,
-    ...Object.entries(headers).map(([key, value]) => `  ${key}: ${shorten(printable(value), MAX_SHOWN_CHARACTERS)}`),
-    ...(title === null ? [] : [`  title: ${shorten(printable(title), MAX_SHOWN_CHARACTERS)}`]),
-    ...lines.map((line) => `  | ${shorten(printable(line), MAX_SHOWN_CHARACTERS)}`),
+    ...Object.entries(headers).map(([key, value]) => `  ${key}: ${shorten(printable(value), MAX_BODY_CHARACTERS)}`),
+    ...(title === null ? [] : [`  title: ${shorten(printable(title), MAX_BODY_CHARACTERS)}`]),
+    ...lines.map((line) => `  | ${shorten(printable(line), MAX_BODY_CHARACTERS)}`),
   ];
 }
 
@@ -110,12 +110,6 @@ function placeLines({ host, port, caFile }: Pick<SimTunnelOpen, 'host' | 'port' 
 
 function tokenLines(token: string): readonly string[] {
   return ['', 'Source token, a secret. Pass it in the environment as GW_TUNNEL_TOKEN, not as an argument:', token];
-}
-
-function connectedLine(wasConnected: boolean): string {
-  return wasConnected
-    ? 'The device was connected.'
-    : chalk.yellow('The device was not connected: the notification waits only in a session with a subscription to it.');
 }
 
 function durationText(ms: number): string {

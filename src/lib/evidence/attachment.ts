@@ -7,7 +7,7 @@ import type { EvidenceRecord } from './record.ts';
 export type Attachment = NonNullable<EvidenceRecord['attachment']>;
 
 /** Project decisions: a trial report has a fraction of this size; a folder with more files takes no new one. */
-const MAX_BYTES = 4 * 1024 * 1024;
+const MAX_ATTACHMENT_BYTES = 4 * 1024 * 1024;
 const MAX_FILES = 1_000;
 
 /** The folder with trial reports, beside the evidence file: `evidence.trials` for `evidence.jsonl`. */
@@ -41,7 +41,7 @@ export async function checkAttachment(
   { file, sha256: known }: Attachment,
 ): Promise<AttachmentState> {
   try {
-    const read = await readBounded(join(attachmentFolder(evidenceFile), file), MAX_BYTES);
+    const read = await readBounded(join(attachmentFolder(evidenceFile), file), MAX_ATTACHMENT_BYTES);
     if (read.kind === 'too-large') return 'changed';
     if (read.kind !== 'bytes') return 'unreadable';
     return sha256(read.bytes) === known ? 'as-recorded' : 'changed';

@@ -131,14 +131,14 @@ export function createSupervisor(services: readonly Service[], options: Supervis
     });
     recoveries.add(begun);
     const done = begun.finally(() => recoveries.delete(begun));
-    await withDeadline(done, maxStartDelayMs, clock).catch(() => {});
+    await stoppedInTime(done, maxStartDelayMs, clock).catch(() => {});
   }
 
   async function stopRow(row: Row, next: ServiceStatus, deadlineMs: number): Promise<void> {
     const began = clock.monotonicMs();
     row.ending.abort();
     try {
-      await withDeadline(row.service.stop(), deadlineMs, clock);
+      await stoppedInTime(row.service.stop(), deadlineMs, clock);
       if (next === 'stopped') {
         onEvent({ kind: 'stopped', name: row.service.name, tookMs: clock.monotonicMs() - began });
       }
@@ -152,7 +152,7 @@ export function createSupervisor(services: readonly Service[], options: Supervis
     const untilMs = clock.monotonicMs() + stopAllDeadlineMs;
     const leftMs = () => Math.min(stopDeadlineMs, Math.max(MIN_STOP_MS, untilMs - clock.monotonicMs()));
     over.abort();
-    if (recoveries.size > 0) await withDeadline(Promise.all(recoveries), leftMs(), clock).catch(() => {});
+    if (recoveries.size > 0) await stoppedInTime(Promise.all(recoveries), leftMs(), clock).catch(() => {});
     for (const row of rows.toReversed()) {
       if (row.status === 'waiting' || row.status === 'stopped') continue;
       row.status = 'stopping';
@@ -191,7 +191,7 @@ export function createSupervisor(services: readonly Service[], options: Supervis
   };
 }
 
-async function withDeadline(work: Promise<unknown>, ms: number, clock: Clock): Promise<void> {
+async function stoppedInTime(work: Promise<unknown>, ms: number, clock: Clock): Promise<void> {
   const done = new AbortController();
   // `sleep` and not `after`, because the process must stay alive until the deadline.
   const late = clock.sleep(ms, done.signal).then(() => {

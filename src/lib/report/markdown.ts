@@ -25,7 +25,7 @@ export function toMarkdown(result: ChecklistResult): string {
     '',
     '| Step | Verdict | Found | Specification |',
     '|---|---|---|---|',
-    ...steps.map((step) => row([step.title, words[step.verdict], step.shown ?? '', step.proves])),
+    ...steps.map((step) => escapedRow([step.title, words[step.verdict], step.shown ?? '', step.proves])),
     '',
     ...(open.length > 0 ? ['## What is not ok', '', ...open.flatMap(openStep)] : []),
     ...answers(steps),
@@ -52,13 +52,13 @@ function answers(steps: readonly StepResult[]): string[] {
     '| Question | Answer | By | Remark |',
     '|---|---|---|---|',
     ...answered.map((step) =>
-      row([step.title, step.answer?.answer ?? '', step.answer?.by ?? '', step.answer?.remark ?? '']),
+      escapedRow([step.title, step.answer?.answer ?? '', step.answer?.by ?? '', step.answer?.remark ?? '']),
     ),
     '',
   ];
 }
 
-function row(cells: readonly string[]): string {
+function escapedRow(cells: readonly string[]): string {
   const bold = Object.values(words) as readonly string[];
   return `| ${cells.map((cell) => (bold.includes(cell) ? cell : foreign(cell))).join(' | ')} |`;
 }

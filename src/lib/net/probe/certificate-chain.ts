@@ -42,7 +42,7 @@ const untrustedErrors = new Set([
  */
 export function trustOf(authorizationError: unknown, by: VerifiedBy): Trust {
   if (authorizationError === null || authorizationError === undefined) return { kind: 'trusted', by };
-  const code = codeOf(authorizationError);
+  const code = verifyCode(authorizationError);
   if (code === 'CERT_HAS_EXPIRED') return { kind: 'expired', reason: code };
   if (code === 'CERT_NOT_YET_VALID') return { kind: 'not-yet-valid', reason: code };
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return { kind: 'hostname-mismatch', reason: code };
@@ -81,7 +81,7 @@ export function certificatesOf(pem: string): X509Certificate[] | null {
   }
 }
 
-function codeOf(error: unknown): string {
+function verifyCode(error: unknown): string {
   if (typeof error === 'string') return error;
   const code = (error as { code?: unknown }).code;
   return typeof code === 'string' ? code : 'UNKNOWN';

@@ -1,7 +1,6 @@
 import { isRecord } from '../../json/index.ts';
 import type { OverlaysContainer } from '../model.ts';
 
-type Members = Readonly<Record<string, unknown>>;
 
 /**
  * The kind of container that a parsed value is; null when it holds no features. `isInMap`: the value is the `overlays`

@@ -1,10 +1,9 @@
 import { z } from 'zod';
 
-const dir = z.string().describe('Folder of the simulator.');
 const sourceToken = z
   .string()
   .describe('Access token of the source side; a secret, for the environment variable GW_TUNNEL_TOKEN.');
-const connected = z
+const wasConnected = z
   .boolean()
   .describe(
     'Whether the device was connected to the broker when the notification was sent; its delivery is not checked.',
@@ -42,7 +41,7 @@ export const simTunnelOpenSchema = z.strictObject({
   dir,
   tunnel,
   sourceToken,
-  connected,
+  connected: wasConnected,
   ...place,
 });
 export type SimTunnelOpen = z.infer<typeof simTunnelOpenSchema>;
@@ -53,7 +52,7 @@ export const simTunnelRotateSchema = z.strictObject({
   tunnel,
   side: z.enum(['source', 'destination', 'all']),
   sourceToken: sourceToken.nullable().describe('The new access token of the source side; null: it was not rotated.'),
-  connected: connected.nullable().describe('As for open; null: no notification was sent.'),
+  connected: wasConnected.nullable().describe('As for open; null: no notification was sent.'),
   ...place,
 });
 export type SimTunnelRotate = z.infer<typeof simTunnelRotateSchema>;

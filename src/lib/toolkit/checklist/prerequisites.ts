@@ -35,7 +35,7 @@ async function ofRobot(
     step.kind === 'run' && chosen.has(step.id) && earlier.get(step.id)?.result.verdict !== 'ok';
   const byKey = new Map<string, Missing & { steps: string[] }>();
   for (const step of checklist.steps.filter(isTaken)) {
-    for (const missing of (await step.entry.missing?.(optionsOf(step, checklist), step.expected)) ?? []) {
+    for (const missing of (await step.entry.missing?.(readingOptions(step, checklist), step.expected)) ?? []) {
       const known = byKey.get(missing.key) ?? { ...missing, steps: [] };
       byKey.set(missing.key, { ...known, steps: [...known.steps, step.id] });
     }
@@ -44,7 +44,7 @@ async function ofRobot(
 }
 
 /** The options of the check that the step runs, or whose result it reads. */
-function optionsOf(step: RunStep, { steps }: Checklist): unknown {
+function readingOptions(step: RunStep, { steps }: Checklist): unknown {
   const source = steps.find(({ id }) => id === step.reads);
   return source?.kind === 'run' ? source.options : step.options;
 }

@@ -18,8 +18,8 @@ const feedSchema = viewSchema.extend({
   ),
   lastTest: z.object({ serial: z.string(), address: z.string(), ageMs: z.number() }).nullable(),
 });
-type View = z.infer<typeof feedSchema>;
-type Robot = View['robots'][number];
+type FeedView = z.infer<typeof feedSchema>;
+type Robot = FeedView['robots'][number];
 
 /** Of one robot since the first query. */
 interface Row {
@@ -47,7 +47,7 @@ export const QUERY_INTERVAL_MS = PERIOD_MS / 2;
 export function gatewayFeed(access: Pick<OperatorAccess, 'ask'>, clock: Pick<Clock, 'monotonicMs'>): GatewayFeed {
   const rows = new Map<string, Row>();
   const rejected = { malformed: 0, otherVersion: 0, otherKey: 0, forged: 0, replayed: 0, tableFull: 0 };
-  let last: { readonly view: View; readonly atMs: number } | null = null;
+  let last: { readonly view: FeedView; readonly atMs: number } | null = null;
 
   function count(robot: Robot, before: Robot | undefined, atMs: number): void {
     const arrival = { atMs: atMs - robot.ageMs, sequence: robot.heartbeats + robot.lost };

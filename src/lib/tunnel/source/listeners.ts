@@ -21,7 +21,7 @@ export async function openListeners(
   try {
     for (const { id, port } of services) {
       const server = createServer((socket) => onSocket(id, socket));
-      await listen(server, id, port);
+      await listenOn(server, id, port);
       servers.push(server);
       listeners.push({ service: id, host: LISTEN_HOST, port: (server.address() as AddressInfo).port });
     }
@@ -32,7 +32,7 @@ export async function openListeners(
   return { listeners, [Symbol.asyncDispose]: close };
 }
 
-function listen(server: Server, id: string, port: number): Promise<void> {
+function listenOn(server: Server, id: string, port: number): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   server.once('error', (cause: NodeJS.ErrnoException) => {
     const inUse = cause.code === 'EADDRINUSE';

@@ -26,7 +26,7 @@ export async function readSshConfig(homeDir: string): Promise<ConfigLine[]> {
       if (line.keyword !== 'include') continue;
       const included: ConfigLine[][] = [];
       for (const word of line.words) {
-        for (const file of await filesOf(placeOf(word, homeDir, folder), line.at)) {
+        for (const file of await matchingFiles(placeOf(word, homeDir, folder), line.at)) {
           included.push(await read(file, depth + 1));
         }
       }
@@ -58,7 +58,7 @@ function placeOf(word: string, homeDir: string, folder: string): string {
 }
 
 /** Files that match a wildcard in the last path component, sorted by name. */
-async function filesOf(path: string, at: string): Promise<string[]> {
+async function matchingFiles(path: string, at: string): Promise<string[]> {
   if (/[*?]/.test(dirname(path))) throw invalid(at, 'wildcards are supported in the last path component only');
   if (!/[*?]/.test(basename(path))) return [path];
   const names = await readdir(dirname(path)).catch(() => []);
