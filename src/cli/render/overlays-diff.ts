@@ -37,7 +37,7 @@ export function renderOverlaysDiff(data: OverlaysDiffResult, { isComplete }: { r
     onlyLines('Only in the old overlays', diff.removed, max),
     orderLines(diff, max),
     memberLines(diff, max),
-    codeLines(data, max),
+    diffCodeLines(data, max),
     notationLines(diff),
   ];
   return sections
@@ -125,7 +125,7 @@ function memberLines({ members }: Diff, max: number): string[] {
   ];
 }
 
-function codeLines({ codes }: OverlaysDiffResult, max: number): string[] {
+function diffCodeLines({ codes }: OverlaysDiffResult, max: number): string[] {
   if (codes.length === 0) return [];
   const rows = codes
     .slice(0, max)
